@@ -22,7 +22,7 @@ describeBrowser('a node that is away', () => {
     for (const path of sample(paths, 6)) {
       await page.route('**/api/**', (route) => route.abort())
       await page.goto(node.url + path)
-      await page.getByRole('alert').getByText('The node does not answer').first().waitFor()
+      await page.getByRole('alert').getByText('The node does not respond').first().waitFor()
       expect([path, await page.getByRole('heading', { level: 1 }).count()]).toEqual([path, 1])
       expect([path, await findBarriers(page)]).toEqual([path, []])
       await page.unroute('**/api/**')
@@ -40,7 +40,7 @@ describeBrowser('a node that is away', () => {
     await page.getByRole('heading', { level: 1, name: 'Trending' }).waitFor()
     await page.context().setOffline(true)
     await page.getByRole('link', { name: 'Month' }).click()
-    await page.getByRole('alert').getByText('The node does not answer').first().waitFor()
+    await page.getByRole('alert').getByText('The node does not respond').first().waitFor()
     await page.context().setOffline(false)
     await retryAll(page)
     expect(new URL(page.url()).search).toBe('?period=month')
@@ -51,7 +51,7 @@ describeBrowser('a node that is away', () => {
     const page = await open('/', { expectedStatuses: [Number.NaN, 404] })
     await page.route('**/assets/**', (route) => route.abort())
     await page.getByRole('link', { name: 'Packs' }).click()
-    await page.getByRole('heading', { level: 1, name: 'This page did not arrive' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'This page could not be loaded' }).waitFor()
     expect(await findBarriers(page)).toEqual([])
     await page.unroute('**/assets/**')
     await page.getByRole('button', { name: 'Try again' }).click()
@@ -79,10 +79,10 @@ describeBrowser('a session', () => {
     const key = await createUser('bob')
     const page = await openSignedIn('/account/skills', { key, expectedStatuses: [401] })
     // What is still being asked for would notice it first, and take the navigation away.
-    await page.getByText('You have published nothing').waitFor()
+    await page.getByText('You have not published any skills').waitFor()
     await api.updateUser({ username: 'bob', disabled: true })
     await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: 'API keys' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Sign in first' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Sign in required' }).waitFor()
     expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0)
     await api.updateUser({ username: 'bob', disabled: false })
     await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
@@ -99,7 +99,7 @@ describeBrowser('a session', () => {
     await api.updateUser({ username: 'bob', disabled: true })
     await page.getByRole('button', { name: 'Publish the review' }).click()
     const alert = page.getByRole('alert')
-    await alert.getByText('Sign in first').waitFor()
+    await alert.getByText('Sign in required').waitFor()
     await api.updateUser({ username: 'bob', disabled: false })
     const [other] = await Promise.all([
       page.context().waitForEvent('page'),
@@ -152,7 +152,7 @@ describeBrowser('addresses', () => {
     ]
     for (const path of paths) {
       await goWithin(page, path)
-      await page.getByText(/There is no (?:page at this address|such part of a skill)/).waitFor()
+      await page.getByText(/There is no (?:page at this address|such page of this skill)/).waitFor()
       expect([path, await page.getByRole('heading', { level: 1 }).count()]).toEqual([path, 1])
       await goWithin(page, '/')
       await page.getByRole('link', { name: 'alice/pdf' }).waitFor()

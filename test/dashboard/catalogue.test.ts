@@ -169,7 +169,7 @@ describeBrowser('the catalogue', () => {
     await page.getByLabel('Sort by').selectOption('recent')
     await alert.getByText('try again in 10 s. This goes on by itself then.').waitFor()
     await page.clock.fastForward(10_000)
-    await alert.getByText('The node does not answer').waitFor()
+    await alert.getByText('The node does not respond').waitFor()
     expect(await findBarriers(page)).toEqual([])
     await page.unroute('**/api/v1/skills?**')
     await page.getByRole('button', { name: 'Try again' }).click()

@@ -1,4 +1,4 @@
-/** Where things are shown. Names from elsewhere are encoded here and nowhere else. */
+/** The addresses of pages. Untrusted names are encoded here and nowhere else. */
 export const addresses = {
   skill: (fullName: string, tab = '') =>
     `/skills/${fullName.split('/').map(encodeURIComponent).join('/')}${tab && `/${tab}`}`,
@@ -11,7 +11,10 @@ export const addresses = {
   mirror: (upstream: string) => `/admin/mirrors/${encodeURIComponent(upstream)}`,
 }
 
-/** The path of an address on this node: pages may be open under another name of it, and load pictures of their own alone. */
+/**
+ * The path of a URL on this node: pages may be open under another host name of the node, and may only load its own
+ * pictures.
+ */
 export function toOwnPath(address: string): string {
   return new URL(address, location.href).pathname
 }

@@ -1,9 +1,9 @@
 import { createClient } from '@skillstead/client'
 
 /**
- * The node that served this page, called like any other caller would. The session lives in a cookie that no script can
- * read; the header says that it is one of the node's own pages that asks. What is looked at here counts as no download.
- * Nothing is tried again in silence, which may take a minute: the page says what is the matter, and when it goes on.
+ * The API of the node that served this page. The session is in a cookie that scripts cannot read; the header proves
+ * that the request comes from one of the node's own pages. Reads do not count as downloads. There are no silent
+ * retries, which could take a minute: the page shows the error and when it continues.
  */
 export function apiWith(means: { apiKey?: string; caseToken?: string; counts?: false }) {
   const node = { baseUrl: location.origin, client: 'skillstead-dashboard', fetch: fetchAsPage, retries: 0 }

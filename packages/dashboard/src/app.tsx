@@ -22,7 +22,7 @@ const TakedownPage = latePage(() => import('./pages/takedowns/takedown-page.tsx'
 const AccountPages = latePage(() => import('./pages/account/account-pages.tsx'))
 const AdminPages = latePage(() => import('./pages/admin/admin-pages.tsx'))
 
-/** What the node serves that is no page of ours: those links leave the app. */
+/** Addresses that the node serves outside of this app: links to them leave the app. */
 const ownPages = /^\/(?!(?:api|docs|openapi\.json|metrics|healthz|readyz|mcp)(?:[/?#]|$))/
 
 export function App() {
@@ -40,7 +40,7 @@ export function App() {
   )
 }
 
-/** Where one gets in; open where all else is closed. */
+/** The pages for signing in, which stay open on a private node. */
 const entrances = new Set(['/account/sign-in', '/account/setup'])
 
 function Pages() {
@@ -74,17 +74,17 @@ function Pages() {
   )
 }
 
-/** The router takes addresses apart, and ends at the first that no browser would write. */
+/** The router decodes addresses, and fails at the first invalid escape. */
 function isReadable(path: string): boolean {
   try {
-    // Made use of, or the bundler leaves it out.
+    // The result is used so that the bundler keeps the call.
     return decodeURIComponent(path) !== ''
   } catch {
     return false
   }
 }
 
-/** Whoever follows a link by keyboard or hears the page is taken to what is new; not while he types into a field. */
+/** Moves the focus to new content for keyboard and screen reader users, but not while the user is typing in a field. */
 function focusContent(): void {
   if (document.activeElement instanceof HTMLInputElement) return
   document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true })

@@ -2,12 +2,12 @@ import { Component, type ComponentChildren } from 'preact'
 import { Page } from './ui/page.tsx'
 
 interface Props {
-  /** The address: what failed at one place is no reason to show nothing at the next. */
+  /** The address; an error at one address must not block the next. */
   readonly place: string
   readonly children: ComponentChildren
 }
 
-/** Shows, in the place of a page that failed, that it did; the frame around it goes on. */
+/** Shows an error in place of a page that failed; the frame around it keeps working. */
 export class Boundary extends Component<Props, { failedAt?: string }> {
   override componentDidCatch(error: unknown) {
     reportError(error)
@@ -19,8 +19,8 @@ export class Boundary extends Component<Props, { failedAt?: string }> {
     return (
       <Page title="This page failed">
         <p role="alert">
-          That is a mistake of the dashboard. Reload the page; if that does not help, tell who runs this node what you
-          did before.
+          This is an error in the dashboard. Reload the page. If that does not help, report to the operator of this node
+          what you did before.
         </p>
       </Page>
     )

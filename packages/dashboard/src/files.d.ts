@@ -1,2 +1,2 @@
-/** What the bundler takes along that is no TypeScript. */
+/** Files other than TypeScript that the bundler includes. */
 declare module '*.css'

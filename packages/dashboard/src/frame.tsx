@@ -65,7 +65,7 @@ export function Footer() {
   return (
     <footer class="bottom">
       <a href="/takedowns">Takedowns</a>
-      <a href="/docs">The interface</a>
+      <a href="/docs">API reference</a>
       <a href="/openapi.json">OpenAPI</a>
     </footer>
   )

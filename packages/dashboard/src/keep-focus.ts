@@ -1,12 +1,12 @@
 /**
- * Whoever works by keyboard stays where he was when what he pressed goes away, as the row does that he has deleted: the
- * focus moves to the nearest thing around it that is still there.
+ * Keeps the position of keyboard users when the focused element disappears, such as the row they deleted: the focus
+ * moves to the nearest remaining ancestor.
  */
 export function keepFocus(): void {
   let around: readonly EventTarget[] = []
   document.addEventListener('focusin', (event) => (around = event.composedPath()))
   document.addEventListener('focusout', ({ target }) => {
-    // Left on purpose, if it is still there once the page has changed.
+    // If the element still exists after the page has changed, the user left it on purpose.
     queueMicrotask(() => {
       if (target instanceof Node && target.isConnected && document.activeElement === document.body) around = []
     })

@@ -2,8 +2,8 @@ import { RegistryError } from '@skillstead/client'
 import { QueryClient, keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/preact-query'
 
 /**
- * What was asked is kept for half a minute, so that going back and typing again cost no request. Whether this machine
- * has a network says nothing about the node: it may be on this machine.
+ * Responses are cached for 30 s, so that going back and retyping cost no request. The browser's online state is
+ * ignored, because the node may be on this machine.
  */
 export const queries = new QueryClient({
   defaultOptions: {
@@ -22,17 +22,17 @@ export function isUnauthorized(error: unknown): boolean {
   return error instanceof RegistryError && error.code === 'unauthorized'
 }
 
-/** What a page shows: asked for when the key is new, shared by all that ask for the same. */
+/** Data of a page: loaded when the key is new, and shared by all components with the same key. */
 export function useData<T>(key: readonly unknown[], load: () => Promise<T>, enabled = true): UseQueryResult<T> {
   return useQuery({ queryKey: key, queryFn: load, enabled })
 }
 
-/** As `useData`, but what stood there stays until the new is here, as lists do that change while somebody types. */
+/** Like `useData`, but shows the previous data until new data arrives, for lists that change while the user types. */
 export function useKeptData<T>(key: readonly unknown[], load: () => Promise<T>): UseQueryResult<T> {
   return useQuery({ queryKey: key, queryFn: load, placeholderData: keepPreviousData })
 }
 
-/** Has whatever begins with the key asked for again, after something changed it. */
+/** Reloads all data whose key begins with these parts, after a change. */
 export function refresh(...key: unknown[]): Promise<void> {
   return queries.invalidateQueries({ queryKey: key })
 }

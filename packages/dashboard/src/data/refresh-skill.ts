@@ -1,6 +1,6 @@
 import { refresh } from './queries.ts'
 
-/** Fetches everything that shows a skill again. */
+/** Reloads all data that shows a skill. */
 export async function refreshSkill(): Promise<void> {
   await Promise.all([refresh('skill'), refresh('skills'), refresh('own-skills')])
 }

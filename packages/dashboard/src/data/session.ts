@@ -11,18 +11,18 @@ function useSession() {
   return useData(sessionKey, readSession)
 }
 
-/** Who is signed in: undefined until it is known, null for a visitor. */
+/** The signed-in user: undefined while unknown, null for a visitor. */
 export function useMe(): Me | null | undefined {
   return useSession().data
 }
 
-/** Why it cannot be said who is signed in, where the node does not answer, and a way to ask again. */
+/** The error if the node does not respond with the signed-in user, and a function to retry. */
 export function useSessionFailure(): { error: unknown; retry: () => unknown } | undefined {
   const { data, error, refetch } = useSession()
   return error && data === undefined ? { error, retry: refetch } : undefined
 }
 
-/** Whether the node answers nothing before one has signed in. */
+/** Whether the node requires a login for everything. */
 export function useIsClosed(): boolean {
   return useData(closedKey, readClosed, false).data === true
 }
@@ -38,7 +38,7 @@ async function readClosed(): Promise<boolean> {
   }
 }
 
-/** Has the page learn from its answers that a session has ended, that the node is closed, and that it is back. */
+/** Watches responses for an expired session, a private node, and a node that is available again. */
 export function watchSession(): void {
   queries.getQueryCache().subscribe((event) => {
     if (event.type !== 'updated' || isAboutSession(event.query.queryKey)) return
@@ -58,7 +58,7 @@ async function learnWhy(): Promise<void> {
   if (me === null) await queries.fetchQuery({ queryKey: closedKey, queryFn: readClosed })
 }
 
-/** Changes an API key for a session. Throws `unauthorized` for a key that opens nothing. */
+/** Exchanges an API key for a session. Throws `unauthorized` for an invalid key. */
 export async function signIn(key: string): Promise<void> {
   await apiWith({ apiKey: key }).createSession()
   await forget()
@@ -69,7 +69,7 @@ export async function signOut(): Promise<void> {
   await forget()
 }
 
-/** What one caller saw is not for the next. */
+/** Data that one user loaded must not be shown to the next. */
 async function forget(): Promise<void> {
   queries.setQueryData(closedKey, false)
   queries.removeQueries({ predicate: ({ queryKey }) => !isAboutSession(queryKey) })

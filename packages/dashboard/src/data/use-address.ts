@@ -2,7 +2,10 @@ import { useLocation } from 'preact-iso'
 
 type Fields = Record<string, string | undefined>
 
-/** The fields of the address, and a way to change some of them: what a page shows can be linked to and gone back to. */
+/**
+ * The query fields of the address, and a function to change some of them, so that every state of a page can be linked
+ * and is in the history.
+ */
 export function useAddress(): { fields: Record<string, string>; change(some: Fields, replace?: boolean): void } {
   const { path, query, route } = useLocation()
   return {

@@ -1,13 +1,13 @@
 import { Page } from '../ui/page.tsx'
 import { SignInLink } from '../ui/sign-in-link.tsx'
 
-/** In the place of every page of a private node, for whoever is not signed in. */
+/** Replaces every page of a private node for visitors. */
 export function ClosedNode() {
   return (
     <Page title="This node is private">
       <p>
-        It shows its skills to those who have an API key of it. <SignInLink>Sign in</SignInLink> with yours; whoever
-        runs this node can make one for you.
+        You need an API key to see its skills. <SignInLink>Sign in</SignInLink> with your key. The operator of this node
+        can create one for you.
       </p>
     </Page>
   )

@@ -4,7 +4,7 @@ export function NotHere() {
   return (
     <Page title="Nothing here">
       <p>
-        There is no page at this address. <a href="/">Look through the skills</a> instead.
+        There is no page at this address. <a href="/">Browse the skills</a> instead.
       </p>
     </Page>
   )

@@ -2,7 +2,7 @@ import { useSessionFailure } from '../data/session.ts'
 import { Page } from '../ui/page.tsx'
 import { Problem } from '../ui/problem.tsx'
 
-/** In the place of a page for somebody, as long as it is not known for whom. */
+/** Shown in place of a user's page until the session is known. */
 export function WaitingForSession({ title }: { title: string }) {
   const failure = useSessionFailure()
   return (

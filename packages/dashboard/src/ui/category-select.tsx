@@ -4,7 +4,7 @@ import { Select } from './form.tsx'
 
 const categoriesMax = 50
 
-/** The fullest categories with their counts to choose from; another one that the address names is there as well. */
+/** The categories with the most skills, with their counts; also the category in the address. */
 export function CategorySelect({ value, onChange }: { value: string; onChange: (category: string) => void }) {
   const { data } = useData(['categories'], () => api.listCategories())
   const top = (data?.categories ?? []).slice(0, categoriesMax)

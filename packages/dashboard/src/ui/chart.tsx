@@ -7,7 +7,7 @@ interface Series {
   readonly values: readonly number[]
 }
 
-/** Values over days, as lines; the same numbers stand in a table for who cannot see the lines. */
+/** Values per day as lines; a table has the same numbers for users who cannot see the lines. */
 export default function Chart({
   days,
   series,
@@ -30,7 +30,7 @@ export default function Chart({
         height: 200,
         cursor: { show: false },
         legend: { live: false },
-        // Days begin in UTC wherever they are looked at.
+        // Days are in UTC in every time zone.
         tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
         axes: [axis, axis],
         series: [

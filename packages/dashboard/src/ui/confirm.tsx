@@ -3,7 +3,7 @@ import { useId, useRef } from 'preact/hooks'
 import { Problem } from './problem.tsx'
 import { unlessBusy, useAction } from './form.tsx'
 
-/** A button for what cannot be taken back: a dialog says what will happen before it does. */
+/** A button for an action that cannot be undone: a dialog explains it before it runs. */
 export function ConfirmButton(props: {
   title: ComponentChildren
   children: ComponentChildren

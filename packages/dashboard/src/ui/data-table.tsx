@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** A table that scrolls by itself where it is wider than the page, by keys as well. */
+/** A table that scrolls on its own, also by keyboard, if it is wider than the page. */
 export function DataTable(props: {
   label: string
   columns: readonly { title: string; number?: boolean }[]

@@ -2,10 +2,10 @@ import { useMemo, useState } from 'preact/hooks'
 import { parsePatch, type PatchLine } from './parse-patch.ts'
 
 const stepLines = 300
-/** Of a longer line only the beginning is shown. */
+/** Longer lines are shortened. */
 const lineCharactersMax = 2000
 
-/** The patch of one file: what came and what went has a sign, a colour, and words for who sees neither. */
+/** The patch of one file: added and removed lines have a sign, a colour, and text for screen readers. */
 export function Diff({ patch, label }: { patch: string; label: string }) {
   const lines = useMemo(() => parsePatch(patch), [patch])
   const [shown, show] = useState(stepLines)

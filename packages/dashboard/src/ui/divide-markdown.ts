@@ -1,19 +1,19 @@
 interface MarkdownPiece {
   readonly text: string
-  /** Shown as it is: rendering it could take for ever. */
+  /** Shown as plain text, because rendering it could take too long. */
   readonly isPlain: boolean
 }
 
 const pieceCharacters = 4_000
-/** The time that a parser takes grows with the square of what hostile paragraphs are long. Of tables it does not. */
+/** The time of the parser grows with the square of the length of malicious paragraphs; not so for tables. */
 const blockCharactersMax = 5_000
 const tableCharactersMax = 40_000
 const listCharacters = 2_000
 const definitionsMax = 200
 
 /**
- * Cuts a document between blocks and outside of fences into pieces that take little time each. What links refer to is
- * added to each piece.
+ * Splits a document between blocks and outside of fences into pieces that each render fast. Link references are added
+ * to each piece.
  */
 export function divideMarkdown(text: string): MarkdownPiece[] {
   if (text.length <= pieceCharacters) return [toPiece(text, '')]
@@ -40,19 +40,19 @@ function toPiece(text: string, suffix: string): MarkdownPiece {
   return { text: isPlain ? text : text + suffix, isPlain }
 }
 
-/** A head, a line of dashes with as many columns, and rows: each cell is parsed by itself. */
+/** A header, a line of dashes with as many columns, and rows: each cell is parsed on its own. */
 function isTable(text: string): boolean {
   const [head = '', dashes = '', ...rows] = text.trimEnd().split('\n')
   const isDivided = /^\|[-:| ]+\|\s*$/.test(dashes) && head.split('|').length === dashes.split('|').length
   return isDivided && [head, ...rows].every((row) => row.startsWith('|') && row.length <= blockCharactersMax)
 }
 
-/** Quotes and lists within each other, forty deep and more. */
+/** Quotes and lists nested forty levels or deeper. */
 function isTooDeep(text: string): boolean {
   return /^(?:[ \t]{0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])){40}/m.test(text) || /^[ \t]{160}/m.test(text)
 }
 
-/** What stands between empty lines, and the items of a long list; a fence is one. Together they are the text. */
+/** The blocks between empty lines, and the items of a long list; a fence is one block. Joined they are the text. */
 function toBlocks(text: string): string[] {
   const blocks: string[] = []
   let block = ''
@@ -60,7 +60,7 @@ function toBlocks(text: string): string[] {
   let isOver = false
   for (const line of text.split(/(?<=\n)/)) {
     const isEmpty = line.trim() === ''
-    // What is indented may belong to an item above.
+    // An indented line may belong to the item above.
     const isNext = isOver ? /^\S/.test(line) : block.length > listCharacters && /^(?:[-*+]|\d{1,9}[.)])[ \t]/.test(line)
     if (fence === undefined && isNext) {
       blocks.push(block)

@@ -7,22 +7,22 @@ type Finding = Report['findings'][number]
 
 const severities = Object.keys(severityTones)
 
-/** What a scan came to, in one line. */
+/** The result of a scan in one line. */
 export function Verdict({ of }: { of: Pick<Report, 'score' | 'verdict' | 'risk' | 'findings'> }) {
   const found = of.findings.length
   return (
     <p class="facts">
       <Badge tone={verdictTones[of.verdict]}>{of.verdict}</Badge>
       <span>score {of.score} of 100</span>
-      <span>asks for {of.risk === 'none' ? 'no' : of.risk} power</span>
+      <span>risk {of.risk}</span>
       <span>{toCount(found, 'finding')}</span>
     </p>
   )
 }
 
-/** Findings with their places and what to do about each, the worst first. */
+/** Findings with their places and fixes, most severe first. */
 export function Findings({ findings }: { findings: readonly Finding[] }) {
-  if (findings.length === 0) return <p>The scan found nothing to look at.</p>
+  if (findings.length === 0) return <p>No findings.</p>
   const sorted = findings.toSorted(
     (one, other) => severities.indexOf(one.severity) - severities.indexOf(other.severity),
   )
@@ -38,12 +38,12 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
             </span>
             <code>{finding.ruleId}</code>
           </p>
-          <pre tabIndex={0} aria-label={`What stands in ${finding.path} at line ${finding.line}`}>
+          <pre tabIndex={0} aria-label={`Text of ${finding.path} at line ${finding.line}`}>
             <code>{finding.excerpt}</code>
           </pre>
-          {finding.decoded.length > 0 && <p class="faint">Hidden by: {finding.decoded.join(', ')}.</p>}
+          {finding.decoded.length > 0 && <p class="faint">Decoded from: {finding.decoded.join(', ')}.</p>}
           <p>{finding.remediation}</p>
-          {finding.suppressed && <p class="faint">The author's reason for it: {finding.suppressed.reason}</p>}
+          {finding.suppressed && <p class="faint">Suppressed by the author: {finding.suppressed.reason}</p>}
         </li>
       ))}
     </ul>

@@ -4,11 +4,11 @@ import { useId } from 'preact/hooks'
 import { Notice } from './parts.tsx'
 import { Problem } from './problem.tsx'
 
-/** Something that a button does: whether it is under way, and what went wrong with it. */
+/** The state of an action: whether it is running, and its error. */
 export interface Action<Input = void> {
   run(input: Input): void
   readonly busy: boolean
-  /** Whether it was done, the last time that it was tried. */
+  /** Whether the last run succeeded. */
   readonly done: boolean
   readonly error: unknown
 }
@@ -18,17 +18,17 @@ export function useAction<Input = void>(work: (input: Input) => Promise<unknown>
   return { run: (input) => mutate(input), busy: isPending, done: isSuccess, error }
 }
 
-/** What came of it: what went wrong, or that it was done. */
+/** The outcome: the error, or that it succeeded. */
 export function Outcome({ of, done }: { of: Pick<Action, 'done' | 'error'>; done?: string }) {
   if (of.error != null) return <Problem error={of.error} />
   return of.done && done ? <Notice>{done}</Notice> : null
 }
 
-/** A form whose fields arrive as text, by name. Its button waits while it works, and its problem is shown below. */
+/** A form with its fields as text, by name. Its button is disabled while the action runs; the error is shown below. */
 export function Form(props: {
   action: Action<Record<string, string>>
   submit: string
-  /** Said once it is done, where the page does not show that by itself. */
+  /** Shown on success, if the page does not show the result itself. */
   done?: string
   class?: string
   children: ComponentChildren
@@ -55,7 +55,7 @@ export function Form(props: {
   )
 }
 
-/** A line of text to fill in, with its label, and a hint for who is unsure. */
+/** A text field with a label and a hint. */
 export function Field({
   label,
   hint,
@@ -124,7 +124,7 @@ export function Select(props: {
         {...(onChange && { value: props.value, onChange: (event) => onChange(event.currentTarget.value) })}
       >
         {props.options.map(([value, title]) => (
-          // Without a listener the field is the form's own: its first choice is told to the option, once.
+          // Without a listener the form owns the field, so its initial value is set once, on the option.
           <option key={value} value={value} selected={!onChange && value === props.value}>
             {title}
           </option>
@@ -134,7 +134,7 @@ export function Select(props: {
   )
 }
 
-/** A box to tick, with what it says behind it. */
+/** A checkbox with its label. */
 export function Check({
   children,
   ...input
@@ -149,12 +149,12 @@ export function Check({
   )
 }
 
-/** What a button does that is pressed once: while it is under way it does nothing, and keeps the focus. */
+/** Properties of an action button: while the action runs, clicks do nothing and the focus stays. */
 export function unlessBusy({ busy, run }: Pick<Action, 'busy' | 'run'>) {
   return { 'aria-disabled': busy, onClick: () => !busy && run() }
 }
 
-/** A button that works, says so, and shows below what went wrong. */
+/** A button that shows when its action runs, and its error below. */
 export function ActionButton(props: { action: Action; children: ComponentChildren; danger?: boolean }) {
   const { action } = props
   return (

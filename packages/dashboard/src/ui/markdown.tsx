@@ -3,7 +3,7 @@ import { Marked, type Tokens } from 'marked'
 import { useEffect, useState } from 'preact/hooks'
 import { divideMarkdown } from './divide-markdown.ts'
 
-/** What a document may consist of: text, tables, lists, code. No styles, forms, pictures or anything that is fetched. */
+/** Allowed elements: text, tables, lists, code. No styles, forms, pictures or anything that is fetched. */
 const allowed = {
   ALLOWED_TAGS: (
     'h2 h3 h4 h5 h6 p br hr ul ol li dl dt dd blockquote pre code em strong del s sub sup kbd a table thead tbody tr th td ' +
@@ -16,14 +16,14 @@ const allowed = {
   RETURN_TRUSTED_TYPE: true as const,
 }
 
-/** Two pages of text that take longer mean no good: what follows is shown as it is. */
+/** Two pages of text that take longer are malicious: the rest is shown as plain text. */
 const pieceMsMax = 500
 const slowPiecesMax = 2
 
-/** Where a relative link leads; undefined where there is nothing. */
+/** The target of a relative link; undefined if there is none. */
 type ToFile = (path: string) => string | undefined
 
-/** Of the document that is being sanitised: that is done in one go, so that there is only ever one. */
+/** For the document being sanitised. Sanitising is synchronous, so there is only one at a time. */
 let toFileNow: ToFile | undefined
 
 const purifier = DOMPurify(window)
@@ -35,15 +35,15 @@ purifier.addHook('uponSanitizeAttribute', (element, attribute) => {
   attribute.forceKeepAttr = true
 })
 purifier.addHook('afterSanitizeAttributes', (element) => {
-  // What scrolls is reached by the keyboard.
+  // Scrollable elements must be reachable by keyboard.
   if (element.tagName === 'PRE' || element.tagName === 'TABLE') element.setAttribute('tabindex', '0')
   if (element.tagName !== 'A' || !element.hasAttribute('href')) return
-  // Links lead away, and take neither an opener nor a good name along.
+  // External links get no opener, no referrer and no endorsement (`ugc`).
   element.setAttribute('rel', 'noopener noreferrer nofollow ugc')
   element.setAttribute('target', element.getAttribute('href')!.startsWith('/') ? '_self' : '_blank')
 })
 
-/** A path beside SKILL.md as people link to it. */
+/** The path of a file next to SKILL.md, as links write it. */
 function toPath(href: string): string {
   const [path = ''] = href.replace(/^\.\//, '').split('#')
   try {
@@ -57,7 +57,7 @@ const marked = new Marked({
   gfm: true,
   breaks: false,
   renderer: {
-    // The page's own name is its one heading of the first level.
+    // The page's own title is its only first-level heading.
     heading({ tokens, depth }: Tokens.Heading) {
       const level = Math.min(6, depth + 1)
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`
@@ -77,8 +77,8 @@ const marked = new Marked({
 const tagPattern = /<(\/?)([a-z][a-z0-9]*)((?:[^"'>]|"[^"]*"|'[^']*')*)>/gi
 
 /**
- * Markup of a stranger: tags that documents consist of lose what they say besides, and all else is text that one sees,
- * as the agent does. The sanitiser then has nothing to take out that a browser would complain of.
+ * Untrusted markup: allowed tags lose their attributes, and all other markup becomes visible text, as the agent sees
+ * it. The sanitiser then has nothing to remove that a browser would report.
  */
 function toHarmless(html: string): string {
   let harmless = ''
@@ -100,7 +100,7 @@ function toTag(tag: string, slash: string, name: string, rest: string): string {
   return allowed.ALLOWED_TAGS.includes(name) ? `<${slash}${name}>` : escape(tag)
 }
 
-/** What only says where things stand. */
+/** Tags that only define the layout. */
 const layoutTags = new Set(['div', 'span', 'center', 'font', 'section'])
 
 function escape(text: string): string {
@@ -108,8 +108,8 @@ function escape(text: string): string {
 }
 
 /**
- * Markdown of a stranger, rendered and sanitised: https://github.com/cure53/DOMPurify. A piece at a time, so that the
- * page never stands still. `toFile` says where relative links lead.
+ * Untrusted Markdown, rendered and sanitised with https://github.com/cure53/DOMPurify, piece by piece, so that the page
+ * is never blocked. `toFile` resolves relative links.
  */
 export default function Markdown({ text, toFile }: { text: string; toFile?: ToFile }) {
   const [pieces, setPieces] = useState<readonly Sanitised[]>([])
@@ -144,7 +144,7 @@ function render({ text, isPlain }: { text: string; isPlain: boolean }, toFile?: 
   try {
     return sanitise(isPlain ? toPlain(text) : marked.parse(text, { async: false }))
   } catch {
-    // Nested deeper than the stack is.
+    // Nested deeper than the stack allows.
     return sanitise(toPlain(text))
   } finally {
     toFileNow = undefined

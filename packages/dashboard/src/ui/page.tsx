@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 
-/** A page with its title: in the window, and as its one heading of the first level. */
+/** A page with its title, in the window and as its only first-level heading. */
 export function Page(props: { title: string; aside?: ComponentChildren; children: ComponentChildren }) {
   useTitle(props.title)
   return (

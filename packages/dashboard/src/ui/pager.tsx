@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso'
 import { toAddress } from '../data/use-address.ts'
 
-/** Links to the pages before and after, in the address; nothing where one page holds all. */
+/** Links to the previous and next page; nothing if there is only one page. */
 export function Pager({ page, totalPages }: { page: number; totalPages: number }) {
   const { path, query } = useLocation()
   if (totalPages <= 1) return null
@@ -25,13 +25,13 @@ export function Pager({ page, totalPages }: { page: number; totalPages: number }
   )
 }
 
-/** The next page is read from its beginning, by the eye and by the keyboard. */
+/** Scrolls to the top and moves the focus there. */
 function startOver(): void {
   document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true })
   scrollTo(0, 0)
 }
 
-/** The number of the page in the address; the first where it is none. */
+/** The page number in the address. Default: 1. */
 export function toPageNumber(text: string | undefined): number {
   const page = Number(text ?? 1)
   return Number.isInteger(page) && page > 0 ? page : 1

@@ -1,4 +1,4 @@
-/** A line of a patch as people read it: what stays, comes or goes, and where. */
+/** A line of a patch: unchanged, added, removed, or a position. */
 export interface PatchLine {
   readonly kind: 'same' | 'added' | 'removed' | 'place' | 'note'
   readonly text: string
@@ -6,7 +6,7 @@ export interface PatchLine {
   readonly to?: number
 }
 
-/** Reads the hunks of one file's patch as git writes it; the names before the first are left out. */
+/** Parses the hunks of one file's git patch; the file names before the first hunk are skipped. */
 export function parsePatch(patch: string): PatchLine[] {
   const lines: PatchLine[] = []
   let from = 0

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
-/** A time as people say it, with the exact one behind it. */
+/** A relative time, with the exact one as its title. */
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
@@ -26,7 +26,7 @@ function toAgo(fromNowMs: number): string {
 
 const counts = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
-/** A number of things, short where it is large. */
+/** A number with its unit, abbreviated if it is large. */
 export function Count({ of, unit }: { of: number; unit: string }) {
   return (
     <span title={toCount(of, unit)}>
@@ -52,14 +52,14 @@ export function Badge({ tone = 'plain', children }: { tone?: Tone; children: Com
   return <span class={`badge ${tone}`}>{children}</span>
 }
 
-/** Says in words what the colour says too. */
+/** The score in words and as a colour. */
 export function SecurityBadge({ score }: { score: number | null }) {
   if (score === null) return <Badge>not scanned</Badge>
   const tone = score >= 80 ? 'good' : score >= 50 ? 'fair' : 'bad'
   return <Badge tone={tone}>security {score}</Badge>
 }
 
-/** Text to take along: shown as it is, with a button that copies it. */
+/** Text to copy, with a button. */
 export function Copyable({ text, label = 'Copy' }: { text: string; label?: string }) {
   return (
     <div class="copyable">
@@ -78,8 +78,8 @@ function CopyButton({ text, label }: { text: string; label: string }) {
       await navigator.clipboard.writeText(text)
       say('Copied')
     } catch {
-      // Browsers give the clipboard to secure origins only; selecting by hand works everywhere.
-      say('Select it and copy it by hand')
+      // Browsers allow the clipboard on secure origins only; manual selection works everywhere.
+      say('Select it and copy it manually')
     }
     setTimeout(() => say(''), 3000)
   }
@@ -95,12 +95,12 @@ function CopyButton({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** An empty place, with what to do about it. */
+/** An empty state, with a hint what to do. */
 export function Empty({ children }: { children: ComponentChildren }) {
   return <div class="empty">{children}</div>
 }
 
-/** Tells the outcome of what was done, to the eye and to the ear. */
+/** Announces the outcome of an action, also to screen readers. */
 export function Notice({ children, tone = 'good' }: { children: ComponentChildren; tone?: Tone }) {
   return (
     <p class={`notice ${tone}`} role="status">

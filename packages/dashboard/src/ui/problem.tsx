@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { isUnauthorized } from '../data/queries.ts'
 import { SignInLink } from './sign-in-link.tsx'
 
-/** What went wrong and what to do about it, in the place of what would have been shown. */
+/** An error with advice, in place of the content. */
 export function Problem({ error, retry }: { error: unknown; retry?: () => unknown }) {
   const { title, advice } = explain(error)
   const goesOn = useGoingOn(error, retry)
@@ -12,7 +12,7 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => unknow
       <strong>{title}</strong>
       <p>
         {advice}
-        {goesOn && ' This goes on by itself then.'}
+        {goesOn && ' The page then continues automatically.'}
       </p>
       {error instanceof RegistryError && error.errors && error.errors.length > 0 && (
         <ul>
@@ -33,7 +33,7 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => unknow
   )
 }
 
-/** Beside a form in a window of its own, so that nothing has to be filled in twice. */
+/** In a form, the login opens in a new window, so that the input is not lost. */
 function SignInAgain({ isForm }: { isForm: boolean }) {
   if (!isForm) {
     return (
@@ -44,14 +44,14 @@ function SignInAgain({ isForm }: { isForm: boolean }) {
   }
   return (
     <p>
-      <SignInLink target="_blank">Sign in in a new window</SignInLink>, then try again here: what you filled in stays.
+      <SignInLink target="_blank">Sign in in a new window</SignInLink>, then try again here: your input is not lost.
     </p>
   )
 }
 
 const waitSecondsMax = 120
 
-/** Tries again when the node has said that it may be asked again; whether it will. */
+/** Retries when the node allows it again; returns whether it will. */
 function useGoingOn(error: unknown, retry?: () => unknown): boolean {
   const isLimited = error instanceof RegistryError && error.code === 'rate_limited'
   const seconds = isLimited ? (error.retryAfterSeconds ?? Infinity) : Infinity
@@ -64,26 +64,26 @@ function useGoingOn(error: unknown, retry?: () => unknown): boolean {
   return goesOn
 }
 
-/** An error as a heading and a sentence; nothing is shown of errors that are no answer of the node. */
+/** An error as title and advice; errors other than responses of the node are not shown in detail. */
 export function explain(error: unknown): { title: string; advice: string } {
   if (!(error instanceof RegistryError)) {
-    return { title: 'This page failed', advice: 'Reload it; if that does not help, tell who runs this node.' }
+    return { title: 'This page failed', advice: 'Reload it. If that does not help, contact the operator of this node.' }
   }
   const detail = error.message
   switch (error.code) {
     case 'upstream_failed':
     case 'upstream_timeout':
       return {
-        title: 'The node does not answer',
-        advice: `${detail} Check that it runs and that you are connected, then try again.`,
+        title: 'The node does not respond',
+        advice: `${detail} Check that the node is running and that you are connected, then try again.`,
       }
     case 'unauthorized':
-      return { title: 'Sign in first', advice: 'This needs somebody who is signed in; a session ends by itself.' }
+      return { title: 'Sign in required', advice: 'This page requires a login. Your session may have expired.' }
     case 'forbidden':
     case 'plan_required':
-      return { title: 'This is not open to you', advice: detail }
+      return { title: 'Access denied', advice: detail }
     case 'not_found':
-      return { title: 'Not found', advice: `${detail} It may be private, or gone.` }
+      return { title: 'Not found', advice: `${detail} It may be private or deleted.` }
     case 'taken_down':
       return { title: 'Taken down', advice: detail }
     case 'rate_limited':

@@ -2,7 +2,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 
 const pauseMs = 250
 
-/** A field that tells what was typed once the typing pauses, so that a word is one request and not seven. */
+/** A search field that reports its text after a pause, so that typing a word causes one request. */
 export function SearchField(props: { label: string; value: string; onChange(value: string): void }) {
   const id = useId()
   const [typed, type] = useState(props.value)

@@ -1,7 +1,7 @@
 import { api } from '../api.ts'
 import { useData } from '../data/queries.ts'
 
-/** Leads to the setup of a node that has no user yet; nothing elsewhere. */
+/** A link to the setup of a node without users; otherwise nothing. */
 export function SetupLink() {
   const setup = useData(['setup'], () => api.getSetup())
   if (!setup.data?.needed) return null

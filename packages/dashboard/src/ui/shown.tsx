@@ -2,7 +2,7 @@ import type { UseQueryResult } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { Problem } from './problem.tsx'
 
-/** What was asked for, once it is here; until then that it is on its way, and in its place what went wrong. */
+/** The loaded data; before that a loading message, or the error. */
 export function Shown<T>({ of, children }: { of: UseQueryResult<T>; children: (data: T) => ComponentChildren }) {
   if (of.data !== undefined) {
     return (

@@ -3,7 +3,7 @@ import { toAddress } from '../data/use-address.ts'
 
 const signInPath = '/account/sign-in'
 
-/** To where one signs in, and from there back to here. */
+/** A link to the login page, which returns to this page. */
 export function SignInLink(props: { children: string; class?: string; target?: '_blank' }) {
   const { path, url, query } = useLocation()
   const next = path === signInPath ? query.next : url === '/' ? undefined : url
@@ -19,12 +19,12 @@ export function SignInLink(props: { children: string; class?: string; target?: '
   )
 }
 
-/** Where to go once one is signed in: what the address asks for, if that is a place of this node. */
+/** The page to open after the login: the one in the address, if it is on this node. */
 export function toNextPlace(next: string | undefined): string {
   const fallback = '/account'
   if (!next?.startsWith('/') || !URL.canParse(next, location.origin)) return fallback
   const { origin, pathname, search } = new URL(next, location.origin)
-  // What begins with two slashes, or with what browsers take for them, names another host.
+  // A path that begins with two slashes, or with characters that browsers treat as such, names another host.
   if (origin !== location.origin || pathname.startsWith('//') || pathname === signInPath) return fallback
   return pathname + search
 }

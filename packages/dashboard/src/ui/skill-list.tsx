@@ -5,7 +5,7 @@ import { Marked } from './marked-text.tsx'
 
 export type Skill = Awaited<ReturnType<typeof api.searchSkills>>['skills'][number]
 
-/** Skills as a list; the words that were searched for are marked, and under each stands a note where there is one. */
+/** A list of skills with the search terms marked, and an optional note under each. */
 export function SkillList(props: { skills: readonly Skill[]; terms?: string; notes?: readonly string[] }) {
   const { skills, terms = '', notes = [] } = props
   return (
@@ -38,7 +38,7 @@ export function SkillList(props: { skills: readonly Skill[]; terms?: string; not
   )
 }
 
-/** The words that were typed, and those of the skill that answered for them. */
+/** The typed words, and the words of the skill that matched them. */
 function toTerms({ match }: Skill, typed: string): string {
   return [typed, ...(match?.terms ?? [])].join(' ')
 }

@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso'
 
-/** Parts of a page as links, each with an address of its own. */
+/** Parts of a page as links, each with its own address. */
 export function Tabs(props: { label: string; tabs: readonly { href: string; title: string; current: boolean }[] }) {
   return (
     <nav class="tabs" aria-label={props.label}>
@@ -13,7 +13,7 @@ export function Tabs(props: { label: string; tabs: readonly { href: string; titl
   )
 }
 
-/** The pages of an area, its own address first, which holds for itself alone; the others hold for what is below them. */
+/** The tabs of an area. The first matches its own address only, the others also the addresses below them. */
 export function AreaTabs({
   label,
   pages,

@@ -7,7 +7,7 @@ export const verdictTones: Readonly<Record<Security['verdict'], Tone>> = {
   dangerous: 'bad',
 }
 
-/** The worst first. */
+/** Most severe first. */
 export const severityTones: Readonly<Record<ScanFinding['severity'], Tone>> = {
   critical: 'bad',
   high: 'bad',

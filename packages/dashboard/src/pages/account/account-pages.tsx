@@ -37,7 +37,7 @@ const Webhook = asOwn(WebhookPage)
 const Stars = asOwn(StarsPage)
 const Verification = asOwn(VerificationPage)
 
-/** What belongs to one user. */
+/** The pages of the signed-in user. */
 export default function AccountPages() {
   return (
     <Router>
@@ -56,14 +56,14 @@ export default function AccountPages() {
   )
 }
 
-/** The page with its neighbours above it; whoever is not signed in is told to. */
+/** A page with the tabs of its area; visitors are asked to sign in. */
 function asOwn(Content: FunctionComponent): FunctionComponent {
   return function OwnPage() {
     const me = useMe()
     if (me === undefined) return <WaitingForSession title="Account" />
     if (me === null) {
       return (
-        <Page title="Sign in first">
+        <Page title="Sign in required">
           <p>
             This page is about your own account. <SignInLink>Sign in</SignInLink> with an API key of this node.
           </p>

@@ -7,7 +7,7 @@ import { Shown } from '../../ui/shown.tsx'
 
 type Invitation = Awaited<ReturnType<typeof api.listInvitations>>['invitations'][number]
 
-/** Skills that the user is invited to collaborate on; nothing where there are none. */
+/** Skills that the user is invited to collaborate on; nothing without invitations. */
 export function Invitations() {
   const found = useData(['invitations'], () => api.listInvitations())
   if (found.data?.total === 0 || found.isPending) return null

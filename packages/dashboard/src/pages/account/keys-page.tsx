@@ -11,22 +11,24 @@ import { Copyable, Time } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
 
 const scopes = [
-  ['read', 'Read', 'what you may see'],
+  ['read', 'Read', 'what you can see'],
   ['publish', 'Publish', 'skills and packs in your name'],
   ['manage', 'Manage', 'keys, webhooks and settings'],
 ] as const
 type Scope = (typeof scopes)[number][0]
 
-const columns = ['Name', 'Begins with', 'May', 'Made', 'Last used', 'Ends', 'Take back'].map((title) => ({ title }))
+const columns = ['Name', 'Begins with', 'Scopes', 'Created', 'Last used', 'Expires', 'Revoke'].map((title) => ({
+  title,
+}))
 
-/** API keys: made here, shown once, taken back at any time. */
+/** API keys: created here, shown once, revocable at any time. */
 export function KeysPage() {
   const { fields } = useAddress()
   const page = toPageNumber(fields.page)
   const keys = useData(['keys', page], () => api.listApiKeys({ page }))
   return (
     <Page title="API keys">
-      <p class="faint">A key acts in your name. Give each program one of its own, and take back what is not used.</p>
+      <p class="faint">A key acts in your name. Give each program its own key, and revoke unused keys.</p>
       <NewKey />
       <Shown of={keys}>
         {({ apiKeys, totalPages }) => (
@@ -59,7 +61,7 @@ export function KeysPage() {
                         await refresh('keys')
                       }}
                     >
-                      <p>Whatever uses this key stops working at once, and sessions that it opened end.</p>
+                      <p>Programs that use this key stop working at once, and sessions opened with it end.</p>
                     </ConfirmButton>
                   </td>
                 </tr>
@@ -87,35 +89,28 @@ function NewKey() {
   if (secret !== undefined) {
     return (
       <section class="card secret" aria-label="The new key">
-        <p role="status">Copy the key now: it is shown this once, and the node keeps only its digest.</p>
+        <p role="status">Copy the key now: it is shown only once. The node stores only its digest.</p>
         <Copyable text={secret} />
         <button type="button" onClick={() => setSecret(undefined)}>
-          I have it
+          Done
         </button>
       </section>
     )
   }
   return (
     <details class="card">
-      <summary>Make a key</summary>
-      <Form action={action} submit="Make the key">
+      <summary>Create a key</summary>
+      <Form action={action} submit="Create key">
         <Field
           label="Name"
           name="name"
           required
           maxLength={100}
-          hint="Who will use it, such as the name of a machine."
+          hint="What uses the key, such as the name of a machine."
         />
-        <Field
-          label="Ends after, in days"
-          name="days"
-          type="number"
-          min={1}
-          max={3650}
-          hint="Never where it is empty."
-        />
+        <Field label="Expires after, in days" name="days" type="number" min={1} max={3650} hint="Empty: never." />
         <fieldset>
-          <legend>It may</legend>
+          <legend>Scopes</legend>
           {scopes.map(([scope, title, what]) => (
             <Check key={scope} name={scope} defaultChecked>
               {title}: {what}

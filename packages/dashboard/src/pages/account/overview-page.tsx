@@ -6,7 +6,7 @@ import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Badge, toCount } from '../../ui/parts.tsx'
 
-/** Who is signed in, on which plan, and how the others see him. */
+/** The signed-in user, the plan, and the public profile. */
 export function OverviewPage() {
   const me = useMe()!
   const action = useAction(async ({ displayName }: Record<string, string>) => {
@@ -35,9 +35,9 @@ export function OverviewPage() {
         <span>{toCount(followers, 'follower')}</span>
         <span>follows {following.toLocaleString('en')}</span>
       </p>
-      <h2>How you are shown</h2>
+      <h2>Profile</h2>
       <Form action={action} submit="Save" done="Saved.">
-        <Field label="Displayed name" name="displayName" required maxLength={100} defaultValue={me.displayName} />
+        <Field label="Display name" name="displayName" required maxLength={100} defaultValue={me.displayName} />
       </Form>
       <Picture />
     </Page>
@@ -71,7 +71,7 @@ function Picture() {
           />
         </label>
         <button type="button" {...unlessBusy({ busy: change.busy, run: () => change.run(null) })}>
-          Take it away
+          Remove picture
         </button>
       </div>
       <p class="faint">PNG, JPEG or WebP, at most {pictureBytesMax / 1024} KiB.</p>

@@ -16,7 +16,7 @@ const states = {
   taken_down: 'taken down',
 } as const
 
-/** Everything that is the user's: what others cannot see too. What can be done to a skill stands on its own page. */
+/** All skills of the user, including private ones. Actions on a skill are on its own page. */
 export function OwnSkillsPage() {
   const page = toPageNumber(useAddress().fields.page)
   const own = useData(['own-skills', page], () => api.listOwnSkills({ page }))
@@ -37,7 +37,8 @@ export function OwnSkillsPage() {
             {skills.length === 0 && (
               <Empty>
                 <p>
-                  You have published nothing yet. <a href="/account/publish">Publish a skill</a> by dropping its folder.
+                  You have not published any skills yet. <a href="/account/publish">Publish a skill</a> by dropping its
+                  folder.
                 </p>
               </Empty>
             )}

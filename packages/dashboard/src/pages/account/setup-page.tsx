@@ -7,7 +7,7 @@ import { Page } from '../../ui/page.tsx'
 import { Copyable } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
 
-/** The first user of a node: whoever can read its terminal makes him, and is its administrator. */
+/** Creates the first user of a node, its administrator. The setup code proves access to the node's terminal. */
 export function SetupPage() {
   const setup = useData(['setup'], () => api.getSetup())
   const [key, setKey] = useState<string>()
@@ -21,11 +21,11 @@ export function SetupPage() {
     return (
       <Page title="You are the administrator">
         <p role="status">
-          This is your API key. Copy it now: it is shown this once. With it you sign in again, here and in a terminal.
+          This is your API key. Copy it now: it is shown only once. Use it to sign in again, here and in a terminal.
         </p>
         <Copyable text={key} />
         <p>
-          Next: <a href="/account/publish">publish a skill</a>, or <a href="/admin">look at the node</a>.
+          Next: <a href="/account/publish">publish a skill</a>, or <a href="/admin">see the state of the node</a>.
         </p>
       </Page>
     )
@@ -36,27 +36,27 @@ export function SetupPage() {
         {({ needed }) =>
           needed ? (
             <>
-              <p>Nobody can sign in yet. Make the first user, who is the administrator.</p>
+              <p>This node has no users yet. Create the first one, who becomes its administrator.</p>
               <Form action={action} submit="Set up">
                 <Field
                   label="Code"
                   name="code"
                   required
                   autocomplete="off"
-                  hint="The node wrote it to its terminal when it started."
+                  hint="The node printed it to its terminal at the start."
                 />
                 <Field
                   label="Your name on this node"
                   name="username"
                   required
                   autocomplete="username"
-                  hint="Lower-case letters, digits and hyphens. Your skills will be called name/skill."
+                  hint="Lower-case letters, digits and hyphens. Your skills will be named name/skill."
                 />
               </Form>
             </>
           ) : (
             <p>
-              This node is set up.{' '}
+              This node is already set up.{' '}
               {me ? <a href="/account">Go to your account.</a> : <a href="/account/sign-in">Sign in.</a>}
             </p>
           )

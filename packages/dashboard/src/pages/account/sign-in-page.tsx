@@ -6,7 +6,7 @@ import { Page } from '../../ui/page.tsx'
 import { SetupLink } from '../../ui/setup-link.tsx'
 import { toNextPlace } from '../../ui/sign-in-link.tsx'
 
-/** Trades an API key for a session; the key itself is not kept anywhere. */
+/** Exchanges an API key for a session; the key itself is not stored. */
 export function SignInPage() {
   const { route, query } = useLocation()
   const me = useMe()
@@ -21,7 +21,7 @@ export function SignInPage() {
       <SetupLink />
       {me && (
         <p>
-          You are signed in as <bdi>{me.username}</bdi>. <a href={next}>Go on</a>, or sign in with another key.
+          You are signed in as <bdi>{me.username}</bdi>. <a href={next}>Continue</a>, or sign in with another key.
         </p>
       )}
       <Form action={opensNothing ? { ...action, error: null } : action} submit="Sign in">
@@ -31,15 +31,15 @@ export function SignInPage() {
           type="password"
           required
           autocomplete="current-password"
-          hint="It begins with ssk_. A node that was started with `start` has the first one in .skillstead/admin-key; otherwise whoever runs it makes one: skillstead users create NAME."
+          hint="It begins with ssk_. A node started with `skillstead start` saves the first key in .skillstead/admin-key. Otherwise the operator creates one: skillstead users create NAME."
         />
       </Form>
       {opensNothing && (
         <div class="problem" role="alert">
-          <strong>This key opens nothing here</strong>
+          <strong>This key is not valid here</strong>
           <p>
-            It is mistyped, revoked or of another node. Copy all of it, beginning with ssk_; whoever runs this node can
-            make a new one.
+            It is mistyped, revoked or from another node. Copy all of it, beginning with ssk_. The operator of this node
+            can create a new one.
           </p>
         </div>
       )}

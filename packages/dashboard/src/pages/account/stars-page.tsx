@@ -7,7 +7,7 @@ import { Empty } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
 
-/** What the user starred. */
+/** The skills that the user starred. */
 export function StarsPage() {
   const page = toPageNumber(useAddress().fields.page)
   const stars = useData(['stars', page], () => api.listStars({ page }))
@@ -19,7 +19,8 @@ export function StarsPage() {
             {skills.length === 0 ? (
               <Empty>
                 <p>
-                  You starred nothing yet. The star on the page of <a href="/">a skill</a> keeps it here.
+                  You have not starred any skills yet. Use the star on the page of <a href="/">a skill</a> to list it
+                  here.
                 </p>
               </Empty>
             ) : (

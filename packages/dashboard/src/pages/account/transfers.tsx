@@ -8,7 +8,7 @@ import { Shown } from '../../ui/shown.tsx'
 
 type Transfer = Awaited<ReturnType<typeof api.listTransfers>>['transfers'][number]
 
-/** Skills that somebody wants to hand over to the user, and those that the user offered; nothing where there are none. */
+/** Open transfers of skills to and from the user; nothing without transfers. */
 export function Transfers() {
   const found = useData(['transfers'], () => api.listTransfers())
   if (found.data?.total === 0 || found.isPending) return null
@@ -48,10 +48,10 @@ function Offer({ transfer: { fullName, newOwner, createdAt } }: { transfer: Tran
             await Promise.all([refresh('transfers'), refresh('own-skills'), refresh('skill'), refresh('skills')])
           }}
         >
-          <p>It becomes yours, with its versions, and its former address leads to the new one.</p>
+          <p>You become its owner, with all its versions. Its former address redirects to the new one.</p>
         </ConfirmButton>
       )}
-      <ActionButton action={cancel}>{isForMe ? 'Decline' : 'Take the offer back'}</ActionButton>
+      <ActionButton action={cancel}>{isForMe ? 'Decline' : 'Withdraw the offer'}</ActionButton>
     </li>
   )
 }

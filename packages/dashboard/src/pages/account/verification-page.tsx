@@ -9,14 +9,14 @@ import { Badge, Copyable, Time, type Tone } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
 
 const methods = [
-  ['domain', 'A domain of mine'],
-  ['github', 'A GitHub account of mine'],
-  ['manual', 'Something else, which an administrator looks at'],
+  ['domain', 'A domain that I own'],
+  ['github', 'My GitHub account'],
+  ['manual', 'Something else, which an administrator reviews'],
 ] as const
 type Method = (typeof methods)[number][0]
 const tones: Record<string, Tone> = { verified: 'good', rejected: 'bad', pending: 'fair' }
 
-/** Proves who an author is: asks for a proof, tells what to do, shows how it stands. */
+/** Author verification: requests a proof, shows the instructions and the state. */
 export function VerificationPage() {
   const { username } = useMe()!
   const page = toPageNumber(useAddress().fields.page)
@@ -28,18 +28,19 @@ export function VerificationPage() {
   return (
     <Page title="Verification">
       <p class="faint">
-        Verified authors carry a mark on their skills. A proof holds a token that only you can put in its place.
+        Skills of verified authors have a mark. To prove your identity, publish a token in a place that only you
+        control.
       </p>
       <details class="card">
-        <summary>Ask for a verification</summary>
+        <summary>Request verification</summary>
         <Form action={action} submit="Ask">
-          <Select label="What proves who you are" name="method" options={methods} />
+          <Select label="Method" name="method" options={methods} />
           <Field
             label="Proof"
             name="proof"
             required
             maxLength={1000}
-            hint="The domain; the address of a gist or of a file in a repository of yours; or a few words."
+            hint="The domain; the URL of a gist or of a file in your repository; or a description."
           />
         </Form>
       </details>

@@ -33,14 +33,20 @@ const parts = [
   ['/admin/audit', 'Audit'],
 ] as const
 
-/** What whoever runs the node looks at and decides. */
+/** The pages for administrators. */
 export default function AdminPages() {
   const me = useMe()
   if (me === undefined) return <WaitingForSession title="Operation" />
   if (me?.role !== 'admin') {
     return (
       <Page title="For administrators">
-        <p>{me ? 'Your account does not administer this node.' : <SignInLink>Sign in as one of them.</SignInLink>}</p>
+        <p>
+          {me ? (
+            'Your account is not an administrator of this node.'
+          ) : (
+            <SignInLink>Sign in as an administrator.</SignInLink>
+          )}
+        </p>
       </Page>
     )
   }

@@ -22,7 +22,7 @@ const roleOptions = [
 
 const columns = ['User', 'Since', 'Plan', 'Role', 'Access', 'Keys'].map((title) => ({ title }))
 
-/** Who can sign in, on which plan; new users get their first key here. */
+/** The users with their plans; new users get their first key here. */
 export function UsersPage() {
   const page = toPageNumber(useAddress().fields.page)
   const users = useData(['users', page], () => api.listUsers({ page, claimed: true }))
@@ -89,21 +89,21 @@ function UserRow({ user }: { user: User }) {
       <td>
         {disabled ? (
           <>
-            <Badge tone="bad">shut out</Badge>{' '}
+            <Badge tone="bad">disabled</Badge>{' '}
             <ActionButton action={{ ...change, error: null, run: () => change.run({ disabled: false }) }}>
               Let in
             </ActionButton>
           </>
         ) : (
           <ConfirmButton
-            action="Shut out"
+            action="Disable"
             title={`Shut ${username} out?`}
             work={async () => {
               await api.updateUser({ username, disabled: true })
               await refresh('users')
             }}
           >
-            <p>Keys and sessions stop working at once. The skills stay, and you can let the user in again.</p>
+            <p>Keys and sessions stop working at once. The skills stay, and you can enable the user again.</p>
           </ConfirmButton>
         )}
         <Outcome of={change} />
@@ -116,12 +116,12 @@ function UserRow({ user }: { user: User }) {
             work={async () => setKey((await api.issueKey({ username })).key)}
           >
             <p>
-              The key acts as this user, with all scopes. The user's other keys keep working. The audit log records it.
+              The key acts as this user, with all scopes. The user's other keys stay valid. The audit log records this.
             </p>
           </ConfirmButton>
         ) : (
           <section class="secret" aria-label={`The new key of ${username}`}>
-            <p role="status">Hand it over safely: it is shown this once.</p>
+            <p role="status">Pass it on over a safe channel: it is shown only once.</p>
             <Copyable text={key} />
           </section>
         )}
@@ -140,18 +140,20 @@ function NewUser() {
   if (made) {
     return (
       <section class="card secret" aria-label="The new key">
-        <p role="status">This is the first key of {made.username}. Hand it over safely: it is shown this once.</p>
+        <p role="status">
+          This is the first key of {made.username}. Pass it on over a safe channel: it is shown only once.
+        </p>
         <Copyable text={made.key} />
         <button type="button" onClick={() => setMade(undefined)}>
-          I have it
+          Done
         </button>
       </section>
     )
   }
   return (
     <details class="card">
-      <summary>Make a user</summary>
-      <Form action={action} submit="Make the user">
+      <summary>Create a user</summary>
+      <Form action={action} submit="Create user">
         <Field label="Name" name="username" required hint="Lower-case letters, digits and hyphens." />
         <Select label="Plan" name="plan" options={planOptions} />
         <Select label="Role" name="role" options={roleOptions} />

@@ -8,7 +8,7 @@ import { Time } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
 import { Queue } from './queue.tsx'
 
-/** What was done on the node, and by whom. */
+/** The audit log of the node. */
 export function AuditPage() {
   const { fields, change } = useAddress()
   const page = toPageNumber(fields.page)
@@ -17,13 +17,13 @@ export function AuditPage() {
   return (
     <Page title="Audit">
       <SearchField
-        label="Done by"
+        label="Actor"
         value={actor ?? ''}
         onChange={(value) => change({ actor: value, page: undefined }, true)}
       />
       <Shown of={found}>
         {({ entries, totalPages }) => (
-          <Queue items={entries} label="Entries" empty="Nothing was done." page={page} totalPages={totalPages}>
+          <Queue items={entries} label="Entries" empty="No entries." page={page} totalPages={totalPages}>
             {(entry) => (
               <li key={entry.id} class="facts">
                 <Time at={entry.at} />

@@ -12,7 +12,7 @@ import { StatusFilter, useStatus } from './status-filter.tsx'
 
 const statuses = ['open', 'confirmed', 'dismissed'] as const
 
-/** Skills that somebody takes for a copy of another, with how much they share. */
+/** Reports of copied skills, with the share of equal text. */
 export function CopyReportsPage() {
   const page = toPageNumber(useAddress().fields.page)
   const status = useStatus(statuses, 'open')
@@ -26,7 +26,7 @@ export function CopyReportsPage() {
           <Queue
             items={copyReports}
             label="Reports of copies"
-            empty="No copy is reported in this state."
+            empty="No reports in this state."
             page={page}
             totalPages={totalPages}
           >
@@ -49,7 +49,7 @@ export function CopyReportsPage() {
                       ['dismissed', 'Dismiss: no copy'],
                       ['confirmed', 'Confirm: a copy'],
                     ]}
-                    noteHint="Kept with the decision."
+                    noteHint="Stored with the decision."
                     work={async (decision, note) => {
                       await api.decideCopyReport({ id: report.id, status: decision, note })
                       await refresh('copy-reports')

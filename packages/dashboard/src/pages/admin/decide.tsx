@@ -1,8 +1,8 @@
 import { useAction, Form, TextArea, Select } from '../../ui/form.tsx'
 
-/** Decides on something that waits: what, and with which words. */
+/** A form for deciding on a pending item, with a note. */
 export function Decide<T extends string>(props: {
-  /** What is decided on, for who does not see it beside. */
+  /** The item, for screen reader users who do not see the row. */
   subject: string
   decisions: readonly (readonly [value: T, title: string])[]
   noteHint: string

@@ -21,15 +21,15 @@ const statuses = [
 
 const reject = ['rejected', 'Reject: the skill stays'] as const
 const remove = ['removed', 'Remove: the content is quarantined'] as const
-/** What an administrator can do next; the rest happens by time or by the parties. */
+/** The next steps of an administrator; other transitions happen by time or by the parties. */
 const nextOf: Readonly<Partial<Record<Status, readonly (readonly [Status, string])[]>>> = {
-  submitted: [['under_review', 'Take it up'], reject, remove],
+  submitted: [['under_review', 'Start the review'], reject, remove],
   under_review: [reject, remove],
-  removed: [['counter_noticed', 'Confirm who sent the counter-notice']],
+  removed: [['counter_noticed', 'Confirm the sender of the counter-notice']],
   counter_noticed: [['upheld', 'A court action was recorded: it stays quarantined']],
 }
 
-/** Takedown cases with what the parties stated. */
+/** Takedown cases with the statements of the parties. */
 export function DmcaPage() {
   const page = toPageNumber(useAddress().fields.page)
   const status = useStatus(statuses, '')
@@ -42,7 +42,7 @@ export function DmcaPage() {
           <Queue
             items={found.cases}
             label="Cases"
-            empty="There is no case in this state."
+            empty="No cases in this state."
             page={page}
             totalPages={found.totalPages}
           >
@@ -55,7 +55,7 @@ export function DmcaPage() {
 }
 
 function CaseItem({ of }: { of: Case }) {
-  const name = of.skill?.fullName ?? 'a skill that is gone'
+  const name = of.skill?.fullName ?? 'a deleted skill'
   const next = nextOf[of.status]
   const mayDecide = next && (of.status !== 'removed' || (of.counterNotices?.length ?? 0) > 0)
   return (
@@ -85,7 +85,7 @@ function CaseItem({ of }: { of: Case }) {
         <Decide
           subject={name}
           decisions={next}
-          noteHint="The parties read this."
+          noteHint="Both parties can read this."
           work={async (status, note) => {
             await api.updateDmca({ id: of.id, status, note, counterNoticeId: of.counterNotices?.at(-1)?.id })
             await refresh('dmca')

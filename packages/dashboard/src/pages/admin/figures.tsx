@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** Figures, each with what it counts. */
+/** Figures with their titles. */
 export function Figures({ of }: { of: readonly (readonly [title: string, value: ComponentChildren])[] }) {
   return (
     <dl class="figures">

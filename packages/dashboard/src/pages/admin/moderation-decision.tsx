@@ -4,7 +4,7 @@ import { Decide } from './decide.tsx'
 
 const decisions = [
   ['shown', 'Show it'],
-  ['flagged', 'Flag: whoever has it is warned'],
+  ['flagged', 'Flag: warn users who installed it'],
   ['hidden', 'Hide it'],
 ] as const
 
@@ -14,7 +14,7 @@ export function ModerationDecision({ name }: { name: string }) {
     <Decide
       subject={name}
       decisions={decisions}
-      noteHint="The reason, for its owner."
+      noteHint="The reason, which the owner can read."
       work={async (state, reason) => {
         await api.moderateSkill({ name, state, reason })
         await Promise.all([refresh('moderated'), refresh('moderation'), refresh('skill'), refresh('own-skills')])

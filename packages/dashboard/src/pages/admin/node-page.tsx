@@ -10,11 +10,11 @@ import { Figures } from './figures.tsx'
 
 type Overview = Awaited<ReturnType<typeof api.getOverview>>
 
-/** How the node stands, at a glance: what calls for somebody comes first. */
+/** The state of the node; problems that need attention come first. */
 export function NodePage() {
   const overview = useData(['operator', 'overview'], () => api.getOverview())
   return (
-    <Page title="This node" aside={<button onClick={() => void overview.refetch()}>Look again</button>}>
+    <Page title="This node" aside={<button onClick={() => void overview.refetch()}>Refresh</button>}>
       <Shown of={overview}>{(found) => <OverviewShown of={found} />}</Shown>
       <RateLimits />
     </Page>
@@ -33,8 +33,8 @@ function OverviewShown({ of }: { of: Overview }) {
           ['Users', counts.users],
           ['Packs', counts.packs],
           ['Search index', search.ready ? search.documents : `filling, ${search.documents.toLocaleString('en')}`],
-          ['Entries of the log', log.size],
-          ['Scans to be made', of.scans.pending],
+          ['Log entries', log.size],
+          ['Pending scans', of.scans.pending],
         ]}
       />
       <Rescan />
@@ -44,24 +44,24 @@ function OverviewShown({ of }: { of: Overview }) {
           ['Waiting', outbox.pending],
           ['Due now', outbox.due],
           ['Failed', <a href="/admin/outbox?status=failed">{outbox.failed.toLocaleString('en')}</a>],
-          ['The oldest is due', outbox.oldestAt ? <Time at={outbox.oldestAt} /> : 'nothing waits'],
+          ['Oldest due since', outbox.oldestAt ? <Time at={outbox.oldestAt} /> : 'nothing pending'],
         ]}
       />
-      <h2>The program</h2>
+      <h2>Program</h2>
       <Figures
         of={[
           ['Version', of.version ?? 'embedded'],
           ['Started', <Time at={of.startedAt} />],
           ['Name in the log', of.origin],
           ['Database', of.database === 'sqlite' ? 'SQLite' : 'PostgreSQL'],
-          ['Upstreams are asked', of.network ?? 'never'],
+          ['Network mode', of.network ?? 'never'],
         ]}
       />
     </>
   )
 }
 
-/** Scans after new rules are made by the node itself; this is for who does not want to wait, or doubts them. */
+/** The node itself rescans after new rules; this button starts a rescan at once. */
 function Rescan() {
   const [waiting, setWaiting] = useState<number>()
   const work = async () => {
@@ -71,15 +71,15 @@ function Rescan() {
   return (
     <>
       <ConfirmButton action="Scan everything again" title="Scan every version again?" work={work}>
-        <p>It is done in the background and takes a while on a large node. What skills score may change.</p>
+        <p>The scans run in the background and take a while on a large node. Security scores may change.</p>
       </ConfirmButton>
-      {waiting !== undefined && <Notice>Waiting to be scanned: {toCount(waiting, 'version')}.</Notice>}
+      {waiting !== undefined && <Notice>Pending scans: {toCount(waiting, 'version')}.</Notice>}
     </>
   )
 }
 
 function Alarms({ of }: { of: Overview['alarms'] }) {
-  if (of.length === 0) return <p class="good">No alarm stands.</p>
+  if (of.length === 0) return <p class="good">No alarms.</p>
   return (
     <ul class="plain" aria-label="Alarms">
       {of.map(({ upstream, code, message, at }) => (
@@ -100,19 +100,19 @@ function RateLimits() {
   const limits = useData(['operator', 'rate-limits'], () => api.getRateLimits())
   return (
     <section>
-      <h2>Requests a minute</h2>
+      <h2>Requests per minute</h2>
       <Shown of={limits}>
         {({ on, anonymous, plans, limitedTotal }) =>
           on ? (
             <Figures
               of={[
-                ['Without a key, by address', anonymous],
+                ['Without a key, per address', anonymous],
                 ...plans.map(({ plan, requestsPerMinute }) => [`Plan ${plan}`, requestsPerMinute] as const),
                 ['Refused since the start', limitedTotal ?? 'not counted'],
               ]}
             />
           ) : (
-            <p>Nobody is limited: the node was started with --rate-limits off.</p>
+            <p>There are no limits: the node was started with --rate-limits off.</p>
           )
         }
       </Shown>

@@ -14,18 +14,18 @@ type Row = Awaited<ReturnType<typeof api.listOutbox>>['rows'][number]
 const states = ['pending', 'failed', 'done'] as const
 const tones: Record<Row['state'], Tone> = { pending: 'fair', failed: 'bad', done: 'good' }
 
-const columns = ['State', 'Kind', 'Made', 'Attempts', 'Next', 'Last error', 'Again'].map((title) => ({
+const columns = ['State', 'Kind', 'Created', 'Attempts', 'Next', 'Last error', 'Retry'].map((title) => ({
   title,
   number: title === 'Attempts',
 }))
 
-/** Work that waits, failed or is done: deliveries, checks, scans, writes for upstreams. */
+/** Pending, failed and completed work: deliveries, checks, scans, upstream writes. */
 export function OutboxPage() {
   const page = toPageNumber(useAddress().fields.page)
   const state = useStatus(states, '')
   const found = useData(['operator', 'outbox', state, page], () => api.listOutbox({ state: state || undefined, page }))
   return (
-    <Page title="Outbox" aside={<button onClick={() => void found.refetch()}>Look again</button>}>
+    <Page title="Outbox" aside={<button onClick={() => void found.refetch()}>Refresh</button>}>
       <StatusFilter label="State" all={states} value={state} />
       <Shown of={found}>
         {({ rows, counts, totalPages }) => (
@@ -33,13 +33,13 @@ export function OutboxPage() {
             <p class="facts">
               {counts.map(({ kind, pending, failed }) => (
                 <span key={kind}>
-                  {kind}: {pending} waiting, {failed} failed
+                  {kind}: {pending} pending, {failed} failed
                 </span>
               ))}
             </p>
             {rows.length === 0 ? (
               <Empty>
-                <p>Nothing is waiting and nothing failed.</p>
+                <p>No pending or failed work.</p>
               </Empty>
             ) : (
               <OutboxTable rows={rows} />

@@ -12,7 +12,7 @@ import { Queue } from './queue.tsx'
 
 type QuarantinedItem = Awaited<ReturnType<typeof api.listQuarantined>>['quarantined'][number]
 
-/** Versions that the policy of the node keeps back until somebody looked at them. */
+/** Quarantined versions, which an administrator has to review. */
 export function QuarantinePage() {
   const page = toPageNumber(useAddress().fields.page)
   const quarantined = useData(['quarantine', page], () => api.listQuarantined({ page }))
@@ -23,7 +23,7 @@ export function QuarantinePage() {
           <Queue
             items={found.quarantined}
             label="Quarantine"
-            empty="Nothing is quarantined. The policy is set when the node is started: --scan-policy."
+            empty="Nothing is quarantined. Set the policy with `skillstead serve --scan-policy`."
             page={page}
             totalPages={found.totalPages}
           >
@@ -52,11 +52,11 @@ function QuarantinedItem({ version }: { version: QuarantinedItem }) {
       </p>
       <Verdict of={security} />
       <details>
-        <summary>What the scan found</summary>
+        <summary>Scan findings</summary>
         <Findings findings={security.findings} />
       </details>
       {version.published ? (
-        <p>A rescan quarantined it after its publication. Its content is served to no one.</p>
+        <p>A rescan quarantined it after its publication. Its content is not served.</p>
       ) : (
         <div class="row">
           <ActionButton action={release}>Release</ActionButton>
@@ -68,7 +68,7 @@ function QuarantinedItem({ version }: { version: QuarantinedItem }) {
               await refresh('quarantine')
             }}
           >
-            <p>It was never published and never will be. This cannot be taken back.</p>
+            <p>The version is deleted and will not be published. This cannot be undone.</p>
           </ConfirmButton>
         </div>
       )}

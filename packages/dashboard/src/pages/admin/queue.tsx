@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { Empty } from '../../ui/parts.tsx'
 import { Pager } from '../../ui/pager.tsx'
 
-/** What waits for a decision, a page at a time; says so where nothing does. */
+/** Items that need a decision, paged; shows a message if there are none. */
 export function Queue<T>(props: {
   items: readonly T[]
   label: string

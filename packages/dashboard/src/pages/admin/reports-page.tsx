@@ -22,11 +22,11 @@ const decisions = {
   ],
   appeal: [
     ['upheld', 'Uphold: the skill is shown again'],
-    ['dismissed', 'Dismiss: it stays as it is'],
+    ['dismissed', 'Dismiss: the skill stays as it is'],
   ],
 } as const
 
-/** Reports of skills, and what their owners say against being hidden; what is flagged or hidden now. */
+/** Reports of skills, appeals of their owners, and the flagged and hidden skills. */
 export function ReportsPage() {
   const page = toPageNumber(useAddress().fields.page)
   const status = useStatus(statuses, 'open')
@@ -39,7 +39,7 @@ export function ReportsPage() {
           <Queue
             items={found.reports}
             label="Reports"
-            empty="Nothing is reported in this state."
+            empty="No reports in this state."
             page={page}
             totalPages={found.totalPages}
           >
@@ -74,7 +74,7 @@ function ReportItem({ report }: { report: Report }) {
         <Decide
           subject={skill.fullName}
           decisions={decisions[kind]}
-          noteHint="Its owner reads this."
+          noteHint="The owner can read this."
           work={async (decision, note) => {
             await api.decideReport({ id, status: decision, note })
             await Promise.all([refresh('reports'), refresh('moderated'), refresh('moderation'), refresh('skill')])
@@ -89,7 +89,7 @@ function Moderated() {
   const found = useData(['moderated'], () => api.listModerated({}))
   return (
     <section>
-      <h2>Flagged and hidden now</h2>
+      <h2>Flagged and hidden skills</h2>
       <Shown of={found}>
         {({ skills }) => (
           <Queue items={skills} label="Flagged and hidden skills" empty="No skill is flagged or hidden.">

@@ -1,7 +1,7 @@
 import { useAddress } from '../../data/use-address.ts'
 import { Select } from '../../ui/form.tsx'
 
-/** Chooses which state of things is listed; the choice stands in the address. */
+/** Selects the listed state; the selection is in the address. */
 export function StatusFilter<T extends string>(props: { label: string; all: readonly T[]; value: T | '' }) {
   const { change } = useAddress()
   const options = [['', 'All'] as const, ...props.all.map((value) => [value, value.replaceAll('_', ' ')] as const)]
@@ -18,7 +18,7 @@ export function StatusFilter<T extends string>(props: { label: string; all: read
   )
 }
 
-/** The state in the address; the first one that needs looking at where it says none, none for `all`. */
+/** The state in the address. Default: the first state that needs attention; none for `all`. */
 export function useStatus<T extends string>(all: readonly T[], initial: T | ''): T | '' {
   const { status } = useAddress().fields
   if (status === 'all') return ''

@@ -7,7 +7,7 @@ import { Empty, Notice, Time, toBytesText } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
 import { Figures } from './figures.tsx'
 
-/** What the registry takes on its disk, and copies of it. */
+/** The disk use of the registry, and its backups. */
 export function StoragePage() {
   const storage = useData(['operator', 'storage'], () => api.getStorage())
   return (
@@ -19,12 +19,12 @@ export function StoragePage() {
               of={[
                 ['Database', toBytesText(use.databaseBytes)],
                 ['Content before compression', toBytesText(use.contentBytes)],
-                ['Files, each once', use.blobs],
+                ['Distinct files', use.blobs],
                 ...(use.walBytes === null ? [] : [['Journal', toBytesText(use.walBytes)] as const]),
-                ...(use.freeBytes === null ? [] : [['Left on the disk', toBytesText(use.freeBytes)] as const]),
+                ...(use.freeBytes === null ? [] : [['Free disk space', toBytesText(use.freeBytes)] as const]),
               ]}
             />
-            <h2>The largest skills</h2>
+            <h2>Largest skills</h2>
             <ol>
               {use.largest.map(({ fullName, bytes }) => (
                 <li key={fullName}>
@@ -55,17 +55,17 @@ function Backups() {
       <Shown of={backups}>
         {({ backups: made, folder }) =>
           folder === null ? (
-            <p>This database is backed up with its own tools: this node makes copies of an SQLite file alone.</p>
+            <p>Back up this database with its own tools. The node makes backups of SQLite files only.</p>
           ) : (
             <>
               <p class="faint">
-                Whole and checked copies, made while the node goes on, in <code>{folder}</code>.
+                Complete, verified copies, made while the node is running, in <code>{folder}</code>.
               </p>
               <ActionButton action={make}>Back up now</ActionButton>
-              {make.done && <Notice>The copy was made and read through.</Notice>}
+              {make.done && <Notice>The backup was created and verified.</Notice>}
               {made.length === 0 ? (
                 <Empty>
-                  <p>There is no backup yet.</p>
+                  <p>There are no backups yet.</p>
                 </Empty>
               ) : (
                 <ul class="plain" aria-label="Backups">

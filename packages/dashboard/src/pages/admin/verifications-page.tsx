@@ -12,7 +12,7 @@ import { StatusFilter, useStatus } from './status-filter.tsx'
 
 const statuses = ['pending', 'verified', 'rejected'] as const
 
-/** Authors who ask to be verified; proofs by domain and GitHub are looked at by the node itself. */
+/** Verification requests of authors; the node itself checks proofs by domain and GitHub. */
 export function VerificationsPage() {
   const page = toPageNumber(useAddress().fields.page)
   const status = useStatus(statuses, 'pending')
@@ -26,7 +26,7 @@ export function VerificationsPage() {
           <Queue
             items={verifications}
             label="Verifications"
-            empty="Nobody is in this state."
+            empty="No verifications in this state."
             page={page}
             totalPages={totalPages}
           >
@@ -55,13 +55,13 @@ export function VerificationsPage() {
                     subject={one.username}
                     decisions={
                       one.status === 'verified'
-                        ? [['rejected', 'Take the verification back']]
+                        ? [['rejected', 'Revoke the verification']]
                         : [
                             ['verified', 'Verify'],
                             ['rejected', 'Reject'],
                           ]
                     }
-                    noteHint="The author reads this."
+                    noteHint="The author can read this."
                     work={async (decision, note) => {
                       await api.decideVerification({ id: one.id, status: decision, note })
                       await refresh('verifications')

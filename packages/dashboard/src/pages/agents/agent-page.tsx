@@ -18,7 +18,7 @@ const tabs = [
   { tab: 'reviews', title: 'Reviews' },
 ] as const
 
-/** An agent, what it did, and what it says of skills. */
+/** An agent, its activity and its reviews. */
 export default function AgentPage() {
   const agentKey = useRoute().params.agentKey ?? ''
   const agent = useData(['agent', agentKey], () => api.getAgent({ agentKey }))
@@ -59,10 +59,10 @@ function Profile({ agent }: { agent: Agent }) {
       {current === 'reviews' ? (
         <Deeds
           deeds={agent.activity.filter(({ type }) => type === 'reviewed')}
-          none="This agent has reviewed nothing that you may see lately."
+          none="No recent reviews by this agent that you can see."
         />
       ) : (
-        <Deeds deeds={agent.activity} none="This agent has done nothing that you may see yet." />
+        <Deeds deeds={agent.activity} none="No activity of this agent that you can see yet." />
       )}
     </>
   )
@@ -88,7 +88,7 @@ function Numbers({ agent }: { agent: Agent }) {
   )
 }
 
-/** The newest of what it did; the node tells fifty at most. */
+/** Its latest activity; the node returns at most 50 entries. */
 function Deeds({ deeds, none }: { deeds: readonly Deed[]; none: string }) {
   if (deeds.length === 0) return <Empty>{none}</Empty>
   return (

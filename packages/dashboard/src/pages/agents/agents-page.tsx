@@ -47,7 +47,7 @@ export default function AgentsPage() {
   }))
   return (
     <Page title="Agents">
-      <p class="faint">Programs that use skills, publish them and say how they did. Trust is from 0 to 100.</p>
+      <p class="faint">Programs that use, publish and review skills. Trust is from 0 to 100.</p>
       <Tabs label="Order" tabs={tabs} />
       <div class="filters">
         <Field
@@ -116,10 +116,10 @@ function NoAgents({ platform }: { platform: string | undefined }) {
   return (
     <Empty>
       <h2>
-        No agents of the platform <bdi>{platform}</bdi>
+        No agents on the platform <bdi>{platform}</bdi>
       </h2>
       <p>
-        Platforms are written in small letters. <a href="/agents">Show all agents</a>
+        Platform names are lower-case. <a href="/agents">Show all agents</a>
       </p>
     </Empty>
   )

@@ -14,7 +14,7 @@ import { EmptyCatalogue, NothingFound } from './nothing-found.tsx'
 import { SearchBox } from './search-box.tsx'
 import { sorts, toSearch } from './search-address.ts'
 
-/** The catalogue, searched and filtered as the address says. */
+/** The catalogue, with search and filters from the address. */
 export function CataloguePage() {
   const { fields, change } = useAddress()
   const { wanted, given, chips } = toSearch(fields)

@@ -18,7 +18,7 @@ const deprecations = [
   ['true', 'Only these'],
 ] as const
 
-/** What narrows the catalogue down; folded away where there is little room. */
+/** The filters of the catalogue; collapsed on narrow screens. */
 export function Filters({ given, change }: { given: Readonly<Record<string, string>>; change: Change }) {
   const isWide = matchMedia('(min-width: 48rem)').matches
   const score = given.minSecurityScore ?? ''
@@ -44,7 +44,7 @@ export function Filters({ given, change }: { given: Readonly<Record<string, stri
           checked={given.includeStubs === 'true'}
           onChange={(event) => change({ includeStubs: event.currentTarget.checked ? 'true' : undefined })}
         >
-          Also names without content
+          Include skills without content
         </Check>
         <Select
           label="Deprecated"
@@ -66,7 +66,7 @@ export function Filters({ given, change }: { given: Readonly<Record<string, stri
   )
 }
 
-/** In force when it is finished: by Enter, or by going on. */
+/** Applied on Enter, or when the field loses the focus. */
 function TextFilter(props: {
   label: string
   name: string
@@ -90,17 +90,17 @@ function TextFilter(props: {
   )
 }
 
-/** The filters in force, each with a way out. */
+/** The active filters, each with a button that removes it. */
 export function Chips({ chips, fields }: { chips: readonly Chip[]; fields: Readonly<Record<string, string>> }) {
   if (chips.length === 0) return null
   return (
-    <ul class="chips" aria-label="Filters in force">
+    <ul class="chips" aria-label="Active filters">
       {chips.map(({ name, text }) => (
         <li key={name}>
           <a
             href={toAddress('/', { ...fields, page: undefined, [name]: undefined })}
             aria-label={`Remove filter ${text}`}
-            // The chip is gone then, and with it the focus.
+            // The chip disappears, and with it the focus.
             onClick={() => document.querySelector<HTMLElement>('#found')?.focus()}
           >
             <bdi>{text}</bdi> <span aria-hidden="true">×</span>

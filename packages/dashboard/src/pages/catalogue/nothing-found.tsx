@@ -4,7 +4,7 @@ import { toAddress } from '../../data/use-address.ts'
 import { Copyable, Empty } from '../../ui/parts.tsx'
 import { withoutFilters, type Chip } from './search-address.ts'
 
-/** A catalogue without a single skill: how the first one gets there. */
+/** An empty catalogue: how to publish the first skill. */
 export function EmptyCatalogue() {
   return (
     <Empty>
@@ -21,7 +21,7 @@ export function EmptyCatalogue() {
   )
 }
 
-/** A search that found nothing: what would find more, and how to ask for what is missing. */
+/** A search without results: how to find more, and how to request a skill. */
 export function NothingFound(props: { q: string; chips: readonly Chip[]; fields: Readonly<Record<string, string>> }) {
   const { q, chips, fields } = props
   return (
@@ -41,7 +41,7 @@ export function NothingFound(props: { q: string; chips: readonly Chip[]; fields:
         {q && (
           <li>
             Missing it? <a href={toAddress('/requests', { new: q.slice(0, 200) })}>Ask for this skill</a>, so that
-            others can vote for it and somebody can write it.
+            others can vote for it and an author can write it.
           </li>
         )}
       </ul>
@@ -49,7 +49,7 @@ export function NothingFound(props: { q: string; chips: readonly Chip[]; fields:
   )
 }
 
-/** How much there would be without the filters. */
+/** The number of results without the filters. */
 function Loosened({ q, fields }: { q: string; fields: Readonly<Record<string, string>> }) {
   const { data } = useData(['skills', 'loosened', q], () => api.searchSkills({ q, limit: 1 }))
   return (

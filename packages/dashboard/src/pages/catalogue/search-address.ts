@@ -4,15 +4,15 @@ import { toPageNumber } from '../../ui/pager.tsx'
 type Wanted = NonNullable<Parameters<typeof api.searchSkills>[0]>
 
 interface Filter {
-  /** What the address may hold; anything else counts as not there. */
+  /** Valid values; invalid ones are ignored. */
   readonly accepts: RegExp
-  /** The filter in words, as its chip shows it. */
+  /** The filter as text, for its chip. */
   readonly say: (value: string) => string
 }
 
 const anyText = /^[^\0]{1,200}$/su
 
-/** By the names that the interface and the address have for them. */
+/** By their names in the API and in the address. */
 const filters: Readonly<Record<string, Filter>> = {
   category: { accepts: anyText, say: (value) => `Category: ${value}` },
   keyword: { accepts: anyText, say: (value) => `Keyword: ${value}` },
@@ -20,7 +20,7 @@ const filters: Readonly<Record<string, Filter>> = {
   license: { accepts: anyText, say: (value) => `Licence: ${value}` },
   minSecurityScore: { accepts: /^(?:\d{1,2}|100)$/, say: (value) => `Security ${value} or more` },
   verified: { accepts: /^true$/, say: () => 'Verified' },
-  includeStubs: { accepts: /^true$/, say: () => 'With names alone' },
+  includeStubs: { accepts: /^true$/, say: () => 'Including skills without content' },
   deprecated: {
     accepts: /^(?:true|false)$/,
     say: (value) => (value === 'true' ? 'Deprecated only' : 'Without deprecated'),
@@ -33,13 +33,16 @@ export const sorts = [
   ['stars', 'Most stars'],
 ] as const
 
-/** A filter that is in force. */
+/** An active filter. */
 export interface Chip {
   readonly name: string
   readonly text: string
 }
 
-/** What the fields of an address ask the catalogue for. Whoever mistypes one sees more, not an error. */
+/**
+ * The search parameters of an address. Invalid fields are ignored, so that a typo shows more skills instead of an
+ * error.
+ */
 export function toSearch(fields: Readonly<Record<string, string>>) {
   const names = Object.keys(filters).filter((name) => filters[name]!.accepts.test(fields[name] ?? ''))
   const given = Object.fromEntries(names.map((name) => [name, fields[name]!]))
@@ -53,7 +56,7 @@ export function toSearch(fields: Readonly<Record<string, string>>) {
   return { wanted, given, chips }
 }
 
-/** Takes every filter out of an address. */
+/** Removes all filters from an address. */
 export const withoutFilters: Readonly<Record<string, undefined>> = Object.fromEntries(
   ['page', ...Object.keys(filters)].map((name) => [name, undefined]),
 )

@@ -5,13 +5,13 @@ import { useData } from '../../data/queries.ts'
 import { Marked } from '../../ui/marked-text.tsx'
 import { createPace } from './search-pace.ts'
 
-/** Of the window, however often one leaves the page and comes back. */
+/** One per window, so that it persists when the user leaves the page and returns. */
 const pace = createPace()
 const suggestLengthMin = 2
 
 /**
- * A search as you type, with completions: the combobox of https://www.w3.org/WAI/ARIA/apg/patterns/combobox/. The text
- * is handed on after a pause, or at once by Enter or by a choice.
+ * A search as you type, with completions: the combobox of https://www.w3.org/WAI/ARIA/apg/patterns/combobox/. The
+ * search starts after a pause, or at once on Enter or on a selection.
  */
 export function SearchBox({ q, search }: { q: string; search: (q: string) => void }) {
   const { text, type, settle } = useTyped(q, search)
@@ -35,7 +35,7 @@ export function SearchBox({ q, search }: { q: string; search: (q: string) => voi
   const move = (step: 1 | -1) => {
     setOpen(true)
     if (!shown) return
-    // One place besides the suggestions: the text as it was typed.
+    // One position in addition to the suggestions: the typed text.
     const places = suggestions.length + 1
     setActive(((active + 1 + step + places) % places) - 1)
   }
@@ -104,7 +104,7 @@ function Suggestions(props: {
           role="option"
           dir="auto"
           aria-selected={place === props.active}
-          // The field keeps the focus: what takes it away closes the list before the click arrives.
+          // Keep the focus in the field: losing it would close the list before the click arrives.
           onPointerDown={(event) => event.preventDefault()}
           onClick={() => props.choose(suggestion)}
         >
@@ -115,7 +115,7 @@ function Suggestions(props: {
   )
 }
 
-/** The text in the field, which runs ahead of the one that is searched for. */
+/** The text in the field, which is ahead of the searched text. */
 function useTyped(q: string, search: (q: string) => void) {
   const [text, setText] = useState(q)
   const sent = useRef(q)
@@ -129,7 +129,7 @@ function useTyped(q: string, search: (q: string) => void) {
     search(sent.current)
   }
   useEffect(() => {
-    // Only what somebody else changed, such as a step back: an echo of what was sent must not undo what was typed since.
+    // Only changes from elsewhere, such as the back button: an echo of our own search must not undo later typing.
     if (q !== sent.current) settle(q)
   }, [q])
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -143,7 +143,7 @@ function useTyped(q: string, search: (q: string) => void) {
   return { text, type, settle }
 }
 
-/** Completions of what is searched for; none is no reason to complain. */
+/** Completions of the text; errors are ignored. */
 function useSuggestions(q: string, open: boolean): readonly string[] {
   const enabled = open && q.length >= suggestLengthMin
   const wanted = q.slice(0, 200).toWellFormed()

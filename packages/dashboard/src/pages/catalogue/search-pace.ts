@@ -3,8 +3,8 @@ const quickMax = 12
 const everyMs = 5000
 
 /**
- * How long to wait for the next key before asking. Whoever types slowly pauses after each key, and every pause costs a
- * search and a completion: a dozen are quick, then one every five seconds, which leaves most of sixty a minute for pages.
+ * The delay after a keystroke before a search. Slow typing pauses after each key, and every pause costs a search and a
+ * completion. So a dozen are fast, then one every 5 s, which leaves most of the 60 requests per minute for pages.
  */
 export function createPace() {
   let left = quickMax

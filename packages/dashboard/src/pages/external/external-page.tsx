@@ -18,17 +18,17 @@ const registryOptions = [
 ] as const
 type Registry = (typeof registryOptions)[number][0]
 
-/** Skills of other registries that this node knows of, and a form that scans one before it is installed. */
+/** Indexed skills of other registries, and a form that scans a skill before an install. */
 export default function ExternalPage() {
   const me = useMe()
   return (
     <Page title="External skills">
-      <p class="faint">Skills of other registries that this node heard of. Nothing of them is served from here.</p>
+      <p class="faint">Indexed skills of other registries. This node does not serve their content.</p>
       {me === null ? (
         <section class="card">
           <h2>Scan a skill before you install it</h2>
           <p>
-            <SignInLink>Sign in</SignInLink> to have a skill scanned by its address or its text.
+            <SignInLink>Sign in</SignInLink> to scan a skill by its URL or its text.
           </p>
         </section>
       ) : (
@@ -70,7 +70,7 @@ function Known() {
             {externalSkills.length === 0 && (
               <Empty>
                 <p>None are known{total === 0 && registry === 'all' && !verified ? ' yet' : ' of this kind'}.</p>
-                <p>They appear here once somebody reports an install of a skill from elsewhere, or imports a list.</p>
+                <p>They appear here when a user reports an install from another registry, or imports a list.</p>
               </Empty>
             )}
             <ul class="plain">
@@ -105,7 +105,7 @@ function Known() {
   )
 }
 
-/** Only what a browser opens as a page: other schemes run something. */
+/** Only http and https links: other schemes can run code. */
 function toWebAddress(url: string): string | undefined {
   return /^https?:\/\//i.test(url) ? url : undefined
 }

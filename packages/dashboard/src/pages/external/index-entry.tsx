@@ -3,7 +3,7 @@ import { refresh } from '../../data/queries.ts'
 import { ConfirmButton } from '../../ui/confirm.tsx'
 import { Field, Form, useAction } from '../../ui/form.tsx'
 
-/** For administrators: has the node know of a skill elsewhere, and scan it. */
+/** For administrators: adds a skill of another registry to the index, and scans it. */
 export function NewEntry() {
   const action = useAction(async ({ url = '' }: Record<string, string>) => {
     await api.addExternal({ url: url.trim() })
@@ -12,14 +12,14 @@ export function NewEntry() {
   return (
     <details class="card">
       <summary>Add a skill to this list</summary>
-      <Form action={action} submit="Add and scan it" done="It is in the list.">
+      <Form action={action} submit="Add and scan it" done="Added to the list.">
         <Field
-          label="Where it is"
+          label="URL"
           name="url"
           required
           maxLength={2000}
           placeholder="https://github.com/owner/repository"
-          hint="As above, or a source such as owner/repo@skill. Added once more, it is scanned again."
+          hint="A URL as above, or a source such as owner/repo@skill. Adding it again scans it again."
         />
       </Form>
     </details>
@@ -32,8 +32,8 @@ export function RemoveEntry({ id, name }: { id: string; name: string }) {
     await refresh('external')
   }
   return (
-    <ConfirmButton action="Take out" title={`Take ${name} out of the list?`} work={work}>
-      <p>It comes back when somebody adds it, or reports an install of it.</p>
+    <ConfirmButton action="Remove" title={`Remove ${name} from the list?`} work={work}>
+      <p>It returns when a user adds it again, or reports an install of it.</p>
     </ConfirmButton>
   )
 }

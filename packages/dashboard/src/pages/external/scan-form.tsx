@@ -6,7 +6,7 @@ import { Time } from '../../ui/parts.tsx'
 
 type Report = Extract<Awaited<ReturnType<typeof api.scanExternal>>, { score: number }>
 
-/** Scans a skill by its address or its text, and shows the report. */
+/** Scans a skill by its URL or its text, and shows the report. */
 export function ScanForm() {
   const [report, setReport] = useState<Report>()
   const action = useAction(async ({ url, content }: Record<string, string>) => {
@@ -24,7 +24,7 @@ export function ScanForm() {
           placeholder="https://github.com/owner/repository"
           hint="A skill's folder on GitHub, its SKILL.md, or an archive. Only public addresses are read."
         />
-        <TextArea label="Or the text of a SKILL.md" name="content" rows={6} hint="Used where no address is given." />
+        <TextArea label="Or the text of a SKILL.md" name="content" rows={6} hint="Used if there is no URL." />
       </Form>
       {report && (
         <section aria-label="The report">
@@ -36,7 +36,7 @@ export function ScanForm() {
           <Findings findings={report.findings} />
           {report.cut.length > 0 && (
             <>
-              <h3>Not looked at</h3>
+              <h3>Not scanned</h3>
               <ul>
                 {report.cut.map(({ path, reason }) => (
                   <li key={path}>

@@ -3,17 +3,17 @@ import { Badge } from '../../ui/parts.tsx'
 
 type Pack = Awaited<ReturnType<typeof api.getPack>>
 
-/** What hosts give to their list of skills, in characters of names and descriptions. */
+/** The size that hosts reserve for their list of skills, in characters of names and descriptions. */
 const listingCharactersMax = 8000
 
-/** How much of an agent's context the list of a pack's skills takes. */
+/** The share of an agent's context that the listing of a pack takes. */
 export function Budget({ of }: { of: Pack['budget'] }) {
   const characters = of.listingCharacters.toLocaleString('en')
   if (of.fits) return <Badge tone="good">{characters} characters, fits the context</Badge>
   return <Badge tone="fair">{characters} characters, over the budget</Badge>
 }
 
-/** The same as a bar, with what it means. */
+/** The same as a bar, with an explanation. */
 export function BudgetBar({ of }: { of: Pack['budget'] }) {
   const max = listingCharactersMax.toLocaleString('en')
   return (
@@ -28,10 +28,10 @@ export function BudgetBar({ of }: { of: Pack['budget'] }) {
       />
       <p>
         The names and descriptions take {of.listingCharacters.toLocaleString('en')} of the {max} characters that hosts
-        give to their list of skills.{' '}
+        reserve for their list of skills.{' '}
         {of.fits
-          ? 'All of them are seen by an agent.'
-          : 'Some will not be seen by an agent: take skills out, or shorten descriptions.'}
+          ? 'An agent sees all of them.'
+          : 'An agent will not see all of them: remove skills, or shorten descriptions.'}
       </p>
     </section>
   )

@@ -4,12 +4,12 @@ type Pack = Awaited<ReturnType<typeof api.getPack>>
 export type Visibility = Pack['visibility']
 
 export const visibilityOptions = [
-  ['public', 'Public: everybody'],
-  ['internal', 'Internal: whoever has a key of this node'],
-  ['private', 'Private: you alone'],
+  ['public', 'Public: all users and guests'],
+  ['internal', 'Internal: users of this node'],
+  ['private', 'Private: only you'],
 ] as const
 
-/** Lines of `owner/name` or `owner/name@version`, as the interface takes them. */
+/** Parses lines of `owner/name` or `owner/name@version`. */
 export function toMembers(text: string): { name: string; version?: string }[] {
   const lines = text.split('\n').map((line) => line.trim())
   return lines.filter(Boolean).map((line) => {
@@ -18,7 +18,7 @@ export function toMembers(text: string): { name: string; version?: string }[] {
   })
 }
 
-/** The same lines, of what a pack holds. */
+/** The members of a pack as such lines. */
 export function toLines(skills: Pack['skills']): string {
   return skills
     .map(({ fullName, pinnedVersion }) => (pinnedVersion ? `${fullName}@${pinnedVersion}` : fullName))

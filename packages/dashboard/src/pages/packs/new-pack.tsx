@@ -5,7 +5,7 @@ import { refresh } from '../../data/queries.ts'
 import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { toMembers, visibilityOptions, type Visibility } from './members.ts'
 
-/** Makes a pack; its skills are named one a line. */
+/** Creates a pack; its skills are named one per line. */
 export function NewPack() {
   const { route } = useLocation()
   const action = useAction(async (fields: Record<string, string>) => {
@@ -21,15 +21,15 @@ export function NewPack() {
   })
   return (
     <details class="card">
-      <summary>Make a pack</summary>
-      <Form action={action} submit="Make the pack">
+      <summary>Create a pack</summary>
+      <Form action={action} submit="Create pack">
         <Field label="Name" name="name" required maxLength={100} />
-        <Field label="Slug" name="slug" pattern="[a-z0-9\-]+" hint="For its address; made from the name where empty." />
+        <Field label="Slug" name="slug" pattern="[a-z0-9\-]+" hint="Part of its URL. Empty: derived from the name." />
         <TextArea label="Description" name="description" maxLength={2000} />
         <TextArea
           label="Skills"
           name="skills"
-          hint="One a line: owner/name, with @1.2.0 behind it to pin a version."
+          hint="One per line: owner/name, with @1.2.0 appended to pin a version."
           rows={6}
         />
         <Select label="Visibility" name="visibility" options={visibilityOptions} />

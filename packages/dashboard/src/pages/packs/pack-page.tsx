@@ -14,7 +14,7 @@ import { toLines, toMembers, visibilityOptions, type Visibility } from './member
 
 type Pack = Awaited<ReturnType<typeof api.getPack>>
 
-/** One pack: its skills, how to install them, what they cost of the context. */
+/** One pack: its skills, install commands, and context budget. */
 export default function PackPage() {
   const { slug = '' } = useRoute().params
   useTitle(slug)
@@ -48,7 +48,7 @@ function PackShown({ pack }: { pack: Pack }) {
         <section aria-label="Skills of the pack">
           {pack.skills.length === 0 ? (
             <Empty>
-              <p>There is nothing in this pack yet.</p>
+              <p>This pack is empty.</p>
             </Empty>
           ) : (
             <SkillList skills={pack.skills} notes={pack.skills.map(toNote)} />
@@ -97,7 +97,7 @@ function Change({ pack }: { pack: Pack }) {
           name="skills"
           rows={8}
           value={toLines(pack.skills)}
-          hint="One a line: owner/name, with @1.2.0 behind it to pin a version."
+          hint="One per line: owner/name, with @1.2.0 appended to pin a version."
         />
         <Select label="Visibility" name="visibility" value={pack.visibility} options={visibilityOptions} />
       </Form>
@@ -114,13 +114,13 @@ function Change({ pack }: { pack: Pack }) {
           route('/packs')
         }}
       >
-        <p>The skills themselves stay. This cannot be taken back.</p>
+        <p>The skills themselves stay. This cannot be undone.</p>
       </ConfirmButton>
     </details>
   )
 }
 
-/** The lines of the form have no room for notes: who stays in the pack keeps his. */
+/** The form has no field for notes, so skills that stay in the pack keep theirs. */
 function keepNotes({ skills }: Pack, members: ReturnType<typeof toMembers>) {
   const notes = new Map(skills.map(({ fullName, note }) => [fullName, note]))
   return members.map((member) => ({ ...member, note: notes.get(member.name) || undefined }))

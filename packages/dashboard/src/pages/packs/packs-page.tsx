@@ -11,7 +11,7 @@ import { Shown } from '../../ui/shown.tsx'
 import { Budget } from './budget.tsx'
 import { NewPack } from './new-pack.tsx'
 
-/** Packs: skills that somebody put together for one purpose. */
+/** Packs: collections of skills for one purpose. */
 export default function PacksPage() {
   const { fields, change } = useAddress()
   const me = useMe()
@@ -19,14 +19,14 @@ export default function PacksPage() {
   const found = useData(['packs', wanted], () => api.listPacks(wanted))
   return (
     <Page title="Packs">
-      <p class="faint">Skills that somebody put together for one purpose, to be installed as one.</p>
+      <p class="faint">Collections of skills for one purpose, which are installed together.</p>
       <SearchField label="Search packs" value={wanted.q} onChange={(q) => change({ q, page: undefined }, true)} />
       {wanted.curator && (
         <p class="facts">
           <span>
             Of <bdi>{wanted.curator}</bdi> only.
           </span>
-          <a href={toAddress('/packs', { q: wanted.q })}>Show everybody's</a>
+          <a href={toAddress('/packs', { q: wanted.q })}>Show all packs</a>
         </p>
       )}
       <Shown of={found}>
@@ -71,10 +71,10 @@ function NoPacks({ query, curator }: { query: string; curator?: string }) {
         <p>
           {curator ? (
             <>
-              <bdi>{curator}</bdi> has made no pack that you may see.
+              <bdi>{curator}</bdi> has no packs that you can see.
             </>
           ) : (
-            'Nobody has made a pack yet. Sign in to make the first.'
+            'There are no packs yet. Sign in to create the first.'
           )}
         </p>
       )}

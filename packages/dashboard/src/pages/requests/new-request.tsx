@@ -6,7 +6,7 @@ import { Field, Form, TextArea, useAction } from '../../ui/form.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
 import { refreshRequests } from './request-data.ts'
 
-/** Asks for a skill. Guests may: then nobody but an administrator can close it. */
+/** Requests a skill. A request of a guest can be closed only by an administrator. */
 export function NewRequest({ title, filed }: { title: string; filed: (id: string) => void }) {
   const me = useMe()
   const { route } = useLocation()
@@ -19,11 +19,12 @@ export function NewRequest({ title, filed }: { title: string; filed: (id: string
   return (
     <>
       <p>
-        Say what an agent should be able to do. <a href="/">Search first</a>: it may be there under another name.
+        Describe what an agent should be able to do. <a href="/">Search first</a>: the skill may exist under another
+        name.
       </p>
       {me === null && (
         <p class="faint">
-          You are not signed in, so this is asked as a guest: only an administrator can close it later.{' '}
+          You are not signed in, so this is a guest request: only an administrator can close it later.{' '}
           <SignInLink>Sign in</SignInLink>
         </p>
       )}
@@ -34,7 +35,7 @@ export function NewRequest({ title, filed }: { title: string; filed: (id: string
           name="description"
           rows={6}
           maxLength={10_000}
-          hint="What should it take, what should come out, and for which tool or format? Everybody can read it."
+          hint="Describe the input, the output, and the tool or format. The request is public."
         />
       </Form>
     </>

@@ -5,21 +5,21 @@ import { refreshRequests, type SkillRequest, type Status } from './request-data.
 interface Step {
   readonly to: Status
   readonly title: string
-  /** Whether it is only for who asked, and for administrators. */
+  /** Whether the step is only for the author of the request and administrators. */
   readonly party: boolean
 }
 
 const close: Step = { to: 'closed', title: 'Close', party: true }
 
-/** The steps that the node lets a request take, save the one that names a skill. */
+/** The transitions that the node allows, except the one that names a skill. */
 const steps: Readonly<Record<Status, readonly Step[]>> = {
-  open: [{ to: 'in_progress', title: 'I work on this', party: false }, close],
-  in_progress: [{ to: 'open', title: 'Nobody works on this', party: true }, close],
+  open: [{ to: 'in_progress', title: 'Start working on this', party: false }, close],
+  in_progress: [{ to: 'open', title: 'Stop working on this', party: true }, close],
   closed: [{ to: 'open', title: 'Open again', party: true }],
   fulfilled: [],
 }
 
-/** What the visitor can make of a request. */
+/** The actions of the visitor on a request. */
 export function Progress({ request, me }: { request: SkillRequest; me: { username: string; role: string } }) {
   const isParty = me.role === 'admin' || request.requester?.username === me.username
   const open = steps[request.status].filter(({ party }) => isParty || !party)
@@ -60,7 +60,7 @@ function Fulfil({ request }: { request: SkillRequest }) {
           placeholder="owner/name"
           autocomplete="off"
           maxLength={128}
-          hint="A public skill that does what is asked for. This is final."
+          hint="A public skill that fulfils the request. This is final."
         />
       </Form>
     </details>

@@ -14,7 +14,7 @@ export const statusTitles: Readonly<Record<Status, string>> = {
 
 const votePagesMax = 5
 
-/** The ids of the requests that the visitor voted for; none for a guest, undefined until they are known. */
+/** The ids of the requests that the visitor voted for; empty for a guest, undefined until they are loaded. */
 export function useVotes(): ReadonlySet<string> | undefined {
   const me = useMe()
   const { data } = useData(['votes', me?.username], readVotes, Boolean(me))
@@ -23,7 +23,7 @@ export function useVotes(): ReadonlySet<string> | undefined {
 
 const noVotes: ReadonlySet<string> = new Set()
 
-/** The newest five hundred: whoever voted more often sees the oldest as not his, and voting again changes nothing. */
+/** The latest 500 votes. With more votes the oldest look as if not voted for; voting again changes nothing. */
 async function readVotes(): Promise<ReadonlySet<string>> {
   const ids = new Set<string>()
   for (let page = 1; page <= votePagesMax; page++) {
@@ -34,7 +34,7 @@ async function readVotes(): Promise<ReadonlySet<string>> {
   return ids
 }
 
-/** Has everything about requests asked for again. */
+/** Reloads all data about requests. */
 export async function refreshRequests(): Promise<void> {
   await Promise.all([refresh('requests'), refresh('request'), refresh('votes')])
 }

@@ -18,7 +18,7 @@ const sorts = [
 ] as const
 const statuses = Object.entries(statusTitles) as [Status, string][]
 
-/** What people ask for, ordered and narrowed down as the address says. */
+/** The requests, sorted and filtered by the address. */
 export function RequestList() {
   const { fields, change } = useAddress()
   const sort = fields.sort === 'recent' ? 'recent' : 'votes'
@@ -132,9 +132,9 @@ function NoRequests({ status }: { status: Status | undefined }) {
         </>
       ) : (
         <>
-          <h2>Nobody has asked for a skill yet</h2>
+          <h2>No requests yet</h2>
           <p>
-            <a href="/requests?new=">Ask for one that you miss</a>, or <a href="/">search what is there</a>.
+            <a href="/requests?new=">Request a skill</a>, or <a href="/">search the existing ones</a>.
           </p>
         </>
       )}

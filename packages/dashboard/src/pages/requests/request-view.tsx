@@ -10,7 +10,7 @@ import type { SkillRequest } from './request-data.ts'
 import { RequestFacts } from './request-list.tsx'
 import { Vote } from './vote.tsx'
 
-/** One request in full, with what the visitor may do about it. */
+/** One request in full, with the visitor's actions. */
 export function RequestView({ id, isNew }: { id: string; isNew: boolean }) {
   const request = useData(['request', id], () => api.getRequest({ id }))
   return (
@@ -18,7 +18,7 @@ export function RequestView({ id, isNew }: { id: string; isNew: boolean }) {
       <p>
         <a href="/requests">All requests</a>
       </p>
-      {isNew && <Notice>Your request is filed. Pass this page’s address on: votes bring it up.</Notice>}
+      {isNew && <Notice>Your request is filed. Share this page: requests with more votes rank higher.</Notice>}
       <Shown of={request}>{(data) => <Whole request={data} />}</Shown>
     </Page>
   )
@@ -39,7 +39,7 @@ function Whole({ request }: { request: SkillRequest }) {
         {me && <Progress request={request} me={me} />}
         {me === null && request.status !== 'fulfilled' && (
           <p class="faint">
-            <SignInLink>Sign in</SignInLink> to vote, or to take it on.
+            <SignInLink>Sign in</SignInLink> to vote, or to work on it.
           </p>
         )}
       </div>

@@ -6,7 +6,7 @@ import { NewRequest } from './new-request.tsx'
 import { RequestList } from './request-list.tsx'
 import { RequestView } from './request-view.tsx'
 
-/** Skills that people miss: all of them, one in full (`id`), or one more (`new`, with its title). */
+/** Skill requests: the list, one in full (`id`), or a new one (`new`, with its title). */
 export default function RequestsPage() {
   const { fields } = useAddress()
   const [filed, setFiled] = useState<string>()

@@ -4,7 +4,7 @@ import { unlessBusy, useAction } from '../../ui/form.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { refreshRequests, useVotes, type SkillRequest } from './request-data.ts'
 
-/** How many want this; whoever is signed in can be one of them while it waits. */
+/** The number of votes; signed-in users can vote while the request is open. */
 export function Vote({ request }: { request: SkillRequest }) {
   const me = useMe()
   const votes = useVotes()

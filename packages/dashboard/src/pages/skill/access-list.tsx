@@ -6,7 +6,7 @@ const titles: Readonly<Record<AccessKind, string>> = {
   hosts: 'Hosts it calls',
   environment: 'Environment variables',
   packages: 'Packages it installs',
-  files: 'Places outside its folder',
+  files: 'Files outside its folder',
 }
 const shownMax = 50
 
@@ -14,7 +14,7 @@ export function isEmptyAccess(access: Access): boolean {
   return (Object.keys(titles) as AccessKind[]).every((kind) => access[kind].length === 0)
 }
 
-/** What a version uses as far as its text tells, a line for each kind that there is something of. */
+/** What a version uses according to its text, one line per non-empty kind. */
 export function AccessList({ access }: { access: Access }) {
   const kinds = (Object.keys(titles) as AccessKind[]).filter((kind) => access[kind].length > 0)
   return (
@@ -40,7 +40,7 @@ export function AccessList({ access }: { access: Access }) {
       </dl>
       {access.cut.length > 0 && (
         <p class="hint">
-          Not all could be listed: <bdi>{access.cut.join('; ')}</bdi>
+          Not everything is listed: <bdi>{access.cut.join('; ')}</bdi>
         </p>
       )}
     </>

@@ -8,10 +8,10 @@ import { AccessList, isEmptyAccess } from './access-list.tsx'
 
 const openFiles = 5
 const filesStep = 50
-/** A patch above this waits until it is asked for. */
+/** Larger patches are collapsed. */
 const openCharactersMax = 50_000
 
-/** What lies between two versions: what the later one uses anew, then file by file. */
+/** The comparison of two versions: newly used tools and hosts, then file by file. */
 export function Comparison({ name, from, to }: { name: string; from: string; to: string }) {
   const found = useData(['skill', name, 'diff', from, to], () => api.diffSkill({ name, from, to }))
   return (
@@ -19,7 +19,7 @@ export function Comparison({ name, from, to }: { name: string; from: string; to:
       <h2>
         From {from} to {to}
       </h2>
-      <Shown of={found}>{(diff) => (from === to ? <p>These are one version.</p> : <Parts diff={diff} />)}</Shown>
+      <Shown of={found}>{(diff) => (from === to ? <p>These are the same version.</p> : <Parts diff={diff} />)}</Shown>
     </section>
   )
 }
@@ -31,15 +31,13 @@ function Parts({ diff }: { diff: SkillDiff }) {
     <>
       {!isEmptyAccess(access.added) && (
         <div class="card widens">
-          <h3>
-            {to} uses what {from} does not
-          </h3>
+          <h3>New in {to}</h3>
           <AccessList access={access.added} />
         </div>
       )}
       {!isEmptyAccess(access.removed) && (
         <details class="card">
-          <summary>What {to} does not use any more</summary>
+          <summary>No longer used in {to}</summary>
           <AccessList access={access.removed} />
         </details>
       )}
@@ -64,8 +62,8 @@ function toWords(verdict: SkillDiff['security']['from']): string {
 }
 
 const omissions = {
-  binary: 'It is no text, so there is no comparison to read.',
-  'too large': 'It is too large to compare here. Download both versions and compare them with a program.',
+  binary: 'A binary file cannot be compared as text.',
+  'too large': 'It is too large to compare here. Download both versions to compare them.',
 }
 
 function FilePatch({ file, open }: { file: FileDiff; open: boolean }) {

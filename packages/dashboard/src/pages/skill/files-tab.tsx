@@ -8,13 +8,13 @@ import { toApiAddress, toBytes, toFileAddress, toTab, toText, type ShownSkill } 
 import { TextPages } from './text-pages.tsx'
 
 const pageRows = 50
-/** A larger file is for programs; who wants to see it downloads it. */
+/** Larger files can only be downloaded. */
 const shownBytesMax = 2 * 1024 * 1024
 
-/** The files of a version, or the text of the one that the address names. */
+/** The files of a version, or the text of the file in the address. */
 export function FilesTab({ shown }: { shown: ShownSkill }) {
   const { fields } = useAddress()
-  if (!shown.version) return <Empty>No version is shown, so there are no files.</Empty>
+  if (!shown.version) return <Empty>There is no version, so there are no files.</Empty>
   if (fields.path === undefined) return <FileList shown={shown} page={toPageNumber(fields.page)} />
   return <OneFile shown={shown} path={fields.path} line={toLine(fields.line)} />
 }
@@ -78,7 +78,7 @@ function OneFile({ shown, path, line }: { shown: ShownSkill; path: string; line:
       </h2>
       {!file && <Empty>Version {shown.version} has no such file.</Empty>}
       {file && file.size > shownBytesMax && (
-        <Empty>This file has {toBytesText(file.size)}, which is more than is shown here. Download it instead.</Empty>
+        <Empty>This file has {toBytesText(file.size)}, which is too large to show here. Download it instead.</Empty>
       )}
       {file && file.size <= shownBytesMax && <FileText shown={shown} path={path} line={line} />}
     </>
@@ -91,7 +91,7 @@ function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line
     <Shown of={text}>
       {(found) =>
         found === null ? (
-          <Empty>This file is no text. Download it to look at it.</Empty>
+          <Empty>This is not a text file. Download it to read it.</Empty>
         ) : (
           <TextPages text={found} label={path} lineAsked={line} />
         )
@@ -100,7 +100,7 @@ function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line
   )
 }
 
-/** The text of a file of the version; null where it is none. */
+/** The text of a file; null for a binary file. */
 export function useFileText({ name, version }: ShownSkill, path: string, enabled = true) {
   const load = async () => toText(toBytes(await api.getFile({ name, path, version })))
   return useData(['skill', name, 'file', version, path], load, enabled)

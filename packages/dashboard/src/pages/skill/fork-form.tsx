@@ -6,7 +6,7 @@ import { useMe } from '../../data/session.ts'
 import { Field, Form, useAction } from '../../ui/form.tsx'
 import { toShortName, type ShownSkill } from './shown-skill.ts'
 
-/** Takes the latest version over into the user's own name, to go on from there. */
+/** Forks the latest version to the user's account. */
 export function ForkForm({ shown: { skill, name } }: { shown: ShownSkill }) {
   const me = useMe()
   const { route } = useLocation()
@@ -21,12 +21,12 @@ export function ForkForm({ shown: { skill, name } }: { shown: ShownSkill }) {
       <summary>Fork this skill</summary>
       <Form action={action} submit="Fork it">
         <Field
-          label="Its name with you"
+          label="Name of your fork"
           name="newName"
           defaultValue={toShortName(skill)}
           maxLength={64}
           required
-          hint={`Version ${skill.latestVersion} becomes ${me.username}/…, and says where it comes from.`}
+          hint={`Version ${skill.latestVersion} is copied to ${me.username}/…, with a link to its origin.`}
         />
       </Form>
     </details>

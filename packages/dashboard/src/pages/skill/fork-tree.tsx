@@ -13,7 +13,7 @@ interface Ancestor {
   readonly version: string
 }
 
-/** Lists within lists: the oldest ancestor outermost, this skill, and its forks within it. */
+/** Nested lists: the oldest ancestor outermost, then this skill, then its forks. */
 export function ForkTree({ shown }: { shown: ShownSkill }) {
   const { name, version, skill } = shown
   const page = toPageNumber(useAddress().fields.page)
@@ -28,7 +28,7 @@ export function ForkTree({ shown }: { shown: ShownSkill }) {
     <Shown of={found}>
       {({ ancestors, forks }) =>
         ancestors.length === 0 && forks.total === 0 ? (
-          <p>It was forked from nothing, and nothing was forked from it.</p>
+          <p>This skill is not a fork and has no forks.</p>
         ) : (
           <>
             <Branch ancestors={ancestors.toReversed()}>

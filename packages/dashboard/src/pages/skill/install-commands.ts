@@ -6,13 +6,13 @@ interface InstallWay {
   readonly text: string
 }
 
-/** By our own command, for the folder that most agents read. */
+/** The command of our own CLI, for the folder that most agents read. */
 export function toInstallCommand(shown: ShownSkill, rest = ''): string {
   const allowed = shown.skill.security?.verdict === 'dangerous' ? ' --allow-dangerous' : ''
   return `skillstead install ${shown.name}@${shown.version}${rest}${allowed} --url ${location.origin}`
 }
 
-/** How to get this very version with what people have; all names in it are letters, digits and hyphens. */
+/** Ways to install exactly this version. Names contain only letters, digits and hyphens, so they need no quoting. */
 export function listInstallWays(shown: ShownSkill): InstallWay[] {
   const { skill, name, version } = shown
   const folder = toShortName(skill)
@@ -23,35 +23,35 @@ export function listInstallWays(shown: ShownSkill): InstallWay[] {
   return [
     {
       title: 'Most agents',
-      hint: 'Into .agents/skills of your project, checked against its digest and noted in skills.lock.',
+      hint: 'Installs into .agents/skills of your project, verifies the digest and records it in skills.lock.',
       text: toInstallCommand(shown),
     },
     {
       title: 'Claude Code',
-      hint: 'Into .claude/skills of your project; with --global into your own.',
+      hint: 'Installs into .claude/skills of your project; with --global into that of your account.',
       text: toInstallCommand(shown, ' --agent claude-code'),
     },
     {
       title: 'Cursor, Windsurf, Copilot and others',
-      hint: 'Name the agents with commas between them; skillstead install --help lists them.',
+      hint: 'Separate the agents by commas; skillstead install --help lists them.',
       text: toInstallCommand(shown, ' --agent cursor,windsurf,github-copilot'),
     },
     ...(isPublic ? [toSkillsInstaller(shown)] : []),
     {
       title: 'As a zip',
       hint: isPublic
-        ? 'The same bytes every time. It unpacks into a folder of the name of the skill.'
-        : 'The same bytes every time. Put your API key into SKILLSTEAD_KEY first.',
+        ? 'Always the same bytes. It unpacks into a folder with the name of the skill.'
+        : 'Always the same bytes. Set SKILLSTEAD_KEY to your API key first.',
       text: `curl -fL${key} -o ${folder}.zip '${archive}'\nunzip ${folder}.zip -d .agents/skills/${folder}`,
     },
     {
-      title: 'Without installing, by the Model Context Protocol',
-      hint: 'Connect once; then the agent searches this node by itself, and loads the skill when you ask for it.',
+      title: 'Without installing, over the Model Context Protocol',
+      hint: 'Connect once. The agent can then search this node and load the skill on request.',
       text: isPublic ? mcp : `${mcp} --header "Authorization: Bearer $SKILLSTEAD_KEY"`,
     },
     {
       title: 'In a program',
-      hint: 'With the package @skillstead/client; maxTokens bounds what it takes of the context.',
+      hint: 'With the package @skillstead/client; maxTokens limits its size in the context.',
       text: toProgram(shown, isPublic),
     },
   ]
@@ -60,7 +60,7 @@ export function listInstallWays(shown: ShownSkill): InstallWay[] {
 function toSkillsInstaller({ name, version }: ShownSkill): InstallWay {
   return {
     title: 'npx skills',
-    hint: 'The installer many people have; this address stays at this version.',
+    hint: 'A common installer; this address stays at this version.',
     text: `npx skills add ${location.origin}/${name}@${version}`,
   }
 }

@@ -2,13 +2,13 @@ import { Copyable, Empty } from '../../ui/parts.tsx'
 import { listInstallWays } from './install-commands.ts'
 import type { ShownSkill } from './shown-skill.ts'
 
-/** Commands to copy, for each program that people have. */
+/** Install commands for common programs. */
 export function InstallTab({ shown }: { shown: ShownSkill }) {
   if (!shown.version) return <Empty>There is no version to install.</Empty>
   return (
     <>
       <p>
-        These commands take version {shown.version} and no other, from <code>{location.origin}</code>.
+        These commands install exactly version {shown.version}, from <code>{location.origin}</code>.
       </p>
       <p class="hint">
         Without an installed <code>skillstead</code>, write <code>npx skillstead</code>; in a clone of the project,{' '}
@@ -16,8 +16,8 @@ export function InstallTab({ shown }: { shown: ShownSkill }) {
       </p>
       {shown.skill.visibility !== 'public' && (
         <p class="notice plain">
-          This skill is {shown.skill.visibility}: log in first with <code>skillstead login</code>. Installers that send
-          no key need a link that its owner makes.
+          This skill is {shown.skill.visibility}: log in first with <code>skillstead login</code>. Installers without a
+          key need a share link from its owner.
         </p>
       )}
       {listInstallWays(shown).map(({ title, hint, text }) => (

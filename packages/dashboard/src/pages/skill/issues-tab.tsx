@@ -19,7 +19,7 @@ const types = [
 ] as const
 type IssueType = (typeof types)[number][0]
 
-/** What people tell the owner, and a form to do so. */
+/** The issues of a skill, and a form to file one. */
 export function IssuesTab({ shown: { name } }: { shown: ShownSkill }) {
   const { fields } = useAddress()
   const page = toPageNumber(fields.page)
@@ -31,7 +31,7 @@ export function IssuesTab({ shown: { name } }: { shown: ShownSkill }) {
         {({ issues, totalPages }) => (
           <>
             {issues.length === 0 ? (
-              <Empty>No issue has been filed.</Empty>
+              <Empty>No issues yet.</Empty>
             ) : (
               <ul class="plain">
                 {issues.map((issue) => (

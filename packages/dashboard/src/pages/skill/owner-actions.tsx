@@ -14,13 +14,13 @@ import { Standing } from './owner/standing.tsx'
 import { Yanks } from './owner/yanks.tsx'
 
 const visibilities = [
-  ['public', 'Public: everybody'],
-  ['internal', 'Internal: whoever has a key of this node'],
-  ['private', 'Private: you, and whom you let in'],
+  ['public', 'Public: all users and guests'],
+  ['internal', 'Internal: users of this node'],
+  ['private', 'Private: you and your collaborators'],
 ] as const
 type Visibility = (typeof visibilities)[number][0]
 
-/** What the owner of a skill can do with it, and what administrators can do against the owner's will. */
+/** The owner's actions on a skill, and the moderation actions of administrators. */
 export function OwnerActions({ skill }: { skill: SkillDetails }) {
   const me = useMe()
   const [isOpened, setOpened] = useState(false)
@@ -64,15 +64,15 @@ function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { 
   return (
     <section>
       <h2>Deprecation</h2>
-      <Form action={action} submit={deprecated ? 'Take the deprecation back' : 'Deprecate'}>
+      <Form action={action} submit={deprecated ? 'Undo the deprecation' : 'Deprecate'}>
         {deprecated ? (
-          <p dir="auto">It is deprecated. {deprecationMessage}</p>
+          <p dir="auto">This skill is deprecated. {deprecationMessage}</p>
         ) : (
           <Field
             label="What to use instead"
             name="message"
             maxLength={1000}
-            hint="Shown to whoever has it installed."
+            hint="Shown to users who have it installed."
           />
         )}
       </Form>
@@ -102,12 +102,12 @@ function Details({ skill }: { skill: SkillDetails }) {
     <section>
       <h2>Details and visibility</h2>
       <Form action={action} submit="Save" done="Saved.">
-        <Select label="Who sees it" name="visibility" value={skill.visibility} options={visibilities} />
-        <Field label="Displayed name" name="displayName" maxLength={100} required defaultValue={skill.displayName} />
+        <Select label="Visibility" name="visibility" value={skill.visibility} options={visibilities} />
+        <Field label="Display name" name="displayName" maxLength={100} required defaultValue={skill.displayName} />
         <TextArea label="Description" name="description" required maxLength={1024} value={skill.description} />
         <Field label="Category" name="category" maxLength={64} defaultValue={skill.category} />
         <Field label="Licence" name="license" maxLength={128} defaultValue={skill.license} />
-        <Field label="Keywords" name="keywords" hint="With commas between." defaultValue={skill.keywords.join(', ')} />
+        <Field label="Keywords" name="keywords" hint="Separated by commas." defaultValue={skill.keywords.join(', ')} />
         <Field label="Repository" name="repository" type="url" maxLength={500} defaultValue={skill.repository} />
       </Form>
     </section>
@@ -118,20 +118,20 @@ function Withdrawal({ name }: { name: string }) {
   const { route } = useLocation()
   return (
     <section>
-      <h2>Withdrawal</h2>
+      <h2>Delete</h2>
       <ConfirmButton
-        action="Withdraw the skill"
+        action="Delete the skill"
         title={`Withdraw ${name}?`}
         work={async () => {
           await api.deleteSkill({ name })
-          // Its own page is left first: there is nothing to show on it any more.
+          // Leave the page of the skill first: after the deletion it has no content.
           route('/account/skills')
           await Promise.all([refresh('skills'), refresh('own-skills')])
         }}
       >
         <p>
-          It is gone for everybody, on mirrors too, and nobody can use its name again. This cannot be taken back. To
-          advise against it only, deprecate it; to take back one version, yank that.
+          It is deleted for all users, on mirrors too, and its name cannot be used again. This cannot be undone. To
+          advise against it, deprecate it instead; to withdraw one version, yank that version.
         </p>
       </ConfirmButton>
     </section>

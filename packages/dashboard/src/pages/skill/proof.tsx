@@ -7,11 +7,11 @@ import { toBytes, type ShownSkill } from './shown-skill.ts'
 
 interface Outcome {
   readonly report: ProvenanceReport
-  /** Keys that whoever looks brought along; those of the node are its own word. */
+  /** Keys that the visitor entered; the keys from the node itself prove less. */
   readonly ownKeys: readonly string[]
 }
 
-/** Checks the record in the browser: its signature, the log's, and that the archive is what they are about. */
+/** Verifies in the browser the signature of the record, that of the log, and that the archive matches them. */
 export function Proof({ shown, record }: { shown: ShownSkill; record: Provenance }) {
   const [outcome, setOutcome] = useState<Outcome>()
   const action = useAction(async ({ keys = '' }: Record<string, string>) => {
@@ -21,19 +21,19 @@ export function Proof({ shown, record }: { shown: ShownSkill; record: Provenance
   })
   return (
     <section aria-label="Proof">
-      <h2>Check it yourself</h2>
+      <h2>Verify it yourself</h2>
       <p>
-        This downloads the files and checks, in your browser and without asking anybody, that they are the ones that
-        were published and that the log holds them.
+        This downloads the files and verifies in your browser that they are the published ones and that the log contains
+        them.
       </p>
       <Form action={action} submit="Verify">
         <details>
-          <summary>Check with keys that I have from elsewhere</summary>
+          <summary>Use keys from another source</summary>
           <TextArea
-            label="Verifier keys, one a line"
+            label="Verifier keys, one per line"
             name="keys"
             rows={2}
-            hint="As `skillstead key` prints them. Without any, the key that this node gives is used. For what is mirrored, also that of the node it comes from."
+            hint="In the format of `skillstead key`. Empty: the key that this node publishes. For a mirrored skill, add the key of its origin node."
           />
         </details>
       </Form>
@@ -63,17 +63,17 @@ function Said({ outcome: { report, ownKeys }, record }: { outcome: Outcome; reco
   const { signers, entry, unproven, provenance } = report
   return (
     <div class="notice good proof" role="status">
-      <strong>Verified: everything that was checked matches.</strong>
+      <strong>Verified: all checks passed.</strong>
       <ul>
-        <li>The files that this node gives are the ones that the digest names, to the byte.</li>
+        <li>The files from this node match the digest, byte for byte.</li>
         {entry && (
           <>
             <li>
-              The log of <bdi>{provenance.log!.origin}</bdi> holds this version as entry{' '}
+              The log of <bdi>{provenance.log!.origin}</bdi> contains this version as entry{' '}
               {(provenance.log!.index + 1).toLocaleString('en')}, since {entry.at}, published by{' '}
               <bdi>{entry.data.publisher.username}</bdi>.
             </li>
-            <li>The log’s checkpoint is signed, and the entry is in the tree that was signed.</li>
+            <li>The log’s checkpoint is signed, and its tree contains the entry.</li>
           </>
         )}
         {signers.map(({ name, hash }) => (
@@ -90,21 +90,20 @@ function Said({ outcome: { report, ownKeys }, record }: { outcome: Outcome; reco
       <ul>
         {ownKeys.length === 0 && (
           <li>
-            That the key is the right one: this node gave it. Compare it with the one that its operator publishes
+            That the key is the right one: it came from this node. Compare it with the one that its operator publishes
             elsewhere.
           </li>
         )}
-        {!entry && <li>That others were shown the same: what is not public is in no log.</li>}
+        {!entry && <li>That other users see the same content: only public skills are in the log.</li>}
         {unproven.length > 0 && (
           <li>
-            {unproven.map((field) => fieldWords[field]).join(', ')}: only the mirror says so, and no key of it was
-            given.
+            {unproven.map((field) => fieldWords[field]).join(', ')}: stated only by the mirror, whose key was not given.
           </li>
         )}
         {unproven.length === 0 && (
-          <li>That verification of the author, forks and origin are true: the signer says so.</li>
+          <li>That the author verification, forks and origin are true: only the signer states them.</li>
         )}
-        <li>That the skill is harmless. That is for the scan, and for you.</li>
+        <li>That the skill is harmless. See the scan, and read the skill.</li>
       </ul>
     </div>
   )
@@ -133,8 +132,8 @@ function Refuted({ problems, record }: { problems: readonly { part: string; mess
       </ul>
       <p>
         {isMissingKey
-          ? 'What is mirrored is proven by the log of the node it comes from. Get that node’s key from its operator, and give it above.'
-          : 'What this node gives does not match what was published and signed. Tell whoever runs it, and get the skill from elsewhere.'}
+          ? 'A mirrored skill is proven by the log of its origin node. Get the key of that node from its operator, and enter it above.'
+          : 'The content from this node does not match what was published and signed. Report it to the operator, and get the skill from another source.'}
       </p>
     </div>
   )

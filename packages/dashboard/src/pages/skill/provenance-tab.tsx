@@ -8,7 +8,7 @@ import { Shown } from '../../ui/shown.tsx'
 import { Proof } from './proof.tsx'
 import type { ShownSkill } from './shown-skill.ts'
 
-/** Who published the version, whose work it is, and the proof of it. */
+/** The publisher and origin of the version, and the proof. */
 export function ProvenanceTab({ shown }: { shown: ShownSkill }) {
   const { name, version } = shown
   const found = useData(
@@ -16,7 +16,7 @@ export function ProvenanceTab({ shown }: { shown: ShownSkill }) {
     () => api.getProvenance({ name, version }),
     version !== '',
   )
-  if (!version) return <Empty>There is no version that could have a provenance.</Empty>
+  if (!version) return <Empty>There is no version, so there is no provenance.</Empty>
   return (
     <Shown of={found}>
       {(record) => (
@@ -24,7 +24,7 @@ export function ProvenanceTab({ shown }: { shown: ShownSkill }) {
           <Record record={record} />
           <Proof key={version} shown={shown} record={record} />
           <h2>With the command line</h2>
-          <p class="hint">Checks the same with keys that it remembers from before, which a page cannot.</p>
+          <p class="hint">Verifies the same with pinned keys, which a page cannot store.</p>
           <Copyable text={`skillstead verify ${name} --version ${version} --url ${location.origin}`} />
         </>
       )}
@@ -51,14 +51,14 @@ function Record({ record }: { record: Provenance }) {
         <dd>
           {authorVerified.length > 0
             ? `Verified by ${authorVerified.join(', ')}.`
-            : 'Not verified: nobody has proven who is behind this account.'}
+            : 'Not verified: the identity behind this account is unproven.'}
         </dd>
         <dt>Origin</dt>
         <dd>
           <Origin origin={origin} />
         </dd>
         <dt>Forked from</dt>
-        <dd>{record.forkChain.length === 0 ? 'Nothing; it began here.' : <Chain record={record} />}</dd>
+        <dd>{record.forkChain.length === 0 ? 'Not a fork.' : <Chain record={record} />}</dd>
         <dt>Log</dt>
         <dd>
           {log ? (
@@ -67,7 +67,7 @@ function Record({ record }: { record: Provenance }) {
               <bdi>{log.origin}</bdi>
             </>
           ) : (
-            'In no log, because it is not public.'
+            'Not logged, because it is not public.'
           )}
         </dd>
         <dt>Digest</dt>

@@ -8,10 +8,10 @@ import { toInstallCommand } from './install-commands.ts'
 import { toApiAddress, toBytes, toTab, toText, type ShownSkill } from './shown-skill.ts'
 import { TextPages } from './text-pages.tsx'
 
-/** What is rendered of a SKILL.md; the rest of a huge one is there as text. */
+/** Maximum size of rendered Markdown; the rest of a large SKILL.md is available as raw text. */
 const renderedCharactersMax = 200_000
 
-/** SKILL.md, rendered or as it was written, and beside it what one wants to know first. */
+/** SKILL.md, rendered or raw, with a summary of the skill next to it. */
 export function ReadmeTab({ shown }: { shown: ShownSkill }) {
   return (
     <div class="beside">
@@ -59,7 +59,7 @@ function Rendered({ shown, text, size }: { shown: ShownSkill; text: string; size
   const part = isCut ? body.slice(0, body.lastIndexOf('\n', renderedCharactersMax) + 1 || renderedCharactersMax) : body
   const paths = new Set(shown.skill.files.map(({ path }) => path))
   const toFile = (path: string) => (paths.has(path) ? toTab(shown, 'files', { path }) : undefined)
-  if (body.trim() === '') return <Empty>SKILL.md has a head and no text. The raw view shows all of it.</Empty>
+  if (body.trim() === '') return <Empty>SKILL.md has frontmatter but no text. The raw view shows all of it.</Empty>
   return (
     <>
       <Markdown text={part} toFile={toFile} />

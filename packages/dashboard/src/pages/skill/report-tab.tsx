@@ -9,14 +9,14 @@ import { SignInLink } from '../../ui/sign-in-link.tsx'
 import type { ShownSkill } from './shown-skill.ts'
 
 const reasons = [
-  ['malicious', 'It does harm'],
+  ['malicious', 'It is malicious'],
   ['secret', 'It contains a secret or personal data'],
-  ['spam', 'It is spam, or not what it says'],
+  ['spam', 'It is spam, or misleading'],
   ['offensive', 'It is offensive'],
   ['other', 'Something else'],
 ] as const
 
-/** Tells the administrators that something is wrong with a skill, or that it is a copy. */
+/** Reports a skill to the administrators, or reports it as a copy. */
 export function ReportTab({ shown: { name } }: { shown: ShownSkill }) {
   const me = useMe()
   return (
@@ -30,8 +30,8 @@ export function ReportTab({ shown: { name } }: { shown: ShownSkill }) {
         </p>
       )}
       <p class="hint">
-        A mistake in it is for its owner: <a href={addresses.skill(name, 'issues')}>file an issue</a>. Whoever holds the
-        rights to it can also <a href={toAddress('/takedowns', { skill: name })}>send the operator a DMCA notice</a>.
+        For bugs in the skill, <a href={addresses.skill(name, 'issues')}>file an issue</a>. The copyright holder can
+        also <a href={toAddress('/takedowns', { skill: name })}>send the operator a DMCA notice</a>.
       </p>
     </>
   )
@@ -47,15 +47,15 @@ function SkillReport({ name }: { name: string }) {
     <section aria-label="Report this skill">
       <h2>Report this skill</h2>
       {isSent ? (
-        <Notice>Thank you. The administrators of this node will look at it.</Notice>
+        <Notice>Thank you. The administrators of this node will review it.</Notice>
       ) : (
         <Form action={action} submit="Send the report">
           <Select label="What is wrong?" name="reason" options={reasons} />
           <TextArea
-            label="What did you see, and where?"
+            label="What did you find, and where?"
             name="details"
             maxLength={4000}
-            hint="The administrators read this, and nobody else."
+            hint="Only administrators can read this."
           />
         </Form>
       )}
@@ -75,12 +75,11 @@ function CopyReport({ name }: { name: string }) {
       {similarity === undefined ? (
         <Form action={action} submit="Report the copy">
           <Field label="The original" name="original" required placeholder="owner/name" hint="Its name on this node." />
-          <TextArea label="How can one tell?" name="evidence" required maxLength={10_000} />
+          <TextArea label="Evidence" name="evidence" required maxLength={10_000} />
         </Form>
       ) : (
         <Notice>
-          Reported. The two are {Math.round(similarity * 100)}% alike; that goes to the administrators with what you
-          wrote.
+          Reported. The two are {Math.round(similarity * 100)}% alike. The administrators receive your report.
         </Notice>
       )}
     </section>

@@ -11,7 +11,7 @@ import { Shown } from '../../ui/shown.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 
-/** What people say of it, or what agents do: one list at a time. */
+/** Reviews by people or by agents, one list at a time. */
 export function ReviewsTab({ shown }: { shown: ShownSkill }) {
   const isAgents = useAddress().fields.by === 'agents'
   return (
@@ -38,7 +38,7 @@ function Reviews({ name }: { name: string }) {
       {({ reviews, totalPages }) => (
         <>
           {reviews.length === 0 ? (
-            <Empty>Nobody has reviewed this skill yet.</Empty>
+            <Empty>No reviews yet.</Empty>
           ) : (
             <ul class="plain">
               {reviews.map((review) => (
@@ -99,7 +99,7 @@ function ReviewForm({ name, own }: { name: string; own: Review | undefined }) {
   return (
     <section aria-label="Your review">
       <h2>{own ? 'Change your review' : 'Write a review'}</h2>
-      <p class="hint">There is one review of yours for each skill; a second takes its place.</p>
+      <p class="hint">You have one review per skill; a new review replaces it.</p>
       <Form key={own?.updatedAt ?? 'new'} action={action} submit={own ? 'Change' : 'Publish the review'}>
         <RatingChoice value={own?.rating} />
         <Field label="Title" name="title" required maxLength={200} defaultValue={own?.title} />
@@ -130,7 +130,7 @@ function AgentReviews({ name }: { name: string }) {
       {({ reviews, totalPages }) =>
         reviews.length === 0 ? (
           <Empty>
-            No agent has reviewed this skill yet. Agents do it through the interface, or by the tool{' '}
+            No agent has reviewed this skill yet. Agents review through the API, or with the tool{' '}
             <code>report_review</code>.
           </Empty>
         ) : (

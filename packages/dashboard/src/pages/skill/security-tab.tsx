@@ -8,7 +8,7 @@ import { FindingsOfFile } from './skill-findings.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 import { riskSentences, verdictSentences } from './words.ts'
 
-/** What the scan found and where, and what the skill uses. */
+/** The scan findings with their places, and what the skill uses. */
 export function SecurityTab({ shown }: { shown: ShownSkill }) {
   const { security } = shown.skill
   return (
@@ -18,7 +18,7 @@ export function SecurityTab({ shown }: { shown: ShownSkill }) {
       ) : (
         <Empty>
           {shown.version
-            ? 'This version has not been scanned yet. The node does it by itself; come back in a minute.'
+            ? 'This version has not been scanned yet. The node scans it automatically; check again in a minute.'
             : 'There is no version to scan.'}
         </Empty>
       )}
@@ -41,17 +41,17 @@ function Report({ shown, security }: { shown: ShownSkill; security: Security }) 
         </p>
         <p class="hint">
           Scanned <Time at={security.scannedAt} /> with the rules <bdi>{security.rulesVersion}</bdi>. When this node
-          gets new rules it scans every version again by itself; until then this is what the old ones say. No scan
-          proves that a skill is harmless.
+          gets new rules it scans every version again; until then this is the result of the old rules. No scan proves
+          that a skill is harmless.
         </p>
       </div>
       <h2>
         Findings <span class="faint">{findings.length.toLocaleString('en')}</span>
       </h2>
-      {findings.length === 0 ? <p>The scan found nothing to show.</p> : <Findings shown={shown} security={security} />}
+      {findings.length === 0 ? <p>No findings.</p> : <Findings shown={shown} security={security} />}
       {cut.length > 0 && (
         <div class="notice fair">
-          <strong>Not all was looked at or listed.</strong>
+          <strong>The scan or the list is incomplete.</strong>
           <ul>
             {cut.slice(0, 50).map(({ path, reason }) => (
               <li key={`${path} ${reason}`}>
@@ -91,15 +91,15 @@ function Uses({ shown }: { shown: ShownSkill }) {
       {widens && (
         <div class={`notice ${widens.patch ? 'fair' : 'plain'}`}>
           <strong>New since {widens.since}</strong>
-          {widens.patch && ', in what its number calls a mere fix'}:
+          {widens.patch && ', although it is a patch version'}:
           <AccessList access={widens.added} />
           <a href={toTab(shown, 'versions', { from: widens.since, to: shown.version })}>See the differences</a>
         </div>
       )}
-      {!access && <p class="faint">Nothing is known of it.</p>}
+      {!access && <p class="faint">Unknown.</p>}
       {access && isEmptyAccess(access) && <p>Its text names no tools, programs, hosts, packages or files.</p>}
       {access && <AccessList access={access} />}
-      <p class="hint">Read from its text. It says what is written there, and nobody is held to it.</p>
+      <p class="hint">Found in its text. The skill may use more or less than its text names.</p>
     </>
   )
 }

@@ -2,13 +2,13 @@ import type { Content, SkillDetails } from '@skillstead/protocol'
 import { addresses } from '../../addresses.ts'
 import { toAddress } from '../../data/use-address.ts'
 
-/** The skill of the page, in the version that is looked at. */
+/** The skill of the page, in the version that is shown. */
 export interface ShownSkill {
   readonly skill: SkillDetails
   readonly name: string
-  /** Empty where there is none to look at: a stub, or all are yanked. */
+  /** Empty if no version can be shown: for a stub, or if all versions are yanked. */
   readonly version: string
-  /** The version that the address names; what links lead on to. */
+  /** The version in the address, which links preserve. */
   readonly asked: string | undefined
 }
 
@@ -17,12 +17,12 @@ export function toShortName({ fullName }: Pick<SkillDetails, 'fullName'>): strin
   return fullName.slice(fullName.indexOf('/') + 1)
 }
 
-/** The address of a part of the page, of the same version. */
+/** The address of a tab of the page, for the same version. */
 export function toTab({ name, asked }: ShownSkill, tab: string, fields: Record<string, string | undefined> = {}) {
   return toAddress(addresses.skill(name, tab), { version: asked, ...fields })
 }
 
-/** Where the node serves a version's archive, or one of its files. */
+/** The API address of a version's archive, or of one of its files. */
 export function toApiAddress({ name, version }: ShownSkill, path: string): string {
   return toAddress(`/api/v1/skills/${encodeURIComponent(name)}/${path}`, { version })
 }
@@ -33,10 +33,10 @@ export function toFileAddress(shown: ShownSkill, path: string): string {
 
 export function toBytes({ body }: Content): Uint8Array<ArrayBuffer> {
   if (body instanceof Uint8Array) return new Uint8Array(body)
-  throw new TypeError('The client gives bytes.')
+  throw new TypeError('The client must return bytes.')
 }
 
-/** Null for what is no text: a NUL, or not UTF-8. */
+/** Decodes text; null for binary data: with a NUL, or not UTF-8. */
 export function toText(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null
   try {

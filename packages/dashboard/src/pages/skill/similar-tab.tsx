@@ -9,7 +9,7 @@ import { ForkForm } from './fork-form.tsx'
 import { ForkTree } from './fork-tree.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 
-/** Whose text it shares, what it was forked from, and what was forked from it. */
+/** Skills with similar text, and the forks. */
 export function SimilarTab({ shown }: { shown: ShownSkill }) {
   const { name } = shown
   const found = useData(['skill', name, 'similarity'], () => api.getSimilarity({ name }))
@@ -23,7 +23,7 @@ export function SimilarTab({ shown }: { shown: ShownSkill }) {
         {({ matches, scannedAt }) => (
           <>
             {matches.length === 0 ? (
-              <Empty>No other skill that you may see shares much text with this one.</Empty>
+              <Empty>No other skill that you can see shares much text with this one.</Empty>
             ) : (
               <ul class="plain">
                 {matches.map((match) => (
@@ -32,7 +32,7 @@ export function SimilarTab({ shown }: { shown: ShownSkill }) {
               </ul>
             )}
             <p class="hint">
-              Compared <Time at={scannedAt} />. From 40% on people call it a copy.{' '}
+              Compared <Time at={scannedAt} />. Above 40% people usually call it a copy.{' '}
               <a href={toTab(shown, 'report')}>Report a copy</a>
             </p>
           </>

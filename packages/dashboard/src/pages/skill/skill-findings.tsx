@@ -10,10 +10,10 @@ import { signalSentences } from './words.ts'
 const gravity = ['critical', 'high', 'medium', 'low', 'info']
 const contextLines = 2
 const lineCharactersMax = 400
-/** The lines of a larger file are not fetched for the sake of a few. */
+/** Larger files are not fetched just to show a few lines. */
 const fileBytesMax = 1024 * 1024
 
-/** What was found in one file, each at its lines. */
+/** The findings of one file, with their lines. */
 export function FindingsOfFile(props: {
   shown: ShownSkill
   path: string
@@ -56,7 +56,7 @@ function Finding(props: {
   finding: ScanFinding
   lines: readonly string[] | undefined
   isLinked: boolean
-  /** The one above is of the same line, which stands there. */
+  /** Whether the previous finding shows the same line. */
   isAgain: boolean
 }) {
   const { shown, finding, lines, isLinked, isAgain } = props
@@ -73,22 +73,22 @@ function Finding(props: {
           <span>Line {line}</span>
         )}
         <span>{signalSentences[signal]}</span>
-        {context.polarity !== 'imperative' && <span>It stands there as {context.polarity}.</span>}
-        {decoded.length > 0 && <span>Undone to see it: {decoded.join(', then ')}.</span>}
+        {context.polarity !== 'imperative' && <span>Context: {context.polarity}.</span>}
+        {decoded.length > 0 && <span>Decoded from: {decoded.join(', then ')}.</span>}
         <code>{ruleId}</code>
       </p>
       {!(isAgain && lines && decoded.length === 0) && <Passage finding={finding} lines={lines} />}
       {remediation && <p>{remediation}</p>}
       {suppressed && (
         <p class="hint">
-          The author says this is no harm: <bdi>{suppressed.reason}</bdi>
+          Suppressed by the author: <bdi>{suppressed.reason}</bdi>
         </p>
       )}
     </li>
   )
 }
 
-/** The excerpt within the lines of its file; alone where those are not to be had, or it had to be decoded first. */
+/** The excerpt with the surrounding lines; alone if the lines are not available or the excerpt was decoded. */
 function Passage({ finding, lines }: { finding: ScanFinding; lines: readonly string[] | undefined }) {
   const { line, excerpt, decoded } = finding
   const first = Math.max(1, line - contextLines)
@@ -112,7 +112,7 @@ function Passage({ finding, lines }: { finding: ScanFinding; lines: readonly str
         </div>
       )}
       {(!around || decoded.length > 0) && (
-        <pre class="excerpt" tabIndex={0} aria-label="What was found">
+        <pre class="excerpt" tabIndex={0} aria-label="Matched text">
           <bdi>{excerpt}</bdi>
         </pre>
       )}
@@ -120,7 +120,7 @@ function Passage({ finding, lines }: { finding: ScanFinding; lines: readonly str
   )
 }
 
-/** The line with the excerpt marked; a long line around it is cut. */
+/** The line with the excerpt marked; long lines are shortened. */
 function WithExcerpt({ text, finding: { excerpt, column } }: { text: string; finding: ScanFinding }) {
   const [firstLine = ''] = excerpt.replace(/^…|…$/g, '').split('\n')
   const asked = text.indexOf(firstLine, Math.max(0, column - 1))

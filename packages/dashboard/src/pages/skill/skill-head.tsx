@@ -8,7 +8,7 @@ import { Badge, Count, SecurityBadge, Time } from '../../ui/parts.tsx'
 import { toShortName, toTab, type ShownSkill } from './shown-skill.ts'
 import { Warnings } from './warnings.tsx'
 
-/** What is said of a skill above all of its parts. */
+/** Facts of a skill, shown above all tabs. */
 export function SkillHead({ shown }: { shown: ShownSkill }) {
   const { skill } = shown
   return (
@@ -79,10 +79,10 @@ export function isYanked({ skill, version }: ShownSkill): boolean {
   return skill.versions.some((one) => one.version === version && one.yanked)
 }
 
-/** More than a list to choose from holds nobody looks through; the versions have a part of their own. */
+/** Users do not scroll through longer select lists; there is a tab for versions. */
 const versionsMax = 100
 
-/** Beside the name: which version is shown, the star, and the way to report it. */
+/** Next to the name: the selected version, the star, and the link to report the skill. */
 export function HeadActions({ shown }: { shown: ShownSkill }) {
   const { skill, version } = shown
   const { change } = useAddress()

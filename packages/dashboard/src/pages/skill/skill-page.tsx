@@ -39,7 +39,7 @@ const tabs: readonly (readonly [tab: string, title: string, content: FunctionCom
   ['issues', 'Issues', IssuesTab],
 ]
 
-/** All that there is to know of one skill, a part at a time. */
+/** The page of one skill, with its tabs. */
 export default function SkillPage() {
   const { params } = useRoute()
   const { fields } = useAddress()
@@ -73,7 +73,7 @@ function isTakenDown(error: unknown): boolean {
   return error instanceof RegistryError && error.code === 'taken_down'
 }
 
-/** A skill that was handed over answers to its old name, and is shown at the new one. */
+/** A transferred skill is found under its old name; the page redirects to the new one. */
 function useNewName(asked: string, skill: SkillDetails | undefined) {
   const { route, url } = useLocation()
   useEffect(() => {
@@ -95,7 +95,7 @@ function SkillParts({ shown, tab }: { shown: ShownSkill; tab: string }) {
         <Content shown={shown} />
       ) : (
         <p>
-          There is no such part of a skill. <a href={toTab(shown, '')}>Go to its readme</a>.
+          There is no such page of this skill. <a href={toTab(shown, '')}>Go to its readme</a>.
         </p>
       )}
     </Page>

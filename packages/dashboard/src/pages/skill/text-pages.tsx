@@ -5,7 +5,7 @@ import { Pager, toPageNumber } from '../../ui/pager.tsx'
 const pageCharactersMax = 100_000
 const pageLinesMax = 2000
 
-/** Text as it is, with the numbers of its lines; a long one page by page. */
+/** Raw text with line numbers; long text is paged. */
 export function TextPages({ text, label, lineAsked }: { text: string; label: string; lineAsked?: number }) {
   const { fields } = useAddress()
   const pages = useMemo(() => divide(text), [text])
@@ -45,7 +45,7 @@ function join(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('')
 }
 
-/** Pages that end with a line, but for a line that is longer than a page. */
+/** Splits text into pages at line ends, except within a line that is longer than a page. */
 function divide(text: string): TextPage[] {
   const pages: TextPage[] = []
   let lines: string[] = []

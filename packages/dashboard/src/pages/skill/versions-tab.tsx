@@ -10,7 +10,7 @@ import { Shown } from '../../ui/shown.tsx'
 import { Comparison } from './comparison.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 
-/** All versions, and what lies between two of them. */
+/** All versions, and the comparison of two of them. */
 export function VersionsTab({ shown }: { shown: ShownSkill }) {
   const { name, skill } = shown
   const { fields } = useAddress()
@@ -96,8 +96,8 @@ function Version({ shown, version }: { shown: ShownSkill; version: SkillVersion 
       {version.changelog ? <Changelog text={version.changelog} /> : <p class="faint">No changelog.</p>}
       {version.widens && (
         <p class={version.widens.patch ? 'fair' : ''}>
-          It uses what {version.widens.since} does not
-          {version.widens.patch && ', though its number promises a mere fix'}.{' '}
+          It uses more than {version.widens.since}
+          {version.widens.patch && ', although it is a patch version'}.{' '}
           <a href={toTab(shown, 'versions', { from: version.widens.since, to: version.version })}>See what</a>
         </p>
       )}

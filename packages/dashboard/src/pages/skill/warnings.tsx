@@ -2,7 +2,7 @@ import { addresses } from '../../addresses.ts'
 import { isYanked } from './skill-head.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 
-/** What somebody has to know before he takes this version. */
+/** Warnings to read before installing this version. */
 export function Warnings({ shown }: { shown: ShownSkill }) {
   const { skill, name, version } = shown
   const [highest] = skill.versions
@@ -16,30 +16,32 @@ export function Warnings({ shown }: { shown: ShownSkill }) {
               <WithSkills text={skill.deprecationMessage} />
             </bdi>
           ) : (
-            'Its owner does not keep it up any more.'
+            'Its owner no longer maintains it.'
           )}
         </div>
       )}
       {skill.security?.verdict === 'dangerous' && (
         <div class="notice bad">
-          <strong>The scan says: dangerous.</strong> Do not install it before you have read{' '}
-          <a href={toTab(shown, 'security')}>what it found</a>.
+          <strong>Scan verdict: dangerous.</strong> Do not install it before you have read{' '}
+          <a href={toTab(shown, 'security')}>the findings</a>.
         </div>
       )}
       {isYanked(shown) && (
         <div class="notice bad">
-          <strong>Version {version} is yanked.</strong> Its owner took it back; whoever names it exactly still gets it.
+          <strong>Version {version} is yanked.</strong> Its owner withdrew it; it is still served by its exact version
+          number.
         </div>
       )}
       {!version && highest && (
         <div class="notice bad">
-          <strong>All versions are yanked.</strong> Look at{' '}
+          <strong>All versions are yanked.</strong> See{' '}
           <a href={`${addresses.skill(name)}?version=${highest.version}`}>{highest.version}</a> to see what it was.
         </div>
       )}
       {!version && !highest && (
         <div class="notice plain">
-          <strong>Nothing is published here.</strong> This entry only says that a skill of this name exists elsewhere.
+          <strong>Nothing is published here.</strong> This entry only records that a skill of this name exists
+          elsewhere.
         </div>
       )}
       {version && skill.latestVersion && version !== skill.latestVersion && (
@@ -51,7 +53,7 @@ export function Warnings({ shown }: { shown: ShownSkill }) {
   )
 }
 
-/** `owner/name` in a text, as agents are told what to take instead; what is part of an address or a path is none. */
+/** `owner/name` in a text, as a deprecation message names a replacement; parts of a URL or path do not match. */
 const fullNamePattern = /(?<![\w./-])([a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*)(?![\w/-])/g
 
 function WithSkills({ text }: { text: string }) {

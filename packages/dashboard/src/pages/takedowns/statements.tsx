@@ -1,7 +1,7 @@
 import type { DmcaCase, DmcaNotice } from '@skillstead/protocol'
 import { Time } from '../../ui/parts.tsx'
 
-/** What the parties of a case stated, as far as the reader may see it, and how the case came to stand as it does. */
+/** The statements of the parties that the reader may see, and the history of the case. */
 export function Statements({ of }: { of: DmcaCase }) {
   return (
     <>

@@ -10,7 +10,7 @@ import { Badge, Notice, Time } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
 import { Statements, toCaseWords } from './statements.tsx'
 
-/** One case: how it stands for everybody, what was stated for the parties, and the owner's answer. */
+/** One case: its public state, the statements for the parties, and the owner's counter-notice. */
 export default function TakedownPage() {
   const { id = '' } = useRoute().params
   return <Case key={id} id={id} />
@@ -59,14 +59,14 @@ function CaseShown({ of }: { of: DmcaCase }) {
   )
 }
 
-/** The token goes with one request and is kept nowhere. */
+/** The token is sent with one request and not stored. */
 function Unlock({ id, onOpened }: { id: string; onOpened(found: DmcaCase): void }) {
   const action = useAction(async ({ token = '' }: Record<string, string>) => {
     onOpened(await apiWith({ caseToken: token.trim() }).getDmca({ id }))
   })
   return (
     <details class="card">
-      <summary>I have the token of this case</summary>
+      <summary>Use the token of this case</summary>
       <Form action={action} submit="Show what was stated">
         <Field label="Token" name="token" type="password" required autocomplete="off" hint="It begins with sct_." />
       </Form>
@@ -83,7 +83,7 @@ function CounterNotice({ id }: { id: string }) {
       email: fields.email!,
       address: fields.address!,
       statement: fields.statement!,
-      // The form is not sent before both are ticked.
+      // The form requires both checkboxes.
       goodFaith: true,
       jurisdictionConsent: true,
       signature: fields.signature!,
@@ -92,7 +92,7 @@ function CounterNotice({ id }: { id: string }) {
     await refresh('dmca')
   })
   if (isSent) {
-    return <Notice>Sent. Where it did not come from the owner's account, an administrator confirms it first.</Notice>
+    return <Notice>Sent. If it was not sent from the owner's account, an administrator confirms it first.</Notice>
   }
   return (
     <details class="card">

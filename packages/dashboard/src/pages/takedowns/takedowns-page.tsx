@@ -12,18 +12,19 @@ interface Sent {
   readonly caseToken: string
 }
 
-/** For whoever holds the rights to what a skill contains: the notice that has it taken down, and where a case stands. */
+/** For copyright holders: the takedown notice, and the state of a case. */
 export default function TakedownsPage() {
   const [sent, setSent] = useState<Sent>()
   if (sent) return <NoticeSent of={sent} />
   return (
     <Page title="Takedowns">
       <p>
-        Does a skill here contain what is yours, without your leave? Send the operator of this node a notice as the DMCA
-        asks for it. The owner of the skill may answer; what you state is read by the administrators and not published.
+        Does a skill here contain your work without your permission? Send the operator of this node a DMCA notice. The
+        owner of the skill may respond. Only the administrators read your statements; they are not published.
       </p>
       <p class="hint">
-        For what does harm, or breaks the rules of this node, use the <em>Report</em> link on the page of the skill.
+        For malicious skills, or skills that break the rules of this node, use the <em>Report</em> link on the page of
+        the skill.
       </p>
       <NoticeForm onSent={setSent} />
       <CaseFinder />
@@ -41,7 +42,7 @@ function NoticeForm({ onSent }: { onSent(sent: Sent): void }) {
       organization: fields.organization || undefined,
       workDescription: fields.workDescription!,
       originalUrl: fields.originalUrl || undefined,
-      // The form is not sent before both are ticked.
+      // The form requires both checkboxes.
       goodFaith: true,
       accuracy: true,
       signature: fields.signature!,
@@ -64,18 +65,18 @@ function NoticeForm({ onSent }: { onSent(sent: Sent): void }) {
         />
         <Field label="Organization" name="organization" maxLength={200} autocomplete="organization" />
         <TextArea
-          label="What is yours"
+          label="Your work"
           name="workDescription"
           required
           maxLength={10_000}
-          hint="Which work it is, and where in the skill it stands."
+          hint="Which work it is, and where it is in the skill."
         />
-        <Field label="Where the original is" name="originalUrl" type="url" maxLength={2000} placeholder="https://" />
+        <Field label="URL of the original" name="originalUrl" type="url" maxLength={2000} placeholder="https://" />
         <Check name="goodFaith" required>
-          I believe in good faith that neither the owner of the work, nor anybody for him, nor the law allows this use.
+          I believe in good faith that this use is not authorized by the owner of the work, its agent, or the law.
         </Check>
         <Check name="accuracy" required>
-          This notice is accurate, and, under penalty of perjury, I may act for the owner of the work.
+          This notice is accurate, and, under penalty of perjury, I am authorized to act for the owner of the work.
         </Check>
         <Field label="Signature" name="signature" required maxLength={200} hint="Your full name, typed." />
       </Form>
@@ -87,8 +88,8 @@ function NoticeSent({ of: { id, caseToken } }: { of: Sent }) {
   return (
     <Page title="The notice was sent">
       <p role="status">
-        Its case has a page of its own, <a href={addresses.takedown(id)}>where you see how it stands</a>. Whoever has
-        the token below reads everything that was stated. Copy it now: it is shown this once.
+        See the <a href={addresses.takedown(id)}>page of the case</a> for its state. The token below gives access to all
+        statements. Copy it now: it is shown only once.
       </p>
       <div class="card secret">
         <Copyable text={caseToken} label="Copy the token" />
@@ -101,10 +102,10 @@ function CaseFinder() {
   const { route } = useLocation()
   const action = useAction(async ({ id = '' }: Record<string, string>) => route(addresses.takedown(id.trim())))
   return (
-    <section aria-label="Look a case up">
-      <h2>Look a case up</h2>
+    <section aria-label="Find a case">
+      <h2>Find a case</h2>
       <Form action={action} submit="Show the case">
-        <Field label="Number of the case" name="id" required maxLength={64} autocomplete="off" />
+        <Field label="Case number" name="id" required maxLength={64} autocomplete="off" />
       </Form>
     </section>
   )

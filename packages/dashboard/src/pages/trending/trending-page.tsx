@@ -15,7 +15,7 @@ const periods = [
   { period: 'month', title: 'Month', span: 'the last 30 days', before: 'the 30 days before' },
 ] as const
 
-/** What is installed most lately, and what that is beside the time before. */
+/** The most installed skills of a period, compared with the previous period. */
 export default function TrendingPage() {
   const { fields, change } = useAddress()
   const { period, span, before } = periods.find((known) => known.period === fields.period) ?? periods[1]
@@ -37,12 +37,12 @@ export default function TrendingPage() {
         {({ entries }) =>
           entries.length === 0 ? (
             <Empty>
-              <h2>Nothing was installed in {span}</h2>
+              <h2>No installs in {span}</h2>
               <p>
-                Installs count here within a second. <a href="/">Find a skill to install</a>
+                Installs are counted here within a second. <a href="/">Find a skill to install</a>
                 {period !== 'month' && (
                   <>
-                    , or <a href={toAddress('/trending', { category, period: 'month' })}>look at the last 30 days</a>
+                    , or <a href={toAddress('/trending', { category, period: 'month' })}>see the last 30 days</a>
                   </>
                 )}
                 .

@@ -9,7 +9,7 @@ import { Shown } from '../../ui/shown.tsx'
 
 type Entry = Awaited<ReturnType<typeof api.getTrending>>['entries'][number]
 
-/** One skill of the ranking: its bars are as long as its installs are beside the `most` of all. */
+/** One skill of the ranking; the length of its bars is relative to `most`, the maximum of all. */
 export function TrendingSkill({ entry, most }: { entry: Entry; most: number }) {
   const { rank, skill, installs, previousInstalls } = entry
   const [open, setOpen] = useState(false)
@@ -67,7 +67,7 @@ function DownloadsByDay({ name }: { name: string }) {
   const series = useMemo(
     () => [
       { label: 'Downloads', values: data?.days.map((day) => day.downloads) ?? [] },
-      { label: 'Installs among them', values: data?.days.map((day) => day.installs) ?? [] },
+      { label: 'Of these, installs', values: data?.days.map((day) => day.installs) ?? [] },
     ],
     [data],
   )

@@ -3,7 +3,7 @@ import { queries, refresh, useData } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
 import { ActionButton, useAction } from '../../ui/form.tsx'
 
-/** Follows an author, or stops to; only for somebody else who is signed in. */
+/** Follows or unfollows an author; only for other signed-in users. */
 export function FollowButton({ username }: { username: string }) {
   const me = useMe()
   if (!me || me.username === username) return null

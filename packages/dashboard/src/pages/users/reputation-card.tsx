@@ -6,7 +6,7 @@ import { VerifiedMethods } from './verified-methods.tsx'
 
 type Reputation = Awaited<ReturnType<typeof api.getReputation>>
 
-/** What each component can come to: docs/reputation.md. */
+/** The maximum of each component: docs/reputation.md. */
 const components = [
   { name: 'reviews', title: 'Reviews', most: 250 },
   { name: 'stars', title: 'Stars', most: 250 },
@@ -15,7 +15,7 @@ const components = [
   { name: 'verification', title: 'Verification', most: 150 },
 ] as const
 
-/** What an author is known for, and what that is made of. */
+/** The reputation of an author, with its components. */
 export function ReputationCard({ username }: { username: string }) {
   const reputation = useData(['reputation', username], () => api.getReputation({ username }))
   return (

@@ -19,7 +19,7 @@ type User = Awaited<ReturnType<typeof api.getUser>>
 /** An author with the public skills and the reputation. */
 export default function UserPage() {
   const username = useRoute().params.username ?? ''
-  // Of its own for each: what is kept between pages of one author is not for the next.
+  // The key resets the state when the author changes.
   return <Author key={username} username={username} />
 }
 

@@ -21,7 +21,7 @@ const columns = [
   { title: 'Badges' },
 ]
 
-/** The authors of the highest reputation. */
+/** The authors with the highest reputation. */
 export default function UsersPage() {
   const page = toPageNumber(useAddress().fields.page)
   const wanted = { page, limit: 20 }
@@ -29,13 +29,13 @@ export default function UsersPage() {
   return (
     <Page title="Authors">
       <p class="faint">
-        By reputation, from 0 to 1,000: what is known of an author’s public skills, and what others say of them.
+        Ranked by reputation, from 0 to 1,000: the quality of an author’s public skills, and reviews by others.
       </p>
       <Shown of={found}>
         {({ entries, totalPages }) =>
           entries.length === 0 ? (
             <Empty>
-              <h2>Nobody has a reputation yet</h2>
+              <h2>No authors with a reputation yet</h2>
               <p>
                 It begins with a public skill. <a href="/account/publish">Publish one</a>
               </p>

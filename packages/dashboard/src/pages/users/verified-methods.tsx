@@ -1,8 +1,8 @@
 import { Badge } from '../../ui/parts.tsx'
 
-const methodTitles = { github: 'GitHub', domain: 'domain', manual: 'by hand' } as const
+const methodTitles = { github: 'GitHub', domain: 'domain', manual: 'manual' } as const
 
-/** How an author was verified; nothing where that is not so. */
+/** How an author was verified; nothing for unverified authors. */
 export function VerifiedMethods({ methods }: { methods: readonly (keyof typeof methodTitles)[] }) {
   if (methods.length === 0) return null
   return (

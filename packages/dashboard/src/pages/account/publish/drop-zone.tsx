@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-/** A place to drop a folder, an archive or a SKILL.md; buttons do the same for keyboards and phones. */
+/** A drop zone for a folder, an archive or a SKILL.md; buttons do the same for keyboards and phones. */
 export function DropZone({ onDrop }: { onDrop(event: Event): void }) {
   const [over, setOver] = useState(false)
   return (
@@ -18,7 +18,7 @@ export function DropZone({ onDrop }: { onDrop(event: Event): void }) {
       }}
     >
       <p>
-        <strong>Drop the folder of a skill here</strong>, a zip or tar.gz of it, or a SKILL.md alone.
+        <strong>Drop the folder of a skill here</strong>, or a zip, tar.gz or SKILL.md.
       </p>
       <div class="row">
         <label class="button">

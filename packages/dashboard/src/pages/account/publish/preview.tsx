@@ -5,16 +5,16 @@ import { Outcome, unlessBusy, type Action } from '../../../ui/form.tsx'
 import { toBytesText, toCount } from '../../../ui/parts.tsx'
 import type { Wishes } from './settings.tsx'
 
-/** What a dry run came to, and with which wishes. */
+/** The result of a dry run, with the settings it was made with. */
 export interface Outline {
   readonly wishes: Wishes
   readonly result: Awaited<ReturnType<typeof api.publishSkill>>
 }
 
-/** What would be published, and the button that does it. */
+/** What would be published, and the button that publishes it. */
 export function Preview({ outline, publish }: { outline: Outline; publish: Action }) {
   const { skill, version, quarantined, created } = outline.result
-  // What the scan found stands below, with its place.
+  // The scan warning is left out: the findings are shown below.
   const warnings = outline.result.warnings.filter(({ code }) => code !== 'scan')
   return (
     <section class="card" aria-label="What would be published">
@@ -23,14 +23,14 @@ export function Preview({ outline, publish }: { outline: Outline; publish: Actio
       </h2>
       <p dir="auto">{skill.description}</p>
       <p class="facts">
-        <span>{created ? 'a new skill or version' : 'nothing new: this very content is published already'}</span>
+        <span>{created ? 'a new skill or version' : 'nothing new: this content is already published'}</span>
         <span>{skill.visibility}</span>
         <span>{toCount(version.files.length, 'file')}</span>
         <span>{toBytesText(version.size)}</span>
       </p>
       {warnings.length > 0 && (
         <>
-          <h3>To look at</h3>
+          <h3>Warnings</h3>
           <ul>
             {warnings.map(({ code, message, line }) => (
               <li key={`${code} ${message}`}>
@@ -53,19 +53,21 @@ export function Preview({ outline, publish }: { outline: Outline; publish: Actio
       </details>
       {version.security && (
         <>
-          <h3>What the scan found</h3>
+          <h3>Scan findings</h3>
           <Verdict of={version.security} />
           <Findings findings={version.security.findings} />
         </>
       )}
-      {quarantined && <p class="fair">The policy of this node keeps it back until an administrator releases it.</p>}
+      {quarantined && (
+        <p class="fair">The scan policy of this node quarantines it until an administrator releases it.</p>
+      )}
       {version.security?.verdict === 'dangerous' && created ? (
         <ConfirmButton
           action={`Publish ${version.version}`}
           title="Publish a dangerous skill?"
           work={async () => publish.run()}
         >
-          <p>The scanner calls this version dangerous. Read what it found before you publish it.</p>
+          <p>The scanner rates this version as dangerous. Read the findings before you publish it.</p>
         </ConfirmButton>
       ) : (
         <button type="button" class="main" {...unlessBusy(publish)}>

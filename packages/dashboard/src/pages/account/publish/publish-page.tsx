@@ -11,7 +11,7 @@ import { Settings, type Wishes } from './settings.tsx'
 
 type Published = Awaited<ReturnType<typeof api.publishSkill>>
 
-/** Publishing in three steps: drop, look at what it would be, publish. Nothing is stored before the last. */
+/** Publishing in three steps: drop, preview, publish. Nothing is stored before the last. */
 export function PublishPage() {
   const [upload, setUpload] = useState<Upload>()
   const [outline, setOutline] = useState<Outline>()
@@ -40,7 +40,7 @@ export function PublishPage() {
     <Page title="Publish a skill">
       {published && <Done published={published} />}
       <DropZone onDrop={take.run} />
-      <p class="faint">The node reads and scans it first, and shows what it would publish. Nothing is stored yet.</p>
+      <p class="faint">The node first reads and scans it, and shows what it would publish. Nothing is stored yet.</p>
       {take.error instanceof DropError ? (
         <p class="problem" role="alert">
           {take.error.message}
@@ -61,7 +61,7 @@ export function PublishPage() {
   )
 }
 
-/** What is wrong with what was dropped, in words of our own. */
+/** An error in the dropped files, with a message of our own. */
 class DropError extends Error {}
 
 function publish({ contentType, body }: Upload, wishes: Wishes, dryRun: boolean): Promise<Published> {
@@ -84,8 +84,8 @@ function Done({ published: { skill, version, quarantined } }: { published: Publi
   if (quarantined) {
     return (
       <p class="notice fair" role="status">
-        {quarantined.fullName} {quarantined.version} is kept back by the policy of this node until an administrator
-        releases it.
+        {quarantined.fullName} {quarantined.version} was quarantined by the scan policy of this node until an
+        administrator releases it.
       </p>
     )
   }
@@ -95,7 +95,7 @@ function Done({ published: { skill, version, quarantined } }: { published: Publi
       <a href={addresses.skill(skill.fullName)}>
         <bdi>{skill.fullName}</bdi>
       </a>{' '}
-      {version.version}. <a href={addresses.skill(skill.fullName, 'security')}>See what the scan found.</a>
+      {version.version}. <a href={addresses.skill(skill.fullName, 'security')}>See the scan findings.</a>
     </p>
   )
 }

@@ -2,29 +2,32 @@ import { zipSync, type Zippable } from 'fflate'
 import { fromEvent, type FileWithPath } from 'file-selector'
 import { toCount } from '../../../ui/parts.tsx'
 
-/** A package as the interface takes it. */
+/** A package as the API accepts it. */
 export interface Upload {
   readonly contentType: 'application/zip' | 'application/gzip'
   readonly body: Uint8Array<ArrayBuffer>
-  /** What the user sees of it: the name of the folder or file, and how many files there are where that is known. */
+  /** The name of the folder or file, and the number of files if known. */
   readonly title: string
   readonly files: readonly string[]
-  /** The files and folders in it that are not sent, with the number of files in each folder. */
+  /** Files and folders that are not sent, with the number of files in each folder. */
   readonly leftOut: readonly string[]
 }
 
-/** What no skill needs, and what programs leave lying around: the path up to the folder, or of the file. */
+/**
+ * Files of version control and operating systems, which are not part of a skill: the path up to the folder, or of the
+ * file.
+ */
 const litter = /^((.*?\/)?(\.git|\.svn|node_modules|__MACOSX))\/|^(.*\/)?\.DS_Store$/
 const bytesMax = 50 * 1024 * 1024
 
 /**
- * What was dropped or chosen, as one archive: a zip or tar.gz as it is, a folder or single files packed into a zip.
- * Throws an Error with a sentence for the user where there is no skill in it.
+ * The dropped or chosen files as one archive: a zip or tar.gz unchanged, a folder or single files packed into a zip.
+ * Throws an Error with a message for the user if there is no skill.
  */
 export async function readDrop(event: Event): Promise<Upload> {
   const found = (await fromEvent(event)).filter((item): item is FileWithPath => item instanceof File)
   const files = found.filter((file) => !litter.test(toPath(file)))
-  if (files.length === 0) throw new Error('There was no file in what you dropped.')
+  if (files.length === 0) throw new Error('The drop contains no files.')
   const total = files.reduce((sum, { size }) => sum + size, 0)
   if (total > bytesMax) throw new Error(`These are ${Math.ceil(total / 2 ** 20)} MiB; a skill has at most 50.`)
   if (files.length === 1 && isArchive(files[0]!)) return readArchive(files[0]!)
@@ -57,15 +60,15 @@ async function packFolder(files: readonly FileWithPath[], root: string): Promise
   }
 }
 
-/** The folder that the topmost SKILL.md lies in; everything else has to lie below it. */
+/** The folder of the topmost SKILL.md; all other files must be below it. */
 function toRoot(paths: readonly string[]): string {
   const documents = paths.filter((path) => /(^|\/)skill\.md$/i.test(path))
   const [topmost] = documents.toSorted((one, other) => one.split('/').length - other.split('/').length)
-  if (topmost === undefined) throw new Error('There is no SKILL.md in it: drop the folder that holds it.')
+  if (topmost === undefined) throw new Error('There is no SKILL.md in it. Drop the folder that contains it.')
   const root = topmost.slice(0, topmost.lastIndexOf('/') + 1)
   const outside = paths.find((path) => !path.startsWith(root))
   if (outside !== undefined) {
-    throw new Error(`${outside} lies outside the skill's folder, ${root}. Drop that folder alone.`)
+    throw new Error(`${outside} is outside the skill's folder, ${root}. Drop only that folder.`)
   }
   return root
 }
@@ -84,13 +87,13 @@ function listLitter(paths: readonly string[], root: string): string[] {
   })
 }
 
-/** A .git beside SKILL.md is left out; the node refuses every other one. */
+/** A .git next to SKILL.md is left out; the node refuses every other one. */
 function refuseNestedGit(paths: readonly string[], root: string): void {
   const nested = paths.find((path) => path.startsWith(root) && path.slice(root.length).includes('/.git/'))
-  if (nested !== undefined) throw new Error(`A skill may have no .git below its folders. Remove it: ${nested}`)
+  if (nested !== undefined) throw new Error(`.git is not allowed inside a skill. Remove ${nested}.`)
 }
 
-/** As browsers tell it: `./folder/file`, `/folder/file` or `folder/file`. */
+/** Browsers report `./folder/file`, `/folder/file` or `folder/file`. */
 function toPath(file: FileWithPath): string {
   return (file.path || file.webkitRelativePath || file.name).replace(/^\.?\//, '')
 }

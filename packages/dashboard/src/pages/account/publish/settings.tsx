@@ -1,6 +1,6 @@
 import { Field, Form, Select, TextArea } from '../../../ui/form.tsx'
 
-/** What the publisher may say that the package does not. */
+/** Settings of a publication that are not in the package. */
 export interface Wishes {
   readonly name?: string
   readonly version?: string
@@ -9,13 +9,13 @@ export interface Wishes {
 }
 
 const visibilities = [
-  ['', 'As it is, public where it is new'],
-  ['public', 'Public: everybody'],
-  ['internal', 'Internal: whoever has a key of this node'],
-  ['private', 'Private: you, and whom you let in'],
+  ['', 'Unchanged; public for a new skill'],
+  ['public', 'Public: all users and guests'],
+  ['internal', 'Internal: users of this node'],
+  ['private', 'Private: you and your collaborators'],
 ] as const
 
-/** Wishes for the publication; they take effect with the next look at what it would be. */
+/** Settings of the publication; they apply to the next preview. */
 export function Settings({ busy, onChange }: { busy: boolean; onChange(wishes: Wishes): void }) {
   const change = (fields: Record<string, string>) => {
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
@@ -24,9 +24,9 @@ export function Settings({ busy, onChange }: { busy: boolean; onChange(wishes: W
   return (
     <details class="card">
       <summary>Version, changes, visibility</summary>
-      <Form action={{ run: change, busy, done: false, error: null }} submit="Look again">
-        <Field label="Name" name="name" hint="The one of the SKILL.md where it is empty." />
-        <Field label="Version" name="version" pattern="\d+\.\d+\.\d+.*" hint="The next one where it is empty." />
+      <Form action={{ run: change, busy, done: false, error: null }} submit="Check again">
+        <Field label="Name" name="name" hint="Empty: the name in SKILL.md." />
+        <Field label="Version" name="version" pattern="\d+\.\d+\.\d+.*" hint="Empty: the next patch version." />
         <TextArea label="What changed" name="changelog" maxLength={10000} />
         <Select label="Visibility" name="visibility" options={visibilities} />
       </Form>

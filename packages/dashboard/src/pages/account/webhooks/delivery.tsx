@@ -9,7 +9,7 @@ export type Delivery = Awaited<ReturnType<typeof api.getWebhook>>['deliveries'][
 
 export const deliveryTones: Record<Delivery['status'], Tone> = { delivered: 'good', pending: 'fair', failed: 'bad' }
 
-/** One delivery: how it stands, its attempts on a time line, what was sent, and another try. */
+/** One delivery: its state, a timeline of its attempts, the sent body, and a retry button. */
 export function DeliveryItem({ webhookId, delivery }: { webhookId: string; delivery: Delivery }) {
   const [opened, setOpened] = useState(false)
   const retry = useAction(async () => {
@@ -39,13 +39,13 @@ export function DeliveryItem({ webhookId, delivery }: { webhookId: string; deliv
 }
 
 function Attempts({ of }: { of: Delivery }) {
-  if (of.attempts.length === 0) return <p>It was not tried yet.</p>
+  if (of.attempts.length === 0) return <p>Not attempted yet.</p>
   return (
     <ol class="timeline">
       {of.attempts.map((attempt) => (
         <li key={attempt.number}>
           <span>Attempt {attempt.number}</span>, <Time at={attempt.at} />:{' '}
-          <strong>{attempt.statusCode ?? 'no answer'}</strong> in {Math.round(attempt.durationMs)} ms
+          <strong>{attempt.statusCode ?? 'no response'}</strong> in {Math.round(attempt.durationMs)} ms
           {attempt.error && <p>{attempt.error}</p>}
         </li>
       ))}

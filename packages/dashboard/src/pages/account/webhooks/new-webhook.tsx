@@ -5,7 +5,7 @@ import { Form, useAction } from '../../../ui/form.tsx'
 import { SecretShown } from './secret.tsx'
 import { WebhookFields, toSettings } from './webhook-fields.tsx'
 
-/** Makes a webhook; the secret that signs its deliveries is shown once. */
+/** Creates a webhook; the secret that signs its deliveries is shown once. */
 export function NewWebhook() {
   const [secret, setSecret] = useState<string>()
   const action = useAction(async (fields: Record<string, string>) => {
@@ -16,8 +16,8 @@ export function NewWebhook() {
   if (secret !== undefined) return <SecretShown secret={secret} onDone={() => setSecret(undefined)} />
   return (
     <details class="card">
-      <summary>Make a webhook</summary>
-      <Form action={action} submit="Make the webhook" done="Made.">
+      <summary>Create a webhook</summary>
+      <Form action={action} submit="Create webhook" done="Made.">
         <WebhookFields withSecret />
       </Form>
     </details>

@@ -5,15 +5,15 @@ type Webhook = Awaited<ReturnType<typeof api.listWebhooks>>['webhooks'][number]
 type EventName = Webhook['events'][number]
 
 const events: readonly (readonly [EventName, string])[] = [
-  ['skill.published', 'a version that you may see is published'],
+  ['skill.published', 'a version that you can see is published'],
   ['skill.downloaded', 'a skill of yours is downloaded'],
   ['skill.starred', 'a skill of yours is starred'],
   ['skill.review.created', 'a skill of yours is reviewed'],
   ['skill.issue.created', 'an issue is filed for a skill of yours'],
-  ['user.followed', 'somebody follows you'],
+  ['user.followed', 'a user follows you'],
 ]
 
-/** What a webhook is about, as fields of a form. */
+/** The form fields of a webhook. */
 export function WebhookFields({ webhook, withSecret }: { webhook?: Webhook; withSecret?: boolean }) {
   return (
     <>
@@ -23,7 +23,7 @@ export function WebhookFields({ webhook, withSecret }: { webhook?: Webhook; with
         type="url"
         required
         defaultValue={webhook?.url}
-        hint="Where the node posts to: https, and public unless the operator lets it reach your network."
+        hint="The URL that the node posts to. It must use https and be public, unless the operator allows your network."
       />
       <fieldset>
         <legend>Events</legend>
@@ -38,10 +38,10 @@ export function WebhookFields({ webhook, withSecret }: { webhook?: Webhook; with
         name="skills"
         rows={2}
         value={webhook?.skills?.join('\n')}
-        hint="One a line: owner/name, or owner/* for all of an owner. All of them where it is empty."
+        hint="One per line: owner/name, or owner/* for all skills of an owner. Empty: all skills."
       />
       {withSecret && (
-        <Field label="Secret" name="secret" type="password" autocomplete="off" hint="Made for you where it is empty." />
+        <Field label="Secret" name="secret" type="password" autocomplete="off" hint="Empty: a new random secret." />
       )}
     </>
   )

@@ -13,7 +13,7 @@ import { WebhookFields, toSettings } from './webhook-fields.tsx'
 
 type Webhook = Awaited<ReturnType<typeof api.getWebhook>>
 
-/** One webhook: its deliveries with their attempts, and everything that can be done to it. */
+/** One webhook: its deliveries with their attempts, and all actions. */
 export function WebhookPage() {
   const { id = '' } = useRoute().params
   const found = useData(['webhook', id], () => api.getWebhook({ id }))
@@ -43,7 +43,7 @@ function WebhookShown({ webhook }: { webhook: Webhook }) {
       </p>
       {!webhook.active && (
         <p class="notice fair">
-          It is off: nothing is sent. A webhook is switched off by its owner, or after many failures in a row.
+          This webhook is off and receives nothing. Its owner turned it off, or many deliveries failed in a row.
         </p>
       )}
       <div class="row">
@@ -53,10 +53,10 @@ function WebhookShown({ webhook }: { webhook: Webhook }) {
       </div>
       <Change webhook={webhook} onChanged={changed} />
       <h2>Deliveries</h2>
-      <p class="faint">The newest hundred. One that failed can be tried again: its event keeps its id.</p>
+      <p class="faint">The latest 100. Failed deliveries can be retried; the event keeps its id.</p>
       {webhook.deliveries.length === 0 && (
         <Empty>
-          <p>Nothing was sent yet. Send a ping to see whether your program answers.</p>
+          <p>Nothing was sent yet. Send a ping to test whether your program responds.</p>
         </Empty>
       )}
       <ul class="plain" aria-label="Deliveries">
@@ -78,10 +78,10 @@ function Switch({ webhook: { id, active }, onChanged }: PartProps) {
     await api.updateWebhook({ id, active: !active })
     await onChanged()
   })
-  return <ActionButton action={action}>{active ? 'Switch off' : 'Switch on'}</ActionButton>
+  return <ActionButton action={action}>{active ? 'Turn off' : 'Turn on'}</ActionButton>
 }
 
-/** A secret made in the browser, by its random numbers; for a day the former one signs too. */
+/** Creates a new secret in the browser; for one day the previous one signs too. */
 function Rotation({ id }: { id: string }) {
   const [secret, setSecret] = useState<string>()
   if (secret !== undefined) return <SecretShown secret={secret} onDone={() => setSecret(undefined)} />
@@ -95,12 +95,12 @@ function Rotation({ id }: { id: string }) {
         setSecret(made)
       }}
     >
-      <p>The new secret is shown once. For 24 hours deliveries carry the signatures of both.</p>
+      <p>The new secret is shown only once. For 24 hours both secrets sign deliveries.</p>
     </ConfirmButton>
   )
 }
 
-/** As Standard Webhooks writes secrets: 32 random bytes in base64 after `whsec_`. */
+/** The secret format of Standard Webhooks: 32 random bytes in base64 after `whsec_`. */
 function createSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`
 }
@@ -127,7 +127,7 @@ function Change({ webhook, onChanged }: PartProps) {
           route('/account/webhooks')
         }}
       >
-        <p>What waits to be delivered to it is dropped. This cannot be taken back.</p>
+        <p>Its pending deliveries are dropped. This cannot be undone.</p>
       </ConfirmButton>
     </details>
   )

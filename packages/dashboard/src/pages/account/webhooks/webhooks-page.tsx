@@ -10,7 +10,7 @@ import { Shown } from '../../../ui/shown.tsx'
 import { deliveryTones } from './delivery.tsx'
 import { NewWebhook } from './new-webhook.tsx'
 
-/** The user's webhooks, and how each one's last delivery went. */
+/** The user's webhooks with the result of their last delivery. */
 export function WebhooksPage() {
   const me = useMe()!
   const page = toPageNumber(useAddress().fields.page)
@@ -27,7 +27,7 @@ export function WebhooksPage() {
   }
   return (
     <Page title="Webhooks">
-      <p class="faint">The node tells your programs what happens: signed, in order to be trusted, and tried again.</p>
+      <p class="faint">The node sends events to your programs: signed, and retried on failure.</p>
       <NewWebhook />
       <Shown of={webhooks}>
         {(found) => (

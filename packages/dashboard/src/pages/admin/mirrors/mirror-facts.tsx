@@ -11,7 +11,7 @@ const tones: Record<Mirror['state'], Tone> = {
   stopped: 'bad',
 }
 
-/** How an upstream stands: its state, its lag, and what calls for somebody. */
+/** The state of an upstream: its lag, and problems that need attention. */
 export function MirrorFacts({ of }: { of: Mirror }) {
   const behind = of.verified - of.applied
   return (
@@ -33,12 +33,12 @@ export function MirrorFacts({ of }: { of: Mirror }) {
       </p>
       {of.alarm && (
         <p class="notice bad">
-          It stands still, {of.alarm.code.replaceAll('_', ' ')}: {of.alarm.message}
+          Paused, {of.alarm.code.replaceAll('_', ' ')}: {of.alarm.message}
         </p>
       )}
       {!of.alarm && of.lastError && (
         <p class="notice fair">
-          The last try failed <Time at={of.lastError.at} />: {of.lastError.message}
+          The last sync failed <Time at={of.lastError.at} />: {of.lastError.message}
         </p>
       )}
     </>

@@ -11,7 +11,7 @@ import { Figures } from '../figures.tsx'
 import { MirrorFacts, type Mirror } from './mirror-facts.tsx'
 import { Writes } from './writes.tsx'
 
-/** One upstream: how it stands, what it refused, what waits for it, and what can be done. */
+/** One upstream: its state, refused entries, pending writes, and all actions. */
 export function MirrorPage() {
   const { upstream = '' } = useRoute().params
   const found = useData(['mirror', upstream], () => api.getMirror({ upstream }))
@@ -37,14 +37,16 @@ function MirrorShown({ mirror }: { mirror: Mirror }) {
           ['In the catalogue', mirror.applied],
           ['Refused', mirror.refused],
           ['Newest checkpoint', mirror.checkpointAt ? <Time at={mirror.checkpointAt} /> : 'none'],
-          ['A frozen log would be noticed', mirror.freezeChecked ? 'yes' : 'no: it signs no time'],
+          ['Freeze attacks are detected', mirror.freezeChecked ? 'yes' : 'no: the upstream signs no time'],
         ]}
       />
       {mirror.keys.length > 0 && (
         <section>
-          <h2>Keys that are believed</h2>
+          <h2>Trusted keys</h2>
           <p class="faint">
-            {mirror.settings.pinned ? 'Given when it was followed.' : 'Taken on first use: compare with its operator.'}
+            {mirror.settings.pinned
+              ? 'Pinned by an administrator.'
+              : 'Trusted on first use. Compare it with the key that its operator publishes.'}
           </p>
           {mirror.keys.map((key) => (
             <Copyable key={key} text={key} />
@@ -53,7 +55,7 @@ function MirrorShown({ mirror }: { mirror: Mirror }) {
       )}
       {lastReport && lastReport.refused.length > 0 && (
         <section>
-          <h2>Refused the last time</h2>
+          <h2>Refused in the last sync</h2>
           <ul>
             {lastReport.refused.map(({ subject, reason, detail }) => (
               <li key={`${subject} ${reason}`}>
@@ -81,7 +83,7 @@ function SyncButtons({ name }: { name: string }) {
   return (
     <>
       <ActionButton action={sync}>Sync now</ActionButton>
-      <ActionButton action={whole}>Compare everything again</ActionButton>
+      <ActionButton action={whole}>Sync everything again</ActionButton>
     </>
   )
 }
@@ -102,12 +104,12 @@ function Resume({ name, alarm, isPinned }: Stopped) {
     await refreshMirror(name)
   }
   return (
-    <ConfirmButton action="Go on in spite of it" title="Go on in spite of the alarm?" work={work}>
+    <ConfirmButton action="Resume" title="Resume this mirror?" work={work}>
       <p>{alarm.message}</p>
-      <p>Ask the operator of {name} first: an alarm is what an attack looks like. What is here is served meanwhile.</p>
+      <p>Ask the operator of {name} first: this can be an attack. Imported skills are served meanwhile.</p>
       {isAboutKeys && alarm.keys.length > 0 && (
         <>
-          <p>Offered instead; compare it with the key that the operator of {name} names:</p>
+          <p>Offered instead. Compare it with the key that the operator of {name} publishes:</p>
           {alarm.keys.map((offered) => (
             <Copyable key={offered} text={offered} />
           ))}
@@ -135,15 +137,15 @@ function Leave({ name }: { name: string }) {
   const { route } = useLocation()
   return (
     <ConfirmButton
-      action="Follow it no more"
-      title={`Follow ${name} no more?`}
+      action="Remove the upstream"
+      title={`Remove ${name}?`}
       work={async () => {
         await api.removeMirror({ upstream: name })
         await refresh('mirrors')
         route('/admin/mirrors')
       }}
     >
-      <p>What came from it stays here, and is brought up to date no more.</p>
+      <p>Skills imported from it stay here, and are no longer updated.</p>
     </ConfirmButton>
   )
 }

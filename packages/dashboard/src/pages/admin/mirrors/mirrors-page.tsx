@@ -7,16 +7,16 @@ import { Queue } from '../queue.tsx'
 import { MirrorFacts } from './mirror-facts.tsx'
 import { NewMirror } from './new-mirror.tsx'
 
-/** The registries that the node follows. */
+/** The upstreams of the node. */
 export function MirrorsPage() {
   const found = useData(['mirrors'], () => api.listMirrors())
   return (
     <Page title="Mirrors">
-      <p class="faint">Registries that this node follows, to have their skills where there is no network.</p>
+      <p class="faint">Upstream registries whose skills this node copies, so that they work without a network.</p>
       <NewMirror />
       <Shown of={found}>
         {({ mirrors }) => (
-          <Queue items={mirrors} label="Upstreams" empty="Nothing is followed.">
+          <Queue items={mirrors} label="Upstreams" empty="No upstreams.">
             {(mirror) => (
               <li key={mirror.name}>
                 <h2>

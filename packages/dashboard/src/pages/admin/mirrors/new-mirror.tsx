@@ -5,22 +5,22 @@ import { Field, Form, Select, TextArea, useAction } from '../../../ui/form.tsx'
 import { Notice } from '../../../ui/parts.tsx'
 
 const kinds = [
-  ['', 'Find it out'],
+  ['', 'Detect'],
   ['node', 'A Skillstead node'],
-  ['registry', 'A registry that speaks the specification'],
+  ['registry', 'A registry that implements the specification'],
   ['discovery', 'A discovery index'],
   ['git', 'A git repository'],
 ] as const
 const modes = [
   ['full', 'Everything'],
-  ['selected', 'What is named below'],
-  ['pull-through', 'What somebody asks for'],
+  ['selected', 'The skills named below'],
+  ['pull-through', 'Skills on first request'],
 ] as const
 
 type Kind = Exclude<(typeof kinds)[number][0], ''>
 type Mode = (typeof modes)[number][0]
 
-/** Follows another registry. */
+/** Adds an upstream. */
 export function NewMirror() {
   const [problem, setProblem] = useState<string | null>(null)
   const action = useAction(async (fields: Record<string, string>) => {
@@ -39,24 +39,28 @@ export function NewMirror() {
   })
   return (
     <details class="card">
-      <summary>Follow a registry</summary>
-      <Form action={action} submit="Follow" done="It is followed.">
-        <Field label="Name" name="name" required pattern="[a-z0-9\-]+" hint="What you call it here." />
+      <summary>Add an upstream</summary>
+      <Form action={action} submit="Add" done="Added.">
+        <Field label="Name" name="name" required pattern="[a-z0-9\-]+" hint="Its local name." />
         <Field label="Address" name="url" type="url" required />
-        <Select label="What it is" name="kind" options={kinds} />
-        <Select label="What comes in" name="mode" options={modes} />
-        <TextArea label="Names" name="selected" rows={2} hint="One a line, * for any run of characters: owner/*." />
-        <Field label="Synced every so many minutes" name="minutes" type="number" min={0} defaultValue="60" required />
-        <Field label="Public key of its log" name="key" hint="No other is believed. Taken on first use where empty." />
+        <Select label="Kind" name="kind" options={kinds} />
+        <Select label="Mode" name="mode" options={modes} />
+        <TextArea label="Names" name="selected" rows={2} hint="One per line; * matches any characters: owner/*." />
+        <Field label="Sync interval in minutes" name="minutes" type="number" min={0} defaultValue="60" required />
         <Field
-          label="Your API key there"
+          label="Public key of its log"
+          name="key"
+          hint="Only this key is trusted. Empty: the key is trusted on first use."
+        />
+        <Field
+          label="Your upstream API key"
           name="apiKey"
           type="password"
           autocomplete="off"
-          hint="For your private skills; kept encrypted."
+          hint="For your private skills; stored encrypted."
         />
       </Form>
-      {problem !== null && <Notice tone="fair">Its address could not be reached: {problem}</Notice>}
+      {problem !== null && <Notice tone="fair">The upstream is unreachable: {problem}</Notice>}
     </details>
   )
 }

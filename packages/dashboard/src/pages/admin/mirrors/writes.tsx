@@ -10,16 +10,16 @@ import { Queue } from '../queue.tsx'
 
 type Write = Awaited<ReturnType<typeof api.listMirrorWrites>>['writes'][number]
 
-/** What was done here and is to be done upstream too; conflicts are settled by the operator. */
+/** Local writes that are to be sent upstream; the operator resolves conflicts. */
 export function Writes({ upstream }: { upstream: string }) {
   const page = toPageNumber(useAddress().fields.page)
   const found = useData(['mirror', upstream, 'writes', page], () => api.listMirrorWrites({ upstream, page }))
   return (
     <section>
-      <h2>Writes for it</h2>
+      <h2>Pending writes</h2>
       <Shown of={found}>
         {({ writes, totalPages }) => (
-          <Queue items={writes} label="Writes" empty="Nothing waits for it." page={page} totalPages={totalPages}>
+          <Queue items={writes} label="Writes" empty="No pending writes." page={page} totalPages={totalPages}>
             {(write) => <WriteItem key={write.id} write={write} />}
           </Queue>
         )}
@@ -52,16 +52,16 @@ function WriteItem({ write }: { write: Write }) {
       {state === 'conflict' && (
         <>
           <div class="row">
-            <ActionButton action={retry}>Send it again</ActionButton>
-            <ConfirmButton action="Give it up" title="Give this write up?" work={() => settle('drop')}>
-              <p>It stays here and never reaches {upstream}.</p>
+            <ActionButton action={retry}>Retry</ActionButton>
+            <ConfirmButton action="Drop" title="Drop this write?" work={() => settle('drop')}>
+              <p>The change stays on this node and is never sent to {upstream}.</p>
             </ConfirmButton>
           </div>
           {(write.kind === 'publish' || write.kind === 'fork') && (
             <details>
-              <summary>Publish it there under another name</summary>
+              <summary>Publish it upstream under another name</summary>
               <Form action={rename} submit="Rename and send">
-                <Field label="New name there" name="newName" required pattern="[a-z0-9\-]+" />
+                <Field label="New upstream name" name="newName" required pattern="[a-z0-9\-]+" />
               </Form>
             </details>
           )}

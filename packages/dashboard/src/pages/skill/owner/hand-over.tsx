@@ -8,7 +8,7 @@ const roles = [
   ['write', 'may publish it'],
 ] as const
 
-/** Who else may work on a skill, and to whom it goes. */
+/** The collaborators of a skill, and its transfer. */
 export function HandOver({ name }: { name: string }) {
   const people = useData(['collaborators', name], () => api.listCollaborators({ name }))
   const add = useAction(async ({ username = '', role }: Record<string, string>) => {
@@ -47,10 +47,10 @@ export function HandOver({ name }: { name: string }) {
       <section>
         <h2>Transfer</h2>
         <p class="hint">
-          What you offered stands among <a href="/account/skills">your skills</a>, where you can take it back.
+          Open offers are listed with <a href="/account/skills">your skills</a>, where you can withdraw them.
         </p>
-        <Form action={transfer} submit="Offer it" done="Offered. It is handed over when the new owner accepts.">
-          <Field label="New owner" name="newOwner" required hint="Its former address leads to the new one." />
+        <Form action={transfer} submit="Offer" done="Offered. The transfer happens when the new owner accepts.">
+          <Field label="New owner" name="newOwner" required hint="The former address redirects to the new one." />
         </Form>
       </section>
     </>

@@ -4,7 +4,7 @@ import { Badge } from '../../../ui/parts.tsx'
 import { Shown } from '../../../ui/shown.tsx'
 import { ModerationDecision } from '../../admin/moderation-decision.tsx'
 
-/** For administrators, who need no report to act. */
+/** For administrators, who can moderate without a report. */
 export function ModerationOfSkill({ name }: { name: string }) {
   const found = useData(['moderation', name], () => api.getModeration({ name }))
   return (

@@ -5,7 +5,7 @@ import { ActionButton, Field, Form, useAction } from '../../../ui/form.tsx'
 import { Copyable, Time } from '../../../ui/parts.tsx'
 import { Shown } from '../../../ui/shown.tsx'
 
-/** Links that let whoever holds them read a skill that is not public. */
+/** Share links, which give read access to a skill that is not public. */
 export function Shares({ name }: { name: string }) {
   const [token, setToken] = useState<string>()
   const shares = useData(['shares', name], () => api.listShares({ name }))
@@ -15,18 +15,18 @@ export function Shares({ name }: { name: string }) {
   })
   return (
     <section>
-      <h2>Links for others</h2>
+      <h2>Share links</h2>
       {token !== undefined && (
         <div class="card secret">
-          <p role="status">Copy it now: it is shown this once. Whoever has it can read this skill.</p>
+          <p role="status">Copy it now: it is shown only once. It gives read access to this skill.</p>
           <Copyable text={`npx skills add ${location.origin}/t/${token}`} />
           <button type="button" onClick={() => setToken(undefined)}>
-            I have it
+            Done
           </button>
         </div>
       )}
-      <Form action={make} submit="Make a link">
-        <Field label="Ends after, in days" name="days" type="number" min={1} max={365} required defaultValue="7" />
+      <Form action={make} submit="Create link">
+        <Field label="Expires after, in days" name="days" type="number" min={1} max={365} required defaultValue="7" />
       </Form>
       <Shown of={shares}>
         {(found) => (

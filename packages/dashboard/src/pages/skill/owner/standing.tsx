@@ -6,16 +6,16 @@ import { Form, TextArea, useAction } from '../../../ui/form.tsx'
 import { Badge, Time } from '../../../ui/parts.tsx'
 
 const standings = {
-  flagged: 'An administrator flagged this skill: whoever has it installed is warned.',
-  hidden: 'An administrator hid this skill: nobody else sees it.',
+  flagged: 'An administrator flagged this skill: users who installed it are warned.',
+  hidden: 'An administrator hid this skill: only you can see it.',
 } as const
 
-/** What administrators made of a skill, for its owner, who may ask them to think again. Nothing where all is well. */
+/** Moderation and takedown state of a skill for its owner, with a form to appeal. Nothing without such a state. */
 export function Standing({ name }: { name: string }) {
   const { data } = useData(['moderation', name], () => api.getModeration({ name }))
   if (!data || (data.state === 'shown' && data.cases.length === 0)) return null
   return (
-    <section class="card" aria-label="How this skill stands">
+    <section class="card" aria-label="Moderation state">
       {data.state !== 'shown' && (
         <p>
           <strong class="bad">{standings[data.state]}</strong> {data.decidedAt && <Time at={data.decidedAt} />}
@@ -23,12 +23,12 @@ export function Standing({ name }: { name: string }) {
       )}
       {data.state !== 'shown' && data.reason && (
         <p>
-          The reason given: <bdi>{data.reason}</bdi>
+          Reason: <bdi>{data.reason}</bdi>
         </p>
       )}
       {data.cases.map(({ id, status, submittedAt }) => (
         <p key={id}>
-          A <a href={addresses.takedown(id)}>takedown case</a> is about it, {status.replaceAll('_', ' ')},{' '}
+          There is a <a href={addresses.takedown(id)}>takedown case</a>, {status.replaceAll('_', ' ')},{' '}
           <Time at={submittedAt} />.
         </p>
       ))}
@@ -68,11 +68,11 @@ function Appeals({ of: { state, appeals }, name }: { of: Moderation; name: strin
       {mayAppeal && (
         <Form action={action} submit="Send the appeal">
           <TextArea
-            label="Why should they think again?"
+            label="Why should this be reversed?"
             name="statement"
             required
             maxLength={10_000}
-            hint="The administrators read this, and nobody else."
+            hint="Only administrators can read this."
           />
         </Form>
       )}

@@ -9,7 +9,7 @@ import { refreshSkill } from '../../../data/refresh-skill.ts'
 
 type Version = SkillDetails['versions'][number]
 
-/** Versions that can be taken back, and given again. */
+/** Versions that can be yanked and unyanked. */
 export function Yanks({ skill }: { skill: SkillDetails }) {
   const name = skill.fullName
   const found = useData(['skill', name, 'yanks', skill.updatedAt], () => api.listVersions({ name, limit: 20 }))
@@ -29,9 +29,7 @@ export function Yanks({ skill }: { skill: SkillDetails }) {
           </ul>
         )}
       </Shown>
-      <p class="faint">
-        The newest twenty. What is yanked is installed by nobody any more, unless he names the version.
-      </p>
+      <p class="faint">The latest 20. A yanked version is installed only by users who name it exactly.</p>
     </section>
   )
 }
@@ -45,7 +43,7 @@ function Yank({ name, version: { version, yanked } }: { name: string; version: V
     return (
       <>
         <Badge tone="bad">yanked</Badge>
-        <ActionButton action={giveBack}>Take the yank of {version} back</ActionButton>
+        <ActionButton action={giveBack}>Undo the yank of {version}</ActionButton>
       </>
     )
   }
@@ -55,7 +53,7 @@ function Yank({ name, version: { version, yanked } }: { name: string; version: V
   }
   return (
     <ConfirmButton action={`Yank ${version}`} title={`Yank ${version}?`} work={work}>
-      <p>Whoever has it installed is told; nobody gets it without naming it. You can take that back.</p>
+      <p>Users who installed it are warned. It is served only to users who name it exactly. You can undo this.</p>
     </ConfirmButton>
   )
 }
