@@ -141,7 +141,7 @@ describe('backup', () => {
     expect(made.verified).toBe(true)
     write('drop table migrations')
     const { code, stderr } = await skillstead(['backup', join(folder, 'other.db'), '--data', data])
-    expect([code, stderr]).toEqual([1, expect.stringContaining('is no registry')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is not a registry')])
     expect(write("select name from sqlite_schema where name = 'migrations'")).toEqual([])
     expect(existsSync(join(folder, 'other.db'))).toBe(false)
   })

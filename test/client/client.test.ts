@@ -151,7 +151,7 @@ describe('a client of a broken node', () => {
     const unparsed = 'sent invalid JSON'
     for (const [body, words] of [
       ['{"skills": [{"na', unparsed],
-      ['['.repeat(100_000), 'sent JSON that is not read: The JSON nests deeper than 128 levels.'],
+      ['['.repeat(100_000), 'sent JSON that exceeds a limit: The JSON nests deeper than 128 levels.'],
       ['Hello', unparsed],
       ['', unparsed],
     ] as const) {
@@ -167,7 +167,7 @@ describe('a client of a broken node', () => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' }).write('{"skills"')
       setImmediate(() => response.destroy())
     }
-    expect((await failureOf(api.searchSkills())).message).toBe(`The answer of ${standIn.url} broke off.`)
+    expect((await failureOf(api.searchSkills())).message).toBe(`The response of ${standIn.url} broke off.`)
     expect(standIn.requests, 'a line that broke may hold the next time').toHaveLength(3)
   })
 

@@ -152,7 +152,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
     const fresh = await skillstead(['users', 'create', 'bob', '--data', join(root, 'third')])
     makeRoom()
     for (const { code, stderr } of [started, fresh]) {
-      expect(stderr).toContain('The disk is full. Make room')
+      expect(stderr).toContain('The disk is full. Free some space')
       expect(stderr).not.toMatch(/\n\s+at |SQLITE/)
       expect(code).toBe(1)
     }
@@ -272,7 +272,7 @@ describe('a database in trouble', () => {
     expect(told.stderr).not.toMatch(/\n\s+at /)
     await writeFile(path, 'no database at all'.repeat(1000))
     const foreign = await skillstead(['serve', '--data', data, '--port', '0'])
-    expect(foreign).toMatchObject({ code: 1, stderr: expect.stringContaining('is no registry, or is damaged') })
+    expect(foreign).toMatchObject({ code: 1, stderr: expect.stringContaining('is not a registry, or is damaged') })
   })
 })
 

@@ -24,7 +24,7 @@ const put = ({ registry }: TestRegistry, key: string, { fails = false, bulk = fa
   )
 
 describeDatabases('storage', (open, dialect) => {
-  it('that a newer program made is refused in a sentence', async () => {
+  it('of a newer release is refused with a message', async () => {
     const test = await open()
     await test.registry.database.writer.write(async (trx) => {
       await sql`insert into migrations (name, position) values ('9999-from-the-future', 9999)`.execute(trx)
@@ -34,14 +34,14 @@ describeDatabases('storage', (open, dialect) => {
     )
   })
 
-  it('with the tables of a mirror is refused without the extension, in a sentence that names its package', async () => {
+  it('with tables of a mirror is refused without the extension, with a message that names its package', async () => {
     const test = await open()
     await expect(openCoreRegistry(test.location)).rejects.toThrow(
       'The database has tables of @skillstead/mirror. Pass the extension of that package in `extensions`.',
     )
   })
 
-  it('that was made without a mirror becomes that of a mirror', async () => {
+  it('without a mirror can become a mirror', async () => {
     const place = await makeEmptyPlace(dialect)
     onTestFinished(place.remove)
     await (await openCoreRegistry({ ...place.location, works: false })).close()
@@ -55,7 +55,7 @@ describeDatabases('storage', (open, dialect) => {
     await registry.close()
   })
 
-  it('is opened again with all that was in it, under the same name', async () => {
+  it('can be opened again with all data, under the same name', async () => {
     const test = await open({ works: false })
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: skillMd('lasting', { description: 'Lasting tapir.' }) })
@@ -65,7 +65,7 @@ describeDatabases('storage', (open, dialect) => {
     expect((await again.api().searchSkills({ q: 'tapir' })).total).toBe(1)
   })
 
-  it('opened twice at the same moment is made once', async () => {
+  it('opened twice at the same moment is created once', async () => {
     const place = await makePlace(dialect)
     const both = await Promise.all([openRegistry(place.location), openRegistry(place.location)])
     expect(new Set(both.map(({ origin }) => origin)).size).toBe(1)
@@ -73,7 +73,7 @@ describeDatabases('storage', (open, dialect) => {
     await place.remove()
   })
 
-  it('commits what waits together, and one that fails takes nothing with it', async () => {
+  it('commits pending writes together, and a failing one affects no other', async () => {
     const test = await open()
     const outcomes = await Promise.allSettled([
       put(test, 'a'),
@@ -93,7 +93,7 @@ describeDatabases('storage', (open, dialect) => {
     expect(await names(test)).not.toContain('b')
   })
 
-  it('commits more of what comes in bulk together, unless somebody waits behind it', async () => {
+  it('commits larger batches of bulk writes, unless other writes wait', async () => {
     const test = await open({ works: false })
     let commits = 0
     test.registry.database.writer.onCommit(() => void commits++)
@@ -104,7 +104,7 @@ describeDatabases('storage', (open, dialect) => {
     const together = await Promise.allSettled([...putMany('before'), put(test, 'urgent')])
     const commitsTogether = commits - commitsAlone
     expect(commitsAlone).toBeLessThan(commitsTogether)
-    // No batch is longer than 48.
+    // Nobody's group is longer than 48.
     expect(commitsTogether).toBeGreaterThanOrEqual(3)
     expect(alone.filter(({ status }) => status === 'rejected')).toHaveLength(1)
     expect(together.at(-1)).toEqual({ status: 'fulfilled', value: 'urgent' })
@@ -112,7 +112,7 @@ describeDatabases('storage', (open, dialect) => {
     expect(await names(test)).not.toContain('alone-60')
   })
 
-  it('answers a write only after its commit: everyone else reads it then', async () => {
+  it('resolves a write only after its commit, when everyone can read it', async () => {
     const test = await open()
     const other = await open({ at: test.location })
     for (let i = 0; i < 20; i++) {
@@ -121,7 +121,7 @@ describeDatabases('storage', (open, dialect) => {
     }
   })
 
-  it('tells of a write whatever else is being read of changes at that moment', async () => {
+  it('notifies of a write even while changes are being read', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     const { changes, search } = test.registry
@@ -129,7 +129,7 @@ describeDatabases('storage', (open, dialect) => {
     const nag = async () => {
       while (busy) {
         await changes.catchUp()
-        // In-process databases respond without a turn of the event loop, so others would get none.
+        // Databases in the process answer without a turn of the event loop; nobody else would have one.
         await setImmediate()
       }
     }
@@ -142,7 +142,7 @@ describeDatabases('storage', (open, dialect) => {
     await nagging
   })
 
-  it('follows the changes of another process within a poll', async () => {
+  it('sees the changes of another process within one polling interval', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     const other = await open({ at: test.location })
@@ -162,7 +162,7 @@ describeDatabases('storage', (open, dialect) => {
       .toBe('not_found')
   })
 
-  it('numbers the writes of two processes without a gap or a double', async () => {
+  it('numbers the writes of two processes without gaps or duplicates', async () => {
     const test = await open()
     const users = [await test.makeUser('alice'), await test.makeUser('bob')]
     const other = await open({ at: test.location })
@@ -178,7 +178,7 @@ describeDatabases('storage', (open, dialect) => {
     expect(new Set(holders).size, 'each short name has one holder').toBe(holders.length)
   })
 
-  it('published to at the same moment by two processes makes one version', async () => {
+  it('creates one version for concurrent publishes by two processes', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     const other = await open({ at: test.location })
@@ -191,7 +191,7 @@ describeDatabases('storage', (open, dialect) => {
     expect(refused.reason.code).toBe('version_exists')
   })
 
-  it.runIf(dialect === 'PostgreSQL')('that drops its connections is there again for the next call', async () => {
+  it.runIf(dialect === 'PostgreSQL')('reconnects for the next call after its connections were dropped', async () => {
     const test = await open({ works: false, onError: () => {} })
     await test.registry.database.read.selectFrom('meta').select('key').execute()
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(
@@ -210,7 +210,7 @@ describeDatabases('storage', (open, dialect) => {
 })
 
 describe('storage in an SQLite file', () => {
-  it('that another process keeps locked answers overloaded, reads go on, and it is written once it is free', async () => {
+  it('locked by another process returns overloaded for writes, serves reads, and recovers', async () => {
     const place = await makePlace('SQLite')
     const registry = await openRegistry(place.location)
     const { localApi, systemCaller } = await import('@skillstead/core')
@@ -230,16 +230,16 @@ describe('storage in an SQLite file', () => {
     await place.remove()
   })
 
-  it('is followed at whatever moment a change falls, up to the last turn of a reading', async () => {
+  it('misses no change at any moment, even in the last turn of a read', async () => {
     const place = await makePlace('SQLite')
-    // No timer polls here: to it, numbers beyond the head mean that the database was restored.
+    // Nothing but what is asked for looks: to the timer numbers beyond the head are a sign that the database went back.
     const registry = await openRegistry({ ...place.location, works: false, pollMs: 3_600_000 })
     const other = new SqliteDatabase(place.location.path!)
     const insert = other.prepare(`insert into changes (seq, kind, subject, at) values (?, 'pack', 'x', 0)`)
     for (let turns = 0; turns < 80; turns++) {
       const seq = registry.changes.position + 1
       const reading = registry.changes.catchUp()
-      // One turn of the microtask queue after another.
+      // One turn of the queue of promises after another.
       for (let turn = 0; turn < turns; turn++) await Promise.resolve()
       insert.run(seq)
       await registry.changes.catchUp()
@@ -251,7 +251,7 @@ describe('storage in an SQLite file', () => {
     await place.remove()
   })
 
-  it('survives power cuts, refuses orphans and keeps types', async () => {
+  it('is durable on power loss, enforces foreign keys and keeps types', async () => {
     const place = await makePlace('SQLite')
     const registry = await openRegistry(place.location)
     const { main, close } = openSqlite(place.location.path!)
@@ -274,7 +274,7 @@ describe('storage in an SQLite file', () => {
     await place.remove()
   })
 
-  it('prepares a statement once, however often it is run', async () => {
+  it('prepares a statement once for any number of runs', async () => {
     const place = await makePlace('SQLite')
     const registry = await openRegistry(place.location)
     const prepare = SqliteDatabase.prototype.prepare
@@ -294,7 +294,7 @@ describe('storage in an SQLite file', () => {
     await place.remove()
   })
 
-  it('is readable by its owner alone, its journal too', async () => {
+  it('is readable only by its owner, like its journal', async () => {
     const place = await makeEmptyPlace('SQLite')
     const registry = await openRegistry(place.location)
     const modes = ['', '-wal', '-shm'].map((end) => statSync(place.location.path! + end).mode & 0o777)
@@ -303,7 +303,7 @@ describe('storage in an SQLite file', () => {
     expect(modes).toEqual([0o600, 0o600, 0o600])
   })
 
-  it('needs one place to be opened on', async () => {
+  it('requires exactly one location', async () => {
     await expect(openRegistry({})).rejects.toThrow(TypeError)
     await expect(openRegistry({ path: ':memory:', databaseUrl: 'postgres://x' })).rejects.toThrow(TypeError)
   })

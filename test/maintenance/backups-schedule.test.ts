@@ -227,8 +227,8 @@ describe('scheduled backups', () => {
 
   it('are refused by serve for invalid options', async () => {
     const refusals = [
-      [['--backup-every', '5'], "'5' is no time between backups: write it as 30m, 6h, 1d or 1w."],
-      [['--backup-every', '1d', '--backups-kept', '0'], "'0' is no number of backups: 1 or more is needed."],
+      [['--backup-every', '5'], "'5' is not a backup interval. Use a time such as 30m, 6h, 1d or 1w."],
+      [['--backup-every', '1d', '--backups-kept', '0'], "'0' is not a number of backups. Use 1 or more."],
       [['--backups-kept', '3'], 'give that too'],
     ] as const
     const data = join(root, 'refused')

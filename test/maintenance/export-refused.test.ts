@@ -188,7 +188,7 @@ describe('an incomplete or invalid export', () => {
     const registry = await reopen({ path })
     await registry.database.writer.write((trx) => sql`delete from migrations where name = '0001-baseline'`.execute(trx))
     await registry.close()
-    await expect(exportRegistry({ path }, join(folder, 'no.ndjson'))).rejects.toThrow('made by an older Skillstead')
+    await expect(exportRegistry({ path }, join(folder, 'no.ndjson'))).rejects.toThrow('created by an older Skillstead')
     await expect(exportRegistry({ path: join(folder, 'none.db') }, join(folder, 'no.ndjson'))).rejects.toThrow(
       'no registry at',
     )

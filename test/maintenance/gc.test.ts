@@ -100,13 +100,13 @@ describe('skillstead gc', () => {
     for (const file of [partial, ...others]) await utimes(file, 1, 1)
 
     const dry = await skillstead(['gc', '--dry-run', '--vacuum', '--data', data])
-    expect(dry.stdout).toMatch(/^would remove 40 contents that no version has, 1\.\d MB\nwould remove 1 backups/)
+    expect(dry.stdout).toMatch(
+      /^would remove 40 contents without a version, 1\.\d MB\nwould remove 1 interrupted backups/,
+    )
     expect(existsSync(partial)).toBe(true)
     const done = await skillstead(['gc', '--data', data])
-    expect(done.stdout).toMatch(
-      /^removed 40 contents.*\nremoved 1 backups that were interrupted, 4 bytes\nThe file has/,
-    )
-    expect(done.stdout).toContain('gc --vacuum gives that back to the disk.')
+    expect(done.stdout).toMatch(/^removed 40 contents.*\nremoved 1 interrupted backups, 4 bytes\nThe file takes/)
+    expect(done.stdout).toContain('Run gc --vacuum to shrink it.')
     expect([partial, young, ...others].map((file) => existsSync(file))).toEqual([false, true, true, true])
     const before = await skillsteadJson<Result>(['gc', '--data', data])
     const after = await skillsteadJson<Result>(['gc', '--vacuum', '--data', data])
@@ -115,7 +115,7 @@ describe('skillstead gc', () => {
     expect(after.file.bytes).toBeLessThanOrEqual(before.file.bytes - before.file.freeBytes)
     expect(after.file.freeBytes).toBe(0)
     expect(await skillstead(['doctor', '--deep', '--data', data])).toMatchObject({ code: 0 })
-    expect((await skillstead(['gc', '--data', data])).stdout).toMatch(/^There is nothing that nothing refers to\.\n/)
+    expect((await skillstead(['gc', '--data', data])).stdout).toMatch(/^There is no unreferenced data\.\n/)
   })
 })
 

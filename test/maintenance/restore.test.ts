@@ -250,7 +250,7 @@ describe('a restore is refused, and leaves no file,', () => {
     broken.fill(0xa5, 4096 * 8, 4096 * 12)
     expect(await refuse(await write(broken))).toMatch(/not sound|is damaged|malformed/)
     expect(await refuse(await write('no database'.repeat(1000)))).toContain('file is not a database')
-    expect(await refuse(await write(''))).toContain('is no registry')
+    expect(await refuse(await write(''))).toContain('is not a registry')
   })
 
   it('of a backup whose contents, log or rows were changed', async () => {
