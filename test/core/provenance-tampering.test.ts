@@ -42,7 +42,7 @@ const alterations: readonly [what: string, skill: 'early' | 'tea', Alteration, s
       where: { digest: `sha256:${sha256('The first file.').toString('hex')}` },
       to: () => ({ bytes: Buffer.from('The FIRST file.') }),
     },
-    [/^content: The content has the digest \S+ and not \S+: a\.txt was altered\.$/],
+    [/^content: The content has the digest \S+, not \S+: a\.txt was altered\.$/],
   ],
   [
     'the list of files',
@@ -55,7 +55,7 @@ const alterations: readonly [what: string, skill: 'early' | 'tea', Alteration, s
     'tea',
     { ...version, to: () => ({ digest: `sha256:${'0'.repeat(64)}` }) },
     [
-      /^entry: The log entry has the digest sha256:\w+, and the record has sha256:0+\.$/,
+      /^entry: The log entry has the digest sha256:\w+, but the record has sha256:0+\.$/,
       /^content: The content has the/,
     ],
   ],
@@ -63,25 +63,25 @@ const alterations: readonly [what: string, skill: 'early' | 'tea', Alteration, s
     'the publisher',
     'tea',
     { ...version, to: () => ({ publisher_id: '01a1fe5e-ab72-774d-9c38-6ca809b7a7d4' }) },
-    [/^entry: The log entry has the publisher \S+, and the record has 01a1fe5e-\S+\.$/],
+    [/^entry: The log entry has the publisher \S+, but the record has 01a1fe5e-\S+\.$/],
   ],
   [
     'the time of publication',
     'tea',
     { ...version, to: () => ({ published_at: 0 }) },
-    [/^entry: The log entry has the time of publication 2026\S+, and the record has 1970\S+\.$/],
+    [/^entry: The log entry has the time of publication 2026\S+, but the record has 1970\S+\.$/],
   ],
   [
     'a log entry',
     'tea',
     { ...entryOfTea, to: ({ entry }: { entry: string }) => ({ entry: withoutHolder(entry) }) },
-    [/^leaf: The entry has the leaf hash \S+, and the record has \S+\.$/],
+    [/^leaf: The entry has the leaf hash \S+, but the record has \S+\.$/],
   ],
   [
     'a log entry in a full tile',
     'early',
     { ...entryOfEarly, to: ({ entry }: { entry: string }) => ({ entry: withoutHolder(entry) }) },
-    [/^leaf: The entry has the leaf hash \S+, and the record has \S+\.$/],
+    [/^leaf: The entry has the leaf hash \S+, but the record has \S+\.$/],
   ],
   [
     'a log entry and its hash together',
@@ -99,7 +99,7 @@ const alterations: readonly [what: string, skill: 'early' | 'tea', Alteration, s
     'the log entry of another version in its place',
     'tea',
     { ...entryOfTea, to: () => ({ entry: '{}', hash: sha256('\0{}') }) },
-    [/^inclusion: /, /^entry: The log entry is none of a version: /],
+    [/^inclusion: /, /^entry: The log entry is not one of a version: /],
   ],
   [
     'a leaf hash beside it',

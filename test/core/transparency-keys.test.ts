@@ -198,7 +198,7 @@ describe('serve --origin', () => {
       const data = `${await makeFolder()}/data`
       const { code, stdout, stderr } = await skillstead(['serve', '--data', data, '--origin', name])
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-      expect(stderr).toMatch(/ is no name of a node: [^\n]+\.\n$/)
+      expect(stderr).toMatch(/is not a valid origin\. [^\n]+\.\n$/)
       expect((await skillstead(['key', '--data', data])).stderr).toContain('There is no registry in')
     },
   )

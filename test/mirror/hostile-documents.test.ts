@@ -100,7 +100,7 @@ describe('documents from outside that hold millions of values', () => {
       [
         'numbers in an error of a node',
         { reader: 'client', place: await serve(repeat('{"errors":[', '0', ']}'), 'application/problem+json', 400) },
-        'sends more than any registry does',
+        'sent more data than a registry sends',
       ],
       [
         'numbers in the header of a bundle',
