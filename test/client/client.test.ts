@@ -167,7 +167,7 @@ describe('a client of a broken node', () => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' }).write('{"skills"')
       setImmediate(() => response.destroy())
     }
-    expect((await failureOf(api.searchSkills())).message).toBe(`The response of ${standIn.url} broke off.`)
+    expect((await failureOf(api.searchSkills())).message).toBe(`The response of ${standIn.url} was cut off.`)
     expect(standIn.requests, 'a line that broke may hold the next time').toHaveLength(3)
   })
 

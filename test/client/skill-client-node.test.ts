@@ -42,7 +42,7 @@ describe('a skill client of a node', () => {
     const owner = createSkillClient({ baseUrl: node.url, apiKey: key })
     const stranger = createSkillClient({ baseUrl: node.url, apiKey: await createUser('bob') })
     const guest = createSkillClient({ baseUrl: `${node.url}/api/v1` })
-    expect((await owner.load('alice/diary')).metadata.name).toBe('diary')
+    expect((await owner.load('alice/diary')).metadata.name).toBe('alice/diary')
     for (const client of [stranger, guest]) {
       await expect(client.load('alice/diary')).rejects.toMatchObject({ code: 'not_found' })
       expect((await client.search('diary')).total).toBe(0)

@@ -229,7 +229,7 @@ describe('scheduled backups', () => {
     const refusals = [
       [['--backup-every', '5'], "'5' is not a backup interval. Use a time such as 30m, 6h, 1d or 1w."],
       [['--backup-every', '1d', '--backups-kept', '0'], "'0' is not a number of backups. Use 1 or more."],
-      [['--backups-kept', '3'], 'give that too'],
+      [['--backups-kept', '3'], '--backups-kept needs --backup-every. Pass both.'],
     ] as const
     const data = join(root, 'refused')
     for (const [options, sentence] of refusals) {

@@ -96,7 +96,7 @@ export type { Passage, Similarity, SimilarityMatch } from './schemas/similarity.
 export { deliveryStatuses, type Delivery, type DeliveryDetails, type Webhook } from './schemas/webhook.ts'
 export { scopes, type Scope } from './scopes.ts'
 export type { LoadedMetadata, LoadedSkill, Omission, ToolDefinition } from './schemas/loading.ts'
-export { includesLevel, loadLevels, projectLevel, toNamed, type LoadLevel } from './schemas/load-levels.ts'
+export { loadLevels, type LoadLevel } from './load-levels.ts'
 export { toTimestamp } from './timestamp.ts'
 export { compareVersions, isVersion, nextPatch, parseVersion, toVersionSortKey, type VersionParts } from './versions.ts'
 export { fileRoles, polarities, risks, severities, signals, verdicts } from './schemas/security.ts'

@@ -1,6 +1,7 @@
 export type { LoadedMetadata, LoadedSkill, Omission, ToolDefinition } from '@skillstead/protocol'
 export { composeSkill, type SkillParts } from './loading/compose.ts'
-export { includesLevel, loadLevels, projectLevel, type LoadLevel } from '@skillstead/protocol'
+export { loadLevels, type LoadLevel } from '@skillstead/protocol'
+export { includesLevel, projectLevel } from './loading/levels.ts'
 export { measureListing, planListing, type ListedSkill, type ListingPlan, type PlanOptions } from './loading/plan.ts'
 export type { ToolParameters } from './loading/tools-parameters.ts'
 export { toToolNames } from './loading/tools-names.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import { loadLevels } from '../schemas/load-levels.ts'
+import { loadLevels } from '../load-levels.ts'
 import {
   ContentBody,
   Count,

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { loadLevels } from './load-levels.ts'
+import { loadLevels } from '../load-levels.ts'
 import { Count, Version } from './fields.ts'
 import { Skill } from './skill.ts'
 

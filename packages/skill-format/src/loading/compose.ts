@@ -1,4 +1,5 @@
-import { includesLevel, type LoadedMetadata, type LoadedSkill, type LoadLevel, toNamed } from '@skillstead/protocol'
+import type { LoadedMetadata, LoadedSkill, LoadLevel } from '@skillstead/protocol'
+import { includesLevel, toNamed } from './levels.ts'
 import type { SkillContract } from '../skill-md/contract.ts'
 import { toToolDefinition } from './tools.ts'
 

@@ -1,8 +1,4 @@
-import type { LoadedSkill } from './loading.ts'
-
-/** How much of a skill to load, from least to most (specification 2.4). Each level includes the previous one. */
-export const loadLevels = ['metadata', 'contract', 'summary', 'full'] as const
-export type LoadLevel = (typeof loadLevels)[number]
+import { loadLevels, type LoadedSkill, type LoadLevel } from '@skillstead/protocol'
 
 /** The lowest level of each part. Other parts are at every level; `frontmatter` is complete only at `full`. */
 const firstLevels = {
