@@ -19,7 +19,7 @@ const office = await openRegistry({
 })
 const mirror = createMirror(office, {
   privateNames: ['office/*'], // names that are never asked outside
-  onAlarm: (upstream, { message }) => console.error(`${upstream} stands still: ${message}`),
+  onAlarm: (upstream, { message }) => console.error(`${upstream} is paused: ${message}`),
 })
 await mirror.add('main', node.url, { everySeconds: 600 })
 const first = await mirror.sync('main')

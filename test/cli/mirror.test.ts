@@ -151,7 +151,7 @@ describe('skillstead mirror', () => {
     expect(stopped).toMatchObject({ code: 1, stdout: '' })
     expect(JSON.parse(stopped.stderr)).toMatchObject({
       error: {
-        detail: expect.stringMatching(/stands still \(origin\): It was the log of .* --accept origin --key \S+`\.$/),
+        detail: expect.stringMatching(/is paused \(origin\): It was the log of .* --accept origin --key \S+`\.$/),
       },
     })
     const status = await run('status')
@@ -160,7 +160,7 @@ describe('skillstead mirror', () => {
       / {2}state {3}stopped, .*\n {2}stopped origin, 2\S+Z: .* mirror sync main --accept origin --key \S+\n/,
     )
     const wrong = await run('sync', 'main', '--accept', 'fork')
-    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('stands still (origin)') })
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('is paused (origin)') })
     const resumed = await run('resume', 'main')
     expect(resumed).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Resuming from origin: /) })
     const idle = await run('resume', 'main')

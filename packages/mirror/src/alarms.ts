@@ -4,7 +4,7 @@ import { updateOwn, type Run } from './run.ts'
 import type { Alarm, AlarmCode, Upstream } from './types.ts'
 import { withUpstreams } from './tables/mirror-tables.ts'
 
-/** Something about an upstream that a run must not go on from. What came in before goes on serving. */
+/** Ends a run and pauses the sync of an upstream. Skills imported before remain available. */
 export class SyncAlarm extends Error {
   override readonly name = 'SyncAlarm'
   readonly code: AlarmCode
@@ -37,13 +37,13 @@ function isOtherOffer({ code, keys: seen = [], needsKey = false }: Alarm, keys: 
   return replacesKeys(code) && (needsKey || keys.some((key) => !seen.includes(key)))
 }
 
-/** The error of a run that ends with an alarm, or that one keeps from beginning. */
-export function toStandstill(
+/** The error of a run that an alarm ends, or prevents. */
+export function toPausedError(
   { name, kind }: Pick<Upstream, 'name' | 'kind'>,
   { code, message, keys = [] }: Pick<Alarm, 'code' | 'message' | 'keys'>,
 ): RegistryError {
   const command = kind === 'bundle' ? `bundle import FILE --name ${name}` : `mirror sync ${name}`
-  const detail = `The sync of '${name}' stands still (${code}): ${message} What came in before goes on serving. When you have looked into it, go on with \`skillstead ${command} ${toAcceptOptions({ code, keys })}\`.`
+  const detail = `The sync of '${name}' is paused (${code}): ${message} Skills imported before remain available. To continue after checking, run \`skillstead ${command} ${toAcceptOptions({ code, keys })}\`.`
   return new RegistryError('conflict', detail)
 }
 

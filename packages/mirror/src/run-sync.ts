@@ -1,6 +1,6 @@
 import { toRegistryError } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
-import { SyncAlarm, acceptAlarm, raiseAlarm, replacesKeys, toAcceptedKeys, toStandstill } from './alarms.ts'
+import { SyncAlarm, acceptAlarm, raiseAlarm, replacesKeys, toAcceptedKeys, toPausedError } from './alarms.ts'
 import { requireVerifierKey } from './settings.ts'
 import { takeLease, toConflict, type Lease } from './lease.ts'
 import { Tally, requireGoing, updateOwn, type MirrorParts, type Run } from './run.ts'
@@ -23,7 +23,7 @@ export interface SyncOrder {
 
 /**
  * One sync from its lease to its report: both are stored whatever becomes of it. Throws `not_found`, `conflict` for an
- * upstream that another run has or that stands still, and what the engine throws.
+ * upstream that another run has or that is paused, and what the engine throws.
  */
 export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<SyncReport> {
   const { registry } = parts
@@ -77,7 +77,7 @@ async function prepare(run: Run, bundleKeys: SyncOrder['keys']): Promise<Pick<Ru
   const { read, writer } = parts.registry.database
   const { alarm, name } = upstream
   const accepted = options.accept ?? (options.allowRemovals ? 'mass_removal' : undefined)
-  if (alarm && alarm.code !== accepted) throw toStandstill(upstream, alarm)
+  if (alarm && alarm.code !== accepted) throw toPausedError(upstream, alarm)
   if (options.key !== undefined) requireKeyAlarm(upstream, options.key)
   if (!alarm && !options.full) return { upstream }
   const given = bundleKeys ?? (options.key === undefined ? undefined : [options.key])
@@ -96,7 +96,7 @@ async function prepare(run: Run, bundleKeys: SyncOrder['keys']): Promise<Pick<Ru
 function requireKeyAlarm({ name, alarm }: Upstream, key: string): void {
   requireVerifierKey(key)
   if (alarm && replacesKeys(alarm.code)) return
-  const detail = `'${name}' does not stand still for its key; \`mirror set ${name} --key\` pins another one.`
+  const detail = `'${name}' is not paused over its key. Run \`mirror set ${name} --key\` to pin another one.`
   throw new RegistryError('invalid_request', detail)
 }
 
@@ -106,7 +106,7 @@ async function settle(run: Run, error: unknown, { onAlarm }: SyncOrder): Promise
     if (error instanceof SyncAlarm) {
       const alarm = await raiseAlarm(run, error)
       onAlarm(alarm)
-      return toStandstill(run.upstream, alarm)
+      return toPausedError(run.upstream, alarm)
     }
     requireGoing(run)
     return toRegistryError(error)

@@ -45,7 +45,7 @@ export interface UpstreamSettings {
   selected: string[]
 }
 
-/** Why the sync of an upstream stands still until the operator decides. */
+/** Why the sync of an upstream is paused until the operator decides. */
 export type AlarmCode = (typeof alarmCodes)[number]
 
 export interface Alarm {
@@ -259,7 +259,7 @@ export interface Mirror {
   list(): Promise<UpstreamStatus[]>
   /** Of one upstream, or of all. Throws `not_found`. */
   status(name?: string): Promise<UpstreamStatus[]>
-  /** Throws `offline`, `upstream_failed`, `upstream_timeout`, `conflict` (another run has it, or it stands still). */
+  /** Throws `offline`, `upstream_failed`, `upstream_timeout`, `conflict` (another run has it, or it is paused). */
   sync(name: string, options?: SyncOptions): Promise<SyncReport>
   /** What did not come in of an upstream and why, the newest first; 100 unless it is said. Throws `not_found`. */
   refusals(name: string, limit?: number): Promise<StoredRefusal[]>

@@ -81,7 +81,7 @@ export function createReading({ parts, followed, lanes }: ReadingParts): Upstrea
     }
     if (alarm) {
       if (!pulls && syncedAt !== null) return false
-      throw fail(upstream, `stands still (${alarm.code}), so that it is not asked for ${wanted.name}`)
+      throw fail(upstream, `is paused (${alarm.code}), so it was not asked for ${wanted.name}`)
     }
     if (!pulls && syncedAt === null) throw fail(upstream, `was not synced yet; it may have ${wanted.name}`)
     if (!pulls) await refreshWithin(name)

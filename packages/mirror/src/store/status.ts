@@ -31,7 +31,7 @@ export function toMetrics(statuses: readonly UpstreamStatus[], now: number): Met
       return { name: `skillstead_mirror_${suffix}`, help, type: 'gauge', value, labels: { upstream: name, ...labels } }
     }
     return [
-      gauge('alarm', 'Whether the sync of an upstream stands still for an alarm', alarm ? 1 : 0, {
+      gauge('alarm', '1 while the sync of an upstream is paused by an alarm', alarm ? 1 : 0, {
         code: alarm?.code ?? 'none',
       }),
       gauge('waiting_entries', 'Verified entries of an upstream that are not applied yet', verified - applied),

@@ -14,7 +14,7 @@ export const upstreamsCheck: ExtensionCheck = {
       if (!areJson(upstream)) fault(`Upstream ${upstream.name}: what is kept of it is no JSON.`)
     }
     const alarms = upstreams.filter(({ alarm }) => alarm !== null).length
-    const also = alarms === 0 ? '' : ` ${alarms} stand still over an alarm: see mirror status.`
+    const also = alarms === 0 ? '' : ` ${alarms} are paused by an alarm: see mirror status.`
     return {
       sound:
         upstreams.length === 0

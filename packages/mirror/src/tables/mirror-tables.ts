@@ -47,7 +47,7 @@ export interface UpstreamRow {
   synced_at: number | null
   /** What the last run did, JSON. */
   report: string
-  /** Why it stands still until the operator decides, JSON; null where it does not. */
+  /** Why the sync is paused until the operator decides, as JSON; null if it is not. */
   alarm: string | null
   created_at: number
 }
