@@ -164,7 +164,11 @@ describe('the commands about webhooks', () => {
     const changed = await skillsteadJson<Webhook>(['webhooks', 'update', id, ...wider, ...onFiles(), ...allowed])
     expect(changed).toMatchObject({ active: true, events: ['skill.starred'], skills: null, url: `${address}s` })
     const inside = await webhooks('update', id, '--to', 'https://127.0.0.1/', ...onFiles())
-    expect(inside).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^url must lead to .*\.\n$/) })
+    expect(inside).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^url must be on a public host, .*\.\n$/),
+    })
   })
 
   it('print a URL on one line, without terminal control characters', async () => {

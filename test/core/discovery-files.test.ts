@@ -69,7 +69,7 @@ describe('`serve --discovery-pack`', () => {
     await server.stop()
     const wrong = await skillstead(['serve', '--port', '0', ...place, '--discovery-pack', 'Not a slug'])
     expect(wrong.code).toBe(2)
-    expect(wrong.stderr).toContain("'Not a slug' is no slug of a pack")
+    expect(wrong.stderr).toContain("'Not a slug' is not a pack slug")
   })
 })
 
