@@ -131,7 +131,9 @@ async function scanAll(context: GovernanceContext, versions: readonly WaitingVer
     if (context.closing.aborted || workedMs > batchMs) break
     const { calls } = context.traffic
     const startedMs = performance.now()
-    scans.push({ version, ...(await scanVersion(context, version.id)) })
+    const scanned = await scanVersion(context, version.id)
+    if (!scanned) break
+    scans.push({ version, ...scanned })
     const spentMs = performance.now() - startedMs
     workedMs += spentMs
     await setImmediate()
@@ -140,13 +142,16 @@ async function scanAll(context: GovernanceContext, versions: readonly WaitingVer
   return scans
 }
 
-async function scanVersion(context: GovernanceContext, versionId: string): Promise<Omit<Scanned, 'version'>> {
+/** Undefined while the node stops, when content can no longer be read. */
+async function scanVersion(
+  context: GovernanceContext,
+  versionId: string,
+): Promise<Omit<Scanned, 'version'> | undefined> {
   const { read } = context.database
   const paths = (await readFiles(read, versionId)).map(({ path }) => path)
   const isQuarantined = findGitProblems(paths).length > 0
   const files = await readPackageFiles(read, versionId).catch(() => undefined)
-  // While the node stops, no content can be read.
-  context.closing.throwIfAborted()
+  if (context.closing.aborted) return undefined
   if (!files) return { scan: undefined, isQuarantined }
   return { scan: toStoredScan(await scanInThread(files, context.clock.now())), isQuarantined }
 }
