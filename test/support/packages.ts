@@ -11,7 +11,17 @@ const root = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 
 /** The folders of the packages that are published, in the order in which they build on each other. */
-export const folders = ['protocol', 'client', 'core', 'server', 'mirror', 'cli'] as const
+export const folders = [
+  'protocol',
+  'skill-format',
+  'scanner',
+  'client',
+  'core',
+  'mirror',
+  'maintenance',
+  'server',
+  'cli',
+] as const
 
 /** What of a package.json is looked at here. */
 export interface Manifest {

@@ -48,7 +48,12 @@ export async function bundleProgram(): Promise<Chunks> {
   if (unused.size > 0)
     throw new Error(`Nothing imports ${[...unused].join(', ')} any more. Update the list of substitutes.`)
   const chunks = output.filter((one): one is OutputChunk => one.type === 'chunk')
-  return new Map(chunks.map(({ fileName, code }) => [fileName, `(function (exports, require, module) {${code}\n})`]))
+  return new Map(
+    chunks.map(({ fileName, code }) => [
+      fileName,
+      `(function (exports, require, module, __filename = '/skillstead.js') {${code}\n})`,
+    ]),
+  )
 }
 
 /** One of the two boot scripts as a text that exports `skillstead.load`. */
