@@ -117,7 +117,7 @@ describeApi('the upstreams of a node', (open) => {
       const { code, message } = await refusalOf(api.syncMirror({ upstream: 'main' }))
       return [code, message]
     }
-    await expect.poll(refused).toEqual(['conflict', expect.stringContaining('stands still')])
+    await expect.poll(refused).toEqual(['conflict', expect.stringContaining('is paused')])
     await api.syncMirror({ upstream: 'main', accept: 'mass_removal' })
     await untilSynced(test, 'main')
     const { entries } = await api.listAudit({ action: 'mirror.sync' })
