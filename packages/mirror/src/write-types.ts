@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@skillstead/protocol'
 import type { UpstreamWriteRow } from './tables/mirror-tables.ts'
 
-/** Why a write did not arrive, or what is to be known of one that did. */
+/** Why a write failed, or a note about one that succeeded. */
 export interface WriteProblem {
   readonly code: ErrorCode | 'altered' | 'quarantined' | 'unlinked' | 'changed'
   readonly message: string
@@ -13,17 +13,17 @@ export interface WriteProblem {
 export interface OutboxWrite {
   readonly id: string
   readonly upstream: string
-  /** The skill's full name here; and at the upstream, where that is another. */
+  /** The full name of the skill on this node, and its name at the upstream, which may differ. */
   readonly subject: string
   readonly subjectThere: string
   readonly kind: UpstreamWriteRow['kind']
-  /** Of a publish or a fork. */
+  /** The version of a publish or fork; null for other writes. */
   readonly version: string | null
-  /** Null for what nobody in particular did. */
+  /** The user who caused the write; null for installs, which are counted without a user. */
   readonly user: string | null
   readonly state: UpstreamWriteRow['state']
   readonly attempts: number
-  /** Why it did not arrive yet, or what is to be known of it. */
+  /** Why the write has not succeeded yet, or a note about it. */
   readonly problem: WriteProblem | null
   /** Milliseconds since 1970. */
   readonly createdAt: number
@@ -32,9 +32,9 @@ export interface OutboxWrite {
 
 export interface ListWritesOptions {
   readonly upstream?: string
-  /** What waits and what is in conflict, unless it is said. */
+  /** Default: pending and in conflict. */
   readonly states?: readonly UpstreamWriteRow['state'][]
-  /** 100 unless it is said. */
+  /** Default: 100. */
   readonly limit?: number
   readonly offset?: number
 }
@@ -43,40 +43,39 @@ export interface ListWritesOptions {
 export interface LinkedAccount {
   readonly user: string
   readonly upstream: string
-  /** What the user is called there; null until the upstream could be asked. */
+  /** The username at the upstream; null until the upstream has responded. */
   readonly username: string | null
   /** Milliseconds since 1970. */
   readonly createdAt: number
 }
 
-/** What was done here and is to be done at upstreams too. */
+/** The writes of this node that upstreams receive too. */
 export interface MirrorOutbox {
-  /** In the order in which it was done; what waits and what is in conflict unless other states are asked for. */
+  /** Lists writes, oldest first. */
   list(options?: ListWritesOptions): Promise<OutboxWrite[]>
-  /** Sends one in conflict again, or one that waits now. Throws `not_found`, `conflict` for what is settled. */
+  /** Sends a write that is pending or in conflict now. Throws `not_found`, and `conflict` for a completed write. */
   retry(id: string): Promise<void>
-  /** Gives one up; what waits behind it goes on. Throws `not_found`, `conflict` for what is settled. */
+  /** Drops a write; later writes continue. Throws `not_found`, and `conflict` for a completed write. */
   drop(id: string): Promise<void>
   /**
-   * Publishes, or forks, under another name there; what follows of this skill goes to that name too. Throws `not_found`,
-   * `invalid_request`, `conflict` for what is settled or may have arrived already, `name_taken`.
+   * Publishes or forks under another name at the upstream; later writes of the skill use that name too. Throws
+   * `not_found`, `invalid_request`, `name_taken`, and `conflict` for a write that is completed or may have arrived.
    */
   rename(id: string, newName: string): Promise<void>
   /**
-   * Sends now what waits, for a process that takes no work from the outbox; what does not arrive goes on waiting.
-   * Throws `offline`.
+   * Sends pending writes now, in a process that runs no outbox jobs. Writes that fail stay pending. Throws `offline`.
    */
   deliver(upstream?: string): Promise<{ delivered: number; waiting: number; inConflict: number }>
 }
 
-/** The accounts that users of this node have at upstreams. */
+/** The accounts of this node's users at upstreams. */
 export interface MirrorAccounts {
   /**
-   * Keeps a user's API key for an upstream, sealed. Throws `not_found`, `invalid_request` for a key that the upstream
-   * does not know, `conflict` where this node has no secret key.
+   * Stores a user's API key for an upstream, encrypted. Throws `not_found`, `invalid_request` for a key that the
+   * upstream rejects, and `conflict` if this node has no secret key.
    */
   link(user: string, upstream: string, key: string): Promise<LinkedAccount>
-  /** Forgets it; what waits with it waits until it is linked again, or dropped. Throws `not_found`. */
+  /** Deletes the key; writes that need it stay pending until it is linked again. Throws `not_found`. */
   unlink(user: string, upstream: string): Promise<void>
   list(): Promise<LinkedAccount[]>
 }

@@ -20,7 +20,7 @@ export const upstreamsCheck: ExtensionCheck = {
         upstreams.length === 0
           ? 'No upstream is followed.'
           : `The logs of ${upstreams.length} upstreams are as they were vouched for.${also}`,
-      advice: 'Remove the upstream with mirror remove and add it again: what is mirrored stays, and is verified anew.',
+      advice: 'Remove the upstream with mirror remove and add it again: mirrored skills stay and are verified again.',
     }
   },
 }

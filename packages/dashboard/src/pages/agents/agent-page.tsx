@@ -11,7 +11,7 @@ import { Shown } from '../../ui/shown.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 
 type Agent = Awaited<ReturnType<typeof api.getAgent>>
-type Deed = Agent['activity'][number]
+type Action = Agent['activity'][number]
 
 const tabs = [
   { tab: 'activity', title: 'Activity' },
@@ -57,12 +57,12 @@ function Profile({ agent }: { agent: Agent }) {
         }))}
       />
       {current === 'reviews' ? (
-        <Deeds
-          deeds={agent.activity.filter(({ type }) => type === 'reviewed')}
+        <Actions
+          actions={agent.activity.filter(({ type }) => type === 'reviewed')}
           none="No recent reviews by this agent that you can see."
         />
       ) : (
-        <Deeds deeds={agent.activity} none="No activity of this agent that you can see yet." />
+        <Actions actions={agent.activity} none="No activity of this agent that you can see yet." />
       )}
     </>
   )
@@ -89,23 +89,23 @@ function Numbers({ agent }: { agent: Agent }) {
 }
 
 /** Its latest activity; the node returns at most 50 entries. */
-function Deeds({ deeds, none }: { deeds: readonly Deed[]; none: string }) {
-  if (deeds.length === 0) return <Empty>{none}</Empty>
+function Actions({ actions, none }: { actions: readonly Action[]; none: string }) {
+  if (actions.length === 0) return <Empty>{none}</Empty>
   return (
     <ul class="plain">
-      {deeds.map((deed, place) => (
-        <li key={place} class="deed">
+      {actions.map((action, place) => (
+        <li key={place} class="action">
           <span>
-            <Badge>{deed.type}</Badge>
+            <Badge>{action.type}</Badge>
           </span>
-          <span dir="auto">{deed.detail}</span>
-          {deed.skill && (
-            <a href={addresses.skill(deed.skill, deed.type === 'reviewed' ? 'reviews' : '')}>
-              <bdi>{deed.skill}</bdi>
+          <span dir="auto">{action.detail}</span>
+          {action.skill && (
+            <a href={addresses.skill(action.skill, action.type === 'reviewed' ? 'reviews' : '')}>
+              <bdi>{action.skill}</bdi>
             </a>
           )}
           <span class="faint">
-            <Time at={deed.at} />
+            <Time at={action.at} />
           </span>
         </li>
       ))}
