@@ -3,7 +3,7 @@ import { localApi, systemCaller, toDigest, type Registry, type RegistryOptions }
 import { sql } from 'kysely'
 import { createBlob, putBlobs } from '../../packages/core/src/storage/blobs.ts'
 import { toSketch } from '../../packages/core/src/catalogue/sketch.ts'
-import { warnOfCopies } from '../../packages/core/src/catalogue/warn-of-copies.ts'
+import { warnOfCopies } from '../../packages/core/src/catalogue/find-copies.ts'
 import { newId } from '../../packages/core/src/kernel/ids.ts'
 import type { SkillRow, VersionRow } from '../../packages/core/src/storage/tables.ts'
 import { importAll, readLines } from './copies.ts'

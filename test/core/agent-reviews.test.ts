@@ -1,6 +1,6 @@
 import { guest, localApi } from '@skillstead/core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { pointUnits } from '../../packages/core/src/community/reputation-formula.ts'
+import { pointUnits } from '../../packages/core/src/community/badges.ts'
 import { addCollaborator } from '../support/collaboration.ts'
 import { codeOf, fieldsOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'

@@ -1,9 +1,13 @@
 import { guest, localApi } from '@skillstead/core'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { recordActions } from '../../packages/core/src/community/agent-actions.ts'
+import {
+  recordActions,
+  toTrustScore,
+  type TrustCounters,
+  trustTable,
+} from '../../packages/core/src/community/agent-actions.ts'
 import { findAgent } from '../../packages/core/src/accounts/find-agent.ts'
-import { toTrustScore, trustTable, type TrustCounters } from '../../packages/core/src/community/agent-trust.ts'
 import type { AgentRow } from '../../packages/core/src/storage/rows-community.ts'
 import { addCollaborator } from '../support/collaboration.ts'
 import { codeOf, fieldsOf, refusalOf, skillMd } from '../support/answers.ts'

@@ -2,9 +2,8 @@ import { checkRegistry } from '@skillstead/maintenance'
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { badges } from '../../packages/core/src/community/badges.ts'
-import { descriptionCharactersMin, factNames, noFacts } from '../../packages/core/src/community/author-facts.ts'
 import {
+  badges,
   formula,
   levels,
   pointUnits,
@@ -12,11 +11,12 @@ import {
   toComponents,
   toLevel,
   toScore,
-} from '../../packages/core/src/community/reputation-formula.ts'
+} from '../../packages/core/src/community/badges.ts'
+import { descriptionCharactersMin, factNames, noFacts } from '../../packages/core/src/community/author-standings.ts'
 import { findDrift, recomputeStandings } from '../../packages/core/src/community/recompute-reputation.ts'
 import { skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
-import { actKinds, makeWorld, perform, type Act } from '../support/reputation-acts.ts'
+import { type Act, actKinds, makeWorld, perform } from '../support/reputation-acts.ts'
 
 const everything = { ...noFacts, skills: 1e9, portable_skills: 1e9, described_skills: 1e9, downloads: 1e9, stars: 1e9 }
 const endless = { ...everything, reviews: 1e9, review_points: 1e9 }

@@ -1,10 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findPassages, placeWords } from '../../packages/core/src/catalogue/copy-passages.ts'
-import { toShingles, toWords } from '../../packages/core/src/catalogue/shingles.ts'
-import { comparerWith, measureSimilarity } from '../../packages/core/src/catalogue/similarity.ts'
+import {
+  comparerWith,
+  findPassages,
+  measureSimilarity,
+  placeWords,
+} from '../../packages/core/src/catalogue/similarity.ts'
+import {
+  comparedCharactersMax,
+  foldText,
+  splitWords,
+  toShingles,
+  toWords,
+} from '../../packages/core/src/catalogue/shingles.ts'
 import { sketchWords, toSketch } from '../../packages/core/src/catalogue/sketch.ts'
-import { comparedCharactersMax, foldText, splitWords } from '../../packages/core/src/catalogue/copy-words.ts'
 import { skillMd } from '../support/answers.ts'
 
 const word = fc.stringMatching(/^[a-z]{1,8}$/)

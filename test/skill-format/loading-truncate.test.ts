@@ -1,13 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { truncate, type LoadedSkill } from '@skillstead/skill-format/loading'
+import { type LoadedSkill, truncate } from '@skillstead/skill-format/loading'
 import fc from 'fast-check'
 import { Tiktoken } from 'js-tiktoken/lite'
 import o200k from 'js-tiktoken/ranks/o200k_base'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { getTokenCounter, type CountTokens } from '../../packages/core/src/catalogue/count-tokens.ts'
-import { truncateHere, truncateSkill } from '../../packages/core/src/catalogue/truncate-skill.ts'
-import type { TruncateOrder } from '../../packages/core/src/catalogue/truncate-skill.ts'
+import {
+  type CountTokens,
+  getTokenCounter,
+  truncateHere,
+  type TruncateOrder,
+  truncateSkill,
+} from '../../packages/core/src/catalogue/truncate-skill.ts'
 import { WorkerPool } from '../../packages/scanner/src/worker-pool.ts'
 import { anyDocument, loadDocument } from '../support/loading-documents.ts'
 

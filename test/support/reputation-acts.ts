@@ -1,7 +1,7 @@
 import { RegistryError, type RegistryApi } from '@skillstead/protocol'
 import { systemCaller } from '@skillstead/core'
 import { changeSkill } from '../../packages/core/src/catalogue/change-skill.ts'
-import { settleState } from '../../packages/core/src/catalogue/skill-state.ts'
+import { settleState } from '../../packages/core/src/catalogue/skill-rows.ts'
 import type { SkillRow } from '../../packages/core/src/storage/tables.ts'
 import { skillMd } from './answers.ts'
 import type { TestRegistry, TestUser } from './harness.ts'

@@ -1,4 +1,4 @@
-export { toDigest } from '@skillstead/skill-format/archives'
+export { toDigest, readBytes } from '@skillstead/skill-format/archives'
 export { guest, systemCaller, type Caller, type Guest, type UserCaller } from './kernel/caller.ts'
 export { authorize, localCall, type AnyReply } from './call.ts'
 export { systemClock, type Clock } from './kernel/clock.ts'
@@ -10,12 +10,12 @@ export {
   type ArtifactPlace,
   type FoundArtifact,
 } from './catalogue/discovery-artifact.ts'
-export { listOffers, readOfferedFiles, type OfferedSkill } from './catalogue/discovery-listing.ts'
+export { listOffers, readOfferedFiles, type OfferedSkill } from './catalogue/discovery-offers.ts'
 export { readDiscoveryIndex, type DiscoveryIndex } from './catalogue/discovery-index.ts'
-export type { DiscoveryScope } from './catalogue/discovery-scopes.ts'
+export type { DiscoveryScope } from './catalogue/discovery-offers.ts'
 export { EncodedJson } from './kernel/encoded-json.ts'
 export { localApi } from './local-api.ts'
-export { lookThrough, toMirroredRead } from './catalogue/read-through.ts'
+export { lookThrough, toMirroredRead } from './catalogue/upstream-port.ts'
 export type { Freshness, UpstreamOperator, UpstreamPort, Upstreams, WantedSkill } from './catalogue/upstream-port.ts'
 export type { ExtensionCheck, RegistryExtension } from './operator/extension.ts'
 export type { Metric } from './operator/metrics.ts'
@@ -24,8 +24,7 @@ export type { Outbox, OutboxHandler, OutboxJob } from './outbox/outbox.ts'
 export type { NameResolver, OutgoingOptions } from './http/outgoing.ts'
 export { isNetwork } from './http/public-addresses.ts'
 export { secretKeyBytes, type Secrets } from './kernel/secrets.ts'
-export { readExternalText } from './community/read-external-address.ts'
-export { readBytes } from '@skillstead/skill-format/archives'
+export { readExternalText } from './community/read-external.ts'
 export { policyActions, type PolicyAction, type ScanPolicy } from './catalogue/scan-policy.ts'
 export { openRegistry, type Registry, type RegistryOptions } from './registry.ts'
 export { SkillMoved } from './catalogue/find-skill.ts'
@@ -36,7 +35,7 @@ export {
   type Imported,
   type ImportedVersion,
 } from './catalogue/import-versions.ts'
-export { createStub } from './catalogue/skill-stubs.ts'
+export { createStub } from './catalogue/skill-rows.ts'
 export {
   findPublicVersions,
   readContents,
@@ -63,4 +62,4 @@ export { appendLeaf, hashLeaf, toRoot } from './log/merkle.ts'
 export { splitHashes } from './log/log-tree.ts'
 export { isNoteName } from './log/signed-notes.ts'
 export { proveConsistency, proveInclusion, type InclusionProof } from './log/log-proofs.ts'
-export { areDangerous, toPackTexts } from './catalogue/text-scan.ts'
+export { areDangerous, toPackTexts } from './catalogue/metadata-scan.ts'

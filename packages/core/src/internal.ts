@@ -3,39 +3,34 @@
  * the repository should not import them: they change without notice.
  */
 export { ensureNamespace } from './accounts/users.ts'
-export { type CatalogueContext } from './catalogue/catalogue-context.ts'
 export {
+  type CatalogueContext,
   type Opinion,
   type PublishedHere,
   type SettingsChange,
   type UpstreamLogs,
   type UpstreamQueue,
-} from './catalogue/catalogue-ports.ts'
+} from './catalogue/catalogue-context.ts'
 export { removeCollaborators } from './catalogue/collaborators.ts'
 export { inspectEach } from './catalogue/inspect-packages.ts'
-export { type Inspection } from './catalogue/inspection.ts'
+export { type Inspection, showAccessAmong, findScan } from './catalogue/inspection.ts'
 export { cleanKeywords, type PackageFields, readPackageFields, withoutNul } from './catalogue/package-fields.ts'
 export { addMembers } from './catalogue/packs.ts'
 export { announceVersion, type Publication, storeVersion } from './catalogue/publish-version.ts'
-export { readSources } from './catalogue/read-body.ts'
+export { readSources } from './catalogue/copy-candidates.ts'
 export { refreshSkill } from './catalogue/refresh-skill.ts'
 export { toAction, toPolicyVerdict } from './catalogue/scan-policy.ts'
 export { findSource } from './catalogue/show-details.ts'
 export { forgetSketches } from './catalogue/sketch-versions.ts'
 export { type Sketch, toSketch } from './catalogue/sketch.ts'
 export { type ListedVersion, selectVersions, toDocument, type VersionMetadata } from './catalogue/skill-document.ts'
-export { type SkillCause } from './catalogue/skill-entries.ts'
-export { isPublicMatter, toVersionEntry } from './catalogue/skill-log.ts'
+export { type SkillCause, isPublicMatter, toVersionEntry } from './catalogue/skill-log.ts'
 export { checkPackage, packContent, type PackedContent } from './catalogue/skill-package.ts'
-export { insertSkill } from './catalogue/skill-rows.ts'
-export { applySettings, type SkillSettings, toColumns } from './catalogue/skill-settings.ts'
-export { findState } from './catalogue/skill-state.ts'
-export { showAccessAmong } from './catalogue/stored-access.ts'
-export { findScan } from './catalogue/stored-scans.ts'
-export { findInTexts, type Texts, toPackTexts } from './catalogue/text-scan.ts'
+export { insertSkill, applySettings, type SkillSettings, toColumns, findState } from './catalogue/skill-rows.ts'
+export { findInTexts, type Texts, toPackTexts } from './catalogue/metadata-scan.ts'
 export { type MirroredInstalls } from './catalogue/use-counts.ts'
 export { type FileRow, readFiles, readFilesOfMany } from './catalogue/version-files.ts'
-export { toTrustScore, trustTable } from './community/agent-trust.ts'
+export { toTrustScore, trustTable } from './community/agent-actions.ts'
 export { findDrift, recomputeStandings } from './community/recompute-reputation.ts'
 export { recountCredit } from './community/skill-credit.ts'
 export { countUnscanned } from './governance/rescan.ts'

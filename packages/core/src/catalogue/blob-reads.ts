@@ -1,8 +1,7 @@
-import { RegistryError, type Content } from '@skillstead/protocol'
+import { type Content, RegistryError, toManifest } from '@skillstead/protocol'
 import { findBlob } from '../storage/blobs.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
-import { createQuarantineCheck } from './quarantined.ts'
-import { findPublicManifest } from './version-manifests.ts'
+import { createQuarantineCheck, readFiles } from './version-files.ts'
 
 /**
  * GET /blobs/<digest>: a file of a public version by its digest, or a version's manifest by the version's digest.
@@ -101,4 +100,25 @@ async function findPublicSize(
   // Rare: if this version is quarantined, another version may contain the same file.
   for (const { id, size } of await files.execute()) if (!(await isQuarantined(id))) return size
   return undefined
+}
+
+/**
+ * The manifest whose digest is that of a version, so that clients can compare it with the version's log entry. Only for
+ * public skills in the given state.
+ */
+async function findPublicManifest(
+  { database }: CatalogueContext,
+  digest: string,
+  state: 'live' | 'taken_down',
+): Promise<Uint8Array | undefined> {
+  const version = await database.read
+    .selectFrom('versions')
+    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+    .select('versions.id')
+    .where('versions.digest', '=', digest)
+    .where('skills.visibility', '=', 'public')
+    .where('skills.state', '=', state)
+    .limit(1)
+    .executeTakeFirst()
+  return version && Buffer.from(toManifest(await readFiles(database.read, version.id)))
 }

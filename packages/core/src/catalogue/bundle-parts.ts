@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { unpackBlob } from '../storage/blobs.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
-import { readFiles, type FileRow } from './version-files.ts'
-import { createQuarantineCheck } from './quarantined.ts'
+import { createQuarantineCheck, type FileRow, readFiles } from './version-files.ts'
 import { readFrontier } from '../log/log-proofs.ts'
 import { readerOf } from '../log/tree-rows.ts'
 

@@ -1,14 +1,21 @@
+import type { EventData, EventName, Provenance } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { Caller, UserCaller } from '../kernel/caller.ts'
 import type { ResponseCache } from '../kernel/response-cache.ts'
+import type { LogDraft } from '../log/append-change.ts'
 import type { ChangeFollower } from '../log/change-follower.ts'
 import type { LogContext } from '../log/log-context.ts'
 import type { CatalogueSearch } from '../search/catalogue-search.ts'
-import type { AgentPort, Events, ReputationPort, UpstreamLogs, UpstreamQueue } from './catalogue-ports.ts'
+import type { SkillRow, Tables, VersionRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
 import type { CopyIndex } from './copy-index.ts'
 import type { Artifacts } from './discovery-artifacts.ts'
-import type { PublicNames } from './public-names.ts'
 import type { ScanPolicy } from './scan-policy.ts'
-import type { UsedSkill } from './use-counts.ts'
+import type { SkillSettings } from './skill-rows.ts'
+import type { MirroredInstalls, PublicNames, UsedSkill } from './use-counts.ts'
+import type { Visible } from './visibility.ts'
 
 /** Counts downloads; implemented by `community/download-counters.ts`. */
 interface DownloadCounter {
@@ -40,4 +47,108 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly events: Events
   readonly upstreamQueue: UpstreamQueue
   readonly upstreamLogs: UpstreamLogs
+}
+
+/*
+ * What packages above the catalogue add to a change, in its transaction. The catalogue calls these interfaces and
+ * `registry.ts` passes the implementations, so that the catalogue imports nothing above it.
+ */
+
+/** Contributions of other users to a skill, as differences. */
+export interface Credit {
+  readonly downloads?: number
+  readonly stars?: number
+  /** The number of reviews, and the sum of their distances from three stars in half stars, in thousandths. */
+  readonly reviews?: number
+  readonly points?: number
+}
+
+/** The reputation of authors; implemented by `community/skill-credit.ts`. */
+interface ReputationPort {
+  creditSkill(trx: WriteTransaction, skillId: string, credit: Credit, at: number): Promise<void>
+  changeStanding(trx: WriteTransaction, before: SkillRow | undefined, after: SkillRow, at: number): Promise<void>
+  recountCredit(trx: WriteTransaction, skillId: string): Promise<void>
+}
+
+/** The agents that publish; implemented by `community/attribute-version.ts`. */
+interface AgentPort {
+  attributeVersion(
+    trx: WriteTransaction,
+    version: Pick<VersionRow, 'skill_id' | 'version' | 'published_at'>,
+    by: { readonly user: UserCaller; readonly options: CallOptions },
+  ): Promise<void>
+}
+
+/** An event for the webhooks that subscribe to it. */
+interface EmittedEvent<Name extends EventName = EventName> {
+  readonly event: Name
+  /** Called only when a webhook subscribes. */
+  readonly data: () => EventData<Name> | Promise<EventData<Name>>
+  /** The only user whose webhooks receive the event. Default: every user who may see the skill. */
+  readonly ownerId?: string
+  /** Whether only administrators receive it. */
+  readonly administrators?: boolean
+  /** The skill that the event is about, as it is now. */
+  readonly skill?: Visible
+}
+
+/** Emits events; implemented by `webhooks/events.ts`. */
+export interface Events {
+  /** Writes a delivery for each subscriber in the transaction of the change, so it is sent only if that commits. */
+  emit<Name extends EventName>(trx: WriteTransaction, event: EmittedEvent<Name>): Promise<void>
+}
+
+/** A version that was just published. */
+export interface PublishedHere {
+  readonly skill: SkillRow
+  readonly version: Pick<VersionRow, 'version' | 'digest'>
+  /** The publisher. */
+  readonly userId: string
+  readonly settings: SkillSettings
+  readonly forkedFrom?: { readonly fullName: string } | undefined
+}
+
+/** A metadata update. */
+export interface SettingsChange {
+  readonly before: SkillRow
+  readonly skill: SkillRow
+  readonly userId: string
+  readonly settings: SkillSettings
+}
+
+/** A star or a review of a mirrored skill. */
+export type Opinion = { readonly skill: SkillRow; readonly caller: Caller } & (
+  | { readonly kind: 'star'; readonly payload: { readonly starred: boolean } }
+  | {
+      readonly kind: 'review'
+      readonly payload: { readonly rating: number; readonly title: string; readonly body: string }
+    }
+  | {
+      readonly kind: 'agent-review'
+      readonly payload: { readonly agentKey: string; readonly rating: number; readonly content: string }
+    }
+)
+
+/** Writes to the upstreams that skills came from; implemented by the extension of a mirror. */
+export interface UpstreamQueue {
+  queuePublish(trx: WriteTransaction, published: PublishedHere): Promise<void>
+  queueSettings(trx: WriteTransaction, change: SettingsChange): Promise<void>
+  queueOpinion(trx: WriteTransaction, opinion: Opinion): Promise<void>
+  queueInstalls(trx: WriteTransaction, installs: Iterable<MirroredInstalls>): Promise<void>
+}
+
+/** The logs of the upstreams that skills came from; implemented by the extension of a mirror. */
+export interface UpstreamLogs {
+  /** Log entries of a mirrored skill, with the first origin of each version added. */
+  addFirstOrigins(
+    trx: WriteTransaction,
+    skill: Pick<SkillRow, 'origin_upstream'>,
+    drafts: readonly LogDraft[],
+  ): Promise<LogDraft[]>
+  /** The proof that an upstream's log holds a version; undefined for an upstream without a log that holds it. */
+  proveVersion(
+    db: Kysely<Tables>,
+    skill: Pick<SkillRow, 'origin_upstream'>,
+    subject: string,
+  ): Promise<NonNullable<Provenance['log']> | undefined>
 }

@@ -1,11 +1,15 @@
 import { RegistryError } from '@skillstead/protocol'
+import type { Caller, UserCaller } from '../kernel/caller.ts'
 import { recordAudit } from '../log/audit.ts'
-import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
+import { getSkill } from './find-skill.ts'
+import { getVersion } from './read-skill.ts'
 import { refreshSkill } from './refresh-skill.ts'
-import type { SkillCause } from './skill-entries.ts'
+import type { SkillCause } from './skill-log.ts'
+import { refuseQuarantined } from './version-files.ts'
+import { canWrite, requireOwner } from './visibility.ts'
 
 /**
  * Changes a skill and updates everything derived from it. `work` receives the current row and returns whether it
@@ -34,4 +38,73 @@ export function refuseChanged(checked: Pick<SkillRow, 'owner_id'>, now: SkillRow
   if (now.state === 'withdrawn') throw new RegistryError('not_found', `There is no skill '${now.full_name}' any more.`)
   if (now.owner_id !== checked.owner_id)
     throw new RegistryError('conflict', `${now.full_name} has a new owner. Read it again before you change it.`)
+}
+
+/**
+ * The skill that a user publishes to, checked again within the transaction, since a role, the skill or its name may
+ * have changed. Only its owner may change its visibility. Throws `not_found` and `forbidden`.
+ */
+export async function requireWriter(
+  trx: WriteTransaction,
+  fullName: string,
+  visibility: SkillRow['visibility'] | undefined,
+  user: UserCaller,
+): Promise<SkillRow> {
+  const skill = await trx.selectFrom('skills').selectAll().where('full_name', '=', fullName).executeTakeFirst()
+  if (!skill || skill.state === 'withdrawn')
+    throw new RegistryError('not_found', `There is no skill '${fullName}' any more.`)
+  const isVisibilityChange = visibility !== undefined && visibility !== skill.visibility
+  if (isVisibilityChange || !(await canWrite(trx, skill, user))) requireOwner(skill, user)
+  return skill
+}
+
+/** PUT and DELETE /skills/<name>/versions/<version>: sets or removes a yank. Idempotent. */
+export async function setYanked(
+  context: CatalogueContext,
+  input: { name: string; version: string },
+  yanked: boolean,
+  caller: Caller,
+): Promise<undefined> {
+  const skill = await getSkill(context, input.name, caller)
+  if (!(await canWrite(context.database.read, skill, caller))) requireOwner(skill, caller)
+  const { id, version } = await getVersion(context, skill, input.version)
+  if (!yanked) await refuseQuarantined(context.database.read, skill, { id, version })
+  const action = yanked ? 'skill.yank' : 'skill.unyank'
+  await changeSkill(
+    context,
+    caller,
+    skill,
+    { action, subject: `${skill.full_name}@${version}`, cause: { type: 'yank', versionId: id } },
+    async (trx, before) => {
+      if (!(await canWrite(trx, before, caller))) requireOwner(before, caller)
+      const updated = await trx
+        .updateTable('versions')
+        .set({ yanked: Number(yanked) })
+        .where('id', '=', id)
+        .where('yanked', '=', Number(!yanked))
+        .executeTakeFirst()
+      return updated.numUpdatedRows > 0n
+    },
+  )
+}
+
+/** DELETE /skills/<name>: withdraws the skill everywhere. The name stays taken permanently. */
+export async function deleteSkill(
+  context: CatalogueContext,
+  input: { name: string },
+  caller: Caller,
+): Promise<undefined> {
+  const skill = await getSkill(context, input.name, caller)
+  requireOwner(skill, caller)
+  await changeSkill(
+    context,
+    caller,
+    skill,
+    { action: 'skill.delete', subject: skill.full_name, cause: { type: 'skill' } },
+    async (trx) => {
+      await trx.updateTable('skills').set({ state: 'withdrawn' }).where('id', '=', skill.id).execute()
+      await trx.deleteFrom('transfers').where('skill_id', '=', skill.id).execute()
+      return true
+    },
+  )
 }

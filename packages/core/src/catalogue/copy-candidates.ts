@@ -1,9 +1,14 @@
+import { setImmediate } from 'node:timers/promises'
+import { RegistryError } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
-import { keepSeen } from './visibility.ts'
+import { findBlob, getBlob } from '../storage/blobs.ts'
 import type { SharedGroup } from '../storage/shared-shingles.ts'
 import type { SkillRow } from '../storage/tables.ts'
-import { toKeptScale, toLookupScale, type Sketch } from './sketch.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
+import { getVersion } from './read-skill.ts'
+import { comparerWith, type Comparison } from './similarity.ts'
+import { decodeSkillMd, readWords, type Sketch, toKeptScale, toLookupScale } from './sketch.ts'
+import { keepSeen } from './visibility.ts'
 
 const skillColumns = [
   'num',
@@ -20,7 +25,7 @@ const skillColumns = [
 export type ComparedSkill = Pick<SkillRow, (typeof skillColumns)[number]>
 
 /** A version that may share much text with a given one, judged by sketches before its document is read. */
-export interface Candidate {
+interface Candidate {
   readonly skill: ComparedSkill
   readonly versionId: string
   readonly version: string
@@ -28,7 +33,7 @@ export interface Candidate {
   readonly estimate: number
 }
 
-export interface CandidateQuery {
+interface CandidateQuery {
   readonly sketch: Sketch
   readonly caller: Caller
   /** The maximum number of candidates, and their minimum estimate. */
@@ -137,4 +142,119 @@ function findGrown({ groups, shared }: Sharer): SharedGroup {
 function estimateSimilarity({ shingleCount }: Sketch, otherCount: number, shared: number): number {
   const scale = Math.max(toLookupScale(shingleCount), toKeptScale(otherCount))
   return Math.min(1, (shared * scale) / Math.max(1, Math.min(shingleCount, otherCount)))
+}
+
+/** A version that was read and compared. */
+export interface Match extends Candidate, Comparison {
+  /**
+   * Digest of the version's SKILL.md. It is read again when shown, since many long documents would take much memory.
+   */
+  readonly digest: string
+}
+
+/**
+ * The minimum number of candidates to read. More are read only while their total length stays under the limit below.
+ */
+const candidatesMin = 64
+const readBytesMax = 2 * 1024 * 1024
+
+/** Reads candidates and compares them with a text, most similar first. Of each skill, only the most similar version. */
+export async function compareCandidates(
+  context: CatalogueContext,
+  words: Int32Array,
+  candidates: readonly Candidate[],
+): Promise<Match[]> {
+  const sources = await readSources(
+    context,
+    candidates.map(({ versionId }) => versionId),
+  )
+  const compare = comparerWith(words)
+  const read = new Map<string, Comparison>()
+  const best = new Map<string, Match>()
+  let left = readBytesMax
+  for (const candidate of candidates) {
+    const { digest, size } = sources.get(candidate.versionId)!
+    let compared = read.get(digest)
+    if (!compared) {
+      left -= size
+      if (left < 0 && read.size >= candidatesMin) break
+      const skillMd = await findSkillMd(context, digest)
+      if (skillMd === undefined) continue
+      read.set(digest, (compared = compare(readWords(skillMd))))
+      // A long document takes about 10 ms.
+      await setImmediate()
+    }
+    const match = { ...candidate, ...compared, digest }
+    const before = best.get(candidate.skill.id)
+    if (!before || isBetter(match, before)) best.set(candidate.skill.id, match)
+  }
+  return [...best.values()].toSorted(
+    (a, b) => b.similarity - a.similarity || b.resemblance - a.resemblance || a.skill.num - b.skill.num,
+  )
+}
+
+function isBetter(match: Match, before: Match): boolean {
+  if (match.similarity !== before.similarity) return match.similarity > before.similarity
+  return match.version === match.skill.latest_version
+}
+
+/** A SKILL.md up to the length that is compared. */
+interface ComparedDocument {
+  readonly skillMd: string
+  /** The words of its body. */
+  readonly words: Int32Array
+}
+
+/** The latest version's SKILL.md. Throws `not_found` if there is no such version. */
+export async function readLatest(context: CatalogueContext, skill: SkillRow): Promise<ComparedDocument> {
+  if (skill.latest_version === '') throw new RegistryError('not_found', `${skill.full_name} has no version to compare.`)
+  const { id } = await getVersion(context, skill, skill.latest_version)
+  const sources = await readSources(context, [id])
+  return readDocument(context, sources.get(id)!.digest)
+}
+
+/** A SKILL.md that is not read yet. */
+interface Source {
+  readonly digest: string
+  readonly size: number
+}
+
+/** The SKILL.md of versions, by version id. */
+export async function readSources(
+  context: CatalogueContext,
+  versionIds: readonly string[],
+): Promise<Map<string, Source>> {
+  if (versionIds.length === 0) return new Map()
+  const rows = await context.database.read
+    .selectFrom('version_files')
+    .select(['version_id', 'digest', 'size'])
+    .where('version_id', 'in', versionIds)
+    .where('path', '=', 'SKILL.md')
+    .execute()
+  return new Map(rows.map(({ version_id, ...source }) => [version_id, source]))
+}
+
+/** A SKILL.md by the digest of its bytes. */
+async function readDocument(context: CatalogueContext, digest: string): Promise<ComparedDocument> {
+  const skillMd = decodeSkillMd(await getBlob(context.database.read, digest))
+  return { skillMd, words: readWords(skillMd) }
+}
+
+/**
+ * A SKILL.md for a comparison. Undefined if its bytes are lost or damaged: doctor reports that, and the comparison goes
+ * on without it.
+ */
+export async function findSkillMd(context: CatalogueContext, digest: string): Promise<string | undefined> {
+  try {
+    const bytes = await findBlob(context.database.read, digest)
+    return bytes && decodeSkillMd(bytes)
+  } catch (error) {
+    if (isDamage(error)) return undefined
+    throw error
+  }
+}
+
+/** An error of zlib, as opposed to a busy database. */
+function isDamage(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
 }

@@ -5,11 +5,11 @@ import { getBlob } from '../storage/blobs.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
-import { getPack } from './find-pack.ts'
+import { getPack } from './read-packs.ts'
 import { readFiles, readPackageFiles } from './version-files.ts'
 import { countDownload, getContent } from './read-skill.ts'
 import type { Tables } from '../storage/tables.ts'
-import { answerFor, openShare, type DiscoveryScope } from './discovery-scopes.ts'
+import { answerFor, openShare, type DiscoveryScope } from './discovery-offers.ts'
 
 /** The location of an artifact: `pdf-1.4.0.zip` next to an index; in a pack, below the owner's name. */
 export interface ArtifactPlace {

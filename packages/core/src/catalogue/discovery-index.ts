@@ -3,8 +3,7 @@ import { cutAtWord } from '@skillstead/skill-format'
 import type { Caller } from '../kernel/caller.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import type { Artifact } from './discovery-artifacts.ts'
-import { readOffers, type Offer } from './discovery-offers.ts'
-import { answerFor, type DiscoveryScope } from './discovery-scopes.ts'
+import { answerFor, type DiscoveryScope, type Offer, readOffers } from './discovery-offers.ts'
 
 /** An index of skills for installers, version 0.2.0 of the discovery specification. */
 export interface DiscoveryIndex {

@@ -1,15 +1,19 @@
+import { RegistryError } from '@skillstead/protocol'
+import { isDangerousScore } from '@skillstead/scanner'
 import { sql } from 'kysely'
 import { getUserByName } from '../accounts/find-user.ts'
-import { callerId, type Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
-import { getPack } from './find-pack.ts'
-import { isDangerousScore } from '@skillstead/scanner'
-import { getContent } from './read-skill.ts'
-import { searchSkills } from './skill-search.ts'
-import type { VersionMetadata } from './skill-document.ts'
-import { keepSeen } from './visibility.ts'
+import { type Caller, callerId, guest } from '../kernel/caller.ts'
+import { toRegistryError } from '../storage/storage-error.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
-import { openShare, type DiscoveryScope } from './discovery-scopes.ts'
+import { readBlobs } from './discovery-artifacts.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
+import { getPack } from './read-packs.ts'
+import { getContent } from './read-skill.ts'
+import { withShare } from './share-links.ts'
+import type { VersionMetadata } from './skill-document.ts'
+import { searchSkills } from './skill-search.ts'
+import { type FileRow, readFilesOfMany } from './version-files.ts'
+import { keepSeen } from './visibility.ts'
 
 /** A version of a skill that an index may offer. */
 export interface Offer extends Pick<VersionRow, 'id' | 'digest' | 'version'> {
@@ -38,7 +42,7 @@ export async function readOffers(context: CatalogueContext, scope: DiscoveryScop
 }
 
 /** A page of all skills that the caller may see, most downloaded first. */
-export async function readOffersOfPage(
+async function readOffersOfPage(
   context: CatalogueContext,
   { page, limit }: { page: number; limit: number },
   caller: Caller,
@@ -172,4 +176,77 @@ function isDangerous({ verdict, version, latest_version, security_score }: Offer
 
 function toDescription(skill: Pick<SkillRow, 'description'>, ownMetadata: string | null): string {
   return ownMetadata === null ? skill.description : (JSON.parse(ownMetadata) as VersionMetadata).description
+}
+
+/** A listed skill with the files of its latest version, SKILL.md first. */
+export interface OfferedSkill extends Pick<Offer, 'name' | 'version' | 'description'> {
+  readonly fullName: string
+  readonly files: readonly FileRow[]
+}
+
+/**
+ * A page of all skills that the caller may see, most downloaded first, with their files. The number of queries does not
+ * grow with the page. Skills that should not be installed in bulk are left out, so a page may be short.
+ */
+export function listOffers(
+  context: CatalogueContext,
+  page: { page: number; limit: number },
+  caller: Caller,
+): Promise<{ skills: OfferedSkill[]; totalPages: number }> {
+  return answerFor(context, async () => {
+    const { offers, totalPages } = await readOffersOfPage(context, page, caller)
+    const files = await readFilesOfMany(
+      context.database.read,
+      offers.map(({ id }) => id),
+    )
+    const skills = offers.map(({ id, owner, name, version, description }) => {
+      return { fullName: `${owner}/${name}`, name, version, description, files: files.get(id) ?? [] }
+    })
+    return { skills, totalPages }
+  })
+}
+
+/**
+ * The bytes of files that {@link listOffers} returned, by digest, in batches, so that they are never all in memory.
+ * Does not check permissions.
+ */
+export function readOfferedFiles(
+  context: CatalogueContext,
+  files: readonly FileRow[],
+): AsyncIterable<[digest: string, bytes: Uint8Array]> {
+  return readBlobs(context.database.read, new Map(files.map(({ digest, size }) => [digest, size])))
+}
+
+/** The skills that an index covers. */
+export type DiscoveryScope =
+  | { readonly of: 'owner'; readonly owner: string }
+  | { readonly of: 'skill'; readonly owner: string; readonly name: string; readonly version?: string }
+  | { readonly of: 'pack'; readonly slug: string }
+  /** A private skill, for the holder of its share link. */
+  | { readonly of: 'share'; readonly token: string }
+
+/** The skill that a link shares, and the caller who reads it. Throws the same `not_found` for every invalid link. */
+export async function openShare(
+  context: CatalogueContext,
+  token: string,
+): Promise<{ fullName: string; holder: Caller }> {
+  const holder = await withShare(context, guest, token)
+  const skill = await context.database.read
+    .selectFrom('skills')
+    .select('full_name')
+    .where('id', '=', holder.sharedSkillId!)
+    .where('state', '!=', 'withdrawn')
+    .executeTakeFirst()
+  if (!skill) throw new RegistryError('not_found', 'This link does not exist or has expired.')
+  return { fullName: skill.full_name, holder }
+}
+
+/** Runs work that a client waits for: counts it as a call and reports unavailable storage as such. */
+export async function answerFor<T>(context: CatalogueContext, work: () => Promise<T>): Promise<T> {
+  context.traffic.calls += 1
+  try {
+    return await work()
+  } catch (error) {
+    throw toRegistryError(error)
+  }
 }

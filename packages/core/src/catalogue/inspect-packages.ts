@@ -2,9 +2,8 @@ import { availableParallelism } from 'node:os'
 import { inspectAccess, reportUnscanned, scanPackage } from '@skillstead/scanner'
 import { toThreadFile, WorkerPool } from '@skillstead/scanner/workers'
 import { emptySketch, toSketch } from './sketch.ts'
-import type { Inspection } from './inspection.ts'
+import { type Inspection, unread } from './inspection.ts'
 import type { PackageFile, PackedContent } from './skill-package.ts'
-import { unread } from './stored-access.ts'
 
 /** A message to a worker thread: packages to inspect in order. */
 export interface InspectionOrder {

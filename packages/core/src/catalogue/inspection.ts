@@ -1,9 +1,12 @@
-import type { Access, Security } from '@skillstead/protocol'
-import { putAccess } from './stored-access.ts'
+import type { Access, Security, Widens } from '@skillstead/protocol'
+import { findWidening } from '@skillstead/scanner'
+import type { Kysely } from 'kysely'
+import { keepCompiled, keepForColumns, keepInsert } from '../storage/compiled-query.ts'
+import type { ScanRow } from '../storage/rows-scans.ts'
+import type { Tables } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
 import type { CopyIndex } from './copy-index.ts'
 import type { Sketch } from './sketch.ts'
-import { putScan, toStoredScan, type StoredScan } from './stored-scans.ts'
-import type { WriteTransaction } from '../storage/writer.ts'
 
 /** What a version's content alone determines. */
 export interface Inspection {
@@ -13,7 +16,7 @@ export interface Inspection {
 }
 
 /** A version that was just inserted, before its skill is refreshed. */
-export interface InspectedVersion {
+interface InspectedVersion {
   readonly skillId: string
   readonly versionId: string
   readonly inspection: Inspection
@@ -22,7 +25,7 @@ export interface InspectedVersion {
 }
 
 /** The part that the public form of a skill shows. */
-export interface RecordedInspection {
+interface RecordedInspection {
   readonly scan: StoredScan
 }
 
@@ -37,4 +40,167 @@ export async function recordInspection(
   await putAccess(trx, { versionId, access: inspection.access })
   await copies.put(trx, { skillId, versionId, sketch: inspection.sketch })
   return { scan }
+}
+
+/** A scan as stored in its row, without the ids. */
+export type StoredScan = Omit<ScanRow, 'version_id' | 'skill_id'>
+
+const scanColumns = ['score', 'verdict', 'risk', 'rules_version', 'scanned_at', 'report'] as const
+
+/** The stored form of a scan. */
+export function toStoredScan(scan: Security): StoredScan {
+  const { score, verdict, risk, rulesVersion, scannedAt } = scan
+  const scanned_at = Date.parse(scannedAt)
+  return { score, verdict, risk, rules_version: rulesVersion, scanned_at, report: JSON.stringify(scan) }
+}
+
+/** Stores the scan of a version, replacing an older one. */
+export async function putScan(
+  trx: WriteTransaction,
+  { skillId, versionId, scan }: { skillId: string; versionId: string; scan: StoredScan },
+): Promise<void> {
+  await upsertScan(trx, { version_id: versionId, skill_id: skillId, ...scan })
+}
+
+const upsertScan = keepForColumns((db, places) =>
+  db
+    .insertInto('scans')
+    .values(places as never)
+    .onConflict((conflict) =>
+      conflict
+        .column('version_id')
+        .doUpdateSet((eb) => Object.fromEntries(scanColumns.map((name) => [name, eb.ref(`excluded.${name}`)]))),
+    ),
+)
+
+/** The stored scan of a version; undefined if there is none yet. */
+export function findScan(db: Kysely<Tables>, versionId: string): Promise<StoredScan | undefined> {
+  return db.selectFrom('scans').select(scanColumns).where('version_id', '=', versionId).executeTakeFirst()
+}
+
+/** The public form of a version's stored scan; null if there is none yet. */
+export async function readScan(db: Kysely<Tables>, versionId: string): Promise<Security | null> {
+  const stored = await findScan(db, versionId)
+  return stored ? (JSON.parse(stored.report) as Security) : null
+}
+
+/** As {@link readScan} for many versions, by id. Versions without a scan are missing from the result. */
+export async function readScansOfMany(
+  db: Kysely<Tables>,
+  versionIds: readonly string[],
+): Promise<ReadonlyMap<string, Security>> {
+  if (versionIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('scans')
+    .select(['version_id', 'report'])
+    .where('version_id', 'in', versionIds)
+    .execute()
+  return new Map(rows.map(({ version_id, report }) => [version_id, JSON.parse(report) as Security]))
+}
+
+/** What a version accesses, and what of that is new in it, in public form. */
+export interface ShownAccess {
+  readonly access: Access
+  /** Compared with the next lower version that is not yanked; null if there is none. */
+  readonly widens: Widens | null
+}
+
+/** A version with the facts needed to compare it with the others of its skill. */
+interface ListedVersion {
+  readonly id: string
+  readonly version: string
+  readonly yanked: number
+}
+
+/** Stores what a version accesses, in the transaction that stores the version. */
+async function putAccess(
+  trx: WriteTransaction,
+  { versionId, access }: { versionId: string; access: Access },
+): Promise<void> {
+  await insertAccess(trx, { version_id: versionId, access: JSON.stringify(access) })
+}
+
+const insertAccess = keepInsert('version_access')
+
+/** The public form of what a version accesses. */
+export async function showAccess(
+  db: Kysely<Tables>,
+  { id, skill_id }: { id: string; skill_id: string },
+): Promise<ShownAccess> {
+  return (await showAccessOfMany(db, skill_id, [id])).get(id)!
+}
+
+/** As {@link showAccess} of many versions of one skill, by their ids, with two queries. */
+export async function showAccessOfMany(
+  db: Kysely<Tables>,
+  skillId: string,
+  ids: readonly string[],
+): Promise<Map<string, ShownAccess>> {
+  return showAccessAmong(db, await selectVersions(db, { skillId }), ids)
+}
+
+/** As {@link showAccessOfMany}, given all versions of the skill, highest first. */
+export async function showAccessAmong(
+  db: Kysely<Tables>,
+  versions: readonly ListedVersion[],
+  ids: readonly string[],
+): Promise<Map<string, ShownAccess>> {
+  const wanted = new Set(ids)
+  const pairs = versions.flatMap((version, i) =>
+    wanted.has(version.id) ? [{ version, earlier: versions.find((one, at) => at > i && one.yanked === 0) }] : [],
+  )
+  const found = await readAccessOfMany(
+    db,
+    pairs.flatMap(({ version, earlier }) => [version.id, ...(earlier ? [earlier.id] : [])]),
+  )
+  const toVersionAccess = ({ id, version }: ListedVersion) => ({ version, access: found.get(id) ?? unread })
+  return new Map(
+    pairs.map(({ version, earlier }) => {
+      const { access } = toVersionAccess(version)
+      const widens = earlier ? findWidening(toVersionAccess(earlier), toVersionAccess(version)) : null
+      return [version.id, { access, widens }]
+    }),
+  )
+}
+
+/** What versions access, by version id. */
+export async function readAccessOfMany(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, Access>> {
+  if (ids.length === 0) return new Map()
+  const rows =
+    ids.length <= 2
+      ? await selectPair(db, { one: ids[0]!, other: ids.at(-1)! })
+      : await selectMany(db, [...new Set(ids)])
+  return new Map(rows.map(({ version_id, access }) => [version_id, JSON.parse(access) as Access]))
+}
+
+/** The access of a version stored by a release that did not analyse it. */
+export const unread: Access = {
+  tools: [],
+  commands: [],
+  hosts: [],
+  environment: [],
+  packages: [],
+  files: [],
+  cut: ['What this version accesses has not been analysed.'],
+}
+
+interface AccessRow {
+  version_id: string
+  access: string
+}
+
+const selectPair = keepCompiled((db, { one, other }: { one: string; other: string }) =>
+  db.selectFrom('version_access').selectAll().where('version_id', 'in', [one, other]),
+)
+
+const selectVersions = keepCompiled((db, { skillId }: { skillId: string }) =>
+  db
+    .selectFrom('versions')
+    .select(['id', 'version', 'yanked'])
+    .where('skill_id', '=', skillId)
+    .orderBy('sort_key', 'desc'),
+)
+
+function selectMany(db: Kysely<Tables>, ids: readonly string[]): Promise<AccessRow[]> {
+  return db.selectFrom('version_access').selectAll().where('version_id', 'in', ids).execute()
 }

@@ -1,18 +1,17 @@
-import { RegistryError, type Pack, type Warning } from '@skillstead/protocol'
+import { type FieldError, isVersion, type Pack, RegistryError, type Warning } from '@skillstead/protocol'
 import { toSlug } from '@skillstead/skill-format'
-import { recordAudit } from '../log/audit.ts'
-import { callerId, requireAccount, type Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
+import { type Caller, callerId, requireAccount } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
-import { appendChange } from '../log/append-change.ts'
-import { checkTexts, toPackTexts } from './text-scan.ts'
+import { appendChange, type LogDraft } from '../log/append-change.ts'
+import { recordAudit } from '../log/audit.ts'
+import { jsonBytes } from '../log/entry-text.ts'
 import type { PackRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { getPack } from './find-pack.ts'
-import { resolveMembers, type Member, type MemberInput } from './pack-members.ts'
-import { showPack } from './pack-form.ts'
-import { toPackEntries } from './pack-log.ts'
-import { requireFreeSlug, toShownSlug, toStoredSlug } from './pack-slugs.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
+import { findReadableSkill } from './find-skill.ts'
+import { getPack, requireFreeSlug, showPack, toShownSlug, toStoredSlug } from './read-packs.ts'
+import { getVersion } from './read-skill.ts'
+import { checkTexts, toPackTexts } from './metadata-scan.ts'
 
 /** A written pack with the scan findings of its texts. */
 type PackAnswer = Pack & { warnings?: Warning[] }
@@ -176,4 +175,119 @@ async function finish(
 function noSlug(name: string): RegistryError {
   const message = `cannot be made from the name '${name}'; give one.`
   return new RegistryError('invalid_request', `slug ${message}`, { errors: [{ path: 'slug', message }] })
+}
+
+/** A member as named in a request. */
+type MemberInput = string | { name: string; version?: string; note?: string }
+
+/** A member with its skill. */
+interface Member {
+  readonly skillId: string
+  readonly fullName: string
+  readonly isPublic: boolean
+  readonly pinnedVersion: string | null
+  readonly note: string
+}
+
+/**
+ * Finds all members. Throws `invalid_request` that names each one that the caller cannot see or that is listed twice.
+ */
+async function resolveMembers(
+  context: CatalogueContext,
+  inputs: readonly MemberInput[],
+  caller: Caller,
+): Promise<Member[]> {
+  const members: Member[] = []
+  const errors: FieldError[] = []
+  for (const [i, input] of inputs.entries()) {
+    const wanted = typeof input === 'string' ? { name: input } : input
+    const member = await findMember(context, wanted, caller)
+    if (typeof member === 'string') errors.push({ path: `skills.${i}`, message: member })
+    else if (members.some(({ skillId }) => skillId === member.skillId))
+      errors.push({ path: `skills.${i}`, message: `names ${member.fullName} a second time.` })
+    else members.push(member)
+  }
+  if (errors.length > 0) {
+    throw new RegistryError('invalid_request', errors.map(({ path, message }) => `${path} ${message}`).join(' '), {
+      errors,
+    })
+  }
+  return members
+}
+
+async function findMember(
+  context: CatalogueContext,
+  wanted: { name: string; version?: string; note?: string },
+  caller: Caller,
+): Promise<Member | string> {
+  const skill = await findReadableSkill(context, wanted.name, caller)
+  if (!skill) return `'${wanted.name}' is no skill that you may see.`
+  if (wanted.version !== undefined) {
+    if (!isVersion(wanted.version))
+      return `has '${wanted.version}' for a version; three numbers are needed, such as 1.4.0.`
+    const version = await getVersion(context, skill, wanted.version).catch(() => undefined)
+    if (!version) return `pins ${skill.full_name}@${wanted.version}, which there is not.`
+  }
+  return {
+    skillId: skill.id,
+    fullName: skill.full_name,
+    isPublic: skill.visibility === 'public' && skill.state === 'live',
+    pinnedVersion: wanted.version ?? null,
+    note: wanted.note ?? '',
+  }
+}
+
+/**
+ * Bytes of a pack's skill list per log entry, which leaves room for its other fields. A long list takes several
+ * entries.
+ */
+const partBytesMax = 32_768
+
+/** The public log entries for a change of a pack: its current public state, or its withdrawal. */
+function toPackEntries(before: PackRow | undefined, pack: PackRow, members: readonly Member[]): LogDraft[] {
+  const was = before !== undefined && isPublicPack(before)
+  if (!isPublicPack(pack)) return was ? [toEntry(pack, { withdrawn: true })] : []
+  const skills = members
+    .filter(({ isPublic }) => isPublic)
+    .map(({ fullName, pinnedVersion, note }) => ({ fullName, pinnedVersion, note }))
+  const parts = toParts(skills)
+  const { name, description } = pack
+  // The first part starts a new list; the others append to it.
+  return parts.map((some, i) =>
+    toEntry(pack, {
+      withdrawn: false,
+      name,
+      description,
+      skills: some,
+      ...(parts.length > 1 && { part: { number: i + 1, of: parts.length } }),
+    }),
+  )
+}
+
+function toParts<Item>(items: readonly Item[]): Item[][] {
+  const parts: Item[][] = [[]]
+  let bytes = 0
+  for (const item of items) {
+    bytes += jsonBytes(item) + 1
+    if (bytes > partBytesMax && parts.at(-1)!.length > 0) {
+      parts.push([])
+      bytes = jsonBytes(item) + 1
+    }
+    parts.at(-1)!.push(item)
+  }
+  return parts
+}
+
+function isPublicPack(pack: PackRow): boolean {
+  return pack.visibility === 'public' && pack.state === 'live'
+}
+
+function toEntry(pack: PackRow, data: Record<string, unknown>): LogDraft {
+  const curator = { id: pack.curator_id, username: pack.curator }
+  return {
+    type: 'pack',
+    subject: pack.slug,
+    digest: null,
+    data: { pack: { id: pack.id, slug: pack.slug }, curator, ...data },
+  }
 }

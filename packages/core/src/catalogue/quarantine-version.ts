@@ -1,14 +1,13 @@
-import { RegistryError, limits, type QuarantinedVersion } from '@skillstead/protocol'
-import { recordAudit } from '../log/audit.ts'
+import { limits, type QuarantinedVersion, RegistryError, type Security, toTimestamp } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
 import { newId } from '../kernel/ids.ts'
-import type { PackedContent } from './skill-package.ts'
-import type { Inspection } from './inspection.ts'
-import type { Publication, Published } from './publish-version.ts'
+import { recordAudit } from '../log/audit.ts'
 import type { HeldVersionRow } from '../storage/rows-scans.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { toQuarantinedVersion } from './quarantine-form.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
+import type { Inspection } from './inspection.ts'
+import type { Publication, Published } from './publish-version.ts'
+import type { PackedContent } from './skill-package.ts'
 
 /** A publication as stored in quarantine: without its content and inspection, which are stored apart. */
 export type QuarantinedPublication = Omit<Publication, 'content' | 'inspection' | 'released'>
@@ -89,5 +88,19 @@ async function putFiles(trx: WriteTransaction, quarantineId: string, { files, bl
       .insertInto('held_files')
       .values({ held_id: quarantineId, path, ...blobs[i]! })
       .execute()
+  }
+}
+
+/** The public form of a quarantined version; `publisher` is the publisher's username. */
+export function toQuarantinedVersion(row: HeldVersionRow & { publisher: string }): QuarantinedVersion {
+  return {
+    id: row.id,
+    fullName: row.full_name,
+    version: row.version,
+    digest: row.digest,
+    publisher: { id: row.publisher_id, username: row.publisher },
+    security: JSON.parse(row.scan) as Security,
+    createdAt: toTimestamp(row.created_at),
+    published: false,
   }
 }

@@ -14,9 +14,9 @@ import {
   type VersionContent,
   type VersionMetadata,
 } from './skill-document.ts'
-import { toLogEntries, type SkillCause } from './skill-entries.ts'
-import { showAccessAmong } from './stored-access.ts'
-import { readContent, type VersionContents } from './version-contents.ts'
+import { toLogEntries, type SkillCause } from './skill-log.ts'
+import { showAccessAmong } from './inspection.ts'
+import { readContent, type VersionContents } from './version-files.ts'
 
 interface KnownVersion {
   readonly id: string

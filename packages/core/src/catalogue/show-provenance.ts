@@ -1,13 +1,16 @@
-import { type Provenance, toSignedFields, toTimestamp } from '@skillstead/protocol'
+import { type Provenance, RegistryError, toSignedFields, toTimestamp } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
-import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
 import { readVerifiedMethods } from '../accounts/verified-methods.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { readSignedCheckpoint } from '../log/checkpoint.ts'
+import { proveInclusion } from '../log/log-proofs.ts'
+import { signText } from '../log/signing-keys.ts'
+import type { SkillRow, VersionRow } from '../storage/tables.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
+import { readForkChain } from './lineage.ts'
 import { getContent } from './read-skill.ts'
 import { toOrigin } from './skill-document.ts'
-import { signText } from '../log/signing-keys.ts'
-import { readForkChain } from './fork-chain.ts'
-import { proveVersion } from './prove-version.ts'
+import { isPublicMatter } from './skill-log.ts'
 
 /**
  * GET /skills/<name>/provenance: who published a version and when, its source, and its inclusion proof, signed, so that
@@ -61,4 +64,44 @@ async function readFirstPublished(context: CatalogueContext, skillId: string): P
 async function signRecord(context: CatalogueContext, record: Omit<Provenance, 'signature'>): Promise<string> {
   const lines = await signText(context, `${canonicalize(toSignedFields(record))}\n`)
   return lines.map((line) => `${line}\n`).join('')
+}
+
+/**
+ * The inclusion proof of a version; null for a version that is not public, since the log has no entry for it. For a
+ * mirrored skill it is a proof in the upstream's log, built from the local copy of that log.
+ */
+async function proveVersion(
+  context: CatalogueContext,
+  skill: SkillRow,
+  { version }: Pick<VersionRow, 'version'>,
+): Promise<Provenance['log']> {
+  if (!isPublicMatter(skill)) return null
+  const subject = `${skill.full_name}@${version}`
+  if (skill.origin_kind === 'mirror') {
+    const upstream = await context.upstreamLogs.proveVersion(context.database.read, skill, subject)
+    if (upstream) return upstream
+  }
+  const found = await findEntry(context, subject)
+  if (!found) throw new RegistryError('internal', `The entry of ${subject} is missing from this node's log.`)
+  const { entry, index } = found
+  // Read after the entry, so that the checkpoint is of a tree that includes it.
+  const { origin, treeSize, rootHash, timeless: checkpoint } = await readSignedCheckpoint(context)
+  const { leafHash, inclusionProof } = await proveInclusion(context, index, treeSize)
+  return { origin, index, treeSize, leafHash, rootHash, inclusionProof, checkpoint, entry }
+}
+
+/** The newest of its entries: each time the skill becomes public again, the log gets another one. */
+async function findEntry(
+  context: CatalogueContext,
+  subject: string,
+): Promise<{ entry: string; index: number } | undefined> {
+  const row = await context.database.read
+    .selectFrom('log')
+    .select(['seq', 'entry'])
+    .where('subject', '=', subject)
+    .where('type', '=', 'version')
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row && { entry: row.entry, index: row.seq - 1 }
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { CatalogueContext } from './catalogue-context.ts'
 import type { SketchedVersion } from './copy-index.ts'
-import { findSkillMd, readSources } from './read-body.ts'
+import { findSkillMd, readSources } from './copy-candidates.ts'
 import { readWords, sketchWords } from './sketch.ts'
 
 const topic = 'copies.sketch'

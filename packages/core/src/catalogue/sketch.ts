@@ -1,6 +1,5 @@
 import { findBody } from '@skillstead/skill-format'
-import { shingleRange, shingleWords, toShingles, toWords } from './shingles.ts'
-import { comparedCharactersMax } from './copy-words.ts'
+import { comparedCharactersMax, shingleRange, shingleWords, toShingles, toWords } from './shingles.ts'
 
 /** Bodies with fewer shingles resemble each other by chance and are not indexed. */
 const shinglesMin = 8

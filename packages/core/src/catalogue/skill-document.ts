@@ -1,10 +1,9 @@
-import { type Skill, type SkillDetails, toTimestamp } from '@skillstead/protocol'
-import type { ShownAccess } from './stored-access.ts'
+import { type Security, type Skill, type SkillDetails, type SkillVersion, toTimestamp } from '@skillstead/protocol'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import { EncodedJson } from '../kernel/encoded-json.ts'
-import type { StoredScan } from './stored-scans.ts'
 import { keepCompiled } from '../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
+import type { ShownAccess, StoredScan } from './inspection.ts'
 import type { FileRow } from './version-files.ts'
 
 /** The metadata in a version's SKILL.md, as stored in its row. */
@@ -180,5 +179,28 @@ function toVersionSummary(row: ListedVersion) {
     digest: row.digest,
     changelog: row.changelog,
     yanked: row.yanked === 1,
+  }
+}
+
+/** The public form of a version. */
+export function toVersion(
+  row: VersionRow,
+  files: readonly FileRow[],
+  security: Security | null,
+  { access, widens }: ShownAccess,
+): SkillVersion {
+  return {
+    version: row.version,
+    publishedAt: toTimestamp(row.published_at),
+    digest: row.digest,
+    changelog: row.changelog,
+    yanked: row.yanked === 1,
+    size: row.size,
+    files: files.map(({ path, size, digest }) => ({ path, size, digest })),
+    portable: row.portable === 1,
+    security,
+    access,
+    widens,
+    publisher: { id: row.publisher_id, username: row.publisher },
   }
 }

@@ -1,9 +1,12 @@
 import { RegistryError } from '@skillstead/protocol'
+import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
+import { recordAudit } from '../log/audit.ts'
 import { keepCompiled, keepInsert } from '../storage/compiled-query.ts'
-import type { SkillRow, SkillTable, UserRow } from '../storage/tables.ts'
+import type { SkillRow, SkillState, SkillTable, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { toColumns, type SkillSettings } from './skill-settings.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
+import { refreshSkill } from './refresh-skill.ts'
 
 /**
  * The skill to which a full name refers for a publisher, within a transaction; undefined if the name is free. Throws
@@ -24,7 +27,7 @@ export async function findTarget(trx: WriteTransaction, fullName: string): Promi
 }
 
 /** The origin of a mirrored skill, and the fields taken from there. */
-export interface MirroredFrom {
+interface MirroredFrom {
   readonly upstream: string
   /** The skill's id at the upstream, if known. */
   readonly skillId?: string | undefined
@@ -111,3 +114,123 @@ const selectMoved = keepCompiled((db, { fullName }: { fullName: string }) =>
 const selectByName = keepCompiled((db, { fullName }: { fullName: string }) =>
   db.selectFrom('skills').selectAll().where('full_name', '=', fullName),
 )
+
+/** The settings of the skill itself in a request; undefined fields are unchanged. */
+export interface SkillSettings {
+  readonly displayName?: string
+  readonly description?: string
+  readonly category?: string
+  readonly license?: string
+  readonly keywords?: readonly string[]
+  readonly visibility?: SkillRow['visibility']
+  readonly deprecated?: boolean
+  readonly deprecationMessage?: string
+  readonly repository?: string
+}
+
+/** Writes the columns that differ from the row; `refreshSkill` updates the rest. Returns whether any differed. */
+export async function applySettings(
+  trx: WriteTransaction,
+  before: SkillRow,
+  settings: SkillSettings,
+): Promise<boolean> {
+  const changed = Object.entries(toColumns(settings)).filter(
+    ([name, value]) => value !== before[name as keyof SkillRow],
+  )
+  if (changed.length === 0) return false
+  await trx.updateTable('skills').set(Object.fromEntries(changed)).where('id', '=', before.id).execute()
+  return true
+}
+
+/** The settings that are given, as columns. */
+export function toColumns(settings: SkillSettings): Partial<SkillRow> {
+  const columns: { [K in keyof SkillRow]?: SkillRow[K] | undefined } = {
+    display_name: settings.displayName,
+    description: settings.description,
+    category: settings.category,
+    license: settings.license,
+    keywords: settings.keywords && JSON.stringify(settings.keywords),
+    visibility: settings.visibility,
+    deprecated: settings.deprecated === undefined ? undefined : Number(settings.deprecated),
+    deprecation_message: settings.deprecationMessage,
+    repository: settings.repository,
+  }
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)) as Partial<SkillRow>
+}
+
+interface Stub {
+  readonly owner: Pick<UserRow, 'id' | 'username'>
+  readonly name: string
+  readonly description: string
+  readonly repository: string
+}
+
+/**
+ * Creates a stub: a skill of which only the name is known, in an unclaimed namespace. Lists include it only on request,
+ * and it becomes a skill when its owner publishes it. Returns an existing skill unchanged.
+ */
+export async function createStub(context: CatalogueContext, stub: Stub, caller: Caller): Promise<SkillRow> {
+  return context.database.writer.write((trx) => putStub(context, trx, stub, caller))
+}
+
+/** As {@link createStub}, within a transaction. Throws `name_taken` and `taken_down` for names that are no longer free. */
+export async function putStub(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  stub: Stub,
+  caller: Caller,
+): Promise<SkillRow> {
+  const existing = await findTarget(trx, `${stub.owner.username}/${stub.name}`)
+  if (existing) return existing
+  const at = context.clock.now()
+  const id = await insertSkill(trx, { owner: stub.owner, fields: { name: stub.name } }, at)
+  const columns = {
+    stub: 1,
+    description: stub.description,
+    repository: stub.repository,
+    origin_kind: 'external',
+  } as const
+  await trx.updateTable('skills').set(columns).where('id', '=', id).execute()
+  await recordAudit(trx, { caller, action: 'skill.stub', subject: `${stub.owner.username}/${stub.name}`, at })
+  return refreshSkill(context, trx, {
+    skillId: id,
+    before: undefined,
+    cause: { type: 'skill' },
+    at,
+  })
+}
+
+/** The states of a takedown case in which the content is hidden (CONTRACT, DMCA). */
+const hidingStatuses = ['removed', 'counter_noticed', 'upheld'] as const
+
+/**
+ * Sets the state of a skill from its cases: a takedown takes precedence over moderation, and nothing restores a skill
+ * that its owner deleted. `refreshSkill` updates the rest. Returns whether the state changed.
+ */
+export async function settleState(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
+  if (skill.state === 'withdrawn') return false
+  const state = await findState(trx, skill.id)
+  if (state === skill.state) return false
+  await trx.updateTable('skills').set({ state }).where('id', '=', skill.id).execute()
+  return true
+}
+
+/** The state of a skill that is not deleted. */
+export async function findState(trx: WriteTransaction, skillId: string): Promise<SkillState> {
+  const takedown = await trx
+    .selectFrom('dmca_cases')
+    .select('id')
+    .where('skill_id', '=', skillId)
+    .where('status', 'in', hidingStatuses)
+    .limit(1)
+    .executeTakeFirst()
+  if (takedown) return 'taken_down'
+  const { moderation, source_state } = await trx
+    .selectFrom('skills')
+    .select(['moderation', 'source_state'])
+    .where('id', '=', skillId)
+    .executeTakeFirstOrThrow()
+  // A takedown at the upstream also applies here, whatever is decided here.
+  if (source_state === 'taken_down') return 'taken_down'
+  return moderation === 'hidden' ? 'hidden' : 'live'
+}

@@ -1,8 +1,12 @@
-import { compareFiles } from '@skillstead/protocol'
+import { compareFiles, RegistryError } from '@skillstead/protocol'
+import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { Kysely } from 'kysely'
 import { getBlob } from '../storage/blobs.ts'
 import { keepCompiled } from '../storage/compiled-query.ts'
-import type { Tables } from '../storage/tables.ts'
+import type { SkillRow, Tables, VersionRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { findScan } from './inspection.ts'
+import type { VersionContent, VersionMetadata } from './skill-document.ts'
 
 /** A file of a version: its path and the digest of its bytes. */
 export interface FileRow {
@@ -49,4 +53,85 @@ export async function readFilesOfMany(
   }
   for (const list of files.values()) list.sort(compareFiles)
   return files
+}
+
+/** A transaction's cache of versions, by id. */
+export type VersionContents = Map<string, VersionContent>
+
+/** The content of a version, read at most once. */
+export async function readContent(
+  trx: WriteTransaction,
+  versionId: string,
+  contents: VersionContents,
+): Promise<VersionContent> {
+  const read = contents.get(versionId)
+  if (read) return read
+  const row = await trx.selectFrom('versions').select('metadata').where('id', '=', versionId).executeTakeFirstOrThrow()
+  const content = {
+    metadata: JSON.parse(row.metadata) as VersionMetadata,
+    files: await readFiles(trx, versionId),
+    scan: await findScan(trx, versionId),
+  }
+  contents.set(versionId, content)
+  return content
+}
+
+/**
+ * Throws `not_found` for a version that was stored before git paths were refused: git would run what its config names.
+ * A rescan yanks the version; its details and findings stay visible.
+ */
+export async function refuseQuarantined(
+  db: Kysely<Tables>,
+  { full_name: fullName }: Pick<SkillRow, 'full_name'>,
+  { id, version }: Pick<VersionRow, 'id' | 'version'>,
+): Promise<void> {
+  const problem = await findProblem(db, id)
+  if (!problem) return
+  const { path, message } = problem
+  throw new RegistryError('not_found', `${fullName}@${version} is quarantined. ${path}: ${message}`)
+}
+
+/**
+ * Returns a check whether versions, by id, are quarantined like that. Each version is read once, since clients request
+ * all its files.
+ */
+export function createQuarantineCheck(db: Kysely<Tables>): (versionId: string) => Promise<boolean> {
+  const known = new Map<string, boolean>()
+  return async (versionId) => {
+    const isQuarantined = known.get(versionId) ?? (await findProblem(db, versionId)) !== undefined
+    known.set(versionId, isQuarantined)
+    return isQuarantined
+  }
+}
+
+async function findProblem(db: Kysely<Tables>, versionId: string) {
+  return findGitProblems((await readFiles(db, versionId)).map(({ path }) => path))[0]
+}
+
+/** Media types of published files. Anything that a browser could run as a page is served as plain bytes. */
+const mediaTypes: Record<string, string> = {
+  md: 'text/markdown; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+  py: 'text/plain; charset=utf-8',
+  sh: 'text/plain; charset=utf-8',
+  ts: 'text/plain; charset=utf-8',
+  js: 'text/plain; charset=utf-8',
+  yaml: 'text/plain; charset=utf-8',
+  yml: 'text/plain; charset=utf-8',
+  toml: 'text/plain; charset=utf-8',
+  csv: 'text/plain; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+  zip: 'application/zip',
+}
+
+/** The media type of a file by its extension. */
+export function toContentType(path: string): string {
+  const dot = path.lastIndexOf('.')
+  return mediaTypes[path.slice(dot + 1).toLowerCase()] ?? 'application/octet-stream'
 }

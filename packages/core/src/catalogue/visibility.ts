@@ -1,8 +1,8 @@
 import { RegistryError } from '@skillstead/protocol'
-import type { Kysely } from 'kysely'
-import { callerId, type Caller, type UserCaller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
+import { type Kysely, type RawBuilder, sql, type SqlBool } from 'kysely'
+import { type Caller, callerId, type UserCaller } from '../kernel/caller.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 
 /** The columns that visibility rules use. */
 export type Visible = Pick<SkillRow, 'id' | 'owner_id' | 'visibility' | 'state' | 'full_name'>
@@ -23,7 +23,7 @@ export class TakenDown extends RegistryError {
 }
 
 /** A caller's view of a skill: the skill, the fact that it is under a takedown (which is not secret), or nothing. */
-export type Sight = 'seen' | 'taken_down' | 'unseen'
+type Sight = 'seen' | 'taken_down' | 'unseen'
 
 /** Whether the caller may see a skill. Throws {@link TakenDown} if only a takedown prevents it. */
 export async function canSee(context: CatalogueContext, skill: Visible, caller: Caller): Promise<boolean> {
@@ -192,4 +192,15 @@ async function findRole(db: Kysely<Tables>, skill: Visible, caller: Caller): Pro
     .where('user_id', '=', caller.userId)
     .executeTakeFirst()
   return row?.role
+}
+
+/** Whether a row of `skills` is in the lists of a caller: see `visibility.ts` for the rule about one skill. */
+export function isListedFor(caller: Caller): RawBuilder<SqlBool> {
+  return sql`(skills.state = 'live' and skills.latest_version <> '' and skills.stub = 0 and ${isListedTo(callerId(caller))})`
+}
+
+function isListedTo(viewer: string | null): RawBuilder<SqlBool> {
+  if (viewer === null) return sql`skills.visibility = 'public'`
+  return sql`(skills.visibility in ('public', 'internal') or skills.owner_id = ${viewer} or exists (
+    select 1 from collaborators where collaborators.skill_id = skills.id and collaborators.user_id = ${viewer}))`
 }

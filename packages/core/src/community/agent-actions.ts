@@ -1,8 +1,11 @@
 import { sql } from 'kysely'
+import { findCallingAgent } from '../accounts/find-agent.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { UserCaller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import type { AgentActionType, AgentRow } from '../storage/rows-community.ts'
+import type { VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { toTrustScore, type TrustCounters } from './agent-trust.ts'
 
 /** An action of an agent. `detail` names no skill, since names change and not everyone may know them. */
 export interface AgentAction {
@@ -12,7 +15,7 @@ export interface AgentAction {
 }
 
 /** What actions add to an agent's counters, and whether they were authenticated. */
-export interface ActionChange {
+interface ActionChange {
   readonly authenticated?: boolean
   readonly reviews?: number
   readonly authenticatedReviews?: number
@@ -120,4 +123,67 @@ async function changeAgent(
   if (trust_score !== agent.trust_score)
     await trx.updateTable('agents').set({ trust_score }).where('id', '=', agentId).execute()
   return { ...agent, trust_score }
+}
+
+/** The counters from which an agent's trust score is computed. */
+export type TrustCounters = Pick<
+  AgentRow,
+  | 'authenticated'
+  | 'authenticated_review_count'
+  | 'review_count'
+  | 'helpful_count'
+  | 'published_count'
+  | 'install_count'
+>
+
+/**
+ * The trust score as a table: each counter gives up to `points`, all of them from `fullAt` on. Growth is logarithmic,
+ * so that the first actions count most and no amount of one kind replaces the others. Actions without a token could be
+ * anyone's and weigh little: an authenticated review counts in two rows, an unauthenticated one in one row.
+ */
+export const trustTable: readonly { counter: keyof TrustCounters; points: number; fullAt: number }[] = [
+  { counter: 'authenticated', points: 15, fullAt: 1 },
+  { counter: 'authenticated_review_count', points: 30, fullAt: 50 },
+  { counter: 'helpful_count', points: 25, fullAt: 100 },
+  { counter: 'published_count', points: 15, fullAt: 20 },
+  { counter: 'install_count', points: 10, fullAt: 100 },
+  { counter: 'review_count', points: 5, fullAt: 50 },
+]
+
+/** An agent's trust score: an integer from 0 to 100 that never falls while its counters rise. */
+export function toTrustScore(counters: TrustCounters): number {
+  const points = trustTable.map(({ counter, points: most, fullAt }) => {
+    const share = Math.log1p(counters[counter]) / Math.log1p(fullAt)
+    return most * Math.min(1, share)
+  })
+  return Math.round(points.reduce((sum, part) => sum + part, 0))
+}
+
+type MadeVersion = Pick<VersionRow, 'skill_id' | 'version' | 'published_at'>
+
+/** Records a published version as an action of the agent whose token the request had, if any. */
+export async function attributeVersion(
+  trx: WriteTransaction,
+  version: MadeVersion,
+  by: { user: UserCaller; options: CallOptions },
+): Promise<void> {
+  const agent = await findCallingAgent(trx, by.options.agentToken)
+  if (agent) await attributeTo(trx, agent, version, by.user.userId)
+}
+
+/** Records a published version as an action of an agent. */
+export async function attributeTo(
+  trx: WriteTransaction,
+  agent: AgentRow,
+  version: MadeVersion,
+  userId: string,
+): Promise<void> {
+  const at = version.published_at
+  await linkAgent(trx, agent, userId)
+  const action = {
+    type: 'published',
+    skillId: version.skill_id,
+    detail: `Published version ${version.version}`,
+  } as const
+  await recordAction(trx, agent, action, at, { authenticated: true, published: 1 })
 }

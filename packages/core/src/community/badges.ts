@@ -1,7 +1,7 @@
-import type { WriteTransaction } from '../storage/writer.ts'
-import type { Facts } from './author-facts.ts'
+import type { Reputation } from '@skillstead/protocol'
 import type { VerifiedMethod } from '../accounts/verified-methods.ts'
-import { pointUnits } from './reputation-formula.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import type { Facts } from './author-standings.ts'
 
 interface Badge {
   readonly id: string
@@ -56,4 +56,84 @@ export async function settleBadges(
     .values(rows)
     .onConflict((conflict) => conflict.doNothing())
     .execute()
+}
+
+/** How an author was verified. */
+
+/** Review points are stored in thousandths: sums of integers are exact in any order. */
+export const pointUnits = 1000
+
+/**
+ * The complete formula; a test keeps it equal to docs/reputation.md. Values that grow with use approach `most` and
+ * never exceed it; half of it is reached at `halfAt`. So no number of downloads, which anyone can generate, outweighs
+ * the ratings of thirty people with accounts. All maxima add up to 1000.
+ */
+export const formula = {
+  downloads: { most: 150, halfAt: 2000 },
+  stars: { most: 250, halfAt: 20 },
+  /** In points: each half star above three adds one, each below subtracts one; fractions count. */
+  reviews: { most: 250, halfAt: 20 },
+  verification: { most: 150, each: { github: 50, domain: 70, manual: 80 } },
+  /** The share of skills with the property; lower with few skills. */
+  quality: { portable: { most: 100, halfAt: 4 }, described: { most: 100, halfAt: 4 } },
+  penalties: { most: 1000, each: { flagged_skills: 30, hidden_skills: 60, taken_down_skills: 120 } },
+} as const
+
+/** The highest score. */
+export const scoreMax = 1000
+
+/** The levels with their minimum scores, highest first. */
+export const levels = [
+  { level: 'exemplary', from: 750 },
+  { level: 'trusted', from: 450 },
+  { level: 'established', from: 200 },
+  { level: 'contributor', from: 50 },
+  { level: 'newcomer', from: 0 },
+] as const
+
+/** The components of a score: integers, at least 0 except the penalties, which are at most 0. */
+export function toComponents(facts: Facts, methods: readonly VerifiedMethod[]): Reputation['components'] {
+  const { portable, described } = formula.quality
+  return {
+    downloads: saturate(facts.downloads, formula.downloads),
+    stars: saturate(facts.stars, formula.stars),
+    reviews: saturate(facts.review_points / pointUnits, formula.reviews),
+    verification: sumUp(formula.verification, (method) => Number(methods.includes(method))),
+    quality: toShare(facts.portable_skills, facts, portable) + toShare(facts.described_skills, facts, described),
+    penalties: 0 - sumUp(formula.penalties, (name) => facts[name]),
+  }
+}
+
+/** The sum of the components, limited to 0 to 1000. */
+export function toScore(facts: Facts, methods: readonly VerifiedMethod[]): number {
+  const sum = Object.values(toComponents(facts, methods)).reduce((total, points) => total + points, 0)
+  return Math.min(scoreMax, Math.max(0, sum))
+}
+
+/** The level of a score. */
+export function toLevel(score: number): (typeof levels)[number]['level'] {
+  return levels.find(({ from }) => score >= from)!.level
+}
+
+interface Curve {
+  readonly most: number
+  readonly halfAt: number
+}
+
+function saturate(amount: number, { most, halfAt }: Curve): number {
+  const counted = Math.max(0, amount)
+  return Math.round((most * counted) / (counted + halfAt))
+}
+
+/** As {@link saturate} if all skills have the property; each skill without it reduces the result proportionally. */
+function toShare(such: number, { skills }: Facts, { most, halfAt }: Curve): number {
+  return Math.round((most * such) / (skills + halfAt))
+}
+
+function sumUp<Name extends string>(
+  { most, each }: { readonly most: number; readonly each: Readonly<Record<Name, number>> },
+  count: (name: Name) => number,
+): number {
+  const sum = Object.entries<number>(each).reduce((total, [name, points]) => total + points * count(name as Name), 0)
+  return Math.min(most, sum)
 }

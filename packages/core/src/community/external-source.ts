@@ -1,5 +1,11 @@
-import { readAddress, readSegments, refuseUrl, type Address } from './external-address.ts'
-import { toRepositorySource, type Place } from './repository-source.ts'
+import {
+  type Address,
+  type Place,
+  readAddress,
+  readSegments,
+  refuseUrl,
+  toRepositorySource,
+} from './repository-source.ts'
 
 /** The location of an external skill, the same for every notation of it. */
 export interface ExternalSource {

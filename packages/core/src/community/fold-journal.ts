@@ -7,8 +7,7 @@ import { isInList, toCountTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { countDownloads } from './count-downloads.ts'
 import type { HourlyCounts } from './telemetry.ts'
-import { addToTrends, toHour } from './trends.ts'
-import { rollAllTrends } from './trend-windows.ts'
+import { addToTrends, rollAllTrends, toHour } from './trends.ts'
 
 /** Counts per transaction, so that none blocks the event loop for long. */
 const countsMax = 64

@@ -1,8 +1,10 @@
 import { RegistryError } from '@skillstead/protocol'
 import { parseSkillMd, readSkillFields, toSlug } from '@skillstead/skill-format'
+import { createOutgoing } from '../http/create-outgoing.ts'
+import type { OutgoingOptions, OutgoingResponse } from '../http/outgoing.ts'
+import { systemClock } from '../kernel/clock.ts'
 import type { CommunityContext } from './community-context.ts'
-import type { OutgoingResponse } from '../http/outgoing.ts'
-import type { ExternalSource } from './external-source.ts'
+import { type ExternalSource, parseSource } from './external-source.ts'
 
 /** An external SKILL.md with the URL it was read from. */
 interface ReadSkill {
@@ -61,4 +63,21 @@ function isOther({ rootIfNamed, candidates }: ExternalSource, candidate: string,
   if (rootIfNamed === undefined || candidate !== candidates.at(-1)) return false
   const { name, nameSlug } = readSkillFields(parseSkillMd(text))
   return (name ?? nameSlug) !== toSlug(rootIfNamed)
+}
+
+/**
+ * Reads the SKILL.md at an address without a registry, with the same restrictions: public hosts only, unless `outgoing`
+ * allows others. Throws `invalid_request`, `upstream_failed`, `upstream_timeout`.
+ */
+export async function readExternalText(
+  url: string,
+  options: OutgoingOptions = {},
+): Promise<{ address: string; text: string }> {
+  const source = parseSource(url)
+  const outgoing = createOutgoing(options)
+  try {
+    return await readExternalSkill({ outgoing, clock: systemClock }, source)
+  } finally {
+    await outgoing.close()
+  }
 }

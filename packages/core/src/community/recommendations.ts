@@ -5,12 +5,9 @@ import { toSkills } from '../catalogue/shown-names.ts'
 import { itemColumns, type ItemRow } from '../catalogue/skill-document.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
-import { suggestFromAgents } from './recommend-from-agents.ts'
-import { suggestFromPacks } from './recommend-from-packs.ts'
-import { suggestPopular } from './recommend-from-popularity.ts'
+import { suggestFromAgents, suggestFromPacks, suggestPopular } from './recommendation-sources.ts'
 import type { StoredSet } from './reported-installs.ts'
-import type { KnownSkill } from './look-up-installs.ts'
-import { keepOffered, offered } from './offered-skills.ts'
+import { keepOffered, type KnownSkill, offered } from './look-up-installs.ts'
 
 type Recommendation = HeartbeatResult['recommendations'][number]
 

@@ -1,20 +1,21 @@
 import type { Kysely } from 'kysely'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { settleBadges, toBadges } from './badges.ts'
-import { countCredits, noCredits, type Credits } from './count-credits.ts'
+import { settleBadges, toBadges, toScore } from './badges.ts'
+import { countCredits, type Credits, noCredits } from './skill-credit.ts'
 import {
   addFacts,
   areNoFacts,
+  type Facts,
   noFacts,
+  putStandings,
   ratedColumns,
+  type RatedSkill,
+  type Standing,
   subtractFacts,
   toFacts,
-  type Facts,
-  type RatedSkill,
-} from './author-facts.ts'
-import { toScore } from './reputation-formula.ts'
-import { putStandings, toStanding, type Standing } from './author-standings.ts'
+  toStanding,
+} from './author-standings.ts'
 import { readVerifiedMethods } from '../accounts/verified-methods.ts'
 
 /** The differences between stored and recomputed reputations. */

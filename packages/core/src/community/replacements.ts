@@ -1,8 +1,7 @@
 import { guest } from '../kernel/caller.ts'
 import type { CommunityContext } from './community-context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
-import { lookUp } from './look-up-installs.ts'
-import { keepOffered, offered } from './offered-skills.ts'
+import { keepOffered, lookUp, offered } from './look-up-installs.ts'
 import type { Asker } from './recommendations.ts'
 import type { Finding, Reason } from './install-updates.ts'
 

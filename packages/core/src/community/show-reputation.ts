@@ -1,13 +1,12 @@
 import { type Reputation, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { getUserByName } from '../accounts/find-user.ts'
-import type { CommunityContext } from './community-context.ts'
+import { toOffset, toPage } from '../kernel/paging.ts'
 import type { StandingRow } from '../storage/rows-trust.ts'
 import type { Tables } from '../storage/tables.ts'
-import { badges } from './badges.ts'
-import { noFacts } from './author-facts.ts'
-import { toComponents, toLevel } from './reputation-formula.ts'
-import { toStanding } from './author-standings.ts'
+import { noFacts, toStanding } from './author-standings.ts'
+import { badges, toComponents, toLevel } from './badges.ts'
+import type { CommunityContext } from './community-context.ts'
 
 /** GET /users/<username>/reputation: all zeros for an author without a standing. */
 export async function showReputation(context: CommunityContext, input: { username: string }): Promise<Reputation> {
@@ -21,7 +20,7 @@ export async function showReputation(context: CommunityContext, input: { usernam
 }
 
 /** The number of authors on the leaderboard; with `above`, those with a higher score. */
-export async function countAuthors(db: Kysely<Tables>, { above }: { above?: number } = {}): Promise<number> {
+async function countAuthors(db: Kysely<Tables>, { above }: { above?: number } = {}): Promise<number> {
   const all = db
     .selectFrom('standings')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -33,7 +32,7 @@ export async function countAuthors(db: Kysely<Tables>, { above }: { above?: numb
 }
 
 /** The ids of users that are in no list: disabled users, and unclaimed namespaces of imports and mirrors. */
-export function selectUnlisted(db: Kysely<Tables>) {
+function selectUnlisted(db: Kysely<Tables>) {
   return db
     .selectFrom('users')
     .select('id')
@@ -41,10 +40,7 @@ export function selectUnlisted(db: Kysely<Tables>) {
 }
 
 /** The badges of users, by id, with their dates. */
-export async function readBadges(
-  db: Kysely<Tables>,
-  userIds: readonly string[],
-): Promise<Map<string, Map<string, number>>> {
+async function readBadges(db: Kysely<Tables>, userIds: readonly string[]): Promise<Map<string, Map<string, number>>> {
   const dates = new Map(userIds.map((id) => [id, new Map<string, number>()]))
   if (userIds.length === 0) return dates
   const rows = await db.selectFrom('badges').selectAll().where('user_id', 'in', userIds).execute()
@@ -53,7 +49,7 @@ export async function readBadges(
 }
 
 /** The public form of a stored standing. `badgesOf` must include the badges of its user. */
-export function toReputation(
+function toReputation(
   row: StandingRow,
   rank: number,
   badgesOf: ReadonlyMap<string, ReadonlyMap<string, number>>,
@@ -72,4 +68,28 @@ export function toReputation(
       .map(({ id, title }) => ({ id, title, since: toTimestamp(dates.get(id)!) })),
     computedAt: toTimestamp(row.computed_at),
   }
+}
+
+/** GET /reputation/leaderboard: all authors with a score, highest first, then by name. */
+export async function listAuthors(context: CommunityContext, { page, limit }: { page: number; limit: number }) {
+  const db = context.database.read
+  const offset = toOffset(page, limit)
+  const rows = await db
+    .selectFrom('standings')
+    .selectAll()
+    .where('user_id', 'not in', selectUnlisted(db))
+    .orderBy('score', 'desc')
+    .orderBy('username')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  const userIds = rows.map(({ user_id }) => user_id)
+  const earned = await readBadges(db, userIds)
+  // The first authors of a page may share their rank with the last of the previous page.
+  let rank = rows[0] ? 1 + (await countAuthors(db, { above: rows[0].score })) : 0
+  const entries = rows.map((row, i) => {
+    if (i > 0 && row.score !== rows[i - 1]!.score) rank = offset + i + 1
+    return toReputation(row, rank, earned)
+  })
+  return { entries, ...toPage(await countAuthors(db), page, limit) }
 }

@@ -1,9 +1,9 @@
-import type { Credit } from '../catalogue/catalogue-ports.ts'
-import type { SkillRow } from '../storage/tables.ts'
+import { type Kysely, sql } from 'kysely'
+import type { Credit } from '../catalogue/catalogue-context.ts'
+import type { SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { countCredits } from './count-credits.ts'
-import { isCounted, noFacts, subtractFacts, toFacts } from './author-facts.ts'
-import { addToStandings, type Author } from './author-standings.ts'
+import { addToStandings, type Author, isCounted, noFacts, subtractFacts, toFacts } from './author-standings.ts'
+import { pointUnits } from './badges.ts'
 
 /**
  * Credits a skill, and its owner while the skill counts, with other users' contributions. The caller must leave out
@@ -70,4 +70,110 @@ export async function recountCredit(trx: WriteTransaction, skillId: string): Pro
 
 function toAuthor(skill: Pick<SkillRow, 'owner_id' | 'owner'>): Author {
   return { user_id: skill.owner_id, username: skill.owner }
+}
+
+/** The columns of a skill that count other users' contributions. */
+export type Credits = Pick<SkillRow, 'credited_stars' | 'credited_reviews' | 'credited_points'>
+
+/** No contributions. */
+export const noCredits: Credits = { credited_stars: 0, credited_reviews: 0, credited_points: 0 }
+
+/** The neutral rating. A review is worth its half stars above or below it. */
+const neutralRating = 3
+const unitsPerStar = 2 * pointUnits
+/** Rounded to integers per review, so that incremental counting and a recount give the same result. */
+const toPoints = sql<number>`sum(floor((rating - ${sql.lit(neutralRating)}) * ${sql.lit(unitsPerStar)} + 0.5))`
+
+/**
+ * Other users' contributions to skills, counted from the stars and reviews themselves, each person once. For one skill,
+ * or for all skills that have any.
+ */
+export async function countCredits(db: Kysely<Tables>, skillId?: string): Promise<Map<string, Credits>> {
+  const counts = await countReviewCredits(db, { skillId })
+  if (skillId !== undefined && !counts.has(skillId)) counts.set(skillId, noCredits)
+  for (const { id, count } of await countStars(db, skillId))
+    counts.set(id, { ...(counts.get(id) ?? noCredits), credited_stars: count })
+  return counts
+}
+
+/**
+ * The review part of {@link countCredits}. Of each user, one review per skill counts: their own, else the first by one
+ * of their agents. Anyone can register agents, so reviews by unlinked agents do not count. `reviewerId`: for that user
+ * alone.
+ */
+async function countReviewCredits(
+  db: Kysely<Tables>,
+  of: { skillId?: string | undefined; reviewerId?: string },
+): Promise<Map<string, Credits>> {
+  const rows = await db
+    .selectFrom(rankReviews(db, of).as('ranked'))
+    .innerJoin('skills', 'skills.id', 'ranked.skill_id')
+    .select((eb) => ['skills.id', eb.fn.countAll<number>().as('count')])
+    .select(toPoints.as('points'))
+    .where('place', '=', 1)
+    .whereRef('reviewer_id', '!=', 'skills.owner_id')
+    .groupBy('skills.id')
+    .execute()
+  const toCredits = ({ count, points }: (typeof rows)[number]): Credits => ({
+    ...noCredits,
+    credited_reviews: count,
+    credited_points: points,
+  })
+  return new Map(rows.map((row) => [row.id, toCredits(row)]))
+}
+
+/** The reviews per user and skill, ranked so that the one that counts comes first. */
+function rankReviews(db: Kysely<Tables>, { skillId, reviewerId }: Parameters<typeof countReviewCredits>[1]) {
+  const byUsers = db
+    .selectFrom('reviews')
+    .select(['id', 'skill_id', 'user_id as reviewer_id', 'rating'])
+    .select(sql<number>`0`.as('by_agent'))
+    .$if(skillId !== undefined, (query) => query.where('skill_id', '=', skillId!))
+    .$if(reviewerId !== undefined, (query) => query.where('user_id', '=', reviewerId!))
+  const byAgents = db
+    .selectFrom('agent_reviews')
+    .select(['id', 'skill_id', 'reviewer_id', 'rating', sql<number>`1`.as('by_agent')])
+    .where('reviewer_id', 'is not', null)
+    .$narrowType<{ reviewer_id: string }>()
+    .$if(skillId !== undefined, (query) => query.where('skill_id', '=', skillId!))
+    .$if(reviewerId !== undefined, (query) => query.where('reviewer_id', '=', reviewerId!))
+  return db
+    .selectFrom(byUsers.unionAll(byAgents).as('all_reviews'))
+    .select(['skill_id', 'reviewer_id', 'rating'])
+    .select((eb) =>
+      eb.fn
+        .agg<number>('row_number')
+        .over((over) => over.partitionBy(['skill_id', 'reviewer_id']).orderBy('by_agent').orderBy('id'))
+        .as('place'),
+    )
+}
+
+function countStars(db: Kysely<Tables>, skillId: string | undefined) {
+  return db
+    .selectFrom('stars')
+    .innerJoin('skills', 'skills.id', 'stars.skill_id')
+    .select((eb) => ['skills.id', eb.fn.countAll<number>().as('count')])
+    .whereRef('stars.user_id', '!=', 'skills.owner_id')
+    .$if(skillId !== undefined, (query) => query.where('skills.id', '=', skillId!))
+    .groupBy('skills.id')
+    .execute()
+}
+
+/** Changes a review and credits the skill with the difference. Reviews by unlinked agents do not count. */
+export async function creditReview<T>(
+  trx: WriteTransaction,
+  review: { skill_id: string; reviewer_id: string | null },
+  at: number,
+  change: () => Promise<T>,
+): Promise<T> {
+  const { skill_id: skillId, reviewer_id: reviewerId } = review
+  if (reviewerId === null) return change()
+  const count = async () => (await countReviewCredits(trx, { skillId, reviewerId })).get(skillId) ?? noCredits
+  const before = await count()
+  const changed = await change()
+  const after = await count()
+  const reviews = after.credited_reviews - before.credited_reviews
+  const points = after.credited_points - before.credited_points
+  if (reviews !== 0 || points !== 0) await creditSkill(trx, skillId, { reviews, points }, at)
+  return changed
 }

@@ -4,8 +4,7 @@ import type { CommunityContext } from './community-context.ts'
 import { toSkills } from '../catalogue/shown-names.ts'
 import { itemColumns } from '../catalogue/skill-document.ts'
 import type { TrendRow } from '../storage/rows-usage.ts'
-import { toHour } from './trends.ts'
-import { areWindowsStale, rollAllTrends } from './trend-windows.ts'
+import { areWindowsStale, rollAllTrends, toHour } from './trends.ts'
 
 interface TrendingInput {
   period: TrendRow['period']

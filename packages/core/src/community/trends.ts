@@ -1,15 +1,17 @@
-import { sql, type RawBuilder } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Dialect } from '../storage/dialect.ts'
 import { toCountTable } from '../storage/list-query.ts'
 import type { TrendRow } from '../storage/rows-usage.ts'
+import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import type { CommunityContext } from './community-context.ts'
 
 const hourMs = 60 * 60 * 1000
 
 type Period = TrendRow['period']
 
 /** The length of each period in hours; the period before it is equally long. */
-export const periodHours = { day: 24, week: 7 * 24, month: 30 * 24 } as const satisfies Record<Period, number>
+const periodHours = { day: 24, week: 7 * 24, month: 30 * 24 } as const satisfies Record<Period, number>
 const periods = Object.keys(periodHours) as Period[]
 
 /** Whole hours since 1970. */
@@ -52,7 +54,7 @@ export async function addToTrends(
 }
 
 /** Moves the windows of a period from one hour to a later one and drops buckets that became too old. */
-export async function rollTrends(trx: WriteTransaction, period: Period, from: number, to: number): Promise<void> {
+async function rollTrends(trx: WriteTransaction, period: Period, from: number, to: number): Promise<void> {
   const hours = periodHours[period]
   // Hours that are older than the period leave the current window and enter the previous one, unless they are too old
   // for that too.
@@ -71,7 +73,7 @@ export async function rollTrends(trx: WriteTransaction, period: Period, from: nu
 }
 
 /** Rebuilds the windows of a period from the buckets, for an hour. */
-export async function rebuildTrends(trx: WriteTransaction, period: Period, hour: number): Promise<void> {
+async function rebuildTrends(trx: WriteTransaction, period: Period, hour: number): Promise<void> {
   await bringBack(trx, hour)
   const begin = hour - periodHours[period]
   await trx.deleteFrom('trends').where('period', '=', period).execute()
@@ -118,4 +120,79 @@ function grown(column: 'installs' | 'previous'): RawBuilder<unknown> {
 
 function toScore(installs: RawBuilder<unknown>, previous: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`${installs} + case when ${installs} > ${previous} then ${installs} - (${previous}) else 0 end`
+}
+
+/** The maximum clock difference between nodes, in hours: windows further ahead were moved by a wrong clock. */
+const skewHoursMax = 2
+
+/** Whether the windows of a period must be moved before they are read in an hour. */
+export async function areWindowsStale(db: Kysely<Tables>, period: Period, hour: number): Promise<boolean> {
+  const stands = await findStand(db, period)
+  return stands !== undefined && !isCurrent(stands, hour)
+}
+
+/** Moves the windows of every period to an hour. Returns their hour, which may be later. */
+export async function rollAllTrends(trx: WriteTransaction, hour: number): Promise<number> {
+  let latest = hour
+  for (const period of periods) {
+    const stands = await findStand(trx, period)
+    if (stands !== undefined && isCurrent(stands, hour)) {
+      latest = Math.max(latest, stands)
+      continue
+    }
+    if (stands !== undefined && stands > hour) await rebuildTrends(trx, period, hour)
+    else if (stands !== undefined) await rollTrends(trx, period, stands, hour)
+    const row = { key: keyOf(period), value: String(hour) }
+    await trx
+      .insertInto('meta')
+      .values(row)
+      .onConflict((conflict) => conflict.column('key').doUpdateSet(row))
+      .execute()
+  }
+  return latest
+}
+
+function isCurrent(stands: number, hour: number): boolean {
+  return stands >= hour && stands <= hour + skewHoursMax
+}
+
+/** The hour to which the windows of a period were last moved; undefined before the first install. */
+async function findStand(db: Kysely<Tables>, period: Period): Promise<number | undefined> {
+  const row = await db.selectFrom('meta').select('value').where('key', '=', keyOf(period)).executeTakeFirst()
+  return row && Number(row.value)
+}
+
+function keyOf(period: Period): string {
+  return `trends.${period}`
+}
+
+const hoursOfDay = 24
+/** Hours older than any current or previous period. */
+const keptHours = 2 * periodHours.month
+
+/** Merges hourly buckets that are no longer needed into days, one day at a time. */
+export async function rollUpInstalls(context: Pick<CommunityContext, 'database' | 'clock'>): Promise<void> {
+  while (await rollUpDay(context));
+}
+
+async function rollUpDay({ database, clock }: Pick<CommunityContext, 'database' | 'clock'>): Promise<boolean> {
+  const { oldest } = await database.read
+    .selectFrom('install_hours')
+    .select((eb) => eb.fn.min<number | null>('hour').as('oldest'))
+    .executeTakeFirstOrThrow()
+  if (oldest === null) return false
+  const day = Math.floor(oldest / hoursOfDay)
+  const end = (day + 1) * hoursOfDay
+  const now = toHour(clock.now())
+  if (end > now - keptHours) return false
+  await database.writer.write(async (trx) => {
+    // Windows that still contain these hours must drop them while the buckets exist.
+    await rollAllTrends(trx, now)
+    await sql`insert into install_days (skill_id, day, installs)
+      select skill_id, ${day}, cast(sum(installs) as bigint) from install_hours
+      where hour >= ${day * hoursOfDay} and hour < ${end} group by skill_id
+      on conflict (day, skill_id) do update set installs = install_days.installs + excluded.installs`.execute(trx)
+    await trx.deleteFrom('install_hours').where('hour', '<', end).execute()
+  })
+  return true
 }

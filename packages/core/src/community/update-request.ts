@@ -1,14 +1,14 @@
 import { RegistryError, type SkillRequest } from '@skillstead/protocol'
-import { recordAudit } from '../log/audit.ts'
-import { callerId, type Caller } from '../kernel/caller.ts'
-import type { CommunityContext } from './community-context.ts'
 import { findReadableSkill } from '../catalogue/find-skill.ts'
 import { isPublicMatter } from '../catalogue/skill-log.ts'
+import { isAdministrator } from '../catalogue/visibility.ts'
+import { type Caller, callerId } from '../kernel/caller.ts'
+import { recordAudit } from '../log/audit.ts'
 import type { RequestRow } from '../storage/rows-community.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { getRequestRow, showRequest } from './request-form.ts'
-import { requireTransition } from './request-transitions.ts'
+import type { CommunityContext } from './community-context.ts'
+import { getRequestRow, showRequest } from './skill-requests.ts'
 
 interface Change {
   readonly id: string
@@ -64,4 +64,37 @@ function notPublic(skill: SkillRow): RegistryError {
 function unfit(message: string): RegistryError {
   const errors = [{ path: 'fulfilledBy', message }]
   return new RegistryError('invalid_request', `fulfilledBy ${message}`, { errors })
+}
+
+type Status = RequestRow['status']
+
+/** Who may change a request's status: any signed-in user, or only its author and administrators. */
+type Mover = 'anyone' | 'party'
+
+/** The allowed transitions and who may make them. All others are refused. */
+const transitions: Readonly<Record<Status, Partial<Record<Status, Mover>>>> = {
+  open: { in_progress: 'anyone', fulfilled: 'party', closed: 'party' },
+  in_progress: { open: 'party', fulfilled: 'party', closed: 'party' },
+  closed: { open: 'party' },
+  fulfilled: {},
+}
+
+/** The statuses in which users may vote. */
+export const votableStatuses: readonly Status[] = ['open', 'in_progress']
+
+/** Throws `invalid_transition` if there is no such transition, `forbidden` if the caller may not make it. */
+function requireTransition(request: RequestRow, to: Status, caller: Caller): void {
+  const mover = transitions[request.status][to]
+  if (!mover) {
+    const reachable = Object.keys(transitions[request.status]).join(', ') || 'nothing else'
+    throw new RegistryError('invalid_transition', `This request is ${request.status} and can become ${reachable}.`)
+  }
+  if (mover === 'party' && !isParty(request, caller))
+    throw new RegistryError('forbidden', `Only the author of this request and administrators may set it to ${to}.`)
+}
+
+function isParty(request: RequestRow, caller: Caller): boolean {
+  if (isAdministrator(caller)) return true
+  // A guest's request has no author, and a guest caller must not match that.
+  return request.requester_id !== null && request.requester_id === callerId(caller)
 }

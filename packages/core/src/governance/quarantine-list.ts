@@ -4,7 +4,7 @@ import { requireUser, type Caller } from '../kernel/caller.ts'
 import type { GovernanceContext } from './governance-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { Tables } from '../storage/tables.ts'
-import { toQuarantinedVersion } from '../catalogue/quarantine-form.ts'
+import { toQuarantinedVersion } from '../catalogue/quarantine-version.ts'
 import { mayDecide, readQuarantined, selectQuarantined } from './quarantined-versions.ts'
 
 /**

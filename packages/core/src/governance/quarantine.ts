@@ -1,21 +1,20 @@
 import {
-  RegistryError,
   compareFiles,
   type Content,
   type QuarantinedDetails,
   type QuarantinedVersion,
+  RegistryError,
 } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
-import { requireScope, requireUser, type Caller } from '../kernel/caller.ts'
+import { type Caller, requireScope, requireUser } from '../kernel/caller.ts'
 import type { GovernanceContext } from './governance-context.ts'
-import { readFiles } from '../catalogue/version-files.ts'
-import { toContentType } from '../catalogue/media-types.ts'
+import { readFiles, toContentType } from '../catalogue/version-files.ts'
 import { isAdministrator, isOwner } from '../catalogue/visibility.ts'
 import type { HeldVersionRow } from '../storage/rows-scans.ts'
 import type { Tables } from '../storage/tables.ts'
-import { toQuarantinedVersion } from '../catalogue/quarantine-form.ts'
+import { toQuarantinedVersion } from '../catalogue/quarantine-version.ts'
 import { mayDecide, readQuarantined, selectQuarantined } from './quarantined-versions.ts'
 
 /** GET /quarantine/<id>, for its owner and administrators; `not_found` for others. */

@@ -9,7 +9,7 @@ import { scanInThread } from '@skillstead/scanner'
 import { rulesVersion } from '@skillstead/scanner/rules-version'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { findWaiting, type ScanCursor, type WaitingVersion } from './find-waiting.ts'
-import { putScan, toStoredScan, type StoredScan } from '../catalogue/stored-scans.ts'
+import { putScan, toStoredScan, type StoredScan } from '../catalogue/inspection.ts'
 
 const topic = 'security.rescan'
 const metaKey = 'rescan'

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { UpstreamLogs, UpstreamQueue } from '../catalogue/catalogue-ports.ts'
+import type { UpstreamLogs, UpstreamQueue } from '../catalogue/catalogue-context.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { SchemaExtension } from '../storage/migrations/migration.ts'

@@ -3,7 +3,7 @@ import type { OperatorContext } from './operator-context.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { sweepIdempotent } from '../accounts/idempotency.ts'
 import { sweepDays } from '../community/download-days.ts'
-import { rollUpInstalls } from '../community/roll-up.ts'
+import { rollUpInstalls } from '../community/trends.ts'
 import { forgetRetiredKeys } from '../log/signing-keys.ts'
 
 const topic = 'housekeeping'

@@ -1,7 +1,7 @@
 import { toTimestamp } from '@skillstead/protocol'
 import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Events } from '../catalogue/catalogue-ports.ts'
+import type { Events } from '../catalogue/catalogue-context.ts'
 import type { Outbox, OutboxJob } from '../outbox/outbox.ts'
 import { keepReaders } from '../catalogue/visibility.ts'
 import { hasSubscribers, isAbout, selectSubscribers, type Subscriber } from './subscribers.ts'

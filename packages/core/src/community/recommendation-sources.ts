@@ -1,8 +1,10 @@
-import { sql } from 'kysely'
-import type { CommunityContext } from './community-context.ts'
-import { keepListQuery } from '../storage/list-query.ts'
+import { limits } from '@skillstead/protocol'
+import { type SelectQueryBuilder, sql } from 'kysely'
+import { keepListQuery, type Lists } from '../storage/list-query.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
-import type { KnownSkill } from './look-up-installs.ts'
+import type { SkillRow, Tables } from '../storage/tables.ts'
+import type { CommunityContext } from './community-context.ts'
+import { type KnownSkill, offered } from './look-up-installs.ts'
 import type { Asker, Suggestion } from './recommendations.ts'
 
 /** The number of installed skills by which agents are compared: the rarest, which say most. */
@@ -130,4 +132,141 @@ async function suggestWhatTheyHave(
       share: Math.min(1, weight / whole),
       reason: `Installed by ${agentCount} agents with similar skills.`,
     }))
+}
+
+/** The maximum number of rows read. */
+const holdingRowsMax = 2000
+const packsMax = 5
+const memberRowsMax = packsMax * limits.packSkillsMax
+
+interface Holding {
+  readonly pack_id: string
+  readonly skill_id: string
+  readonly name: string
+  readonly slug: string
+}
+
+/** A public pack, and the installed skills in it. */
+interface Pack {
+  readonly id: string
+  readonly name: string
+  readonly slug: string
+  readonly installedIds: string[]
+}
+
+/** Other skills of the packs that contain most of the installed ones. */
+export async function suggestFromPacks(
+  { database }: CommunityContext,
+  installed: readonly KnownSkill[],
+): Promise<Suggestion[]> {
+  const names = new Map(installed.map(({ id, full_name }) => [id, full_name]))
+  const packs = toPacks(await selectHoldings(database, names.keys()))
+  if (packs.length === 0) return []
+  const rows = await selectMembers(
+    database,
+    packs.map(({ id }) => id),
+  )
+  const members = Map.groupBy(rows, ({ pack_id }) => pack_id)
+  return packs.flatMap(({ id, name, slug, installedIds }) => {
+    const all = members.get(id) ?? []
+    const partner = installedIds.map((skillId) => names.get(skillId)!).toSorted()[0]!
+    const share = Math.min(1, installedIds.length / all.length)
+    return all.map(({ skill_id }) => ({
+      skillId: skill_id,
+      share,
+      reason: `In a pack with ${partner}.`,
+      pack: { slug, name },
+    }))
+  })
+}
+
+const selectHoldings = keepListQuery<Holding>((db, lists) =>
+  db
+    .selectFrom('pack_skills')
+    .innerJoin('packs', 'packs.id', 'pack_skills.pack_id')
+    .select(['pack_id', 'skill_id', 'name', 'slug'])
+    .where(lists.has('skill_id'))
+    .where(sql<boolean>`packs.visibility = 'public' and packs.state = 'live'`)
+    .limit(sql.lit(holdingRowsMax)),
+)
+
+const selectMembers = keepListQuery<{ pack_id: string; skill_id: string }>((db, lists) =>
+  db
+    .selectFrom('pack_skills')
+    .select(['pack_id', 'skill_id'])
+    .where(lists.has('pack_id'))
+    .limit(sql.lit(memberRowsMax)),
+)
+
+function toPacks(holdings: readonly Holding[]): Pack[] {
+  const packs = new Map<string, Pack>()
+  for (const { pack_id, skill_id, name, slug } of holdings) {
+    const pack = packs.get(pack_id)
+    if (pack) pack.installedIds.push(skill_id)
+    else packs.set(pack_id, { id: pack_id, name, slug, installedIds: [skill_id] })
+  }
+  return [...packs.values()]
+    .toSorted((a, b) => b.installedIds.length - a.installedIds.length || (a.slug < b.slug ? -1 : 1))
+    .slice(0, packsMax)
+}
+
+const categoriesMax = 3
+/** The maximum number of recommendations in a response. */
+const skillsMax = 10
+
+type NamedSuggestion = Suggestion & { readonly fullName: string }
+
+/**
+ * The most downloaded skills in the categories of the installed skills, or of the whole node if no installed skill has
+ * a category.
+ */
+export async function suggestPopular(
+  { database }: CommunityContext,
+  installed: readonly KnownSkill[],
+  { userIds }: Pick<Asker, 'userIds'>,
+): Promise<NamedSuggestion[]> {
+  const ids = installed.map(({ id }) => id)
+  const categories = toCategories(installed)
+  if (categories.length === 0)
+    return toSuggestions(await selectPopular(database, ids, userIds), 1, 'Popular on this node.')
+  const lists = categories.map(async ({ category, share }) => {
+    const popular = await selectPopularOf(database, category, ids, userIds)
+    return toSuggestions(popular, share, 'Popular in its category.')
+  })
+  return (await Promise.all(lists)).flat()
+}
+
+function toSuggestions(popular: readonly PopularRow[], share: number, reason: string): NamedSuggestion[] {
+  return popular.map(({ id, full_name }, place) => ({
+    skillId: id,
+    fullName: full_name,
+    share: share * (1 - place / skillsMax),
+    reason,
+  }))
+}
+
+function toCategories(installed: readonly KnownSkill[]): { category: string; share: number }[] {
+  const named = installed.filter(({ category }) => category !== '')
+  return [...Map.groupBy(named, ({ category }) => category)]
+    .map(([category, { length }]) => ({ category, share: length / named.length }))
+    .toSorted((a, b) => b.share - a.share || (a.category < b.category ? -1 : 1))
+    .slice(0, categoriesMax)
+}
+
+type PopularRow = Pick<SkillRow, 'id' | 'full_name'>
+
+const selectPopular = keepListQuery<PopularRow>((db, lists) => popularOf(db.selectFrom('skills'), lists))
+const selectPopularOf = keepListQuery<PopularRow>((db, lists) =>
+  popularOf(db.selectFrom('skills').where('category', '=', ''), lists),
+)
+
+function popularOf(skills: SelectQueryBuilder<Tables, 'skills', object>, lists: Lists) {
+  return skills
+    .select(['id', 'full_name'])
+    .where(lists.lacks('id'))
+    .where((eb) => eb.or([eb('forked_from', 'is', null), lists.lacks('owner_id')]))
+    .where(offered)
+    .orderBy('downloads', 'desc')
+    .orderBy('id')
+    .limit(sql.lit(skillsMax))
 }

@@ -1,13 +1,13 @@
-import { RegistryError, type ExternalSkill, type Reply } from '@skillstead/protocol'
-import { recordAudit } from '../log/audit.ts'
+import { type ExternalSkill, RegistryError, type Reply, toTimestamp } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { CommunityContext } from './community-context.ts'
 import { newId } from '../kernel/ids.ts'
+import { toOffset, toPage } from '../kernel/paging.ts'
+import { recordAudit } from '../log/audit.ts'
 import type { ExternalSkillRow } from '../storage/rows-usage.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { toExternalSkill } from './external-form.ts'
-import { enqueueScan } from './scan-indexed-external.ts'
-import { parseSource, type ExternalSource } from './external-source.ts'
+import type { CommunityContext } from './community-context.ts'
+import { type ExternalSource, parseSource } from './external-source.ts'
+import { enqueueScan } from './scan-external.ts'
 
 interface ExternalInput {
   url: string
@@ -96,4 +96,50 @@ async function updateRow(
   }
   await trx.updateTable('external_skills').set(change).where('id', '=', row.id).execute()
   return { ...row, ...change }
+}
+
+interface ListInput {
+  registry: 'skills.sh' | 'github' | 'all'
+  verified?: boolean
+  page: number
+  limit: number
+}
+
+/**
+ * GET /external: most installed first. `verified` selects skills that were scanned, with any verdict, or those that
+ * were not.
+ */
+export async function listExternal(context: CommunityContext, { registry, verified, page, limit }: ListInput) {
+  let matching = context.database.read.selectFrom('external_skills')
+  if (registry !== 'all') matching = matching.where('registry', '=', registry)
+  if (verified !== undefined) matching = matching.where('verdict', verified ? 'is not' : 'is', null)
+  const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await matching
+    .selectAll()
+    .orderBy('installs', 'desc')
+    .orderBy('name')
+    .orderBy('id')
+    .limit(limit)
+    .offset(toOffset(page, limit))
+    .execute()
+  return { externalSkills: rows.map(toExternalSkill), ...toPage(count, page, limit) }
+}
+
+/** The public form of an indexed skill. */
+function toExternalSkill(row: ExternalSkillRow): ExternalSkill {
+  return {
+    id: row.id,
+    name: row.name,
+    registry: row.registry,
+    url: row.url,
+    repoUrl: row.repo_url,
+    description: row.description,
+    author: row.author,
+    installs: row.installs,
+    verified: row.verdict !== null,
+    verdict: row.verdict,
+    securityScore: row.security_score,
+    scannedAt: row.scanned_at === null ? null : toTimestamp(row.scanned_at),
+    indexedAt: toTimestamp(row.indexed_at),
+  }
 }

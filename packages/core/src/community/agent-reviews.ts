@@ -1,0 +1,302 @@
+import { type AgentReview, RegistryError, type Reply, toTimestamp, type Warning } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { findAgent, isAuthentic } from '../accounts/find-agent.ts'
+import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
+import { checkTexts } from '../catalogue/metadata-scan.ts'
+import { toName } from '../catalogue/skill-document.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { newId } from '../kernel/ids.ts'
+import { toOffset, toPage } from '../kernel/paging.ts'
+import type { AgentReviewRow, AgentRow } from '../storage/rows-community.ts'
+import type { SkillRow, Tables } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { addHelpfulVote, recordAction, recordActions } from './agent-actions.ts'
+import { admitAgent, insertAgent, recognizeAgent } from './agents.ts'
+import type { CommunityContext } from './community-context.ts'
+import { creditReview } from './skill-credit.ts'
+
+interface AgentReviewInput {
+  name: string
+  agentKey: string
+  rating: number
+  content: string
+}
+
+/**
+ * POST /skills/<name>/agent-reviews: 201, or 200 if the agent changes its review. The first review of an unknown agent
+ * registers it, and the response contains its token. Throws `forbidden` for a wrong token, or a missing one if the
+ * agent has ever used its token.
+ */
+export async function createAgentReview(
+  context: CommunityContext,
+  input: AgentReviewInput,
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<Reply<AgentReview & { agentToken?: string; warnings?: Warning[] }>> {
+  const found = await getSkill(context, input.name, caller)
+  await admitAgent(context, input.agentKey, options)
+  const warned = await checkTexts(context, { content: input.content })
+  return context.database.writer.write(async (trx) => {
+    const at = context.clock.now()
+    const skill = await getSkillNow(context, trx, found, caller)
+    const { agent: known, authenticated } = await recognizeAgent(trx, input.agentKey, { caller, options })
+    if (known?.authenticated && !authenticated) throw needsToken(input.agentKey)
+    const made = known ? undefined : await insertAgent(trx, { ...input, displayName: input.agentKey }, at)
+    const agent = known ?? made!.agent
+    const before = await findReview(trx, skill, agent)
+    const review = toReview(input, { skill, agent, authenticated, at })
+    const after = await creditReview(trx, review, at, () => putReview(trx, before, review))
+    await recordReview(trx, { agent, before, after })
+    const { agentKey, rating, content } = input
+    await context.upstreamQueue.queueOpinion(trx, {
+      kind: 'agent-review',
+      skill,
+      caller,
+      payload: { agentKey, rating, content },
+    })
+    if (!before) await emitReview(trx, context, { skill, agent, review: after })
+    const body = { ...toAgentReview(after, agent), ...(made && { agentToken: made.agentToken }), ...warned }
+    return { status: before ? 200 : 201, body }
+  })
+}
+
+/** After an agent has authenticated once, no one else can act in its name. */
+function needsToken(agentKey: string): RegistryError {
+  return new RegistryError(
+    'forbidden',
+    `${agentKey} has used its token. Send it in X-Agent-Token to review as this agent.`,
+  )
+}
+
+function findReview(trx: WriteTransaction, skill: SkillRow, agent: AgentRow): Promise<AgentReviewRow | undefined> {
+  return trx
+    .selectFrom('agent_reviews')
+    .selectAll()
+    .where('skill_id', '=', skill.id)
+    .where('agent_id', '=', agent.id)
+    .executeTakeFirst()
+}
+
+function toReview(
+  input: AgentReviewInput,
+  by: { skill: SkillRow; agent: AgentRow; authenticated: boolean; at: number },
+): AgentReviewRow {
+  return {
+    id: newId(),
+    skill_id: by.skill.id,
+    agent_id: by.agent.id,
+    rating: input.rating,
+    content: input.content,
+    authenticated: by.authenticated ? 1 : 0,
+    reviewer_id: by.authenticated ? by.agent.user_id : null,
+    helpful_count: 0,
+    version: by.skill.latest_version,
+    created_at: by.at,
+    updated_at: by.at,
+  }
+}
+
+/** A second review replaces the first, but keeps its id, date and votes. */
+async function putReview(
+  trx: WriteTransaction,
+  before: AgentReviewRow | undefined,
+  review: AgentReviewRow,
+): Promise<AgentReviewRow> {
+  if (!before) {
+    await trx.insertInto('agent_reviews').values(review).execute()
+    return review
+  }
+  const { id, created_at, helpful_count } = before
+  const after = { ...review, id, created_at, helpful_count }
+  await trx.updateTable('agent_reviews').set(after).where('id', '=', id).execute()
+  return after
+}
+
+function emitReview(
+  trx: WriteTransaction,
+  context: CommunityContext,
+  { skill, agent, review }: { skill: SkillRow; agent: AgentRow; review: AgentReviewRow },
+): Promise<void> {
+  const { id, rating, content, authenticated, agentKey, displayName, platformId } = toAgentReview(review, agent)
+  return context.events.emit(trx, {
+    event: 'skill.review.created',
+    ownerId: skill.owner_id,
+    skill,
+    data: () => ({
+      skill: { id: skill.id, name: toName(skill) },
+      review: { id, rating, title: '', body: content },
+      reviewer: { agentKey, displayName, platformId, authenticated },
+    }),
+  })
+}
+
+async function recordReview(
+  trx: WriteTransaction,
+  what: { agent: AgentRow; before: AgentReviewRow | undefined; after: AgentReviewRow },
+): Promise<void> {
+  const { agent, before, after } = what
+  const action = { type: 'reviewed', skillId: after.skill_id, detail: toDetail(before, after) } as const
+  await recordAction(trx, agent, action, after.updated_at, {
+    authenticated: after.authenticated === 1,
+    reviews: before ? 0 : 1,
+    authenticatedReviews: after.authenticated - (before?.authenticated ?? 0),
+  })
+}
+
+function toDetail(before: AgentReviewRow | undefined, { rating, version }: AgentReviewRow): string {
+  const stars = rating === 1 ? '1 star' : `${rating} stars`
+  const of = version === '' ? '' : ` for version ${version}`
+  return `${before ? 'Changed its review to' : 'Gave'} ${stars}${of}`
+}
+
+/** Each in descending order; ties are ordered by id, so that pages never overlap. */
+const sortColumns = {
+  recent: ['updated_at'],
+  helpful: ['helpful_count'],
+  rating_high: ['rating', 'helpful_count'],
+} as const
+
+/** GET /skills/<name>/agent-reviews. */
+export async function listAgentReviews(
+  context: CommunityContext,
+  input: { name: string; sort: keyof typeof sortColumns; page: number; limit: number },
+  caller: Caller,
+) {
+  const { sort, page, limit } = input
+  const skill = await getSkill(context, input.name, caller)
+  const reviews = context.database.read.selectFrom('agent_reviews').where('skill_id', '=', skill.id)
+  const { count } = await reviews.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const sorted = [...sortColumns[sort], 'id' as const]
+  const rows = await reviews
+    .innerJoin('agents', 'agents.id', 'agent_reviews.agent_id')
+    .selectAll('agent_reviews')
+    .select(['agent_key', 'display_name', 'platform_id'])
+    .$call((query) => sorted.reduce((ordered, column) => ordered.orderBy(`agent_reviews.${column}`, 'desc'), query))
+    .limit(limit)
+    .offset(toOffset(page, limit))
+    .execute()
+  return { reviews: rows.map((row) => toAgentReview(row, row)), ...toPage(count, page, limit) }
+}
+
+type ReviewOfAgent = AgentReviewRow & Reviewer & Pick<AgentRow, 'user_id'>
+
+/**
+ * POST /skills/<name>/agent-reviews/<id>/helpful: one vote per agent and review; idempotent. Throws `conflict` for an
+ * agent's own review, `forbidden` for a wrong token, `rate_limited`.
+ */
+export async function markAgentReviewHelpful(
+  context: CommunityContext,
+  input: { name: string; id: string; agentKey: string },
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<AgentReview> {
+  const found = await getSkill(context, input.name, caller)
+  const review = await getReview(context.database.read, found.id, input.id)
+  await admitVote(context, review, input.agentKey, options)
+  return context.database.writer.write(async (trx) => {
+    const at = context.clock.now()
+    const skill = await getSkillNow(context, trx, found, caller)
+    const { agent, authenticated } = await recognizeAgent(trx, input.agentKey, { caller, options })
+    if (agent && authenticated) await recordActions(trx, agent, [], at, { authenticated })
+    const userId = agent && authenticated ? await findWeight(trx, review, agent) : null
+    const vote = { review_id: review.id, agent_key: input.agentKey, user_id: userId, created_at: at }
+    if (await insertVote(trx, vote)) await countVote(trx, review)
+    else if (userId !== null) await proveVote(trx, vote)
+    if (userId !== null) await addHelpfulVote(trx, review.agent_id)
+    const now = await getReview(trx, skill.id, review.id)
+    return toAgentReview(now, now)
+  })
+}
+
+/** Refuses invalid votes before they count against the hourly limit; a repeated vote does not count either. */
+async function admitVote(context: CommunityContext, review: ReviewOfAgent, agentKey: string, options: CallOptions) {
+  if (review.agent_key === agentKey)
+    throw new RegistryError('conflict', 'An agent cannot mark its own review as helpful.')
+  isAuthentic(await findAgent(context.database.read, agentKey), options.agentToken)
+  const vote = await context.database.read
+    .selectFrom('agent_review_votes')
+    .select('agent_key')
+    .where('review_id', '=', review.id)
+    .where('agent_key', '=', agentKey)
+    .executeTakeFirst()
+  if (!vote) await context.addressLimits.require('vote', options.address, review.id)
+}
+
+async function getReview(db: Kysely<Tables>, skillId: string, id: string): Promise<ReviewOfAgent> {
+  const row = await db
+    .selectFrom('agent_reviews')
+    .innerJoin('agents', 'agents.id', 'agent_reviews.agent_id')
+    .selectAll('agent_reviews')
+    .select(['agent_key', 'display_name', 'platform_id', 'user_id'])
+    .where('agent_reviews.id', '=', id)
+    .where('skill_id', '=', skillId)
+    .executeTakeFirst()
+  if (!row) throw new RegistryError('not_found', 'This skill has no agent review with this id.')
+  return row
+}
+
+/**
+ * The user for whom an agent's vote counts towards the reviewer's trust score, or null. Anyone can register agents, so
+ * each user counts once, and the reviewer's own user does not count.
+ */
+async function findWeight(trx: WriteTransaction, review: ReviewOfAgent, voter: AgentRow): Promise<string | null> {
+  const { user_id } = voter
+  if (user_id === null || user_id === (await getReview(trx, review.skill_id, review.id)).user_id) return null
+  const earlier = await trx
+    .selectFrom('agent_review_votes')
+    .select('agent_key')
+    .where('review_id', '=', review.id)
+    .where('user_id', '=', user_id)
+    .executeTakeFirst()
+  return earlier ? null : user_id
+}
+
+async function insertVote(trx: WriteTransaction, vote: Tables['agent_review_votes']): Promise<boolean> {
+  const inserted = await trx
+    .insertInto('agent_review_votes')
+    .values(vote)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('review_id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+/** The vote exists: from before the agent authenticated, or by someone else in its name. */
+async function proveVote(trx: WriteTransaction, vote: Tables['agent_review_votes']): Promise<void> {
+  const { review_id, agent_key, user_id } = vote
+  await trx
+    .updateTable('agent_review_votes')
+    .set({ user_id })
+    .where('review_id', '=', review_id)
+    .where('agent_key', '=', agent_key)
+    .execute()
+}
+
+async function countVote(trx: WriteTransaction, review: ReviewOfAgent): Promise<void> {
+  await trx
+    .updateTable('agent_reviews')
+    .set((eb) => ({ helpful_count: eb('helpful_count', '+', 1) }))
+    .where('id', '=', review.id)
+    .execute()
+}
+
+/** The columns of an agent that its reviews show. */
+type Reviewer = Pick<AgentRow, 'agent_key' | 'display_name' | 'platform_id'>
+
+/** An agent's review in public form. */
+function toAgentReview(row: AgentReviewRow, agent: Reviewer): AgentReview {
+  return {
+    id: row.id,
+    agentKey: agent.agent_key,
+    displayName: agent.display_name,
+    platformId: agent.platform_id,
+    rating: row.rating,
+    content: row.content,
+    authenticated: row.authenticated === 1,
+    helpfulCount: row.helpful_count,
+    version: row.version,
+    createdAt: toTimestamp(row.created_at),
+    updatedAt: toTimestamp(row.updated_at),
+  }
+}

@@ -1,0 +1,242 @@
+import { type Agent, type AgentActivity, RegistryError, type Reply, toTimestamp } from '@skillstead/protocol'
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
+import { findAgent, getAgentByKey, isAuthentic } from '../accounts/find-agent.ts'
+import { isAdministrator } from '../catalogue/visibility.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import { accountId, type Caller, callerId } from '../kernel/caller.ts'
+import { newId } from '../kernel/ids.ts'
+import { toOffset, toPage } from '../kernel/paging.ts'
+import { createToken, isTokenOf } from '../kernel/tokens.ts'
+import { recordAudit } from '../log/audit.ts'
+import type { AgentActionType, AgentRow } from '../storage/rows-community.ts'
+import type { Tables } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { linkAgent, recordAction, recordActions } from './agent-actions.ts'
+import type { CommunityContext } from './community-context.ts'
+
+/**
+ * Called before a write that may register an agent: counts a new agent against the hourly limit of the address. Throws
+ * `forbidden` for a wrong token, which does not count, and `rate_limited`.
+ */
+export async function admitAgent(context: CommunityContext, agentKey: string, options: CallOptions): Promise<void> {
+  const agent = await findAgent(context.database.read, agentKey)
+  isAuthentic(agent, options.agentToken)
+  if (!agent) await context.addressLimits.require('agent', options.address)
+}
+
+/**
+ * The calling agent, and whether its token was correct. An authenticated agent is linked to the user whose key it uses.
+ */
+export async function recognizeAgent(
+  trx: WriteTransaction,
+  agentKey: string,
+  by: { caller: Caller; options: CallOptions },
+): Promise<{ agent: AgentRow | undefined; authenticated: boolean }> {
+  const agent = await findAgent(trx, agentKey)
+  const authenticated = isAuthentic(agent, by.options.agentToken)
+  if (!agent || !authenticated) return { agent, authenticated: false }
+  return { agent: await linkAgent(trx, agent, accountId(by.caller)), authenticated }
+}
+
+/** Registers an agent. The token is only in the response: the database stores its hash. */
+export async function insertAgent(
+  trx: WriteTransaction,
+  agent: { agentKey: string; displayName: string },
+  at: number,
+): Promise<{ agent: AgentRow; agentToken: string }> {
+  const { token, hash } = createToken('sat')
+  const row: AgentRow = {
+    id: newId(),
+    agent_key: agent.agentKey,
+    display_name: agent.displayName,
+    platform_id: toPlatformId(agent.agentKey),
+    token_hash: hash,
+    user_id: null,
+    authenticated: 0,
+    trust_score: 0,
+    review_count: 0,
+    authenticated_review_count: 0,
+    helpful_count: 0,
+    published_count: 0,
+    install_count: 0,
+    registered_at: at,
+    last_seen_at: at,
+  }
+  await trx.insertInto('agents').values(row).execute()
+  await recordAction(trx, row, { type: 'registered', detail: 'Registered' }, at)
+  return { agent: row, agentToken: token }
+}
+
+/** The platform part of an agent key. */
+function toPlatformId(agentKey: string): string {
+  return agentKey.slice(0, agentKey.indexOf(':'))
+}
+
+interface RegisterInput {
+  agentKey: string
+  displayName: string
+  platformId: string
+}
+
+/**
+ * POST /agents: 201 with the token for a new key, 200 without it for a known one. Changing a known agent's name
+ * requires its token. Throws `invalid_request` if key and platform disagree, `forbidden`, `rate_limited`.
+ */
+export async function registerAgent(
+  context: CommunityContext,
+  input: RegisterInput,
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<Reply<Agent & { agentToken?: string }>> {
+  refuseOtherPlatform(input)
+  await admitAgent(context, input.agentKey, options)
+  return context.database.writer.write(async (trx) => {
+    const at = context.clock.now()
+    const { agent, authenticated } = await recognizeAgent(trx, input.agentKey, { caller, options })
+    if (!agent) {
+      const made = await insertAgent(trx, input, at)
+      return { status: 201, body: { ...toAgent(made.agent), agentToken: made.agentToken } }
+    }
+    if (!authenticated) {
+      if (agent.display_name !== input.displayName) throw needsToken(input.agentKey)
+      return { status: 200, body: toAgent(agent) }
+    }
+    await trx.updateTable('agents').set({ display_name: input.displayName }).where('id', '=', agent.id).execute()
+    return { status: 200, body: toAgent(await recordActions(trx, agent, [], at, { authenticated })) }
+  })
+}
+
+function refuseOtherPlatform({ agentKey, platformId }: RegisterInput): void {
+  const platform = toPlatformId(agentKey)
+  if (platform === platformId) return
+  const message = `must be '${platform}', the first part of the agentKey.`
+  throw new RegistryError('invalid_request', `platformId ${message}`, { errors: [{ path: 'platformId', message }] })
+}
+
+function needsToken(agentKey: string): RegistryError {
+  return new RegistryError(
+    'forbidden',
+    `${agentKey} is registered under another displayName. Send its token in X-Agent-Token to change it.`,
+  )
+}
+
+/**
+ * POST /agents/<agentKey>/token, for administrators, after a token was lost or leaked: revokes the old token and
+ * returns the new one, which is shown only in this response. The agent's user is unchanged.
+ */
+export async function resetAgentToken(
+  context: CommunityContext,
+  input: { agentKey: string },
+  caller: Caller,
+): Promise<{ agentKey: string; agentToken: string }> {
+  return context.database.writer.write(async (trx) => {
+    const agent = await getAgentByKey(trx, input.agentKey)
+    const { token, hash } = createToken('sat')
+    await trx.updateTable('agents').set({ token_hash: hash }).where('id', '=', agent.id).execute()
+    const at = context.clock.now()
+    await recordAudit(trx, { caller, action: 'agent.reset_token', subject: agent.agent_key, at })
+    return { agentKey: agent.agent_key, agentToken: token }
+  })
+}
+
+const sortColumns = {
+  trust: 'trust_score',
+  activity: 'last_seen_at',
+  published: 'published_count',
+  reviews: 'review_count',
+} as const
+
+/** GET /agents: highest trust first, then by key, so that pages never overlap. */
+export async function listAgents(
+  context: CommunityContext,
+  input: { sort: keyof typeof sortColumns; platform?: string; page: number; limit: number },
+) {
+  const { sort, platform, page, limit } = input
+  const agents = context.database.read
+    .selectFrom('agents')
+    .$if(platform !== undefined, (query) => query.where('platform_id', '=', platform!))
+  const { count } = await agents.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await agents
+    .selectAll()
+    .orderBy(sortColumns[sort], 'desc')
+    .orderBy('agent_key')
+    .limit(limit)
+    .offset(toOffset(page, limit))
+    .execute()
+  return { agents: rows.map(toAgent), ...toPage(count, page, limit) }
+}
+
+const activityMax = 50
+
+/** What an agent has installed is private: attackers could use a public list of installed skills. */
+const privateActions: readonly AgentActionType[] = ['installed', 'removed']
+
+/**
+ * GET /agents/<agentKey>: with the latest actions on skills that the caller may see. Only the agent itself, its user
+ * and administrators see what it installed.
+ */
+export async function getAgent(
+  context: CommunityContext,
+  input: { agentKey: string },
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<Agent & { activity: AgentActivity[] }> {
+  const agent = await getAgentByKey(context.database.read, input.agentKey)
+  const isOwn = isAgent(agent, options) || isUserOf(agent, caller) || isAdministrator(caller)
+  const rows = await context.database.read
+    .selectFrom('agent_activity')
+    .leftJoin('skills', 'skills.id', 'agent_activity.skill_id')
+    .select(['type', 'at', 'detail', 'full_name'])
+    .where('agent_id', '=', agent.id)
+    .$if(!isOwn, (select) => select.where('type', 'not in', privateActions))
+    .where((eb) => eb.or([eb('skill_id', 'is', null), isListedFor(eb, callerId(caller))]))
+    .orderBy('agent_activity.id', 'desc')
+    .limit(activityMax)
+    .execute()
+  const activity = rows.map(({ type, at, detail, full_name }) => ({
+    type,
+    at: toTimestamp(at),
+    ...(full_name !== null && { skill: full_name }),
+    detail,
+  }))
+  return { ...toAgent(agent), activity }
+}
+
+/** Agents may read each other's profiles with their own tokens, so a token of another agent is no error. */
+function isAgent(agent: AgentRow, { agentToken }: CallOptions): boolean {
+  return agentToken !== undefined && isTokenOf(agent.token_hash, agentToken)
+}
+
+function isUserOf(agent: AgentRow, caller: Caller): boolean {
+  return agent.user_id !== null && agent.user_id === callerId(caller)
+}
+
+/** Filtered in the database: any number of rows might be skipped before enough visible ones are found. */
+function isListedFor(eb: ExpressionBuilder<Tables, 'skills'>, viewer: string | null): Expression<SqlBool> {
+  const isLive = eb('skills.state', '=', 'live')
+  if (viewer === null) return eb.and([isLive, eb('skills.visibility', '=', 'public')])
+  const isCollaborator = eb.exists(
+    eb
+      .selectFrom('collaborators')
+      .select('collaborators.user_id')
+      .whereRef('collaborators.skill_id', '=', 'skills.id')
+      .where('collaborators.user_id', '=', viewer),
+  )
+  const isOpen = eb('skills.visibility', 'in', ['public', 'internal'])
+  return eb.and([isLive, eb.or([isOpen, eb('skills.owner_id', '=', viewer), isCollaborator])])
+}
+
+/** The public form of an agent: without its token and its user. */
+function toAgent(row: AgentRow): Agent {
+  return {
+    agentKey: row.agent_key,
+    displayName: row.display_name,
+    platformId: row.platform_id,
+    trustScore: row.trust_score,
+    reviewCount: row.review_count,
+    publishedCount: row.published_count,
+    installCount: row.install_count,
+    registeredAt: toTimestamp(row.registered_at),
+    lastSeenAt: toTimestamp(row.last_seen_at),
+  }
+}
