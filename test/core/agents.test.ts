@@ -8,7 +8,7 @@ import {
   trustTable,
 } from '../../packages/core/src/community/agent-actions.ts'
 import { findAgent } from '../../packages/core/src/accounts/find-agent.ts'
-import type { AgentRow } from '../../packages/core/src/storage/rows-community.ts'
+import type { AgentRow } from '../../packages/core/src/storage/tables.ts'
 import { addCollaborator } from '../support/collaboration.ts'
 import { codeOf, fieldsOf, refusalOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'

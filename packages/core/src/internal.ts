@@ -57,15 +57,28 @@ export { indexTexts } from './search/index-texts.ts'
 export { toIndexText } from './search/tokenize.ts'
 export { copyRegistry } from './storage/backup.ts'
 export { type Blob, findBlob, unpackBlob } from './storage/blobs.ts'
+export {
+  bytes,
+  createTables,
+  keyedTable,
+  oneOf,
+  optional,
+  orderedText,
+  primary,
+  type RowsOf,
+  table,
+  text,
+  to,
+  whole,
+  zero,
+} from './storage/schema/columns.ts'
 export { keepCompiled, keepInsert } from './storage/compiled-query.ts'
 export { countRows } from './storage/count-rows.ts'
 export { type Database, type DatabaseLocation, openDatabase, type OpenDatabaseOptions } from './storage/database.ts'
 export { type Dialect } from './storage/dialect.ts'
 export { makePrivateFolder } from './storage/make-folder.ts'
 export { findUnknownSteps, hasExtension, isOlderSchema, migrate, readAppliedSteps } from './storage/migrate.ts'
-export { primary, required, to, zero } from './storage/migrations/columns.ts'
 export { type Migration, type SchemaExtension, type TableRule } from './storage/migrations/migration.ts'
-export { createSchema } from './storage/migrations/schema.ts'
 export { createProgress, readPages, type Tell } from './storage/pages.ts'
 export { placeFile } from './storage/place-file.ts'
 export { openPostgres } from './storage/postgres.ts'

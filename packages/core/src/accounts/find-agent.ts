@@ -1,7 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import type { AgentRow } from '../storage/rows-community.ts'
-import type { Tables } from '../storage/tables.ts'
+import type { AgentRow, Tables } from '../storage/tables.ts'
 import { hashToken, isTokenOf } from '../kernel/tokens.ts'
 
 /** Finds the agent with a key; undefined if it is not registered. */

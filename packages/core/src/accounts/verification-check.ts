@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { AccountsContext } from './accounts-context.ts'
 import type { Outgoing } from '../http/outgoing.ts'
-import type { VerificationRow } from '../storage/rows-trust.ts'
+import type { VerificationRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toWellKnown } from './verification-proofs.ts'
 import { settleVerification } from './verification-outcome.ts'

@@ -1,5 +1,5 @@
 import { type ListedVerification, toTimestamp, type Verification } from '@skillstead/protocol'
-import type { VerificationRow } from '../storage/rows-trust.ts'
+import type { VerificationRow } from '../storage/tables.ts'
 import { toWellKnown } from './verification-proofs.ts'
 
 /** A verification as its owner sees it. */

@@ -3,7 +3,7 @@ import { getUserByName } from './find-user.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
 import type { AccountsContext } from './accounts-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
-import type { VerificationRow } from '../storage/rows-trust.ts'
+import type { VerificationRow } from '../storage/tables.ts'
 import type { Method } from './verification-proofs.ts'
 import { toListedVerification } from './verification-form.ts'
 

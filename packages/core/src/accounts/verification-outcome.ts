@@ -1,5 +1,5 @@
 import type { AccountsContext } from './accounts-context.ts'
-import type { VerificationRow } from '../storage/rows-trust.ts'
+import type { VerificationRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** Completes or revokes a verification, and updates everything that depends on it. */

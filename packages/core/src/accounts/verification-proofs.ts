@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { RegistryError } from '@skillstead/protocol'
-import type { VerificationRow } from '../storage/rows-trust.ts'
+import type { VerificationRow } from '../storage/tables.ts'
 
 export type Method = VerificationRow['method']
 

@@ -1,8 +1,7 @@
 import type { Me } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { keepCompiled } from '../storage/compiled-query.ts'
-import type { VerificationRow } from '../storage/rows-trust.ts'
-import type { Tables } from '../storage/tables.ts'
+import type { Tables, VerificationRow } from '../storage/tables.ts'
 
 /** Whether a user has a successful verification. */
 export async function isVerifiedAuthor(db: Kysely<Tables>, userId: string): Promise<boolean> {

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Tables } from '../storage/tables.ts'
-import type { VerificationRow } from '../storage/rows-trust.ts'
+import type { Tables, VerificationRow } from '../storage/tables.ts'
 
 export type VerifiedMethod = VerificationRow['method']
 

@@ -2,7 +2,7 @@ import { limits, type QuarantinedVersion, RegistryError, type Security, toTimest
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import { recordAudit } from '../log/audit.ts'
-import type { HeldVersionRow } from '../storage/rows-scans.ts'
+import type { HeldVersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import type { Inspection } from './inspection.ts'

@@ -3,8 +3,7 @@ import { findCallingAgent } from '../accounts/find-agent.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { UserCaller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
-import type { AgentActionType, AgentRow } from '../storage/rows-community.ts'
-import type { VersionRow } from '../storage/tables.ts'
+import type { AgentActionType, AgentRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** An action of an agent. `detail` names no skill, since names change and not everyone may know them. */

@@ -3,7 +3,7 @@ import { findAgent, findCallingAgent, isAuthentic } from '../accounts/find-agent
 import type { Caller } from '../kernel/caller.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { CommunityContext } from './community-context.ts'
-import type { AgentRow } from '../storage/rows-community.ts'
+import type { AgentRow } from '../storage/tables.ts'
 import { readStored, recordInstalls, type InstalledSet, type StoredSet } from './reported-installs.ts'
 import { lookUp, type KnownSkill } from './look-up-installs.ts'
 import { recommend } from './recommendations.ts'

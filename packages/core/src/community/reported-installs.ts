@@ -4,8 +4,7 @@ import { findAgent, isAuthentic, isOwnAgent } from '../accounts/find-agent.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { CommunityContext } from './community-context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
-import type { AgentRow, AgentSkillRow } from '../storage/rows-community.ts'
-import type { SkillRow } from '../storage/tables.ts'
+import type { AgentRow, AgentSkillRow, SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** A heartbeat that changes more skills than this is recorded as one action. */

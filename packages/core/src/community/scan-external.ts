@@ -3,7 +3,7 @@ import { limits, RegistryError, type SarifLog, type ScanReport } from '@skillste
 import { scanPackage } from '@skillstead/scanner'
 import { parseSkillMd, readSkillFields } from '@skillstead/skill-format'
 import { toDigest } from '@skillstead/skill-format/archives'
-import type { ExternalSkillRow } from '../storage/rows-usage.ts'
+import type { ExternalSkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
 import { type ExternalSource, parseSource } from './external-source.ts'

@@ -6,8 +6,7 @@ import { findCallingAgent, isOwnAgent } from '../accounts/find-agent.ts'
 import { recordExternalInstall } from './record-external-install.ts'
 import { getMovedSkill } from '../catalogue/find-skill.ts'
 import { isOwner } from '../catalogue/visibility.ts'
-import type { AgentRow } from '../storage/rows-community.ts'
-import type { SkillRow } from '../storage/tables.ts'
+import type { AgentRow, SkillRow } from '../storage/tables.ts'
 import type { UsedSkill } from '../catalogue/use-counts.ts'
 
 interface Install {

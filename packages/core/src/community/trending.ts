@@ -3,7 +3,7 @@ import type { Caller } from '../kernel/caller.ts'
 import type { CommunityContext } from './community-context.ts'
 import { toSkills } from '../catalogue/shown-names.ts'
 import { itemColumns } from '../catalogue/skill-document.ts'
-import type { TrendRow } from '../storage/rows-usage.ts'
+import type { TrendRow } from '../storage/tables.ts'
 import { areWindowsStale, rollAllTrends, toHour } from './trends.ts'
 
 interface TrendingInput {

@@ -1,8 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Dialect } from '../storage/dialect.ts'
 import { toCountTable } from '../storage/list-query.ts'
-import type { TrendRow } from '../storage/rows-usage.ts'
-import type { Tables } from '../storage/tables.ts'
+import type { Tables, TrendRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
 

@@ -1,7 +1,6 @@
 import { type DmcaCase, type DmcaCounterNotice, type DmcaNotice, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import type { DmcaCaseRow } from '../storage/rows-trust.ts'
-import type { Tables } from '../storage/tables.ts'
+import type { DmcaCaseRow, Tables } from '../storage/tables.ts'
 
 /** The public view of a case, for anyone who knows its id: status and dates, without names or texts. */
 export async function toPublicCase(db: Kysely<Tables>, row: DmcaCaseRow): Promise<DmcaCase> {

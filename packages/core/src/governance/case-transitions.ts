@@ -1,5 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
-import type { DmcaStatus } from '../storage/rows-trust.ts'
+import type { DmcaStatus } from '../storage/tables.ts'
 
 /** Who moves a case: an administrator, the skill's owner by a counter-notice, or an expired deadline. */
 export type Mover = 'administrator' | 'owner' | 'time'

@@ -1,7 +1,7 @@
 import { RegistryError, type DmcaCase } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
 import type { GovernanceContext } from './governance-context.ts'
-import type { DmcaCaseRow, DmcaStatus } from '../storage/rows-trust.ts'
+import type { DmcaCaseRow, DmcaStatus } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toFullCase } from './case-form.ts'
 import { acceptCounterNotice } from './counter-notice.ts'

@@ -1,7 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import type { DmcaCaseRow } from '../storage/rows-trust.ts'
-import type { Tables } from '../storage/tables.ts'
+import type { DmcaCaseRow, Tables } from '../storage/tables.ts'
 
 /** The case with an id; throws `not_found`. */
 export async function getCase(db: Kysely<Tables>, id: string): Promise<DmcaCaseRow> {

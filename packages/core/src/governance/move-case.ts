@@ -6,7 +6,7 @@ import type { GovernanceContext } from './governance-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { refreshSkill } from '../catalogue/refresh-skill.ts'
 import { settleState } from '../catalogue/skill-rows.ts'
-import type { DmcaCaseRow, DmcaStatus } from '../storage/rows-trust.ts'
+import type { DmcaCaseRow, DmcaStatus } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { requireTransition, type Mover } from './case-transitions.ts'
 

@@ -1,7 +1,6 @@
 import { type Report, toTimestamp } from '@skillstead/protocol'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
-import type { ReportRow } from '../storage/rows-trust.ts'
-import type { Tables } from '../storage/tables.ts'
+import type { ReportRow, Tables } from '../storage/tables.ts'
 
 /** A report with the current name of its skill and its author. */
 export interface NamedReport extends ReportRow {

@@ -4,7 +4,7 @@ import type { CallOptions } from '../kernel/call-options.ts'
 import type { GovernanceContext } from './governance-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
-import type { ReportRow } from '../storage/rows-trust.ts'
+import type { ReportRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** POST /skills/<name>/report: by anyone who may see the skill. A user who reports it again gets the open report. */

@@ -5,7 +5,7 @@ import { systemCaller } from '../kernel/caller.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { LogContext } from './log-context.ts'
 import type { Database } from '../storage/database.ts'
-import type { SigningKeyRow } from '../storage/rows-transparency.ts'
+import type { SigningKeyRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toCosignatureLine, toCosignedText, toSignatureLine, toVerifierKey } from './signed-notes.ts'
 

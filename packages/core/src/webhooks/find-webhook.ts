@@ -1,8 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { WebhookRow } from '../storage/rows-webhooks.ts'
-import type { Tables } from '../storage/tables.ts'
+import type { Tables, WebhookRow } from '../storage/tables.ts'
 
 /** A webhook of the caller. Throws `not_found`, even to administrators for another user's webhook. */
 export async function getOwnWebhook(

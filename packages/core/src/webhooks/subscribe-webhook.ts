@@ -1,5 +1,5 @@
 import { appendChange } from '../log/append-change.ts'
-import type { WebhookRow } from '../storage/rows-webhooks.ts'
+import type { WebhookRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** Stores the subscriptions of an active webhook; removes those of a disabled one. */

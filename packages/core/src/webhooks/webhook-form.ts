@@ -1,6 +1,6 @@
 import { type Delivery, type EventName, toTimestamp, type Webhook } from '@skillstead/protocol'
 import type { JobState, JobView } from '../outbox/outbox.ts'
-import type { WebhookRow } from '../storage/rows-webhooks.ts'
+import type { WebhookRow } from '../storage/tables.ts'
 import type { DeliveryPayload } from './events.ts'
 
 /** The fields of a delivery that describe its outcome. */

@@ -1,118 +1,130 @@
-import type { Tables } from '@skillstead/core/internal'
+import {
+  bytes,
+  keyedTable,
+  oneOf,
+  optional,
+  orderedText,
+  primary,
+  table,
+  text,
+  to,
+  whole,
+  zero,
+  type RowsOf,
+  type Tables,
+} from '@skillstead/core/internal'
 import type { Kysely } from 'kysely'
 
-/** What is followed elsewhere, and what waits to be written there. */
-export type MirrorTables = {
-  upstreams: UpstreamRow
-  upstream_log: UpstreamLogRow
-  upstream_tiles: UpstreamTileRow
-  upstream_refusals: UpstreamRefusalRow
-  upstream_links: UpstreamLinkRow
-  upstream_writes: UpstreamWriteRow
+/** Upstream registries, their logs, and the writes that are queued for them. */
+export const upstreamTables = {
+  upstreams: table({
+    /** The name that the operator gave it; `origin` of a skill has it. */
+    name: primary(text),
+    kind: oneOf<'node' | 'registry' | 'discovery' | 'git' | 'folder' | 'bundle'>(),
+    /** A URL or a path. */
+    location: text,
+    /** Settings of the operator as JSON: mode, filters, schedule, priority and others. */
+    settings: text,
+    /** The API key for reading, encrypted. */
+    credential: optional(bytes),
+    /** The username that the API key has at the upstream, as of the first request. */
+    account: optional(text),
+    /** The name and the epoch of its log, once they are known. */
+    log_origin: optional(text),
+    log_epoch: optional(whole),
+    /** The trusted verifier keys as a JSON list. */
+    keys: text,
+    /** Number of stored entries of its log, verified or not, and the frontier of their tree. */
+    staged: zero,
+    frontier: bytes,
+    /** Number of entries that a signed checkpoint confirms, and that checkpoint. */
+    verified: zero,
+    checkpoint: optional(text),
+    /** When the upstream signed the checkpoint, if it states that. */
+    checkpoint_at: optional(whole),
+    /** Number of entries that are in the catalogue. */
+    applied: zero,
+    /** Progress of a snapshot, for kinds without a log, as JSON. */
+    cursor: text,
+    /** Id of the sync that is running, and when its lease ends. */
+    lease: optional(text),
+    lease_until: zero,
+    tried_at: optional(whole),
+    synced_at: optional(whole),
+    /** Result of the last sync as JSON. */
+    report: text,
+    /** Why the sync is paused until the operator decides, as JSON; null if it is not. */
+    alarm: optional(text),
+    created_at: whole,
+  }),
+  upstream_log: table({
+    upstream: to('upstreams.name'),
+    /** The upstream's sequence number, from 1. */
+    seq: whole,
+    hash: bytes,
+    type: text,
+    subject: orderedText,
+    /** Canonical JSON: the bytes that the upstream's log commits to. */
+    entry: text,
+  })
+    .key(['upstream', 'seq'])
+    // Packs are few, and the mirror reads them all when a skill arrives.
+    .index('upstream_log_packs', ['upstream', 'subject', 'seq'], "type = 'pack'")
+    .index('upstream_log_subject', ['subject', 'upstream', 'seq']),
+  upstream_tiles: table({
+    upstream: to('upstreams.name'),
+    level: whole,
+    n: whole,
+    root: bytes,
+    middle: bytes,
+    hashes: bytes,
+  }).key(['upstream', 'level', 'n']),
+  /** Subjects of an upstream that were not imported, each with the newest reason. */
+  upstream_refusals: keyedTable({
+    upstream: to('upstreams.name'),
+    subject: text,
+    reason: text,
+    detail: text,
+    at: whole,
+    /** Number of further attempts. */
+    tries: zero,
+  }).key(['upstream', 'subject']),
+  /** The account of a user at an upstream. */
+  upstream_links: keyedTable({
+    user_id: to('users.id'),
+    upstream: to('upstreams.name'),
+    /** The username at the upstream. */
+    username: text,
+    /** The API key, encrypted. */
+    credential: bytes,
+    created_at: whole,
+  }).key(['user_id', 'upstream']),
+  upstream_writes: table({
+    id: primary(text),
+    /** The order of the writes. */
+    position: whole,
+    upstream: to('upstreams.name'),
+    /** Null for writes without a user. */
+    user_id: optional(text),
+    /** The skill's full name: writes to one skill are sent in their order. */
+    subject: text,
+    kind: oneOf<'publish' | 'fork' | 'track' | 'review' | 'agent-review' | 'star'>(),
+    /** The data of the write as JSON. */
+    payload: text,
+    state: oneOf<'pending' | 'delivered' | 'conflict' | 'dropped'>(),
+    attempts: zero,
+    /** The newest error as JSON: `{ code, message, at }`. */
+    error: optional(text),
+    created_at: whole,
+    ended_at: optional(whole),
+  })
+    .index('upstream_writes_position', ['position'])
+    .index('upstream_writes_waiting', ['upstream', 'state', 'subject', 'position']),
 }
 
-export interface UpstreamRow {
-  /** As the operator calls it; skills name it in their `origin`. */
-  name: string
-  kind: 'node' | 'registry' | 'discovery' | 'git' | 'folder' | 'bundle'
-  /** An address, or a path. */
-  location: string
-  /** What the operator set, JSON: mode, filters, schedule, priority and so on. */
-  settings: string
-  /** The API key to read with, encrypted. */
-  credential: Uint8Array | null
-  /** Whose key that is there, as it said when it was first asked. */
-  account: string | null
-  /** The name of its log and the epoch that it was in, once they are known. */
-  log_origin: string | null
-  log_epoch: number | null
-  /** The verifier keys that are believed, a JSON list. */
-  keys: string
-  /** How many entries of its log are here, verified or not, and the frontier of their tree. */
-  staged: number
-  frontier: Uint8Array
-  /** How many of them a signed checkpoint was found to hold, and that checkpoint. */
-  verified: number
-  checkpoint: string | null
-  /** When the upstream signed it, in milliseconds since 1970, as far as it says. */
-  checkpoint_at: number | null
-  /** How many of them are in the catalogue. */
-  applied: number
-  /** Where a snapshot of another kind stands, JSON. */
-  cursor: string
-  /** The run that has it now, and until when. */
-  lease: string | null
-  lease_until: number
-  tried_at: number | null
-  synced_at: number | null
-  /** What the last run did, JSON. */
-  report: string
-  /** Why the sync is paused until the operator decides, as JSON; null if it is not. */
-  alarm: string | null
-  created_at: number
-}
-
-interface UpstreamLogRow {
-  upstream: string
-  /** Counted from 1, as the upstream does. */
-  seq: number
-  hash: Uint8Array
-  type: string
-  subject: string
-  /** Canonical JSON: the bytes that the upstream's log commits to. */
-  entry: string
-}
-
-interface UpstreamTileRow {
-  upstream: string
-  level: number
-  n: number
-  root: Uint8Array
-  middle: Uint8Array
-  hashes: Uint8Array
-}
-
-/** Something of an upstream that did not come in, and why: the newest reason of each. */
-interface UpstreamRefusalRow {
-  upstream: string
-  subject: string
-  reason: string
-  detail: string
-  at: number
-  /** How often it was tried again. */
-  tries: number
-}
-
-/** The account of a user at an upstream. */
-interface UpstreamLinkRow {
-  user_id: string
-  upstream: string
-  /** What the user is called there. */
-  username: string
-  /** The API key, encrypted. */
-  credential: Uint8Array
-  created_at: number
-}
-
-export interface UpstreamWriteRow {
-  id: string
-  /** The order in which things were done. */
-  position: number
-  upstream: string
-  /** Null for what nobody in particular did. */
-  user_id: string | null
-  /** The skill's full name: what is written to one skill goes in its order. */
-  subject: string
-  kind: 'publish' | 'fork' | 'track' | 'review' | 'agent-review' | 'star'
-  /** What is needed to do it there, JSON. */
-  payload: string
-  state: 'pending' | 'delivered' | 'conflict' | 'dropped'
-  attempts: number
-  /** The newest problem, JSON: `{ code, message, at }`. */
-  error: string | null
-  created_at: number
-  ended_at: number | null
-}
+export type MirrorTables = RowsOf<typeof upstreamTables>
+export type UpstreamRow = MirrorTables['upstreams']
+export type UpstreamWriteRow = MirrorTables['upstream_writes']
 
 /** The same connection or transaction, with the tables of the mirror in its type. */
 export function withUpstreams(db: Kysely<Tables>): Kysely<Tables & MirrorTables> {
