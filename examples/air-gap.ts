@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { localApi, openRegistry, readVerifierKeys, systemCaller } from '@skillstead/core'
+import { localApi, openRegistry, systemCaller } from '@skillstead/core'
 import { createBundle, importBundle, mirrorExtension, verifyBundle } from '@skillstead/mirror'
 
 const stick = await mkdtemp(join(tmpdir(), 'skillstead-stick-'))
@@ -23,7 +23,7 @@ await alice.publishSkill({ skillMd: toSkillMd('tea'), version: '1.0.0' })
 await alice.publishSkill({ skillMd: toSkillMd('coffee'), version: '1.0.0' })
 
 // The key is told once, by a way that is not the stick: on paper, or by telephone.
-const keys = (await readVerifierKeys(outside)).map(({ vkey }) => vkey)
+const keys = (await outside.verifierKeys()).map(({ vkey }) => vkey)
 
 const first = join(stick, 'first.bundle')
 const { header } = await createBundle(outside, first)

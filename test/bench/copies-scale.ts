@@ -1,5 +1,7 @@
 import { join } from 'node:path'
-import { localApi, systemCaller, toDigest, type Registry, type RegistryOptions } from '@skillstead/core'
+import { localApi, type Registry, type RegistryOptions, systemCaller } from '@skillstead/core'
+import { partsOf, type StorageContext } from '@skillstead/core/internal'
+import { toDigest } from '@skillstead/skill-format/archives'
 import { sql } from 'kysely'
 import { createBlob, putBlobs } from '../../packages/core/src/storage/blobs.ts'
 import { toSketch } from '../../packages/core/src/catalogue/sketch.ts'
@@ -43,7 +45,7 @@ export async function benchScale(
       const sketch = toSketch(bytes)
       const sketchedMs = performance.now()
       const publishing = { ownerId: user.userId, fullName: `someone/x${i}`, skillMd, sketch }
-      warned += (await warnOfCopies(registry, publishing, user)).length
+      warned += (await warnOfCopies(partsOf(registry), publishing, user)).length
       sketching.push(sketchedMs - startMs)
       checking.push(performance.now() - startMs)
     }
@@ -51,7 +53,7 @@ export async function benchScale(
   }
   console.log(`\nCheck for copies at publish on ${title}, sketch and lookup (ms)`)
   console.table(rows)
-  console.table(await readSizes(registry))
+  console.table(await readSizes(partsOf(registry)))
   await registry.close()
   const part = `The check for copies at publish beside ${versions.toLocaleString('en')} versions, ${title}`
   return fromRows(part, rows, { column: 'median', unit: 'ms' })
@@ -63,7 +65,7 @@ async function cloneSkills(
   corpus: readonly { skillMd: string }[],
   { random, versions }: { random: Random; versions: number },
 ) {
-  const { read, writer } = registry.database
+  const { read, writer } = partsOf(registry).database
   const [skill] = await read.selectFrom('skills').selectAll().limit(1).execute()
   const [version] = await read.selectFrom('versions').selectAll().where('skill_id', '=', skill!.id).execute()
   for (let made = corpus.length; made < versions; made += insertedAtOnce) {
@@ -80,7 +82,7 @@ async function cloneSkills(
         const file = { version_id: rows.version.id, path: 'SKILL.md', digest: blob.digest, size: blob.size }
         await trx.insertInto('version_files').values(file).execute()
         const sketch = toSketch(Buffer.from(texts[k]!))
-        await registry.copies.put(trx, { skillId: rows.skill.id, versionId: rows.version.id, sketch })
+        await partsOf(registry).copies.put(trx, { skillId: rows.skill.id, versionId: rows.version.id, sketch })
       }
     })
   }
@@ -100,7 +102,7 @@ function mutate(skillMd: string, share: number, random: Random): string {
   )
 }
 
-async function readSizes({ database }: Registry) {
+async function readSizes({ database }: StorageContext) {
   const { read, dialect } = database
   const count = async (table: 'version_sketches' | 'shared_shingles') => {
     const { rows } = await read

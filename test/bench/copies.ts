@@ -1,14 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import {
-  importVersions,
-  localApi,
-  systemCaller,
-  type ImportedVersion,
-  type Registry,
-  type RegistryOptions,
-} from '@skillstead/core'
+import { localApi, type Registry, type RegistryOptions, systemCaller } from '@skillstead/core'
+import { type ImportedVersion, importVersions, partsOf } from '@skillstead/core/internal'
 import { parseSkillMd } from '@skillstead/skill-format'
 import { measureSimilarity } from '../../packages/core/src/catalogue/similarity.ts'
 import { fromRows, type Figure } from './figures.ts'
@@ -82,7 +76,7 @@ export async function importAll(registry: Registry, items: readonly { skillMd: s
       const name = `${prefix}${i + k}`
       return { owner: name, name, skillMd }
     })
-    const refused = (await importVersions(registry, some, systemCaller)).find(({ error }) => error)
+    const refused = (await importVersions(partsOf(registry), some, systemCaller)).find(({ error }) => error)
     if (refused?.error) throw refused.error
   }
 }

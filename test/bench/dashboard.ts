@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { importVersions, systemCaller, type Registry } from '@skillstead/core'
+import { type Registry, systemCaller } from '@skillstead/core'
+import { importVersions, partsOf } from '@skillstead/core/internal'
 import type { Browser } from 'playwright-core'
 import { buildDashboard } from '../../packages/dashboard/building/build.ts'
 import { chromiumPath, launchChromium } from '../support/chromium.ts'
@@ -105,7 +106,7 @@ const ways = ['by hand', 'in one step', 'as the team does', 'before a release', 
 async function fill(registry: Registry, skills: number): Promise<void> {
   for (let start = 0; start < skills; start += importedAtOnce) {
     const numbers = Array.from({ length: Math.min(importedAtOnce, skills - start) }, (_, place) => start + place)
-    const outcomes = await importVersions(registry, numbers.map(toVersion), systemCaller)
+    const outcomes = await importVersions(partsOf(registry), numbers.map(toVersion), systemCaller)
     const refused = outcomes.find(({ error }) => error)
     if (refused?.error) throw refused.error
   }

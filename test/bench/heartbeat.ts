@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { localApi, type Registry, type RegistryOptions } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { fromRows, type Figure } from './figures.ts'
 import { median, quantile } from './statistics.ts'
 import { openRegistry } from '../support/open-registry.ts'
@@ -14,8 +15,8 @@ const rounds = 200
  */
 export async function benchHeartbeat(title: string, location: RegistryOptions): Promise<Figure[]> {
   const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
-  const skills = await registry.database.read
-    .selectFrom('skills')
+  const skills = await partsOf(registry)
+    .database.read.selectFrom('skills')
     .select(['id', 'full_name', 'latest_version'])
     .orderBy('num')
     .execute()

@@ -1,12 +1,13 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Registry, RegistryOptions } from '@skillstead/core'
 import {
+  partsOf,
   proveConsistency,
   proveInclusion,
   readSignedCheckpoint,
-  type Registry,
-  type RegistryOptions,
-} from '@skillstead/core'
+  type StorageContext,
+} from '@skillstead/core/internal'
 import { toEntryText } from '../../packages/core/src/log/entry-text.ts'
 import { appendChange, type LogDraft } from '../../packages/core/src/log/append-change.ts'
 import type { WriteTransaction } from '../../packages/core/src/storage/writer.ts'
@@ -76,15 +77,15 @@ async function benchLog(
   )
   console.table({ 'with the tree': costs[0], without: costs[1] })
 
-  const fillMs = await timed(() => fill(registry, entries))
-  const { treeSize } = await readSignedCheckpoint(registry)
+  const fillMs = await timed(() => fill(partsOf(registry), entries))
+  const { treeSize } = await readSignedCheckpoint(partsOf(registry))
   const [at] = await timeAppends([[registry, append]])
   console.log(
     `\nA log of ${treeSize} entries on ${title}: filled by ${Math.round(entries / (fillMs / 1000))} entries/s (ms)`,
   )
   const rows = { append: at!, ...(await timeReads(registry)) }
   console.table(rows)
-  const checkMs = await timed(async () => console.log((await checkLog(registry)).detail))
+  const checkMs = await timed(async () => console.log((await checkLog(partsOf(registry))).detail))
   console.log(`looked through in ${(checkMs / 1000).toFixed(1)} s`)
   await registry.close()
   const part = `The log with ${treeSize.toLocaleString('en')} entries, ${title}`
@@ -101,7 +102,9 @@ async function timeAppends(kinds: readonly (readonly [Registry, Append])[]) {
     for (const [kind, [registry, append]] of kinds.entries()) {
       answered[kind]!.push(
         await timed(() =>
-          registry.database.writer.write(async (trx) => void inside[kind]!.push(await timed(() => append(trx)))),
+          partsOf(registry).database.writer.write(
+            async (trx) => void inside[kind]!.push(await timed(() => append(trx))),
+          ),
         ),
       )
     }
@@ -123,7 +126,7 @@ async function appendWithoutTree(trx: WriteTransaction): Promise<void> {
   await trx.insertInto('log').values(row).execute()
 }
 
-async function fill({ database }: Registry, count: number): Promise<void> {
+async function fill({ database }: StorageContext, count: number): Promise<void> {
   for (let i = 0; i < count; i += batch) {
     const entries = Array.from({ length: batch }, (_, j) => toDraft(i + j, {}))
     await database.writer.write((trx) => appendChange(trx, { kind: 'counters', subject: 'bench', at: 0, entries }))
@@ -131,28 +134,31 @@ async function fill({ database }: Registry, count: number): Promise<void> {
 }
 
 async function timeReads(registry: Registry) {
-  const { treeSize } = await readSignedCheckpoint(registry)
+  const { treeSize } = await readSignedCheckpoint(partsOf(registry))
   const anywhere = () => Math.floor(Math.random() * treeSize)
   const fullTile = () => Math.floor(Math.random() * Math.floor(treeSize / 256))
-  const forget = () => registry.transparency.tiles.clear()
-  const tile = (level: string) => readTile(registry, { path: `${level}/${toGroups(fullTile())}` })
+  const forget = () => partsOf(registry).transparency.tiles.clear()
+  const tile = (level: string) => readTile(partsOf(registry), { path: `${level}/${toGroups(fullTile())}` })
   return {
-    'a query of one row, for comparison': await time(() => readHead(registry)),
+    'a query of one row, for comparison': await time(() => readHead(partsOf(registry))),
     'root and signature': await time(
-      () => readSignedCheckpoint(registry),
-      () => registry.transparency.checkpoints.clear(),
+      () => readSignedCheckpoint(partsOf(registry)),
+      () => partsOf(registry).transparency.checkpoints.clear(),
     ),
-    'checkpoint that is kept': await time(() => readSignedCheckpoint(registry)),
-    'inclusion proof, nothing kept': await time(() => proveInclusion(registry, anywhere(), treeSize), forget),
-    'inclusion proof': await time(() => proveInclusion(registry, anywhere(), treeSize)),
-    'consistency proof, nothing kept': await time(() => proveConsistency(registry, anywhere(), treeSize), forget),
-    'consistency proof': await time(() => proveConsistency(registry, anywhere(), treeSize)),
+    'checkpoint that is kept': await time(() => readSignedCheckpoint(partsOf(registry))),
+    'inclusion proof, nothing kept': await time(() => proveInclusion(partsOf(registry), anywhere(), treeSize), forget),
+    'inclusion proof': await time(() => proveInclusion(partsOf(registry), anywhere(), treeSize)),
+    'consistency proof, nothing kept': await time(
+      () => proveConsistency(partsOf(registry), anywhere(), treeSize),
+      forget,
+    ),
+    'consistency proof': await time(() => proveConsistency(partsOf(registry), anywhere(), treeSize)),
     'tile of hashes, nothing kept': await time(() => tile('0'), forget),
     'bundle of entries': await time(() => tile('entries')),
   }
 }
 
-function readHead({ database }: Registry): Promise<unknown> {
+function readHead({ database }: StorageContext): Promise<unknown> {
   return database.read.selectFrom('heads').select('log_seq').execute()
 }
 

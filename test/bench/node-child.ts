@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { partsOf } from '@skillstead/core/internal'
 import { findDashboard } from '../../packages/cli/src/dashboard-files.ts'
 import { limitYoungMemory } from '../../packages/cli/src/young-memory.ts'
 import { listenNode } from '@skillstead/server'
@@ -17,7 +18,7 @@ const node = await listenNode(registry, { port: 0, rates: 'off', logger: undefin
 // Opening a database and loading modules is not what is watched.
 delay.reset()
 process.on('message', async (message) => {
-  if (message === 'warm') await registry.search.warmed
+  if (message === 'warm') await partsOf(registry).search.warmed
   const { rss } = process.memoryUsage()
   process.send!({ rssMib: rss / 1024 / 1024, delayMaxMs: delay.max / 1e6 })
   delay.reset()

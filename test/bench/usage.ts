@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { localApi, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { startNode, type Child } from './children.ts'
 import { fromRows, type Figure } from './figures.ts'
 import { load, postJson, requireWrk, type Load } from './load.ts'
@@ -73,7 +74,7 @@ export async function benchRankings(
   installRecords = 1_000_000,
 ): Promise<Figure[]> {
   const registry = await openRegistry({ ...location, works: false })
-  await registry.search.warmed
+  await partsOf(registry).search.warmed
   await fillInstalls(registry, installRecords)
   const api = localApi(registry, systemCaller)
   const { categories } = await api.listCategories()
@@ -93,7 +94,7 @@ export async function benchRankings(
 
 /** Random hours of the last sixty days for every skill, through the journal, as if nodes had recorded them. */
 async function fillInstalls(registry: Registry, installRecords: number): Promise<void> {
-  const { database, telemetry, clock } = registry
+  const { database, telemetry, clock } = partsOf(registry)
   const ids = await database.read.selectFrom('skills').select('id').execute()
   const now = Math.floor(clock.now() / hourMs)
   const hours = Array.from({ length: 60 * 24 }, (_, age) => now - age)

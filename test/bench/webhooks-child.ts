@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { createRequire } from 'node:module'
 import type { RegistryOptions } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { listenNode } from '@skillstead/server'
 import { limitYoungMemory } from '../../packages/cli/src/young-memory.ts'
 import { toDeliveries } from '../../packages/core/src/webhooks/events.ts'
@@ -47,7 +48,7 @@ const registry = await openRegistry({
   },
 })
 const node = await listenNode(registry, { port: 0, rates: 'off', logger: undefined })
-const { database, outbox, events } = registry
+const { database, outbox, events } = partsOf(registry)
 let samples: { rssMib: number; heapMib: number }[] = []
 let sampler: NodeJS.Timeout | undefined
 
@@ -76,7 +77,12 @@ const commands = {
     const told = Array.from({ length: webhooks }, (_, i) => ({ ...subscriber, webhookId: `w${i}`, url: toUrl(i) }))
     for (let i = 0; i < rows; i += fillMax) {
       const jobs = Array.from({ length: Math.min(fillMax, rows - i) }, (_, k) => {
-        const [job] = toDeliveries([told[(i + k) % webhooks]!], 'user.followed', toData(i + k), registry.clock.now())
+        const [job] = toDeliveries(
+          [told[(i + k) % webhooks]!],
+          'user.followed',
+          toData(i + k),
+          partsOf(registry).clock.now(),
+        )
         return job!
       })
       await database.writer.write((trx) => outbox.enqueue(trx, ...jobs))
@@ -156,7 +162,7 @@ const commands = {
   },
   cpu: async () => process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000,
   figures: () => outbox.figures(),
-  warm: () => registry.search.warmed,
+  warm: () => partsOf(registry).search.warmed,
 }
 export type WebhooksCommands = typeof commands
 

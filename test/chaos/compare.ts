@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { partsOf } from '@skillstead/core/internal'
 import { checkRegistry } from '@skillstead/maintenance'
 import type { Author } from './author.ts'
 import type { KnownBackup } from './backups.ts'
@@ -99,8 +100,8 @@ async function check(what: string, location: Location, wanted: readonly string[]
       // How much room is left says nothing of what was done.
       if (!ok && name !== 'disk') trouble.tell(`${what}: ${name}: ${detail}`)
     }
-    const rows = await registry.database.read
-      .selectFrom('versions as v')
+    const rows = await partsOf(registry)
+      .database.read.selectFrom('versions as v')
       .innerJoin('skills as s', 's.id', 'v.skill_id')
       .select(['s.full_name', 'v.version'])
       .execute()

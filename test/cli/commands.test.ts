@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { partsOf } from '@skillstead/core/internal'
 import { describe, expect, it } from 'vitest'
 import {
   makeFolder,
@@ -154,7 +155,7 @@ describe('the command line', () => {
   it('repairs wrong reputations with --repair and logs it in the audit', async () => {
     const { data } = await makeRegistry()
     const registry = await openRegistry({ path: join(data, 'skillstead.db') })
-    await registry.database.writer.write(async (trx) => {
+    await partsOf(registry).database.writer.write(async (trx) => {
       const { id } = await trx.selectFrom('users').select('id').executeTakeFirstOrThrow()
       await trx.insertInto('badges').values({ user_id: id, badge: 'starred', since: 0 }).execute()
     })
@@ -166,7 +167,7 @@ describe('the command line', () => {
     expect(await skillstead(['doctor', '--repair', '--data', data])).toMatchObject({ code: 0 })
     expect(await skillstead(['doctor', '--data', data])).toMatchObject({ code: 0 })
     const repaired = await openRegistry({ path: join(data, 'skillstead.db') })
-    const actions = await repaired.database.read.selectFrom('audit').select('action').execute()
+    const actions = await partsOf(repaired).database.read.selectFrom('audit').select('action').execute()
     await repaired.close()
     expect(actions.filter(({ action }) => action === 'reputation.recompute')).toHaveLength(1)
   })

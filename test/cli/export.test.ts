@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { partsOf } from '@skillstead/core/internal'
 import type { ExportSummary, ImportSummary, RestoreSummary } from '@skillstead/maintenance'
 import { sql } from 'kysely'
 import { expect, inject, it } from 'vitest'
@@ -77,8 +78,8 @@ it.skipIf(isMissing)(`export and import move a registry to PostgreSQL and back${
 it('restore creates a registry from a backup, and reports a missing secret key', async () => {
   const { folder, data } = await makeRegistry()
   const registry = await openRegistry({ path: join(data, 'skillstead.db'), works: false, secretKey: randomBytes(32) })
-  const credential = registry.secrets.seal('sk_secret')
-  await registry.database.writer.write((trx) =>
+  const credential = partsOf(registry).secrets.seal('sk_secret')
+  await partsOf(registry).database.writer.write((trx) =>
     sql`insert into upstreams (name, created_at, frontier, kind, location, settings, keys, cursor, report, credential)
       values ('up', 0, x'', 'node', 'https://up.example', '{}', '[]', 'null', 'null', ${credential})`.execute(trx),
   )

@@ -1,4 +1,5 @@
-import { createStub, importVersion, systemCaller, type ImportedVersion } from '@skillstead/core'
+import { systemCaller } from '@skillstead/core'
+import { createStub, type ImportedVersion, importVersion, partsOf } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, skillMd, textOf } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
@@ -10,11 +11,11 @@ describeDatabases('what comes from elsewhere', (open) => {
   })
 
   const imported = (item: Partial<ImportedVersion> & { name: string }) =>
-    importVersion(test.registry, { owner: 'author', skillMd: skillMd(item.name), ...item }, systemCaller)
+    importVersion(partsOf(test.registry), { owner: 'author', skillMd: skillMd(item.name), ...item }, systemCaller)
   const authorId = async () =>
     (
-      await test.registry.database.read
-        .selectFrom('users')
+      await partsOf(test.registry)
+        .database.read.selectFrom('users')
         .select('id')
         .where('username', '=', 'author')
         .executeTakeFirstOrThrow()
@@ -34,8 +35,8 @@ describeDatabases('what comes from elsewhere', (open) => {
       })
       const { users } = await test.admin.api.listUsers({ q: 'author' })
       expect(users).toMatchObject([{ username: 'author', claimed: false, role: 'user' }])
-      const keys = await test.registry.database.read
-        .selectFrom('api_keys')
+      const keys = await partsOf(test.registry)
+        .database.read.selectFrom('api_keys')
         .where('user_id', '=', await authorId())
         .selectAll()
         .execute()
@@ -115,7 +116,7 @@ describeDatabases('what comes from elsewhere', (open) => {
   it('a namespace does not make the first user an ordinary one, nor count as an administrator', async () => {
     const fresh = await open({ empty: true })
     const item = { owner: 'someone', name: 'first', skillMd: skillMd('first') }
-    await importVersion(fresh.registry, item, systemCaller)
+    await importVersion(partsOf(fresh.registry), item, systemCaller)
     const first = await fresh.makeUser('real')
     expect(await first.api.getMe()).toMatchObject({ role: 'admin', plan: 'enterprise' })
     await first.api.updateUser({ username: 'someone', role: 'admin' })
@@ -142,8 +143,8 @@ describeDatabases('what comes from elsewhere', (open) => {
     const owner = { id: await authorId(), username: 'author' }
     const stub = { owner, name: 'stubbed', description: 'Known.', repository: 'https://example.com/s' }
     const { head } = await test.api().getFeed()
-    const { id } = await createStub(test.registry, stub, systemCaller)
-    expect((await createStub(test.registry, stub, systemCaller)).id, 'once').toBe(id)
+    const { id } = await createStub(partsOf(test.registry), stub, systemCaller)
+    expect((await createStub(partsOf(test.registry), stub, systemCaller)).id, 'once').toBe(id)
     expect((await test.api().getFeed()).head, 'no publication').toBe(head)
     expect(await test.api().getSkill({ name: 'author/stubbed' })).toMatchObject({
       stub: true,

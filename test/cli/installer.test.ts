@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import type { RegistryApi } from '@skillstead/protocol'
 import { listenNode, type ListeningNode } from '@skillstead/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -32,7 +33,7 @@ describe('the program `skills`', () => {
   })
 
   const downloadsOf = async (name: string) => {
-    await registry.counters.flush()
+    await partsOf(registry).counters.flush()
     return (await alice.getSkill({ name })).downloads
   }
 

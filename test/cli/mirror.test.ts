@@ -1,6 +1,6 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readVerifierKeys } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { listenNode } from '@skillstead/server'
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { skillMd } from '../support/answers.ts'
@@ -18,7 +18,7 @@ describe('skillstead mirror', () => {
   it('adds a node by its address alone, and imports its skills', async () => {
     const { node, registry } = await startNode()
     const { data, run, json } = await makeMirror()
-    const [key] = await readVerifierKeys(registry)
+    const [key] = await registry.verifierKeys()
     const added = await run('add', 'main', `${node.url}/api/v1`)
     expect(added).toMatchObject({ code: 0, stderr: '' })
     expect(added.stdout).toContain(`${key!.vkey} (trusted on first use)`)
@@ -38,20 +38,22 @@ describe('skillstead mirror', () => {
 
     const verified = await skillstead(['verify', 'alice/pdf', '--data', data])
     expect(verified).toMatchObject({ code: 0, stderr: '' })
-    expect(verified.stdout, 'the log of the node proves it').toContain(`in the log of ${registry.origin}, since`)
+    expect(verified.stdout, 'the log of the node proves it').toContain(
+      `in the log of ${partsOf(registry).origin}, since`,
+    )
     const status = await run('status', 'main')
     expect(status).toMatchObject({ code: 0, stderr: '' })
     expect(status.stdout).toMatch(
       /^main {2}node {2}http.*\n {2}state {3}current, synced 2\S+Z, next 2\S+Z\n {2}skills {2}1 skill here\n/,
     )
-    expect(status.stdout).toContain(`log     ${registry.origin}, 1 entries verified, 1 applied, signed 2`)
+    expect(status.stdout).toContain(`log     ${partsOf(registry).origin}, 1 entries verified, 1 applied, signed 2`)
     expect((await run('list')).stdout).toMatch(/^main {2}node {2}http:\S+ {2}current, 1 skill\n$/)
   })
 
   it('keeps what is set for a registry, and forgets it when it is removed; what came stays', async () => {
     const { node, registry } = await startNode()
     const { data, run, json } = await makeMirror()
-    const [key] = await readVerifierKeys(registry)
+    const [key] = await registry.verifierKeys()
     const set = ['--mode', 'selected', '--select', 'alice/*', '--every', '6h', '--priority', '5', '--max-age', '0']
     const filters = [
       '--owner',

@@ -5,6 +5,7 @@ import { text as readAll } from 'node:stream/consumers'
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import { localApi, systemCaller } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import type { Delivery, Webhook } from '@skillstead/protocol'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { makeFolder, skillstead, skillsteadJson, startServer, type Running } from '../support/cli-harness.ts'
@@ -39,8 +40,8 @@ describe('the commands about webhooks', () => {
     const registry = await openRegistry({ path: join(data, 'skillstead.db'), works: false })
     const bob = await localApi(registry, systemCaller).createUser({ username: 'bob', plan: 'free' })
     const dueAt = Date.now() - 185 * 60_000
-    await registry.database.writer.write((trx) =>
-      registry.outbox.enqueue(trx, { topic: 'nobody.takes.these', payload: {}, dueAt }),
+    await partsOf(registry).database.writer.write((trx) =>
+      partsOf(registry).outbox.enqueue(trx, { topic: 'nobody.takes.these', payload: {}, dueAt }),
     )
     await registry.close()
     keys = { alice: admin.key, bob: bob.key }
@@ -138,8 +139,8 @@ describe('the commands about webhooks', () => {
     answer = 500
     const registry = await openRegistry({ path: join(data, 'skillstead.db'), works: false })
     const payload = { webhookId: id, eventId: id, event: 'user.followed', body: '{}' }
-    await registry.database.writer.write(async (trx) => {
-      await registry.outbox.enqueue(trx, { topic: 'webhook.delivery', lane: id, host: 'localhost', payload })
+    await partsOf(registry).database.writer.write(async (trx) => {
+      await partsOf(registry).outbox.enqueue(trx, { topic: 'webhook.delivery', lane: id, host: 'localhost', payload })
       await trx.updateTable('outbox').set({ attempts: 4 }).where('lane', '=', id).execute()
     })
     await registry.close()

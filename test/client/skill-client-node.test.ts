@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { createClient, createSkillClient } from '@skillstead/client'
 import { describe, expect, it } from 'vitest'
 import { createClock } from '../support/harness.ts'
@@ -25,10 +26,10 @@ describe('a skill client of a node', () => {
     const first = await client.load('alice/pdf')
     expect(first.fullContent).toBe(skillMd)
     clock.advance(hourMs)
-    await registry.counters.flush()
+    await partsOf(registry).counters.flush()
     expect(await client.load('alice/pdf')).toEqual(first)
     expect(statuses).toEqual([200, 304])
-    await registry.counters.flush()
+    await partsOf(registry).counters.flush()
     expect((await api.getSkill({ name: 'alice/pdf' })).downloads).toBe(1)
     await api.publishSkill({ skillMd: `${skillMd}\nAll of them.\n`, version: '1.1.0' })
     clock.advance(hourMs)

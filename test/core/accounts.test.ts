@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { localApi, systemCaller } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { bytesOf, codeOf, fieldsOf, refusalOf, skillMd, textOf } from '../support/answers.ts'
 import { describeApi, startMs, type TestRegistry, type TestUser } from '../support/harness.ts'
 
@@ -39,7 +40,7 @@ describeApi('accounts', (open) => {
     })
 
     it('is stored as a hash alone', async () => {
-      const rows = await test.registry.database.read.selectFrom('api_keys').selectAll().execute()
+      const rows = await partsOf(test.registry).database.read.selectFrom('api_keys').selectAll().execute()
       expect(rows.length).toBeGreaterThan(2)
       for (const row of rows) {
         expect(row.hash).toMatch(/^[0-9a-f]{64}$/)

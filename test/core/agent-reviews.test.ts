@@ -1,4 +1,5 @@
 import { guest, localApi } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { pointUnits } from '../../packages/core/src/community/badges.ts'
 import { addCollaborator } from '../support/collaboration.ts'
@@ -42,21 +43,21 @@ describeApi('reviews of agents', (open) => {
   const list = async (name: string, user?: TestUser) =>
     (await (user?.api ?? test.api()).listAgentReviews({ name, limit: 100 })).reviews
   const setState = (fullName: string, state: 'live' | 'hidden' | 'taken_down') =>
-    test.registry.database.writer.write(async (trx) => {
+    partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('skills').set({ state }).where('full_name', '=', fullName).execute()
     })
   /** The contribution of a skill's reviews to the standing of its owner. */
   const creditOf = async (fullName: string) => {
-    const row = await test.registry.database.read
-      .selectFrom('skills')
+    const row = await partsOf(test.registry)
+      .database.read.selectFrom('skills')
       .select(['credited_reviews', 'credited_points'])
       .where('full_name', '=', fullName)
       .executeTakeFirstOrThrow()
     return [row.credited_reviews, row.credited_points / pointUnits]
   }
   const countersOf = async (agentKey: string) => {
-    const row = await test.registry.database.read
-      .selectFrom('agents')
+    const row = await partsOf(test.registry)
+      .database.read.selectFrom('agents')
       .selectAll()
       .where('agent_key', '=', agentKey)
       .executeTakeFirstOrThrow()

@@ -1,4 +1,5 @@
 import { guest, localApi } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -38,13 +39,13 @@ describeApi('agents', (open, { transport }) => {
   const register = async (agentKey: string, displayName?: string) =>
     (await test.api().registerAgent(toInput(agentKey, displayName))).agentToken!
   const readRow = (agentKey: string) =>
-    test.registry.database.read
-      .selectFrom('agents')
+    partsOf(test.registry)
+      .database.read.selectFrom('agents')
       .selectAll()
       .where('agent_key', '=', agentKey)
       .executeTakeFirstOrThrow()
   const change = (agentKey: string, columns: Partial<AgentRow>) =>
-    test.registry.database.writer.write(async (trx) => {
+    partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('agents').set(columns).where('agent_key', '=', agentKey).execute()
     })
 
@@ -347,7 +348,7 @@ describeApi('agents', (open, { transport }) => {
     })
 
     it('of which the newest two hundred are stored per agent, while the counters include all', async () => {
-      const { writer, read } = test.registry.database
+      const { writer, read } = partsOf(test.registry).database
       for (const agentKey of ['kept:other', 'kept:one']) await register(agentKey)
       const doThings = (agentKey: string, from: number, count: number) =>
         writer.write(async (trx) => {
@@ -407,7 +408,7 @@ describeApi('agents', (open, { transport }) => {
       await bob.api.acceptTransfer({ name: 'alice/seen-public' })
       expect(await seen()).toEqual(['bob/seen-public', 'registered'])
       for (const state of ['taken_down', 'hidden'] as const) {
-        await test.registry.database.writer.write(async (trx) => {
+        await partsOf(test.registry).database.writer.write(async (trx) => {
           await trx.updateTable('skills').set({ state }).where('full_name', '=', 'bob/seen-public').execute()
         })
         expect(await seen(), state).toEqual(['registered'])

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, stat, utimes, writeFile } from '
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { localApi, systemCaller, writeBackup } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, refusalOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry } from '../support/harness.ts'
@@ -51,8 +52,10 @@ describeApi('backups', (open, { dialect }) => {
       expect(entries).toMatchObject([{ actor: 'root', data: { name: made.name, bytes: made.bytes } }])
 
       const copy = await openRegistry({ path: file, works: false, memorySkillsMax: 0 })
-      const names = (await copy.database.read.selectFrom('skills').select('name').execute()).map(({ name }) => name)
-      const versions = await copy.database.read.selectFrom('versions').select('id').execute()
+      const names = (await partsOf(copy).database.read.selectFrom('skills').select('name').execute()).map(
+        ({ name }) => name,
+      )
+      const versions = await partsOf(copy).database.read.selectFrom('versions').select('id').execute()
       expect(names).toContain('kept')
       expect(versions, 'nothing is there by half').toHaveLength(names.length)
       expect(await copy.authenticate(test.admin.key)).toMatchObject({ username: 'root' })

@@ -1,12 +1,6 @@
 import { verifyCheckpoint } from '@skillstead/client/verify'
-import {
-  localApi,
-  readSignedCheckpoint,
-  rotateKey,
-  systemCaller,
-  type Registry,
-  type RegistryOptions,
-} from '@skillstead/core'
+import { localApi, type Registry, type RegistryOptions, systemCaller } from '@skillstead/core'
+import { beginIdempotent, finishIdempotent, partsOf, readSignedCheckpoint, rotateKey } from '@skillstead/core/internal'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
@@ -22,7 +16,7 @@ const isMissing = inject('postgresUrl') === null
 const publish = async (node: Registry, name: string) =>
   localApi(node, await node.getCaller('ada')).publishSkill({ skillMd: toSkillMd(name) })
 const read = (node: Registry, name: string) => localApi(node).getSkill({ name })
-const hears = (node: Registry) => expect.poll(() => node.changes.isNoticed, { interval: 20 }).toBe(true)
+const hears = (node: Registry) => expect.poll(() => partsOf(node).changes.isNoticed, { interval: 20 }).toBe(true)
 
 describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
   let place: Place
@@ -44,7 +38,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
   it('shows at once what another published: in cached details, search and a waiting feed', async () => {
     await Promise.all([hears(a), hears(b)])
     await publish(a, 'heron')
-    await expect.poll(() => b.changes.position, { interval: 5 }).toBe(a.changes.position)
+    await expect.poll(() => partsOf(b).changes.position, { interval: 5 }).toBe(partsOf(a).changes.position)
     const { head } = await localApi(b).getFeed({})
     const feed = localApi(b).getFeed({ since: head, wait: 30 })
     await localApi(a, await a.getCaller('ada')).starSkill({ name: 'heron' })
@@ -62,9 +56,9 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
     await hears(c)
     await runSql('alter table changes disable trigger tell_changes')
     await publish(a, 'plover')
-    await expect.poll(() => c.changes.position).toBe(a.changes.position)
+    await expect.poll(() => partsOf(c).changes.position).toBe(partsOf(a).changes.position)
     expect((await read(c, 'plover')).name).toBe('plover')
-    expect(b.changes.position).toBeLessThan(a.changes.position)
+    expect(partsOf(b).changes.position).toBeLessThan(partsOf(a).changes.position)
     await runSql('alter table changes enable trigger tell_changes')
   })
 
@@ -80,9 +74,9 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
     )
     await expect.poll(value).toBe(0)
     await publish(a, 'knot')
-    expect(b.changes.position).toBeLessThan(a.changes.position)
+    expect(partsOf(b).changes.position).toBeLessThan(partsOf(a).changes.position)
     await letIn(true)
-    await expect.poll(() => b.changes.position).toBe(a.changes.position)
+    await expect.poll(() => partsOf(b).changes.position).toBe(partsOf(a).changes.position)
     expect(await value()).toBe(1)
     expect((await read(b, 'knot')).name).toBe('knot')
   })
@@ -90,19 +84,19 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
   it('misses no change, however many nodes append at once', async () => {
     const seen: number[] = []
     const begin = () => void seen.splice(0)
-    b.changes.follow((batch) => void seen.push(...batch.map(({ seq }) => seq)), begin)
+    partsOf(b).changes.follow((batch) => void seen.push(...batch.map(({ seq }) => seq)), begin)
     await hears(b)
-    const from = b.changes.position
+    const from = partsOf(b).changes.position
     const nodes = [a, b, await openNode(), await openNode()]
     onTestFinished(async () => void (await Promise.all(nodes.slice(2).map((node) => node.close()))))
     await Promise.all(
       nodes.flatMap((node, i) => Array.from({ length: 20 }, (_, k) => publish(node, `wader-${i}-${k}`))),
     )
-    await Promise.all(nodes.map((node) => node.changes.catchUp()))
-    const positions = new Set(nodes.map((node) => node.changes.position))
+    await Promise.all(nodes.map((node) => partsOf(node).changes.catchUp()))
+    const positions = new Set(nodes.map((node) => partsOf(node).changes.position))
     expect(positions.size).toBe(1)
     const distinct = [...new Set(seen)].filter((seq) => seq > from)
-    expect(distinct).toEqual(Array.from({ length: b.changes.position - from }, (_, i) => from + 1 + i))
+    expect(distinct).toEqual(Array.from({ length: partsOf(b).changes.position - from }, (_, i) => from + 1 + i))
   })
 
   it.each([
@@ -116,7 +110,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
       await own.remove()
     })
     await localApi(one, systemCaller).createUser({ username: 'ada' })
-    await Promise.all([hears(two), two.search.warmed, publish(one, 'ruff')])
+    await Promise.all([hears(two), partsOf(two).search.warmed, publish(one, 'ruff')])
     await expect.poll(async () => (await localApi(two).searchSkills({ q: 'ruff' })).total).toBe(1)
     expect((await read(two, 'ruff')).name).toBe('ruff')
     // The state after the changes were deleted: the head has advanced, and no row explains why.
@@ -126,8 +120,8 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
     )
     if (pollMs === never) await publish(one, 'dunlin')
     await expect.poll(() => codeOf(read(two, 'ruff'))).toBe('not_found')
-    await two.search.warmed
-    expect(two.search.warm).toBe(true)
+    await partsOf(two).search.warmed
+    expect(partsOf(two).search.warm).toBe(true)
     const { skills } = await localApi(two).searchSkills({})
     expect(skills.map(({ name }) => name)).toEqual(pollMs === never ? ['dunlin'] : [])
   })
@@ -139,7 +133,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
       resumed.resolve()
       await c.close()
     })
-    const paused = c.database.writer.write(async (trx) => {
+    const paused = partsOf(c).database.writer.write(async (trx) => {
       begun.resolve((await sql`show idle_in_transaction_session_timeout`.execute(trx)).rows)
       // Shortened, so that the test need not wait for the real timeout.
       await sql`set local idle_in_transaction_session_timeout = 300`.execute(trx)
@@ -151,18 +145,20 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
     await publish(a, 'stint')
     resumed.resolve()
     expect(await outcome).toMatchObject({ code: 'overloaded' })
-    expect(await c.database.writer.write(async () => 'well')).toBe('well')
+    expect(await partsOf(c).database.writer.write(async () => 'well')).toBe('well')
   })
 
   it('runs one of two concurrent requests with the same Idempotency-Key on two nodes', async () => {
     const caller = await a.getCaller('ada')
-    const begun = await Promise.allSettled([a, b].map((node) => node.beginIdempotent(caller, 'one-key', 'hash')))
+    const begun = await Promise.allSettled(
+      [a, b].map((node) => beginIdempotent(partsOf(node), caller, 'one-key', 'hash')),
+    )
     expect(begun.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
     const claim = begun.flatMap((one) =>
       one.status === 'fulfilled' && one.value.state === 'new' ? [one.value] : [],
     )[0]!
-    await a.finishIdempotent(caller, 'one-key', claim, { status: 201, body: '{}' })
-    expect(await b.beginIdempotent(caller, 'one-key', 'hash')).toMatchObject({ state: 'done', status: 201 })
+    await finishIdempotent(partsOf(a), caller, 'one-key', claim, { status: 201, body: '{}' })
+    expect(await beginIdempotent(partsOf(b), caller, 'one-key', 'hash')).toMatchObject({ state: 'done', status: 201 })
   })
 
   it('refuses a key that another node revoked, and signs with the key that it created', async () => {
@@ -171,9 +167,9 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
     expect(await b.authenticate(key)).toMatchObject({ username: 'ada' })
     await ada.deleteApiKey({ id })
     expect(await codeOf(b.authenticate(key))).toBe('unauthorized')
-    const [{ vkey } = { vkey: '' }] = await rotateKey(a, { overlapMs: 0 })
-    const { text } = await readSignedCheckpoint(b)
-    expect(verifyCheckpoint(text, [vkey]).origin).toBe(a.origin)
+    const [{ vkey } = { vkey: '' }] = await rotateKey(partsOf(a), { overlapMs: 0 })
+    const { text } = await readSignedCheckpoint(partsOf(b))
+    expect(verifyCheckpoint(text, [vkey]).origin).toBe(partsOf(a).origin)
   })
 
   it('accepts the setup code that another node printed', async () => {
@@ -183,8 +179,8 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
       await Promise.all([one.close(), two.close()])
       await empty.remove()
     })
-    expect(one.setup.code).not.toBe(two.setup.code)
-    const { user } = await localApi(two).setUp({ code: one.setup.code.toLowerCase(), username: 'bob' })
+    expect(partsOf(one).setup.code).not.toBe(partsOf(two).setup.code)
+    const { user } = await localApi(two).setUp({ code: partsOf(one).setup.code.toLowerCase(), username: 'bob' })
     expect(user.role).toBe('admin')
   })
 

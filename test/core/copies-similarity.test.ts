@@ -1,3 +1,4 @@
+import { partsOf, type StorageContext } from '@skillstead/core/internal'
 import { beforeAll, expect, it } from 'vitest'
 import { createCopyIndex } from '../../packages/core/src/catalogue/copy-index.ts'
 import { toSketch } from '../../packages/core/src/catalogue/sketch.ts'
@@ -246,7 +247,7 @@ describeApi('a publish that resembles', (open) => {
 })
 
 /** Resets a database to the state that an older release wrote. */
-async function forgetCopies({ database }: TestRegistry['registry']): Promise<void> {
+async function forgetCopies({ database }: StorageContext): Promise<void> {
   await database.writer.write(async (trx) => {
     for (const table of ['shared_shingles', 'waiting_sketches', 'version_sketches'] as const)
       await trx.deleteFrom(table).execute()
@@ -254,12 +255,12 @@ async function forgetCopies({ database }: TestRegistry['registry']): Promise<voi
   })
 }
 
-async function isSketched({ database }: TestRegistry['registry']): Promise<boolean> {
+async function isSketched({ database }: StorageContext): Promise<boolean> {
   const rows = await database.read.selectFrom('meta').select('key').where('key', '=', 'copies.sketched').execute()
   return rows.length === 0
 }
 
-async function countOf({ database }: TestRegistry['registry'], table: 'shared_shingles' | 'waiting_sketches') {
+async function countOf({ database }: StorageContext, table: 'shared_shingles' | 'waiting_sketches') {
   return (await database.read.selectFrom(table).selectAll().execute()).length
 }
 
@@ -278,7 +279,7 @@ describeDatabases('the index of copies', (open) => {
       return { similar, warned }
     }
     await alice.api.publishSkill({ skillMd: skillMd('first', { body: text(0, 100) }) })
-    await test.registry.copies.enter()
+    await partsOf(test.registry).copies.enter()
     test.clock.advance(1000)
     await alice.api.publishSkill({ skillMd: skillMd('first', { body: `${text(0, 100)} ${text(500, 40)}` }) })
     await bob.api.publishSkill({ skillMd: skillMd('copy', { body: text(5, 90) }) })
@@ -286,14 +287,14 @@ describeDatabases('the index of copies', (open) => {
 
     const before = await answers()
     expect(before.similar[1]!.map(({ skill }) => skill.fullName)).toEqual(['alice/first'])
-    expect(await countOf(test.registry, 'waiting_sketches')).toBe(3)
-    const entered = await countOf(test.registry, 'shared_shingles')
+    expect(await countOf(partsOf(test.registry), 'waiting_sketches')).toBe(3)
+    const entered = await countOf(partsOf(test.registry), 'shared_shingles')
     const other = await open({ at: test.location })
     expect(await matchesIn(other, 'copy')).toEqual(before.similar[1])
 
-    await other.registry.copies.enter()
-    expect(await countOf(test.registry, 'waiting_sketches')).toBe(0)
-    expect(await countOf(test.registry, 'shared_shingles')).toBeGreaterThan(entered)
+    await partsOf(other.registry).copies.enter()
+    expect(await countOf(partsOf(test.registry), 'waiting_sketches')).toBe(0)
+    expect(await countOf(partsOf(test.registry), 'shared_shingles')).toBeGreaterThan(entered)
     // The first process still treats as pending what the other one inserted.
     expect(await answers()).toEqual(before)
     const later = await open({ at: test.location })
@@ -303,15 +304,15 @@ describeDatabases('the index of copies', (open) => {
   it('inserts pending sketches by itself when there are many', async () => {
     const test = await open({ works: false })
     const alice = await test.makeUser('alice')
-    const index = createCopyIndex(test.registry.database, (error) => expect.unreachable(String(error)), {
+    const index = createCopyIndex(partsOf(test.registry).database, (error) => expect.unreachable(String(error)), {
       waitingMax: 3,
     })
     for (let i = 0; i < 3; i++)
       await alice.api.publishSkill({ skillMd: skillMd(`s${i}`, { body: text(1000 * i, 60) }) })
-    expect(await countOf(test.registry, 'waiting_sketches')).toBe(3)
+    expect(await countOf(partsOf(test.registry), 'waiting_sketches')).toBe(3)
     const [shared] = await index.findShared(toSketch(Buffer.from(skillMd('any', { body: text(0, 60) }))).lookedUp)
     expect(shared!.shared).toBeGreaterThan(5)
-    await expect.poll(() => countOf(test.registry, 'waiting_sketches')).toBe(0)
+    await expect.poll(() => countOf(partsOf(test.registry), 'waiting_sketches')).toBe(0)
     await index.stop()
   })
 
@@ -319,7 +320,7 @@ describeDatabases('the index of copies', (open) => {
     const test = await open()
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: skillMd('tried', { body: text(0, 60) }), dryRun: true })
-    expect(await countOf(test.registry, 'waiting_sketches')).toBe(0)
+    expect(await countOf(partsOf(test.registry), 'waiting_sketches')).toBe(0)
     expect(await warningsOf(alice, 'meant', text(0, 60))).toEqual([])
   })
 })
@@ -327,30 +328,30 @@ describeDatabases('the index of copies', (open) => {
 describeDatabases('a database from before the index of copies', (open) => {
   it('is sketched in batches after it is opened, and can be queried meanwhile', async () => {
     const test = await open()
-    const { database } = test.registry
+    const { database } = partsOf(test.registry)
     const alice = await test.makeUser('alice')
     for (let i = 0; i < 5; i++)
       await alice.api.publishSkill({
         skillMd: skillMd(`s${i}`, { body: `${text(0, 80)} ${text(1000 + 100 * i, 20)}` }),
       })
-    await test.registry.copies.enter()
+    await partsOf(test.registry).copies.enter()
     const before = await database.read.selectFrom('shared_shingles').selectAll().execute()
     expect(before.length).toBeGreaterThan(0)
-    await forgetCopies(test.registry)
+    await forgetCopies(partsOf(test.registry))
 
     const idle = await open({ at: test.location, works: false })
     expect((await idle.api().getSimilarity({ name: 's0' })).matches).toEqual([])
     const old = await open({ at: test.location })
-    await expect.poll(() => isSketched(old.registry)).toBe(true)
+    await expect.poll(() => isSketched(partsOf(old.registry))).toBe(true)
     expect((await old.api().getSimilarity({ name: 's0' })).matches).toHaveLength(4)
-    await old.registry.copies.enter()
-    const after = await old.registry.database.read.selectFrom('shared_shingles').selectAll().execute()
+    await partsOf(old.registry).copies.enter()
+    const after = await partsOf(old.registry).database.read.selectFrom('shared_shingles').selectAll().execute()
     expect(after.length).toBe(before.length)
   })
 
   it('skips a text whose bytes are lost or damaged', async () => {
     const test = await open()
-    const { database } = test.registry
+    const { database } = partsOf(test.registry)
     const alice = await test.makeUser('alice')
     const bob = await test.makeUser('bob')
     for (const name of ['lost', 'damaged', 'whole'])
@@ -366,19 +367,19 @@ describeDatabases('a database from before the index of copies', (open) => {
     expect((await test.api().getSimilarity({ name: 'whole' })).matches).toEqual([])
     expect((await bob.api.publishSkill({ skillMd: skillMd('mine', { body: text(0) }) })).created).toBe(true)
 
-    await forgetCopies(test.registry)
+    await forgetCopies(partsOf(test.registry))
     const old = await open({ at: test.location })
-    await expect.poll(() => isSketched(old.registry)).toBe(true)
+    await expect.poll(() => isSketched(partsOf(old.registry))).toBe(true)
     const { matches } = await old.api().getSimilarity({ name: 'whole' })
     expect(matches.map(({ skill }) => skill.fullName)).toEqual(['bob/mine'])
   })
 
   it('stores no shingle twice if a version repeats an older one', async () => {
     const test = await open()
-    const { read } = test.registry.database
+    const { read } = partsOf(test.registry).database
     const alice = await test.makeUser('alice')
     const rows = async () => {
-      await test.registry.copies.enter()
+      await partsOf(test.registry).copies.enter()
       return (await read.selectFrom('shared_shingles').selectAll().execute()).length
     }
     await alice.api.publishSkill({ skillMd: skillMd('grows', { body: text(0, 200), version: '1.0.0' }) })

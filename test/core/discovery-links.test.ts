@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream'
+import { partsOf } from '@skillstead/core/internal'
 import { createLogger } from '@skillstead/server'
 import { beforeAll, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
@@ -84,7 +85,7 @@ describeDatabases('a link to a private skill', (open) => {
     const installer = await serve(test)
     const { token } = await share()
     const downloads = async () => {
-      await test.registry.counters.flush()
+      await partsOf(test.registry).counters.flush()
       return (await alice.api.getSkill({ name: 'alice/shared' })).downloads
     }
     const before = await downloads()

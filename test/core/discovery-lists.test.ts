@@ -1,4 +1,5 @@
-import { createStub, importVersion, systemCaller } from '@skillstead/core'
+import { systemCaller } from '@skillstead/core'
+import { createStub, importVersion, partsOf } from '@skillstead/core/internal'
 import type { KyselyPlugin } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import { createArtifacts } from '../../packages/core/src/catalogue/discovery-artifacts.ts'
@@ -24,7 +25,7 @@ describeDatabases('a discovery index', (open) => {
       await publishSkill({ skillMd: skillMd(visibility), visibility })
     const { id } = await test.registry.getCaller('alice').then(({ userId }) => ({ id: userId }))
     const owner = { id, username: 'alice' }
-    await createStub(test.registry, { owner, name: 'stub', description: 'S.', repository: '' }, systemCaller)
+    await createStub(partsOf(test.registry), { owner, name: 'stub', description: 'S.', repository: '' }, systemCaller)
     const names = ['hidden', 'removed', 'yanked', 'deleted', 'private', 'internal', 'kept']
     await alice.api.createPack({ name: 'All', description: '', skills: names.map((name) => `alice/${name}`) })
     await test.admin.api.moderateSkill({ name: 'alice/hidden', state: 'hidden', reason: 'Because.' })
@@ -63,13 +64,17 @@ describeDatabases('a discovery index', (open) => {
     }
     for (const [name, document] of Object.entries(documents)) {
       const item = { owner: 'lenient', name, skillMd: document, ...(name === 'bare' && fields) }
-      await importVersion(test.registry, item, systemCaller)
+      await importVersion(partsOf(test.registry), item, systemCaller)
       const response = await installer.ask(`/lenient/${name}`)
       expect(response.status, name).toBe(404)
       expect(((await response.json()) as { detail: string }).detail).toContain(`lenient/${name}@`)
     }
     expect(await installer.names('/lenient')).toBe(404)
-    await importVersion(test.registry, { owner: 'lenient', name: 'strict', skillMd: skillMd('strict') }, systemCaller)
+    await importVersion(
+      partsOf(test.registry),
+      { owner: 'lenient', name: 'strict', skillMd: skillMd('strict') },
+      systemCaller,
+    )
     expect(await installer.names('/lenient')).toEqual(['strict'])
   })
 
@@ -106,13 +111,13 @@ describeDatabases('a discovery index', (open) => {
     const installer = await serve(test)
     for (let number = 0; number < 203; number++)
       await importVersion(
-        test.registry,
+        partsOf(test.registry),
         { owner: 'prolific', name: toName(number), skillMd: skillMd(toName(number)) },
         systemCaller,
       )
     const used = await test.api().getSkillMd({ name: `prolific/${toName(202)}` })
     expect(used).toBeDefined()
-    await test.registry.counters.flush()
+    await partsOf(test.registry).counters.flush()
     const names = (await installer.names('/prolific')) as string[]
     expect(names).toHaveLength(200)
     expect(names.at(-1)).toBe(toName(202))
@@ -129,7 +134,7 @@ describeDatabases('a discovery index', (open) => {
         return result
       },
     }
-    const { read } = test.registry.database
+    const { read } = partsOf(test.registry).database
     const artifacts = createArtifacts({ read: read.withPlugin(counter) })
     const versions = await read.selectFrom('versions').select(['id', 'digest']).limit(40).execute()
     const countOf = async (some: typeof versions) => {
@@ -151,7 +156,7 @@ describeDatabases('a discovery index', (open) => {
         return result
       },
     }
-    const { read } = test.registry.database
+    const { read } = partsOf(test.registry).database
     const artifacts = createArtifacts({ read: read.withPlugin(counter) })
     const versions = await read.selectFrom('versions').select(['id', 'digest']).limit(40).execute()
     const all = await Promise.all(Array.from({ length: 5 }, () => artifacts.describe(versions)))

@@ -1,3 +1,4 @@
+import { partsOf, withParts } from '@skillstead/core/internal'
 import { readArchiveFiles } from '@skillstead/skill-format/archives'
 import { beforeAll, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
@@ -167,7 +168,7 @@ describeDatabases('the discovery indexes', (open) => {
     await alice.api.publishSkill({ skillMd: skillMd('counted'), files: [file] })
     const scope = '/alice/counted'
     const downloads = async () => {
-      await test.registry.counters.flush()
+      await partsOf(test.registry).counters.flush()
       return (await test.api().getSkill({ name: 'alice/counted' })).downloads
     }
     const { headers } = await installer.download(scope, 'counted', { method: 'HEAD' })
@@ -182,8 +183,8 @@ describeDatabases('the discovery indexes', (open) => {
   it('report which program downloaded a file', async () => {
     const clients: (string | undefined)[] = []
     const countDownload = (_: unknown, client?: string) => void clients.push(client)
-    const counters = { ...test.registry.counters, countDownload }
-    const installer = await serve({ ...test, registry: { ...test.registry, counters } })
+    const counters = { ...partsOf(test.registry).counters, countDownload }
+    const installer = await serve({ ...test, registry: withParts(test.registry, { counters }) })
     const ask = (headers: Record<string, string>) => installer.download('/alice/pdf', 'pdf', { headers })
     await ask({ 'user-agent': 'node' })
     await ask({ 'user-agent': 'node', 'x-skillstead-client': 'my-installer' })

@@ -4,7 +4,8 @@ import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { localApi, systemCaller, toRegistryError, type Registry } from '@skillstead/core'
+import { localApi, type Registry, systemCaller } from '@skillstead/core'
+import { partsOf, toRegistryError } from '@skillstead/core/internal'
 import { checkRegistry } from '@skillstead/maintenance'
 import type { RegistryError } from '@skillstead/protocol'
 import { listenNode, type ListeningNode } from '@skillstead/server'
@@ -125,7 +126,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
     }
     for (const path of reads) expect((await fetch(`${node.url}/api/v1${path}`)).status, path).toBe(200)
     expect((await as('GET', '/skills/during-full')).status).toBe(404)
-    const counted = registry.counters.flush()
+    const counted = partsOf(registry).counters.flush()
     await counted
     makeRoom()
     for (const [what, act] of writes) {
@@ -136,7 +137,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
     // A download counts once per address, skill and day.
     const headers = { 'x-forwarded-for': '192.0.2.1' }
     for (const path of reads) expect((await fetch(`${node.url}/api/v1${path}`, { headers })).status, path).toBe(200)
-    await registry.counters.flush()
+    await partsOf(registry).counters.flush()
     const { downloads } = (await (await as('GET', '/skills/before')).json()) as { downloads: number }
     expect(downloads, 'what was read while the disk was full is counted once there is room').toBe(2)
     expect(await findWrong(registry)).toEqual([])
@@ -219,7 +220,7 @@ describeApi('a database without space', (open, { dialect }) => {
     const test = await open({ works: false })
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: skillMd('stored') })
-    const run = (text: string) => test.registry.database.writer.write((trx) => sql.raw(text).execute(trx))
+    const run = (text: string) => partsOf(test.registry).database.writer.write((trx) => sql.raw(text).execute(trx))
     await run(`create function no_room() returns trigger language plpgsql as
       $$ begin raise exception 'could not extend file "base/1/2": No space left' using errcode = '53100'; end $$`)
     await run('create trigger no_room before insert on stars for each row execute function no_room()')

@@ -1,4 +1,5 @@
-import { createStub, systemCaller } from '@skillstead/core'
+import { systemCaller } from '@skillstead/core'
+import { createStub, partsOf } from '@skillstead/core/internal'
 import { endpoints, type EndpointName, type RegistryApi } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addCollaborator } from '../support/collaboration.ts'
@@ -103,7 +104,7 @@ describeApi('a skill under a takedown', (open) => {
     const [own, shared] = ['SKILL.md', 'LICENSE'].map((path) => skill.files.find((file) => file.path === path)!.digest)
     digests = { own: own!, shared: shared! }
     for (const skillName of ['rose', 'tulip']) await test.api().track({ skillName })
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     before = await look()
     // Cached for anonymous callers from now on.
     for (const name of names) for (let i = 0; i < 2; i++) await test.api().getSkill({ name })
@@ -344,7 +345,7 @@ describeApi('a takedown', (open) => {
     const owner = await test.makeUser('elsewhere')
     const { id: ownerId, username } = await owner.api.getMe()
     const stub = { owner: { id: ownerId, username }, name: 'stubbed', description: 'Stub quokka.', repository: '' }
-    await createStub(test.registry, stub, systemCaller)
+    await createStub(partsOf(test.registry), stub, systemCaller)
     const find = async () => (await test.api().searchSkills({ q: 'quokka', includeStubs: true })).total
     expect(await find()).toBe(1)
     const since = await readHead()

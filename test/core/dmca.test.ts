@@ -1,4 +1,5 @@
 import { localApi } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { DmcaCase, RegistryApi, RegistryError } from '@skillstead/protocol'
@@ -113,7 +114,7 @@ describeApi('takedown cases', (open, { transport }) => {
         counterNotices: [],
         caseToken: expect.stringMatching(/^sct_[\w-]{43}$/),
       })
-      const rows = await test.registry.database.read.selectFrom('dmca_cases').selectAll().execute()
+      const rows = await partsOf(test.registry).database.read.selectFrom('dmca_cases').selectAll().execute()
       expect(JSON.stringify(rows)).not.toContain(made.caseToken!.slice(4))
       expect((await test.api().getSkill({ name: 'garden' })).fullName, 'a claim alone hides nothing').toBe(
         'alice/garden',
@@ -474,7 +475,7 @@ describeApi('takedown cases', (open, { transport }) => {
 
     it('are restored although the clock went back after the deadline', async () => {
       const { id } = await makeFresh('counter_noticed')
-      const { database, outbox } = test.registry
+      const { database, outbox } = partsOf(test.registry)
       // Due by another node's clock.
       await database.writer.write((trx) => outbox.enqueue(trx, { topic: 'dmca.restore', payload: { caseId: id } }))
       const readTries = () =>
@@ -558,7 +559,7 @@ describeApi('takedown cases', (open, { transport }) => {
     const { id } = await makeFresh('restored')
     await test.admin.api.listDmca()
     const feed = JSON.stringify(await test.api().getFeed({ limit: 1000 }))
-    const database = test.registry.database.read
+    const database = partsOf(test.registry).database.read
     const stored = JSON.stringify([
       await database.selectFrom('audit').selectAll().execute(),
       await database.selectFrom('outbox').selectAll().execute(),
@@ -587,11 +588,11 @@ describeApi('takedown cases', (open, { transport }) => {
 })
 
 /** Workers poll once a second; a commit makes them poll at once. */
-const wake = ({ registry }: TestRegistry) => registry.database.writer.write(async () => {})
+const wake = ({ registry }: TestRegistry) => partsOf(registry).database.writer.write(async () => {})
 
 async function pendingRows({ registry }: TestRegistry, caseId: string): Promise<number> {
-  const rows = await registry.database.read
-    .selectFrom('outbox')
+  const rows = await partsOf(registry)
+    .database.read.selectFrom('outbox')
     .select('payload')
     .where('topic', '=', 'dmca.restore')
     .where('state', '=', 'pending')

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, expect, it } from 'vitest'
 import { codeOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -18,8 +19,8 @@ describeApi('downloads per day', (open) => {
   async function use(downloads: number, installs: number): Promise<void> {
     for (let i = 0; i < downloads; i++) await test.api().getSkillMd({ name: 'used' })
     for (let i = 0; i < installs; i++) await test.api().track({ skillName: 'used' })
-    await test.registry.counters.flush()
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).counters.flush()
+    await partsOf(test.registry).telemetry.flush()
   }
 
   it('include every requested day, also days without downloads', async () => {
@@ -54,13 +55,16 @@ describeApi('downloads per day', (open) => {
     test.clock.advance(100 * dayMs)
     await use(1, 1)
     await expect
-      .poll(async () => (await test.registry.database.read.selectFrom('install_days').select('day').execute()).length)
+      .poll(
+        async () =>
+          (await partsOf(test.registry).database.read.selectFrom('install_days').select('day').execute()).length,
+      )
       .toBeGreaterThan(0)
     const after = await test.api().getDownloads({ name: 'used', days: 365 })
     expect(after.total).toBe(before.total + 2)
     expect(after.days.find(({ day }) => day === '2026-01-04')).toEqual({ day: '2026-01-04', downloads: 4, installs: 3 })
     test.clock.advance(300 * dayMs)
-    const readDays = () => test.registry.database.read.selectFrom('download_days').select('day').execute()
+    const readDays = () => partsOf(test.registry).database.read.selectFrom('download_days').select('day').execute()
     await expect.poll(async () => (await readDays()).length).toBe(1)
     expect((await test.api().getDownloads({ name: 'used', days: 365 })).total).toBe(2)
   })
@@ -71,10 +75,10 @@ describeApi('downloads per day', (open) => {
     await api.publishSkill({ skillMd: skillMd('busy') })
     for (let day = 0; day < 20; day += 1) {
       await fresh.api().track({ skillName: 'busy' })
-      await fresh.registry.telemetry.flush()
+      await partsOf(fresh.registry).telemetry.flush()
       fresh.clock.advance(dayMs)
     }
-    const readHours = () => fresh.registry.database.read.selectFrom('install_hours').select('hour').execute()
+    const readHours = () => partsOf(fresh.registry).database.read.selectFrom('install_hours').select('hour').execute()
     expect(await readHours()).toHaveLength(20)
     fresh.clock.advance(100 * dayMs)
     const totals = new Set<number>()

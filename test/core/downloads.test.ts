@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { listenNode } from '@skillstead/server'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { skillMd } from '../support/answers.ts'
@@ -24,7 +25,7 @@ describeApi('downloads', (open, { transport }) => {
     await test.api().getFile({ name: 'counted', path: 'SKILL.md' })
     await expect.poll(() => downloadsOf(test, 'counted')).toBe(2)
     // A wrong count would be stored after this.
-    await test.registry.counters.flush()
+    await partsOf(test.registry).counters.flush()
     expect(await downloadsOf(test, 'counted')).toBe(2)
     const { skills } = await test.api().searchSkills({ q: 'counted' })
     expect(skills.find(({ name }) => name === 'counted')!.downloads).toBe(2)
@@ -38,7 +39,7 @@ describeApi('downloads', (open, { transport }) => {
       const headers = { 'x-forwarded-for': from, ...init.headers }
       const response = await fetch(node.url + path, { ...init, headers })
       expect(response.status, path).toBe(200)
-      await test.registry.counters.flush()
+      await partsOf(test.registry).counters.flush()
       return downloadsOf(test, 'often')
     }
     const skill = '/api/v1/skills/alice%2Foften'
@@ -70,10 +71,10 @@ describeApi('downloads', (open, { transport }) => {
     const known = await test.request(url, { headers: { 'if-none-match': headers.get('etag')! } })
     expect(known.status).toBe(304)
     await test.request(url, { headers: { 'x-skills-update-check': '1' } })
-    await test.registry.counters.flush()
+    await partsOf(test.registry).counters.flush()
     expect(await downloadsOf(test, 'asked')).toBe(0)
     await test.request(url)
-    await test.registry.counters.flush()
+    await partsOf(test.registry).counters.flush()
     expect(await downloadsOf(test, 'asked')).toBe(1)
   })
 })

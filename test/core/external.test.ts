@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { partsOf } from '@skillstead/core/internal'
 import type { ExternalSkill, ScanReport } from '@skillstead/protocol'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { codeOf, fieldsOf, refusalOf, skillMd } from '../support/answers.ts'
@@ -306,7 +307,8 @@ describeApi('the scan of an indexed skill', (open) => {
   afterAll(() => outside.close())
 
   const asked = (page: string) => outside.requests.filter((request) => request === `GET ${raw}${page}`).length
-  const job = () => test.registry.database.read.selectFrom('outbox').selectAll().where('topic', '=', 'external.scan')
+  const job = () =>
+    partsOf(test.registry).database.read.selectFrom('outbox').selectAll().where('topic', '=', 'external.scan')
 
   it('is retried with growing delays, and given up at last', async () => {
     const { id } = await test.admin.api.addExternal({ url: 'acme/away' })
@@ -385,7 +387,7 @@ describeApi('installs of external skills', (open, { transport }) => {
       async () => expect(await indexed('octo/skills')).toMatchObject([{ description: 'Reads PDFs.', verified: true }]),
       { timeout: 60_000 },
     )
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     expect(await stub('octo/pdf')).toMatchObject({
       stub: true,
       downloads: 1,
@@ -395,8 +397,8 @@ describeApi('installs of external skills', (open, { transport }) => {
     })
     expect((await test.api().searchSkills({ q: 'pdf' })).skills).toEqual([])
     expect((await test.api().searchSkills({ q: 'pdf', includeStubs: true })).skills).toHaveLength(1)
-    const { claimed } = await test.registry.database.read
-      .selectFrom('users')
+    const { claimed } = await partsOf(test.registry)
+      .database.read.selectFrom('users')
       .select('claimed')
       .where('username', '=', 'octo')
       .executeTakeFirstOrThrow()
@@ -407,19 +409,19 @@ describeApi('installs of external skills', (open, { transport }) => {
     await install('pdf', 'octo/skills')
     await install('anything/PDF', 'OCTO/Skills')
     expect(await indexed('octo/skills')).toMatchObject([{ installs: 3 }])
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     expect(await stub('octo/pdf')).toMatchObject({ downloads: 3 })
     // Another repository of the account has another skill of that name.
     await install('pdf', 'octo/other')
     expect(await indexed('octo/other')).toMatchObject([{ installs: 1 }])
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     expect(await stub('octo/pdf')).toMatchObject({ downloads: 3, repository: 'https://github.com/octo/skills' })
   })
 
   it('create one row and one stub if the first ones are concurrent', async () => {
     await Promise.all(Array.from({ length: 8 }, () => install('together', 'octo/many')))
     expect(await indexed('octo/many')).toMatchObject([{ name: 'together', installs: 8 }])
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     expect(await stub('octo/together')).toMatchObject({ stub: true, downloads: 8 })
   })
 
@@ -437,7 +439,7 @@ describeApi('installs of external skills', (open, { transport }) => {
     expect(await codeOf(stub('claimed/mine'))).toBe('not_found')
     expect(await codeOf(stub('admin/mine'))).toBe('not_found')
     expect(await indexed('claimed/skills')).toMatchObject([{ installs: 1 }])
-    const users = await test.registry.database.read.selectFrom('users').select('username').execute()
+    const users = await partsOf(test.registry).database.read.selectFrom('users').select('username').execute()
     expect(users.map(({ username }) => username)).not.toContain('admin')
   })
 
@@ -451,7 +453,7 @@ describeApi('installs of external skills', (open, { transport }) => {
       visibility: 'private',
     })
     for (const name of ['lens', 'hood', 'dark']) await install(name, `carol/${name}`)
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     expect(await stub('carol/lens')).toMatchObject({ downloads: 0 })
     // The owner declared that this one comes from there.
     expect(await stub('carol/hood')).toMatchObject({ downloads: 1 })
@@ -459,19 +461,22 @@ describeApi('installs of external skills', (open, { transport }) => {
     // Her own installs are not counted, whatever source she names.
     await carol.api.track({ skillName: 'hood', source: 'github', repoUrl: 'https://github.com/carol/hood' })
     await carol.api.track({ skillName: 'hood', source: 'external' })
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     expect(await stub('carol/hood')).toMatchObject({ downloads: 1 })
   })
 
   it('do not reuse a deleted name', async () => {
     await install('brief', 'octo/brief')
     const { id } = await stub('octo/brief')
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('skills').set({ state: 'withdrawn' }).where('id', '=', id).execute()
       await trx.deleteFrom('external_skills').where('name', '=', 'brief').execute()
     })
     await install('brief', 'octo/brief')
-    const rows = test.registry.database.read.selectFrom('skills').select('state').where('full_name', '=', 'octo/brief')
+    const rows = partsOf(test.registry)
+      .database.read.selectFrom('skills')
+      .select('state')
+      .where('full_name', '=', 'octo/brief')
     expect(await rows.execute()).toEqual([{ state: 'withdrawn' }])
     expect(await indexed('octo/brief')).toMatchObject([{ installs: 1 }])
   })
@@ -515,7 +520,7 @@ describeApi('installs of external skills', (open, { transport }) => {
     expect(total - before).toBeLessThanOrEqual(30)
     await install('pdf', 'octo/skills')
     expect(await indexed('octo/skills')).toMatchObject([{ installs: 4 }])
-    const skills = await test.registry.database.read.selectFrom('skills').select('full_name').execute()
+    const skills = await partsOf(test.registry).database.read.selectFrom('skills').select('full_name').execute()
     expect(skills.map((skill) => skill.full_name)).not.toContain('octo/flood-59')
   })
 

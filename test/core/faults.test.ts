@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import { join } from 'node:path'
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { makeFolder } from '../support/cli-harness.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
@@ -17,13 +18,13 @@ async function open() {
     path: join(await makeFolder(), 'skills.db'),
     onError: (error) => void errors.push(error),
   })
-  await registry.search.warmed
+  await partsOf(registry).search.warmed
   await localApi(registry, systemCaller).createUser({ username: 'alice' })
   return localApi(registry, await registry.getCaller('alice'))
 }
 
 function limitPages(max: number) {
-  return registry.database.writer.write((trx) => sql`pragma max_page_count = ${sql.lit(max)}`.execute(trx))
+  return partsOf(registry).database.writer.write((trx) => sql`pragma max_page_count = ${sql.lit(max)}`.execute(trx))
 }
 
 afterEach(() => registry.close())
@@ -51,7 +52,7 @@ describe('after a failure', () => {
     const alice = await open()
     const told: string[] = []
     let fails = true
-    registry.changes.follow(
+    partsOf(registry).changes.follow(
       (changes) => {
         if (fails) throw new Error('The connection broke.')
         told.push(...changes.map(({ kind }) => kind))
@@ -65,31 +66,31 @@ describe('after a failure', () => {
     expect((await localApi(registry).searchSkills({ q: 'public' })).total).toBe(0)
     expect(errors.length).toBeGreaterThan(0)
     fails = false
-    await registry.changes.catchUp()
+    await partsOf(registry).changes.catchUp()
     expect(told).toEqual(['skill', 'skill'])
   })
 
   it('search becomes ready once the database recovers, and not before', async () => {
     await open()
-    const { path } = registry.database
+    const { path } = partsOf(registry).database
     const failed: unknown[] = []
-    await registry.database.writer.write((trx) => sql`alter table skills rename to gone`.execute(trx))
+    await partsOf(registry).database.writer.write((trx) => sql`alter table skills rename to gone`.execute(trx))
     const late = await openRegistry({ path: path!, works: false, onError: (error) => void failed.push(error) })
     await expect.poll(() => failed.length).toBeGreaterThan(0)
     expect((await late.readiness()).search).toBe(false)
-    await registry.database.writer.write((trx) => sql`alter table gone rename to skills`.execute(trx))
-    await late.search.warmed
+    await partsOf(registry).database.writer.write((trx) => sql`alter table gone rename to skills`.execute(trx))
+    await partsOf(late).search.warmed
     expect((await late.readiness()).search).toBe(true)
-    expect(late.search.warm).toBe(true)
+    expect(partsOf(late).search.warm).toBe(true)
     await late.close()
   })
 
   it('search of a catalogue that is too large for memory is ready in the database', async () => {
     const alice = await open()
     for (const name of ['one', 'two']) await alice.publishSkill({ skillMd: skillMd(name) })
-    const large = await openRegistry({ path: registry.database.path!, works: false, memorySkillsMax: 1 })
-    await large.search.warmed
-    expect(large.search.warm).toBe(false)
+    const large = await openRegistry({ path: partsOf(registry).database.path!, works: false, memorySkillsMax: 1 })
+    await partsOf(large).search.warmed
+    expect(partsOf(large).search.warm).toBe(false)
     expect((await large.readiness()).search).toBe(true)
     expect((await localApi(large).searchSkills({})).total).toBe(2)
     await large.close()
@@ -99,14 +100,14 @@ describe('after a failure', () => {
     const alice = await open()
     await alice.publishSkill({ skillMd: skillMd('counted') })
     const { promise: held, resolve: release } = Promise.withResolvers<void>()
-    const writes = [registry.database.writer.write(() => held)]
-    while (writes.length < 10_050) writes.push(registry.database.writer.write(async () => {}))
+    const writes = [partsOf(registry).database.writer.write(() => held)]
+    while (writes.length < 10_050) writes.push(partsOf(registry).database.writer.write(async () => {}))
     await localApi(registry).getSkillMd({ name: 'counted' })
-    await registry.counters.flush()
+    await partsOf(registry).counters.flush()
     release()
     const outcomes = await Promise.allSettled(writes)
     expect(outcomes.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0)
-    await registry.counters.flush()
+    await partsOf(registry).counters.flush()
     expect((await alice.getSkill({ name: 'counted' })).downloads).toBe(1)
   })
 })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
+import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { bytesOf, codeOf, fieldsOf, skillMd, textOf } from '../support/answers.ts'
 import { toCanonical } from '../support/canonical.ts'
@@ -118,7 +119,7 @@ describeApi('the feed', (open) => {
     await alice.api.publishSkill({
       skillMd: skillMd('canonical', { description: 'Ünïcode 中文 "quoted" \\ / \u2028 end.' }),
     })
-    const rows = await test.registry.database.read.selectFrom('log').selectAll().orderBy('seq').execute()
+    const rows = await partsOf(test.registry).database.read.selectFrom('log').selectAll().orderBy('seq').execute()
     const { entries } = await test.api().getFeed({ limit: 1000 })
     expect(rows.map(({ entry }) => entry)).toEqual(entries.map((entry) => toCanonical(entry)))
     expect(rows.map(({ seq }) => seq)).toEqual(entries.map(({ seq }) => seq))

@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import type { RegistryApi } from '@skillstead/protocol'
 import { beforeAll, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
@@ -27,8 +28,8 @@ describeApi('the stored skills of an agent', (open) => {
     return test.apiWith({ agentToken: agentToken! }, user)
   }
   const readStored = (agentKey: string) =>
-    test.registry.database.read
-      .selectFrom('agent_skills')
+    partsOf(test.registry)
+      .database.read.selectFrom('agent_skills')
       .innerJoin('agents', 'agents.id', 'agent_skills.agent_id')
       .innerJoin('skills', 'skills.id', 'agent_skills.skill_id')
       .select(['full_name', 'version', 'installed_at'])
@@ -39,8 +40,8 @@ describeApi('the stored skills of an agent', (open) => {
     (await readStored(agentKey)).map((row) => `${row.full_name}@${row.version}`)
   const installsOf = async (fullName: string) =>
     (
-      await test.registry.database.read
-        .selectFrom('skills')
+      await partsOf(test.registry)
+        .database.read.selectFrom('skills')
         .select('agent_installs')
         .where('full_name', '=', fullName)
         .executeTakeFirstOrThrow()

@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { limits } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addCollaborator } from '../support/collaboration.ts'
@@ -50,12 +51,12 @@ describeApi('a heartbeat', (open) => {
   const deprecate = (name: string, deprecationMessage: string) =>
     alice.api.publishSkill({ name, deprecated: true, deprecationMessage })
   const setColumns = (fullName: string, columns: { verified?: number; agent_installs?: number }) =>
-    test.registry.database.writer.write(async (trx) => {
+    partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('skills').set(columns).where('full_name', '=', fullName).execute()
     })
 
   const setVerdict = (fullName: string, verdict: Verdict) =>
-    test.registry.database.writer.write(async (trx) => {
+    partsOf(test.registry).database.writer.write(async (trx) => {
       const skills = trx.selectFrom('skills').select('id').where('full_name', '=', fullName)
       await trx.updateTable('scans').set({ verdict }).where('skill_id', 'in', skills).execute()
     })
@@ -204,7 +205,7 @@ describeApi('a heartbeat', (open) => {
     it('and reports a takedown only to callers who could see the skill', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('closed-case'), visibility: 'private' })
       const installed = [['alice/closed-case', '1.0.0']] as const
-      await test.registry.database.writer.write(async (trx) => {
+      await partsOf(test.registry).database.writer.write(async (trx) => {
         await trx.updateTable('skills').set({ state: 'taken_down' }).where('name', '=', 'closed-case').execute()
       })
       expect((await beat([...installed], alice.api)).updates).toMatchObject([{ reason: 'taken_down' }])

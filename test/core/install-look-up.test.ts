@@ -1,4 +1,5 @@
 import { guest, localApi, type Caller, type Registry } from '@skillstead/core'
+import { partsOf, withParts } from '@skillstead/core/internal'
 import { RegistryError, toVersionSortKey, updateReasons } from '@skillstead/protocol'
 import fc from 'fast-check'
 import type { KyselyPlugin } from 'kysely'
@@ -92,7 +93,7 @@ describeDatabases('heartbeats', (open) => {
     await alice.api.transferSkill({ name: 'alice/moved', newOwner: 'carol' })
     await carol.api.acceptTransfer({ name: 'alice/moved' })
     await alice.api.deleteSkill({ name: 'alice/gone' })
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('skills').set({ state: 'hidden' }).where('name', '=', 'hidden').execute()
       await trx.updateTable('skills').set({ state: 'taken_down' }).where('name', 'like', '%taken').execute()
     })
@@ -100,7 +101,7 @@ describeDatabases('heartbeats', (open) => {
     const callers = await Promise.all(['alice', 'bob', 'carol', 'root'].map((name) => test.registry.getCaller(name)))
     for (const caller of [guest, ...callers]) {
       const alone = await Promise.all(names.map((name) => findAlone(test.registry, name, caller)))
-      const { found } = await lookUp(test.registry, new Set(names), caller)
+      const { found } = await lookUp(partsOf(test.registry), new Set(names), caller)
       const together = names.map((name) => {
         const one = found.get(name)
         return one && `${one.skill.full_name}${one.takenDown ? ', taken down' : ''}`
@@ -167,18 +168,18 @@ function countQueries(registry: Registry) {
       return result
     },
   }
-  const { read, writer, dialect, close } = registry.database
+  const { read, writer, dialect, close } = partsOf(registry).database
   const write: typeof writer.write = (work) => writer.write((trx) => work(trx.withPlugin(counter)))
   const database = { dialect, close, read: read.withPlugin(counter), writer: { ...writer, write } }
-  return { counted: { ...registry, database }, count: () => queries }
+  return { counted: withParts(registry, { database }), count: () => queries }
 }
 
 /** Skills `s-0`, `s-1` and so on: some private, some deprecated, each with a version. */
 async function makeSkills(registry: Registry, caller: Caller, count: number): Promise<void> {
   if (caller.kind !== 'user') throw new TypeError('Skills have an owner.')
   const owner = { id: caller.userId, username: caller.username }
-  const at = registry.clock.now()
-  await registry.database.writer.write(async (trx) => {
+  const at = partsOf(registry).clock.now()
+  await partsOf(registry).database.writer.write(async (trx) => {
     for (let i = 0; i < count; i++) {
       const id = await insertSkill(trx, { owner, fields: { name: `s-${i}` } }, at)
       const columns = {
@@ -224,7 +225,7 @@ async function makeSkills(registry: Registry, caller: Caller, count: number): Pr
 
 async function findAlone(registry: Registry, name: string, caller: Caller): Promise<string | undefined> {
   try {
-    return (await findMovedSkill(registry, name, caller))?.full_name
+    return (await findMovedSkill(partsOf(registry), name, caller))?.full_name
   } catch (error) {
     if (!(error instanceof RegistryError) || error.code !== 'taken_down') throw error
     return `${error.message.split(' ', 1)[0]}, taken down`

@@ -1,4 +1,5 @@
 import { localApi, type Registry } from '@skillstead/core'
+import { partsOf, withParts } from '@skillstead/core/internal'
 import type { RegistryApi } from '@skillstead/protocol'
 import { beforeAll, expect, it } from 'vitest'
 import type { SkillRow } from '../../packages/core/src/storage/tables.ts'
@@ -7,12 +8,12 @@ import { describeDatabases, type TestRegistry, type TestUser } from '../support/
 
 /** A registry that runs `happen` after a call has read and before it writes. */
 function betweenLookAndWrite(registry: Registry, happen: () => Promise<void>): Registry {
-  const { database } = registry
+  const { database } = partsOf(registry)
   const write: typeof database.writer.write = async (work) => {
     await happen()
     return database.writer.write(work)
   }
-  return { ...registry, database: { ...database, writer: { ...database.writer, write } } }
+  return withParts(registry, { database: { ...database, writer: { ...database.writer, write } } })
 }
 
 describeDatabases('a skill that becomes unavailable to the caller between the read and the write', (open) => {
@@ -32,7 +33,7 @@ describeDatabases('a skill that becomes unavailable to the caller between the re
   })
 
   const setSkill = (change: Partial<Pick<SkillRow, 'state' | 'visibility'>>) =>
-    test.registry.database.writer.write(async (trx) => {
+    partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('skills').set(change).where('full_name', '=', name).execute()
     })
 

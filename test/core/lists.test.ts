@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, expect, it } from 'vitest'
 import { codeOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -132,7 +133,7 @@ describeApi("lists of skills and of the caller's own data", (open) => {
   })
 
   it('users are distinguished from imported authors', async () => {
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       const row = { id: '00000000-0000-7000-8000-00000000000a', username: 'imported', display_name: 'imported' }
       const rest = { plan: 'free', role: 'user', disabled: 0, claimed: 0, created_at: 0 } as const
       await trx

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { partsOf } from '@skillstead/core/internal'
 import { Tiktoken } from 'js-tiktoken/lite'
 import o200k from 'js-tiktoken/ranks/o200k_base'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -23,7 +24,7 @@ describeApi('loading a skill', (open, { transport }) => {
 
   const name = 'alice/tables'
   const downloadsOf = async (skill: string) => {
-    await test.registry.counters.flush()
+    await partsOf(test.registry).counters.flush()
     return (await test.api().getSkill({ name: skill })).downloads
   }
 

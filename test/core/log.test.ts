@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import { proveConsistency, proveInclusion, readSignedCheckpoint } from '@skillstead/core'
+import { partsOf, proveConsistency, proveInclusion, readSignedCheckpoint } from '@skillstead/core/internal'
 import { bytesOf, codeOf, fieldsOf, skillMd, textOf } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { naiveLeaf, naivePath, naiveProof, naiveRoot } from '../support/naive-tree.ts'
@@ -49,7 +49,7 @@ describeApi('the transparency log', (open, { transport }) => {
     const { entries } = await test.api().getFeed({ limit: 1000 })
     const bundled = await readEntries(test.api(), await head())
     expect(bundled.map((entry) => JSON.parse(entry.toString()) as unknown)).toEqual(entries)
-    const rows = await test.registry.database.read.selectFrom('log').select('entry').orderBy('seq').execute()
+    const rows = await partsOf(test.registry).database.read.selectFrom('log').select('entry').orderBy('seq').execute()
     expect(bundled.map((entry) => entry.toString())).toEqual(rows.map(({ entry }) => entry))
   })
 
@@ -102,13 +102,13 @@ describeApi('the transparency log', (open, { transport }) => {
   )
 
   it('proves entries and earlier trees against its current and older checkpoints', async () => {
-    const { treeSize } = await readSignedCheckpoint(test.registry)
+    const { treeSize } = await readSignedCheckpoint(partsOf(test.registry))
     const entries = await readEntries(test.api(), treeSize)
     for (const size of [1, 255, 256, 257, 512, 513, 600, treeSize]) {
       const some = entries.slice(0, size)
       const rootHash = naiveRoot(some).toString('base64')
       for (const index of [0, 1, 254, 255, 256, 511, 512, size - 1].filter((i) => i < size)) {
-        expect(await proveInclusion(test.registry, index, size)).toEqual({
+        expect(await proveInclusion(partsOf(test.registry), index, size)).toEqual({
           index,
           treeSize: size,
           leafHash: naiveLeaf(entries[index]!).toString('base64'),
@@ -117,15 +117,15 @@ describeApi('the transparency log', (open, { transport }) => {
         })
       }
       for (const older of [1, 2, 255, 256, 300, 512, size].filter((i) => i <= size)) {
-        expect(await proveConsistency(test.registry, older, size)).toEqual(
+        expect(await proveConsistency(partsOf(test.registry), older, size)).toEqual(
           naiveProof(older, some).map((hash) => hash.toString('base64')),
         )
       }
     }
-    expect(await proveConsistency(test.registry, 0)).toEqual([])
-    expect(await codeOf(proveInclusion(test.registry, treeSize))).toBe('not_found')
-    expect(await codeOf(proveInclusion(test.registry, 3, 3))).toBe('not_found')
-    expect(await codeOf(proveConsistency(test.registry, treeSize + 1))).toBe('not_found')
+    expect(await proveConsistency(partsOf(test.registry), 0)).toEqual([])
+    expect(await codeOf(proveInclusion(partsOf(test.registry), treeSize))).toBe('not_found')
+    expect(await codeOf(proveInclusion(partsOf(test.registry), 3, 3))).toBe('not_found')
+    expect(await codeOf(proveConsistency(partsOf(test.registry), treeSize + 1))).toBe('not_found')
   })
 
   it('signs in each page of the feed a tree that includes the page', async () => {

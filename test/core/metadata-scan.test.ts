@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { refusalOf, skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -101,7 +102,7 @@ describeDatabases('text outside the content', (open) => {
     })
 
     it('stays accepted while other fields change, even if it is older than the policy', async () => {
-      await test.registry.database.writer.write((trx) =>
+      await partsOf(test.registry).database.writer.write((trx) =>
         trx.updateTable('skills').set({ description: dangerous }).where('owner', '=', alice.username).execute(),
       )
       const { skill, warnings } = await alice.api.publishSkill({ name: 'pdf', visibility: 'private' })

@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { afterEach, expect, it } from 'vitest'
 import { codeOf, fieldsOf, refusalOf } from '../support/answers.ts'
 import { describeApi, type Open, type TestRegistry } from '../support/harness.ts'
@@ -105,7 +106,7 @@ describeApi('the upstreams of a node', (open) => {
     await api.addMirror({ name: 'main', url: upstream.url })
     await api.syncMirror({ upstream: 'main' })
     await untilSynced(test, 'main')
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       const alarm = JSON.stringify({ code: 'mass_removal', message: 'Much would go.', at: test.clock.now() })
       await withUpstreams(trx).updateTable('upstreams').set({ alarm }).execute()
     })

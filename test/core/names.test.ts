@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import type { RegistryApi } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addCollaborator } from '../support/collaboration.ts'
@@ -57,7 +58,7 @@ describeApi('the names in responses', (open) => {
     for (const user of [alice, bob, carol]) {
       for (const name of ['alice/tool', 'bob/tool', 'carol/copy']) await user.api.starSkill({ name })
     }
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
   })
 
   const shared = ['alice/tool', 'bob/tool', 'carol/copy']

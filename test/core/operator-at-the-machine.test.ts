@@ -1,4 +1,5 @@
 import { localApi, systemCaller } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import type { RegistryApi } from '@skillstead/protocol'
 import { beforeAll, expect, it } from 'vitest'
 import { refusalOf, skillMd } from '../support/answers.ts'
@@ -75,8 +76,8 @@ describeDatabases('the operator on the machine', (open) => {
     const agent = checked(localApi(test.registry, systemCaller, { agentToken }))
     await agent.createAgentReview({ name, agentKey, rating: 4, content: 'Works.' })
     await agent.heartbeat({ agentKey, installedSkills: [{ skillName: name, version: '1.0.0' }] })
-    const row = await test.registry.database.read
-      .selectFrom('agents')
+    const row = await partsOf(test.registry)
+      .database.read.selectFrom('agents')
       .select(['user_id', 'authenticated', 'install_count'])
       .where('agent_key', '=', agentKey)
       .executeTakeFirstOrThrow()
@@ -86,8 +87,8 @@ describeDatabases('the operator on the machine', (open) => {
   async function countEverything() {
     const counts: Record<string, number> = {}
     for (const table of tables) {
-      const { count } = await test.registry.database.read
-        .selectFrom(table)
+      const { count } = await partsOf(test.registry)
+        .database.read.selectFrom(table)
         .select((eb) => eb.fn.countAll<number>().as('count'))
         .executeTakeFirstOrThrow()
       counts[table] = count

@@ -1,4 +1,5 @@
 import { localApi, systemCaller } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -49,7 +50,7 @@ describeApi("the operator's view", (open, { dialect, transport }) => {
     const overview = await test.admin.api.getOverview()
     expect(overview).toMatchObject({
       startedAt: '2026-01-02T12:00:00.000Z',
-      origin: test.registry.origin,
+      origin: partsOf(test.registry).origin,
       database: dialect === 'SQLite' ? 'sqlite' : 'postgres',
       network: null,
       counts: { skills: 2, versions: 2, users: 2, packs: 1 },

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, expect, it } from 'vitest'
 import { AttemptError } from '../../packages/core/src/outbox/outbox.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
@@ -6,7 +7,7 @@ import { enqueue } from '../support/outbox-acts.ts'
 
 const minuteMs = 60_000
 
-const newest = async ({ registry }: TestRegistry, lane: string) => (await registry.outbox.list(lane, 1))[0]!
+const newest = async ({ registry }: TestRegistry, lane: string) => (await partsOf(registry).outbox.list(lane, 1))[0]!
 const stateOf = async (test: TestRegistry, lane: string) => (await newest(test, lane)).state
 
 describeDatabases('the attempts of the outbox are recorded', (open) => {
@@ -17,7 +18,7 @@ describeDatabases('the attempts of the outbox are recorded', (open) => {
 
   it('with number, time, status, duration and error', async () => {
     let left = 2
-    test.registry.outbox.handle('recorded', {
+    partsOf(test.registry).outbox.handle('recorded', {
       retryDelaysMs: [minuteMs, minuteMs],
       async handle() {
         await setTimeout(20)
@@ -44,11 +45,11 @@ describeDatabases('the attempts of the outbox are recorded', (open) => {
       expect(Number.isInteger(durationMs)).toBe(true)
       expect(durationMs).toBeGreaterThanOrEqual(19)
     }
-    expect(await test.registry.outbox.figures()).toMatchObject({ attempts: 3, failures: 2 })
+    expect(await partsOf(test.registry).outbox.figures()).toMatchObject({ attempts: 3, failures: 2 })
   })
 
   it('at most the latest twenty per row, each with a shortened error', async () => {
-    test.registry.outbox.handle('endless', {
+    partsOf(test.registry).outbox.handle('endless', {
       retryDelaysMs: Array.from({ length: 24 }, () => minuteMs),
       handle: () => Promise.reject(new Error('x'.repeat(5000))),
     })
@@ -67,11 +68,11 @@ describeDatabases('the attempts of the outbox are recorded', (open) => {
   })
 
   it('and end early if one is final or the last one fails', async () => {
-    test.registry.outbox.handle('final', {
+    partsOf(test.registry).outbox.handle('final', {
       retryDelaysMs: [minuteMs, minuteMs],
       handle: () => Promise.reject(new AttemptError('The receiver is gone.', { isFinal: true })),
     })
-    test.registry.outbox.handle('nothing', {
+    partsOf(test.registry).outbox.handle('nothing', {
       retryDelaysMs: [],
       // oxlint-disable-next-line prefer-promise-reject-errors -- what a careless handler may do
       handle: () => Promise.reject(),

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import type { OutboxJob } from '@skillstead/core'
+import { type OutboxJob, partsOf } from '@skillstead/core/internal'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 
 const topic = 'fair'
@@ -15,12 +15,12 @@ const enqueue = async ({ registry }: TestRegistry, ...work: Work[]) => {
   const jobs = work.flatMap(({ lane, host, count }) =>
     Array.from({ length: count }, (_, n): OutboxJob => ({ topic, lane, host, payload: { lane, host, n } })),
   )
-  await registry.database.writer.write((trx) => registry.outbox.enqueue(trx, ...jobs))
+  await partsOf(registry).database.writer.write((trx) => partsOf(registry).outbox.enqueue(trx, ...jobs))
 }
 
 const countBy = async ({ registry }: TestRegistry, state: 'pending' | 'done', lanes: readonly string[]) => {
-  const { count } = await registry.database.read
-    .selectFrom('outbox')
+  const { count } = await partsOf(registry)
+    .database.read.selectFrom('outbox')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('topic', '=', topic)
     .where('state', '=', state)
@@ -73,7 +73,7 @@ describeDatabases('the queues of the outbox', (open) => {
     const { handler, most, release } = createHandler((lane) => lane === 'hangs')
     const others = names('other', 20)
     await enqueue(test, { lane: 'hangs', count: 3000 })
-    test.registry.outbox.handle(topic, handler)
+    partsOf(test.registry).outbox.handle(topic, handler)
     await expect.poll(() => most.get('lane hangs')).toBe(8)
     await enqueue(test, ...others.map((lane) => ({ lane, count: 20 })))
     await expect.poll(() => countBy(test, 'done', others)).toBe(400)
@@ -82,7 +82,7 @@ describeDatabases('the queues of the outbox', (open) => {
     // New rows start at once: no poll is needed.
     await enqueue(test, { lane: 'late', count: 1 })
     await expect.poll(() => countBy(test, 'done', ['late'])).toBe(1)
-    const stopped = test.registry.outbox.stop()
+    const stopped = partsOf(test.registry).outbox.stop()
     release()
     await stopped
   })
@@ -91,7 +91,7 @@ describeDatabases('the queues of the outbox', (open) => {
     const test = await open()
     const hanging = names('hangs', 60)
     const { handler, most, release } = createHandler((lane) => lane.startsWith('hangs'), atOnce)
-    test.registry.outbox.handle(topic, handler)
+    partsOf(test.registry).outbox.handle(topic, handler)
     await enqueue(test, { lane: 'known', count: 40 })
     await expect.poll(() => countBy(test, 'done', ['known'])).toBe(40)
     await enqueue(test, ...hanging.map((lane) => ({ lane, count: 40 })))
@@ -100,7 +100,7 @@ describeDatabases('the queues of the outbox', (open) => {
     await expect.poll(() => countBy(test, 'done', ['known'])).toBe(340)
     expect(await countBy(test, 'pending', hanging)).toBe(2400)
     expect(most.get('all')).toBeLessThanOrEqual(256)
-    const stopped = test.registry.outbox.stop()
+    const stopped = partsOf(test.registry).outbox.stop()
     release()
     await stopped
   })
@@ -109,7 +109,7 @@ describeDatabases('the queues of the outbox', (open) => {
     const test = await open()
     const lanes = names('of-one', 30)
     const { handler, most, seen } = createHandler(() => false)
-    test.registry.outbox.handle(topic, handler)
+    partsOf(test.registry).outbox.handle(topic, handler)
     await enqueue(test, ...lanes.map((lane) => ({ lane, host: 'one.test', count: 30 })), {
       lane: 'elsewhere',
       host: 'two.test',
@@ -134,8 +134,8 @@ describeDatabases('the queues of the outbox', (open) => {
       ...lanes.map((lane, n) => ({ lane, host: n % 3 ? `host-${n % 7}` : undefined, count: 1 + (n % 20) })),
     )
     await enqueue(second, { lane: 'lane-0', count: 1500 })
-    first.registry.outbox.handle(topic, handlers[0].handler)
-    second.registry.outbox.handle(topic, handlers[1].handler)
+    partsOf(first.registry).outbox.handle(topic, handlers[0].handler)
+    partsOf(second.registry).outbox.handle(topic, handlers[1].handler)
     const total = lanes.reduce((sum, _lane, n) => sum + 1 + (n % 20), 1500)
     await expect.poll(() => countBy(first, 'done', lanes)).toBe(total)
     const seen = handlers.flatMap((each) => [...each.seen.entries()])

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { partsOf } from '@skillstead/core/internal'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { RegistryError } from '@skillstead/protocol'
@@ -16,11 +17,11 @@ describeDatabases('rows of the outbox', (open, dialect) => {
     const ended: string[] = []
     await enqueue(test, ...makeJobs(3))
     const [first, second] = await rowsOf(test)
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('outbox').set({ payload: '{' }).where('id', '=', first!.id).execute()
       await trx.updateTable('outbox').set({ attempt_log: '?' }).where('id', '=', second!.id).execute()
     })
-    test.registry.outbox.handle(topic, {
+    partsOf(test.registry).outbox.handle(topic, {
       retryDelaysMs: [1000],
       handle: async ({ n }) => void begun.push(n),
       afterwards: async (_trx, jobs) => void ended.push(...jobs.map(({ id }) => id)),
@@ -28,10 +29,12 @@ describeDatabases('rows of the outbox', (open, dialect) => {
     await expect.poll(async () => (await rowsOf(test)).map(({ state }) => state)).toEqual(['failed', 'done', 'done'])
     expect(begun).toHaveLength(2)
     expect(ended).toHaveLength(3)
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('outbox').set({ payload: '{}' }).where('id', '=', first!.id).execute()
     })
-    expect((await test.registry.outbox.list(topic, 1))[0]!.attempts).toMatchObject([{ number: 1, error: null }])
+    expect((await partsOf(test.registry).outbox.list(topic, 1))[0]!.attempts).toMatchObject([
+      { number: 1, error: null },
+    ])
   })
 
   it.each([
@@ -42,7 +45,7 @@ describeDatabases('rows of the outbox', (open, dialect) => {
     const test = await open({ onError: (error) => void errors.push(error) })
     const fault = make()
     let isBroken = true
-    test.registry.outbox.handle(topic, {
+    partsOf(test.registry).outbox.handle(topic, {
       retryDelaysMs: [],
       async handle() {},
       async afterwards(_trx, jobs) {
@@ -69,7 +72,7 @@ describeDatabases('rows of the outbox', (open, dialect) => {
       const test = await open({ onError: (error) => void errors.push(error) })
       const { promise: full, resolve: goOn } = Promise.withResolvers<void>()
       let begun = 0
-      test.registry.outbox.handle(topic, {
+      partsOf(test.registry).outbox.handle(topic, {
         retryDelaysMs: [],
         async handle() {
           begun += 1
@@ -80,7 +83,7 @@ describeDatabases('rows of the outbox', (open, dialect) => {
       await enqueue(test, ...makeJobs(8))
       await expect.poll(() => begun).toBe(8)
       const limitPages = (max: number) =>
-        test.registry.database.writer.write((trx) => sql`pragma max_page_count = ${sql.lit(max)}`.execute(trx))
+        partsOf(test.registry).database.writer.write((trx) => sql`pragma max_page_count = ${sql.lit(max)}`.execute(trx))
       await limitPages(1)
       await expect(enqueue(test, { payload: { noise: 'x'.repeat(100_000) } })).rejects.toMatchObject({
         code: 'SQLITE_FULL',
@@ -97,14 +100,14 @@ describeDatabases('rows of the outbox', (open, dialect) => {
 
   it('that throw a value without a message complete like others', async () => {
     const test = await open()
-    test.registry.outbox.handle(topic, {
+    partsOf(test.registry).outbox.handle(topic, {
       retryDelaysMs: [],
       // oxlint-disable-next-line prefer-promise-reject-errors -- what a careless handler may do
       handle: () => Promise.reject(Object.create(null)),
     })
     await enqueue(test, ...makeJobs(1))
     await expect.poll(async () => (await rowsOf(test)).map(({ state }) => state)).toEqual(['failed'])
-    const [{ attempts } = { attempts: [] }] = await test.registry.outbox.list(topic, 1)
+    const [{ attempts } = { attempts: [] }] = await partsOf(test.registry).outbox.list(topic, 1)
     expect(attempts).toMatchObject([{ number: 1, error: expect.stringMatching(/./) }])
   })
 })

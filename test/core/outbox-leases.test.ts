@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { expect, it } from 'vitest'
 import { RegistryError } from '@skillstead/protocol'
 import { createClock, describeDatabases, type Open } from '../support/harness.ts'
@@ -33,10 +34,10 @@ async function openTwo(open: Open, clocks = { second: undefined as ReturnType<ty
   const first = await open()
   const second = await open({ at: first.location, clock: clocks.second ?? first.clock })
   const [ofFirst, ofSecond] = [createHandler(), createHandler()]
-  first.registry.outbox.handle(topic, ofFirst.handler)
+  partsOf(first.registry).outbox.handle(topic, ofFirst.handler)
   await enqueue(first, { payload: { n: 1 } })
   await expect.poll(() => ofFirst.begun).toEqual([1])
-  second.registry.outbox.handle(topic, ofSecond.handler)
+  partsOf(second.registry).outbox.handle(topic, ofSecond.handler)
   return { first, second, ofFirst, ofSecond }
 }
 
@@ -61,7 +62,8 @@ describeDatabases('the leases of the outbox', (open) => {
     // The first clock stands still, so that its process renews nothing.
     const { first, second, ofFirst, ofSecond } = await openTwo(open, { second: clock })
     ofSecond.open()
-    const look = () => second.registry.database.writer.write((trx) => second.registry.outbox.enqueue(trx))
+    const look = () =>
+      partsOf(second.registry).database.writer.write((trx) => partsOf(second.registry).outbox.enqueue(trx))
     clock.advance(leaseMs - 1)
     await look()
     await letLook()
@@ -97,7 +99,7 @@ describeDatabases('the leases of the outbox', (open) => {
   it('of this process that expired while the computer slept are renewed, and no row runs twice', async () => {
     const test = await open()
     const { begun, ended, handler, open: goOn } = createHandler()
-    test.registry.outbox.handle(topic, handler)
+    partsOf(test.registry).outbox.handle(topic, handler)
     await enqueue(test, { payload: { n: 1 } })
     await expect.poll(() => begun).toEqual([1])
     test.clock.advance(10 * leaseMs)
@@ -114,14 +116,14 @@ describeDatabases('the leases of the outbox', (open) => {
   it('of rows that have not started are returned when a node stops, after running ones complete', async () => {
     const test = await open()
     const { begun, ended, handler, open: goOn } = createHandler()
-    test.registry.outbox.handle(topic, handler)
+    partsOf(test.registry).outbox.handle(topic, handler)
     await enqueue(test, ...makeJobs(30))
     await expect.poll(() => begun.length).toBe(8)
     expect(
       (await rowsOf(test)).every(({ lease }) => lease !== null),
       'all are claimed',
     ).toBe(true)
-    const stopped = test.registry.outbox.stop()
+    const stopped = partsOf(test.registry).outbox.stop()
     await expect.poll(async () => (await rowsOf(test)).filter(({ lease }) => lease === null).length).toBe(22)
     goOn()
     await stopped
@@ -132,7 +134,7 @@ describeDatabases('the leases of the outbox', (open) => {
       expect(row).toMatchObject({ attempts: 0, attempt_log: '[]', lease: null, claimable_at: row.due_at })
     }
     expect({ begun: begun.length, ended: ended.length }).toEqual({ begun: 8, ended: 8 })
-    test.registry.outbox.start()
+    partsOf(test.registry).outbox.start()
     await expect.poll(() => countDone(test)).toBe(30)
   })
 
@@ -140,7 +142,7 @@ describeDatabases('the leases of the outbox', (open) => {
     const test = await open()
     const { promise: closing, reject } = Promise.withResolvers<void>()
     let begun = 0
-    test.registry.outbox.handle(topic, {
+    partsOf(test.registry).outbox.handle(topic, {
       retryDelaysMs: [1000],
       async handle() {
         begun += 1
@@ -149,17 +151,17 @@ describeDatabases('the leases of the outbox', (open) => {
     })
     await enqueue(test, { payload: {} })
     await expect.poll(() => begun).toBe(1)
-    const stopped = test.registry.outbox.stop()
+    const stopped = partsOf(test.registry).outbox.stop()
     reject(new RegistryError('shutting_down', 'The node is shutting down.'))
     await stopped
     expect(await rowsOf(test)).toMatchObject([{ state: 'pending', attempts: 0, attempt_log: '[]', lease: null }])
-    expect(await test.registry.outbox.figures()).toMatchObject({ attempts: 0, failures: 0 })
+    expect(await partsOf(test.registry).outbox.figures()).toMatchObject({ attempts: 0, failures: 0 })
   })
 
   it('of a process that crashes repeatedly use up no attempts', async () => {
     const dying = await open()
     const { handler, begun, open: goOn } = createHandler()
-    dying.registry.outbox.handle(topic, handler)
+    partsOf(dying.registry).outbox.handle(topic, handler)
     await enqueue(dying, { payload: { n: 1 } })
     await expect.poll(() => begun).toEqual([1])
     const at = { at: dying.location }
@@ -169,13 +171,13 @@ describeDatabases('the leases of the outbox', (open) => {
       const next = await open({ ...at, clock })
       const ofNext = createHandler()
       comeBack.push(ofNext.open)
-      next.registry.outbox.handle(topic, ofNext.handler)
+      partsOf(next.registry).outbox.handle(topic, ofNext.handler)
       // Its clock stands still from here on, like that of a dead process.
       await expect.poll(() => ofNext.begun).toEqual([1])
     }
     const last = await open({ ...at, clock: createClock(dying.clock.now() + 8 * leaseMs) })
     const attempts: number[] = []
-    last.registry.outbox.handle(topic, {
+    partsOf(last.registry).outbox.handle(topic, {
       retryDelaysMs: [],
       handle: async (_payload, attempt) => void attempts.push(attempt),
     })

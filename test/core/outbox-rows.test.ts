@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Attempt } from '../../packages/core/src/outbox/outbox.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
@@ -8,11 +9,11 @@ const dayMs = 24 * 60 * minuteMs
 const farAwayMs = 60 * dayMs
 
 const retry = ({ registry }: TestRegistry, lane: string, id: string) =>
-  registry.database.writer.write((trx) => registry.outbox.retry(trx, lane, id))
-const newest = async ({ registry }: TestRegistry, lane: string) => (await registry.outbox.list(lane, 1))[0]!
+  partsOf(registry).database.writer.write((trx) => partsOf(registry).outbox.retry(trx, lane, id))
+const newest = async ({ registry }: TestRegistry, lane: string) => (await partsOf(registry).outbox.list(lane, 1))[0]!
 const stateOf = async (test: TestRegistry, lane: string) => (await newest(test, lane)).state
 const rowOf = ({ registry }: TestRegistry, id: string) =>
-  registry.database.read.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  partsOf(registry).database.read.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
 describeDatabases('the rows of the outbox', (open) => {
   describe('can be retried', () => {
@@ -22,7 +23,7 @@ describeDatabases('the rows of the outbox', (open) => {
     const begun: Attempt['number'][] = []
     beforeAll(async () => {
       test = await open()
-      test.registry.outbox.handle('again', {
+      partsOf(test.registry).outbox.handle('again', {
         retryDelaysMs: [minuteMs],
         async handle(_payload, attempt) {
           begun.push(attempt)
@@ -80,15 +81,15 @@ describeDatabases('the rows of the outbox', (open) => {
 
   it('are redirected to another host while pending, but not when complete', async () => {
     const test = await open()
-    test.registry.outbox.handle('sent', { retryDelaysMs: [], async handle() {} })
+    partsOf(test.registry).outbox.handle('sent', { retryDelaysMs: [], async handle() {} })
     const job = { topic: 'sent', lane: 'moves', host: 'old.test', payload: {} }
     await enqueue(test, job)
     await expect.poll(() => stateOf(test, 'moves')).toBe('done')
     const later = { dueAt: test.clock.now() + minuteMs }
     await enqueue(test, { ...job, ...later }, { ...job, ...later, lane: 'stays' })
-    await test.registry.outbox.redirect('moves', 'new.test')
-    const rows = await test.registry.database.read
-      .selectFrom('outbox')
+    await partsOf(test.registry).outbox.redirect('moves', 'new.test')
+    const rows = await partsOf(test.registry)
+      .database.read.selectFrom('outbox')
       .select(['lane', 'state', 'host'])
       .where('topic', '=', 'sent')
       .orderBy('lane')
@@ -103,7 +104,7 @@ describeDatabases('the rows of the outbox', (open) => {
 
   it('are redirected in batches if many are pending, and not at all if they already go there', async () => {
     const test = await open({ works: false })
-    const { outbox, database } = test.registry
+    const { outbox, database } = partsOf(test.registry)
     const job = { topic: 'sent', lane: 'moves', host: 'old.test', payload: {} }
     await enqueue(test, ...Array.from({ length: 2300 }, () => job))
     const hostsOf = async () => {
@@ -121,7 +122,7 @@ describeDatabases('the rows of the outbox', (open) => {
 
   it('are deleted in batches some time after completion, and never while pending', async () => {
     const test = await open()
-    const { outbox, database } = test.registry
+    const { outbox, database } = partsOf(test.registry)
     outbox.handle('ended', {
       retryDelaysMs: [],
       async handle({ fails }) {
@@ -150,17 +151,17 @@ describeDatabases('the rows of the outbox', (open) => {
     const test = await open({ works: false })
     await enqueue(test, { topic: 'waited', payload: {} })
     test.clock.advance(farAwayMs)
-    test.registry.outbox.handle('waited', { retryDelaysMs: [], async handle() {} })
-    test.registry.outbox.start()
+    partsOf(test.registry).outbox.handle('waited', { retryDelaysMs: [], async handle() {} })
+    partsOf(test.registry).outbox.start()
     await expect.poll(() => stateOf(test, 'waited')).toBe('done')
     const weekAgo = test.clock.now() - 7 * dayMs
-    await test.registry.outbox.sweep({ done: weekAgo, failed: weekAgo })
+    await partsOf(test.registry).outbox.sweep({ done: weekAgo, failed: weekAgo })
     expect(await stateOf(test, 'waited')).toBe('done')
   })
 
   it('are shown to operators as numbers of pending and failed rows and the age of the oldest', async () => {
     const test = await open({ works: false })
-    const { outbox } = test.registry
+    const { outbox } = partsOf(test.registry)
     expect(await outbox.figures()).toEqual({ pending: 0, failed: 0, oldestDueAt: null, attempts: 0, failures: 0 })
     const now = test.clock.now()
     await enqueue(test, { topic: 'a', payload: {}, dueAt: now + minuteMs }, { topic: 'a', payload: {}, dueAt: now - 5 })
@@ -179,7 +180,7 @@ describeDatabases('the rows of the outbox', (open) => {
 
   it('have the right age in metrics, also while they run or hang', async () => {
     const test = await open()
-    const { outbox } = test.registry
+    const { outbox } = partsOf(test.registry)
     const dueAt = test.clock.now()
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     let begun = 0

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { partsOf } from '@skillstead/core/internal'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { RegistryError } from '@skillstead/protocol'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
@@ -10,7 +11,7 @@ const farAwayMs = 60 * 24 * 60 * minuteMs
 /** The outbox queries from here on. */
 function watchReads({ registry }: TestRegistry): string[] {
   const asked: string[] = []
-  const executor = registry.database.read.getExecutor()
+  const executor = partsOf(registry).database.read.getExecutor()
   const execute = executor.executeQuery.bind(executor)
   vi.spyOn(executor, 'executeQuery').mockImplementation((query) => {
     if (query.sql.includes('outbox')) asked.push(query.sql)
@@ -21,7 +22,7 @@ function watchReads({ registry }: TestRegistry): string[] {
 
 /** Runs a callback before each outbox query, which waits for it. */
 function onOutboxRead({ registry }: TestRegistry, before: () => Promise<void> | void) {
-  const executor = registry.database.read.getExecutor()
+  const executor = partsOf(registry).database.read.getExecutor()
   const execute = executor.executeQuery.bind(executor)
   return vi.spyOn(executor, 'executeQuery').mockImplementation(async (query) => {
     if (query.sql.includes('outbox')) await before()
@@ -39,7 +40,7 @@ describeDatabases('the worker of the outbox', (open) => {
     vi.useFakeTimers({ toFake: ['setInterval'] })
     const test = await open()
     const begun: number[] = []
-    test.registry.outbox.handle('timed', {
+    partsOf(test.registry).outbox.handle('timed', {
       retryDelaysMs: [minuteMs],
       async handle({ n }) {
         begun.push(n as number)
@@ -71,7 +72,10 @@ describeDatabases('the worker of the outbox', (open) => {
     const works = await open()
     const writes = await open({ at: works.location, clock: works.clock, works: false })
     const begun: number[] = []
-    works.registry.outbox.handle('shared', { retryDelaysMs: [], handle: async ({ n }) => void begun.push(n as number) })
+    partsOf(works.registry).outbox.handle('shared', {
+      retryDelaysMs: [],
+      handle: async ({ n }) => void begun.push(n as number),
+    })
     await letLook()
     await enqueue(
       writes,
@@ -89,7 +93,7 @@ describeDatabases('the worker of the outbox', (open) => {
     const works = await open(options)
     const writes = await open({ at: works.location, clock: works.clock, works: false })
     const begun: number[] = []
-    works.registry.outbox.handle('shared', {
+    partsOf(works.registry).outbox.handle('shared', {
       retryDelaysMs: [],
       handle: async ({ n }) => void begun.push(n as number),
     })
@@ -148,7 +152,7 @@ describeDatabases('the worker of the outbox', (open) => {
 
   it('queries the database once a second and writes nothing while idle', async () => {
     const test = await open()
-    const { database } = test.registry
+    const { database } = partsOf(test.registry)
     await enqueue(test, { topic: 'of-nobody-here', payload: {} })
     await letLook()
     const asked = watchReads(test)
@@ -163,7 +167,7 @@ describeDatabases('the worker of the outbox', (open) => {
 
   it('checks no queues while nothing is due, however often it is woken', async () => {
     const test = await open()
-    test.registry.outbox.handle('later', { retryDelaysMs: [], async handle() {} })
+    partsOf(test.registry).outbox.handle('later', { retryDelaysMs: [], async handle() {} })
     await letLook()
     const asked = watchReads(test)
     const dueAt = test.clock.now() + minuteMs
@@ -174,13 +178,13 @@ describeDatabases('the worker of the outbox', (open) => {
     expect(asked.length).toBeGreaterThanOrEqual(5)
     expect(asked.filter((text) => text.includes('lanes'))).toEqual([])
     test.clock.advance(minuteMs)
-    await expect.poll(async () => (await test.registry.outbox.list('lane-4', 1))[0]!.state).toBe('done')
+    await expect.poll(async () => (await partsOf(test.registry).outbox.list('lane-4', 1))[0]!.state).toBe('done')
   })
 
   it("counts an error about another node's shutdown as a failure of the job", async () => {
     const test = await open()
     let begun = 0
-    test.registry.outbox.handle('elsewhere', {
+    partsOf(test.registry).outbox.handle('elsewhere', {
       retryDelaysMs: [minuteMs],
       async handle() {
         begun += 1
@@ -188,10 +192,12 @@ describeDatabases('the worker of the outbox', (open) => {
       },
     })
     await enqueue(test, { topic: 'elsewhere', payload: {} })
-    await expect.poll(async () => (await test.registry.outbox.list('elsewhere', 1))[0]!.attempts.length).toBe(1)
+    await expect
+      .poll(async () => (await partsOf(test.registry).outbox.list('elsewhere', 1))[0]!.attempts.length)
+      .toBe(1)
     await setTimeout(1200)
     expect(begun, 'not before its time').toBe(1)
     test.clock.advance(minuteMs)
-    await expect.poll(async () => (await test.registry.outbox.list('elsewhere', 1))[0]!.state).toBe('failed')
+    await expect.poll(async () => (await partsOf(test.registry).outbox.list('elsewhere', 1))[0]!.state).toBe('failed')
   })
 })

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { OutboxJob } from '@skillstead/core'
+import { type OutboxJob, partsOf } from '@skillstead/core/internal'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 
 const minuteMs = 60_000
@@ -12,12 +12,12 @@ function createGate() {
 }
 
 // Workers poll once a second; a commit makes them poll at once.
-const wake = ({ registry }: TestRegistry) => registry.database.writer.write(async () => {})
+const wake = ({ registry }: TestRegistry) => partsOf(registry).database.writer.write(async () => {})
 const enqueue = ({ registry }: TestRegistry, job: OutboxJob) =>
-  registry.database.writer.write((trx) => registry.outbox.enqueue(trx, job))
+  partsOf(registry).database.writer.write((trx) => partsOf(registry).outbox.enqueue(trx, job))
 const rowsOf = (test: TestRegistry, topic: string) =>
-  test.registry.database.read
-    .selectFrom('outbox')
+  partsOf(test.registry)
+    .database.read.selectFrom('outbox')
     .selectAll()
     .where('topic', '=', topic)
     .orderBy('created_at')
@@ -33,7 +33,7 @@ describeDatabases('the outbox', (open) => {
 
     it('runs a row with its payload once its transaction has committed', async () => {
       const seen: unknown[] = []
-      test.registry.outbox.handle('plain', {
+      partsOf(test.registry).outbox.handle('plain', {
         retryDelaysMs: [],
         handle: async (payload, attempt) => void seen.push({ payload, attempt }),
       })
@@ -44,7 +44,7 @@ describeDatabases('the outbox', (open) => {
 
     it('has no row of a transaction that rolled back', async () => {
       const seen: unknown[] = []
-      const { outbox, database } = test.registry
+      const { outbox, database } = partsOf(test.registry)
       outbox.handle('undone', { retryDelaysMs: [], handle: async () => void seen.push('ran') })
       const write = database.writer.write(async (trx) => {
         await outbox.enqueue(trx, { topic: 'undone', payload: {} })
@@ -58,7 +58,7 @@ describeDatabases('the outbox', (open) => {
     })
 
     it('accepts hundreds of jobs in one call, all or none, without blocking the event loop', async () => {
-      const { outbox, database } = test.registry
+      const { outbox, database } = partsOf(test.registry)
       const jobs = Array.from({ length: 600 }, (_, n) => ({ topic: 'many', lane: `lane-${n % 7}`, payload: { n } }))
       const write = database.writer.write(async (trx) => {
         await outbox.enqueue(trx, ...jobs)
@@ -80,7 +80,7 @@ describeDatabases('the outbox', (open) => {
 
     it('waits until a row is due, by the clock', async () => {
       const seen: unknown[] = []
-      test.registry.outbox.handle('later', { retryDelaysMs: [], handle: async () => void seen.push('ran') })
+      partsOf(test.registry).outbox.handle('later', { retryDelaysMs: [], handle: async () => void seen.push('ran') })
       await enqueue(test, { topic: 'later', payload: {}, dueAt: test.clock.now() + minuteMs })
       await enqueue(test, { topic: 'plain', payload: {} })
       await expect.poll(async () => (await stateOf(test, 'plain')).every((state) => state === 'done')).toBe(true)
@@ -92,7 +92,7 @@ describeDatabases('the outbox', (open) => {
 
     it('retries after each delay, then gives up and stores the reason', async () => {
       const attempts: number[] = []
-      test.registry.outbox.handle('failing', {
+      partsOf(test.registry).outbox.handle('failing', {
         retryDelaysMs: [minuteMs, 5 * minuteMs],
         async handle(_payload, attempt) {
           attempts.push(attempt)
@@ -125,7 +125,7 @@ describeDatabases('the outbox', (open) => {
       }
       await expect.poll(() => stateOf(test, 'failing')).toEqual(['failed'])
       expect(attempts).toEqual([1, 2, 3])
-      expect(await test.registry.outbox.figures()).toMatchObject({ failed: 1 })
+      expect(await partsOf(test.registry).outbox.figures()).toMatchObject({ failed: 1 })
     })
 
     it('accepts a unique key once while it is pending, and again once it is complete', async () => {
@@ -134,7 +134,7 @@ describeDatabases('the outbox', (open) => {
       await enqueue(test, job)
       expect(await stateOf(test, 'unique')).toEqual(['pending'])
       const seen: unknown[] = []
-      test.registry.outbox.handle('unique', { retryDelaysMs: [], handle: async () => void seen.push('ran') })
+      partsOf(test.registry).outbox.handle('unique', { retryDelaysMs: [], handle: async () => void seen.push('ran') })
       await wake(test)
       await expect.poll(() => stateOf(test, 'unique')).toEqual(['done'])
       await enqueue(test, job)
@@ -151,7 +151,7 @@ describeDatabases('the outbox', (open) => {
 
     it('enqueues the next run of a recurring job in the transaction that completes it', async () => {
       const seen: number[] = []
-      const { outbox } = test.registry
+      const { outbox } = partsOf(test.registry)
       const round = () => ({ topic: 'round', payload: {}, uniqueKey: 'round', dueAt: test.clock.now() + minuteMs })
       outbox.handle('round', {
         retryDelaysMs: [],
@@ -173,7 +173,7 @@ describeDatabases('the outbox', (open) => {
     it('reports when the attempt started even if the clock jumps meanwhile', async () => {
       const began = test.clock.now()
       const told: number[] = []
-      test.registry.outbox.handle('leapt', {
+      partsOf(test.registry).outbox.handle('leapt', {
         retryDelaysMs: [],
         handle: async () => test.clock.advance(minuteMs),
         afterwards: async (_trx, ended) => void told.push(...ended.map(({ startedAt }) => startedAt)),
@@ -188,7 +188,7 @@ describeDatabases('the outbox', (open) => {
     const second = await open({ at: first.location, clock: first.clock })
     const seen: number[] = []
     for (const { registry } of [first, second]) {
-      registry.outbox.handle('shared', {
+      partsOf(registry).outbox.handle('shared', {
         retryDelaysMs: [],
         async handle({ n }) {
           await setTimeout(2)
@@ -208,7 +208,7 @@ describeDatabases('the outbox', (open) => {
     const test = await open()
     const gate = createGate()
     const seen: string[] = []
-    test.registry.outbox.handle('slow', {
+    partsOf(test.registry).outbox.handle('slow', {
       retryDelaysMs: [],
       async handle({ n }) {
         seen.push(`began ${String(n)}`)
@@ -218,7 +218,7 @@ describeDatabases('the outbox', (open) => {
     })
     await enqueue(test, { topic: 'slow', payload: { n: 1 } })
     await expect.poll(() => seen).toEqual(['began 1'])
-    const stopped = test.registry.outbox.stop()
+    const stopped = partsOf(test.registry).outbox.stop()
     await enqueue(test, { topic: 'slow', payload: { n: 2 } })
     gate.open()
     await stopped
@@ -231,7 +231,7 @@ describeDatabases('the outbox', (open) => {
   it('stopped while it claims rows completes them first', async () => {
     const test = await open()
     let running = 0
-    test.registry.outbox.handle('claimed', {
+    partsOf(test.registry).outbox.handle('claimed', {
       retryDelaysMs: [],
       async handle() {
         running += 1
@@ -241,7 +241,7 @@ describeDatabases('the outbox', (open) => {
     })
     await enqueue(test, { topic: 'claimed', payload: {} })
     // Not awaited: the claim is in progress from here to the end.
-    await test.registry.outbox.stop()
+    await partsOf(test.registry).outbox.stop()
     expect(running).toBe(0)
     const [row] = await rowsOf(test, 'claimed')
     expect(row!.lease).toBeNull()
@@ -252,7 +252,7 @@ describeDatabases('the outbox', (open) => {
   it('of a registry without a worker takes no rows', async () => {
     const test = await open({ works: false })
     const seen: unknown[] = []
-    test.registry.outbox.handle('idle', { retryDelaysMs: [], handle: async () => void seen.push('ran') })
+    partsOf(test.registry).outbox.handle('idle', { retryDelaysMs: [], handle: async () => void seen.push('ran') })
     await enqueue(test, { topic: 'idle', payload: {} })
     await setTimeout(50)
     expect({ seen, states: await stateOf(test, 'idle') }).toEqual({ seen: [], states: ['pending'] })

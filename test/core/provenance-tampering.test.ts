@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { verifyCheckpoint, verifyConsistency, verifyProvenance } from '@skillstead/client/verify'
-import { proveConsistency } from '@skillstead/core'
+import { partsOf, proveConsistency } from '@skillstead/core/internal'
 import { readZip } from '@skillstead/skill-format/archives'
 import { limits } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
@@ -170,7 +170,7 @@ describeDatabases('a node whose storage was altered', (open) => {
   }
 
   const write = <R>(change: (db: Kysely<Record<string, Row>>) => Promise<R>) =>
-    test.registry.database.writer.write((trx) => change(trx as never))
+    partsOf(test.registry).database.writer.write((trx) => change(trx as never))
   const readCheckpoint = async (of: TestRegistry) =>
     verifyCheckpoint(await textOf(await of.api().getCheckpoint()), keys)
 
@@ -218,16 +218,16 @@ describeDatabases('a node whose storage was altered', (open) => {
 
   it('is detected with an old checkpoint, even if it was rewritten completely and with its key', async () => {
     const { treeSize: olderSize, rootHash: olderRootHash } = await readCheckpoint(test)
-    const signingKeys = await test.registry.database.read.selectFrom('signing_keys').selectAll().execute()
+    const signingKeys = await partsOf(test.registry).database.read.selectFrom('signing_keys').selectAll().execute()
     const rewritten = await open({ origin: 'node.example' })
-    await rewritten.registry.database.writer.write(async (trx) => {
+    await partsOf(rewritten.registry).database.writer.write(async (trx) => {
       await trx.deleteFrom('signing_keys').execute()
       await trx.insertInto('signing_keys').values(signingKeys).execute()
     })
     await appendMany(rewritten, olderSize + 10)
     await appendMany(test, 10)
     const verify = async (of: TestRegistry) => {
-      const proof = await proveConsistency(of.registry, olderSize)
+      const proof = await proveConsistency(partsOf(of.registry), olderSize)
       return verifyConsistency({ olderSize, olderRootHash, ...(await readCheckpoint(of)), proof })
     }
     await expect(verify(rewritten)).rejects.toThrow(`does not begin with the ${olderSize} entries`)

@@ -1,5 +1,5 @@
 import { verifyProvenance } from '@skillstead/client/verify'
-import { rotateKey } from '@skillstead/core'
+import { partsOf, rotateKey } from '@skillstead/core/internal'
 import type { RegistryError } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addCollaborator } from '../support/collaboration.ts'
@@ -218,7 +218,7 @@ describeApi('provenance', (open, { transport }) => {
       await publish(alice, 'circle')
       await dora.api.forkSkill({ name: 'alice/circle' })
       const source = { forked_from: `${dora.username}/circle`, forked_from_version: '1.0.0' }
-      await test.registry.database.writer.write((trx) =>
+      await partsOf(test.registry).database.writer.write((trx) =>
         trx.updateTable('skills').set(source).where('full_name', '=', 'alice/circle').execute(),
       )
       expect(await chainOf(`${dora.username}/circle`)).toEqual(['alice/circle@1.0.0'])
@@ -234,7 +234,7 @@ describeApi('provenance', (open, { transport }) => {
       const readNow = () => other.api().getProvenance({ name: 'lasting' })
       const [first] = (await keysNow()) as [string]
       const old = await readNow()
-      await rotateKey(other.registry)
+      await rotateKey(partsOf(other.registry))
       const [second, before] = (await keysNow()) as [string, string]
       expect(before).toBe(first)
       const during = await readNow()

@@ -1,4 +1,5 @@
-import { importVersions, systemCaller } from '@skillstead/core'
+import { systemCaller } from '@skillstead/core'
+import { importVersions, partsOf } from '@skillstead/core/internal'
 import { limits } from '@skillstead/protocol'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { addCollaborator } from '../support/collaboration.ts'
@@ -24,8 +25,8 @@ describeApi('versions that are quarantined', (open) => {
   })
 
   const rowsOf = (table: 'log' | 'versions' | 'blobs' | 'outbox' | 'changes') =>
-    test.registry.database.read
-      .selectFrom(table)
+    partsOf(test.registry)
+      .database.read.selectFrom(table)
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow()
 
@@ -268,8 +269,8 @@ describeApi('versions that are quarantined', (open) => {
       expect(await codeOf(test.admin.api.releaseQuarantined({ id }))).toBe('not_found')
       const { entries } = await test.admin.api.listAudit({ limit: 100 })
       expect(entries.find(({ action }) => action === 'quarantine.withdraw')!.subject).toBe(`${fullName}@1.0.0`)
-      const rows = await test.registry.database.read
-        .selectFrom('held_files')
+      const rows = await partsOf(test.registry)
+        .database.read.selectFrom('held_files')
         .select('path')
         .where('held_id', '=', id)
         .execute()
@@ -306,7 +307,7 @@ describeApi('versions that are quarantined', (open) => {
       { owner, name: 'past', skillMd: sampleOf('dangerous', 'past') },
       { owner, name: 'past', skillMd: sampleOf('safe', 'past', { more: 'Mended.\n' }) },
     ]
-    const outcomes = await importVersions(test.registry, items, systemCaller)
+    const outcomes = await importVersions(partsOf(test.registry), items, systemCaller)
     const shown = outcomes.map((outcome) =>
       outcome.error ? outcome.error.code : [outcome.version, outcome.created, outcome.quarantineId !== undefined],
     )
@@ -318,12 +319,12 @@ describeApi('versions that are quarantined', (open) => {
     const { quarantined } = await test.admin.api.listQuarantined({ limit: 100 })
     expect(quarantined.at(-1)).toMatchObject({ fullName: `${owner}/past`, publisher: { username: owner } })
     // Again: the same result, and no second quarantined version.
-    const again = await importVersions(test.registry, items, systemCaller)
+    const again = await importVersions(partsOf(test.registry), items, systemCaller)
     expect(again.map((outcome) => !outcome.error && outcome.created)).toEqual([false, false, false])
     expect((await test.admin.api.listQuarantined({ limit: 100 })).total).toBe(quarantined.length)
     // An author without any published skill.
     const alone = { owner: `alone-${users}`, name: 'only', skillMd: sampleOf('dangerous', 'only') }
-    const [outcome] = await importVersions(test.registry, [alone], systemCaller)
+    const [outcome] = await importVersions(partsOf(test.registry), [alone], systemCaller)
     expect(outcome).toMatchObject({ created: false, fullName: `alone-${users}/only` })
     expect(await codeOf(test.api().getSkill({ name: `alone-${users}/only` }))).toBe('not_found')
     // After its release it is still an import.
@@ -358,7 +359,7 @@ describeApi('versions that are quarantined', (open) => {
   it('are refused in imports if the policy refuses them', async () => {
     const strict = await open({ scanPolicy: { dangerous: 'refuse' } })
     const item = { owner: 'author', name: 'bad', skillMd: sampleOf('dangerous', 'bad') }
-    const [outcome] = await importVersions(strict.registry, [item], systemCaller)
+    const [outcome] = await importVersions(partsOf(strict.registry), [item], systemCaller)
     expect(outcome!.error?.code).toBe('invalid_skill')
   })
 })

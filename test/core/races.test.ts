@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addCollaborator } from '../support/collaboration.ts'
 import { codeOf, refusalOf, skillMd, textOf } from '../support/answers.ts'
@@ -60,7 +61,7 @@ describeMatrix('at the same moment', (open) => {
 
   it.each(['hidden', 'taken_down'] as const)('a %s skill is not accepted', async (state) => {
     const name = await offered(`case-${state.replace('_', '-')}`)
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('skills').set({ state }).where('full_name', '=', name.name).execute()
     })
     expect(await codeOf(bob.api.acceptTransfer(name))).toBe('not_found')
@@ -301,7 +302,7 @@ describeMatrix('a page of the feed', (open) => {
   it('ends at a few MiB, and the next one continues', async () => {
     const test = await open()
     const hash = Buffer.alloc(32)
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       for (const seq of [1, 2, 3, 4])
         await trx
           .insertInto('log')

@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import type { HeartbeatResult } from '@skillstead/protocol'
 import { beforeAll, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
@@ -78,7 +79,7 @@ describeApi('recommendations', (open) => {
     })
   /** Gives the first skill the most downloads; unnamed skills have none. */
   const setDownloads = (names: readonly string[]) =>
-    test.registry.database.writer.write(async (trx) => {
+    partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('skills').set({ downloads: 0 }).execute()
       for (const [i, name] of names.toReversed().entries())
         await trx

@@ -1,5 +1,6 @@
 import { checkRegistry } from '@skillstead/maintenance'
 import { readFile } from 'node:fs/promises'
+import { partsOf } from '@skillstead/core/internal'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -131,7 +132,7 @@ describeDatabases('stored reputations', (open, dialect) => {
   })
   const noDrift = { skills: new Map(), standings: [], badges: [] }
   const drift = async () => {
-    const { authors: _authors, ...drifted } = await findDrift(test.registry.database.read)
+    const { authors: _authors, ...drifted } = await findDrift(partsOf(test.registry).database.read)
     return drifted
   }
 
@@ -145,7 +146,7 @@ describeDatabases('stored reputations', (open, dialect) => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyAct, { minLength: 20, maxLength: 60, size: 'max' }), async (acts) => {
         // Start from correct values, so that failures come from this run and not from an earlier one.
-        await test.registry.database.writer.write((trx) => recomputeStandings(trx, test.clock.now()))
+        await partsOf(test.registry).database.writer.write((trx) => recomputeStandings(trx, test.clock.now()))
         const world = await makeWorld(test)
         for (const act of acts) {
           test.clock.advance(1000)
@@ -164,14 +165,14 @@ describeDatabases('stored reputations', (open, dialect) => {
     await dana.api.publishSkill({ skillMd: skillMd('right') })
     const right = await test.api().getReputation({ username: 'dana' })
     test.clock.advance(1000)
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('standings').set({ stars: 500, score: 999 }).where('username', '=', 'dana').execute()
       await trx.updateTable('skills').set({ credited_stars: 7 }).where('owner', '=', 'dana').execute()
       const { id } = await trx.selectFrom('users').select('id').where('username', '=', 'dana').executeTakeFirstOrThrow()
       await trx.insertInto('badges').values({ user_id: id, badge: 'starred', since: 0 }).execute()
     })
     expect(await reputationFinding()).toMatchObject({ ok: false })
-    const found = await test.registry.database.writer.write((trx) => recomputeStandings(trx, test.clock.now()))
+    const found = await partsOf(test.registry).database.writer.write((trx) => recomputeStandings(trx, test.clock.now()))
     expect(await reputationFinding()).toMatchObject({ ok: true })
     expect([found.skills.size, found.standings.length, found.badges.length]).toEqual([1, 1, 1])
     expect(await drift()).toEqual(noDrift)

@@ -1,4 +1,5 @@
-import { createStub, systemCaller } from '@skillstead/core'
+import { systemCaller } from '@skillstead/core'
+import { createStub, partsOf } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Input, endpoints } from '@skillstead/protocol'
 import { addCollaborator } from '../support/collaboration.ts'
@@ -196,7 +197,7 @@ describeApi('reputation', (open) => {
       const author = await test.makeUser('known-by-name')
       const { userId: id, username } = await test.registry.getCaller('known-by-name')
       const owner = { id, username }
-      await createStub(test.registry, { owner, name: 'stub', description: 'S.', repository: '' }, systemCaller)
+      await createStub(partsOf(test.registry), { owner, name: 'stub', description: 'S.', repository: '' }, systemCaller)
       expect((await reputationOf(author)).score).toBe(0)
       await publish(author, 'stub')
       expect((await reputationOf(author)).score).toBe(20)

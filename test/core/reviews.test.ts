@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { pointUnits } from '../../packages/core/src/community/badges.ts'
 import { addCollaborator } from '../support/collaboration.ts'
@@ -29,8 +30,8 @@ describeApi('reviews and issues of users', (open) => {
   const publish = (name: string, visibility: 'public' | 'internal' | 'private' = 'public') =>
     alice.api.publishSkill({ skillMd: skillMd(name), visibility })
   const creditOf = async (fullName: string) => {
-    const row = await test.registry.database.read
-      .selectFrom('skills')
+    const row = await partsOf(test.registry)
+      .database.read.selectFrom('skills')
       .select(['credited_reviews', 'credited_points'])
       .where('full_name', '=', fullName)
       .executeTakeFirstOrThrow()
@@ -191,7 +192,7 @@ describeApi('reviews and issues of users', (open) => {
         ['covered', 'hidden'],
         ['removed', 'taken_down'],
       ] as const)
-        await test.registry.database.writer.write(async (trx) => {
+        await partsOf(test.registry).database.writer.write(async (trx) => {
           await trx.updateTable('skills').set({ state }).where('full_name', '=', `alice/${name}`).execute()
         })
     })
@@ -226,8 +227,8 @@ describeApi('reviews and issues of users', (open) => {
     })
 
     it('and refused ones leave no trace', async () => {
-      const { reviews } = await test.registry.database.read
-        .selectFrom('reviews')
+      const { reviews } = await partsOf(test.registry)
+        .database.read.selectFrom('reviews')
         .innerJoin('skills', 'skills.id', 'reviews.skill_id')
         .select((eb) => eb.fn.countAll<number>().as('reviews'))
         .where('full_name', 'in', ['alice/deleted', 'alice/removed'])

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { SearchResult } from '@skillstead/protocol'
-import { importVersion, createStub, systemCaller } from '@skillstead/core'
+import { systemCaller } from '@skillstead/core'
+import { createStub, importVersion, partsOf } from '@skillstead/core/internal'
 import { codeOf, fieldsOf, skillMd } from '../support/answers.ts'
 import { describeApi, startMs, type TestRegistry, type TestUser } from '../support/harness.ts'
 
@@ -41,7 +42,7 @@ describe.each([
         for (const owner of owners.slice(0, i % 3)) await owner.api.starSkill({ name: `skill-${i}` })
         for (let n = 0; n < i % 4; n++) await test.api().getSkillMd({ name: `skill-${i}` })
       }
-      await test.registry.counters.flush()
+      await partsOf(test.registry).counters.flush()
       await makeStub(test)
       all = names(await search({ limit: 100 }))
     })
@@ -269,19 +270,19 @@ describe.each([
 
 async function makeStub({ registry, clock }: TestRegistry): Promise<void> {
   const origin = { owner: 'carol', name: 'seed', skillMd: skillMd('seed'), publishedAt: clock.now() }
-  await importVersion(registry, origin, systemCaller)
-  const carol = await registry.database.read
-    .selectFrom('users')
+  await importVersion(partsOf(registry), origin, systemCaller)
+  const carol = await partsOf(registry)
+    .database.read.selectFrom('users')
     .selectAll()
     .where('username', '=', 'carol')
     .executeTakeFirstOrThrow()
   const system = { name: 'stubbed', description: 'Stubbed.', repository: 'https://example.com/stubbed' }
-  await createStub(registry, { owner: carol, ...system }, systemCaller)
-  await registry.database.writer.write(async (trx) => {
+  await createStub(partsOf(registry), { owner: carol, ...system }, systemCaller)
+  await partsOf(registry).database.writer.write(async (trx) => {
     await trx.updateTable('skills').set({ visibility: 'private' }).where('full_name', '=', 'carol/seed').execute()
   })
   // The row was written directly, so its change is announced here: `carol/seed` only exists for its owner's namespace.
-  await registry.database.writer.write(async (trx) => {
+  await partsOf(registry).database.writer.write(async (trx) => {
     const { change_seq: seq } = await trx
       .updateTable('heads')
       .set((eb) => ({ change_seq: eb('change_seq', '+', 1) }))

@@ -1,11 +1,12 @@
 import { localApi, systemCaller } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { rulesVersion } from '../../packages/scanner/src/rules-version.ts'
 import { codeOf, refusalOf, skillMd, textOf } from '../support/answers.ts'
 import { describeApi, describeDatabases, type Open, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { sampleOf, type Verdict } from '../support/security-samples.ts'
 
-const wake = (test: TestRegistry) => test.registry.database.writer.write(async () => {})
+const wake = (test: TestRegistry) => partsOf(test.registry).database.writer.write(async () => {})
 
 describeApi('scans of published skills', (open) => {
   let test: TestRegistry
@@ -143,8 +144,8 @@ describeApi('scans of published skills', (open) => {
 
       const { username } = author
       const { id } = await author.api.verifyAuthor({ username, method: 'manual', proof: 'It is me.' })
-      const { total } = await test.registry.database.read
-        .selectFrom('log')
+      const { total } = await partsOf(test.registry)
+        .database.read.selectFrom('log')
         .select((eb) => eb.fn.countAll<number>().as('total'))
         .executeTakeFirstOrThrow()
       await test.admin.api.decideVerification({ id, status: 'verified' })
@@ -152,7 +153,7 @@ describeApi('scans of published skills', (open) => {
       expect(await isVerified(`${author.username}/not-mine`)).toBe(false)
       // Nothing that the skill shows changed, and nothing in the public log.
       expect((await test.api().getSkill({ name })).updatedAt).toBe(updatedAt)
-      const after = await test.registry.database.read.selectFrom('log').select('seq').execute()
+      const after = await partsOf(test.registry).database.read.selectFrom('log').select('seq').execute()
       expect(after).toHaveLength(total)
 
       await author.api.publishSkill({ skillMd: sampleOf('dangerous', 'mine') })
@@ -267,7 +268,7 @@ async function makeStale(open: Open, skills: number) {
     await alice.api.publishSkill({ skillMd: sampleOf(verdict, `s-${i}`, { version: '1.0.0' }) })
     await alice.api.publishSkill({ skillMd: sampleOf('safe', `s-${i}`, { version: '1.1.0', more: 'Mended.\n' }) })
   }
-  await first.registry.database.writer.write(async (trx) => {
+  await partsOf(first.registry).database.writer.write(async (trx) => {
     await trx.deleteFrom('meta').where('key', '=', 'rescan').execute()
     const old = { rules_version: 'old', verdict: 'caution', score: 1, report: oldReport } as const
     await trx.updateTable('scans').set(old).execute()
@@ -317,7 +318,7 @@ describeDatabases('a rescan', (open) => {
     const first = await makeStale(open, 4)
     expect(await waiting(first)).toBe(8)
     expect((await first.api().getVersion({ name: 'alice/s-0', version: '1.0.0' })).security).toBe(null)
-    const entries = await first.registry.database.read.selectFrom('log').select('seq').execute()
+    const entries = await partsOf(first.registry).database.read.selectFrom('log').select('seq').execute()
 
     const second = await open({ at: first.location })
     await expect.poll(() => waiting(second)).toBe(0)
@@ -326,7 +327,7 @@ describeDatabases('a rescan', (open) => {
     const old = await second.api().getVersion({ name: 'alice/s-1', version: '1.0.0' })
     expect(old.security!.verdict).toBe('dangerous')
     // The public log has no entry about it.
-    expect(await second.registry.database.read.selectFrom('log').select('seq').execute()).toEqual(entries)
+    expect(await partsOf(second.registry).database.read.selectFrom('log').select('seq').execute()).toEqual(entries)
   })
 
   it('quarantines versions with git paths from before those were refused: yanked, and not served', async () => {
@@ -336,7 +337,7 @@ describeDatabases('a rescan', (open) => {
     const given = [shared, { path: 'x/config', content: '[core]\n' }]
     await api.publishSkill({ skillMd: sampleOf('safe', 'old', { version: '1.0.0' }), files: [shared] })
     await api.publishSkill({ skillMd: sampleOf('safe', 'old', { version: '1.1.0' }), files: given })
-    await first.registry.database.writer.write(async (trx) => {
+    await partsOf(first.registry).database.writer.write(async (trx) => {
       await trx.deleteFrom('meta').where('key', '=', 'rescan').execute()
       await trx.updateTable('scans').set({ rules_version: 'old' }).execute()
       await trx.updateTable('version_files').set({ path: 'x/.git/config' }).where('path', '=', 'x/config').execute()
@@ -377,7 +378,7 @@ describeDatabases('a rescan', (open) => {
     for (const name of ['old-1', 'old-2', 'fine'])
       await api.publishSkill({ skillMd: sampleOf('safe', name), files: [{ path: `x/${name}`, content: name }] })
     const { quarantined } = await api.publishSkill({ skillMd: sampleOf('dangerous', 'kept') })
-    await first.registry.database.writer.write(async (trx) => {
+    await partsOf(first.registry).database.writer.write(async (trx) => {
       await trx.deleteFrom('meta').where('key', '=', 'rescan').execute()
       await trx.updateTable('scans').set({ rules_version: 'old' }).execute()
       const paths = ['x/old-1', 'x/old-2']
@@ -432,7 +433,7 @@ describeDatabases('a rescan', (open) => {
   it('skips unreadable versions', async () => {
     const first = await makeStale(open, 3)
     const broken = await first.api().getVersion({ name: 'alice/s-1', version: '1.0.0' })
-    await first.registry.database.writer.write(async (trx) => {
+    await partsOf(first.registry).database.writer.write(async (trx) => {
       await trx.deleteFrom('blobs').where('digest', '=', broken.files[0]!.digest).execute()
     })
     const second = await open({ at: first.location })
@@ -444,7 +445,7 @@ describeDatabases('a rescan', (open) => {
     const { api, key } = await first.makeUser('alice')
     await api.publishSkill({ skillMd: sampleOf('safe', 'lost'), files: [{ path: 'x/lost', content: 'lost' }] })
     const { files } = await first.api().getVersion({ name: 'alice/lost', version: '1.0.0' })
-    await first.registry.database.writer.write(async (trx) => {
+    await partsOf(first.registry).database.writer.write(async (trx) => {
       await trx.deleteFrom('meta').where('key', '=', 'rescan').execute()
       await trx.deleteFrom('scans').execute()
       await trx.deleteFrom('blobs').where('digest', '=', files[1]!.digest).execute()
@@ -465,12 +466,16 @@ describeDatabases('a rescan', (open) => {
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: sampleOf('safe', 'mixed') })
     const value = JSON.stringify({ rules: 'newer', before: 0, phase: 'latest', after: '' })
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('meta').set({ value }).where('key', '=', 'rescan').execute()
-      await test.registry.outbox.enqueue(trx, { topic: 'security.rescan', payload: {}, uniqueKey: 'security.rescan' })
+      await partsOf(test.registry).outbox.enqueue(trx, {
+        topic: 'security.rescan',
+        payload: {},
+        uniqueKey: 'security.rescan',
+      })
     })
-    const row = test.registry.database.read
-      .selectFrom('outbox')
+    const row = partsOf(test.registry)
+      .database.read.selectFrom('outbox')
       .select('due_at')
       .where('topic', '=', 'security.rescan')
       .where('state', '=', 'pending')

@@ -1,5 +1,6 @@
 import { createClient } from '@skillstead/client'
 import { localApi, systemCaller } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import type { RegistryApi, Scope } from '@skillstead/protocol'
 import { beforeAll, expect, it } from 'vitest'
 import { codeOf, refusalOf, skillMd } from '../support/answers.ts'
@@ -54,7 +55,7 @@ describeApi('a session', (open) => {
     alice = await test.makeUser('alice')
   })
 
-  const rows = () => test.registry.database.read.selectFrom('sessions').selectAll().execute()
+  const rows = () => partsOf(test.registry).database.read.selectFrom('sessions').selectAll().execute()
 
   it("has the permissions of its key, as the key's user", async () => {
     await alice.api.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
@@ -191,7 +192,7 @@ describeApi('the end of a session', (open) => {
     expect((await test.admin.api.getMe()).username).toBe('root')
     test.clock.advance(24 * hourMs)
     const later = await signIn(test, test.admin.key)
-    const rows = () => test.registry.database.read.selectFrom('sessions').selectAll().execute()
+    const rows = () => partsOf(test.registry).database.read.selectFrom('sessions').selectAll().execute()
     await expect.poll(rows).toHaveLength(1)
     expect((await apiOf(test, later.token).getMe()).username).toBe('root')
   })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { guest, localApi, type Registry } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { createNode } from '@skillstead/server'
 import { codeOf, refusalOf } from '../support/answers.ts'
 import { describeApi, type TestRegistry } from '../support/harness.ts'
@@ -10,12 +11,12 @@ describeApi('the first user of a node', (open) => {
   let code: string
   beforeAll(async () => {
     test = await open({ empty: true })
-    code = test.registry.setup.code
+    code = partsOf(test.registry).setup.code
   })
 
   it('is missing while no user can sign in', async () => {
     expect(await test.api().getSetup()).toEqual({ needed: true })
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       const row = { id: '00000000-0000-7000-8000-00000000000a', username: 'imported', display_name: 'imported' }
       const rest = { plan: 'free', role: 'user', disabled: 0, claimed: 0, created_at: 0 } as const
       await trx
@@ -73,7 +74,7 @@ describe('the code of the first user', () => {
     const statuses = new Set<number>()
     for (let i = 0; i < 10; i++) statuses.add((await guess({ code: `wrong-${i}`, username: 'eve' }, node)).status)
     expect([...statuses]).toEqual([403])
-    const refused = await guess({ code: registry.setup.code, username: 'eve' }, node)
+    const refused = await guess({ code: partsOf(registry).setup.code, username: 'eve' }, node)
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     node.close()
@@ -83,7 +84,7 @@ describe('the code of the first user', () => {
     const other = await openRegistry({ path: ':memory:' })
     const from = (i: number) => localApi(other, guest, { address: `10.0.${Math.floor(i / 256)}.${i % 256}` })
     for (let i = 0; i < 500; i++) await codeOf(from(i).setUp({ code: 'wrong', username: 'eve' }))
-    const refusal = await refusalOf(from(500).setUp({ code: other.setup.code, username: 'ada' }))
+    const refusal = await refusalOf(from(500).setUp({ code: partsOf(other).setup.code, username: 'ada' }))
     expect([refusal.code, refusal.message]).toEqual([
       'rate_limited',
       expect.stringContaining('skillstead users create'),
@@ -99,15 +100,15 @@ describe('the code of the first user', () => {
     expect([needed.status, await needed.json()]).toEqual([200, { needed: true }])
     expect(needed.headers.get('cache-control')).toBe('private, no-store')
     expect((await node.fetch(new Request('http://localhost/api/v1/skills'))).status).toBe(401)
-    expect((await guess({ code: other.setup.code, username: 'ada' }, node)).status).toBe(201)
+    expect((await guess({ code: partsOf(other).setup.code, username: 'ada' }, node)).status).toBe(201)
     node.close()
     await other.close()
   })
 
   it('differs per process, and has forty random bits', async () => {
     const other = await openRegistry({ path: ':memory:' })
-    expect(registry.setup.code).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/)
-    expect(other.setup.code).not.toBe(registry.setup.code)
+    expect(partsOf(registry).setup.code).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/)
+    expect(partsOf(other).setup.code).not.toBe(partsOf(registry).setup.code)
     await other.close()
   })
 })

@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, expect, it } from 'vitest'
 import { codeOf, skillMd, textOf } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -75,7 +76,7 @@ describeApi('links that share a private skill', (open, { transport }) => {
     const { shares } = await alice.api.listShares({ name: 'alice/shared' })
     expect(shares.map((item) => item.id)).toContain(id)
     expect(JSON.stringify(shares)).not.toContain(token)
-    const rows = await test.registry.database.read.selectFrom('shares').selectAll().execute()
+    const rows = await partsOf(test.registry).database.read.selectFrom('shares').selectAll().execute()
     expect(JSON.stringify(rows)).not.toContain(token)
     expect(await codeOf(test.apiWith({ shareToken: `${token}x` }).getSkill({ name: 'alice/shared' }))).toBe('not_found')
   })

@@ -3,6 +3,7 @@ import SqliteDatabase from 'better-sqlite3'
 import { statSync } from 'node:fs'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { openRegistry as openCoreRegistry } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { createMirror } from '@skillstead/mirror'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openSqlite } from '../../packages/core/src/storage/sqlite.ts'
@@ -12,9 +13,9 @@ import { makeEmptyPlace, makePlace } from '../support/places.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
 const names = async ({ registry }: TestRegistry) =>
-  (await registry.database.read.selectFrom('meta').select('key').execute()).map(({ key }) => key)
+  (await partsOf(registry).database.read.selectFrom('meta').select('key').execute()).map(({ key }) => key)
 const put = ({ registry }: TestRegistry, key: string, { fails = false, bulk = false } = {}) =>
-  registry.database.writer.write(
+  partsOf(registry).database.writer.write(
     async (trx) => {
       await trx.insertInto('meta').values({ key, value: '' }).execute()
       if (fails) throw new Error(`${key} fails.`)
@@ -26,7 +27,7 @@ const put = ({ registry }: TestRegistry, key: string, { fails = false, bulk = fa
 describeDatabases('storage', (open, dialect) => {
   it('of a newer release is refused with a message', async () => {
     const test = await open()
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       await sql`insert into migrations (name, position) values ('9999-from-the-future', 9999)`.execute(trx)
     })
     await expect(openRegistry(test.location)).rejects.toThrow(
@@ -60,7 +61,7 @@ describeDatabases('storage', (open, dialect) => {
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: skillMd('lasting', { description: 'Lasting tapir.' }) })
     const again = await open({ at: test.location })
-    expect(again.registry.origin).toBe(test.registry.origin)
+    expect(partsOf(again.registry).origin).toBe(partsOf(test.registry).origin)
     expect((await again.api().getSkill({ name: 'alice/lasting' })).latestVersion).toBe('1.0.0')
     expect((await again.api().searchSkills({ q: 'tapir' })).total).toBe(1)
   })
@@ -68,7 +69,7 @@ describeDatabases('storage', (open, dialect) => {
   it('opened twice at the same moment is created once', async () => {
     const place = await makePlace(dialect)
     const both = await Promise.all([openRegistry(place.location), openRegistry(place.location)])
-    expect(new Set(both.map(({ origin }) => origin)).size).toBe(1)
+    expect(new Set(both.map((one) => partsOf(one).origin)).size).toBe(1)
     for (const registry of both) await registry.close()
     await place.remove()
   })
@@ -96,7 +97,7 @@ describeDatabases('storage', (open, dialect) => {
   it('commits larger batches of bulk writes, unless other writes wait', async () => {
     const test = await open({ works: false })
     let commits = 0
-    test.registry.database.writer.onCommit(() => void commits++)
+    partsOf(test.registry).database.writer.onCommit(() => void commits++)
     const putMany = (name: string) =>
       Array.from({ length: 100 }, (_, i) => put(test, `${name}-${i}`, { bulk: true, fails: i === 60 }))
     const alone = await Promise.allSettled(putMany('alone'))
@@ -124,7 +125,7 @@ describeDatabases('storage', (open, dialect) => {
   it('notifies of a write even while changes are being read', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
-    const { changes, search } = test.registry
+    const { changes, search } = partsOf(test.registry)
     let busy = true
     const nag = async () => {
       while (busy) {
@@ -193,9 +194,9 @@ describeDatabases('storage', (open, dialect) => {
 
   it.runIf(dialect === 'PostgreSQL')('reconnects for the next call after its connections were dropped', async () => {
     const test = await open({ works: false, onError: () => {} })
-    await test.registry.database.read.selectFrom('meta').select('key').execute()
+    await partsOf(test.registry).database.read.selectFrom('meta').select('key').execute()
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(
-      test.registry.database.read,
+      partsOf(test.registry).database.read,
     )
     const outcome = await test
       .api()
@@ -237,13 +238,13 @@ describe('storage in an SQLite file', () => {
     const other = new SqliteDatabase(place.location.path!)
     const insert = other.prepare(`insert into changes (seq, kind, subject, at) values (?, 'pack', 'x', 0)`)
     for (let turns = 0; turns < 80; turns++) {
-      const seq = registry.changes.position + 1
-      const reading = registry.changes.catchUp()
+      const seq = partsOf(registry).changes.position + 1
+      const reading = partsOf(registry).changes.catchUp()
       // One turn of the queue of promises after another.
       for (let turn = 0; turn < turns; turn++) await Promise.resolve()
       insert.run(seq)
-      await registry.changes.catchUp()
-      expect(registry.changes.position, `after ${turns} turns`).toBe(seq)
+      await partsOf(registry).changes.catchUp()
+      expect(partsOf(registry).changes.position, `after ${turns} turns`).toBe(seq)
       await reading
     }
     other.close()
@@ -285,7 +286,7 @@ describe('storage in an SQLite file', () => {
     } as typeof prepare
     try {
       for (let i = 0; i < 5; i++)
-        await registry.database.read.selectFrom('meta').select('key').where('value', '=', `${i}`).execute()
+        await partsOf(registry).database.read.selectFrom('meta').select('key').where('value', '=', `${i}`).execute()
     } finally {
       SqliteDatabase.prototype.prepare = prepare
     }

@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
@@ -30,7 +31,7 @@ describeDatabases('telemetry', (open, dialect) => {
     const test = await openWithSkills()
     await fc.assert(
       fc.asyncProperty(happenings, async (list) => {
-        const { database, telemetry } = test.registry
+        const { database, telemetry } = partsOf(test.registry)
         await database.writer.write(async (trx) => {
           for (const table of ['trends', 'install_hours', 'install_days'] as const)
             await trx.deleteFrom(table).execute()
@@ -70,12 +71,12 @@ describeDatabases('telemetry', (open, dialect) => {
     // Housekeeping at that time would merge the hours, which cannot be reversed.
     const test = await openWithSkills({ works: false })
     await install(test, 'a', 2)
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     test.clock.advance(400 * 24 * hourMs)
     expect((await test.api().getTrending({ period: 'month' })).entries).toEqual([])
     test.clock.set(startMs + hourMs)
     await install(test, 'a', 3)
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     for (const period of periods) {
       const { entries } = await test.api().getTrending({ period })
       expect(entries.map(({ skill, installs }) => [skill.name, installs])).toEqual([['a', 5]])
@@ -88,18 +89,18 @@ describeDatabases('telemetry', (open, dialect) => {
   it('responds after the commit, so that a crash loses nothing', async () => {
     const test = await openWithSkills()
     // From here on nothing is counted automatically, not even half a second later.
-    await test.registry.telemetry.stop()
+    await partsOf(test.registry).telemetry.stop()
     await install(test, 'a', 5)
     // Another process opens what the first has committed but not yet counted.
     const other = await open({ at: test.location, works: false })
-    const rows = await other.registry.database.read.selectFrom('install_journal').selectAll().execute()
-    const hours = await other.registry.database.read.selectFrom('install_hours').selectAll().execute()
+    const rows = await partsOf(other.registry).database.read.selectFrom('install_journal').selectAll().execute()
+    const hours = await partsOf(other.registry).database.read.selectFrom('install_hours').selectAll().execute()
     const journal = rows.flatMap(({ counts }) =>
       Object.values(JSON.parse(counts) as Record<string, Record<string, number>>).flatMap(Object.values),
     ) as number[]
     expect([...journal, ...hours.map(({ installs }) => installs)].reduce((sum, n) => sum + n, 0)).toBe(5)
-    await other.registry.telemetry.flush()
-    await test.registry.telemetry.flush()
+    await partsOf(other.registry).telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     const { entries } = await test.api().getTrending({})
     expect(entries.map(({ skill, installs }) => [skill.name, installs])).toEqual([['a', 5]])
     expect(await test.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 5 })
@@ -110,15 +111,15 @@ describeDatabases('telemetry', (open, dialect) => {
     const test = await open({ onError: (error) => void errors.push(error) })
     const author = await test.makeUser('author')
     await author.api.publishSkill({ skillMd: skillMd('a') })
-    const { database } = test.registry
+    const { database } = partsOf(test.registry)
     await database.writer.write((trx) => trx.schema.alterTable('trends').renameTo('trends_away').execute())
     await install(test, 'a', 2)
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     expect(errors).not.toEqual([])
     expect(await test.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 0 })
     await database.writer.write((trx) => trx.schema.alterTable('trends_away').renameTo('trends').execute())
     await install(test, 'a')
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     expect(await test.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 3 })
     expect((await test.api().getTrending({})).entries[0]).toMatchObject({ installs: 3 })
   })
@@ -126,12 +127,12 @@ describeDatabases('telemetry', (open, dialect) => {
   it('commits concurrent installs together', async () => {
     const test = await openWithSkills()
     await install(test, 'a', 100)
-    const { count } = await test.registry.database.read
-      .selectFrom('install_journal')
+    const { count } = await partsOf(test.registry)
+      .database.read.selectFrom('install_journal')
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow()
     expect(count).toBeLessThan(20)
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     expect(await test.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 100 })
   })
 
@@ -140,11 +141,11 @@ describeDatabases('telemetry', (open, dialect) => {
     await install(test, 'a', 2)
     test.clock.advance(hourMs)
     await install(test, 'a', 3)
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     test.clock.advance(90 * 24 * hourMs)
     await install(test, 'b')
-    await test.registry.telemetry.flush()
-    const { database } = test.registry
+    await partsOf(test.registry).telemetry.flush()
+    const { database } = partsOf(test.registry)
     await expect
       .poll(() => database.read.selectFrom('install_days').select('installs').execute())
       .toEqual([{ installs: 5 }])

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
-import { localApi, systemCaller, type Registry } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
+import { partsOf, type StorageContext } from '@skillstead/core/internal'
 import { expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { makeFolder, startServerProcess } from '../support/cli-harness.ts'
@@ -34,10 +35,10 @@ it('an acknowledged install survives a kill -9 of the node, and the next one cou
   expect(answered).toBeGreaterThanOrEqual(500)
 
   const again = await openRegistry({ path })
-  await again.telemetry.flush()
+  await partsOf(again).telemetry.flush()
   const { downloads } = await localApi(again).getSkill({ name: 'kept' })
   const [trend] = (await localApi(again).getTrending()).entries
-  const told = await readDownloads(again, id)
+  const told = await readDownloads(partsOf(again), id)
   await again.close()
   // Installs in progress may have been committed without a response; none is counted twice.
   expect(downloads).toBeGreaterThanOrEqual(answered)
@@ -47,7 +48,7 @@ it('an acknowledged install survives a kill -9 of the node, and the next one cou
 })
 
 /** The counts in the deliveries of a webhook. */
-async function readDownloads({ database }: Registry, webhookId: string): Promise<number[]> {
+async function readDownloads({ database }: StorageContext, webhookId: string): Promise<number[]> {
   const rows = await database.read.selectFrom('outbox').select('payload').where('lane', '=', webhookId).execute()
   return rows.map(({ payload }) => {
     const { body } = JSON.parse(payload) as { body: string }

@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, fieldsOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -18,7 +19,7 @@ describeApi('installs', (open) => {
   })
 
   const installsOf = async (fullName: string, period: 'day' | 'week' | 'month' = 'week') => {
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     const { entries } = await test.api().getTrending({ period })
     return entries.find(({ skill }) => skill.fullName === fullName)?.installs ?? 0
   }
@@ -68,9 +69,9 @@ describeApi('installs', (open) => {
 
   it('store nothing about the caller', async () => {
     await test.api().track({ skillName: 'alice/xml', agents: ['agent-of-somebody'] })
-    const journal = await test.registry.database.read.selectFrom('install_journal').selectAll().execute()
-    await test.registry.telemetry.flush()
-    const hours = await test.registry.database.read.selectFrom('install_hours').selectAll().execute()
+    const journal = await partsOf(test.registry).database.read.selectFrom('install_journal').selectAll().execute()
+    await partsOf(test.registry).telemetry.flush()
+    const hours = await partsOf(test.registry).database.read.selectFrom('install_hours').selectAll().execute()
     expect(JSON.stringify([journal, hours])).not.toContain('agent-of-somebody')
     expect(hours.every((row) => Object.keys(row).toSorted().join() === 'hour,installs,skill_id')).toBe(true)
   })
@@ -90,7 +91,7 @@ describeApi('installs', (open) => {
       for (const name of ['steady', 'rising', 'idle']) await author.api.publishSkill({ skillMd: skillMd(name) })
       const install = async (name: string, times: number) => {
         for (let i = 0; i < times; i++) await fresh.api().track({ skillName: `author/${name}` })
-        await fresh.registry.telemetry.flush()
+        await partsOf(fresh.registry).telemetry.flush()
       }
       await install('steady', 4)
       await install('rising', 1)
@@ -117,12 +118,12 @@ describeApi('installs', (open) => {
 
     it('can be filtered by category and limited', async () => {
       await test.api().track({ skillName: 'alice/xml' })
-      await test.registry.telemetry.flush()
+      await partsOf(test.registry).telemetry.flush()
       const markup = await test.api().getTrending({ category: 'markup' })
       expect(markup.entries.map(({ skill }) => skill.fullName)).toEqual(['alice/xml'])
       expect((await test.api().getTrending({ category: 'nothing-of-this' })).entries).toEqual([])
       await test.api().track({ skillName: 'alice/pdf' })
-      await test.registry.telemetry.flush()
+      await partsOf(test.registry).telemetry.flush()
       const first = await test.api().getTrending({ limit: 1 })
       expect(first.entries).toHaveLength(1)
       expect(first.total, 'all that trend').toBe((await test.api().getTrending({ limit: 100 })).entries.length)

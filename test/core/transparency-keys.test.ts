@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { verifyCheckpoint } from '@skillstead/client/verify'
-import { readSignedCheckpoint, readVerifierKeys, rotateKey, signText } from '@skillstead/core'
+import { partsOf, readSignedCheckpoint, rotateKey, signText } from '@skillstead/core/internal'
 import { checkRegistry } from '@skillstead/maintenance'
 import { textOf } from '../support/answers.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer } from '../support/cli-harness.ts'
@@ -21,7 +21,7 @@ describeDatabases('the keys of a node', (open) => {
     expect(await readWith([first!])).toMatchObject({ signers: [idOf(first!)], lines: 1 })
 
     test.clock.advance(dayMs)
-    const rotated = await rotateKey(test.registry)
+    const rotated = await rotateKey(partsOf(test.registry))
     const [second] = await readKeys(api)
     expect(second).not.toBe(first)
     expect(rotated.map(({ vkey, state }) => ({ vkey, state }))).toEqual([
@@ -40,7 +40,7 @@ describeDatabases('the keys of a node', (open) => {
     test.clock.advance(30 * dayMs)
     expect(await readKeys(api)).toEqual([second])
     expect(await readWith([first!, second!])).toMatchObject({ signers: [idOf(second!)], lines: 1, named: [] })
-    expect((await readVerifierKeys(test.registry)).map(({ state }) => state)).toEqual(['current', 'retired'])
+    expect((await test.registry.verifierKeys()).map(({ state }) => state)).toEqual(['current', 'retired'])
   })
 
   it('sign the time at which a checkpoint was current, rounded down to a minute', async () => {
@@ -50,18 +50,18 @@ describeDatabases('the keys of a node', (open) => {
     const read = async () => readCheckpoint(await textOf(await test.api().getCheckpoint()), keys)
     const startMs = test.clock.now()
     expect(await read()).toMatchObject({ times: [startMs], named: [] })
-    const { text, tag } = await readSignedCheckpoint(test.registry)
+    const { text, tag } = await readSignedCheckpoint(partsOf(test.registry))
     test.clock.advance(59_999)
-    expect(await readSignedCheckpoint(test.registry)).toMatchObject({ text, tag })
+    expect(await readSignedCheckpoint(partsOf(test.registry))).toMatchObject({ text, tag })
     test.clock.advance(1)
     expect(await read()).toMatchObject({ times: [startMs + 60_000] })
-    const later = await readSignedCheckpoint(test.registry)
+    const later = await readSignedCheckpoint(partsOf(test.registry))
     expect(later.tag).not.toBe(tag)
     // The permanent proof of a version does not change every minute.
     expect(later.text.startsWith(later.timeless)).toBe(true)
     expect(text.startsWith(later.timeless)).toBe(true)
     expect(verifyCheckpoint(later.text, keys).signedAt).toBe(startMs + 60_000)
-    for (let i = 0; i < 8; i += 1) await rotateKey(test.registry)
+    for (let i = 0; i < 8; i += 1) await rotateKey(partsOf(test.registry))
     const many = await readKeys(test.api())
     expect(await read()).toMatchObject({ lines: 9, times: [] })
     expect(verifyCheckpoint(await textOf(await test.api().getCheckpoint()), [...keys, ...many])).toMatchObject({
@@ -74,7 +74,7 @@ describeDatabases('the keys of a node', (open) => {
     const one = await open({ origin: 'turn.example' })
     const two = await open({ at: one.location, origin: 'turn.example', clock: one.clock })
     await textOf(await two.api().getCheckpoint())
-    await rotateKey(one.registry, { overlapMs: 0 })
+    await rotateKey(partsOf(one.registry), { overlapMs: 0 })
     const vkeys = await readKeys(one.api())
     expect(await readKeys(two.api())).toEqual(vkeys)
     expect(readCheckpoint(await textOf(await two.api().getCheckpoint()), vkeys).signers).toEqual([idOf(vkeys[0]!)])
@@ -82,8 +82,8 @@ describeDatabases('the keys of a node', (open) => {
 
   it('add one signature line each to any text', async () => {
     const test = await open({ origin: 'lines.example' })
-    await rotateKey(test.registry)
-    const lines = await signText(test.registry, '{"a":1}')
+    await rotateKey(partsOf(test.registry))
+    const lines = await signText(partsOf(test.registry), '{"a":1}')
     const vkeys = await readKeys(test.api())
     expect(lines.map((line) => Buffer.from(line.split(' ')[2]!, 'base64').subarray(0, 4).toString('hex'))).toEqual(
       vkeys.map(idOf),
@@ -93,10 +93,14 @@ describeDatabases('the keys of a node', (open) => {
   it('never leave the database, which deletes the private half of retired ones', async () => {
     const test = await open({ origin: 'quiet.example' })
     const readPrivate = async () => {
-      const rows = await test.registry.database.read.selectFrom('signing_keys').selectAll().orderBy('number').execute()
+      const rows = await partsOf(test.registry)
+        .database.read.selectFrom('signing_keys')
+        .selectAll()
+        .orderBy('number')
+        .execute()
       return rows.map(({ private_key }) => private_key && Buffer.from(private_key))
     }
-    await rotateKey(test.registry, { overlapMs: dayMs })
+    await rotateKey(partsOf(test.registry), { overlapMs: dayMs })
     const secrets = await readPrivate()
     expect(secrets.map((secret) => secret?.length)).toEqual([48, 48])
     const said = JSON.stringify([
@@ -104,7 +108,7 @@ describeDatabases('the keys of a node', (open) => {
       await test.registry.metrics(),
       await test.api().getFeed(),
       await checkRegistry(test.registry),
-      await readVerifierKeys(test.registry),
+      await test.registry.verifierKeys(),
       await textOf(await test.api().getPublicKey()),
       await textOf(await test.api().getCheckpoint()),
     ])
@@ -119,17 +123,17 @@ describeDatabases('the keys of a node', (open) => {
     const { entries } = await test.admin.api.listAudit({})
     expect(entries.map(({ action }) => action)).toContain('key.rotate')
     test.clock.advance(dayMs)
-    await rotateKey(test.registry)
+    await rotateKey(partsOf(test.registry))
     expect((await readPrivate()).map((secret) => secret?.length)).toEqual([undefined, 48, 48])
   })
 
   it('end no later than their successors: an immediate rotation ends all earlier ones', async () => {
     const test = await open({ origin: 'theft.example' })
     const [first] = await readKeys(test.api())
-    await rotateKey(test.registry, { overlapMs: 30 * dayMs })
+    await rotateKey(partsOf(test.registry), { overlapMs: 30 * dayMs })
     test.clock.advance(dayMs)
     const [second] = await readKeys(test.api())
-    const rotated = await rotateKey(test.registry, { overlapMs: 0 })
+    const rotated = await rotateKey(partsOf(test.registry), { overlapMs: 0 })
     const [third, ...others] = await readKeys(test.api())
     expect(others).toEqual([])
     expect(rotated.map(({ vkey, state }) => [vkey, state])).toEqual([
@@ -139,15 +143,19 @@ describeDatabases('the keys of a node', (open) => {
     ])
     const { signers } = readCheckpoint(await textOf(await test.api().getCheckpoint()), [first!, second!, third!])
     expect(signers).toEqual([idOf(third!)])
-    const rows = await test.registry.database.read.selectFrom('signing_keys').selectAll().orderBy('number').execute()
+    const rows = await partsOf(test.registry)
+      .database.read.selectFrom('signing_keys')
+      .selectAll()
+      .orderBy('number')
+      .execute()
     expect(rows.map(({ private_key }) => private_key !== null)).toEqual([false, false, true])
   })
 
   it('that end before their successors keep their end', async () => {
     const test = await open({ origin: 'sooner.example' })
-    await rotateKey(test.registry, { overlapMs: dayMs })
-    const before = await readVerifierKeys(test.registry)
-    const after = await rotateKey(test.registry, { overlapMs: 30 * dayMs })
+    await rotateKey(partsOf(test.registry), { overlapMs: dayMs })
+    const before = await test.registry.verifierKeys()
+    const after = await rotateKey(partsOf(test.registry), { overlapMs: 30 * dayMs })
     expect(after[2]).toEqual(before[1])
   })
 
@@ -162,7 +170,7 @@ describeDatabases('the name of a node', (open) => {
     const one = await open({ at: made.location, origin: 'named.example', clock: made.clock })
     await appendMany(one, 1)
     const two = await open({ at: made.location, clock: made.clock })
-    expect(two.registry.origin).toBe('named.example')
+    expect(partsOf(two.registry).origin).toBe('named.example')
     expect(await textOf(await two.api().getCheckpoint())).toBe(await textOf(await one.api().getCheckpoint()))
   })
 
@@ -173,7 +181,7 @@ describeDatabases('the name of a node', (open) => {
       "The log of this database is named 'first.example' and cannot be renamed to 'second.example'",
     )
     const again = await open({ at: one.location, clock: one.clock })
-    expect(again.registry.origin).toBe('first.example')
+    expect(partsOf(again.registry).origin).toBe('first.example')
   })
 })
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { localApi, proveConsistency, proveInclusion, systemCaller } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
+import { partsOf, proveConsistency, proveInclusion } from '@skillstead/core/internal'
 import { checkRegistry } from '@skillstead/maintenance'
 import { checkLog } from '../../packages/core/src/log/check-log.ts'
 import { bytesOf, codeOf, skillMd, textOf } from '../support/answers.ts'
@@ -28,7 +29,7 @@ describeDatabases('the log of a cluster', (open) => {
   it('gets one key from nodes that start at the same moment', async () => {
     const place = await open({ empty: true })
     const { location } = place
-    await place.registry.database.writer.write((trx) => trx.deleteFrom('signing_keys').execute())
+    await partsOf(place.registry).database.writer.write((trx) => trx.deleteFrom('signing_keys').execute())
     const nodes = await Promise.all([1, 2, 3].map(() => openRegistry({ ...location, origin: 'same.example' })))
     const keys = await Promise.all(nodes.map((node) => readKeys(localApi(node))))
     for (const node of nodes) await node.close()
@@ -44,7 +45,7 @@ describeDatabases('the log of a cluster', (open) => {
     expect(head).toBe(600)
     const { rootHash } = readCheckpoint(await textOf(await two.api().getCheckpoint()), await readKeys(one.api()))
     expect(rootHash).toBe(await readRoot(one.api(), head))
-    expect(await checkLog(one.registry)).toMatchObject({ ok: true })
+    expect(await checkLog(partsOf(one.registry))).toMatchObject({ ok: true })
   })
 })
 
@@ -68,7 +69,7 @@ describeDatabases('the log after a restart', (open) => {
     const test = await open()
     await appendMany(test, 3)
     const checkpoint = await textOf(await test.api().getCheckpoint())
-    const failing = test.registry.database.writer.write(async (trx) => {
+    const failing = partsOf(test.registry).database.writer.write(async (trx) => {
       await trx
         .updateTable('heads')
         .set({ log_seq: 9, frontier: Buffer.alloc(64) })
@@ -117,7 +118,7 @@ describeDatabases('long lists in the log', (open) => {
 
   it('are as unavailable as the rest of the version after a takedown', async () => {
     const { version } = await alice.api.publishSkill({ skillMd: skillMd('claimed') })
-    await test.registry.database.writer.write((trx) =>
+    await partsOf(test.registry).database.writer.write((trx) =>
       trx.updateTable('skills').set({ state: 'taken_down' }).where('name', '=', 'claimed').execute(),
     )
     expect(await codeOf(test.api().getBlob({ digest: version!.digest }))).toBe('taken_down')
@@ -149,9 +150,9 @@ describeDatabases('a check of the log', (open) => {
   })
 
   it('finds no fault in an unchanged log, even while it grows', async () => {
-    const [check] = await Promise.all([checkLog(test.registry), appendMany(test, 60)])
+    const [check] = await Promise.all([checkLog(partsOf(test.registry)), appendMany(test, 60)])
     expect(check).toMatchObject({ ok: true })
-    expect(await checkLog(test.registry)).toEqual({
+    expect(await checkLog(partsOf(test.registry))).toEqual({
       ok: true,
       detail: '660 entries, none missing, and their Merkle tree is correct.',
     })
@@ -230,13 +231,13 @@ describeDatabases('a check of the log', (open) => {
   ]
 
   it.each(alterations)('reports %s that was altered', async (_what, alter, restore, problem) => {
-    const { database } = test.registry
+    const { database } = partsOf(test.registry)
     const tile = await database.read.selectFrom('tree_tiles').selectAll().where('n', '=', 1).executeTakeFirstOrThrow()
     const { frontier } = await database.read.selectFrom('heads').select('frontier').executeTakeFirstOrThrow()
     const key = await database.read.selectFrom('signing_keys').select('public_key').executeTakeFirstOrThrow()
     const run = (text: string) => database.writer.write((trx) => sql.raw(text).execute(trx))
     await run(alter)
-    expect(await checkLog(test.registry)).toEqual({ ok: false, detail: `${problem} Restore a backup.` })
+    expect(await checkLog(partsOf(test.registry))).toEqual({ ok: false, detail: `${problem} Restore a backup.` })
     if (restore === 'restore tile') {
       await database.writer.write((trx) => trx.updateTable('tree_tiles').set(tile).where('n', '=', 1).execute())
     } else if (restore === 'restore head') {
@@ -246,17 +247,19 @@ describeDatabases('a check of the log', (open) => {
     } else {
       await run(restore)
     }
-    expect(await checkLog(test.registry)).toMatchObject({ ok: true })
+    expect(await checkLog(partsOf(test.registry))).toMatchObject({ ok: true })
   })
 
   it('reports a missing entry, tile and level', async () => {
     const other = await open()
     await appendMany(other, 520)
-    const { database } = other.registry
+    const { database } = partsOf(other.registry)
     await database.writer.write((trx) => trx.deleteFrom('tree_tiles').where('n', '=', 1).execute())
-    expect(await checkLog(other.registry)).toMatchObject({ detail: `The log's tile 0/1 is missing. Restore a backup.` })
+    expect(await checkLog(partsOf(other.registry))).toMatchObject({
+      detail: `The log's tile 0/1 is missing. Restore a backup.`,
+    })
     await database.writer.write((trx) => trx.deleteFrom('log').where('seq', '=', 100).execute())
-    expect(await checkLog(other.registry)).toMatchObject({
+    expect(await checkLog(partsOf(other.registry))).toMatchObject({
       detail: `The log's entry 100 is missing. Restore a backup.`,
     })
   })
@@ -283,7 +286,7 @@ describe('a log of more than one level of full tiles', () => {
     const api = localApi(registry)
     const size = 65_900
     await appendAtOnce(registry, size)
-    const rows = await registry.database.read.selectFrom('log').select('entry').orderBy('seq').execute()
+    const rows = await partsOf(registry).database.read.selectFrom('log').select('entry').orderBy('seq').execute()
     const leaves = rows.map(({ entry }) => naiveLeaf(Buffer.from(entry)))
     const rootHash = foldRoot(leaves).toString('base64')
     expect(readCheckpoint(await textOf(await api.getCheckpoint()), await readKeys(api))).toMatchObject({
@@ -302,12 +305,12 @@ describe('a log of more than one level of full tiles', () => {
       expect(await bytesOf(await api.getTile({ path })), path).toEqual(Buffer.concat(hashes))
     }
     for (const index of [0, 255, 65_535, 65_536, size - 1]) {
-      expect(await proveInclusion(registry, index)).toMatchObject({
+      expect(await proveInclusion(partsOf(registry), index)).toMatchObject({
         rootHash,
         leafHash: leaves[index]!.toString('base64'),
       })
     }
-    expect(await proveConsistency(registry, 65_536)).toHaveLength(1)
+    expect(await proveConsistency(partsOf(registry), 65_536)).toHaveLength(1)
     await registry.close()
   })
 })

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { localApi, type Registry } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { checkRegistry } from '@skillstead/maintenance'
 import { expect, it, onTestFinished } from 'vitest'
 import { countUnscanned } from '../../packages/core/src/governance/rescan.ts'
@@ -41,7 +42,11 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     }
     const ratings = (await guest.listAgentReviews({ name: 'alice/tool' })).reviews.map(({ rating }) => rating)
     expect(ratings).toEqual(file.tables['agent_reviews']!.map((row) => row['rating']))
-    const entries = await registry.database.read.selectFrom('log').select(['seq', 'entry']).orderBy('seq').execute()
+    const entries = await partsOf(registry)
+      .database.read.selectFrom('log')
+      .select(['seq', 'entry'])
+      .orderBy('seq')
+      .execute()
     expect(entries.slice(0, file.expected.entries)).toEqual(toEntries(file.tables['log']!))
     await publishMore(registry, file.expected.keys['alice']!)
     // Data that releases of that time did not compute is computed by a running node.
@@ -134,7 +139,7 @@ async function publishMore(registry: Registry, key: string): Promise<void> {
 }
 
 async function isCaughtUp(registry: Registry): Promise<boolean> {
-  const { read } = registry.database
+  const { read } = partsOf(registry).database
   const waiting = await read.selectFrom('meta').select('key').where('key', '=', 'copies.sketched').execute()
   const judging = await read
     .selectFrom('outbox')
@@ -142,7 +147,7 @@ async function isCaughtUp(registry: Registry): Promise<boolean> {
     .where('state', '=', 'pending')
     .where('topic', 'in', ['copies.sketch', 'security.rescan', 'verification.skills'])
     .execute()
-  return waiting.length + judging.length + (await countUnscanned(registry)) === 0
+  return waiting.length + judging.length + (await countUnscanned(partsOf(registry))) === 0
 }
 
 async function run({ path, databaseUrl }: Location, statement: string): Promise<void> {

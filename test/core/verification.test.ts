@@ -1,4 +1,5 @@
 import { systemCaller, localApi } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import type { ListedVerification, RegistryError } from '@skillstead/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { normalizeProof } from '../../packages/core/src/accounts/verification-proofs.ts'
@@ -52,11 +53,11 @@ describeApi('the verification of authors', (open) => {
   const makeUser = () => test.makeUser(`author-${++users}`)
   const verifiedOf = async ({ username }: TestUser) => (await test.api().getUser({ username })).verified
   const untilDue = async (id: string, delayMs: number) => {
-    const row = test.registry.database.read.selectFrom('outbox').select('due_at')
+    const row = partsOf(test.registry).database.read.selectFrom('outbox').select('due_at')
     const dueAt = () => row.where('unique_key', '=', `verification:${id}`).executeTakeFirstOrThrow()
     await expect.poll(dueAt).toEqual({ due_at: test.clock.now() + delayMs })
   }
-  const wake = () => test.registry.database.writer.write(async () => {})
+  const wake = () => partsOf(test.registry).database.writer.write(async () => {})
   const auditOf = async (username: string) =>
     (await test.admin.api.listAudit({ limit: 100 })).entries.filter(({ subject }) => subject === username)
 

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import type { Clock } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import type { Delivery } from '@skillstead/protocol'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -112,8 +113,8 @@ describeDatabases('a delivery', (open) => {
     it('is signed over the sent bytes, also with multi-byte characters', async () => {
       const { url, received } = receive()
       const hook = await makeHook(test, { url, secret: 'ein Schlüssel ✓' })
-      await test.registry.database.writer.write((trx) =>
-        test.registry.outbox.enqueue(trx, {
+      await partsOf(test.registry).database.writer.write((trx) =>
+        partsOf(test.registry).outbox.enqueue(trx, {
           topic: 'webhook.delivery',
           lane: hook.id,
           payload: { webhookId: hook.id, eventId: hook.id, event: 'skill.starred', body: '{"text":"ünïcode ✓ 𝒳"}' },
@@ -298,7 +299,7 @@ describeDatabases('a delivery', (open) => {
     it("is not sent unencrypted, whatever its webhook's URL", async () => {
       const { url, received } = receive()
       const hook = await makeHook(test, { url })
-      await test.registry.database.writer.write((trx) =>
+      await partsOf(test.registry).database.writer.write((trx) =>
         trx
           .updateTable('webhooks')
           .set({ url: url.replace('https:', 'http:') })
@@ -314,7 +315,7 @@ describeDatabases('a delivery', (open) => {
     it('does not reveal internal errors of the registry', async () => {
       const { url, received } = receive()
       const { user, id } = await makeHook(test, { url })
-      const { database, outbox } = test.registry
+      const { database, outbox } = partsOf(test.registry)
       const payload = { webhookId: id, eventId: nobody, event: 'ping', body: '{}' }
       await database.writer.write(async (trx) => {
         await outbox.enqueue(trx, { topic: 'webhook.ping', lane: id, payload })
@@ -333,7 +334,7 @@ describeDatabases('a delivery', (open) => {
       const hook = await makeHook(test, { url })
       await star(test, hook.user)
       await untilTried(hook, 1)
-      const { database } = test.registry
+      const { database } = partsOf(test.registry)
       const setPlan = (plan: 'free' | 'pro') =>
         database.writer.write((trx) =>
           trx.updateTable('users').set({ plan }).where('username', '=', hook.user.username).execute(),
@@ -367,11 +368,11 @@ describeDatabases('a delivery', (open) => {
       expect(await codeOf(call)).toBe('not_found')
     test.clock.advance(minuteMs)
     await look()
-    const row = test.registry.database.read.selectFrom('outbox').select('state').where('id', '=', deliveryId)
+    const row = partsOf(test.registry).database.read.selectFrom('outbox').select('state').where('id', '=', deliveryId)
     await expect.poll(async () => (await row.executeTakeFirstOrThrow()).state).toBe('failed')
     const ids = received.map(({ headers }) => headers['x-service-delivery'])
     expect(ids.filter((one) => one === deliveryId)).toHaveLength(1)
-    const run = test.registry.database.read.selectFrom('webhooks').select('failed_run').where('id', '=', id)
+    const run = partsOf(test.registry).database.read.selectFrom('webhooks').select('failed_run').where('id', '=', id)
     expect((await run.executeTakeFirstOrThrow()).failed_run, 'of the receiver').toBe(0)
   })
 

@@ -1,4 +1,5 @@
 import { guest, localApi } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import type { EventData, RegistryApi } from '@skillstead/protocol'
 import fc from 'fast-check'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
@@ -126,8 +127,8 @@ describeApi('events of downloads', (open, { transport }) => {
     const { owner, name, skill } = watched
     await owner.api.deleteSkill({ name })
     const used = { id: skill.id, ownerId: (await owner.api.getMe()).id }
-    test.registry.counters.countDownload(used, 'cli')
-    await test.registry.telemetry.record(used, 'cli')
+    partsOf(test.registry).counters.countDownload(used, 'cli')
+    await partsOf(test.registry).telemetry.record(used, 'cli')
     expect(await downloadsOf(watched.hook)).toEqual([])
   })
 
@@ -176,11 +177,11 @@ describeDatabases('downloads by many clients', (open, dialect) => {
             ),
           )
           for (let n = 0; n < times; n++) expected.push(client ?? 'unknown')
-          if (flushes) await (i % 3 === 0 ? test : twin).registry.telemetry.flush()
+          if (flushes) await partsOf((i % 3 === 0 ? test : twin).registry).telemetry.flush()
           test.clock.advance(hours * 60 * 60 * 1000)
         }
-        await twin.registry.counters.flush()
-        await twin.registry.telemetry.flush()
+        await partsOf(twin.registry).counters.flush()
+        await partsOf(twin.registry).telemetry.flush()
         const told = await downloadsOf(hook)
         expect(told.map(({ client }) => client).toSorted()).toEqual(expected.toSorted())
         const counts = told.map(({ downloadCount }) => downloadCount).toSorted((a, b) => a - b)
@@ -195,13 +196,13 @@ describeDatabases('downloads by many clients', (open, dialect) => {
   it('are notified by the next process if one ended before counting', async () => {
     const { name, hook } = await makeWatched(test, 'survivor')
     const first = await openSilent(open, { at: test.location, clock: test.clock })
-    const { database, telemetry } = first.registry
+    const { database, telemetry } = partsOf(first.registry)
     // From here on nothing is counted automatically, not even half a second later.
     await telemetry.stop()
     await Promise.all(['cli', 'cli', 'web'].map((client) => apiOf(client, first).track({ skillName: name })))
     const rows = await database.read.selectFrom('install_journal').select('counts').execute()
     expect(rows.length, 'nothing is counted yet').toBeGreaterThan(0)
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
     await telemetry.flush()
     const told = await downloadsOf(hook)
     expect(told.map(({ client, downloadCount }) => [downloadCount, client]).toSorted()).toEqual([
@@ -219,7 +220,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
       clock: test.clock,
       onError: (error) => void errors.push(error),
     })
-    const { database, counters, telemetry, changes } = failing.registry
+    const { database, counters, telemetry, changes } = partsOf(failing.registry)
     const countOf = async () => (await localApi(failing.registry).getSkill({ name })).downloads
     await changes.catchUp()
     // First of all, since both are counted automatically half a second later.
@@ -241,14 +242,14 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     const { owner, name, skill, hook } = await makeWatched(test, 'popular')
     const second = await hookUp(test, owner)
     const countChanges = async () => {
-      const { database } = test.registry
+      const { database } = partsOf(test.registry)
       return (await database.read.selectFrom('changes').select('seq').where('kind', '=', 'counters').execute()).length
     }
     const before = await countChanges()
     const installs = Array.from({ length: 700 }, (_, i) => apiOf(`client-${i % 3}`).track({ skillName: name }))
     await Promise.all(installs)
     for (let i = 0; i < 700; i++)
-      test.registry.counters.countDownload({ id: skill.id, ownerId: 'not yet known' }, 'cli')
+      partsOf(test.registry).counters.countDownload({ id: skill.id, ownerId: 'not yet known' }, 'cli')
     const told = await downloadsOf(hook)
     const counts = told.map(({ downloadCount }) => downloadCount).toSorted((a, b) => a - b)
     expect(counts).toEqual(Array.from({ length: 1400 }, (_, i) => i + 1))
@@ -278,17 +279,17 @@ describeDatabases('downloads by many clients', (open, dialect) => {
   it('are stored without clients if there are no subscribers', async () => {
     const { name } = await makeWatched(test, 'quiet', 'free')
     await apiOf('a very special client').track({ skillName: name })
-    const rows = await test.registry.database.read.selectFrom('install_journal').select('counts').execute()
+    const rows = await partsOf(test.registry).database.read.selectFrom('install_journal').select('counts').execute()
     expect(JSON.stringify(rows)).not.toContain('special')
-    await test.registry.telemetry.flush()
+    await partsOf(test.registry).telemetry.flush()
   })
 
   it('are notified with their clients by a node on which the webhook was not created', async () => {
     const node = await openSilent(open, { at: test.location, clock: test.clock })
     const { name, hook } = await makeWatched(test, 'distant')
-    await node.registry.changes.catchUp()
+    await partsOf(node.registry).changes.catchUp()
     await apiOf('cli', node).track({ skillName: name })
-    await node.registry.telemetry.flush()
+    await partsOf(node.registry).telemetry.flush()
     expect((await downloadsOf(hook)).map(({ client }) => client)).toEqual(['cli'])
   })
 

@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { includesPlan } from '@skillstead/protocol'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { addCollaborator } from '../support/collaboration.ts'
@@ -179,7 +180,7 @@ describeApi('events go to', (open) => {
 /** Sets a moderation state as administrators do; they cannot address private skills themselves. */
 async function moderate({ registry }: TestRegistry, fullName: string, moderation: 'shown' | 'flagged' | 'hidden') {
   const state = moderation === 'hidden' ? 'hidden' : 'live'
-  await registry.database.writer.write(async (trx) => {
+  await partsOf(registry).database.writer.write(async (trx) => {
     await trx.updateTable('skills').set({ moderation, state }).where('full_name', '=', fullName).execute()
   })
 }

@@ -1,4 +1,5 @@
-import { createStub, importVersion, systemCaller } from '@skillstead/core'
+import { systemCaller } from '@skillstead/core'
+import { createStub, importVersion, partsOf } from '@skillstead/core/internal'
 import type { EventData } from '@skillstead/protocol'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { writeZip } from '../../packages/skill-format/src/archives/write-archive.ts'
@@ -75,7 +76,7 @@ describeApi('events', (open, { transport }) => {
       const items = ['1.0.0', '1.2.0'].map((version) => {
         return { owner, name: 'brought', version, skillMd: skillMd('brought', { body: `Of ${version}.` }) }
       })
-      for (const item of [...items, ...items]) await importVersion(test.registry, item, systemCaller)
+      for (const item of [...items, ...items]) await importVersion(partsOf(test.registry), item, systemCaller)
       const told = await takePublished()
       expect(told.map(({ skill }) => [skill.fullName, skill.version])).toEqual([
         [world.full('brought'), '1.0.0'],
@@ -86,7 +87,7 @@ describeApi('events', (open, { transport }) => {
 
     it('are sent for a stub once it is published', async () => {
       const stub = { owner: await toUser(world.owner), name: 'stubbed', description: 'Known.', repository: '' }
-      await createStub(test.registry, stub, systemCaller)
+      await createStub(partsOf(test.registry), stub, systemCaller)
       expect(await world.hook.take()).toEqual([])
       await world.publish('stubbed')
       expect(await world.hook.take()).toEqual([await toPublished(world.owner, 'stubbed', '1.0.0')])
@@ -195,7 +196,11 @@ describeApi('events', (open, { transport }) => {
         codeOf(bob.api.publishSkill({ name, skillMd: skillMd('main', { version: '4.0.0' }) })),
       'a fork that is refused': ({ owner }, name) => codeOf(owner.api.forkSkill({ name })),
       'an import of what is there': ({ owner }) =>
-        importVersion(test.registry, { owner: owner.username, name: 'main', skillMd: skillMd('main') }, systemCaller),
+        importVersion(
+          partsOf(test.registry),
+          { owner: owner.username, name: 'main', skillMd: skillMd('main') },
+          systemCaller,
+        ),
       'a yank that is set and taken back': async ({ owner }, name) => {
         await owner.api.yankVersion({ name, version: '1.0.0' })
         await owner.api.unyankVersion({ name, version: '1.0.0' })
@@ -270,7 +275,7 @@ describeApi('events', (open, { transport }) => {
   })
 
   it("are written even if a webhook's URL is no longer valid, without rolling back the cause", async () => {
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('webhooks').set({ url: 'https://[' }).where('id', '=', world.hook.id).execute()
     })
     await world.publish('kept')

@@ -1,4 +1,5 @@
 import { localApi } from '@skillstead/core'
+import { partsOf, withParts } from '@skillstead/core/internal'
 import type { KyselyPlugin } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, refusalOf } from '../support/answers.ts'
@@ -76,7 +77,7 @@ describeApi('the deliveries of a webhook', (open) => {
 
   it('reveal nothing about a private network behind a name', async () => {
     const { user, id } = await makeSubscriber(test, openReceiver(outside))
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       await trx.updateTable('webhooks').set({ url: 'https://inner.example.com/' }).where('id', '=', id).execute()
     })
     await star(test, user)
@@ -185,7 +186,11 @@ describeApi('the deliveries of a webhook', (open) => {
         expect(await codeOf(api.retryDelivery(input))).toBe('not_found')
       }
       // Other outbox work is not a delivery.
-      const job = await test.registry.database.read.selectFrom('outbox').select('id').where('lane', '!=', id).execute()
+      const job = await partsOf(test.registry)
+        .database.read.selectFrom('outbox')
+        .select('id')
+        .where('lane', '!=', id)
+        .execute()
       for (const each of job.slice(0, 5)) {
         expect(await codeOf(user.api.retryDelivery({ id, deliveryId: each.id }))).toBe('not_found')
       }
@@ -308,7 +313,7 @@ describeApi('the deliveries of a webhook', (open) => {
     await user.api.updateWebhook({ id, url: moved.url.replace('hooks.', '') })
     const page = moved.url.replace('https://hooks.', '')
     outside.pages.set(page, outside.pages.get(moved.url.replace('https://', ''))!)
-    const row = test.registry.database.read.selectFrom('outbox').select('host').where('lane', '=', id)
+    const row = partsOf(test.registry).database.read.selectFrom('outbox').select('host').where('lane', '=', id)
     expect(await row.execute()).toEqual([{ host: 'example.com' }])
     test.clock.advance(minuteMs)
     await untilDeliveries(user, id, ['delivered'])
@@ -323,7 +328,8 @@ describeApi('the deliveries of a webhook', (open) => {
     await user.api.deleteWebhook({ id })
     await star(test, user)
     test.clock.advance(minuteMs)
-    const read = () => test.registry.database.read.selectFrom('outbox').selectAll().where('lane', '=', id).execute()
+    const read = () =>
+      partsOf(test.registry).database.read.selectFrom('outbox').selectAll().where('lane', '=', id).execute()
     await expect.poll(async () => (await read()).map(({ state }) => state)).toEqual(['failed'])
     expect((await read())[0]!.attempt_log).toContain('The webhook was deleted.')
     expect(receiver.received).toHaveLength(1)
@@ -343,7 +349,8 @@ describeApi('the deliveries of a webhook', (open) => {
     receiver.status = 200
     await star(test, user)
     test.clock.advance(minuteMs)
-    const rows = () => test.registry.database.read.selectFrom('outbox').select('state').where('lane', '=', id).execute()
+    const rows = () =>
+      partsOf(test.registry).database.read.selectFrom('outbox').select('state').where('lane', '=', id).execute()
     await expect.poll(rows).toEqual([{ state: 'failed' }])
     expect(receiver.received).toHaveLength(1)
     await test.admin.api.updateUser({ username, ...rise })
@@ -366,8 +373,8 @@ describeDatabases('the list of webhooks', (open) => {
         return result
       },
     }
-    const { database } = test.registry
-    const counted = { ...test.registry, database: { ...database, read: database.read.withPlugin(counter) } }
+    const { database } = partsOf(test.registry)
+    const counted = withParts(test.registry, { database: { ...database, read: database.read.withPlugin(counter) } })
     const api = localApi(counted, await test.registry.getCaller(user.username))
     const countOf = async (total: number) => {
       queries = 0

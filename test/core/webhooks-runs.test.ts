@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -16,7 +17,10 @@ import {
 import { untilWebhook } from '../support/webhook-acts.ts'
 
 const readRun = async ({ registry }: TestRegistry, id: string) => {
-  const query = registry.database.read.selectFrom('webhooks').select(['active', 'failed_run']).where('id', '=', id)
+  const query = partsOf(registry)
+    .database.read.selectFrom('webhooks')
+    .select(['active', 'failed_run'])
+    .where('id', '=', id)
   const { active, failed_run } = await query.executeTakeFirstOrThrow()
   return [active, failed_run]
 }
@@ -60,7 +64,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     const heard: string[] = []
-    test.registry.changes.follow(
+    partsOf(test.registry).changes.follow(
       (batch) => {
         heard.push(...batch.map(({ kind, subject }) => `${kind} ${subject}`))
       },
@@ -145,7 +149,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     await expect.poll(attempted).toBe(true)
     await test.admin.api.updateUser({ username, plan: 'free' })
     test.clock.advance(minuteMs)
-    const states = test.registry.database.read.selectFrom('outbox').select('state').where('lane', '=', id)
+    const states = partsOf(test.registry).database.read.selectFrom('outbox').select('state').where('lane', '=', id)
     const isOver = async () => (await states.execute()).every(({ state }) => state === 'failed')
     await expect.poll(isOver).toBe(true)
     expect(await readRun(test, id)).toEqual([1, 0])
@@ -168,7 +172,7 @@ const toJob = (lane: string, isDone: boolean) => ({
   state: isDone ? ('done' as const) : ('failed' as const),
 })
 const record = ({ registry }: TestRegistry, jobs: ReturnType<typeof toJob>[]) =>
-  registry.database.writer.write((trx) => recordRuns(registry, trx, jobs))
+  partsOf(registry).database.writer.write((trx) => recordRuns(partsOf(registry), trx, jobs))
 const outgoing = { resolver: { lookup: noNames, txt: noNames } }
 
 describeDatabases('the number of consecutive failures of a webhook', (open, dialect) => {
@@ -204,7 +208,7 @@ describeDatabases('the number of consecutive failures of a webhook', (open, dial
       expect((await user.api.getWebhook({ id })).active).toBe(true)
       await record(test, [toJob(id, false)])
       expect((await user.api.getWebhook({ id })).active).toBe(false)
-      const subscriptions = test.registry.database.read.selectFrom('webhook_subscriptions').selectAll()
+      const subscriptions = partsOf(test.registry).database.read.selectFrom('webhook_subscriptions').selectAll()
       expect(await subscriptions.execute()).toEqual([])
     })
 
@@ -235,14 +239,14 @@ describeDatabases('the number of consecutive failures of a webhook', (open, dial
     const { id } = await makeWebhook(test)
     const { registry } = test
     const written = sql`${sql.raw(dialect === 'SQLite' ? 'total_changes()' : 'xmin::text')}`
-    const [before, after] = await registry.database.writer.write(async (trx) => {
+    const [before, after] = await partsOf(registry).database.writer.write(async (trx) => {
       const read = () =>
         trx
           .selectFrom('webhooks')
           .select(['id', written.as('written')])
           .execute()
       const first = await read()
-      await recordRuns(registry, trx, [toJob(id, true), toJob(id, true)])
+      await recordRuns(partsOf(registry), trx, [toJob(id, true), toJob(id, true)])
       return [first, await read()]
     })
     expect(after).toEqual(before)

@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, fieldsOf, refusalOf } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -55,7 +56,10 @@ describeApi('webhooks', (open, { transport }) => {
 
   const makePro = () => test.makeUser(`pro-${++users}`, { plan: 'pro' })
   const subscriptionsOf = async (id: string) => {
-    const query = test.registry.database.read.selectFrom('webhook_subscriptions').select('event').orderBy('event')
+    const query = partsOf(test.registry)
+      .database.read.selectFrom('webhook_subscriptions')
+      .select('event')
+      .orderBy('event')
     return (await query.where('webhook_id', '=', id).execute()).map(({ event }) => event)
   }
 
@@ -92,7 +96,7 @@ describeApi('webhooks', (open, { transport }) => {
       expect(made).not.toHaveProperty('secret')
       expect(JSON.stringify(shown)).not.toContain(secret)
     }
-    const stored = await test.registry.database.read.selectFrom('webhooks').select(['secret', 'url']).execute()
+    const stored = await partsOf(test.registry).database.read.selectFrom('webhooks').select(['secret', 'url']).execute()
     expect(stored.map(({ secret }) => secret)).toContain('a secret of mine')
     const audit = JSON.stringify(await test.admin.api.listAudit({ limit: 100 }))
     for (const { secret } of stored) expect(audit).not.toContain(secret)
@@ -278,13 +282,13 @@ describeApi('webhooks', (open, { transport }) => {
       const skills = ['bob/*']
       const { id } = await alice.api.createWebhook({ url, events, skills, secret: 'mine' })
       const before = await alice.api.getWebhook({ id })
-      const position = test.registry.changes.position
+      const position = partsOf(test.registry).changes.position
       test.clock.advance(1000)
       expect(await test.statusOf(alice, 'updateWebhook', { id })).toBe(200)
       const { deliveries: _deliveries, ...shown } = before
       expect(await alice.api.updateWebhook({ id, url, events, skills, secret: 'mine', active: true })).toEqual(shown)
       expect(await alice.api.getWebhook({ id })).toEqual(before)
-      expect(test.registry.changes.position).toBe(position)
+      expect(partsOf(test.registry).changes.position).toBe(position)
       await alice.api.deleteWebhook({ id })
     })
 
@@ -330,7 +334,7 @@ describeApi('webhooks', (open, { transport }) => {
   it('are announced to caches but not in public, and audited', async () => {
     const user = await makePro()
     const heard: string[] = []
-    test.registry.changes.follow(
+    partsOf(test.registry).changes.follow(
       (batch) => {
         heard.push(...batch.map(({ kind, subject }) => `${kind} ${subject}`))
       },

@@ -1,4 +1,5 @@
 import { systemClock } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { createLogger, listenNode } from '@skillstead/server'
 import { openRegistry } from '../support/open-registry.ts'
 
@@ -39,7 +40,7 @@ const node = await listenNode(registry, {
   rates,
   logger,
 })
-await registry.search.warmed
+await partsOf(registry).search.warmed
 process.once('SIGTERM', async () => {
   await node.close()
   await registry.close()

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@skillstead/client'
 import { verifyCheckpoint, verifyProvenance } from '@skillstead/client/verify'
 import type { Registry } from '@skillstead/core'
+import { partsOf, type StorageContext } from '@skillstead/core/internal'
 import { checkRegistry } from '@skillstead/maintenance'
 import { naiveRoot } from '../support/naive-tree.ts'
 import { readEntries } from '../support/signed-log.ts'
@@ -42,11 +43,11 @@ const samples = 25
 export async function compare(options: CompareOptions): Promise<{ stored: number; entries: number; faults: Faults }> {
   const registry = await openRegistry({ databaseUrl: options.databaseUrl, works: false })
   try {
-    await untilDone(registry)
-    const stored = await readStored(registry)
+    await untilDone(partsOf(registry))
+    const stored = await readStored(partsOf(registry))
     const log = await checkLog(options)
     const faults: Faults = {
-      lost: [...findLost(options.told, stored), ...(await findLostUses(registry, options.told))],
+      lost: [...findLost(options.told, stored), ...(await findLostUses(partsOf(registry), options.told))],
       halves: await findHalves(registry),
       deliveries: [
         ...[...options.told.published.keys()].filter((name) => !options.delivered.has(name)),
@@ -62,7 +63,7 @@ export async function compare(options: CompareOptions): Promise<{ stored: number
 }
 
 /** Until what nodes left behind when they were killed is done by others. */
-async function untilDone({ database }: Registry): Promise<void> {
+async function untilDone({ database }: StorageContext): Promise<void> {
   const endMs = performance.now() + patienceMs
   for (;;) {
     const { jobs } = await database.read
@@ -77,7 +78,7 @@ async function untilDone({ database }: Registry): Promise<void> {
   }
 }
 
-async function readStored({ database }: Registry): Promise<Map<string, string>> {
+async function readStored({ database }: StorageContext): Promise<Map<string, string>> {
   const rows = await database.read.selectFrom('skills').select(['name', 'latest_version']).execute()
   return new Map(rows.map(({ name, latest_version }) => [name, latest_version]))
 }
@@ -88,7 +89,7 @@ function findLost({ published }: Told, stored: ReadonlyMap<string, string>): str
   )
 }
 
-async function findLostUses({ database }: Registry, { stars, installs }: Told): Promise<string[]> {
+async function findLostUses({ database }: StorageContext, { stars, installs }: Told): Promise<string[]> {
   const given = await database.read
     .selectFrom('stars')
     .innerJoin('users', 'users.id', 'stars.user_id')
@@ -117,7 +118,7 @@ async function findLostUses({ database }: Registry, { stars, installs }: Told): 
 
 /** What `skillstead doctor` finds, and versions that lack a part that belongs to every one. */
 async function findHalves(registry: Registry): Promise<string[]> {
-  const { read } = registry.database
+  const { read } = partsOf(registry).database
   const findings = (await checkRegistry(registry)).filter(({ ok }) => !ok)
   const without = await read
     .selectFrom('versions')

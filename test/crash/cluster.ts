@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
-import { localApi, readVerifierKeys, systemCaller } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
 import { skillMd } from '../support/answers.ts'
 import { openOutside } from '../support/outside.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -173,7 +173,7 @@ async function makePeople({ databaseUrl, ca, port }: NodeOptions) {
   const api = localApi(registry, await registry.getCaller('publisher'))
   await api.createWebhook({ url: `https://${receiver}`, events: ['skill.published'] })
   await api.publishSkill({ skillMd: skillMd('quiet') })
-  const verifierKeys = (await readVerifierKeys(registry)).map(({ vkey }) => vkey)
+  const verifierKeys = (await registry.verifierKeys()).map(({ vkey }) => vkey)
   await registry.close()
   return { publisher: key, fans, verifierKeys }
 }

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { localApi, systemCaller, type RegistryOptions } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { openOutside, type Outside } from '../support/outside.ts'
 import { seededRandom } from '../support/random.ts'
 import type { PublisherOptions, PublisherSays } from './publisher-child.ts'
@@ -213,13 +214,13 @@ async function compare(location: RegistryOptions, tally: Tally): Promise<KillRep
 
 async function readStored(location: RegistryOptions): Promise<{ stored: Set<string>; stuck: string[] }> {
   const registry = await openRegistry({ ...location, works: false })
-  const versions = await registry.database.read
-    .selectFrom('versions as v')
+  const versions = await partsOf(registry)
+    .database.read.selectFrom('versions as v')
     .innerJoin('skills as s', 's.id', 'v.skill_id')
     .select(['s.full_name', 'v.version'])
     .execute()
-  const rows = await registry.database.read
-    .selectFrom('outbox')
+  const rows = await partsOf(registry)
+    .database.read.selectFrom('outbox')
     .select(['id', 'state', 'attempt_log'])
     .where('topic', '=', 'webhook.delivery')
     .where('state', '<>', 'done')

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { localApi, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { createBundle, createMirror, importBundle } from '@skillstead/mirror'
 import { findDamage, publishVersions, readState } from '../support/mirror-state.ts'
 import { seededRandom } from '../support/random.ts'
@@ -175,7 +176,7 @@ async function bringIn(location: Location, file: string): Promise<void> {
 async function look(location: Location, tally: Tally): Promise<void> {
   const registry = await openRegistry({ ...location, works: false })
   tally.damage.push(...(await findDamage(registry)))
-  const [row] = await withUpstreams(registry.database.read).selectFrom('upstreams').selectAll().execute()
+  const [row] = await withUpstreams(partsOf(registry).database.read).selectFrom('upstreams').selectAll().execute()
   if (row && !(row.applied <= row.verified && row.verified <= row.staged)) {
     tally.damage.push(`position: applied ${row.applied}, verified ${row.verified}, staged ${row.staged}`)
   }
@@ -186,14 +187,18 @@ async function look(location: Location, tally: Tally): Promise<void> {
 async function compare(upstreamAt: Location, mirror: Registry, tally: Tally): Promise<MirrorKillReport> {
   const upstream = await openRegistry({ ...upstreamAt, works: false })
   const [there, here] = [await readState(upstream), await readState(mirror)]
-  const rows = await upstream.database.read
-    .selectFrom('versions')
+  const rows = await partsOf(upstream)
+    .database.read.selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')
     .select(['skills.full_name', 'versions.version', 'versions.digest'])
     .execute()
   await upstream.close()
   const published = new Set(rows.map((row) => toVersion(JSON.stringify(row))))
-  const log = await mirror.database.read.selectFrom('log').select('subject').where('type', '=', 'version').execute()
+  const log = await partsOf(mirror)
+    .database.read.selectFrom('log')
+    .select('subject')
+    .where('type', '=', 'version')
+    .execute()
   const subjects = log.map(({ subject }) => subject)
   const { killedMirrors, killedUpstreams, finished, errors } = tally
   return {

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { localApi, systemClock, type RegistryOptions } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { skillMd } from '../support/answers.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
@@ -43,7 +44,7 @@ const registry = await openRegistry({
   },
   onError: (error) => say({ kind: 'error', message: String(error) }),
 })
-const { database, events } = registry
+const { database, events } = partsOf(registry)
 process.once('SIGTERM', async () => {
   await registry.close()
   process.exit(0)
@@ -66,7 +67,7 @@ async function publishOn(publisher: number): Promise<void> {
 
 /** Tells of a version that is not stored after all. */
 async function rollBack(): Promise<void> {
-  const skill = { id: registry.epoch.toString(), name: 'never', fullName: 'publisher/never' }
+  const skill = { id: partsOf(registry).epoch.toString(), name: 'never', fullName: 'publisher/never' }
   const publisher = { id: skill.id, username: 'publisher' }
   const data = () => ({ skill: { ...skill, version: `1.${run}.0`, description: '', securityScore: 100 }, publisher })
   const refused = new Error('This is rolled back.')

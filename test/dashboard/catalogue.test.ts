@@ -1,4 +1,5 @@
 import { systemClock } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { expect, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
 import { describeBrowser, takePicture, takePictures, visit, type Visit } from '../support/browser-harness.ts'
@@ -183,7 +184,7 @@ describeBrowser('what trends', () => {
     const { open, get, registry } = await visitCatalogue({ clock: { ...systemClock, now: () => nowMs } })
     const install = async (...skillNames: string[]) => {
       for (const skillName of skillNames) await get('/track', json({ skillName }))
-      await registry.telemetry.flush()
+      await partsOf(registry).telemetry.flush()
     }
     await install('alice/csv', 'alice/pdf', 'alice/pdf', 'alice/pdf')
     nowMs += 8 * dayMs

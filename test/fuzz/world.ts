@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { localApi, localCall, systemCaller, type Registry } from '@skillstead/core'
+import { localApi, type Registry, systemCaller } from '@skillstead/core'
+import { localCall } from '@skillstead/core/internal'
 import type { RegistryApi } from '@skillstead/protocol'
 import { skillMd } from '../support/answers.ts'
 import { sampleOf } from '../support/security-samples.ts'

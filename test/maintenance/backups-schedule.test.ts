@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { localApi, systemCaller, type BackupPlan, type Registry } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { skillstead } from '../support/cli-harness.ts'
 import { createClock, startMs, type TestClock } from '../support/harness.ts'
@@ -58,7 +59,7 @@ describe('scheduled backups', () => {
       clock.advance(1)
     }
     const copy = await openRegistry({ path: join(folder, toName(times.at(-1)!)), works: false })
-    expect(copy.origin).toBe(registry.origin)
+    expect(partsOf(copy).origin).toBe(partsOf(registry).origin)
     await copy.close()
     const { entries } = await localApi(registry, systemCaller).listAudit({ action: 'backup.create' })
     expect(entries[0]).toMatchObject({ actor: 'system' })
@@ -114,8 +115,8 @@ describe('scheduled backups', () => {
     await third.registry.close()
     const sooner = await open(path, clock, { everyMs: hourMs, kept: 3 })
     await untilNext(sooner.registry, clock.now() + hourMs)
-    const rows = await sooner.registry.database.read
-      .selectFrom('outbox')
+    const rows = await partsOf(sooner.registry)
+      .database.read.selectFrom('outbox')
       .select('state')
       .where('topic', '=', 'backup')
       .where('state', '=', 'pending')
@@ -201,8 +202,8 @@ describe('scheduled backups', () => {
     expect(await readList(without)).toMatchObject({ total: 1, schedule: null })
     expect(await names()).toHaveLength(1)
     expect((await without.metrics()).map(({ name }) => name)).not.toContain('skillstead_backup_failing')
-    const waiting = await without.database.read
-      .selectFrom('outbox')
+    const waiting = await partsOf(without)
+      .database.read.selectFrom('outbox')
       .select('topic')
       .where('state', '=', 'pending')
       .execute()

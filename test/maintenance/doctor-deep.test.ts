@@ -1,7 +1,8 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
-import { localApi, type Registry, type WriteTransaction } from '@skillstead/core'
+import { localApi, type Registry } from '@skillstead/core'
+import { partsOf, withParts, type WriteTransaction } from '@skillstead/core/internal'
 import { checkRegistry, repairRegistry, type Finding } from '@skillstead/maintenance'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
@@ -149,7 +150,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
 
   it('repairs derived data, and advises to restore a backup for other damage', async () => {
     const damages = [dropText, changeText, changeDocument, dropSketch, run(sql`update skills set stars = 77`)]
-    await test.registry.database.writer.write(async (trx) => {
+    await partsOf(test.registry).database.writer.write(async (trx) => {
       for (const damage of damages) await damage(trx, dialect)
     })
     const found = await checkRegistry(test.registry, { deep: true })
@@ -162,8 +163,8 @@ describeDatabases('doctor --deep', (open, dialect) => {
     ])
     await repairRegistry(test.registry, found)
     expect((await checkRegistry(test.registry, { deep: true })).filter(({ ok }) => !ok)).toEqual([])
-    const notes = await test.registry.database.read
-      .selectFrom('audit')
+    const notes = await partsOf(test.registry)
+      .database.read.selectFrom('audit')
       .select('subject')
       .where('action', '=', 'doctor.repair')
       .execute()
@@ -173,14 +174,15 @@ describeDatabases('doctor --deep', (open, dialect) => {
   it('repairs from the latest rows while a node changes them', async () => {
     const bob = localApi(test.registry, await test.registry.getCaller('bob'))
     await bob.publishSkill({ skillMd: skillMd('changing') })
-    const { writer } = test.registry.database
+    const { database } = partsOf(test.registry)
+    const { writer } = database
     let changes = 0
     const write: typeof writer.write = async (work, options) => {
       // Once, and just before the index is filled: a later change would repair it by itself.
       if (options?.bulk && (changes += 1) === 1) await bob.publishSkill({ name: 'changing', keywords: ['later'] })
       return writer.write(work, options)
     }
-    const beside = { ...test.registry, database: { ...test.registry.database, writer: { ...writer, write } } }
+    const beside = withParts(test.registry, { database: { ...database, writer: { ...writer, write } } })
     await repairRegistry(beside, [{ name: 'text', ok: false, detail: '', repairable: true }])
     expect(changes).toBeGreaterThan(1)
     expect(await look()).toEqual([])
@@ -255,11 +257,12 @@ async function withDamage<T>(
   look: (inside: Registry) => Promise<T>,
 ): Promise<T> {
   const looked: T[] = []
-  const undone = registry.database.writer.write(async (trx) => {
+  const { database } = partsOf(registry)
+  const undone = database.writer.write(async (trx) => {
     await dropForeignKeys(trx, dialect)
     await damage(trx, dialect)
-    const writer = { ...registry.database.writer, write: <R>(work: (inner: typeof trx) => Promise<R>) => work(trx) }
-    looked.push(await look({ ...registry, database: { ...registry.database, read: trx, writer } }))
+    const writer = { ...database.writer, write: <R>(work: (inner: typeof trx) => Promise<R>) => work(trx) }
+    looked.push(await look(withParts(registry, { database: { ...database, read: trx, writer } })))
     throw new Undone()
   })
   await expect(undone).rejects.toThrow(Undone)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { localApi, openRegistry as openCoreRegistry, systemCaller } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { exportRegistry as exportPlain, importRegistry as importPlain } from '@skillstead/maintenance'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
@@ -186,7 +187,9 @@ describe('an incomplete or invalid export', () => {
     const path = join(folder, 'older.db')
     await copyFile(small.path, path)
     const registry = await reopen({ path })
-    await registry.database.writer.write((trx) => sql`delete from migrations where name = '0001-baseline'`.execute(trx))
+    await partsOf(registry).database.writer.write((trx) =>
+      sql`delete from migrations where name = '0001-baseline'`.execute(trx),
+    )
     await registry.close()
     await expect(exportRegistry({ path }, join(folder, 'no.ndjson'))).rejects.toThrow('created by an older Skillstead')
     await expect(exportRegistry({ path: join(folder, 'none.db') }, join(folder, 'no.ndjson'))).rejects.toThrow(

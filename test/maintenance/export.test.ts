@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { verifyProvenance } from '@skillstead/client/verify'
-import { localApi, readVerifierKeys } from '@skillstead/core'
+import { localApi } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { checkRegistry, type ExportSummary } from '@skillstead/maintenance'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
@@ -39,7 +40,7 @@ describeDatabases('an export', (open, dialect) => {
         ? sql<{ name: string }>`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'
             and name not like 'skill_text_%'`
         : sql<{ name: string }>`select tablename as name from pg_tables where schemaname = current_schema()`
-    const { rows } = await names.execute(registry.database.read)
+    const { rows } = await names.execute(partsOf(registry).database.read)
     const rules = toTableRules(extensions)
     const known = new Set<string>([...rules.keys(), ...unlistedTables, 'sessions'])
     expect(
@@ -49,10 +50,10 @@ describeDatabases('an export', (open, dialect) => {
     if (dialect === 'PostgreSQL') return
     for (const [i, [table, rule]] of [...rules].entries()) {
       const { rows: parents } = await sql<{ table: string }>`
-        select "table" from pragma_foreign_key_list(${table})`.execute(registry.database.read)
+        select "table" from pragma_foreign_key_list(${table})`.execute(partsOf(registry).database.read)
       expect([...rules.keys()].slice(0, i)).toEqual(expect.arrayContaining(parents.map((parent) => parent.table)))
       const { rows: keys } = await sql<{ name: string }>`
-        select name from pragma_table_info(${table}) where pk > 0`.execute(registry.database.read)
+        select name from pragma_table_info(${table}) where pk > 0`.execute(partsOf(registry).database.read)
       expect([...rule.key].toSorted(), table).toEqual(keys.map(({ name }) => name).toSorted())
     }
   })
@@ -64,7 +65,7 @@ describeDatabases('an export', (open, dialect) => {
     const proof = await old.getProvenance({ name: 'alice/tool', version: '1.0.0' })
     const [keys, feed] = [await readKeys(old), await old.getFeed({ since: 0 })]
     const found = await old.searchSkills({ q: 'tapir' })
-    const vkeys = await readVerifierKeys(before)
+    const vkeys = await before.verifierKeys()
     await before.close()
 
     await importRegistry(rich.file, place.location, {
@@ -73,13 +74,13 @@ describeDatabases('an export', (open, dialect) => {
     const registry = await reopen(place.location)
     const api = localApi(registry)
     expect(registry).toMatchObject({ origin: 'rich.example', epoch: 1_900_000_000 })
-    expect(await readVerifierKeys(registry)).toEqual(vkeys)
+    expect(await registry.verifierKeys()).toEqual(vkeys)
     expect(await api.searchSkills({ q: 'tapir' }), "by the database's own index").toEqual(found)
     expect((await api.getFeed({ since: 0 })).entries).toEqual(feed.entries)
     expect(verifyProvenance(proof, { keys }), 'a proof from before').toMatchObject({ ok: true })
     expect(verifyProvenance(await api.getProvenance({ name: 'alice/tool' }), { keys })).toMatchObject({ ok: true })
     expect(await registry.authenticate(rich.key)).toMatchObject({ username: 'bob' })
-    expect(await registry.database.read.selectFrom('sessions').selectAll().execute()).toEqual([])
+    expect(await partsOf(registry).database.read.selectFrom('sessions').selectAll().execute()).toEqual([])
 
     const bob = localApi(registry, await registry.getCaller('bob'))
     const { skill } = await bob.publishSkill({ skillMd: skillMd('moved-on') })
@@ -181,9 +182,9 @@ describe('an exported and imported registry', () => {
 async function openWithHolds(path: string) {
   await importRegistry(rich.file, { path })
   const registry = await reopen({ path })
-  const { writer } = registry.database
+  const { writer } = partsOf(registry).database
   await writer.write(async (trx) => {
-    await registry.outbox.enqueue(trx, { id: 'job', topic: 'some', payload: {}, dueAt: 5 })
+    await partsOf(registry).outbox.enqueue(trx, { id: 'job', topic: 'some', payload: {}, dueAt: 5 })
     await trx.updateTable('outbox').set({ lease: 'a-lease', claimable_at: 99 }).where('id', '=', 'job').execute()
     await withUpstreams(trx).updateTable('upstreams').set({ lease: 'a-lease', lease_until: 99 }).execute()
     const running = { id: 'running', body_hash: '', status: 0, body: null, created_at: 0 }

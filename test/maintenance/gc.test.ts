@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { collectGarbage, localApi, systemCaller, type Registry } from '@skillstead/core'
+import { localApi, type Registry, systemCaller } from '@skillstead/core'
+import { beginIdempotent, collectGarbage, partsOf, type StorageContext } from '@skillstead/core/internal'
 import { checkRegistry } from '@skillstead/maintenance'
 import { describe, expect, it } from 'vitest'
 import { createBlob, putBlobs } from '../../packages/core/src/storage/blobs.ts'
@@ -20,17 +21,17 @@ describeDatabases('gc', (open) => {
     await alice.api.publishSkill({ skillMd: skillMd('kept', { body: 'Kept. '.repeat(200) }), visibility: 'private' })
     await alice.api.createSession({})
     await alice.api.createShare({ name: 'alice/kept', expiresInDays: 1 })
-    await registry.beginIdempotent(await registry.getCaller('alice'), 'a-key', 'a-body')
+    await beginIdempotent(partsOf(registry), await registry.getCaller('alice'), 'a-key', 'a-body')
     await putUnused(registry, 1500)
     clock.advance(13 * hourMs)
     await alice.api.createSession({})
     await alice.api.createShare({ name: 'alice/kept' })
     clock.advance(11.5 * hourMs)
 
-    const before = await count(registry)
-    const found = await collectGarbage(registry, { dryRun: true })
-    expect(await count(registry), 'a dry run removes nothing').toEqual(before)
-    const removed = await collectGarbage(registry)
+    const before = await count(partsOf(registry))
+    const found = await collectGarbage(partsOf(registry), { dryRun: true })
+    expect(await count(partsOf(registry)), 'a dry run removes nothing').toEqual(before)
+    const removed = await collectGarbage(partsOf(registry))
     expect(removed).toEqual(found)
     expect(Object.fromEntries(removed.map(({ name, count: many }) => [name, many]))).toEqual({
       blobs: 1500,
@@ -40,14 +41,14 @@ describeDatabases('gc', (open) => {
       backups: 0,
     })
     expect(removed[0]!.bytes).toBeGreaterThan(1500 * 10)
-    const after = await count(registry)
+    const after = await count(partsOf(registry))
     expect(after).toEqual({ ...before, blobs: 1, sessions: 1, answers: 0, shares: 1 })
     expect((await alice.api.getSkillMd({ name: 'alice/kept' })).body).toBeDefined()
-    const again = await collectGarbage(registry)
+    const again = await collectGarbage(partsOf(registry))
     expect(again.every(({ count: many }) => many === 0)).toBe(true)
     expect(wrongOf(await checkRegistry(registry, { deep: true }))).toEqual([])
-    const notes = await registry.database.read
-      .selectFrom('audit')
+    const notes = await partsOf(registry)
+      .database.read.selectFrom('audit')
       .select('data')
       .where('action', '=', 'garbage.collect')
       .execute()
@@ -67,7 +68,7 @@ describeDatabases('gc', (open) => {
     await put(test.registry, sources)
     let isDone = false
     const sweep = async () => {
-      while (!isDone) await collectGarbage(test.registry)
+      while (!isDone) await collectGarbage(partsOf(test.registry))
     }
     const sweeping = sweep()
     await Promise.all(sources.map((text, i) => (i % 2 ? caller : alice.api).publishSkill({ skillMd: text })))
@@ -125,7 +126,7 @@ interface Result {
 
 async function put(registry: Registry, texts: readonly string[]): Promise<void> {
   const blobs = await Promise.all(texts.map((text) => createBlob(Buffer.from(text))))
-  await registry.database.writer.write((trx) => putBlobs(trx, blobs))
+  await partsOf(registry).database.writer.write((trx) => putBlobs(trx, blobs))
 }
 
 /** Unreferenced, incompressible contents. */
@@ -141,7 +142,7 @@ function putUnused(registry: Registry, many: number, bytes = 20): Promise<void> 
   )
 }
 
-async function count({ database }: Registry): Promise<Record<string, number>> {
+async function count({ database }: StorageContext): Promise<Record<string, number>> {
   const tables = { blobs: 'blobs', sessions: 'sessions', answers: 'idempotent_answers', shares: 'shares' } as const
   const counts: Record<string, number> = {}
   for (const [name, table] of Object.entries({

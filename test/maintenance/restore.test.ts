@@ -3,6 +3,7 @@ import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { localApi, systemCaller, writeBackup, type Registry } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { createMirror } from '@skillstead/mirror'
 import { listenNode } from '@skillstead/server'
 import SqliteDatabase from 'better-sqlite3'
@@ -82,9 +83,9 @@ describe('a restored registry', () => {
 
   it('has leased jobs due again, and no sessions', async () => {
     const { path, registry, alice, key } = await openWritten()
-    await registry.database.writer.write(async (trx) => {
-      await registry.outbox.enqueue(trx, { id: 'held', topic: 'some', payload: { a: 1 }, dueAt: 5 })
-      await registry.outbox.enqueue(trx, { id: 'later', topic: 'some', payload: {}, dueAt: 7 })
+    await partsOf(registry).database.writer.write(async (trx) => {
+      await partsOf(registry).outbox.enqueue(trx, { id: 'held', topic: 'some', payload: { a: 1 }, dueAt: 5 })
+      await partsOf(registry).outbox.enqueue(trx, { id: 'later', topic: 'some', payload: {}, dueAt: 7 })
       await trx.updateTable('outbox').set({ lease: 'x', claimable_at: 99 }).where('id', '=', 'held').execute()
       const [running, answered] = ['running', 'answered'].map((id) => ({
         id,
@@ -109,7 +110,7 @@ describe('a restored registry', () => {
     const file = newFile()
     await restoreRegistry(backup, file)
     const again = await openFile(file)
-    const { read } = again.database
+    const { read } = partsOf(again).database
     const rows = await read.selectFrom('outbox').select(['id', 'lease', 'claimable_at', 'due_at']).execute()
     const some = rows.filter(({ id }) => ['held', 'later'].includes(id))
     expect(some.toSorted((a, b) => a.due_at - b.due_at)).toEqual([
@@ -124,14 +125,14 @@ describe('a restored registry', () => {
 
   it('reports whether the secret key opens the API keys for upstreams', async () => {
     const { path, registry } = await openWritten()
-    await registry.database.writer.write(async (trx) => {
+    await partsOf(registry).database.writer.write(async (trx) => {
       const { id: user_id } = await trx.selectFrom('users').select('id').executeTakeFirstOrThrow()
       const frontier = Buffer.alloc(0)
       const texts = { kind: 'node', location: '', settings: '{}', keys: '[]', cursor: 'null', report: 'null' } as const
       const upstream = { name: 'up', created_at: 0, frontier, ...texts }
       await sql`insert into upstreams (name, created_at, frontier, kind, location, settings, keys, cursor, report)
         values (${sql.join(Object.values({ name: upstream.name, at: 0, frontier, ...texts }))})`.execute(trx)
-      const credential = registry.secrets.seal('sk_secret')
+      const credential = partsOf(registry).secrets.seal('sk_secret')
       await withUpstreams(trx)
         .insertInto('upstream_links')
         .values({ user_id, upstream: 'up', username: 'a', credential, created_at: 0 })
@@ -199,7 +200,7 @@ async function refuse(file: string): Promise<string> {
 }
 
 const run = (query: ReturnType<typeof sql>) => (registry: Registry) =>
-  registry.database.writer.write((trx) => query.execute(trx))
+  partsOf(registry).database.writer.write((trx) => query.execute(trx))
 
 async function write(content: Uint8Array | string): Promise<string> {
   const file = join(folder, `bytes-${(made += 1)}.db`)

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { gzipSync, zstdDecompressSync } from 'node:zlib'
-import { toDigest, type Registry } from '@skillstead/core'
+import type { Registry } from '@skillstead/core'
+import { toDigest } from '@skillstead/skill-format/archives'
 import { createBundle, verifyBundle, type BundleHeader } from '@skillstead/mirror'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-import { readVerifierKeys, rotateKey } from '@skillstead/core'
+import { partsOf, rotateKey } from '@skillstead/core/internal'
 import { createMirror, importBundle } from '@skillstead/mirror'
 import { afterEach, expect, it } from 'vitest'
 import { refusalOf } from '../support/answers.ts'
@@ -34,19 +34,19 @@ describeDatabases('what a bundle comes from', (open) => {
     const { registry } = await openAway()
     await origin.publish('tea')
     await importBundle(registry, await bundleOf(origin))
-    await rotateKey(origin.registry)
+    await rotateKey(partsOf(origin.registry))
     await origin.publish('cake')
-    const keys = (await readVerifierKeys(origin.registry)).map(({ vkey }) => vkey)
+    const keys = (await origin.registry.verifierKeys()).map(({ vkey }) => vkey)
     expect((await importBundle(registry, await bundleOf(origin))).keys.toSorted()).toEqual(keys.toSorted())
-    await rotateKey(origin.registry, { overlapMs: 0 })
-    await rotateKey(origin.registry, { overlapMs: 0 })
+    await rotateKey(partsOf(origin.registry), { overlapMs: 0 })
+    await rotateKey(partsOf(origin.registry), { overlapMs: 0 })
     await origin.publish('jam')
     const file = await bundleOf(origin)
     const { message } = await refusalOf(importBundle(registry, file))
     expect(message).toMatch(
       /If the node changed its key, compare the new one with its operator, and give it with --key\.$/,
     )
-    const [newest] = await readVerifierKeys(origin.registry)
+    const [newest] = await origin.registry.verifierKeys()
     expect(await importBundle(registry, file, { keys: [newest!.vkey] })).toMatchObject({
       applied: 1,
       keys: [newest!.vkey],

@@ -1,5 +1,6 @@
 import { verifyProvenance } from '@skillstead/client/verify'
-import { readVerifierKeys, signText, toDigest, toRoot } from '@skillstead/core'
+import { partsOf, signText, toRoot } from '@skillstead/core/internal'
+import { toDigest } from '@skillstead/skill-format/archives'
 import { createBundle, createMirror, importBundle, verifyBundle } from '@skillstead/mirror'
 import { afterEach, expect, it } from 'vitest'
 import { refusalOf, skillMd } from '../support/answers.ts'
@@ -31,7 +32,7 @@ async function openWay(open: Open) {
     const { header } = await createBundle(outside.registry, file, { upstream: 'main', ...options })
     return { file, header }
   }
-  const outsideKey = (await readVerifierKeys(outside.registry))[0]!.vkey
+  const outsideKey = (await outside.registry.verifierKeys())[0]!.vkey
   return { origin, outside, inside, follow, write, outsideKey }
 }
 
@@ -122,7 +123,7 @@ describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
     )
     await origin.publish('tea')
     await follow()
-    await outside.registry.database.writer.write((trx) =>
+    await partsOf(outside.registry).database.writer.write((trx) =>
       withUpstreams(trx).updateTable('upstreams').set({ applied: 0 }).where('name', '=', 'main').execute(),
     )
     const { code, message } = await refusalOf(write())
@@ -137,7 +138,7 @@ describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
     await origin.publish('tea')
     await origin.publish('cake')
     await follow()
-    await outside.registry.database.writer.write(async (trx) => {
+    await partsOf(outside.registry).database.writer.write(async (trx) => {
       const { entry } = await withUpstreams(trx)
         .selectFrom('upstream_log')
         .select('entry')
@@ -185,12 +186,12 @@ async function followLiar(
     return { ...rest, seq: entry.seq, data: { ...data, changelog: 'Once more.', files } }
   }
   await pull(outside, 'main', origin.test.api(), { edit })
-  const root = toRoot(await readUpstreamFrontier(outside.registry.database.read, 'main', 2)).toString('base64')
+  const root = toRoot(await readUpstreamFrontier(partsOf(outside.registry).database.read, 'main', 2)).toString('base64')
   const body = `origin.example\n2\n${root}\n`
-  const checkpoint = `${body}\n${(await signText(origin.registry, body)).map((line) => `${line}\n`).join('')}`
+  const checkpoint = `${body}\n${(await signText(partsOf(origin.registry), body)).map((line) => `${line}\n`).join('')}`
   const report = '{"last":null,"error":null}'
   const known = { checkpoint, report, keys: JSON.stringify([origin.key]) }
-  await outside.registry.database.writer.write((trx) =>
+  await partsOf(outside.registry).database.writer.write((trx) =>
     withUpstreams(trx).updateTable('upstreams').set(known).execute(),
   )
 }

@@ -1,6 +1,7 @@
 import { readFile, readdir, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { toDigest } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
+import { toDigest } from '@skillstead/skill-format/archives'
 import { createBundle, inspectBundle, verifyBundle } from '@skillstead/mirror'
 import { expect, it } from 'vitest'
 import { refusalOf, skillMd } from '../support/answers.ts'
@@ -47,15 +48,15 @@ describeDatabases('a bundle', (open) => {
     const { registry, publish } = await openPublisher(open)
     await publish('tea')
     await publish('cake')
-    const readVersion = registry.database.read
-      .selectFrom('versions')
+    const readVersion = partsOf(registry)
+      .database.read.selectFrom('versions')
       .innerJoin('skills', 'skills.id', 'versions.skill_id')
       .select('versions.id')
       .where('skills.name', '=', 'tea')
     const { id } = await readVersion.executeTakeFirstOrThrow()
     // Stored before paths of git were refused.
     const file = { version_id: id, path: '.git/config', digest: `sha256:${'0'.repeat(64)}`, size: 1 }
-    await registry.database.writer.write((trx) => trx.insertInto('version_files').values(file).execute())
+    await partsOf(registry).database.writer.write((trx) => trx.insertInto('version_files').values(file).execute())
     const { header } = await createBundle(registry, await makeFile())
     expect(header.counts).toMatchObject({ entries: 2, versions: 2, complete: 1, blobs: 1 })
   })

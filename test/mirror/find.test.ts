@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { partsOf } from '@skillstead/core/internal'
 import { findUpstream } from '@skillstead/mirror'
 import { describe, expect, it } from 'vitest'
 import { makeFolder } from '../support/cli-harness.ts'
@@ -23,7 +24,7 @@ describe('what stands at an address', () => {
     const { node, registry } = await startNode()
     for (const address of [node.url, `${node.url}/`, `${node.url}/api/v1`]) {
       const found = await findUpstream(address)
-      expect(found).toMatchObject({ kind: 'node', keys: [expect.stringContaining(`${registry.origin}+`)] })
+      expect(found).toMatchObject({ kind: 'node', keys: [expect.stringContaining(`${partsOf(registry).origin}+`)] })
       expect(found.problem).toBeUndefined()
     }
   })

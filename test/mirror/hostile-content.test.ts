@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { partsOf } from '@skillstead/core/internal'
 import { describe, expect, it } from 'vitest'
 import { refusalOf, skillMd } from '../support/answers.ts'
 import { openFalseNode, toDigest, type FalseEntry, type FalseNode } from '../support/false-node.ts'
@@ -15,7 +16,7 @@ describe('an upstream that sends other content than it signed', () => {
     await refusalOf(mirror.sync('main'))
     expect(await alarm()).toBe('altered')
     expect(await served()).toEqual(three)
-    const stored = await registry.database.read.selectFrom('blobs').select('digest').execute()
+    const stored = await partsOf(registry).database.read.selectFrom('blobs').select('digest').execute()
     expect(stored.map((row) => row.digest)).not.toContain(toDigest(evil))
   })
 

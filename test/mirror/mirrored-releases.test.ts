@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { verifyProvenance } from '@skillstead/client/verify'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { codeOf, skillMd } from '../support/answers.ts'
@@ -25,13 +26,13 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
   })
 
   const apply = async (releases: readonly MirrorRelease[], more: Partial<ApplyReleases> = {}) =>
-    (await applyReleases(mirror.registry, { upstream: 'up', releases, ...more })).map((outcome) =>
+    (await applyReleases(partsOf(mirror.registry), { upstream: 'up', releases, ...more })).map((outcome) =>
       'reason' in outcome ? outcome.reason : outcome.result,
     )
   const link = async (user: string, username: string) => {
     const { userId } = await mirror.registry.getCaller(user)
     const row = { user_id: userId, upstream: 'up', username, credential: Buffer.alloc(0), created_at: startMs }
-    await mirror.registry.database.writer.write((trx) =>
+    await partsOf(mirror.registry).database.writer.write((trx) =>
       withUpstreams(trx)
         .insertInto('upstream_links')
         .values(row)
@@ -139,7 +140,7 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
     const strict = await open({ scanPolicy: { dangerous: 'refuse' } })
     await addUpstream(strict, 'up')
     const bad = release('bad', '', { files: [{ path: 'SKILL.md', bytes: Buffer.from(sampleOf('dangerous', 'bad')) }] })
-    expect(await applyReleases(strict.registry, { upstream: 'up', releases: [bad] })).toMatchObject([
+    expect(await applyReleases(partsOf(strict.registry), { upstream: 'up', releases: [bad] })).toMatchObject([
       { reason: 'policy' },
     ])
     expect(await apply([bad], { acceptsScan: (_, { score }) => (score < 90 ? 'Too low.' : undefined) })).toEqual([
@@ -183,7 +184,7 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
   it('says each outcome in the transaction that brings it about', async () => {
     const told: string[] = []
     const releases = [release('tea'), release('milk'), release('salt')]
-    const failing = applyReleases(mirror.registry, {
+    const failing = applyReleases(partsOf(mirror.registry), {
       upstream: 'up',
       releases,
       async also(_trx, { name }, { result }) {

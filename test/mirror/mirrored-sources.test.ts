@@ -1,4 +1,5 @@
-import { createStub, systemCaller } from '@skillstead/core'
+import { systemCaller } from '@skillstead/core'
+import { createStub, partsOf } from '@skillstead/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { codeOf, skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -81,7 +82,7 @@ describeDatabases('one source for each name of a mirror', (open) => {
       const { username } = await mirror.makeUser('alice')
       const { userId } = await mirror.registry.getCaller(username)
       const link = { user_id: userId, upstream: 'up', username, credential: Buffer.of(1), created_at: 0 }
-      await mirror.registry.database.writer.write((trx) =>
+      await partsOf(mirror.registry).database.writer.write((trx) =>
         withUpstreams(trx).insertInto('upstream_links').values(link).execute(),
       )
       await publish(alice, 'tea')
@@ -90,7 +91,7 @@ describeDatabases('one source for each name of a mirror', (open) => {
     })
 
     it('stays a stub, or deleted, or taken over', async () => {
-      const owner = await mirror.registry.database.writer.write(async (trx) => {
+      const owner = await partsOf(mirror.registry).database.writer.write(async (trx) => {
         const row = { id: '019b0000-0000-7000-8000-000000000001', username: 'alice', display_name: 'alice' }
         const rest = { plan: 'free', role: 'user', disabled: 0, claimed: 0, created_at: 0 } as const
         await trx
@@ -100,7 +101,7 @@ describeDatabases('one source for each name of a mirror', (open) => {
         return row
       })
       const stub = { owner, name: 'tea', description: 'Somewhere.', repository: '' }
-      await createStub(mirror.registry, stub, systemCaller)
+      await createStub(partsOf(mirror.registry), stub, systemCaller)
       await publish(alice, 'tea')
       expect(await follow()).toEqual(['version alice/tea@1.0.0: owned_locally'])
     })

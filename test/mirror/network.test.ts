@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { localApi } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { createMirror, type Mirror } from '@skillstead/mirror'
 import { RegistryError } from '@skillstead/protocol'
 import { listenNode } from '@skillstead/server'
@@ -189,7 +190,7 @@ describe('a mirror in trouble', () => {
     await publishVersions(upstream.alice, 'after', 1)
     const before = await readState(registry)
     const limitPages = (max: number) =>
-      registry.database.writer.write((trx) => sql`pragma max_page_count = ${sql.lit(max)}`.execute(trx))
+      partsOf(registry).database.writer.write((trx) => sql`pragma max_page_count = ${sql.lit(max)}`.execute(trx))
     await limitPages(1)
     const error = await refusalOf(mirror.sync('main'))
     expect(error.code).toBe('overloaded')

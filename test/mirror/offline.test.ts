@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { makeFolder, skillsteadJson, startServer } from '../support/cli-harness.ts'
@@ -104,7 +105,9 @@ describe('skillstead serve --network offline', () => {
 /** Until the outbox has looked at all that is due: a row of another kind, written last, was done. */
 async function untilWorked({ registry }: TestRegistry): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  registry.outbox.handle('test', { retryDelaysMs: [], handle: async () => resolve() })
-  await registry.database.writer.write((trx) => registry.outbox.enqueue(trx, { topic: 'test', payload: {} }))
+  partsOf(registry).outbox.handle('test', { retryDelaysMs: [], handle: async () => resolve() })
+  await partsOf(registry).database.writer.write((trx) =>
+    partsOf(registry).outbox.enqueue(trx, { topic: 'test', payload: {} }),
+  )
   await promise
 }

@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import type { AddOptions, MirrorOptions } from '@skillstead/mirror'
 import { listenNode } from '@skillstead/server'
 import { afterEach, expect, it, onTestFinished } from 'vitest'
@@ -132,7 +133,7 @@ describeDatabases('how fresh an answer is', (open) => {
     expect(await readFreshness(url, '/skills/mine')).toEqual(none)
     expect(await readFreshness(url, '/packs')).toEqual(none)
     await mirror.remove('main')
-    expect(test.registry.upstreams.port).toBeUndefined()
+    expect(partsOf(test.registry).upstreams.port).toBeUndefined()
     expect(await readFreshness(url, '/skills')).toEqual(none)
   })
 

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { partsOf } from '@skillstead/core/internal'
 import { afterEach, expect, it, onTestFinished } from 'vitest'
 import { describeDatabases } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
@@ -42,7 +43,7 @@ describeDatabases('reading through to an upstream without a log', (open) => {
     expect(await readCode(test, 'ann/pdf')).toBe('ok')
     test.clock.advance(50_000)
     expect(await readCode(test, 'ann/tea')).toBe('ok')
-    const ageOf = async (name: string) => (await test.registry.upstreams.port!.freshness(name))!.ageSeconds
+    const ageOf = async (name: string) => (await partsOf(test.registry).upstreams.port!.freshness(name))!.ageSeconds
     expect([await ageOf('ann/pdf'), await ageOf('ann/tea')]).toEqual([50, 0])
     expect(await mirror.status('far')).toMatchObject([{ triedAt: null, syncedAt: null }])
     await mirror.sync('far')
@@ -63,7 +64,7 @@ describeDatabases('reading through to an upstream without a log', (open) => {
     network.fault = on(/pdf\/skill\.md/, () => ({ headers: { 'content-type': 'text/html' }, body: '<html>Sign in' }))
     for (let i = 0; i < 4; i += 1) expect(await readCode(test, 'ann/pdf')).toBe('upstream_failed')
     expect(await readCode(test, 'ann/tea')).toBe('ok')
-    expect(await test.registry.upstreams.port!.freshness('ann/tea')).toMatchObject({ stale: false })
+    expect(await partsOf(test.registry).upstreams.port!.freshness('ann/tea')).toMatchObject({ stale: false })
     let moves = 1
     network.fault = on(/pdf\/skill\.md/, () => {
       if (moves-- > 0) upstream.skills[0]!.version = '1.1.0'

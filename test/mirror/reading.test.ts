@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { afterEach, expect, it } from 'vitest'
 import { describeApi } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream, readTold } from '../support/mirror-harness.ts'
@@ -23,7 +24,7 @@ describeApi('reading through to a node', (open) => {
     const { log, origin } = await test.api().getProvenance({ name: 'alice/pdf' })
     expect({ origin, log }).toMatchObject({
       origin: { kind: 'mirror' },
-      log: { origin: upstream.test.registry.origin },
+      log: { origin: partsOf(upstream.test.registry).origin },
     })
   })
 
@@ -232,7 +233,7 @@ describeApi('reading through to a node', (open) => {
     const { upstream, test } = await openPair(open)
     await upstream.publish('pdf')
     await test.api().getSkillMd({ name: 'alice/pdf' })
-    await upstream.test.registry.counters.flush()
+    await partsOf(upstream.test.registry).counters.flush()
     expect((await upstream.test.api().getSkill({ name: 'alice/pdf' })).downloads).toBe(0)
   })
 })

@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { afterEach, expect, it } from 'vitest'
 import { describeDatabases } from '../support/harness.ts'
 import { listenNode } from '@skillstead/server'
@@ -131,7 +132,7 @@ describeDatabases('private skills at a node', (open) => {
     const alice = await test.makeUser('alice')
     await mirror.add('main', upstream.url)
     await mirror.accounts.link('alice', 'main', upstream.alice.key)
-    await test.registry.database.writer.write((trx) =>
+    await partsOf(test.registry).database.writer.write((trx) =>
       withUpstreams(trx).updateTable('upstream_links').set({ username: '' }).execute(),
     )
     expect(await mirror.sync('main')).toMatchObject({ applied: 1, refusedTotal: 0 })
@@ -148,7 +149,7 @@ describeDatabases('private skills at a node', (open) => {
     await mirror.add('main', upstream.url)
     await mirror.accounts.link('alice', 'main', upstream.alice.key)
     await mirror.accounts.link('bob', 'main', bob.key)
-    await test.registry.database.writer.write((trx) =>
+    await partsOf(test.registry).database.writer.write((trx) =>
       withUpstreams(trx)
         .updateTable('upstream_links')
         .set({ credential: Buffer.from('lost') })

@@ -1,4 +1,4 @@
-import { rotateKey } from '@skillstead/core'
+import { partsOf, rotateKey } from '@skillstead/core/internal'
 import { afterEach, expect, it } from 'vitest'
 import { describeDatabases } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
@@ -85,7 +85,7 @@ describeDatabases('an alarm about an upstream', (open) => {
 
   it('comes for a key that no believed one vouched for, and goes when the operator believes it', async () => {
     const { upstream, mirror, test, alarms } = await openLarge(1)
-    await rotateKey(upstream.test.registry, { overlapMs: 0 })
+    await rotateKey(partsOf(upstream.test.registry), { overlapMs: 0 })
     await upstream.publish('tea')
     await expect(mirror.sync('main')).rejects.toMatchObject({ code: 'conflict' })
     expect(alarms).toEqual(['main: key'])

@@ -1,6 +1,5 @@
 import type { AddOptions } from '@skillstead/mirror'
 import { verifyProvenance } from '@skillstead/client/verify'
-import { readVerifierKeys } from '@skillstead/core'
 import { afterEach, expect, it } from 'vitest'
 import { codeOf } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
@@ -63,7 +62,7 @@ describeDatabases('what comes after its turn', (open) => {
     test.clock.advance(30 * minuteMs)
     expect(await mirror.sync('main')).toMatchObject({ applied: 1, refusedTotal: 0 })
     expect(await mirror.status('main')).toMatchObject([{ skills: 2, refused: 0 }])
-    const [key] = await readVerifierKeys(upstream.test.registry)
+    const [key] = await upstream.test.registry.verifierKeys()
     const record = await test.api().getProvenance({ name: 'alice/cake' })
     expect(verifyProvenance(record, { keys: [key!.vkey] })).toMatchObject({ ok: true })
   })

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { partsOf } from '@skillstead/core/internal'
 import { createMirror } from '@skillstead/mirror'
 import { afterEach, expect, it } from 'vitest'
 import { describeDatabases } from '../support/harness.ts'
@@ -42,7 +43,7 @@ describeDatabases('runs of a mirror', (open) => {
     const { upstream, mirror, test } = await openFollowed()
     await mirror.add('main', upstream.url)
     const lease = `${(await import('node:os')).hostname()}/4194999/gone`
-    await test.registry.database.writer.write((trx) =>
+    await partsOf(test.registry).database.writer.write((trx) =>
       withUpstreams(trx)
         .updateTable('upstreams')
         .set({ lease, lease_until: test.clock.now() + 10_000 })
@@ -54,7 +55,7 @@ describeDatabases('runs of a mirror', (open) => {
   it('go on after a while where a node of another machine was killed', async () => {
     const { upstream, mirror, test } = await openFollowed()
     await mirror.add('main', upstream.url)
-    await test.registry.database.writer.write((trx) =>
+    await partsOf(test.registry).database.writer.write((trx) =>
       withUpstreams(trx)
         .updateTable('upstreams')
         .set({ lease: 'elsewhere/1/x', lease_until: test.clock.now() + 10_000 })
@@ -74,7 +75,7 @@ describeDatabases('runs of a mirror', (open) => {
       onProgress() {
         if (isTaken) return
         isTaken = true
-        void test.registry.database.writer.write((trx) =>
+        void partsOf(test.registry).database.writer.write((trx) =>
           withUpstreams(trx).updateTable('upstreams').set({ lease: 'elsewhere/1/x', lease_until: 0 }).execute(),
         )
       },
@@ -88,7 +89,7 @@ describeDatabases('runs of a mirror', (open) => {
     const { upstream, mirror, test } = await openFollowed()
     await mirror.add('main', upstream.url)
     const takeFor = (until: number) =>
-      test.registry.database.writer.write((trx) =>
+      partsOf(test.registry).database.writer.write((trx) =>
         withUpstreams(trx).updateTable('upstreams').set({ lease: 'elsewhere/1/x', lease_until: until }).execute(),
       )
     await takeFor(test.clock.now() + 10_000)

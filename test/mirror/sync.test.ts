@@ -1,4 +1,4 @@
-import { rotateKey } from '@skillstead/core'
+import { partsOf, rotateKey } from '@skillstead/core/internal'
 import { afterEach, expect, it } from 'vitest'
 import { describeDatabases } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream, readTold } from '../support/mirror-harness.ts'
@@ -176,7 +176,7 @@ describeDatabases('a sync with a node', (open) => {
     await mirror.sync('main')
     const before = await readKeys()
     expect(before).toHaveLength(1)
-    await rotateKey(upstream.test.registry)
+    await rotateKey(partsOf(upstream.test.registry))
     await upstream.publish('tea')
     expect(await mirror.sync('main')).toMatchObject({ applied: 1 })
     const during = await readKeys()
@@ -195,7 +195,7 @@ describeDatabases('a sync with a node', (open) => {
     await mirror.add('main', upstream.url)
     await mirror.sync('main')
     const { log, origin } = await test.api().getProvenance({ name: 'alice/skill-3' })
-    expect(log).toMatchObject({ origin: upstream.test.registry.origin, index: 3, treeSize: 5 })
+    expect(log).toMatchObject({ origin: partsOf(upstream.test.registry).origin, index: 3, treeSize: 5 })
     expect(origin).toMatchObject({ kind: 'mirror', upstream: 'main' })
   })
 })

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { partsOf } from '@skillstead/core/internal'
 import { createMirror } from '@skillstead/mirror'
 import { afterEach, expect, it } from 'vitest'
 import { codeOf, refusalOf } from '../support/answers.ts'
@@ -27,15 +28,17 @@ describeDatabases('accounts at upstreams', (open) => {
     expect(await mirrored.mirror.accounts.list()).toEqual([
       { user: ann.username, upstream: 'main', username: 'alice', createdAt: startMs },
     ])
-    const rows = await withUpstreams(registry.database.read).selectFrom('upstream_links').selectAll().execute()
+    const rows = await withUpstreams(partsOf(registry).database.read).selectFrom('upstream_links').selectAll().execute()
     expect(Buffer.from(rows[0]!.credential).toString('latin1')).not.toContain(upstream.alice.key)
     expect(JSON.stringify(rows)).not.toContain(upstream.alice.key)
-    expect(registry.secrets.open(rows[0]!.credential)).toBe(upstream.alice.key)
+    expect(partsOf(registry).secrets.open(rows[0]!.credential)).toBe(upstream.alice.key)
     const other = await openMirror(open, {}, { secretKey: randomBytes(32) })
-    expect(() => other.test.registry.secrets.open(rows[0]!.credential)).toThrow('encrypted with another secret key')
+    expect(() => partsOf(other.test.registry).secrets.open(rows[0]!.credential)).toThrow(
+      'encrypted with another secret key',
+    )
     const altered = Buffer.from(rows[0]!.credential)
     altered[altered.length - 1]! ^= 1
-    expect(() => registry.secrets.open(altered)).toThrow('encrypted with another secret key')
+    expect(() => partsOf(registry).secrets.open(altered)).toThrow('encrypted with another secret key')
     await expect(open({ secretKey: randomBytes(16) })).rejects.toThrow('A secret key must have 32 bytes')
   })
 
@@ -95,7 +98,7 @@ describeDatabases('a mirror with an API key of its own', (open) => {
     const { upstream, mirrored, network, ann } = pair
     const { key } = await upstream.test.makeUser('the-mirror')
     await mirrored.mirror.add('keyed', network.url, { apiKey: key })
-    const { database } = mirrored.test.registry
+    const { database } = partsOf(mirrored.test.registry)
     await database.writer.write((trx) => trx.updateTable('skills').set({ origin_upstream: 'keyed' }).execute())
     const bob = await mirrored.test.makeUser('bob')
     await ann.api.starSkill({ name: 'alice/pdf' })
@@ -128,8 +131,8 @@ describeDatabases('a mirror with an API key of its own', (open) => {
     const { upstream, mirrored, network } = pair
     const { key } = await upstream.test.makeUser('the-mirror')
     const { registry } = mirrored.test
-    const credential = registry.secrets.seal(key)
-    await registry.database.writer.write((trx) =>
+    const credential = partsOf(registry).secrets.seal(key)
+    await partsOf(registry).database.writer.write((trx) =>
       withUpstreams(trx).updateTable('upstreams').set({ credential }).execute(),
     )
     for (let i = 0; i < 5; i += 1) await mirrored.test.api().track({ skillName: 'alice/pdf' })
@@ -145,7 +148,7 @@ describeDatabases('an attempt at a write', (open) => {
     const pair = await openPair(open, { link: false })
     opened.push(pair)
     const { test } = pair.mirrored
-    const { read, writer } = test.registry.database
+    const { read, writer } = partsOf(test.registry).database
     for (let i = 0; i < 2; i += 1) await test.api().track({ skillName: 'alice/pdf' })
     await expect.poll(async () => (await findNext(read, 'main', 'alice/pdf'))?.payload).toMatchObject({ count: 2 })
     const found = await findNext(read, 'main', 'alice/pdf')

@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { afterEach, expect, it } from 'vitest'
 import { describeDatabases } from '../support/harness.ts'
 import { endMirrors } from '../support/mirror-harness.ts'
@@ -103,7 +104,7 @@ describeDatabases('what is written on a mirror', (open) => {
     network.fault = undefined
     // And something newer came between, of which another fork would be made.
     await upstream.publish('pdf', '2.0.0')
-    await upstream.test.registry.database.writer.write((trx) => trx.deleteFrom('idempotent_answers').execute())
+    await partsOf(upstream.test.registry).database.writer.write((trx) => trx.deleteFrom('idempotent_answers').execute())
     mirrored.test.clock.advance(60_000)
     expect(await pair.deliver()).toEqual({ delivered: 2, waiting: 0, inConflict: 0 })
     expect((await upstream.test.api().searchSkills({ owner: 'alice' })).skills).toHaveLength(3)

@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { partsOf } from '@skillstead/core/internal'
 import { describe, expect, it } from 'vitest'
 import { listenNode, type ListenOptions } from '@skillstead/server'
 import { makeFolder, skillstead, startServer } from '../support/cli-harness.ts'
@@ -273,14 +274,14 @@ describe('who goes away', () => {
   it('while it waits for news is waited for no longer', async () => {
     const { node, api, registry } = await start()
     const { next } = await api.getFeed({ limit: 1000 })
-    const before = getEventListeners(registry.waits, 'abort').length
+    const before = getEventListeners(partsOf(registry).waits, 'abort').length
     for (let i = 0; i < 20; i++) {
       const connection = await openRaw(node.port)
       connection.send(`GET /api/v1/feed?since=${next}&wait=1 HTTP/1.1\r\nHost: x\r\n\r\n`)
       connection.socket.resetAndDestroy()
     }
     await expect.poll(() => figure(node.url, 'http_requests_in_flight')).toBe(1)
-    expect(getEventListeners(registry.waits, 'abort').length).toBe(before)
+    expect(getEventListeners(partsOf(registry).waits, 'abort').length).toBe(before)
   })
 })
 

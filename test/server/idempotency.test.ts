@@ -1,4 +1,4 @@
-import type { IdempotentClaim } from '@skillstead/core'
+import { beginIdempotent, finishIdempotent, type IdempotentClaim, partsOf, withParts } from '@skillstead/core/internal'
 import { describe, expect, it } from 'vitest'
 import { createClock } from '../support/harness.ts'
 import { json, startNode } from '../support/server-harness.ts'
@@ -78,7 +78,9 @@ describe('a request with an Idempotency-Key', () => {
       if (broken) throw new Error('broken')
       return Date.now()
     }
-    const { as, get } = await startNode({}, (registry) => ({ ...registry, clock: { ...registry.clock, now } }))
+    const { as, get } = await startNode({}, (registry) =>
+      withParts(registry, { clock: { ...partsOf(registry).clock, now } }),
+    )
     const body = { name: 'later' }
     expect((await get('/api-keys', once('k5', body))).status).toBe(401)
     const done = await as('/api-keys', once('k5', body))
@@ -96,16 +98,16 @@ describe('a request with an Idempotency-Key', () => {
     const clock = createClock()
     const { registry } = await startNode({}, undefined, { clock })
     const alice = await registry.getCaller('alice')
-    const claim = async () => registry.beginIdempotent(alice, 'k9', 'body')
+    const claim = async () => beginIdempotent(partsOf(registry), alice, 'k9', 'body')
     const slow = (await claim()) as IdempotentClaim
     await expect(claim()).rejects.toMatchObject({ code: 'conflict' })
     clock.advance(60_000)
     const second = (await claim()) as IdempotentClaim
     expect(second).toMatchObject({ state: 'new' })
-    await registry.finishIdempotent(alice, 'k9', slow, null)
+    await finishIdempotent(partsOf(registry), alice, 'k9', slow, null)
     await expect(claim()).rejects.toMatchObject({ code: 'conflict' })
-    await registry.finishIdempotent(alice, 'k9', second, { status: 201, body: '{"second":true}' })
-    await registry.finishIdempotent(alice, 'k9', slow, { status: 201, body: '{"second":false}' })
+    await finishIdempotent(partsOf(registry), alice, 'k9', second, { status: 201, body: '{"second":true}' })
+    await finishIdempotent(partsOf(registry), alice, 'k9', slow, { status: 201, body: '{"second":false}' })
     expect(await claim()).toMatchObject({ state: 'done', body: '{"second":true}' })
   })
 

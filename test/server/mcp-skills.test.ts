@@ -1,4 +1,5 @@
 import { guest } from '@skillstead/core'
+import { partsOf, withParts } from '@skillstead/core/internal'
 import { createMcpServer, localCatalogue } from '@skillstead/server/mcp'
 import type { KyselyPlugin } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
@@ -160,10 +161,13 @@ describeDatabases('the skills extension of MCP', (open) => {
         return result
       },
     }
-    const database = { ...other.registry.database, read: other.registry.database.read.withPlugin(counter) }
+    const database = {
+      ...partsOf(other.registry).database,
+      read: partsOf(other.registry).database.read.withPlugin(counter),
+    }
     const caller = await other.registry.getCaller('carol')
     const listedWith = async (): Promise<number> => {
-      const catalogue = localCatalogue({ ...other.registry, database }, caller)
+      const catalogue = localCatalogue(withParts(other.registry, { database }), caller)
       const client = await connectTo(createMcpServer(other.api(), { catalogue }))
       queries = 0
       const { skills } = await new SkillsClient(client).list()
@@ -214,17 +218,17 @@ describeDatabases('the skills extension of MCP', (open) => {
     const carol = await other.makeUser('carol')
     await carol.api.publishSkill({ skillMd: skillMd('counted'), files: [{ path: 'more.md', content: 'More.' }] })
     const clients: (string | undefined)[] = []
-    const counters = Object.create(other.registry.counters, {
+    const counters = Object.create(partsOf(other.registry).counters, {
       countDownload: {
         value: (skill: { id: string; ownerId: string }, client?: string) => {
           clients.push(client)
-          other.registry.counters.countDownload(skill, client)
+          partsOf(other.registry).counters.countDownload(skill, client)
         },
       },
     })
-    const mcp = await startMcp({ ...other.registry, counters })
+    const mcp = await startMcp(withParts(other.registry, { counters }))
     const downloads = async () => {
-      await other.registry.counters.flush()
+      await partsOf(other.registry).counters.flush()
       return (await other.api().getSkill({ name: 'counted' })).downloads
     }
     const client = await mcp.connect()

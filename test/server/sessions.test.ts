@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream'
+import { partsOf } from '@skillstead/core/internal'
 import { describe, expect, it } from 'vitest'
 import { createLogger, type ListenOptions } from '@skillstead/server'
 import { json, startNode, type Fixture } from '../support/server-harness.ts'
@@ -89,7 +90,7 @@ describe('signing in', () => {
       expect(response.status, JSON.stringify(headers)).toBe(403)
       expect(setCookie).toBe('')
     }
-    expect(await node.registry.database.read.selectFrom('sessions').selectAll().execute()).toEqual([])
+    expect(await partsOf(node.registry).database.read.selectFrom('sessions').selectAll().execute()).toEqual([])
   })
 
   it('is never replayed with its token', async () => {
@@ -100,7 +101,7 @@ describe('signing in', () => {
     expect(second.response.headers.get('idempotency-replayed')).toBe('true')
     expect(second.setCookie).toBe('')
     expect(await second.response.json()).toEqual(await first.response.json())
-    const kept = await node.registry.database.read.selectFrom('idempotent_answers').selectAll().execute()
+    const kept = await partsOf(node.registry).database.read.selectFrom('idempotent_answers').selectAll().execute()
     expect(kept).toHaveLength(1)
     expect(JSON.stringify(kept)).not.toContain(first.token.slice(4, 20))
   })

@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { WebhookEvent, eventNames, pingEvent, type Delivery, type Webhook } from '@skillstead/protocol'
 import { describe, expect, it } from 'vitest'
 import { json, startNode } from '../support/server-harness.ts'
@@ -124,12 +125,12 @@ describe('what a node says of webhooks', () => {
     const { id } = await (await as('/webhooks', json(hook))).json()
     await as(`/webhooks/${id}/ping`, { method: 'POST' })
     // The failure is counted first, and then written.
-    await expect.poll(() => registry.outbox.figures()).toMatchObject({ failures: 1, failed: 1 })
+    await expect.poll(() => partsOf(registry).outbox.figures()).toMatchObject({ failures: 1, failed: 1 })
     const dueAt = Date.now() - 120_000
-    await registry.database.writer.write((trx) =>
-      registry.outbox.enqueue(trx, { topic: 'nobody.takes.these', payload: {}, dueAt }),
+    await partsOf(registry).database.writer.write((trx) =>
+      partsOf(registry).outbox.enqueue(trx, { topic: 'nobody.takes.these', payload: {}, dueAt }),
     )
-    const { pending, attempts } = await registry.outbox.figures()
+    const { pending, attempts } = await partsOf(registry).outbox.figures()
     const text = await (await fetch(`${node.url}/metrics`)).text()
     const valueOf = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
     expect(valueOf('skillstead_outbox_pending')).toBe(pending)

@@ -2,7 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { readVerifierKeys, signText, type Registry } from '@skillstead/core'
+import type { Registry } from '@skillstead/core'
+import { partsOf, signText } from '@skillstead/core/internal'
 import { createBundle, type BundleHeader } from '@skillstead/mirror'
 import { toCanonical } from './canonical.ts'
 import { packTar, unpackTar } from 'modern-tar'
@@ -31,7 +32,7 @@ interface ExtraFile {
 export async function openPublisher(open: Open, options: Parameters<Open>[0] = {}): Promise<Publisher> {
   const test = await open({ origin: 'origin.example', works: false, ...options })
   const alice = await test.makeUser('alice')
-  const [key] = await readVerifierKeys(test.registry)
+  const [key] = await test.registry.verifierKeys()
   return {
     test,
     registry: test.registry,
@@ -48,13 +49,13 @@ export async function adoptKeys(
   { registry: from }: Pick<Publisher, 'registry'>,
   { registry: to }: Pick<Publisher, 'registry'>,
 ): Promise<void> {
-  const keys = await from.database.read.selectFrom('signing_keys').selectAll().execute()
-  await to.database.writer.write(async (trx) => {
+  const keys = await partsOf(from).database.read.selectFrom('signing_keys').selectAll().execute()
+  await partsOf(to).database.writer.write(async (trx) => {
     await trx.deleteFrom('signing_keys').execute()
     await trx.insertInto('signing_keys').values(keys).execute()
   })
-  to.transparency.keys.clear()
-  to.transparency.checkpoints.clear()
+  partsOf(to).transparency.keys.clear()
+  partsOf(to).transparency.checkpoints.clear()
 }
 
 /** A file in a folder that goes when the test ends. */
@@ -114,7 +115,7 @@ export async function alter(
   const header = readHeader(parts)
   const changed = change(parts, header) ?? parts
   const text = `${toCanonical(header)}\n`
-  const signature = (await signText(registry, text)).map((line) => `${line}\n`).join('')
+  const signature = (await signText(partsOf(registry), text)).map((line) => `${line}\n`).join('')
   replace(changed, 'bundle.json', text)
   replace(changed, 'bundle.sig', signature)
   const altered = await makeFile('altered.bundle')

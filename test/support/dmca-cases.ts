@@ -1,4 +1,5 @@
 import { localApi } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import type { DmcaCase, RegistryError } from '@skillstead/protocol'
 import { expect } from 'vitest'
 import { skillMd } from './answers.ts'
@@ -81,7 +82,7 @@ export async function runOut(test: TestRegistry, id: string): Promise<void> {
   test.clock.advance(14 * dayMs)
   await expect.poll(() => statusOf(test, id)).toBe('restored')
   // What is kept in memory follows the commit that the status tells of.
-  await test.registry.changes.catchUp()
+  await partsOf(test.registry).changes.catchUp()
 }
 
 export async function statusOf(test: TestRegistry, id: string): Promise<Status> {

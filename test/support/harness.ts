@@ -1,4 +1,5 @@
 import { localApi, systemCaller, type Clock, type Registry, type RegistryOptions } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import type { EndpointName, Input, PlanName, RegistryApi, endpoints } from '@skillstead/protocol'
 import { afterAll, describe, inject } from 'vitest'
 import { isLong, isWhole } from './long.ts'
@@ -134,7 +135,7 @@ async function openTestRegistry(
 ): Promise<TestRegistry> {
   const place: Place = at ? { location: at, remove: async () => {} } : await timed('place', () => makePlace(dialect))
   const registry = await timed('open', () => openRegistry({ onError: failAloud, ...options, ...place.location, clock }))
-  await registry.search.warmed
+  await partsOf(registry).search.warmed
   const way = transport === 'HTTP' ? await timed('listen', () => openHttp(registry)) : openInProcess(registry)
   const users = new Map<string, TestUser>()
   let closed: Promise<void> | undefined

@@ -1,4 +1,5 @@
 import type { Registry } from '@skillstead/core'
+import { partsOf, type StorageContext } from '@skillstead/core/internal'
 import { appendChange } from '../../packages/core/src/log/append-change.ts'
 import type { TestRegistry } from './harness.ts'
 
@@ -6,17 +7,17 @@ import type { TestRegistry } from './harness.ts'
 export async function appendMany({ registry }: Pick<TestRegistry, 'registry'>, count: number): Promise<void> {
   for (let i = 0; i < count;) {
     const some = Math.min(1 + (i % 7), count - i)
-    await append(registry, i, some)
+    await append(partsOf(registry), i, some)
     i += some
   }
 }
 
 /** As {@link appendMany}, in a few large changes. */
 export async function appendAtOnce(registry: Registry, count: number): Promise<void> {
-  for (let i = 0; i < count; i += 10_000) await append(registry, i, Math.min(10_000, count - i))
+  for (let i = 0; i < count; i += 10_000) await append(partsOf(registry), i, Math.min(10_000, count - i))
 }
 
-async function append({ database, clock }: Registry, first: number, count: number): Promise<void> {
+async function append({ database, clock }: StorageContext, first: number, count: number): Promise<void> {
   const entries = Array.from({ length: count }, (_, i) => ({
     type: 'skill' as const,
     subject: `made/entry-${first + i}`,

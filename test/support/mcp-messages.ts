@@ -1,4 +1,5 @@
 import type { Registry } from '@skillstead/core'
+import { partsOf, withParts } from '@skillstead/core/internal'
 import type { Fixture } from './server-harness.ts'
 
 export const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
@@ -37,8 +38,9 @@ export function withSearch(
   registry: Registry,
   search: (original: () => Promise<unknown>) => Promise<unknown>,
 ): Registry {
-  const own = Object.create(registry.search, {
-    search: { value: (...input: [never]) => search(() => registry.search.search(...input)) },
+  const parts = partsOf(registry)
+  const own = Object.create(parts.search, {
+    search: { value: (...input: [never]) => search(() => parts.search.search(...input)) },
   })
-  return { ...registry, search: own }
+  return withParts(registry, { search: own })
 }

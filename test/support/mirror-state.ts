@@ -1,12 +1,13 @@
 import type { Registry } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { checkRegistry } from '@skillstead/maintenance'
 import type { RegistryApi } from '@skillstead/protocol'
 import { skillMd } from './answers.ts'
 
 /** Every public version that is served, with what is said of it, in order: what a mirror and its upstream have in common. */
-export async function readState({ database }: Pick<Registry, 'database'>): Promise<string[]> {
-  const rows = await database.read
-    .selectFrom('versions')
+export async function readState(registry: Registry): Promise<string[]> {
+  const rows = await partsOf(registry)
+    .database.read.selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')
     .leftJoin('holders', 'holders.skill_id', 'skills.id')
     .select(['skills.id', 'skills.full_name', 'skills.latest_version', 'holders.name as holds'])

@@ -1,4 +1,4 @@
-import { toRoot } from '@skillstead/core'
+import { partsOf, toRoot } from '@skillstead/core/internal'
 import type { RegistryApi } from '@skillstead/protocol'
 import { bytesOf } from './answers.ts'
 import type { TestRegistry } from './harness.ts'
@@ -14,7 +14,7 @@ export type Pulled = readonly (readonly [subject: string, outcome: EntryOutcome]
 
 /** Adds the row of an upstream, as `mirror add` does. */
 export async function addUpstream({ registry }: TestRegistry, name: string): Promise<void> {
-  await registry.database.writer.write(async (trx) => {
+  await partsOf(registry).database.writer.write(async (trx) => {
     await withUpstreams(trx)
       .insertInto('upstreams')
       .values({
@@ -40,7 +40,7 @@ export async function addUpstream({ registry }: TestRegistry, name: string): Pro
         synced_at: null,
         report: 'null',
         alarm: null,
-        created_at: registry.clock.now(),
+        created_at: partsOf(registry).clock.now(),
       })
       .execute()
   })
@@ -60,7 +60,7 @@ export async function pull(
   upstream: RegistryApi,
   { edit = (entry) => entry, contents: given, ...rules }: Options = {},
 ): Promise<Pulled> {
-  const { database } = mirror.registry
+  const { database } = partsOf(mirror.registry)
   const { applied } = await withUpstreams(database.read)
     .selectFrom('upstreams')
     .select('applied')
@@ -76,7 +76,7 @@ export async function pull(
     await withUpstreams(trx).updateTable('upstreams').set(known).where('name', '=', name).execute()
   })
   const contents = given ?? (await fetchContents(mirror, upstream, entries))
-  const outcomes = await applyEntries(mirror.registry, {
+  const outcomes = await applyEntries(partsOf(mirror.registry), {
     upstream: {
       name,
       origin: page.origin,
@@ -102,7 +102,7 @@ export async function pull(
 async function fetchContents(mirror: TestRegistry, upstream: RegistryApi, entries: readonly FeedEntry[]) {
   const contents = new Map<string, Uint8Array>()
   const fetchAll = async (digests: readonly string[]) => {
-    for (const digest of await findMissingBlobs(mirror.registry, digests)) {
+    for (const digest of await findMissingBlobs(partsOf(mirror.registry), digests)) {
       const blob = await upstream.getBlob({ digest }).catch(() => undefined)
       if (blob) contents.set(digest, await bytesOf(blob))
     }

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
-import type { OutboxJob } from '@skillstead/core'
+import { type OutboxJob, partsOf } from '@skillstead/core/internal'
 import type { TestRegistry } from './harness.ts'
 
 export const leaseMs = 60_000
 
 export const enqueue = ({ registry }: TestRegistry, ...jobs: OutboxJob[]) =>
-  registry.database.writer.write((trx) => registry.outbox.enqueue(trx, ...jobs))
+  partsOf(registry).database.writer.write((trx) => partsOf(registry).outbox.enqueue(trx, ...jobs))
 
 /** Longer than a look takes; what has not happened after it does not. */
 export const letLook = () => setTimeout(60)
@@ -16,7 +16,7 @@ export const makeJobs = (count: number) => Array.from({ length: count }, (_, n) 
 /** What a test does with the rows of one topic. */
 export function outboxOf(topic: string) {
   const rowsOf = ({ registry }: TestRegistry) =>
-    registry.database.read.selectFrom('outbox').selectAll().where('topic', '=', topic).orderBy('id').execute()
+    partsOf(registry).database.read.selectFrom('outbox').selectAll().where('topic', '=', topic).orderBy('id').execute()
   return {
     rowsOf,
     enqueue: (test: TestRegistry, ...jobs: Omit<OutboxJob, 'topic'>[]) =>

@@ -1,5 +1,6 @@
 import type { ContentFile } from '@skillstead/client/verify'
-import { localApi, rotateKey, systemCaller } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
+import { partsOf, rotateKey } from '@skillstead/core/internal'
 import type { Provenance } from '@skillstead/protocol'
 import { skillMd } from './answers.ts'
 import { readKeys } from './signed-log.ts'
@@ -40,7 +41,7 @@ export async function makeRecords(): Promise<Records> {
   const keys = await readKeys(alice)
   const record = await alice.getProvenance({ name: 'tea' })
   const unlogged = await alice.getProvenance({ name: 'secret' })
-  await rotateKey(registry)
+  await rotateKey(partsOf(registry))
   const turning = await alice.getProvenance({ name: 'tea' })
   await registry.close()
   return { record, unlogged, turning, keys }

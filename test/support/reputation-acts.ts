@@ -1,5 +1,6 @@
 import { RegistryError, type RegistryApi } from '@skillstead/protocol'
 import { systemCaller } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { changeSkill } from '../../packages/core/src/catalogue/change-skill.ts'
 import { settleState } from '../../packages/core/src/catalogue/skill-rows.ts'
 import type { SkillRow } from '../../packages/core/src/storage/tables.ts'
@@ -133,8 +134,8 @@ export async function takeDown(test: TestRegistry, skill: SkillRow, down: boolea
 
 /** Downloads by others than the owner, as the node counts them. */
 export async function download({ registry }: TestRegistry, skillId: string, count: number) {
-  for (let i = 0; i < count; i++) registry.counters.countDownload({ id: skillId, ownerId: '' })
-  await registry.counters.flush()
+  for (let i = 0; i < count; i++) partsOf(registry).counters.countDownload({ id: skillId, ownerId: '' })
+  await partsOf(registry).counters.flush()
 }
 
 /** Verifies a user by an administrator's decision, or takes that back. */
@@ -145,8 +146,8 @@ export async function verify(test: TestRegistry, { api, username }: TestUser, ve
 
 /** The row of a skill, for what is below the interface. */
 export function readSkill(test: TestRegistry, fullName: string): Promise<SkillRow> {
-  return test.registry.database.read
-    .selectFrom('skills')
+  return partsOf(test.registry)
+    .database.read.selectFrom('skills')
     .selectAll()
     .where('full_name', '=', fullName)
     .executeTakeFirstOrThrow()
@@ -156,7 +157,7 @@ type Work = Parameters<typeof changeSkill>[4]
 
 function change({ registry }: TestRegistry, skill: SkillRow, work: Work) {
   const what = { action: 'test', subject: skill.full_name, cause: { type: 'skill' } as const }
-  return changeSkill(registry, systemCaller, skill, what, work)
+  return changeSkill(partsOf(registry), systemCaller, skill, what, work)
 }
 
 function ownerOf({ users }: World, skill: SkillRow): TestUser {
@@ -165,8 +166,8 @@ function ownerOf({ users }: World, skill: SkillRow): TestUser {
 
 function readSkills({ test, users }: World): Promise<SkillRow[]> {
   const owners = users.map(({ username }) => username)
-  return test.registry.database.read
-    .selectFrom('skills')
+  return partsOf(test.registry)
+    .database.read.selectFrom('skills')
     .selectAll()
     .where('owner', 'in', owners)
     .orderBy('num')

@@ -1,4 +1,5 @@
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import type { RegistryApi } from '@skillstead/protocol'
 import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
@@ -27,8 +28,8 @@ export async function fillRegistry(registry: Registry): Promise<Rich> {
   const rich: Rich = { registry, as, keys: new Map() }
   // Each builds on those before it.
   for (const fill of [fillFoundation, fillCommunity, fillTrust, fillUsage, fillWebhooks, addUpstream]) await fill(rich)
-  await registry.counters.flush()
-  await registry.telemetry.flush()
+  await partsOf(registry).counters.flush()
+  await partsOf(registry).telemetry.flush()
   return rich
 }
 
@@ -152,9 +153,9 @@ async function addUpstream({ registry }: Rich): Promise<void> {
     name: 'main',
     kind: 'node',
     location: 'https://main.example.com',
-    created_at: registry.clock.now(),
+    created_at: partsOf(registry).clock.now(),
   } as const
-  await registry.database.writer.write((trx) =>
+  await partsOf(registry).database.writer.write((trx) =>
     withUpstreams(trx)
       .insertInto('upstreams')
       .values({ ...emptyUpstream, ...row, frontier: Buffer.alloc(0) })

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
-import { localApi, localCall, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
+import { localApi, type Registry, type RegistryOptions, systemCaller } from '@skillstead/core'
+import { localCall } from '@skillstead/core/internal'
 import type { RegistryApi } from '@skillstead/protocol'
 import { listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
 import { onTestFinished } from 'vitest'

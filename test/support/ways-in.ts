@@ -1,5 +1,6 @@
 import { createClient } from '@skillstead/client'
-import { guest, localApi, localCall, type Registry } from '@skillstead/core'
+import { guest, localApi, type Registry } from '@skillstead/core'
+import { localCall } from '@skillstead/core/internal'
 import {
   endpoints,
   errorTable,

@@ -1,4 +1,5 @@
 import type { NameResolver } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { WebhookEvent, eventNames, type EventName, type PublishSkillInput } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { expect } from 'vitest'
@@ -34,7 +35,7 @@ export async function hookUp(test: TestRegistry, { api }: TestUser, input: Parti
   return {
     id,
     async take() {
-      const { counters, telemetry } = test.registry
+      const { counters, telemetry } = partsOf(test.registry)
       await counters.flush()
       await telemetry.flush()
       const told = (await readEvents(test, id)).slice(seen)
@@ -48,8 +49,8 @@ const StrictEvent = toStrictSchema(WebhookEvent)
 
 /** Every event that a webhook is told of, oldest first, each held against the table of events. */
 export async function readEvents({ registry }: TestRegistry, webhookId: string): Promise<WebhookEvent[]> {
-  const rows = await registry.database.read
-    .selectFrom('outbox')
+  const rows = await partsOf(registry)
+    .database.read.selectFrom('outbox')
     .select('payload')
     .where('lane', '=', webhookId)
     .orderBy('id')

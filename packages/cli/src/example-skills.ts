@@ -1,4 +1,5 @@
-import { importVersion, systemCaller, type Registry } from '@skillstead/core'
+import { type Registry, systemCaller } from '@skillstead/core'
+import { importVersion, partsOf } from '@skillstead/core/internal'
 import { readExamples } from './example-files.ts'
 import { createNamer } from './import/names.ts'
 import { isUnreadable } from './import/records.ts'
@@ -14,7 +15,7 @@ export async function publishExamples(registry: Registry): Promise<string[]> {
     if (isUnreadable(item)) throw new Error(`The example ${item.id} cannot be read: ${item.reason}`)
     const { name } = nameOf(item)!
     const { fullName } = await importVersion(
-      registry,
+      partsOf(registry),
       { owner, name, skillMd: item.skillMd, files: item.files },
       systemCaller,
     )

@@ -1,4 +1,4 @@
-import { isNoteName } from '@skillstead/core'
+import { isNoteName } from '@skillstead/core/internal'
 import { UsageError, text, type Arguments, type Option } from './command.ts'
 import { toOneLine } from './output.ts'
 

@@ -16,7 +16,7 @@ export async function toOutgoing(given: Arguments): Promise<OutgoingOptions> {
 
 async function toNetworks(list: string | undefined): Promise<string[]> {
   if (list === undefined) return []
-  const { isNetwork } = await import('@skillstead/core')
+  const { isNetwork } = await import('@skillstead/core/internal')
   const networks = list.split(',').map((network) => network.trim())
   const wrong = networks.find((network) => !isNetwork(network))
   if (wrong !== undefined) throw new UsageError(`'${wrong}' is not a network. Use the form 10.0.0.0/8.`)

@@ -58,7 +58,8 @@ export async function withRegistry<T>(
   work: (registry: Registry) => Promise<T>,
   { make, ...parts }: OpenOptions = {},
 ): Promise<T> {
-  const { makePrivateFolder, openRegistry } = await import('@skillstead/core')
+  const { openRegistry } = await import('@skillstead/core')
+  const { makePrivateFolder } = await import('@skillstead/core/internal')
   const { mirrorExtension } = await import('@skillstead/mirror/extension')
   const location = toLocation(given, make ? { make: makePrivateFolder } : {})
   const own = { extensions: [mirrorExtension], onError: createErrorLog(given.io) }

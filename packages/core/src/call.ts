@@ -16,6 +16,7 @@ import type { EncodedJson } from './kernel/encoded-json.ts'
 import { toFieldErrors } from './kernel/field-errors.ts'
 import { readThrough } from './catalogue/upstream-port.ts'
 import { operations } from './operations.ts'
+import { partsOf, type Registry } from './registry.ts'
 import { withShare } from './catalogue/share-links.ts'
 import { toRegistryError } from './storage/storage-error.ts'
 
@@ -30,12 +31,13 @@ type AnyOperation = (context: OperatorContext, input: unknown, caller: Caller, o
  * fields. Throws RegistryError.
  */
 export async function localCall(
-  context: OperatorContext,
+  registry: Registry,
   name: EndpointName,
   input: unknown,
   caller: Caller,
   options?: CallOptions,
 ): Promise<AnyReply> {
+  const context = partsOf(registry)
   context.traffic.calls += 1
   const endpoint: Endpoint = endpoints[name]
   authorize(endpoint, caller)

@@ -2,61 +2,128 @@
  * Parts of the registry that other packages of this repository build on. They are released together. Programs outside
  * the repository should not import them: they change without notice.
  */
+export { getCaller } from './accounts/find-user.ts'
+export { beginIdempotent, finishIdempotent, type IdempotentClaim } from './accounts/idempotency.ts'
+export type { SharedLimits } from './accounts/shared-limits.ts'
 export { ensureNamespace } from './accounts/users.ts'
+export { authorize, localCall } from './call.ts'
 export {
-  type CatalogueContext,
-  type Opinion,
-  type PublishedHere,
-  type SettingsChange,
-  type UpstreamLogs,
-  type UpstreamQueue,
+  findPublicVersions,
+  type LogRange,
+  type LogText,
+  type PublicVersion,
+  readContents,
+  readInBatches,
+  readLogFrontier,
+  readLogTexts,
+  readVersionFiles,
+} from './catalogue/bundle-parts.ts'
+export type {
+  CatalogueContext,
+  Opinion,
+  PublishedHere,
+  SettingsChange,
+  UpstreamLogs,
+  UpstreamQueue,
 } from './catalogue/catalogue-context.ts'
 export { removeCollaborators } from './catalogue/collaborators.ts'
+export { readSources } from './catalogue/copy-candidates.ts'
+export {
+  type ArtifactPlace,
+  findArtifact,
+  type FoundArtifact,
+  parseArtifactFile,
+} from './catalogue/discovery-artifact.ts'
+export { readDiscoveryIndex } from './catalogue/discovery-index.ts'
+export { type DiscoveryScope, listOffers, type OfferedSkill, readOfferedFiles } from './catalogue/discovery-offers.ts'
+export { SkillMoved } from './catalogue/find-skill.ts'
+export {
+  type Imported,
+  type ImportedVersion,
+  type ImportOutcome,
+  importVersion,
+  importVersions,
+} from './catalogue/import-versions.ts'
 export { inspectEach } from './catalogue/inspect-packages.ts'
-export { type Inspection, showAccessAmong, findScan } from './catalogue/inspection.ts'
+export { findScan, type Inspection, showAccessAmong } from './catalogue/inspection.ts'
+export { areDangerous, findInTexts, type Texts, toPackTexts } from './catalogue/metadata-scan.ts'
 export { cleanKeywords, type PackageFields, readPackageFields, withoutNul } from './catalogue/package-fields.ts'
 export { addMembers } from './catalogue/packs.ts'
 export { announceVersion, type Publication, storeVersion } from './catalogue/publish-version.ts'
-export { readSources } from './catalogue/copy-candidates.ts'
 export { refreshSkill } from './catalogue/refresh-skill.ts'
 export { toAction, toPolicyVerdict } from './catalogue/scan-policy.ts'
 export { findSource } from './catalogue/show-details.ts'
 export { forgetSketches } from './catalogue/sketch-versions.ts'
 export { type Sketch, toSketch } from './catalogue/sketch.ts'
 export { type ListedVersion, selectVersions, toDocument, type VersionMetadata } from './catalogue/skill-document.ts'
-export { type SkillCause, isPublicMatter, toVersionEntry } from './catalogue/skill-log.ts'
+export { isPublicMatter, type SkillCause, toVersionEntry } from './catalogue/skill-log.ts'
 export { checkPackage, packContent, type PackedContent } from './catalogue/skill-package.ts'
-export { insertSkill, applySettings, type SkillSettings, toColumns, findState } from './catalogue/skill-rows.ts'
-export { findInTexts, type Texts, toPackTexts } from './catalogue/metadata-scan.ts'
-export { type MirroredInstalls } from './catalogue/use-counts.ts'
+export {
+  applySettings,
+  createStub,
+  findState,
+  insertSkill,
+  type SkillSettings,
+  toColumns,
+} from './catalogue/skill-rows.ts'
+export {
+  type Freshness,
+  lookThrough,
+  toMirroredRead,
+  type UpstreamOperator,
+  type UpstreamPort,
+  type Upstreams,
+  type WantedSkill,
+} from './catalogue/upstream-port.ts'
+export type { MirroredInstalls } from './catalogue/use-counts.ts'
 export { type FileRow, readFiles, readFilesOfMany } from './catalogue/version-files.ts'
 export { toTrustScore, trustTable } from './community/agent-actions.ts'
+export { readExternalText } from './community/read-external.ts'
 export { findDrift, recomputeStandings } from './community/recompute-reputation.ts'
 export { recountCredit } from './community/skill-credit.ts'
 export { countUnscanned } from './governance/rescan.ts'
+export { isNetwork } from './http/public-addresses.ts'
 export { mapInSlices } from './kernel/batches.ts'
-export { accountId, systemCaller } from './kernel/caller.ts'
-export { type Clock, systemClock } from './kernel/clock.ts'
+export { accountId } from './kernel/caller.ts'
+export { EncodedJson } from './kernel/encoded-json.ts'
 export { newId } from './kernel/ids.ts'
-export { createSecrets } from './kernel/secrets.ts'
+export { createSecrets, type Secrets } from './kernel/secrets.ts'
 export { appendChange, type LogDraft } from './log/append-change.ts'
 export { recordAudit } from './log/audit.ts'
 export { checkLog } from './log/check-log.ts'
 export { type CheckedTree, findTreeProblem } from './log/check-tree.ts'
+export { readSignedCheckpoint } from './log/checkpoint.ts'
 export { jsonBytes, toEntryText } from './log/entry-text.ts'
-export { proveIn, readFrontier } from './log/log-proofs.ts'
+export { type InclusionProof, proveConsistency, proveIn, proveInclusion, readFrontier } from './log/log-proofs.ts'
 export { growTree, readTreeHead, splitHashes, tileHashes } from './log/log-tree.ts'
-export { hashLeaf, toRoot } from './log/merkle.ts'
+export { appendLeaf, hashLeaf, toRoot } from './log/merkle.ts'
 export { startEpoch } from './log/node-identity.ts'
-export { type TreeReader, type TreeRows } from './log/tree-rows.ts'
-export { type OperatorContext } from './operator/operator-context.ts'
+export { isNoteName } from './log/signed-notes.ts'
+export { readVerifierKeys, rotateKey, signText } from './log/signing-keys.ts'
+export type { TreeReader, TreeRows } from './log/tree-rows.ts'
+export { collectGarbage, type Garbage } from './operator/collect-garbage.ts'
+export { compact, type FileUse, readUse } from './operator/compact.ts'
+export type { NodePort } from './operator/node-port.ts'
+export type { OperatorContext } from './operator/operator-context.ts'
 export { findPartialFiles } from './operator/partial-files.ts'
-export { type Outbox } from './outbox/outbox.ts'
-export { type Registry } from './registry.ts'
+export { hasDiskSpace } from './operator/readiness.ts'
+export type { Outbox, OutboxJob } from './outbox/outbox.ts'
+export { partsOf, withParts } from './registry.ts'
 export { indexTexts } from './search/index-texts.ts'
 export { toIndexText } from './search/tokenize.ts'
 export { copyRegistry } from './storage/backup.ts'
 export { type Blob, findBlob, unpackBlob } from './storage/blobs.ts'
+export { keepCompiled, keepInsert } from './storage/compiled-query.ts'
+export { countRows } from './storage/count-rows.ts'
+export { type Database, type DatabaseLocation, openDatabase, type OpenDatabaseOptions } from './storage/database.ts'
+export type { Dialect } from './storage/dialect.ts'
+export { makePrivateFolder } from './storage/make-folder.ts'
+export { findUnknownSteps, hasExtension, isOlderSchema, migrate, readAppliedSteps } from './storage/migrate.ts'
+export type { Migration, SchemaExtension, TableRule } from './storage/migrations/migration.ts'
+export { openFileForFilling, openFileForReading } from './storage/open-file.ts'
+export { createProgress, readPages, type Tell } from './storage/pages.ts'
+export { placeFile } from './storage/place-file.ts'
+export { openPostgres } from './storage/postgres.ts'
 export {
   bytes,
   createTables,
@@ -72,19 +139,10 @@ export {
   whole,
   zero,
 } from './storage/schema/columns.ts'
-export { keepCompiled, keepInsert } from './storage/compiled-query.ts'
-export { countRows } from './storage/count-rows.ts'
-export { type Database, type DatabaseLocation, openDatabase, type OpenDatabaseOptions } from './storage/database.ts'
-export { type Dialect } from './storage/dialect.ts'
-export { makePrivateFolder } from './storage/make-folder.ts'
-export { findUnknownSteps, hasExtension, isOlderSchema, migrate, readAppliedSteps } from './storage/migrate.ts'
-export { type Migration, type SchemaExtension, type TableRule } from './storage/migrations/migration.ts'
-export { createProgress, readPages, type Tell } from './storage/pages.ts'
-export { placeFile } from './storage/place-file.ts'
-export { openPostgres } from './storage/postgres.ts'
 export { findCrowded } from './storage/shared-shingles.ts'
-export { openFileForFilling, openFileForReading } from './storage/open-file.ts'
-export { type PackRow, type SkillRow, type Tables, type UserRow, type VersionRow } from './storage/tables.ts'
+export type { StorageContext } from './storage/storage-context.ts'
+export { toRegistryError } from './storage/storage-error.ts'
+export type { PackRow, SkillRow, Tables, UserRow, VersionRow } from './storage/tables.ts'
 export { clearTexts, findWrongTexts, noticeMovedTexts, type NumberedText } from './storage/text-drift.ts'
 export { putSkillText } from './storage/text-search.ts'
-export { type WriteTransaction } from './storage/writer.ts'
+export type { WriteTransaction } from './storage/writer.ts'

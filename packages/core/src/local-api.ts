@@ -2,9 +2,9 @@ import { endpoints, type EndpointName, type RegistryApi } from '@skillstead/prot
 import { localCall } from './call.ts'
 import { guest, type Caller } from './kernel/caller.ts'
 import type { CallOptions } from './kernel/call-options.ts'
-import type { OperatorContext } from './operator/operator-context.ts'
 import { EncodedJson } from './kernel/encoded-json.ts'
 import { SkillMoved } from './catalogue/find-skill.ts'
+import type { Registry } from './registry.ts'
 
 /**
  * The registry as functions that run in this process, with the same signatures as the HTTP client. All calls are made
@@ -14,27 +14,27 @@ import { SkillMoved } from './catalogue/find-skill.ts'
  * const api = localApi(registry, await registry.getCaller('alice'))
  * await api.publishSkill({ skillMd })
  */
-export function localApi(context: OperatorContext, caller: Caller = guest, options: CallOptions = {}): RegistryApi {
+export function localApi(registry: Registry, caller: Caller = guest, options: CallOptions = {}): RegistryApi {
   const functions = (Object.keys(endpoints) as EndpointName[]).map((name) => [
     name,
-    (input: Record<string, unknown> = {}) => call(context, name, input, caller, options),
+    (input: Record<string, unknown> = {}) => call(registry, name, input, caller, options),
   ])
   return Object.fromEntries(functions) as RegistryApi
 }
 
 async function call(
-  context: OperatorContext,
+  registry: Registry,
   name: EndpointName,
   input: Record<string, unknown>,
   caller: Caller,
   options: CallOptions,
 ): Promise<unknown> {
   try {
-    const { body } = await localCall(context, name, withoutUndefined(input), caller, options)
+    const { body } = await localCall(registry, name, withoutUndefined(input), caller, options)
     return body instanceof EncodedJson ? JSON.parse(Buffer.from(body.bytes).toString()) : body
   } catch (error) {
     // Follow the redirect of a renamed skill, as HTTP clients do.
-    if (error instanceof SkillMoved) return call(context, name, { ...input, name: error.fullName }, caller, options)
+    if (error instanceof SkillMoved) return call(registry, name, { ...input, name: error.fullName }, caller, options)
     throw error
   }
 }

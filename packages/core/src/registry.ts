@@ -1,6 +1,4 @@
-import { statfs } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { type PlanName, RegistryError, scopes } from '@skillstead/protocol'
+import type { PlanName } from '@skillstead/protocol'
 import { createAuthenticator } from './accounts/authenticate.ts'
 import { createAddressLimits } from './accounts/address-limits.ts'
 import { createResponseCache } from './kernel/response-cache.ts'
@@ -16,14 +14,15 @@ import { createArtifacts } from './catalogue/discovery-artifacts.ts'
 import { scheduleTakedowns } from './governance/restore-case.ts'
 import { handleExternalScans } from './community/scan-external.ts'
 import { scheduleHousekeeping } from './operator/housekeeping.ts'
-import { beginIdempotent, finishIdempotent, type IdempotentClaim, type KeptAnswer } from './accounts/idempotency.ts'
-import { type Identity, readIdentity } from './log/node-identity.ts'
+import { getCaller } from './accounts/find-user.ts'
+import { readIdentity, type Identity } from './log/node-identity.ts'
 import { connectExtensions, type RegistryExtension } from './operator/extension.ts'
 import { createUpstreams } from './catalogue/upstream-port.ts'
 import { createServingNode } from './operator/node-port.ts'
 import { type BackupPlan, readBackupMetrics, requireFile, scheduleBackups } from './operator/scheduled-backups.ts'
 import { createSetupCode } from './operator/setup-code.ts'
-import { answersQueries, type Metric, readNodeMetrics, readOrNothing, readStoredMetrics } from './operator/metrics.ts'
+import { readNodeMetrics, readOrNothing, readStoredMetrics, type Metric } from './operator/metrics.ts'
+import { readReadiness } from './operator/readiness.ts'
 import { createOutbox } from './outbox/create-outbox.ts'
 import { createOutgoing } from './http/create-outgoing.ts'
 import type { OutgoingOptions } from './http/outgoing.ts'
@@ -35,7 +34,7 @@ import { createPublicNames } from './catalogue/use-counts.ts'
 import { type Database, type DatabaseLocation, openDatabase } from './storage/database.ts'
 import { storageQuotaBytesDefault } from './catalogue/storage-quota.ts'
 import { createTelemetry } from './community/telemetry.ts'
-import { ensureSigningKey } from './log/signing-keys.ts'
+import { ensureSigningKey, readVerifierKeys, type VerifierKey } from './log/signing-keys.ts'
 import { isNoteName } from './log/signed-notes.ts'
 import { createTransparency } from './log/transparency.ts'
 import { scheduleRescan } from './governance/rescan.ts'
@@ -89,33 +88,49 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly onError?: (error: unknown) => void
 }
 
-/** An open registry: everything that Skillstead does, without a network. */
-export interface Registry extends OperatorContext {
+/**
+ * An open registry: everything that Skillstead does, without a network. {@link localApi} calls its endpoints. Packages
+ * of this repository reach its database and other parts with `partsOf` of `@skillstead/core/internal`.
+ */
+export interface Registry {
   /** Returns the user of an API key; throws `unauthorized`. */
   authenticate(key: string): Promise<UserCaller>
   /** Returns the user of a session token; throws `unauthorized`. */
   authenticateSession(token: string): Promise<UserCaller>
   /** Returns a user as a caller without credentials, for trusted code inside the process. Throws `not_found`. */
   getCaller(username: string): Promise<UserCaller>
-  beginIdempotent(caller: UserCaller, key: string, bodyHash: string): ReturnType<typeof beginIdempotent>
-  finishIdempotent(caller: UserCaller, key: string, claim: IdempotentClaim, answer: KeptAnswer | null): Promise<void>
+  /** The keys that sign the registry's log, newest first: verifiers need them. */
+  verifierKeys(): Promise<VerifierKey[]>
   readiness(): Promise<{ database: boolean; search: boolean; disk: boolean }>
   metrics(): Promise<Metric[]>
   /** Adds metrics of a component that runs on top of the registry, such as a mirror. */
   addMetrics(read: () => Promise<Metric[]>): void
-  /** The extensions that the registry was opened with. */
-  readonly extensions: readonly RegistryExtension[]
   /** Ends long polls when a node shuts down: each responds with the entries that exist. */
   endWaits(): void
   /** Waits for running work, writes buffered counters and closes the database. */
   close(): Promise<void>
 }
 
+const parts = Symbol('parts')
+
+/**
+ * The parts of an open registry: its database, clock and the others. Pass a function only those that it needs. Throws a
+ * TypeError for a value that {@link openRegistry} did not return.
+ */
+export function partsOf(registry: Registry): OperatorContext {
+  const { [parts]: found } = registry as Registry & { [parts]?: OperatorContext }
+  if (found === undefined) throw new TypeError('This is not a registry. Pass what `openRegistry` returned.')
+  return found
+}
+
+/** A copy of a registry with some of its parts replaced, such as its clock. Only tests need it. */
+export function withParts(registry: Registry, changes: Partial<OperatorContext>): Registry {
+  return Object.assign({ ...registry }, { [parts]: { ...partsOf(registry), ...changes } })
+}
+
 const reputation = { changeStanding, creditSkill, recountCredit }
 const answerBytesMax = 24 * 1024 * 1024
 const memorySkillsMax = 60_000
-/** Free space below which a disk counts as full: SQLite needs room for its journal. */
-const diskBytesMin = 64 * 1024 * 1024
 
 /**
  * Opens a registry on an SQLite file or a PostgreSQL database, and creates the database if there is none.
@@ -193,6 +208,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     node: createServingNode(),
     setup: createSetupCode(database),
     startedAt: clock.now(),
+    extensions,
     secrets,
     closing: closing.signal,
     waits: waits.signal,
@@ -241,24 +257,18 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       throw error
     })
   }
-  return {
-    ...context,
-    extensions,
+  const registry: Registry = {
     authenticate: authenticator.authenticate,
     authenticateSession: authenticator.authenticateSession,
-    getCaller: (username) => getCaller(database, username),
-    beginIdempotent: (caller, key, bodyHash) => beginIdempotent(context, caller, key, bodyHash),
-    finishIdempotent: (caller, key, claim, answer) => finishIdempotent(context, caller, key, claim, answer),
-    readiness: async () => ({
-      database: await answersQueries(database),
-      search: search.ready,
-      disk: options.path === undefined || (await hasRoom(options.path)),
-    }),
+    getCaller: (username) => getCaller(context, username),
+    verifierKeys: () => readVerifierKeys(context),
+    readiness: () => readReadiness(context),
     metrics: async () => (await Promise.all([readNodeMetrics(context), ...metricReaders.map(readOrNothing)])).flat(),
     addMetrics: (read) => void metricReaders.push(read),
     endWaits: () => waits.abort(),
     close: () => (closed ??= close()),
   }
+  return Object.assign(registry, { [parts]: context })
 }
 
 /**
@@ -274,16 +284,4 @@ async function identify(database: Database, origin: string | undefined, clock: C
     await database.close()
     throw error
   }
-}
-
-async function getCaller(database: Database, username: string): Promise<UserCaller> {
-  const user = await database.read.selectFrom('users').selectAll().where('username', '=', username).executeTakeFirst()
-  if (!user) throw new RegistryError('not_found', `There is no user '${username}'.`)
-  return { kind: 'user', userId: user.id, username, plan: user.plan, role: user.role, scopes }
-}
-
-async function hasRoom(path: string): Promise<boolean> {
-  if (path === ':memory:') return true
-  const { bavail, bsize } = await statfs(dirname(path))
-  return bavail * bsize >= diskBytesMin
 }

@@ -1,4 +1,4 @@
-import type { WriteTransaction } from '@skillstead/core'
+import type { WriteTransaction } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import { updateOwn, type Run } from './run.ts'
 import type { Alarm, AlarmCode, Upstream } from './types.ts'
@@ -20,14 +20,14 @@ export class SyncAlarm extends Error {
 
 /** Keeps the alarm with the upstream, and tells the administrators' webhooks of it, in one transaction. */
 export async function raiseAlarm(run: Run, { code, message, keys }: SyncAlarm): Promise<Alarm> {
-  const { registry } = run.parts
+  const { context } = run.parts
   const { name, alarm: accepted } = run.upstream
   const needsKey = replacesKeys(code) && accepted !== null && isOtherOffer(accepted, keys)
-  const alarm: Alarm = { code, message, at: registry.clock.now(), keys: [...keys], ...(needsKey && { needsKey }) }
-  await registry.database.writer.write(async (trx) => {
+  const alarm: Alarm = { code, message, at: context.clock.now(), keys: [...keys], ...(needsKey && { needsKey }) }
+  await context.database.writer.write(async (trx) => {
     await updateOwn(trx, run, { alarm: JSON.stringify(alarm) })
     const data = { upstream: { name, location: run.upstream.location }, alarm: { code, message } }
-    await registry.events.emit(trx, { event: 'mirror.alarm', data: () => data, administrators: true })
+    await context.events.emit(trx, { event: 'mirror.alarm', data: () => data, administrators: true })
   })
   return alarm
 }

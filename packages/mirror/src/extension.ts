@@ -1,4 +1,5 @@
-import type { Registry, RegistryExtension } from '@skillstead/core'
+import type { RegistryExtension } from '@skillstead/core'
+import type { OperatorContext } from '@skillstead/core/internal'
 import { addFirstOrigins } from './applying/first-origins.ts'
 import { createUpstreamQueue } from './queue/upstream-queue.ts'
 import { migrations } from './tables/migrations.ts'
@@ -27,7 +28,7 @@ export const mirrorExtension: RegistryExtension = {
 }
 
 /** Throws a TypeError for a registry that was opened without the extension. */
-export function requireExtension({ extensions }: Pick<Registry, 'extensions'>): void {
+export function requireExtension({ extensions }: Pick<OperatorContext, 'extensions'>): void {
   if (extensions.some(({ name }) => name === mirrorExtension.name)) return
   throw new TypeError('Open the registry with `extensions: [mirrorExtension]` of @skillstead/mirror.')
 }

@@ -1,7 +1,7 @@
+import type { StorageContext } from '@skillstead/core/internal'
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Registry } from '@skillstead/core'
 import { type UpstreamRow, withUpstreams } from './tables/mirror-tables.ts'
 import { RegistryError } from '@skillstead/protocol'
 
@@ -20,7 +20,7 @@ const leaseMs = 10_000
 const renewMs = 3_000
 const lookMs = 250
 
-type Context = Pick<Registry, 'database' | 'clock'>
+type Context = StorageContext
 
 interface Holding {
   readonly lease: string | null

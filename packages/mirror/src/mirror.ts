@@ -1,6 +1,8 @@
+import type { Registry } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
+import type { MirrorContext } from './run.ts'
 import { setImmediate } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
-import type { Registry } from '@skillstead/core'
 import { asksNetwork, engines } from './engines.ts'
 import { toOperator } from './operator/operator.ts'
 import { requireExtension } from './extension.ts'
@@ -45,14 +47,15 @@ const refusalsDefault = 100
  * const { applied } = await mirror.sync('main')
  */
 export function createMirror(registry: Registry, options: MirrorOptions = {}): Mirror {
-  requireExtension(registry)
-  const parts = toParts(registry, options)
-  const { read, writer } = registry.database
+  const context = partsOf(registry)
+  requireExtension(context)
+  const parts = toParts(context, options)
+  const { read, writer } = context.database
   const closing = new AbortController()
   const running = new Map<string, Promise<unknown>>()
   const writing = createWriting(parts, closing.signal)
   const schedule = createSchedule({
-    clock: registry.clock,
+    clock: context.clock,
     onError: parts.onError,
     list: async () => reading.notice(await listUpstreams(read)),
     sync: syncOnSchedule,
@@ -62,11 +65,11 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
     running: (name) => running.get(name),
     begin: (name, within, engine) => begin(name, {}, { within, engine }),
   })
-  registry.addMetrics(async () => toMetrics(await status(), registry.clock.now()))
+  registry.addMetrics(async () => toMetrics(await status(), context.clock.now()))
 
   async function status(name?: string): Promise<UpstreamStatus[]> {
     const upstreams = name === undefined ? reading.notice(await listUpstreams(read)) : [await getUpstream(read, name)]
-    return readStatus(registry, upstreams, (one) => running.has(one))
+    return readStatus(context, upstreams, (one) => running.has(one))
   }
 
   async function sync(
@@ -114,7 +117,7 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
     const { name } = upstream
     if (running.has(name) || isOutOfReach(upstream, parts)) return
     try {
-      await sync(name, {}, (current) => (toNextAt(current, registry.clock.now()) ?? Infinity) <= registry.clock.now())
+      await sync(name, {}, (current) => (toNextAt(current, context.clock.now()) ?? Infinity) <= context.clock.now())
     } catch (error) {
       const isNothing = error instanceof RegistryError && ['conflict', 'offline', 'shutting_down'].includes(error.code)
       if (!isNothing) parts.onError(error)
@@ -127,8 +130,8 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
     accounts: writing.accounts,
     async add(name, location, given = {}) {
       const upstream = toNew(name, location, given)
-      const credential = given.apiKey === undefined ? null : registry.secrets.seal(given.apiKey)
-      await writer.write((trx) => insertUpstream(trx, { ...upstream, credential, at: registry.clock.now() }))
+      const credential = given.apiKey === undefined ? null : context.secrets.seal(given.apiKey)
+      await writer.write((trx) => insertUpstream(trx, { ...upstream, credential, at: context.clock.now() }))
       reading.forget()
       reading.notice(await listUpstreams(read))
       const [added] = await status(name)
@@ -145,7 +148,7 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
         if (running.has(name))
           throw new RegistryError('conflict', `A sync of '${name}' is running; wait until it ends.`)
         const { apiKey, ...changes } = toChanges(await getUpstream(read, name), given)
-        const credential = apiKey === undefined ? undefined : registry.secrets.seal(apiKey)
+        const credential = apiKey === undefined ? undefined : context.secrets.seal(apiKey)
         await writer.write((trx) => changeUpstream(trx, name, { ...changes, credential }))
       })
       reading.forget()
@@ -179,16 +182,16 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
         await setImmediate()
       }
       await reading.close()
-      registry.upstreams.attachOperator(undefined)
+      context.upstreams.attachOperator(undefined)
     },
   }
-  registry.upstreams.attachOperator(toOperator(registry, mirror, options))
+  context.upstreams.attachOperator(toOperator(context, mirror, options))
   return mirror
 }
 
 const runEngine = (run: Run): Promise<void> => engines[run.upstream.kind].sync(run)
 
-function toParts(registry: Registry, options: MirrorOptions): MirrorParts {
+function toParts(context: MirrorContext, options: MirrorOptions): MirrorParts {
   const {
     mode = 'prefer-local',
     privateNames = [],
@@ -198,21 +201,21 @@ function toParts(registry: Registry, options: MirrorOptions): MirrorParts {
     onError = (error) => console.error(error),
   } = options
   return {
-    registry,
+    context,
     mode,
     privateNames,
     onError,
     openFetch: (_, signal, waitMs) =>
       createUpstreamFetch({
         mode,
-        clock: registry.clock,
+        clock: context.clock,
         ca,
         fetch,
         sleep,
         signal,
         ...(waitMs !== undefined && { timeoutMs: waitMs, retries: 0, pauseMsMax: 0 }),
       }),
-    readCredential: ({ credential }) => (credential === null ? undefined : registry.secrets.open(credential)),
+    readCredential: ({ credential }) => (credential === null ? undefined : context.secrets.open(credential)),
   }
 }
 

@@ -1,4 +1,4 @@
-import { toRegistryError } from '@skillstead/core'
+import { toRegistryError } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import { SyncAlarm, acceptAlarm, raiseAlarm, replacesKeys, toAcceptedKeys, toPausedError } from './alarms.ts'
 import { requireVerifierKey } from './settings.ts'
@@ -26,21 +26,21 @@ export interface SyncOrder {
  * upstream that another run has or that is paused, and what the engine throws.
  */
 export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<SyncReport> {
-  const { registry } = parts
+  const { context } = parts
   const { name } = order
   const options = {
     ...order.options,
     allowRemovals: order.options.allowRemovals || order.options.accept === 'mass_removal',
   }
-  await getUpstream(registry.database.read, name)
+  await getUpstream(context.database.read, name)
   const asked = AbortSignal.any([order.signal, ...(options.signal ? [options.signal] : [])])
-  const lease = await takeLease(registry, name, asked).catch((error: unknown) => {
+  const lease = await takeLease(context, name, asked).catch((error: unknown) => {
     requireGoing({ signal: asked, upstream: { name } })
     throw error
   })
   const ending = AbortSignal.any([asked, lease.lost])
   const startedMs = performance.now()
-  const upstream = await getUpstream(registry.database.read, name).catch(giveBack(lease))
+  const upstream = await getUpstream(context.database.read, name).catch(giveBack(lease))
   if (order.isWanted?.(upstream) === false) {
     await lease.release()
     throw toConflict(name)
@@ -74,7 +74,7 @@ export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<Syn
 /** Looks whether it may go on, and from where. */
 async function prepare(run: Run, bundleKeys: SyncOrder['keys']): Promise<Pick<Run, 'upstream' | 'replacesKeys'>> {
   const { parts, upstream, options } = run
-  const { read, writer } = parts.registry.database
+  const { read, writer } = parts.context.database
   const { alarm, name } = upstream
   const accepted = options.accept ?? (options.allowRemovals ? 'mass_removal' : undefined)
   if (alarm && alarm.code !== accepted) throw toPausedError(upstream, alarm)
@@ -132,7 +132,7 @@ function toReport({ upstream, tally, http }: Run, durationMs: number): SyncRepor
 }
 
 function toStored({ parts, upstream, tally }: Run, report: SyncReport, problem: unknown) {
-  const now = parts.registry.clock.now()
+  const now = parts.context.clock.now()
   const code = problem instanceof RegistryError ? problem.code : 'internal'
   const error = problem === undefined ? null : { code, message: toMessage(problem), at: now }
   const stored: StoredReport = { last: problem === undefined ? report : upstream.report, error }

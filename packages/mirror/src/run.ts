@@ -1,6 +1,6 @@
 import { toStoredSubject } from './store/upstream-log.ts'
 import type { EntryOutcome } from './applying/mirrored-types.ts'
-import type { Registry, WriteTransaction } from '@skillstead/core'
+import type { CatalogueContext, Secrets, WriteTransaction } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import { toConflict, type Lease } from './lease.ts'
 import { isNameMatch } from './filters.ts'
@@ -8,9 +8,15 @@ import type { NetworkMode, SyncOptions, SyncProgress, SyncReport, Upstream } fro
 import type { UpstreamFetch } from './upstream-fetch.ts'
 import { withUpstreams } from './tables/mirror-tables.ts'
 
+/** The parts of a registry that its mirror uses. */
+export interface MirrorContext extends CatalogueContext {
+  /** Seals the API keys of upstreams. */
+  readonly secrets: Secrets
+}
+
 /** What all upstreams of a mirror share. */
 export interface MirrorParts {
-  readonly registry: Registry
+  readonly context: MirrorContext
   readonly mode: NetworkMode
   /** Full or short names, `*` as wildcard, that are never asked upstream and never come from there. */
   readonly privateNames: readonly string[]

@@ -1,5 +1,5 @@
 import type { Content } from '@skillstead/protocol'
-import { EncodedJson, type localCall } from '@skillstead/core'
+import { EncodedJson, type localCall } from '@skillstead/core/internal'
 import type { Call } from './call.ts'
 import { toContentHeaders } from './content.ts'
 import { toEtag } from './etags.ts'

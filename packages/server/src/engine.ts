@@ -1,5 +1,6 @@
 import type { H3 } from 'h3'
-import { SkillMoved, authorize, localCall, type CallOptions } from '@skillstead/core'
+import type { CallOptions } from '@skillstead/core'
+import { authorize, localCall, SkillMoved } from '@skillstead/core/internal'
 import { toLimitKey } from './addresses.ts'
 import { toAnswer, type Result } from './answers.ts'
 import { callOf, type Call } from './call.ts'
@@ -94,7 +95,7 @@ async function answerWith(node: NodeParts, route: Route, call: Call, payload?: P
   try {
     if (key === undefined) {
       const given = toAnswer(node, call, route, await work(node, route, call, payload))
-      const { port } = node.registry.upstreams
+      const { port } = node.context.upstreams
       return reply(call, port === undefined ? given : await withFreshness(port, call, route, given))
     }
     return await answerOnce(node, route, call, { key, payload }, () => work(node, route, call, payload))

@@ -1,4 +1,4 @@
-import { toMirroredRead, type UpstreamPort, type WantedSkill } from '@skillstead/core'
+import { toMirroredRead, type UpstreamPort, type WantedSkill } from '@skillstead/core/internal'
 import type { Call } from './call.ts'
 import type { Answer, Header } from './replies.ts'
 import type { Route } from './routes.ts'

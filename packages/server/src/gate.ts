@@ -1,5 +1,6 @@
 import { RegistryError, allowances, type AllowanceName } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
+import type { CatalogueContext } from '@skillstead/core/internal'
 import { toLimitKey, type Addresses } from './addresses.ts'
 import type { Call } from './call.ts'
 import { foreignPage, judgeOrigin } from './cross-origin.ts'
@@ -14,6 +15,8 @@ import { readSessionToken } from './sessions.ts'
 /** State shared by all requests; created once per node. */
 export interface NodeParts {
   readonly registry: Registry
+  /** The parts of the registry that the node uses. */
+  readonly context: CatalogueContext
   readonly addresses: Addresses
   /** The origin of the node's own pages, if the operator configured it. */
   readonly publicOrigin: string | undefined

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { RegistryError, toProblem, type EndpointName } from '@skillstead/protocol'
-import { EncodedJson, SkillMoved, type UserCaller } from '@skillstead/core'
+import type { UserCaller } from '@skillstead/core'
+import { beginIdempotent, EncodedJson, finishIdempotent, SkillMoved } from '@skillstead/core/internal'
 import { toAnswer, type Result } from './answers.ts'
 import { withAddress } from './own-address.ts'
 import type { Call } from './call.ts'
@@ -41,18 +42,18 @@ export async function answerOnce(
   { key, payload }: { key: string; payload: Payload | undefined },
   work: () => Promise<Result>,
 ): Promise<Response> {
-  const { registry } = node
+  const { context } = node
   const caller = call.caller as UserCaller
-  const begun = await registry.beginIdempotent(caller, key, hashRequest(call, payload))
+  const begun = await beginIdempotent(context, caller, key, hashRequest(call, payload))
   if (begun.state === 'done') return replay(node, call, begun)
   let result: Result
   try {
     result = await work()
   } catch (thrown) {
-    await registry.finishIdempotent(caller, key, begun, keepError(call, thrown))
+    await finishIdempotent(context, caller, key, begun, keepError(call, thrown))
     throw thrown
   }
-  await registry.finishIdempotent(caller, key, begun, { status: result.status, body: keepBody(route, result.body) })
+  await finishIdempotent(context, caller, key, begun, { status: result.status, body: keepBody(route, result.body) })
   return reply(call, toAnswer(node, call, route, result))
 }
 

@@ -1,4 +1,4 @@
-import type { NodePort } from '@skillstead/core'
+import type { NodePort } from '@skillstead/core/internal'
 import { planNames } from '@skillstead/protocol'
 import type { NodeParts } from './gate.ts'
 import { defaultRates } from './quotas.ts'

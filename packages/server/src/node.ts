@@ -2,6 +2,7 @@ import { H3 } from 'h3'
 import type { ServerRequest } from 'srvx'
 import { RegistryError, limits } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { createAddresses } from './addresses.ts'
 import { Call, callOf } from './call.ts'
 import { isOrigin } from './cross-origin.ts'
@@ -51,21 +52,23 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
   if (options.publicUrl !== undefined && !URL.canParse(options.publicUrl)) {
     throw new TypeError(`\`publicUrl\` is not a URL: ${options.publicUrl}`)
   }
+  const parts = partsOf(registry)
   const addresses = createAddresses(options.trustedProxies ?? [])
   const node: NodeParts = {
     registry,
+    context: parts,
     addresses,
     publicOrigin: options.publicUrl === undefined ? undefined : new URL(options.publicUrl).origin,
     addressOf: createAddressOf(options.publicUrl, addresses),
     corsOrigins: toCorsOrigins(options.corsOrigins),
-    quotas: createQuotas(options, registry.sharedLimits),
+    quotas: createQuotas(options, parts.sharedLimits),
     bodies: createInFlight(bodyLimits),
     metrics: createMetrics(),
     log: createRequestLog(options.logger),
     requireKey: options.requireKey ?? false,
     draining: false,
   }
-  registry.node.attach(toNodePort(node))
+  parts.node.attach(toNodePort(node))
   // Invalid escapes are refused by our own code, with all headers, instead of by h3 before our code runs.
   const app = new H3({ allowMalformedURL: true, silent: true })
   mountEndpoints(app, node)

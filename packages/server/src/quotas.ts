@@ -1,6 +1,7 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { planNames, plans, type PlanName } from '@skillstead/protocol'
-import type { Caller, Registry } from '@skillstead/core'
+import type { Caller } from '@skillstead/core'
+import type { SharedLimits } from '@skillstead/core/internal'
 import { toLimitKey } from './addresses.ts'
 import type { NodeOptions, Rates } from './options.ts'
 
@@ -55,10 +56,7 @@ const unlimited: Quota = {
  * Requests per minute, in fixed windows that start with the first request. Counted in memory, or across all nodes on
  * one database; while the database does not respond, each node counts for itself.
  */
-export function createQuotas(
-  options: Pick<NodeOptions, 'rates' | 'addressesMax'>,
-  shared?: Registry['sharedLimits'],
-): Quotas {
+export function createQuotas(options: Pick<NodeOptions, 'rates' | 'addressesMax'>, shared?: SharedLimits): Quotas {
   if (options.rates === 'off') {
     const nothing = () => unlimited
     return { rates: undefined, spend: nothing, peek: nothing, spendFile: nothing, spendBytes: nothing }
@@ -96,7 +94,7 @@ interface Limiter {
 type Policy = Pick<Quota, 'policy' | 'limit' | 'unit'>
 type Standing = Pick<Quota, 'remaining' | 'exceeded'> & { readonly resetMs: number }
 
-function createLimiter(policy: Policy, shared: Registry['sharedLimits']): Limiter {
+function createLimiter(policy: Policy, shared?: SharedLimits): Limiter {
   const memory = createMemoryLimiter(policy.limit)
   const allowance = { points: policy.limit, windowMs: windowSeconds * 1000, share: leaseShare }
   const toKey = (key: string) => `${policy.policy} ${key}`

@@ -1,6 +1,6 @@
 import { ReadableStream } from 'node:stream/web'
 import { FastResponse } from 'srvx'
-import { toRegistryError as toKnownError } from '@skillstead/core'
+import { toRegistryError as toKnownError } from '@skillstead/core/internal'
 import { allowances, RegistryError, errorTable, toProblem } from '@skillstead/protocol'
 import type { Call } from './call.ts'
 import { matchesEtag, toEtag } from './etags.ts'

@@ -35,7 +35,7 @@ export function requireOwnPage(node: NodeParts, call: Call): void {
 /** Moves the session of a result from the body into a cookie; without a session, deletes the cookie. */
 export function moveSession(node: NodeParts, call: Call, { status, body }: Result): Result {
   const { session, ...rest } = (body ?? {}) as { session?: string; expiresAt?: string }
-  const leftMs = rest.expiresAt === undefined ? 0 : Date.parse(rest.expiresAt) - node.registry.clock.now()
+  const leftMs = rest.expiresAt === undefined ? 0 : Date.parse(rest.expiresAt) - node.context.clock.now()
   const cookie = [
     `${cookieNameOf(node, call)}=${session ?? ''}`,
     'Path=/',

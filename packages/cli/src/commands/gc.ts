@@ -1,4 +1,4 @@
-import { collectGarbage, compact, readUse, type FileUse, type Garbage } from '@skillstead/core'
+import { collectGarbage, compact, type FileUse, type Garbage, partsOf, readUse } from '@skillstead/core/internal'
 import { flag, type Command } from '../command.ts'
 import { toSize } from '../mirror/bundle-lines.ts'
 import { storeOptions, withRegistry } from '../place.ts'
@@ -24,8 +24,9 @@ export const gc: Command<Collected> = {
     const dryRun = flag(given, 'dry-run')
     const compacted = flag(given, 'vacuum') && !dryRun
     return withRegistry(given, async (registry) => {
-      const garbage = await collectGarbage(registry, { dryRun, report: output.say })
-      const file = compacted ? await compact(registry) : await readUse(registry)
+      const parts = partsOf(registry)
+      const garbage = await collectGarbage(parts, { dryRun, report: output.say })
+      const file = compacted ? await compact(parts) : await readUse(parts)
       return { dryRun, garbage, file: file ?? null, compacted }
     })
   },

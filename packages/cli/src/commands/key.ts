@@ -45,9 +45,9 @@ export const rotate: Command<Rotated> = {
   options: { overlap: { value: 'DAYS', help: 'how long both keys sign. Default: 30' }, ...storeOptions },
   async run(given) {
     const overlapDays = toDays(text(given, 'overlap') ?? '30')
-    const { rotateKey } = await import('@skillstead/core')
+    const { partsOf, rotateKey } = await import('@skillstead/core/internal')
     const [current, before] = await withRegistry(given, (registry) =>
-      rotateKey(registry, { overlapMs: overlapDays * dayMs }),
+      rotateKey(partsOf(registry), { overlapMs: overlapDays * dayMs }),
     )
     return { key: current!.vkey, before: before!.vkey, retiresAt: before!.retiresAt!, overlapDays }
   },

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import type { FeedEntry, SyncReport } from '@skillstead/mirror'
 import type { Command } from '../command.ts'
@@ -110,8 +111,8 @@ async function follow(
 async function readSources(registry: Registry, entries: readonly FeedEntry[]): Promise<Map<string, string>> {
   if (entries.length === 0) return new Map()
   const names = [...new Set(entries.map(toFullName))]
-  const rows = await registry.database.read
-    .selectFrom('skills')
+  const rows = await partsOf(registry)
+    .database.read.selectFrom('skills')
     .select(['full_name', 'origin_upstream'])
     .where('full_name', 'in', names)
     .where('origin_kind', '=', 'mirror')

@@ -1,4 +1,5 @@
-import { guest, localApi, makePrivateFolder, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
+import { guest, localApi, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
+import { makePrivateFolder, partsOf } from '@skillstead/core/internal'
 import { mirrorExtension } from '@skillstead/mirror/extension'
 import type { Mirror } from '@skillstead/mirror'
 import { isSkillName, planNames } from '@skillstead/protocol'
@@ -131,14 +132,14 @@ function isPortTaken(error: unknown): error is Error {
 export function tellAddress({ node, registry }: Running, output: Output, setupCode?: string): void {
   const { url, port } = node
   output.print(output.json ? JSON.stringify({ url, port, setupCode }) : `Skillstead listens on ${url}`)
-  const warning = findAccessWarning(registry.database.path)
+  const warning = findAccessWarning(partsOf(registry).database.path)
   if (warning !== undefined) output.say(warning)
 }
 
 /** The setup code of a node without users. Anyone who knows it can create the first user, an administrator. */
 async function findSetupCode(registry: Registry): Promise<string | undefined> {
   const { needed } = await localApi(registry, guest).getSetup()
-  return needed ? registry.setup.code : undefined
+  return needed ? partsOf(registry).setup.code : undefined
 }
 
 /** Waits for an interruption, then shuts down in order. */

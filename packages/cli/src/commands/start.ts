@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { guest, localApi, makePrivateFolder, openRegistry, systemCaller, type Registry } from '@skillstead/core'
+import { guest, localApi, openRegistry, type Registry, systemCaller } from '@skillstead/core'
+import { makePrivateFolder } from '@skillstead/core/internal'
 import { mirrorExtension } from '@skillstead/mirror/extension'
 import type { Command } from '../command.ts'
 import { createErrorLog } from '../output.ts'

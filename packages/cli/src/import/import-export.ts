@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { makePrivateFolder } from '@skillstead/core'
+import { makePrivateFolder } from '@skillstead/core/internal'
 import { importRegistry, isExport, type ImportSummary } from '@skillstead/maintenance'
 import { mirrorExtension } from '@skillstead/mirror/extension'
 import { UsageError, text, type Arguments } from '../command.ts'

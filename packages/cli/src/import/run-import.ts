@@ -1,4 +1,5 @@
-import { importVersions, systemCaller, type ImportedVersion, type Registry } from '@skillstead/core'
+import { type Registry, systemCaller } from '@skillstead/core'
+import { type ImportedVersion, importVersions, partsOf } from '@skillstead/core/internal'
 import { createNamer, type ImportName } from './names.ts'
 import { isUnreadable, type SkillRecord, type Source, type SourceItem } from './records.ts'
 
@@ -99,7 +100,7 @@ async function importBatch(
   summary: ImportSummary,
   onProgress: (records: number) => void,
 ) {
-  const outcomes = await importVersions(registry, batch.versions, systemCaller)
+  const outcomes = await importVersions(partsOf(registry), batch.versions, systemCaller)
   let next = 0
   for (const { id, versions } of batch.records) {
     const own = outcomes.slice(next, next + versions)

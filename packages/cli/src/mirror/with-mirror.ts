@@ -23,7 +23,7 @@ export async function withMirror<T>(
 ): Promise<T> {
   const parts = { ...(await toMirrorOptions(given)), onError: toErrorLog(given), ...options }
   // Create nothing in a folder without a registry.
-  const { makePrivateFolder } = await import('@skillstead/core')
+  const { makePrivateFolder } = await import('@skillstead/core/internal')
   toLocation(given, make ? { make: makePrivateFolder } : {})
   return withRegistry(
     given,

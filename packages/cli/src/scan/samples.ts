@@ -64,7 +64,7 @@ async function* readInput(stdin: Io['stdin']): AsyncGenerator<Sample> {
 }
 
 async function* readAddress(url: string, outgoing: OutgoingOptions): AsyncGenerator<Sample> {
-  const { readExternalText } = await import('@skillstead/core')
+  const { readExternalText } = await import('@skillstead/core/internal')
   const { address, text } = await readExternalText(url, outgoing)
   yield { id: address, files: [{ path: 'SKILL.md', bytes: Buffer.from(text) }] }
 }

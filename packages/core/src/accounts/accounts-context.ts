@@ -1,14 +1,11 @@
 import type { PlanName } from '@skillstead/protocol'
 import type { Outgoing } from '../http/outgoing.ts'
-import type { Clock } from '../kernel/clock.ts'
 import type { Outbox } from '../outbox/outbox.ts'
-import type { Database } from '../storage/database.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** Dependencies of users, keys, sessions and author verification. */
-export interface AccountsContext {
-  readonly database: Database
-  readonly clock: Clock
+export interface AccountsContext extends StorageContext {
   readonly outbox: Outbox
   readonly outgoing: Outgoing
   /** Name of this node, which verification tokens contain. */

@@ -14,6 +14,7 @@ import type { CopyIndex } from './copy-index.ts'
 import type { Artifacts } from './discovery-artifacts.ts'
 import type { ScanPolicy } from './scan-policy.ts'
 import type { SkillSettings } from './skill-rows.ts'
+import type { Upstreams } from './upstream-port.ts'
 import type { MirroredInstalls, PublicNames, UsedSkill } from './use-counts.ts'
 import type { Visible } from './visibility.ts'
 
@@ -47,6 +48,8 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly events: Events
   readonly upstreamQueue: UpstreamQueue
   readonly upstreamLogs: UpstreamLogs
+  /** The upstreams of a mirror, once one is attached. */
+  readonly upstreams: Upstreams
 }
 
 /*

@@ -1,6 +1,6 @@
 import type { OperatorContext } from './operator-context.ts'
+import { answersQueries } from './readiness.ts'
 import { countUnscanned } from '../governance/rescan.ts'
-import type { Database } from '../storage/database.ts'
 
 /** A metric for the operator. */
 export interface Metric {
@@ -87,14 +87,4 @@ export async function readStoredMetrics({ database, outbox, clock }: OperatorCon
 /** If the database is unavailable, only its own metrics are missing, not those that report the problem. */
 export function readOrNothing(read: () => Promise<Metric[]>): Promise<Metric[]> {
   return read().catch(() => [])
-}
-
-/** Whether the database responds. */
-export async function answersQueries(database: Database): Promise<boolean> {
-  try {
-    await database.read.selectFrom('heads').select('id').execute()
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,25 +1,27 @@
 import { RegistryError, type MirrorStatus, type MirrorWrite, type Parsed, type endpoints } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { OperatorContext } from './operator-context.ts'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import type { UpstreamOperator } from '../catalogue/upstream-port.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 
 type Input<Name extends keyof typeof endpoints> = Parsed<(typeof endpoints)[Name]>
 
 /** GET /mirrors: an empty list if the registry has no mirror. */
-export async function listMirrors({ upstreams }: OperatorContext): Promise<{ mirrors: MirrorStatus[]; total: number }> {
+export async function listMirrors({
+  upstreams,
+}: CatalogueContext): Promise<{ mirrors: MirrorStatus[]; total: number }> {
   const mirrors = (await upstreams.operator?.list()) ?? []
   return { mirrors, total: mirrors.length }
 }
 
 /** GET /mirrors/<upstream>. */
-export function showMirror(context: OperatorContext, { upstream }: Input<'getMirror'>): Promise<MirrorStatus> {
+export function showMirror(context: CatalogueContext, { upstream }: Input<'getMirror'>): Promise<MirrorStatus> {
   return getOperator(context).get(upstream)
 }
 
 /** POST /mirrors. */
-export async function addMirror(context: OperatorContext, input: Input<'addMirror'>, caller: Caller) {
+export async function addMirror(context: CatalogueContext, input: Input<'addMirror'>, caller: Caller) {
   const added = await getOperator(context).add(input)
   await audit(context, caller, 'mirror.add', added.name, { kind: added.kind, location: added.location })
   return added
@@ -27,7 +29,7 @@ export async function addMirror(context: OperatorContext, input: Input<'addMirro
 
 /** DELETE /mirrors/<upstream>: mirrored content stays. */
 export async function removeMirror(
-  context: OperatorContext,
+  context: CatalogueContext,
   { upstream }: Input<'removeMirror'>,
   caller: Caller,
 ): Promise<undefined> {
@@ -37,7 +39,7 @@ export async function removeMirror(
 
 /** POST /mirrors/<upstream>/sync. */
 export async function syncMirror(
-  context: OperatorContext,
+  context: CatalogueContext,
   input: Input<'syncMirror'>,
   caller: Caller,
 ): Promise<MirrorStatus> {
@@ -50,7 +52,7 @@ export async function syncMirror(
 }
 
 /** GET /mirrors/<upstream>/writes. Default: pending and conflicting writes. */
-export async function listMirrorWrites(context: OperatorContext, input: Input<'listMirrorWrites'>) {
+export async function listMirrorWrites(context: CatalogueContext, input: Input<'listMirrorWrites'>) {
   const { upstream, state, page, limit } = input
   const states = state === undefined ? (['pending', 'conflict'] as const) : [state]
   const wanted = { states, offset: toOffset(page, limit), limit }
@@ -60,7 +62,7 @@ export async function listMirrorWrites(context: OperatorContext, input: Input<'l
 
 /** POST /mirrors/<upstream>/writes/<id>. */
 export async function settleMirrorWrite(
-  context: OperatorContext,
+  context: CatalogueContext,
   { upstream, id, action, newName }: Input<'settleMirrorWrite'>,
   caller: Caller,
 ): Promise<MirrorWrite> {
@@ -77,7 +79,7 @@ function toSettlement(action: Input<'settleMirrorWrite'>['action'], newName: str
   throw new RegistryError('invalid_request', `newName ${message}.`, { errors: [{ path: 'newName', message }] })
 }
 
-function getOperator({ upstreams }: OperatorContext): UpstreamOperator {
+function getOperator({ upstreams }: CatalogueContext): UpstreamOperator {
   if (upstreams.operator) return upstreams.operator
   throw new RegistryError(
     'conflict',
@@ -86,7 +88,7 @@ function getOperator({ upstreams }: OperatorContext): UpstreamOperator {
 }
 
 async function audit(
-  { database, clock }: OperatorContext,
+  { database, clock }: CatalogueContext,
   caller: Caller,
   action: string,
   subject: string,

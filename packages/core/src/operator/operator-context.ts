@@ -2,16 +2,14 @@ import type { SharedLimits } from '../accounts/shared-limits.ts'
 import type { CommunityContext } from '../community/community-context.ts'
 import type { DownloadCounters } from '../community/download-counters.ts'
 import type { Secrets } from '../kernel/secrets.ts'
-import type { Upstreams } from '../catalogue/upstream-port.ts'
 import type { WebhooksContext } from '../webhooks/webhooks-context.ts'
+import type { RegistryExtension } from './extension.ts'
 import type { ServingNode } from './node-port.ts'
 import type { BackupPlan } from './scheduled-backups.ts'
 import type { SetupCode } from './setup-code.ts'
 
 /** Dependencies of the operator endpoints: the whole registry. */
 export interface OperatorContext extends CommunityContext, WebhooksContext {
-  /** The upstreams of a mirror, once one is attached. */
-  readonly upstreams: Upstreams
   readonly counters: DownloadCounters
   /** Limits across the nodes on one database; undefined when a database has one node. */
   readonly sharedLimits: SharedLimits | undefined
@@ -23,6 +21,8 @@ export interface OperatorContext extends CommunityContext, WebhooksContext {
   readonly setup: SetupCode
   /** When the registry was opened, in milliseconds since 1970. */
   readonly startedAt: number
+  /** The extensions that the registry was opened with. */
+  readonly extensions: readonly RegistryExtension[]
   /** Seals values that clients return to the node. */
   readonly secrets: Secrets
 }

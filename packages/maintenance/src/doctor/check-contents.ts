@@ -4,7 +4,7 @@ import {
   type Blob,
   countRows,
   createProgress,
-  type OperatorContext,
+  type CatalogueContext,
   readPages,
   type Tell,
   unpackBlob,
@@ -19,17 +19,17 @@ const batchBytesMax = 4 * 1024 * 1024
 /** Decompresses and hashes every stored file. */
 export const contentsCheck: Check = {
   name: 'contents',
-  async run(registry, report, faults) {
-    const total = await checkBlobs(registry, faults, report)
-    await checkSizes(registry, faults)
-    await checkQuarantined(registry, faults)
-    const unused = await countUnused(registry)
+  async run(context, report, faults) {
+    const total = await checkBlobs(context, faults, report)
+    await checkSizes(context, faults)
+    await checkQuarantined(context, faults)
+    const unused = await countUnused(context)
     const also = unused === 0 ? '' : ` ${unused} of them are unreferenced: skillstead gc removes them.`
     return faults.toOutcome(`All ${total} contents match their digests.${also}`, restoreAdvice)
   },
 }
 
-async function checkBlobs({ database }: OperatorContext, faults: Faults, report: Tell): Promise<number> {
+async function checkBlobs({ database }: CatalogueContext, faults: Faults, report: Tell): Promise<number> {
   const total = await countRows(database.read.selectFrom('blobs'))
   const progress = createProgress(report, 'contents', total)
   const read = (after: string) =>
@@ -74,7 +74,7 @@ async function checkBlob(blob: Blob, name: string, faults: Faults): Promise<void
 }
 
 /** Compares the sizes in file lists with those of the contents. */
-async function checkSizes({ database }: OperatorContext, faults: Faults): Promise<void> {
+async function checkSizes({ database }: CatalogueContext, faults: Faults): Promise<void> {
   const rows = await database.read
     .selectFrom('version_files')
     .innerJoin('blobs', 'blobs.digest', 'version_files.digest')
@@ -88,7 +88,7 @@ async function checkSizes({ database }: OperatorContext, faults: Faults): Promis
 }
 
 /** The files of quarantined versions are stored separately. */
-async function checkQuarantined({ database }: OperatorContext, faults: Faults): Promise<void> {
+async function checkQuarantined({ database }: CatalogueContext, faults: Faults): Promise<void> {
   const quarantined = await database.read
     .selectFrom('held_versions')
     .select(['id', 'full_name'])
@@ -102,7 +102,7 @@ async function checkQuarantined({ database }: OperatorContext, faults: Faults): 
   }
 }
 
-async function countUnused({ database }: OperatorContext): Promise<number> {
+async function countUnused({ database }: CatalogueContext): Promise<number> {
   return countRows(
     database.read
       .selectFrom('blobs')

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import {
-  type OperatorContext,
+  type CatalogueContext,
   readPages,
   toTrustScore,
   trustTable,
@@ -104,7 +104,7 @@ async function repairTrust(trx: WriteTransaction, ids: readonly string[]): Promi
   }
 }
 
-async function checkTrust(database: OperatorContext['database'], faults: Faults): Promise<void> {
+async function checkTrust(database: CatalogueContext['database'], faults: Faults): Promise<void> {
   for await (const agents of readAgents(database)) {
     for (const agent of agents) {
       const right = toTrustScore(agent)
@@ -114,12 +114,12 @@ async function checkTrust(database: OperatorContext['database'], faults: Faults)
   }
 }
 
-function readAgents({ read }: OperatorContext['database']) {
+function readAgents({ read }: CatalogueContext['database']) {
   const page = (after: string) => selectAgents(read).where('id', '>', after).orderBy('id').limit(pageRows).execute()
   return readPages('', page, ({ id }) => id)
 }
 
-function selectAgents(db: OperatorContext['database']['read']) {
+function selectAgents(db: CatalogueContext['database']['read']) {
   const columns = trustTable.map(({ counter }) => counter)
   return db.selectFrom('agents').select(['id', 'agent_key', 'trust_score', ...columns])
 }

@@ -5,7 +5,7 @@ import {
   createProgress,
   findScan,
   type ListedVersion,
-  type OperatorContext,
+  type CatalogueContext,
   readFiles,
   readPages,
   selectVersions,
@@ -46,7 +46,7 @@ export const documentsCheck: Check = {
   },
 }
 
-function readSkills({ read }: OperatorContext['database']) {
+function readSkills({ read }: CatalogueContext['database']) {
   const page = (after: number) =>
     read.selectFrom('skills').selectAll().where('num', '>', after).orderBy('num').limit(pageRows).execute()
   return readPages(0, page, ({ num }) => num)

@@ -4,7 +4,7 @@ import {
   createProgress,
   type FileRow,
   isPublicMatter,
-  type OperatorContext,
+  type CatalogueContext,
   readFilesOfMany,
   readPages,
   type SkillRow,
@@ -30,7 +30,7 @@ export const entriesCheck: Check = {
   },
 }
 
-type Database = OperatorContext['database']
+type Database = CatalogueContext['database']
 
 /**
  * Fields of an entry that the version's row also has, without those that administrators and owners can change later.

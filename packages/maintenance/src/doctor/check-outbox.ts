@@ -1,4 +1,4 @@
-import { type OperatorContext, readPages } from '@skillstead/core/internal'
+import { type CatalogueContext, readPages } from '@skillstead/core/internal'
 import { type Check, type Faults } from './finding.ts'
 
 const pageRows = 500
@@ -6,13 +6,13 @@ const pageRows = 500
 /** Overdue jobs are not a fault: no node may have run for a while. Jobs that cannot be parsed are. */
 export const outboxCheck: Check = {
   name: 'outbox',
-  async run(registry, _tell, faults) {
-    await findUnreadable(registry, faults)
-    return faults.toOutcome(await describe(registry), 'Find out with mirror outbox or the webhook what was lost.')
+  async run(context, _tell, faults) {
+    await findUnreadable(context, faults)
+    return faults.toOutcome(await describe(context), 'Find out with mirror outbox or the webhook what was lost.')
   },
 }
 
-async function describe({ outbox, clock }: OperatorContext): Promise<string> {
+async function describe({ outbox, clock }: CatalogueContext): Promise<string> {
   const { pending, failed, oldestDueAt } = await outbox.figures()
   const minutes = oldestDueAt === null ? 0 : Math.floor((clock.now() - oldestDueAt) / 60_000)
   const overdue = minutes < 1 ? '' : `, one of them overdue for ${toDuration(minutes)}: does a node run?`
@@ -24,7 +24,7 @@ function toDuration(minutes: number): string {
   return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / (24 * 60))} days`
 }
 
-async function findUnreadable({ database }: OperatorContext, faults: Faults): Promise<void> {
+async function findUnreadable({ database }: CatalogueContext, faults: Faults): Promise<void> {
   const read = (after: string) =>
     database.read
       .selectFrom('outbox')

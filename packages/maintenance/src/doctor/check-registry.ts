@@ -1,4 +1,5 @@
-import { recordAudit, type Registry, systemCaller, type Tell } from '@skillstead/core/internal'
+import { type Registry, systemCaller } from '@skillstead/core'
+import { type CatalogueContext, partsOf, recordAudit, type Tell } from '@skillstead/core/internal'
 import { backupsCheck } from './check-backups.ts'
 import { contentsCheck } from './check-contents.ts'
 import { countersCheck } from './check-counters.ts'
@@ -63,25 +64,26 @@ interface CheckOptions {
 export async function checkRegistry(registry: Registry, options: CheckOptions = {}): Promise<Finding[]> {
   const { deep = false, report = () => {} } = options
   const findings: Finding[] = []
-  const extensionChecks = registry.extensions.flatMap(({ checks = [] }) => checks.map(toCheck))
+  const context = partsOf(registry)
+  const extensionChecks = context.extensions.flatMap(({ checks = [] }) => checks.map(toCheck))
   for (const check of deep ? [...deepChecks, ...extensionChecks, backupsCheck] : quickChecks) {
-    findings.push(await runCheck(check, registry, (line) => report(`${check.name}: ${line}`)))
+    findings.push(await runCheck(check, context, (line) => report(`${check.name}: ${line}`)))
   }
   return findings
 }
 
 /** Reports only faults that a second run confirms: a running node may change rows between two reads of a comparison. */
-async function runCheck(check: Check, registry: Registry, report: Tell): Promise<Finding> {
+async function runCheck(check: Check, context: CatalogueContext, report: Tell): Promise<Finding> {
   const faults = new Faults()
-  const found = await attempt(check, registry, report, faults)
+  const found = await attempt(check, context, report, faults)
   if (found.ok) return found
-  return attempt(check, registry, report, faults.isEmpty ? new Faults() : new Faults(faults))
+  return attempt(check, context, report, faults.isEmpty ? new Faults() : new Faults(faults))
 }
 
 /** A check that throws is reported as a finding, and the next check runs. */
-async function attempt(check: Check, registry: Registry, report: Tell, faults: Faults): Promise<Finding> {
+async function attempt(check: Check, context: CatalogueContext, report: Tell, faults: Faults): Promise<Finding> {
   try {
-    return { name: check.name, ...(await check.run(registry, report, faults)) }
+    return { name: check.name, ...(await check.run(context, report, faults)) }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     const repairable = check.repair ? { repairable: true as const } : {}
@@ -91,15 +93,16 @@ async function attempt(check: Check, registry: Registry, report: Tell, faults: F
 
 /** Repairs the findings of {@link checkRegistry} that are `repairable`, by rebuilding the derived data. */
 export async function repairRegistry(registry: Registry, findings: readonly Finding[]): Promise<void> {
+  const context = partsOf(registry)
   const wanted = new Set(findings.filter(({ ok, repairable }) => !ok && repairable).map(({ name }) => name))
   const checks = [...deepChecks, ...quickChecks].filter(({ name, repair }) => repair && wanted.has(name))
   for (const [name, check] of new Map(checks.map((one) => [one.name, one]))) {
-    await check.repair!(registry)
-    if (name !== 'reputation') await note(registry, name)
+    await check.repair!(context)
+    if (name !== 'reputation') await note(context, name)
   }
 }
 
-function note({ database, clock }: Registry, subject: string): Promise<void> {
+function note({ database, clock }: CatalogueContext, subject: string): Promise<void> {
   return database.writer.write((trx) =>
     recordAudit(trx, { caller: systemCaller, action: 'doctor.repair', subject, at: clock.now() }),
   )

@@ -5,7 +5,7 @@ import {
   findBlob,
   findCrowded,
   forgetSketches,
-  type OperatorContext,
+  type CatalogueContext,
   readPages,
   readSources,
   type Sketch,
@@ -18,8 +18,8 @@ const pageRows = 100
 /** Compares the copy check's sketches with the texts of all versions. */
 export const sketchesCheck: Check = {
   name: 'sketches',
-  async run(registry, report, faults) {
-    const { database } = registry
+  async run(context, report, faults) {
+    const { database } = context
     const waiting = await database.read
       .selectFrom('meta')
       .select('key')
@@ -35,11 +35,11 @@ export const sketchesCheck: Check = {
       ({ id }) => id,
     )) {
       const sources = await readSources(
-        registry,
+        context,
         rows.map(({ id }) => id),
       )
       for (const row of rows) {
-        const problem = await findProblem(registry, row, sources.get(row.id)?.digest)
+        const problem = await findProblem(context, row, sources.get(row.id)?.digest)
         if (problem) faults.add(problem)
         await setImmediate()
       }
@@ -54,7 +54,7 @@ export const sketchesCheck: Check = {
 
 type Row = Awaited<ReturnType<typeof readVersions>>[number]
 
-function readVersions({ read }: OperatorContext['database'], after: string) {
+function readVersions({ read }: CatalogueContext['database'], after: string) {
   return read
     .selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')
@@ -68,7 +68,7 @@ function readVersions({ read }: OperatorContext['database'], after: string) {
 }
 
 async function findProblem(
-  context: OperatorContext,
+  context: CatalogueContext,
   row: Row,
   digest: string | undefined,
 ): Promise<string | undefined> {
@@ -81,13 +81,13 @@ async function findProblem(
   return (await isKnown(context, row.num, sketch)) ? undefined : `The copy check's sketch of ${name} is incomplete.`
 }
 
-async function readSketch({ database }: OperatorContext, digest: string): Promise<Sketch | undefined> {
+async function readSketch({ database }: CatalogueContext, digest: string): Promise<Sketch | undefined> {
   const bytes = await findBlob(database.read, digest).catch(() => undefined)
   return bytes && toSketch(bytes)
 }
 
 /** Shingles of very many skills are stored only for the first ones. */
-async function isKnown({ copies, database }: OperatorContext, num: number, { kept }: Sketch): Promise<boolean> {
+async function isKnown({ copies, database }: CatalogueContext, num: number, { kept }: Sketch): Promise<boolean> {
   const found = new Set((await copies.findHolders(kept, [num])).map(({ shingle }) => shingle))
   const lacking = kept.filter((shingle) => !found.has(shingle))
   return lacking.length === 0 || (await findCrowded(database.read, lacking)).length === lacking.length

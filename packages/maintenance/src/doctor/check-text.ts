@@ -3,10 +3,9 @@ import {
   clearTexts,
   findWrongTexts,
   type NumberedText,
-  type OperatorContext,
+  type CatalogueContext,
   putSkillText,
   readPages,
-  type Registry,
   toIndexText,
 } from '@skillstead/core/internal'
 import { repairAdvice, type Check } from './finding.ts'
@@ -30,7 +29,7 @@ export const textCheck: Check = {
 }
 
 /** Rebuilds the full-text index. */
-export async function repairText({ database }: Registry): Promise<void> {
+export async function repairText({ database }: CatalogueContext): Promise<void> {
   const { writer, dialect } = database
   await writer.write((trx) => clearTexts(trx, dialect))
   for (let after: number | undefined = 0; after !== undefined;) {
@@ -48,7 +47,7 @@ export async function repairText({ database }: Registry): Promise<void> {
   }
 }
 
-function readTexts({ read }: OperatorContext['database']): AsyncGenerator<NumberedText[]> {
+function readTexts({ read }: CatalogueContext['database']): AsyncGenerator<NumberedText[]> {
   return readPages(
     0,
     (after) => readPage(read, after),
@@ -57,7 +56,7 @@ function readTexts({ read }: OperatorContext['database']): AsyncGenerator<Number
 }
 
 /** The texts that the index should contain: of all skills except withdrawn ones. */
-async function readPage(db: OperatorContext['database']['read'], after: number): Promise<NumberedText[]> {
+async function readPage(db: CatalogueContext['database']['read'], after: number): Promise<NumberedText[]> {
   const columns = [
     ...(['num', 'full_name', 'name', 'owner', 'display_name', 'keywords', 'description'] as const),
     ...(['headings', 'summary', 'category'] as const),

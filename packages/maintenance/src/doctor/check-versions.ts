@@ -1,19 +1,19 @@
 import { toManifest } from '@skillstead/protocol'
-import { toDigest } from '@skillstead/skill-format/archives'
 import {
   countRows,
   createProgress,
   type FileRow,
-  type OperatorContext,
+  type CatalogueContext,
   readFilesOfMany,
   readPages,
   type Tell,
 } from '@skillstead/core/internal'
+import { toDigest } from '@skillstead/skill-format/archives'
 import { restoreAdvice, type Check, type Faults } from './finding.ts'
 
 const pageRows = 200
 
-type Db = OperatorContext['database']['read']
+type Db = CatalogueContext['database']['read']
 
 /** Recomputes the digest and size of every version from its file list. */
 export const versionsCheck: Check = {

@@ -1,4 +1,4 @@
-import type { Registry, Tell } from '@skillstead/core/internal'
+import type { CatalogueContext, Tell } from '@skillstead/core/internal'
 
 /** The result of one check. */
 export interface Finding {
@@ -16,8 +16,8 @@ export type Outcome = Omit<Finding, 'name'>
 /** A check of a registry, and its repair if the data can be rebuilt. */
 export interface Check {
   readonly name: string
-  run(registry: Registry, report: Tell, faults: Faults): Promise<Outcome>
-  repair?(registry: Registry): Promise<void>
+  run(context: CatalogueContext, report: Tell, faults: Faults): Promise<Outcome>
+  repair?(context: CatalogueContext): Promise<void>
 }
 
 /** The number of faults of one kind that are reported in full. */

@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
+import { systemCaller } from '@skillstead/core'
 import {
   checkLog,
   countRows,
   countUnscanned,
   findDrift,
+  hasDiskSpace,
   noticeMovedTexts,
   recomputeStandings,
   recordAudit,
-  systemCaller,
 } from '@skillstead/core/internal'
 import { restoreAdvice, type Check } from './finding.ts'
 import { repairText } from './check-text.ts'
@@ -36,8 +37,8 @@ export async function describeDatabase({ dialect, read }: Parameters<Check['run'
 
 export const diskCheck: Check = {
   name: 'disk',
-  async run(registry) {
-    const { disk } = await registry.readiness()
+  async run(context) {
+    const disk = await hasDiskSpace(context.database)
     const detail = disk
       ? 'There is enough free space.'
       : 'Less than 64 MiB are free, and writes will fail. Free some space.'
@@ -73,13 +74,13 @@ export const searchCheck: Check = {
 }
 
 /** Recomputes the log's tree; fast enough for the quick check. */
-export const logCheck: Check = { name: 'log', run: (registry) => checkLog(registry) }
+export const logCheck: Check = { name: 'log', run: (context) => checkLog(context) }
 
 /** Pending scans are not a fault: a node runs them in the background. */
 export const scansCheck: Check = {
   name: 'scans',
-  async run(registry) {
-    const waiting = await countUnscanned(registry)
+  async run(context) {
+    const waiting = await countUnscanned(context)
     const detail =
       waiting === 0
         ? 'Every version is scanned by the current rules.'

@@ -3,16 +3,15 @@ import { Readable, type Transform, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Kysely } from 'kysely'
 import { toTimestamp } from '@skillstead/protocol'
+import { type Clock, systemClock } from '@skillstead/core'
 import {
-  type Clock,
   type DatabaseLocation,
   type Dialect,
   placeFile,
   readTreeHead,
-  systemClock,
+  type SchemaExtension,
   type Tables,
   toRoot,
-  type SchemaExtension,
 } from '@skillstead/core/internal'
 import { readColumns, type Column } from './portable-columns.ts'
 import { openReading, readSchema } from './open-reading.ts'

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
+import { type Clock, systemClock } from '@skillstead/core'
 import {
-  type Clock,
   type DatabaseLocation,
   type Dialect,
   hasExtension,
@@ -9,7 +9,6 @@ import {
   readTreeHead,
   type SchemaExtension,
   startEpoch,
-  systemClock,
   toRoot,
   type WriteTransaction,
 } from '@skillstead/core/internal'

@@ -1,16 +1,14 @@
 import { basename } from 'node:path'
 import { sql } from 'kysely'
+import { type Clock, systemCaller, systemClock } from '@skillstead/core'
 import {
-  type Clock,
   copyRegistry,
   type Database,
   openDatabase,
   recordAudit,
-  startEpoch,
-  systemCaller,
-  systemClock,
-  type WriteTransaction,
   type SchemaExtension,
+  startEpoch,
+  type WriteTransaction,
 } from '@skillstead/core/internal'
 import { preparePlace } from './no-registry.ts'
 import { readSealedKeys, type SealedKeys } from './sealed.ts'

@@ -1,10 +1,10 @@
+import { systemCaller } from '@skillstead/core'
 import {
-  ensureNamespace,
-  recordAudit,
-  systemCaller,
   type CatalogueContext,
-  refreshSkill,
+  ensureNamespace,
   isPublicMatter,
+  recordAudit,
+  refreshSkill,
   type SkillRow,
   type WriteTransaction,
 } from '@skillstead/core/internal'

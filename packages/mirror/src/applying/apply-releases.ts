@@ -1,20 +1,20 @@
 import { compareVersions, isSkillName, isUsername, isVersion, nextPatch, reservedOwners } from '@skillstead/protocol'
+import { systemCaller } from '@skillstead/core'
 import {
-  ensureNamespace,
-  systemCaller,
-  type CatalogueContext,
   announceVersion,
-  storeVersion,
-  refreshSkill,
-  type SkillCause,
   applySettings,
-  type SkillSettings,
-  selectVersions,
-  type ListedVersion,
-  isPublicMatter,
-  insertSkill,
+  type CatalogueContext,
+  ensureNamespace,
   findState,
+  insertSkill,
+  isPublicMatter,
+  type ListedVersion,
+  refreshSkill,
+  selectVersions,
+  type SkillCause,
   type SkillRow,
+  type SkillSettings,
+  storeVersion,
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { refuseScan } from './apply-version.ts'

@@ -1,17 +1,17 @@
+import { systemCaller } from '@skillstead/core'
 import {
-  ensureNamespace,
-  systemCaller,
-  type CatalogueContext,
-  toAction,
-  toPolicyVerdict,
-  selectVersions,
-  type ListedVersion,
   announceVersion,
-  storeVersion,
+  type CatalogueContext,
+  ensureNamespace,
+  insertSkill,
+  type ListedVersion,
   type Publication,
   refreshSkill,
-  insertSkill,
+  selectVersions,
   type SkillRow,
+  storeVersion,
+  toAction,
+  toPolicyVerdict,
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { toCreatedAt, type VersionEntry } from './entry-data.ts'

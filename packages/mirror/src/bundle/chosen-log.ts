@@ -1,11 +1,11 @@
+import type { MirrorContext } from '../run.ts'
 import {
+  type LogText,
   readLogFrontier,
   readLogTexts,
   readSignedCheckpoint,
   readVerifierKeys,
-  type LogText,
-  type Registry,
-} from '@skillstead/core'
+} from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import { readUpstreamFrontier, readUpstreamTexts } from '../store/upstream-log.ts'
 import { getUpstream } from '../store/upstreams.ts'
@@ -21,17 +21,17 @@ export interface ChosenLog extends Pick<BundleHeader, 'origin' | 'epoch' | 'unti
 }
 
 /** All of the log that this is of is there for good: whatever is added meanwhile is for the next bundle. */
-export async function readOwnLog(registry: Registry): Promise<ChosenLog> {
-  const { treeSize: until, text: checkpoint } = await readSignedCheckpoint(registry)
+export async function readOwnLog(context: MirrorContext): Promise<ChosenLog> {
+  const { treeSize: until, text: checkpoint } = await readSignedCheckpoint(context)
   return {
     name: 'this node',
-    origin: registry.origin,
-    epoch: registry.epoch,
+    origin: context.origin,
+    epoch: context.epoch,
     until,
     checkpoint,
-    keys: await readSigningKeys(registry),
-    readFrontier: (size) => readLogFrontier(registry, size),
-    readTexts: (after) => readLogTexts(registry, { after, until }),
+    keys: await readSigningKeys(context),
+    readFrontier: (size) => readLogFrontier(context, size),
+    readTexts: (after) => readLogTexts(context, { after, until }),
   }
 }
 
@@ -39,8 +39,8 @@ export async function readOwnLog(registry: Registry): Promise<ChosenLog> {
  * The log of an upstream with the checkpoint that the upstream signed: whoever gets it needs to believe the upstream's key
  * alone. Throws `not_found`; `invalid_request` where it has no log, `conflict` where not all of it is in place.
  */
-export async function readUpstreamLog(registry: Registry, name: string): Promise<ChosenLog> {
-  const { read } = registry.database
+export async function readUpstreamLog(context: MirrorContext, name: string): Promise<ChosenLog> {
+  const { read } = context.database
   const upstream = await getUpstream(read, name)
   const { kind, logOrigin, logEpoch, checkpoint, keys, verified, applied } = upstream
   if (kind !== 'node' && kind !== 'bundle') {
@@ -62,13 +62,13 @@ export async function readUpstreamLog(registry: Registry, name: string): Promise
     until: verified,
     checkpoint,
     keys,
-    maker: { name: registry.origin, keys: await readSigningKeys(registry) },
+    maker: { name: context.origin, keys: await readSigningKeys(context) },
     readFrontier: (size) => readUpstreamFrontier(read, name, size),
     readTexts: (after) => readUpstreamTexts(read, name, { after, until: verified }),
   }
 }
 
-async function readSigningKeys(registry: Registry): Promise<string[]> {
-  const keys = (await readVerifierKeys(registry)).filter(({ state }) => state !== 'retired')
+async function readSigningKeys(context: MirrorContext): Promise<string[]> {
+  const keys = (await readVerifierKeys(context)).filter(({ state }) => state !== 'retired')
   return keys.map(({ vkey }) => vkey)
 }

@@ -1,12 +1,12 @@
+import type { MirrorContext } from '../run.ts'
 import {
   findPublicVersions,
-  readContents,
-  readVersionFiles,
-  toDigest,
   type LogText,
   type PublicVersion,
-  type Registry,
-} from '@skillstead/core'
+  readContents,
+  readVersionFiles,
+} from '@skillstead/core/internal'
+import { toDigest } from '@skillstead/skill-format/archives'
 import { parseEntry } from '../applying/entry-data.ts'
 import { readEntryFiles } from '../applying/entry-files.ts'
 import { parseForeignJson, toManifest, type ManifestFile } from '@skillstead/protocol'
@@ -29,7 +29,7 @@ export interface BundleContents {
 
 /** The content of the versions that the entries tell of, that everyone may read now and that pass the filters. */
 export async function findContents(
-  registry: Registry,
+  context: MirrorContext,
   { texts, filters }: { texts: AsyncIterable<readonly LogText[]>; filters: Filters },
 ): Promise<BundleContents> {
   const sizes = new Map<string, number>()
@@ -50,12 +50,12 @@ export async function findContents(
     versions += written.length
     for (const entry of written) needs.add(entry)
     const told = written.flatMap(toTold)
-    const found = await findVersions(registry, told)
+    const found = await findVersions(context, told)
     for (const one of told) {
       // Under another id a skill is here which the upstream lost, and has again.
       const version = found.get(toKey(one.skillId, one)) ?? found.get(toKey(`${one.owner}/${one.name}`, one))
       if (!version || (hasFilters(filters) && isFiltered(filters, one, version))) continue
-      const { files, list } = await readFiles(registry, one, version)
+      const { files, list } = await readFiles(context, one, version)
       if (!files) continue
       complete += 1
       if (list) {
@@ -65,18 +65,18 @@ export async function findContents(
       for (const file of files) add(file)
     }
   }
-  return { sizes: await toOrdered(registry, { sizes, lists, needs }), lists, versions, complete, bytes }
+  return { sizes: await toOrdered(context, { sizes, lists, needs }), lists, versions, complete, bytes }
 }
 
 /** In the order of the bundle. */
 async function toOrdered(
-  registry: Registry,
+  context: MirrorContext,
   { sizes, lists, needs }: { sizes: ReadonlyMap<string, number>; lists: ReadonlyMap<string, Buffer>; needs: Needs },
 ): Promise<Map<string, number>> {
   for (const [digest, list] of lists) needs.readList(digest, list)
   // A file can be the list of another version, whose own content is not in the bundle: readers take it for a list.
   const others = [...sizes.keys()].filter((digest) => needs.isList(digest) && !lists.has(digest))
-  const contents = others.length === 0 ? [] : await readContents(registry, others)
+  const contents = others.length === 0 ? [] : await readContents(context, others)
   for (const [digest, bytes] of contents) needs.readList(digest, bytes)
   return new Map([...sizes].toSorted(([a], [b]) => needs.placeOf(a)! - needs.placeOf(b)!))
 }
@@ -101,9 +101,9 @@ function toTold(entry: FeedEntry): Told[] {
   ]
 }
 
-async function findVersions(registry: Registry, told: readonly Told[]): Promise<Map<string, PublicVersion>> {
+async function findVersions(context: MirrorContext, told: readonly Told[]): Promise<Map<string, PublicVersion>> {
   const digests = [...new Set(told.map(({ digest }) => digest))]
-  const found = await findPublicVersions(registry, digests)
+  const found = await findPublicVersions(context, digests)
   return new Map(
     found.flatMap((version) => [version.skillId, version.fullName].map((skill) => [toKey(skill, version), version])),
   )
@@ -118,13 +118,13 @@ function toKey(skill: string, { version, digest }: { version: string; digest: st
  * what is here with other files than these, to be handed content that is nobody's to read: of that there are none.
  */
 async function readFiles(
-  registry: Registry,
+  context: MirrorContext,
   { entry, digest }: Told,
   { id }: PublicVersion,
 ): Promise<{ files?: readonly ManifestFile[]; list?: Buffer }> {
   const said = readEntryFiles(entry, new Map())
   if ('problem' in said) return {}
-  const files = 'files' in said ? said.files : await readVersionFiles(registry, id)
+  const files = 'files' in said ? said.files : await readVersionFiles(context, id)
   const list = Buffer.from(toManifest(files))
   if (toDigest(list) !== digest) return {}
   return 'files' in said ? { files } : { files, list }
@@ -142,11 +142,11 @@ const batchMax = 250
 
 /** The content in its order, with no more of it in memory than a batch. */
 export async function* readInOrder(
-  registry: Registry,
+  context: MirrorContext,
   { sizes, lists }: BundleContents,
 ): AsyncGenerator<{ digest: string; bytes: Uint8Array }> {
   for (const digests of toBatches(sizes)) {
-    const contents = await readContents(registry, digests)
+    const contents = await readContents(context, digests)
     for (const digest of digests) {
       const bytes = lists.get(digest) ?? contents.get(digest)
       if (!bytes) throw new Error(`The storage lacks the blob ${digest}.`)

@@ -1,6 +1,8 @@
+import type { Registry } from '@skillstead/core'
+import type { MirrorContext } from '../run.ts'
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { appendLeaf, hashLeaf, signText, toRoot, type Registry } from '@skillstead/core'
+import { appendLeaf, hashLeaf, partsOf, signText, toRoot } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import { hasFilters } from '../filters.ts'
 import type { Filters } from '../types.ts'
@@ -63,19 +65,20 @@ export async function createBundle(
   file: string,
   options: CreateBundleOptions = {},
 ): Promise<CreatedBundle> {
+  const context = partsOf(registry)
   const startMs = performance.now()
   const { since = 0, filters = {}, upstream } = options
-  const log = upstream === undefined ? await readOwnLog(registry) : await readUpstreamLog(registry, upstream)
+  const log = upstream === undefined ? await readOwnLog(context) : await readUpstreamLog(context, upstream)
   if (since > log.until) {
     const detail = `The log of ${log.name} has ${log.until} entries, and so none after ${since}.`
     throw new RegistryError('invalid_request', detail)
   }
-  const contents = await findContents(registry, { texts: log.readTexts(since), filters })
-  const header = await toHeader(registry, { since, filters, log, contents })
+  const contents = await findContents(context, { texts: log.readTexts(since), filters })
+  const header = await toHeader(context, { since, filters, log, contents })
   const hash = createHash('sha256')
   const size = await writeWhole(file, {
     overwrite: options.overwrite ?? false,
-    bytes: gather(toTar(registry, { log, header, contents }, options)),
+    bytes: gather(toTar(context, { log, header, contents }, options)),
     transform: openCompressor(),
     onChunk: (chunk) => void hash.update(chunk),
   })
@@ -89,7 +92,7 @@ interface Given {
   readonly contents: BundleContents
 }
 
-async function toHeader(registry: Registry, { since, filters, log, contents }: Given): Promise<BundleHeader> {
+async function toHeader(context: MirrorContext, { since, filters, log, contents }: Given): Promise<BundleHeader> {
   const { origin, epoch, until, checkpoint, keys, maker } = log
   const frontier = await log.readFrontier(since)
   const { sizes, versions, complete, bytes } = contents
@@ -105,7 +108,7 @@ async function toHeader(registry: Registry, { since, filters, log, contents }: G
     keys: [...keys],
     ...(maker && { maker }),
     filters: hasFilters(filters) ? dropUndefined(filters) : {},
-    createdAt: new Date(registry.clock.now()).toISOString(),
+    createdAt: new Date(context.clock.now()).toISOString(),
     counts: { entries: until - since, versions, complete, blobs: sizes.size, bytes },
   }
 }
@@ -115,12 +118,12 @@ function dropUndefined(filters: Filters): Filters {
 }
 
 async function* toTar(
-  registry: Registry,
+  context: MirrorContext,
   { log, header, contents }: { log: ChosenLog; header: BundleHeader; contents: BundleContents },
   { onProgress, signal }: CreateBundleOptions,
 ): AsyncGenerator<Uint8Array> {
   const text = toHeaderText(header)
-  const signature = (await signText(registry, text)).map((line) => `${line}\n`).join('')
+  const signature = (await signText(context, text)).map((line) => `${line}\n`).join('')
   yield* toFile(headerName, Buffer.from(text))
   yield* toFile(signatureName, Buffer.from(signature))
   for await (const { first, bytes } of toLogParts(log, header)) {
@@ -128,7 +131,7 @@ async function* toTar(
     yield* toFile(`${logFolder}${first}.ndjson`, bytes)
   }
   let done = 0
-  for await (const { digest, bytes } of readInOrder(registry, contents)) {
+  for await (const { digest, bytes } of readInOrder(context, contents)) {
     signal?.throwIfAborted()
     yield* toFile(`${blobFolder}${digest.slice('sha256:'.length)}`, bytes)
     done += 1

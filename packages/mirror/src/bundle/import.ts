@@ -1,6 +1,8 @@
+import type { Registry } from '@skillstead/core'
+import type { MirrorContext } from '../run.ts'
 import { parseVerifierKey } from '@skillstead/client/verify'
 import { readUpstreamFrontier } from '../store/upstream-log.ts'
-import { splitHashes, toRoot, type Registry } from '@skillstead/core'
+import { partsOf, splitHashes, toRoot } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import { SyncAlarm } from '../alarms.ts'
 import { requireExtension } from '../extension.ts'
@@ -58,9 +60,10 @@ export async function importBundle(
   file: string,
   options: ImportBundleOptions = {},
 ): Promise<ImportedBundle> {
-  requireExtension(registry)
+  const context = partsOf(registry)
+  requireExtension(context)
   const { header: said } = await inspectBundle(file)
-  const { name, upstream, keys: believed } = await findBundleUpstream(registry, said, options)
+  const { name, upstream, keys: believed } = await findBundleUpstream(context, said, options)
   requirePosition(said, options.full ? 0 : (upstream?.applied ?? 0))
   const order = new Map<string, number>()
   const { header } = await verifyBundle(file, {
@@ -72,8 +75,8 @@ export async function importBundle(
   // Another one was copied over it since: what was found above is not its.
   if (toHeaderText(header) !== toHeaderText(said)) throw damaged('it changed while it was read')
   const given = options.keys && keepOf(header.origin, options.keys)
-  if (!upstream) await addBundleUpstream(registry, name, { file, header }, { keys: given })
-  const report = await runSync(toParts(registry, options), {
+  if (!upstream) await addBundleUpstream(context, name, { file, header }, { keys: given })
+  const report = await runSync(toParts(context, options), {
     name,
     options,
     keys: given,
@@ -81,7 +84,7 @@ export async function importBundle(
     engine: (run) => syncBundle(run, { file, header, order, keys: given }),
     onAlarm: () => undefined,
   })
-  const { keys, applied } = await getUpstream(registry.database.read, name)
+  const { keys, applied } = await getUpstream(context.database.read, name)
   const { origin, since, until } = header
   const next = toNextCommand(header, applied)
   return { ...report, origin, since, until, keys, isFirstUse: believed.length === 0, next }
@@ -126,7 +129,7 @@ async function syncBundle(run: Run, { file, header, order, keys: given }: Bundle
 
 async function pin(run: Run, keys: readonly string[]): Promise<void> {
   const settings = JSON.stringify({ ...run.upstream.settings, pinned: true })
-  await run.parts.registry.database.writer.write((trx) => updateOwn(trx, run, { keys: JSON.stringify(keys), settings }))
+  await run.parts.context.database.writer.write((trx) => updateOwn(trx, run, { keys: JSON.stringify(keys), settings }))
 }
 
 /** A bundle that skips entries would leave a hole that no later one fills. */
@@ -144,7 +147,7 @@ function toNextCommand({ maker }: Pick<BundleHeader, 'maker'>, since: number): s
 
 /** The bundle proved that its entries follow on a tree: it is the one that is here, or the origin signed two of them. */
 async function requireHistory({ parts, upstream }: Run, { since, frontier }: BundleHeader): Promise<void> {
-  const here = await readUpstreamFrontier(parts.registry.database.read, upstream.name, since)
+  const here = await readUpstreamFrontier(parts.context.database.read, upstream.name, since)
   if (here.every((hash, i) => hash.toString('base64') === frontier[i])) return
   const sentence = `The bundle follows on ${since} entries that are not the first ${since} of those that it signed before.`
   throw new SyncAlarm('fork', sentence)
@@ -152,15 +155,15 @@ async function requireHistory({ parts, upstream }: Run, { since, frontier }: Bun
 
 /** Those of a mirror that knows of no network. */
 function toParts(
-  registry: Registry,
+  context: MirrorContext,
   { privateNames = [], onError = (error) => console.error(error) }: ImportBundleOptions,
 ): MirrorParts {
   return {
-    registry,
+    context,
     mode: 'offline',
     privateNames,
     onError,
-    openFetch: (_, signal) => createUpstreamFetch({ mode: 'offline', clock: registry.clock, signal }),
+    openFetch: (_, signal) => createUpstreamFetch({ mode: 'offline', clock: context.clock, signal }),
     readCredential: () => undefined,
   }
 }

@@ -1,5 +1,5 @@
+import type { MirrorContext } from '../run.ts'
 import { resolve } from 'node:path'
-import type { Registry } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
 import { requireUpstreamName, requireVerifierKey, toSettings } from '../settings.ts'
 import { insertUpstream, listUpstreams } from '../store/upstreams.ts'
@@ -26,16 +26,16 @@ interface Given {
  * would get. Throws `invalid_request`, and `name_taken` for a name that means something else.
  */
 export async function findBundleUpstream(
-  registry: Registry,
+  context: MirrorContext,
   { origin }: BundleHeader,
   { name: wanted, keys }: Given,
 ): Promise<BundleUpstream> {
   keys?.forEach(requireVerifierKey)
   if (wanted !== undefined) requireUpstreamName(wanted)
-  if (origin === registry.origin) {
+  if (origin === context.origin) {
     throw new RegistryError('invalid_request', 'This bundle was made of this very node: there is nothing to bring in.')
   }
-  const upstreams = await listUpstreams(registry.database.read)
+  const upstreams = await listUpstreams(context.database.read)
   const name = wanted ?? upstreams.find(({ logOrigin }) => logOrigin === origin)?.name ?? toName(origin)
   const upstream = upstreams.find((one) => one.name === name)
   if (upstream) requireFit(upstream, origin, wanted !== undefined)
@@ -44,13 +44,13 @@ export async function findBundleUpstream(
 
 /** Makes the upstream of a bundle that was verified. Throws `name_taken`. */
 export async function addBundleUpstream(
-  registry: Registry,
+  context: MirrorContext,
   name: string,
   { file, header: { origin, epoch } }: { readonly file: string; readonly header: BundleHeader },
   { keys = [] }: Given,
 ): Promise<void> {
   const settings = { ...toSettings({ everySeconds: 0, maxAgeSeconds: 0 }), pinned: keys.length > 0 }
-  await registry.database.writer.write(async (trx) => {
+  await context.database.writer.write(async (trx) => {
     await insertUpstream(trx, {
       name,
       kind: 'bundle',
@@ -58,7 +58,7 @@ export async function addBundleUpstream(
       settings,
       keys,
       credential: null,
-      at: registry.clock.now(),
+      at: context.clock.now(),
     })
     // An import that is killed next is found again by them.
     const known = { log_origin: origin, log_epoch: epoch }

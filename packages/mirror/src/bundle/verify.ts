@@ -6,7 +6,8 @@ import {
   verifyNote,
   type Signer,
 } from '@skillstead/client/verify'
-import { appendLeaf, hashLeaf, toDigest, toRoot } from '@skillstead/core'
+import { appendLeaf, hashLeaf, toRoot } from '@skillstead/core/internal'
+import { toDigest } from '@skillstead/skill-format/archives'
 import { RegistryError, parseForeignJson } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
 import { damaged, type BundleHeader } from './format.ts'

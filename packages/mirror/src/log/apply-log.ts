@@ -1,6 +1,6 @@
 import { prepareEntries, type PreparedEntries } from '../applying/apply-entries.ts'
 import type { EntryOutcome } from '../applying/mirrored-types.ts'
-import type { WriteTransaction } from '@skillstead/core'
+import type { WriteTransaction } from '@skillstead/core/internal'
 import { parseForeignJson } from '@skillstead/protocol'
 import { requireGoing, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
@@ -56,7 +56,7 @@ export async function applyLog(run: Run, source: LogSource, known: Known, applie
     source,
     known,
     wanted: await createWanted(run, await readSuperseded(run, applied, known.verified)),
-    refusals: await createRefusals(run.parts.registry, run.upstream),
+    refusals: await createRefusals(run.parts.context, run.upstream),
     guard,
   }
   for await (const { entries, groups } of ahead(readPortions(application, applied), portionsAhead)) {
@@ -114,7 +114,7 @@ function lookAt(
   reasons: ReadonlyMap<FeedEntry, string>,
 ): Promise<PreparedEntries> {
   const { upstream, parts, options } = run
-  const prepared = prepareEntries(parts.registry, {
+  const prepared = prepareEntries(parts.context, {
     upstream: { name: upstream.name, origin: known.origin!, epoch: known.epoch! },
     entries,
     contents,
@@ -128,7 +128,7 @@ function lookAt(
 }
 
 async function readEntries({ parts, upstream }: Run, after: number, until: number): Promise<FeedEntry[]> {
-  const rows = await withUpstreams(parts.registry.database.read)
+  const rows = await withUpstreams(parts.context.database.read)
     .selectFrom('upstream_log')
     .select('entry')
     .where('upstream', '=', upstream.name)
@@ -190,7 +190,7 @@ async function advance(
 
 async function skip(run: Run, group: readonly FeedEntry[]): Promise<void> {
   const applied = group.at(-1)!.seq
-  await run.parts.registry.database.writer.write(
+  await run.parts.context.database.writer.write(
     (trx) => updateOwn(trx, run, { applied }, { applied: group[0]!.seq - 1 }),
     { bulk: true },
   )

@@ -1,6 +1,6 @@
 import { findMissingBlobs } from '../applying/missing-blobs.ts'
 import { readEntryFiles } from '../applying/entry-files.ts'
-import { toDigest } from '@skillstead/core'
+import { toDigest } from '@skillstead/skill-format/archives'
 import { limits } from '@skillstead/protocol'
 import { SyncAlarm } from '../alarms.ts'
 import type { Run } from '../run.ts'
@@ -61,7 +61,7 @@ function toFileNeeds(entry: FeedEntry, contents: ReadonlyMap<string, Uint8Array>
 async function keepMissing({ parts }: Run, needs: readonly Need[]): Promise<Need[]> {
   if (needs.length === 0) return []
   const byDigest = new Map(needs.map((need) => [need.digest, need]))
-  const missing = await findMissingBlobs(parts.registry, [...byDigest.keys()])
+  const missing = await findMissingBlobs(parts.context, [...byDigest.keys()])
   return missing.map((digest) => byDigest.get(digest)!)
 }
 

@@ -6,7 +6,7 @@ import {
   toStagedEntry,
   type StagedEntry,
 } from '../store/upstream-log.ts'
-import { toRoot } from '@skillstead/core'
+import { toRoot } from '@skillstead/core/internal'
 import { RegistryError, limits } from '@skillstead/protocol'
 import { SyncAlarm, replacesKeys } from '../alarms.ts'
 import { requireGoing, updateOwn, type Run } from '../run.ts'
@@ -88,7 +88,7 @@ async function checkHead(run: Run, source: LogSource, position: Position, page: 
   const { known } = position
   const head = await checkOrigin(run, source, known, page)
   if (!source.isCopy) {
-    const now = parts.registry.clock.now()
+    const now = parts.context.clock.now()
     if (options.accept !== 'future') checkNotAhead(head, now)
     if (options.accept !== 'freeze') checkFreshness(head, upstream.settings, now)
   }
@@ -113,7 +113,7 @@ async function checkOrigin({ upstream }: Run, source: LogSource, known: Known, p
 async function checkOlder(run: Run, position: Position, { treeSize, rootHash }: SignedHead): Promise<'current'> {
   const { parts, upstream } = run
   if (run.replacesKeys) throw toOlderRefusal(upstream.name, position.known, treeSize)
-  const frontier = await readUpstreamFrontier(parts.registry.database.read, upstream.name, treeSize)
+  const frontier = await readUpstreamFrontier(parts.context.database.read, upstream.name, treeSize)
   if (toRoot(frontier).toString('base64') === rootHash) return 'current'
   throw new SyncAlarm(
     'fork',
@@ -127,7 +127,7 @@ function toOlderRefusal(name: string, { origin, verified }: Known, treeSize: num
 }
 
 async function stage(run: Run, position: Position, entries: readonly FeedEntry[]): Promise<void> {
-  const { writer } = run.parts.registry.database
+  const { writer } = run.parts.context.database
   for (let i = 0; i < entries.length; i += stagedMax) {
     requireGoing(run)
     const rows = await toRows(entries.slice(i, i + stagedMax), run.upstream.location)
@@ -175,7 +175,7 @@ async function keepVerified(
   head: SignedHead,
 ): Promise<void> {
   const { treeSize: verified, checkpoint, signedAt, keys } = head
-  await run.parts.registry.database.writer.write((trx) =>
+  await run.parts.context.database.writer.write((trx) =>
     updateOwn(
       trx,
       run,
@@ -195,7 +195,7 @@ async function keepVerified(
 }
 
 async function dropUnverified(run: Run, position: Position): Promise<void> {
-  const { database } = run.parts.registry
+  const { database } = run.parts.context
   const { name } = run.upstream
   const { verified } = position.known
   await database.writer.write(async (trx) => {
@@ -224,7 +224,7 @@ async function explainMismatch(run: Run, source: LogSource, position: Position):
 }
 
 async function isRewritten(run: Run, source: LogSource, verified: number): Promise<boolean> {
-  const { read } = run.parts.registry.database
+  const { read } = run.parts.context.database
   for (let since = 0; since < verified;) {
     requireGoing(run)
     const { entries } = checkPage(await source.readPage(since), since, run.upstream.location)

@@ -28,7 +28,7 @@ export async function applyLate(
   { known, applied, due }: { known: Known; applied: number; due: readonly string[] },
 ): Promise<void> {
   if (known.origin === null || known.epoch === null) return
-  const late: Late = { run, source, applied, refusals: await createRefusals(run.parts.registry, run.upstream), known }
+  const late: Late = { run, source, applied, refusals: await createRefusals(run.parts.context, run.upstream), known }
   await retryMissing(late, due)
   if (await hasNews(run)) await fillPacks(late)
 }
@@ -54,7 +54,7 @@ async function retryMissing(late: Late, due: readonly string[]): Promise<void> {
 export async function readDue({ parts, upstream, options }: Run): Promise<string[]> {
   // It looks at everything anew.
   if (options.full) return []
-  const { database, clock } = parts.registry
+  const { database, clock } = parts.context
   const now = clock.now()
   const rows = await withUpstreams(database.read)
     .selectFrom('upstream_refusals')
@@ -79,11 +79,11 @@ export async function readDue({ parts, upstream, options }: Run): Promise<string
 
 /** One version, and what the log says of it after that: it was passed over with the version. */
 async function retry({ run, source, known, applied, refusals }: Late, wanted: Wanted, subject: string): Promise<void> {
-  const { registry } = run.parts
+  const { context } = run.parts
   const [version, ...followers] = await readStory(run, subject, applied)
   const isGone = followers.some(({ type }) => type === 'withdrawn' || type === 'takedown')
   if (!version || isGone || !wanted.wants(version)) {
-    await registry.database.writer.write(async (trx) => {
+    await context.database.writer.write(async (trx) => {
       await updateOwn(trx, run, {})
       await refusals.forget(trx, subject)
     })
@@ -91,7 +91,7 @@ async function retry({ run, source, known, applied, refusals }: Late, wanted: Wa
   }
   const reason = wanted.refuse(version) ?? (await findUnverified(run, source, [version])).get(version)
   const entries = [version, ...followers]
-  const outcomes = await applyEntries(registry, {
+  const outcomes = await applyEntries(context, {
     upstream: { name: run.upstream.name, origin: known.origin!, epoch: known.epoch! },
     entries,
     contents: await fetchBlobs(run, source, reason === undefined ? [version] : [], new Map()),
@@ -109,7 +109,7 @@ async function retry({ run, source, known, applied, refusals }: Late, wanted: Wa
 
 /** The newest entry of a version, and what comes after it about that version and its skill. */
 async function readStory({ parts, upstream }: Run, subject: string, applied: number): Promise<FeedEntry[]> {
-  const query = withUpstreams(parts.registry.database.read)
+  const query = withUpstreams(parts.context.database.read)
     .selectFrom('upstream_log')
     .select(['seq', 'entry'])
     .where('upstream', '=', upstream.name)
@@ -134,7 +134,7 @@ async function readStory({ parts, upstream }: Run, subject: string, applied: num
 /** Whether anything came in since the last run that ended well, in whatever way. */
 async function hasNews({ parts, upstream, tally, options }: Run): Promise<boolean> {
   if (tally.applied > 0 || options.full || upstream.syncedAt === null) return true
-  const row = await parts.registry.database.read
+  const row = await parts.context.database.read
     .selectFrom('skills')
     .select('id')
     .where('origin_upstream', '=', upstream.name)
@@ -146,7 +146,7 @@ async function hasNews({ parts, upstream, tally, options }: Run): Promise<boolea
 
 async function fillPacks({ run, known, applied, refusals }: Late): Promise<void> {
   const { parts, upstream, tally } = run
-  await completePacks(parts.registry, {
+  await completePacks(parts.context, {
     upstream: { name: upstream.name, origin: known.origin!, epoch: known.epoch! },
     applied,
     accepts: (slug) => !isPrivateName(parts, slug),

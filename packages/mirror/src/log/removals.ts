@@ -132,7 +132,7 @@ async function readThreatened(run: Run, after: number, until: number): Promise<M
 type Query = ReturnType<typeof selectEntries>
 
 function selectEntries({ parts, upstream }: Run, until: number) {
-  return withUpstreams(parts.registry.database.read)
+  return withUpstreams(parts.context.database.read)
     .selectFrom('upstream_log')
     .select('seq')
     .where('upstream', '=', upstream.name)
@@ -188,7 +188,7 @@ async function readLimit(run: Run): Promise<number> {
  * count: they go as they came.
  */
 function selectOwn({ parts, upstream }: Run) {
-  const query = parts.registry.database.read.selectFrom('skills').where('skills.origin_upstream', '=', upstream.name)
+  const query = parts.context.database.read.selectFrom('skills').where('skills.origin_upstream', '=', upstream.name)
   return upstream.syncedAt === null ? query.where('skills.origin_synced_at', '<', upstream.createdAt) : query
 }
 

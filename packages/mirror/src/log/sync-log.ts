@@ -1,4 +1,4 @@
-import { splitHashes, toRoot } from '@skillstead/core'
+import { splitHashes, toRoot } from '@skillstead/core/internal'
 import type { Run } from '../run.ts'
 import type { LogSource } from '../types.ts'
 import { applyLog } from './apply-log.ts'

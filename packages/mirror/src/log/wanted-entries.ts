@@ -26,8 +26,8 @@ export async function createWanted(
   const { mode, filters, selected } = run.upstream.settings
   const isAll = mode === 'full' && !hasFilters(filters)
   const here =
-    mode === 'pull-through' ? await readMirroredNames(run.parts.registry, run.upstream.name) : new Set<string>()
-  const packs = isAll ? new Set<string>() : await readMirroredPacks(run.parts.registry, run.upstream.name)
+    mode === 'pull-through' ? await readMirroredNames(run.parts.context, run.upstream.name) : new Set<string>()
+  const packs = isAll ? new Set<string>() : await readMirroredPacks(run.parts.context, run.upstream.name)
 
   function isChosen(fullName: string): boolean {
     if (mode === 'selected') return selected.some((pattern) => isNameMatch(pattern, fullName))

@@ -1,5 +1,6 @@
+import type { MirrorContext } from '../run.ts'
 import { setTimeout } from 'node:timers/promises'
-import type { Registry, UpstreamOperator } from '@skillstead/core'
+import type { UpstreamOperator } from '@skillstead/core/internal'
 import { RegistryError, type MirrorStatus, type Parsed, type endpoints } from '@skillstead/protocol'
 import { findUpstream } from '../find-upstream.ts'
 import type { AddOptions, Mirror, MirrorOptions } from '../types.ts'
@@ -14,7 +15,7 @@ const beginsMs = 250
 
 /** What administrators see of a mirror, and do with it, through the interface of its registry. */
 export function toOperator(
-  registry: Registry,
+  context: MirrorContext,
   mirror: Mirror,
   { ca, fetch, onError = (error) => console.error(error) }: MirrorOptions,
 ): UpstreamOperator {
@@ -30,13 +31,11 @@ export function toOperator(
     async add(input) {
       const { name, url } = input
       requireAddress(url)
-      await requirePublic(registry, url)
+      await requirePublic(context, url)
       const options = toAddOptions(input)
       // Also where its kind and key are given: the answer reports whether it is reachable.
       const found =
-        mirror.mode !== 'offline'
-          ? await findUpstream(url, { ...options, ca, fetch, clock: registry.clock })
-          : undefined
+        mirror.mode !== 'offline' ? await findUpstream(url, { ...options, ca, fetch, clock: context.clock }) : undefined
       const added = { ...options, kind: options.kind ?? found?.kind, keysSeen: found?.keys }
       return { ...toShownStatus(await mirror.add(name, url, added)), problem: found?.problem ?? null }
     },
@@ -56,14 +55,14 @@ export function toOperator(
     },
     async listWrites(name, { states, offset, limit }) {
       await mirror.status(name)
-      const writes = await listWrites(registry, { upstream: name, states, offset, limit })
-      return { writes: writes.map(toShownWrite), total: await countWritesOf(registry, name, states) }
+      const writes = await listWrites(context, { upstream: name, states, offset, limit })
+      return { writes: writes.map(toShownWrite), total: await countWritesOf(context, name, states) }
     },
     async settleWrite(name, id, settlement) {
-      await getWriteOf(registry, name, id)
+      await getWriteOf(context, name, id)
       if (settlement.action === 'rename') await mirror.outbox.rename(id, settlement.newName)
       else await mirror.outbox[settlement.action](id)
-      return toShownWrite(await getWriteOf(registry, name, id))
+      return toShownWrite(await getWriteOf(context, name, id))
     },
   }
 
@@ -79,7 +78,7 @@ function requireAddress(url: string): void {
 }
 
 /** Nor into its network, but for what of that its operator opened to requests. */
-async function requirePublic({ outgoing }: Registry, url: string): Promise<void> {
+async function requirePublic({ outgoing }: MirrorContext, url: string): Promise<void> {
   // Git takes a name and a password so, and they are no part of the place.
   const place = Object.assign(new URL(url), { username: '', password: '' })
   try {

@@ -1,4 +1,5 @@
-import { type Clock, type Outbox, newId, type SkillSettings, type WriteTransaction } from '@skillstead/core/internal'
+import type { Clock } from '@skillstead/core'
+import { newId, type Outbox, type SkillSettings, type WriteTransaction } from '@skillstead/core/internal'
 import { type UpstreamRow, type UpstreamWriteRow, withUpstreams } from '../tables/mirror-tables.ts'
 
 /** The outbox's topic: one job for each skill that something waits to be written to, at each upstream. */

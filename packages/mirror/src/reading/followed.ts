@@ -1,4 +1,4 @@
-import type { Registry } from '@skillstead/core'
+import type { StorageContext } from '@skillstead/core/internal'
 import { listUpstreams } from '../store/upstreams.ts'
 import type { Upstream } from '../types.ts'
 
@@ -11,7 +11,7 @@ export interface Followed {
 
 const keptMs = 1000
 
-export function createFollowed({ database }: Pick<Registry, 'database'>): Followed {
+export function createFollowed({ database }: StorageContext): Followed {
   let kept: { readonly upstreams: Promise<readonly Upstream[]>; readonly atMs: number } | undefined
   return {
     async list() {

@@ -1,4 +1,4 @@
-import type { Freshness } from '@skillstead/core'
+import type { Freshness } from '@skillstead/core/internal'
 import { maxAgeSecondsDefault } from '../settings.ts'
 import type { Upstream } from '../types.ts'
 

@@ -1,4 +1,4 @@
-import type { UpstreamPort } from '@skillstead/core'
+import type { UpstreamPort } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import type { MirrorParts, Run } from '../run.ts'
 import { getUpstream, listUpstreams } from '../store/upstreams.ts'
@@ -33,10 +33,10 @@ const conflictsMax = 40
 
 /** Attaches the upstreams to the reads of the registry, from the first that is followed on. */
 export function openReading({ parts, running, begin }: ReadingOptions): Reading {
-  const { registry } = parts
-  const { read } = registry.database
-  const followed = createFollowed(registry)
-  const { clock } = registry
+  const { context } = parts
+  const { read } = context.database
+  const followed = createFollowed(context)
+  const { clock } = context
   const lanes = createLanes({ clock, run: (upstream, names) => run(upstream, names).catch(tell(upstream)) })
   const port = createReading({ parts, followed, lanes })
   const beginning = listUpstreams(read).then(notice).catch(parts.onError)
@@ -75,7 +75,7 @@ export function openReading({ parts, running, begin }: ReadingOptions): Reading 
 
   function notice<Upstreams extends readonly Upstream[]>(upstreams: Upstreams): Upstreams {
     const attached: UpstreamPort | undefined = upstreams.length > 0 ? port : undefined
-    registry.upstreams.attach(attached)
+    context.upstreams.attach(attached)
     return upstreams
   }
 

@@ -23,9 +23,9 @@ const portionBytesMax = 8 * 1024 * 1024
  */
 export async function pullFromLog(run: Run, source: LogSource, { names, isNew }: PulledNames): Promise<Lacking> {
   if (!isNew) await syncLog(run, source)
-  const { read } = run.parts.registry.database
+  const { read } = run.parts.context.database
   const upstream = await getUpstream(read, run.upstream.name)
-  const refusals = await createRefusals(run.parts.registry, run.upstream)
+  const refusals = await createRefusals(run.parts.context, run.upstream)
   const lacking = new Map<string, string>()
   for (const fullName of names) {
     if ((await pullOne(run, source, { upstream, refusals, fullName })) === 'lacking')
@@ -80,8 +80,8 @@ async function applyPortion(
     if (reason !== undefined) reasons.set(entry, reason)
   }
   const fetched = entries.filter((entry) => !reasons.has(entry))
-  const { registry } = run.parts
-  const outcomes = await applyEntries(registry, {
+  const { context } = run.parts
+  const outcomes = await applyEntries(context, {
     upstream: { name: upstream.name, origin: upstream.logOrigin!, epoch: upstream.logEpoch! },
     entries,
     contents: await fetchBlobs(run, source, fetched, new Map()),
@@ -107,7 +107,7 @@ function takePortion(entries: readonly FeedEntry[]): readonly FeedEntry[] {
 
 /** What the verified log says of the skill while it has this name: `owner/name`, or `owner/name@version`. */
 function selectEntries({ parts }: Run, { upstream, fullName }: Pull) {
-  return withUpstreams(parts.registry.database.read)
+  return withUpstreams(parts.context.database.read)
     .selectFrom('upstream_log')
     .where('upstream', '=', upstream.name)
     .where('seq', '<=', upstream.applied)

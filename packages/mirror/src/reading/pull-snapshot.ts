@@ -23,8 +23,8 @@ export async function pullFromSnapshot(run: Run, names: ReadonlySet<string>): Pr
 
 /** A registry is asked for each by its name, and for nothing else. */
 async function pullFromRegistry(run: Run, names: ReadonlySet<string>): Promise<Lacking> {
-  const refusals = await createRefusals(run.parts.registry, run.upstream)
-  const known = createKnown(run.parts.registry, run.upstream.name, true)
+  const refusals = await createRefusals(run.parts.context, run.upstream)
+  const known = createKnown(run.parts.context, run.upstream.name, true)
   const here = await known.find([...names])
   const lacking = new Map<string, string>()
   for (const fullName of names) {
@@ -76,7 +76,7 @@ async function findListed(
 
 /** An index is small: it is read again, for these and for what is here. */
 async function pullFromIndex(run: Run, names: ReadonlySet<string>): Promise<void> {
-  const here = await readMirroredNames(run.parts.registry, run.upstream.name)
+  const here = await readMirroredNames(run.parts.context, run.upstream.name)
   const place = readPlace(run.upstream.cursor)
   // Else what is unchanged as a whole is not looked at.
   const read = run.upstream.kind === 'discovery' && (place.public as { read?: unknown } | null)?.read

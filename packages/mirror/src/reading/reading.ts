@@ -1,4 +1,4 @@
-import type { UpstreamPort, WantedSkill } from '@skillstead/core'
+import type { UpstreamPort, WantedSkill } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import { asksNetwork } from '../engines.ts'
 import type { MirrorParts } from '../run.ts'
@@ -26,10 +26,10 @@ export interface ReadingParts {
 
 /** What the upstreams of a mirror do for those who read: see {@link UpstreamPort}. */
 export function createReading({ parts, followed, lanes }: ReadingParts): UpstreamPort {
-  const { registry, mode } = parts
-  const { clock } = registry
+  const { context, mode } = parts
+  const { clock } = context
   const misses = createMisses({ clock })
-  const sources = createSources(registry)
+  const sources = createSources(context)
   const canAsk = (upstream: Upstream) => mode !== 'offline' || !asksNetwork(upstream)
 
   /** The upstreams that what is read came from, as far as anybody may ask them. */

@@ -1,4 +1,4 @@
-import type { Registry } from '@skillstead/core'
+import type { Database, CatalogueContext } from '@skillstead/core/internal'
 
 /** Where a mirrored skill comes from, and when something of it came in last, in milliseconds since 1970. */
 interface SkillSource {
@@ -13,7 +13,7 @@ export interface Sources {
 
 const namesMax = 20_000
 
-export function createSources({ database, changes }: Pick<Registry, 'database' | 'changes'>): Sources {
+export function createSources({ database, changes }: Pick<CatalogueContext, 'database' | 'changes'>): Sources {
   const kept = new Map<string, SkillSource | null>()
   const forget = () => kept.clear()
   changes.follow((batch) => {
@@ -32,7 +32,7 @@ export function createSources({ database, changes }: Pick<Registry, 'database' |
   }
 }
 
-async function readSource(read: Registry['database']['read'], name: string): Promise<SkillSource | undefined> {
+async function readSource(read: Database['read'], name: string): Promise<SkillSource | undefined> {
   const columns = ['origin_kind', 'origin_upstream', 'origin_synced_at', 'created_at'] as const
   const query = name.includes('/')
     ? read.selectFrom('skills').select(columns).where('full_name', '=', name)

@@ -1,4 +1,5 @@
-import type { Registry, WantedSkill } from '@skillstead/core'
+import type { Database } from '@skillstead/core/internal'
+import type { WantedSkill } from '@skillstead/core/internal'
 import { isSkillName, isUsername, reservedOwners } from '@skillstead/protocol'
 import { isPrivateName, type MirrorParts } from '../run.ts'
 
@@ -17,7 +18,7 @@ const own: Standing = { kind: 'own' }
 export async function readStanding(parts: MirrorParts, { name, version }: WantedSkill): Promise<Standing> {
   const owner = parseOwner(name)
   if (owner === undefined || isPrivateName(parts, name)) return own
-  const { read } = parts.registry.database
+  const { read } = parts.context.database
   const skill = await read
     .selectFrom('skills')
     .select(['id', 'origin_kind', 'origin_upstream', 'state', 'visibility', 'stub'])
@@ -36,7 +37,7 @@ function parseOwner(fullName: string): string | undefined {
   return isName ? owner : undefined
 }
 
-type Read = Registry['database']['read']
+type Read = Database['read']
 
 async function isKnown(read: Read, fullName: string, owner: string): Promise<boolean> {
   const user = await read.selectFrom('users').select('claimed').where('username', '=', owner).executeTakeFirst()

@@ -1,5 +1,4 @@
-import { toDigest } from '@skillstead/core'
-import { ArchiveError, readArchive } from '@skillstead/skill-format/archives'
+import { ArchiveError, readArchive, toDigest } from '@skillstead/skill-format/archives'
 import { RegistryError, limits } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { Refusal, Release, SnapshotSource } from '../types.ts'

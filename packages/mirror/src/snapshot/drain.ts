@@ -27,17 +27,17 @@ export function readPlace(stored: unknown): Place {
 
 /** Takes all that a source has, and moves the place on with it. */
 export async function drain(run: Run, source: SnapshotSource, { place, part }: Draining): Promise<void> {
-  const { registry } = run.parts
+  const { context } = run.parts
   const stored = part === 'public' ? place.public : place.private[part.username]
-  const known = createKnown(registry, run.upstream.name, run.options.full)
-  const refusals = await createRefusals(run.parts.registry, run.upstream)
+  const known = createKnown(context, run.upstream.name, run.options.full)
+  const refusals = await createRefusals(run.parts.context, run.upstream)
   let done = run.tally.head
   for await (const { releases, cursor, refused = [], unchanged = 0, estimate } of source.list(stored ?? null, known)) {
     requireGoing(run)
     await storeReleases(run, refusals, releases)
     if (part === 'public') {
       place.public = cursor
-      place.estimate = estimate && estimate.left > 0 ? { ...estimate, at: registry.clock.now() } : null
+      place.estimate = estimate && estimate.left > 0 ? { ...estimate, at: context.clock.now() } : null
     } else place.private[part.username] = cursor
     await recordRefusals(run, refused, { cursor: JSON.stringify(place) }, refusals)
     run.tally.unchanged += unchanged
@@ -52,8 +52,8 @@ export async function drain(run: Run, source: SnapshotSource, { place, part }: D
 export async function storeReleases(run: Run, refusals: Refusals, offered: readonly Release[]): Promise<void> {
   const releases = keepWanted(run, offered)
   if (releases.length === 0) return
-  const { registry } = run.parts
-  const outcomes = await applyReleases(registry, {
+  const { context } = run.parts
+  const outcomes = await applyReleases(context, {
     upstream: run.upstream.name,
     releases,
     acceptsScan: (_, scan) => explainScan(run, scan),
@@ -73,8 +73,8 @@ export async function recordRefusals(
   changes: { cursor?: string } = {},
   refusals?: Refusals,
 ): Promise<void> {
-  const kept = refusals ?? (await createRefusals(run.parts.registry, run.upstream))
-  const { database } = run.parts.registry
+  const kept = refusals ?? (await createRefusals(run.parts.context, run.upstream))
+  const { database } = run.parts.context
   const outcomes = refused.map(({ subject, reason, detail }) => {
     return { subject, outcome: { result: 'refused', reason, detail } as ReleaseOutcome }
   })

@@ -1,4 +1,4 @@
-import type { Registry } from '@skillstead/core'
+import type { StorageContext } from '@skillstead/core/internal'
 import type { KnownReleases, KnownSkill, KnownVersion } from '../types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
@@ -8,11 +8,7 @@ const lookedUpMax = 200
 const refusedForMs = 24 * 60 * 60_000
 
 /** What is here of an upstream. With `full`, nothing counts as refused already. */
-export function createKnown(
-  { database, clock }: Pick<Registry, 'database' | 'clock'>,
-  upstream: string,
-  full = false,
-): KnownReleases {
+export function createKnown({ database, clock }: StorageContext, upstream: string, full = false): KnownReleases {
   const { read } = database
   return {
     async find(fullNames) {

@@ -1,4 +1,4 @@
-import { toDigest } from '@skillstead/core'
+import { toDigest } from '@skillstead/skill-format/archives'
 import { compareVersions, isVersion, nextPatch, toManifest } from '@skillstead/protocol'
 import type { KnownSkill, Release } from '../types.ts'
 

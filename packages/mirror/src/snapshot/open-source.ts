@@ -16,7 +16,7 @@ import { wantsName } from './wanted-releases.ts'
 export function openSource(run: Run, only?: ReadonlySet<string>): SnapshotSource {
   const { upstream, http, parts } = run
   const { location, kind } = upstream
-  const now = () => parts.registry.clock.now()
+  const now = () => parts.context.clock.now()
   const wants = ({ owner, name }: { owner: string; name: string }) =>
     (only?.has(`${owner}/${name}`) ?? true) && wantsName(run, owner, name)
   const owner = chooseOwner(upstream)

@@ -49,7 +49,7 @@ async function syncOperators(run: Run, place: Place, linked: readonly Account[])
   if (username === undefined) return
   if (upstream.account === null) await bindAccount(run, username)
   if (linked.some((link) => link.user === username && link.username === username)) return
-  const [claimed] = await createKnown(parts.registry, upstream.name).findClaimed([username])
+  const [claimed] = await createKnown(parts.context, upstream.name).findClaimed([username])
   if (claimed === undefined) return drainPrivate(run, place, { apiKey, username })
   const detail = `${username} is a user of this node, whose namespace only a key that is linked to him opens: mirror link ${upstream.name} --user ${username}`
   await recordRefusals(run, [{ subject: username, reason: 'owned_locally', detail }])
@@ -65,7 +65,7 @@ function refuseFor(run: Run, subject: string, codes: readonly ErrorCode[]) {
 
 /** Held to from here on: the same key cannot become that of another user. */
 async function bindAccount(run: Run, username: string): Promise<void> {
-  await run.parts.registry.database.writer.write((trx) => updateOwn(trx, run, { account: username }))
+  await run.parts.context.database.writer.write((trx) => updateOwn(trx, run, { account: username }))
 }
 
 async function drainPrivate(
@@ -78,7 +78,7 @@ async function drainPrivate(
 
 async function listLinked(run: Run): Promise<(Account & { readonly user: string })[]> {
   const { parts, upstream } = run
-  const links = await withUpstreams(parts.registry.database.read)
+  const links = await withUpstreams(parts.context.database.read)
     .selectFrom('upstream_links')
     .innerJoin('users', 'users.id', 'upstream_links.user_id')
     .select(['users.username', 'user_id'])
@@ -103,7 +103,7 @@ async function openLinked(
 ): Promise<Account | undefined> {
   const { parts, upstream, http } = run
   try {
-    const account = await openAccount({ registry: parts.registry, httpOf: () => http }, upstream, userId)
+    const account = await openAccount({ context: parts.context, httpOf: () => http }, upstream, userId)
     return account && account.username !== null ? { apiKey: account.key, username: account.username } : undefined
   } catch (error) {
     return refuseFor(run, user, ['conflict', 'invalid_request'])(error)
@@ -137,6 +137,6 @@ function openPrivate(run: Run, apiKey: string, username: string): SnapshotSource
   const { location } = upstream
   const wants = ({ owner, name }: { owner: string; name: string }) => owner === username && wantsName(run, owner, name)
   if (upstream.kind === 'node') return createPrivateSkills({ location, http, apiKey, username, wants })
-  const now = () => parts.registry.clock.now()
+  const now = () => parts.context.clock.now()
   return createRegistrySource({ location, http, apiKey, isPrivate: true, now, wants })
 }

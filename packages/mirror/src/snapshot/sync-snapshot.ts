@@ -12,7 +12,7 @@ import { syncPrivate } from './sync-private.ts'
 export async function syncSnapshot(run: Run, source?: SnapshotSource): Promise<void> {
   const { name, settings } = run.upstream
   // What nobody asked for stays there.
-  const only = settings.mode === 'pull-through' ? await readMirroredNames(run.parts.registry, name) : undefined
+  const only = settings.mode === 'pull-through' ? await readMirroredNames(run.parts.context, name) : undefined
   const place = readPlace(run.upstream.cursor)
   await drain(run, source ?? openSource(run, only), { place, part: 'public' })
   if (run.upstream.kind === 'registry') await syncPrivate(run, place)

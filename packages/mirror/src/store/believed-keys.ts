@@ -1,8 +1,10 @@
 import type { Registry } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** The verifier keys of all upstreams of a registry: their logs prove what came from them. */
-export async function readUpstreamKeys({ database }: Pick<Registry, 'database'>): Promise<string[]> {
+export async function readUpstreamKeys(registry: Registry): Promise<string[]> {
+  const { database } = partsOf(registry)
   const rows = await withUpstreams(database.read).selectFrom('upstreams').select('keys').execute()
   return rows.flatMap(({ keys }) => JSON.parse(keys) as string[])
 }

@@ -1,10 +1,7 @@
-import type { Registry } from '@skillstead/core'
+import type { StorageContext } from '@skillstead/core/internal'
 
 /** The full names of the skills that came from an upstream. */
-export async function readMirroredNames(
-  { database }: Pick<Registry, 'database'>,
-  upstream: string,
-): Promise<Set<string>> {
+export async function readMirroredNames({ database }: StorageContext, upstream: string): Promise<Set<string>> {
   const rows = await database.read
     .selectFrom('skills')
     .select('full_name')
@@ -14,10 +11,7 @@ export async function readMirroredNames(
 }
 
 /** The slugs of all packs that came from an upstream. */
-export async function readMirroredPacks(
-  { database }: Pick<Registry, 'database'>,
-  upstream: string,
-): Promise<Set<string>> {
+export async function readMirroredPacks({ database }: StorageContext, upstream: string): Promise<Set<string>> {
   const rows = await database.read.selectFrom('packs').select('slug').where('origin_upstream', '=', upstream).execute()
   return new Set(rows.map(({ slug }) => slug))
 }

@@ -1,6 +1,7 @@
+import type { Database, StorageContext } from '@skillstead/core/internal'
 import { toStoredSubject } from './upstream-log.ts'
 import type { EntryOutcome } from '../applying/mirrored-types.ts'
-import type { Registry, WriteTransaction } from '@skillstead/core'
+import type { WriteTransaction } from '@skillstead/core/internal'
 import type { StoredRefusal, Upstream } from '../types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
@@ -13,7 +14,7 @@ export interface Refusals {
 
 /** Loads which subjects were refused before, so that what comes in needs to take back only those. */
 export async function createRefusals(
-  { database, clock }: Registry,
+  { database, clock }: StorageContext,
   upstream: Pick<Upstream, 'name'>,
 ): Promise<Refusals> {
   const rows = await withUpstreams(database.read)
@@ -52,11 +53,7 @@ export async function createRefusals(
 }
 
 /** What did not come in of an upstream and why, the newest first. */
-export async function listRefusals(
-  read: Registry['database']['read'],
-  upstream: string,
-  limit: number,
-): Promise<StoredRefusal[]> {
+export async function listRefusals(read: Database['read'], upstream: string, limit: number): Promise<StoredRefusal[]> {
   return withUpstreams(read)
     .selectFrom('upstream_refusals')
     .select(['subject', 'reason', 'detail', 'at'])
@@ -68,7 +65,7 @@ export async function listRefusals(
 }
 
 /** How many things of each upstream did not come in. */
-export async function countRefusals(read: Registry['database']['read']): Promise<Map<string, number>> {
+export async function countRefusals(read: Database['read']): Promise<Map<string, number>> {
   const rows = await withUpstreams(read)
     .selectFrom('upstream_refusals')
     .select((eb) => ['upstream', eb.fn.countAll<number>().as('count')])

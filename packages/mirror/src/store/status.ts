@@ -1,4 +1,5 @@
-import type { Metric, Registry } from '@skillstead/core'
+import type { StorageContext } from '@skillstead/core/internal'
+import type { Metric } from '@skillstead/core'
 import { toNextAt } from '../schedule.ts'
 import { hidePassword } from '../hide-password.ts'
 import type { Upstream, UpstreamStatus } from '../types.ts'
@@ -15,12 +16,12 @@ interface Counts {
 
 /** How upstreams stand. `isRunning` knows of the runs of this process. */
 export async function readStatus(
-  registry: Pick<Registry, 'database' | 'clock'>,
+  context: StorageContext,
   upstreams: readonly Upstream[],
   isRunning: (name: string) => boolean,
 ): Promise<UpstreamStatus[]> {
-  const counts = await readCounts(registry)
-  const now = registry.clock.now()
+  const counts = await readCounts(context)
+  const now = context.clock.now()
   return upstreams.map((upstream) => toStatus(upstream, counts, now, isRunning(upstream.name)))
 }
 
@@ -90,7 +91,7 @@ function toState(upstream: Upstream, now: number, isRunning: boolean): UpstreamS
   return error || applied < verified ? 'behind' : 'current'
 }
 
-async function readCounts({ database: { read } }: Pick<Registry, 'database'>): Promise<Counts> {
+async function readCounts({ database: { read } }: StorageContext): Promise<Counts> {
   const skills = await read
     .selectFrom('skills')
     .select((eb) => ['origin_upstream as upstream', eb.fn.countAll<number>().as('count')])

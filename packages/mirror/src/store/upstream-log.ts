@@ -1,16 +1,18 @@
 import canonicalize from 'canonicalize'
 import type { Kysely } from 'kysely'
-import { readInBatches, type LogRange, type LogText } from '@skillstead/core'
 import {
-  withoutNul,
-  keepInsert,
-  type Tables,
-  type WriteTransaction,
-  hashLeaf,
-  readFrontier,
   growTree,
+  hashLeaf,
+  keepInsert,
+  type LogRange,
+  type LogText,
+  readFrontier,
+  readInBatches,
   splitHashes,
+  type Tables,
   tileHashes,
+  withoutNul,
+  type WriteTransaction,
 } from '@skillstead/core/internal'
 import { upstreamReader, upstreamTree } from './upstream-tree.ts'
 import type { FeedEntry } from '../applying/mirrored-types.ts'

@@ -1,9 +1,10 @@
-import type { Registry, WriteTransaction } from '@skillstead/core'
+import type { Database } from '@skillstead/core/internal'
+import type { WriteTransaction } from '@skillstead/core/internal'
 import { type UpstreamRow, withUpstreams } from '../tables/mirror-tables.ts'
 import { RegistryError } from '@skillstead/protocol'
 import type { Alarm, LastError, SyncReport, Upstream, UpstreamSettings } from '../types.ts'
 
-type Read = Registry['database']['read']
+type Read = Database['read']
 
 /** What `upstreams.report` holds. */
 export interface StoredReport {

@@ -1,4 +1,4 @@
-import type { TableRule } from '@skillstead/core'
+import type { TableRule } from '@skillstead/core/internal'
 import type { MirrorTables } from './mirror-tables.ts'
 
 /** Every table of the mirror, as exports and backups have it. */

@@ -1,6 +1,7 @@
+import type { MirrorContext } from '../run.ts'
+import { getCaller, type StorageContext } from '@skillstead/core/internal'
 import { createClient } from '@skillstead/client'
 import { writableKinds } from '../queue/upstream-write.ts'
-import type { Registry } from '@skillstead/core'
 import { RegistryError, isUsername } from '@skillstead/protocol'
 import { requireApiKey } from '../settings.ts'
 import { getUpstream } from '../store/upstreams.ts'
@@ -12,7 +13,7 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** What linking works with. */
 export interface AccountParts {
-  readonly registry: Registry
+  readonly context: MirrorContext
   /** The way to an upstream; throws `offline` when it is used in offline mode. */
   httpOf(upstream: Upstream): UpstreamFetch
 }
@@ -26,9 +27,9 @@ export async function linkAccount(
   parts: AccountParts,
   given: { user: string; upstream: string; key: string },
 ): Promise<LinkedAccount> {
-  const { registry } = parts
-  const { userId } = await registry.getCaller(given.user)
-  const upstream = await getUpstream(registry.database.read, given.upstream)
+  const { context } = parts
+  const { userId } = await getCaller(context, given.user)
+  const upstream = await getUpstream(context.database.read, given.upstream)
   if (!writableKinds.has(upstream.kind)) {
     throw new RegistryError(
       'invalid_request',
@@ -36,11 +37,11 @@ export async function linkAccount(
     )
   }
   requireApiKey(given.key)
-  const credential = registry.secrets.seal(given.key)
+  const credential = context.secrets.seal(given.key)
   const username = await askWho(parts, upstream, given.key)
-  const at = registry.clock.now()
+  const at = context.clock.now()
   const row = { user_id: userId, upstream: upstream.name, username: username ?? '', credential, created_at: at }
-  await registry.database.writer.write((trx) =>
+  await context.database.writer.write((trx) =>
     withUpstreams(trx)
       .insertInto('upstream_links')
       .values(row)
@@ -51,9 +52,9 @@ export async function linkAccount(
 }
 
 /** Forgets the key. What waits with it waits until another is given, or it is dropped. Throws `not_found`. */
-export async function unlinkAccount({ database, getCaller }: Registry, user: string, upstream: string): Promise<void> {
-  const { userId } = await getCaller(user)
-  const { numDeletedRows } = await database.writer.write((trx) =>
+export async function unlinkAccount(context: StorageContext, user: string, upstream: string): Promise<void> {
+  const { userId } = await getCaller(context, user)
+  const { numDeletedRows } = await context.database.writer.write((trx) =>
     withUpstreams(trx)
       .deleteFrom('upstream_links')
       .where('user_id', '=', userId)
@@ -64,7 +65,7 @@ export async function unlinkAccount({ database, getCaller }: Registry, user: str
 }
 
 /** The accounts that are linked, by upstream and user. No keys. */
-export async function listAccounts({ database }: Registry): Promise<LinkedAccount[]> {
+export async function listAccounts({ database }: StorageContext): Promise<LinkedAccount[]> {
   const rows = await withUpstreams(database.read)
     .selectFrom('upstream_links')
     .innerJoin('users', 'users.id', 'upstream_links.user_id')
@@ -87,7 +88,7 @@ export async function openAccount(
   upstream: Upstream,
   userId: string,
 ): Promise<OpenAccount | undefined> {
-  const { secrets, database } = parts.registry
+  const { secrets, database } = parts.context
   const link = await withUpstreams(database.read)
     .selectFrom('upstream_links')
     .select(['username', 'credential'])

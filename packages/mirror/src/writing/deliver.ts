@@ -1,5 +1,5 @@
 import { enqueueDelivery, toWriteLane, upstreamWriteTopic, type UpstreamWriteJob } from '../queue/upstream-write.ts'
-import type { WriteTransaction } from '@skillstead/core'
+import type { WriteTransaction } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { createBreaker, type Breaker } from '../breaker.ts'
@@ -42,8 +42,8 @@ const skillsMax = 4
  * somebody can settle waits there for that. Every upstream has a breaker.
  */
 export function createDelivery(parts: DeliveryParts): Delivery {
-  const { registry, onError } = parts
-  const { database, outbox, clock } = registry
+  const { context, onError } = parts
+  const { database, outbox, clock } = context
   const running = new Map<string, Promise<void>>()
   const breakers = new Map<string, Breaker>()
   const turns = new Map<string, LimitFunction>()
@@ -82,7 +82,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     const account = await findAccount(upstream, found)
     const write = await database.writer.write((trx) => beginWrite(trx, found))
     if (!write) return
-    const told = await sendWrite({ registry, upstream, http: parts.httpOf(upstream), write, account })
+    const told = await sendWrite({ context, upstream, http: parts.httpOf(upstream), write, account })
     const at = clock.now()
     await database.writer.write((trx) => endWrite(trx, write, { note: told && { ...told, at }, at }))
     if (away.delete(upstream.name)) await wake(upstream.name)
@@ -131,7 +131,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     if (next?.state !== 'pending') return
     const upstream = await getUpstream(trx, job.upstream)
     const dueAt = state === 'done' ? undefined : clock.now() + retryDelaysMs.at(-1)!
-    await enqueueDelivery(trx, registry, { upstream, subject: job.subject, ...(dueAt !== undefined && { dueAt }) })
+    await enqueueDelivery(trx, context, { upstream, subject: job.subject, ...(dueAt !== undefined && { dueAt }) })
   }
 
   async function wake(name: string): Promise<void> {
@@ -146,7 +146,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     const subjects = await listSubjects(database.read)
     for (const { upstream: name, subject } of subjects) {
       await database.writer.write(async (trx) => {
-        await enqueueDelivery(trx, registry, { upstream: await getUpstream(trx, name), subject })
+        await enqueueDelivery(trx, context, { upstream: await getUpstream(trx, name), subject })
       })
     }
   }
@@ -160,7 +160,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
           for (const { payload, state } of ended) await followUp(trx, payload as unknown as UpstreamWriteJob, state)
         },
       })
-      await sweepOpinions(registry)
+      await sweepOpinions(context)
       await enqueueLost()
     },
     wake,

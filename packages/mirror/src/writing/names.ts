@@ -1,8 +1,8 @@
-import type { Registry } from '@skillstead/core'
+import type { Database } from '@skillstead/core/internal'
 import type { WritePayloads } from '../queue/upstream-write.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-type Read = Registry['database']['read']
+type Read = Database['read']
 
 /**
  * What a skill of this node is called at an upstream: what came from there is called the same, what is from here lies

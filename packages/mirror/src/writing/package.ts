@@ -1,4 +1,7 @@
-import { readContents, readVersionFiles, toDigest, type Registry } from '@skillstead/core'
+import type { MirrorContext } from '../run.ts'
+import type { StorageContext } from '@skillstead/core/internal'
+import { readContents, readVersionFiles } from '@skillstead/core/internal'
+import { toDigest } from '@skillstead/skill-format/archives'
 import { toManifest } from '@skillstead/protocol'
 import { rewriteFrontmatterName } from '@skillstead/skill-format'
 import { WriteConflict } from './problems.ts'
@@ -16,15 +19,15 @@ export interface SentPackage {
  * a version that is no longer everyone's to see, or not what it was.
  */
 export async function readPackage(
-  registry: Registry,
+  context: MirrorContext,
   wanted: { skillId: string; version: string; digest: string; renamedTo: string | undefined },
 ): Promise<SentPackage> {
   const { version, digest, renamedTo } = wanted
-  const row = await findVersion(registry, wanted)
+  const row = await findVersion(context, wanted)
   if (!row || row.digest !== digest) throw changed(`The version ${version} is no longer here as it was.`)
-  const files = await readVersionFiles(registry, row.id)
+  const files = await readVersionFiles(context, row.id)
   const contents = await readContents(
-    registry,
+    context,
     files.map((file) => file.digest),
   )
   const read = files.map(({ path, digest: of }) => {
@@ -48,7 +51,7 @@ export async function readPackage(
 }
 
 /** Throws {@link WriteConflict} for a skill that is no longer everyone's to see. */
-export async function requirePublic({ database }: Registry, skillId: string): Promise<void> {
+export async function requirePublic({ database }: StorageContext, skillId: string): Promise<void> {
   const skill = await database.read
     .selectFrom('skills')
     .select(['visibility', 'state'])
@@ -58,7 +61,7 @@ export async function requirePublic({ database }: Registry, skillId: string): Pr
   throw changed('The skill is no longer public here, so nothing of it is sent.')
 }
 
-async function findVersion({ database }: Registry, { skillId, version }: { skillId: string; version: string }) {
+async function findVersion({ database }: StorageContext, { skillId, version }: { skillId: string; version: string }) {
   const row = await database.read
     .selectFrom('versions')
     .select(['id', 'digest', 'yanked'])

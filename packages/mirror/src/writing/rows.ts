@@ -1,10 +1,11 @@
-import type { Registry, WriteTransaction } from '@skillstead/core'
+import type { Database, StorageContext } from '@skillstead/core/internal'
+import type { WriteTransaction } from '@skillstead/core/internal'
 import { type UpstreamWriteRow, withUpstreams } from '../tables/mirror-tables.ts'
 import type { WriteKind, WritePayloads } from '../queue/upstream-write.ts'
 import { RegistryError } from '@skillstead/protocol'
 import type { WriteProblem } from '../write-types.ts'
 
-type Read = Registry['database']['read']
+type Read = Database['read']
 
 /** A write as it is stored, parsed. */
 export type StoredWrite = {
@@ -102,7 +103,7 @@ export async function setPayload(trx: WriteTransaction, id: string, payload: Sto
 const keptMs = 30 * 24 * 60 * 60 * 1000
 
 /** Forgets what ended a month ago. What was published is kept: under which name it went decides where the next goes. */
-export async function sweepOpinions({ database, clock }: Pick<Registry, 'database' | 'clock'>): Promise<void> {
+export async function sweepOpinions({ database, clock }: StorageContext): Promise<void> {
   await database.writer.write(async (trx) => {
     await withUpstreams(trx)
       .deleteFrom('upstream_writes')

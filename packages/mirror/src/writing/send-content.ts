@@ -1,4 +1,4 @@
-import type { Registry } from '@skillstead/core'
+import type { Database, StorageContext } from '@skillstead/core/internal'
 import { RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
 import type { StoredWrite } from './rows.ts'
 import { findNameThere, findRename } from './names.ts'
@@ -13,10 +13,10 @@ const sourceRetrySeconds = 60
 
 /** A version exactly as it is stored, or a change of what is said of its skill. */
 export async function sendPublish(sending: SendingOf<'publish'>): Promise<Note> {
-  const { registry, upstream, write } = sending
+  const { context, upstream, write } = sending
   const { skillId, version, digest, settings } = write.payload
-  const { read } = registry.database
-  await requirePublic(registry, skillId)
+  const { read } = context.database
+  await requirePublic(context, skillId)
   const renamedTo = await findRename(read, upstream.name, write.subject)
   const name = toSentName(sending, await findNameThere(read, upstream.name, write.subject), renamedTo)
   const { keywords, visibility: _, ...texts } = settings
@@ -25,9 +25,9 @@ export async function sendPublish(sending: SendingOf<'publish'>): Promise<Note> 
     await openApi(sending).publishSkill(told)
     return undefined
   }
-  const content = await readPackage(registry, { skillId, version, digest, renamedTo })
+  const content = await readPackage(context, { skillId, version, digest, renamedTo })
   const { skillMd, files } = content
-  const changelog = await readChangelog(registry, { skillId, version })
+  const changelog = await readChangelog(context, { skillId, version })
   const api = openApi(sending)
   try {
     const answer: Partial<Awaited<ReturnType<RegistryApi['publishSkill']>>> | null | undefined = await api.publishSkill(
@@ -54,15 +54,15 @@ export async function sendPublish(sending: SendingOf<'publish'>): Promise<Note> 
 
 /** Made there of the same version: of another one it would be another fork. */
 export async function sendFork(sending: SendingOf<'fork'>): Promise<Note> {
-  const { registry, upstream, write } = sending
+  const { context, upstream, write } = sending
   const { skillId, source, version, digest } = write.payload
-  const { read } = registry.database
-  await requirePublic(registry, skillId)
+  const { read } = context.database
+  await requirePublic(context, skillId)
   await requireSourceThere(read, upstream.name, source)
   const renamedTo = await findRename(read, upstream.name, write.subject)
   const name = await findNameThere(read, upstream.name, source)
   const newName = renamedTo ?? shortNameOf(write.subject)
-  const wanted = { version, ...(await readPackage(registry, { skillId, version, digest, renamedTo })) }
+  const wanted = { version, ...(await readPackage(context, { skillId, version, digest, renamedTo })) }
   const api = openApi(sending)
   const isMade = () => isSameThere(api, sending, toFullName(sending, newName), wanted)
   const path = await findPathName(api, sending, name)
@@ -111,7 +111,7 @@ function toFullName({ account, write }: Sending, name: string): string {
 }
 
 /** A source that waits itself goes first, and holds up nothing else. */
-async function requireSourceThere(db: Registry['database']['read'], upstream: string, source: string): Promise<void> {
+async function requireSourceThere(db: Database['read'], upstream: string, source: string): Promise<void> {
   const waiting = await withUpstreams(db)
     .selectFrom('upstream_writes')
     .select('id')
@@ -126,7 +126,10 @@ async function requireSourceThere(db: Registry['database']['read'], upstream: st
   throw new RegistryError('conflict', detail, { retryAfterSeconds: sourceRetrySeconds })
 }
 
-async function readChangelog({ database }: Registry, wanted: { skillId: string; version: string }): Promise<string> {
+async function readChangelog(
+  { database }: StorageContext,
+  wanted: { skillId: string; version: string },
+): Promise<string> {
   const row = await database.read
     .selectFrom('versions')
     .select('changelog')

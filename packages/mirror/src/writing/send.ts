@@ -1,5 +1,5 @@
+import type { MirrorContext } from '../run.ts'
 import { createClient } from '@skillstead/client'
-import type { Registry } from '@skillstead/core'
 import type { WriteKind } from '../queue/upstream-write.ts'
 import { RegistryError, errorTable, parseForeignJson, type ErrorCode, type RegistryApi } from '@skillstead/protocol'
 import type { Upstream } from '../types.ts'
@@ -13,7 +13,7 @@ import { findPathName } from './there.ts'
 
 /** One attempt at a write. */
 export interface Sending<Write extends StoredWrite = StoredWrite> {
-  readonly registry: Registry
+  readonly context: MirrorContext
   readonly upstream: Upstream
   readonly http: UpstreamFetch
   readonly write: Write
@@ -57,13 +57,13 @@ const senders: { readonly [K in WriteKind]: (sending: SendingOf<K>) => Promise<N
 
 /** One after the other, each remembered, so that what broke off goes on where it was. */
 async function sendInstalls(sending: SendingOf<'track'>): Promise<void> {
-  const { write, registry } = sending
+  const { write, context } = sending
   const skillName = await getName(sending)
   for (let sent = write.payload.sent ?? 0; sent < write.payload.count;) {
     await openApi(sending, `-${sent}`).track({ skillName, source: 'registry' })
     sent += 1
     const payload = { ...write.payload, sent }
-    await registry.database.writer.write((trx) => setPayload(trx, write.id, payload))
+    await context.database.writer.write((trx) => setPayload(trx, write.id, payload))
   }
 }
 
@@ -113,8 +113,8 @@ function readRefusal(text: string): Record<string, unknown> {
 }
 
 async function getName(sending: Sending): Promise<string> {
-  const { registry, write } = sending
-  const name = await findNameNow(registry.database.read, write.payload.skillId)
+  const { context, write } = sending
+  const name = await findNameNow(context.database.read, write.payload.skillId)
   if (name !== undefined) return findPathName(openApi(sending), sending, name)
   throw new WriteConflict('changed', `${write.subject} is no longer here. Drop the write.`)
 }

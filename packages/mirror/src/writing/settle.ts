@@ -1,5 +1,7 @@
+import type { MirrorContext } from '../run.ts'
+import type { Database, StorageContext } from '@skillstead/core/internal'
 import { enqueueDelivery } from '../queue/upstream-write.ts'
-import type { Registry, WriteTransaction } from '@skillstead/core'
+import type { WriteTransaction } from '@skillstead/core/internal'
 import { RegistryError, isSkillName } from '@skillstead/protocol'
 import { getUpstream } from '../store/upstreams.ts'
 import { findNameThere, findRename } from './names.ts'
@@ -13,7 +15,10 @@ export type OutboxPlace = Pick<OutboxWrite, 'upstream' | 'subject'>
 const limitDefault = 100
 
 /** What is to be written to upstreams, in the order in which it was done here. */
-export async function listWrites({ database }: Registry, options: ListWritesOptions = {}): Promise<OutboxWrite[]> {
+export async function listWrites(
+  { database }: StorageContext,
+  options: ListWritesOptions = {},
+): Promise<OutboxWrite[]> {
   const { upstream, states = ['pending', 'conflict'], limit = limitDefault, offset = 0 } = options
   const rows = await withUpstreams(database.read)
     .selectFrom('upstream_writes')
@@ -31,16 +36,16 @@ export async function listWrites({ database }: Registry, options: ListWritesOpti
 }
 
 /** Sends a write in conflict again, as it is. Throws `not_found`, `conflict` for one that is settled. */
-export async function retryWrite(registry: Registry, id: string): Promise<OutboxPlace> {
-  return settle(registry, id, async (trx, write) => {
+export async function retryWrite(context: MirrorContext, id: string): Promise<OutboxPlace> {
+  return settle(context, id, async (trx, write) => {
     if (write.state === 'conflict') await reopen(trx, write, {})
   })
 }
 
 /** Gives a write up; what waits behind it goes on. Throws `not_found`, `conflict` for one that is settled. */
-export async function dropWrite(registry: Registry, id: string): Promise<OutboxPlace> {
-  return settle(registry, id, async (trx, { id: dropped }) => {
-    const change = { state: 'dropped', ended_at: registry.clock.now() } as const
+export async function dropWrite(context: MirrorContext, id: string): Promise<OutboxPlace> {
+  return settle(context, id, async (trx, { id: dropped }) => {
+    const change = { state: 'dropped', ended_at: context.clock.now() } as const
     await withUpstreams(trx).updateTable('upstream_writes').set(change).where('id', '=', dropped).execute()
   })
 }
@@ -50,14 +55,14 @@ export async function dropWrite(registry: Registry, id: string): Promise<OutboxP
  * `invalid_request`, `conflict` for what is settled, or may have arrived under the old name already, `name_taken` for the
  * name of another skill there.
  */
-export async function renameWrite(registry: Registry, id: string, newName: string): Promise<OutboxPlace> {
+export async function renameWrite(context: MirrorContext, id: string, newName: string): Promise<OutboxPlace> {
   if (!isSkillName(newName)) {
     throw new RegistryError(
       'invalid_request',
       `'${newName}' is no name of a skill: write it as in pdf-tools, without an owner.`,
     )
   }
-  return settle(registry, id, async (trx, write) => {
+  return settle(context, id, async (trx, write) => {
     if (write.kind !== 'publish' && write.kind !== 'fork') {
       throw new RegistryError(
         'invalid_request',
@@ -99,11 +104,11 @@ async function refuseTaken(trx: WriteTransaction, { upstream, subject }: StoredW
 }
 
 async function settle(
-  registry: Registry,
+  context: MirrorContext,
   id: string,
   change: (trx: WriteTransaction, write: StoredWrite) => Promise<void>,
 ): Promise<OutboxPlace> {
-  return registry.database.writer.write(async (trx) => {
+  return context.database.writer.write(async (trx) => {
     const write = await getWrite(trx, id)
     if (write.state === 'delivered' || write.state === 'dropped') {
       throw new RegistryError('conflict', `This write is ${write.state}; there is nothing to settle.`)
@@ -111,7 +116,7 @@ async function settle(
     await change(trx, write)
     const { location } = await getUpstream(trx, write.upstream)
     const { upstream, subject } = write
-    await enqueueDelivery(trx, registry, { upstream: { name: upstream, location }, subject })
+    await enqueueDelivery(trx, context, { upstream: { name: upstream, location }, subject })
     return { upstream, subject }
   })
 }
@@ -128,11 +133,7 @@ async function reopen(trx: WriteTransaction, write: StoredWrite, more: { renamed
 }
 
 /** A write as the operator sees it. */
-export async function toShown(
-  db: Registry['database']['read'],
-  write: StoredWrite,
-  user: string | null,
-): Promise<OutboxWrite> {
+export async function toShown(db: Database['read'], write: StoredWrite, user: string | null): Promise<OutboxWrite> {
   const { id, upstream, subject, kind, state, attempts, error, payload } = write
   const { version = null } = payload as { version?: string }
   const there = await findNameThere(db, upstream, subject)

@@ -1,4 +1,4 @@
-import type { Registry } from '@skillstead/core'
+import type { StorageContext } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import { parseWrite, type StoredWrite } from './rows.ts'
 import { toShown } from './settle.ts'
@@ -7,7 +7,7 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** How many writes of some states there are for an upstream. */
 export async function countWritesOf(
-  { database }: Registry,
+  { database }: StorageContext,
   upstream: string,
   states: readonly StoredWrite['state'][],
 ): Promise<number> {
@@ -21,7 +21,7 @@ export async function countWritesOf(
 }
 
 /** A write for an upstream as the operator sees it. Throws `not_found`, also for one of another upstream. */
-export async function getWriteOf({ database }: Registry, upstream: string, id: string): Promise<OutboxWrite> {
+export async function getWriteOf({ database }: StorageContext, upstream: string, id: string): Promise<OutboxWrite> {
   const row = await withUpstreams(database.read)
     .selectFrom('upstream_writes')
     .leftJoin('users', 'users.id', 'upstream_writes.user_id')

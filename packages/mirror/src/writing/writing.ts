@@ -1,4 +1,4 @@
-import type { Registry } from '@skillstead/core'
+import type { StorageContext } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import type { MirrorParts } from '../run.ts'
 import type { MirrorAccounts, MirrorOutbox } from '../write-types.ts'
@@ -20,14 +20,14 @@ export interface Writing {
 
 /** Takes the writes of a registry to its upstreams from now on; in offline mode they only gather. */
 export function createWriting(parts: MirrorParts, signal: AbortSignal): Writing {
-  const { registry, mode, onError, readCredential } = parts
+  const { context, mode, onError, readCredential } = parts
   const ways = new Map<string, UpstreamFetch>()
   const httpOf = (upstream: Upstream): UpstreamFetch => {
     const way = ways.get(upstream.name) ?? parts.openFetch(upstream, signal)
     ways.set(upstream.name, way)
     return way
   }
-  const accountParts = { registry, httpOf }
+  const accountParts = { context, httpOf }
   const delivery = createDelivery({ ...accountParts, readCredential, onError })
   if (mode !== 'offline') behind(delivery.start())
 
@@ -49,24 +49,24 @@ export function createWriting(parts: MirrorParts, signal: AbortSignal): Writing 
 
   return {
     outbox: {
-      list: (options) => listWrites(registry, options),
-      retry: (id) => goOn(retryWrite(registry, id)),
-      drop: (id) => goOn(dropWrite(registry, id)),
-      rename: (id, newName) => goOn(renameWrite(registry, id, newName)),
+      list: (options) => listWrites(context, options),
+      retry: (id) => goOn(retryWrite(context, id)),
+      drop: (id) => goOn(dropWrite(context, id)),
+      rename: (id, newName) => goOn(renameWrite(context, id, newName)),
       async deliver(upstream) {
         if (mode === 'offline')
           throw new RegistryError('offline', 'This node is in offline mode: what is written waits.')
-        const before = await countWrites(registry, upstream)
+        const before = await countWrites(context, upstream)
         await delivery.deliverAll(upstream)
-        const after = await countWrites(registry, upstream)
+        const after = await countWrites(context, upstream)
         const delivered = after.delivered - before.delivered
         return { delivered, waiting: after.pending, inConflict: after.conflict }
       },
     },
     accounts: {
       link: (user, upstream, key) => linkAccount(accountParts, { user, upstream, key }),
-      unlink: (user, upstream) => unlinkAccount(registry, user, upstream),
-      list: () => listAccounts(registry),
+      unlink: (user, upstream) => unlinkAccount(context, user, upstream),
+      list: () => listAccounts(context),
     },
     wake,
     async close() {
@@ -76,7 +76,7 @@ export function createWriting(parts: MirrorParts, signal: AbortSignal): Writing 
   }
 }
 
-async function countWrites({ database }: Registry, upstream: string | undefined) {
+async function countWrites({ database }: StorageContext, upstream: string | undefined) {
   const rows = await withUpstreams(database.read)
     .selectFrom('upstream_writes')
     .select((eb) => ['state', eb.fn.countAll<number>().as('count')])

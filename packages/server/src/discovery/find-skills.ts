@@ -1,4 +1,4 @@
-import { localCall } from '@skillstead/core'
+import { localCall } from '@skillstead/core/internal'
 import type { SearchResult } from '@skillstead/protocol'
 import type { Call } from '../call.ts'
 import type { NodeParts } from '../gate.ts'

@@ -1,12 +1,12 @@
 import type { H3 } from 'h3'
 import {
-  SkillMoved,
-  findArtifact,
-  readDiscoveryIndex,
   type ArtifactPlace,
   type DiscoveryScope,
+  findArtifact,
   type FoundArtifact,
-} from '@skillstead/core'
+  readDiscoveryIndex,
+  SkillMoved,
+} from '@skillstead/core/internal'
 import { RegistryError, type Content } from '@skillstead/protocol'
 import { toLimitKey } from '../addresses.ts'
 import { callOf, type Call } from '../call.ts'
@@ -57,7 +57,7 @@ const sharedEndpoint = 'discoverShared'
 
 async function replyIndex(node: NodeParts, call: Call, scope: DiscoveryScope): Promise<Response> {
   const read = toPageRead(scope)
-  const index = await throughUpstreams(node, call, read, () => readDiscoveryIndex(node.registry, scope, call.caller))
+  const index = await throughUpstreams(node, call, read, () => readDiscoveryIndex(node.context, scope, call.caller))
   return reply(call, {
     status: 200,
     contentType: 'application/json; charset=utf-8',
@@ -71,7 +71,7 @@ async function replyIndex(node: NodeParts, call: Call, scope: DiscoveryScope): P
 async function replyArtifact(node: NodeParts, call: Call, place: ArtifactPlace): Promise<Response> {
   await spendFile(node, call)
   const read = toPageRead(place.scope, place.file)
-  const artifact = await throughUpstreams(node, call, read, () => findArtifact(node.registry, place, call.caller))
+  const artifact = await throughUpstreams(node, call, read, () => findArtifact(node.context, place, call.caller))
   const { etag } = artifact
   const cacheControl = toCacheControl(call)
   const own = [...ownHeaders(place.scope), ...(await readPageFreshness(node, read))]

@@ -1,4 +1,4 @@
-import type { DiscoveryScope } from '@skillstead/core'
+import type { DiscoveryScope } from '@skillstead/core/internal'
 
 /** A place with an index, and how its address defines the scope of the index. */
 export interface ScopePath {

@@ -1,10 +1,10 @@
 import {
-  lookThrough,
-  parseArtifactFile,
   type ArtifactPlace,
   type DiscoveryScope,
+  lookThrough,
+  parseArtifactFile,
   type WantedSkill,
-} from '@skillstead/core'
+} from '@skillstead/core/internal'
 import type { Call } from '../call.ts'
 import { readFreshness } from '../freshness.ts'
 import { spendOne, type NodeParts } from '../gate.ts'
@@ -31,7 +31,7 @@ export async function throughUpstreams<Result>(
   read: PageRead,
   perform: () => Promise<Result>,
 ): Promise<Result> {
-  const { port } = node.registry.upstreams
+  const { port } = node.context.upstreams
   if (port === undefined || read === 'own') return perform()
   const wanted = read === 'list' ? undefined : read.skill
   const pull: typeof port.pull = async (skill) => {
@@ -42,7 +42,7 @@ export async function throughUpstreams<Result>(
 }
 
 /** The freshness of the skill that a page shows. */
-export async function readPageFreshness({ registry }: NodeParts, read: PageRead): Promise<Header[]> {
-  const { port } = registry.upstreams
+export async function readPageFreshness({ context }: NodeParts, read: PageRead): Promise<Header[]> {
+  const { port } = context.upstreams
   return port === undefined || typeof read === 'string' ? [] : readFreshness(port, read.skill)
 }

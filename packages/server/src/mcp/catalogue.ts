@@ -1,4 +1,5 @@
-import { readBytes, type OfferedSkill } from '@skillstead/core'
+import type { OfferedSkill } from '@skillstead/core/internal'
+import { readBytes } from '@skillstead/skill-format/archives'
 import { RegistryError, type RegistryApi, type Skill } from '@skillstead/protocol'
 import { isAbsent } from './failures.ts'
 import { findDocument } from './skill-entries.ts'

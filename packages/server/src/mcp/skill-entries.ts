@@ -4,7 +4,7 @@ import {
   type Skill,
   type SkillFrontmatter,
 } from '@modelcontextprotocol/server/ext/skills'
-import type { OfferedSkill } from '@skillstead/core'
+import type { OfferedSkill } from '@skillstead/core/internal'
 import type { Catalogue } from './catalogue.ts'
 import { toSkillUri } from './skill-uris.ts'
 

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, type Resource } from '@modelcontextprotocol/server'
 import type { Skill, SkillReadResult, SkillSource } from '@modelcontextprotocol/server/ext/skills'
-import { readBytes } from '@skillstead/core'
+import { readBytes } from '@skillstead/skill-format/archives'
 import type { Content, RegistryApi } from '@skillstead/protocol'
 import { catalogueOf, type Catalogue } from './catalogue.ts'
 import { isAbsent, toProtocolError, type OnError } from './failures.ts'

@@ -1,5 +1,5 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
-import { areDangerous, toPackTexts } from '@skillstead/core'
+import { areDangerous, toPackTexts } from '@skillstead/core/internal'
 import { RegistryError, type Pack, type RegistryApi } from '@skillstead/protocol'
 import { toolInputs, type ToolInput, type ToolName } from '@skillstead/protocol/mcp'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'

@@ -1,0 +1,33 @@
+import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Database } from '../storage/database.ts'
+import type { OperatorContext } from './operator-context.ts'
+
+/** Free space below which a disk counts as full: SQLite needs space for its journal. */
+const diskBytesMin = 64 * 1024 * 1024
+
+/** Which parts of the registry can serve requests. */
+export async function readReadiness({ database, search }: OperatorContext) {
+  return {
+    database: await answersQueries(database),
+    search: search.ready,
+    disk: await hasDiskSpace(database),
+  }
+}
+
+/** Whether the database responds. */
+export async function answersQueries(database: Database): Promise<boolean> {
+  try {
+    await database.read.selectFrom('heads').select('id').execute()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether the disk of an SQLite file has space for writes; true for PostgreSQL. */
+export async function hasDiskSpace({ path }: Database): Promise<boolean> {
+  if (path === undefined) return true
+  const { bavail, bsize } = await statfs(dirname(path))
+  return bavail * bsize >= diskBytesMin
+}

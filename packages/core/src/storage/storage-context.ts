@@ -1,0 +1,8 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Database } from './database.ts'
+
+/** What most functions need: the database, and the current time. */
+export interface StorageContext {
+  readonly database: Database
+  readonly clock: Clock
+}
