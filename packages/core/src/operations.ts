@@ -51,7 +51,7 @@ import { showStorage } from './operator/storage-use.ts'
 import { getPack, listPacks, showPack } from './catalogue/read-packs.ts'
 import { createPack, deletePack, updatePack } from './catalogue/packs.ts'
 import { showProvenance } from './catalogue/show-provenance.ts'
-import { listAuthors, showReputation } from './community/show-reputation.ts'
+import { listAuthors, showReputation } from './community/reputation.ts'
 import { createAgentReview, listAgentReviews, markAgentReviewHelpful } from './community/agent-reviews.ts'
 import { createIssue, createReview, listIssues, listReviews } from './community/reviews.ts'
 import {
@@ -59,10 +59,10 @@ import {
   getRequest,
   listRequests,
   listVotes,
+  updateRequest,
   voteForRequest,
   withdrawRequestVote,
 } from './community/skill-requests.ts'
-import { updateRequest } from './community/update-request.ts'
 import { deleteQuarantined, readQuarantinedFile, showQuarantined } from './governance/quarantine.ts'
 import { listQuarantined } from './governance/quarantine-list.ts'
 import { releaseQuarantined } from './governance/quarantine-release.ts'
@@ -74,20 +74,19 @@ import {
   listInvitations,
   putCollaborator,
 } from './catalogue/collaborators.ts'
-import { forkSkill } from './catalogue/fork-skill.ts'
-import { listForks, listOwnSkills, listStars, showStar } from './catalogue/skill-lists.ts'
+import { forkSkill } from './catalogue/forks.ts'
+import { listForks, listOwnSkills, listStars, setStarred, showStar } from './catalogue/skill-lists.ts'
 import { publishSkill } from './catalogue/publish-skill.ts'
 import { listVersions, readArchiveOf, readFile, readSkillMd, showSkill, showVersion } from './catalogue/read-skill.ts'
 import { listCategories, searchSkills, suggest } from './catalogue/skill-search.ts'
 import { createShare, deleteShare, listShares } from './catalogue/share-links.ts'
-import { setStarred } from './catalogue/stars.ts'
 import { acceptTransfer, cancelTransfer, listTransfers, offerTransfer } from './catalogue/skill-transfer.ts'
 import { deleteSkill, setYanked } from './catalogue/change-skill.ts'
 import { readBlob, readBlobs } from './catalogue/blob-reads.ts'
 import { readFeed } from './catalogue/feed.ts'
 import { showDownloads } from './community/download-days.ts'
 import { track } from './community/track.ts'
-import { getTrending } from './community/trending.ts'
+import { getTrending } from './community/trends.ts'
 import { readCheckpoint } from './log/checkpoint.ts'
 import { readTile } from './log/read-tile.ts'
 import { readPublicKeys } from './log/signing-keys.ts'

@@ -67,8 +67,10 @@ export interface Reply<Body> {
   readonly body: Body
 }
 
-/** The result of an operation: its output, or a {@link Reply} if it has several success statuses. */
-export type Result<E extends Endpoint> = E extends { status: readonly SuccessStatus[] } ? Reply<Output<E>> : Output<E>
+/** The result of an operation: its output, if any, or a {@link Reply} if it has several success statuses. */
+export type Result<E extends Endpoint> = E extends { status: readonly SuccessStatus[] }
+  ? Reply<Output<E>>
+  : Output<E> | (undefined extends Output<E> ? void : never)
 
 /** The API as functions. The HTTP client and the in-process client both have this type. */
 export type Api<T extends Endpoints> = {

@@ -1,4 +1,5 @@
 import { type Content, RegistryError, toManifest } from '@skillstead/protocol'
+import type { Input } from '../kernel/operation-input.ts'
 import { findBlob } from '../storage/blobs.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { createQuarantineCheck, readFiles } from './version-files.ts'
@@ -7,7 +8,7 @@ import { createQuarantineCheck, readFiles } from './version-files.ts'
  * GET /blobs/<digest>: a file of a public version by its digest, or a version's manifest by the version's digest.
  * Throws `taken_down` if only skills under a takedown contain it, else `not_found`.
  */
-export async function readBlob(context: CatalogueContext, input: { digest: string }): Promise<Content> {
+export async function readBlob(context: CatalogueContext, input: Input<'getBlob'>): Promise<Content> {
   const { digest } = input
   const reader = toReader(context)
   const bytes = await findPublicBlob(context, digest, await findPublicSize(reader, digest, 'live'))
@@ -24,10 +25,10 @@ export async function readBlob(context: CatalogueContext, input: { digest: strin
 const batchBytesMax = 64 * 1024 * 1024
 
 /**
- * POST /blobs/batch: one JSON line for each distinct digest, in request order, produced as the client reads them. A
- * file over the limit of one request is answered as `{ digest, size, skipped: true }`; the client requests it again.
+ * POST /blobs/batch: one JSON line per distinct digest, in request order, written as the client reads them. A file that
+ * exceeds the rest of the response's limit is reported as `skipped`; the client requests it again.
  */
-export function readBlobs(context: CatalogueContext, input: { digests: string[] }): Content {
+export function readBlobs(context: CatalogueContext, input: Input<'batchBlobs'>): Content {
   return { contentType: 'application/x-ndjson; charset=utf-8', body: toLines(context, input.digests) }
 }
 
@@ -64,11 +65,7 @@ async function toLine(reader: Reader, digest: string, bytesLeft: number): Promis
   return { digest, size: bytes.length, content: Buffer.from(bytes).toString('base64') }
 }
 
-async function findPublicBlob(
-  context: CatalogueContext,
-  digest: string,
-  size: number | undefined,
-): Promise<Uint8Array | undefined> {
+async function findPublicBlob(context: CatalogueContext, digest: string, size: number | undefined) {
   return size === undefined ? findPublicManifest(context, digest, 'live') : findBlob(context.database.read, digest)
 }
 
@@ -82,11 +79,7 @@ async function toRefusal(reader: Reader, digest: string): Promise<RegistryError>
 }
 
 /** The size of a file of a public skill's version in the given state; quarantined versions are ignored. */
-async function findPublicSize(
-  { context, isQuarantined }: Reader,
-  digest: string,
-  state: 'live' | 'taken_down',
-): Promise<number | undefined> {
+async function findPublicSize({ context, isQuarantined }: Reader, digest: string, state: 'live' | 'taken_down') {
   const files = context.database.read
     .selectFrom('version_files')
     .innerJoin('versions', 'versions.id', 'version_files.version_id')
@@ -106,11 +99,7 @@ async function findPublicSize(
  * The manifest whose digest is that of a version, so that clients can compare it with the version's log entry. Only for
  * public skills in the given state.
  */
-async function findPublicManifest(
-  { database }: CatalogueContext,
-  digest: string,
-  state: 'live' | 'taken_down',
-): Promise<Uint8Array | undefined> {
+async function findPublicManifest({ database }: CatalogueContext, digest: string, state: 'live' | 'taken_down') {
   const version = await database.read
     .selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')

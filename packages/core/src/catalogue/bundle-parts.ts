@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import { unpackBlob } from '../storage/blobs.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
-import { createQuarantineCheck, type FileRow, readFiles } from './version-files.ts'
 import { readFrontier } from '../log/log-proofs.ts'
 import { readerOf } from '../log/tree-rows.ts'
+import { unpackBlob } from '../storage/blobs.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
+import { createQuarantineCheck, readFiles } from './version-files.ts'
 
 /** A log entry in the exact text that the log commits to. */
 export interface LogText {
@@ -54,9 +54,7 @@ export async function* readInBatches(
   }
 }
 
-/**
- * The frontier of this node's log at `size` entries: the roots of its complete subtrees, 32 bytes each, largest first.
- */
+/** The roots of the complete subtrees of this node's log at `size` entries, 32 bytes each, largest first. */
 export function readLogFrontier(context: CatalogueContext, size: number): Promise<Buffer[]> {
   return readFrontier(readerOf(context), size)
 }
@@ -73,10 +71,7 @@ export interface PublicVersion {
 }
 
 /** The public, not quarantined versions with one of these digests. */
-export async function findPublicVersions(
-  { database }: Pick<CatalogueContext, 'database'>,
-  digests: readonly string[],
-): Promise<PublicVersion[]> {
+export async function findPublicVersions({ database }: Pick<CatalogueContext, 'database'>, digests: readonly string[]) {
   if (digests.length === 0) return []
   const rows = await database.read
     .selectFrom('versions')
@@ -102,18 +97,12 @@ export async function findPublicVersions(
 }
 
 /** The files of a version whose log entry has no room for the file list. */
-export function readVersionFiles(
-  { database }: Pick<CatalogueContext, 'database'>,
-  versionId: string,
-): Promise<FileRow[]> {
+export function readVersionFiles({ database }: Pick<CatalogueContext, 'database'>, versionId: string) {
   return readFiles(database.read, versionId)
 }
 
 /** The bytes of all digests at once. The caller must limit their total size. */
-export async function readContents(
-  { database }: Pick<CatalogueContext, 'database'>,
-  digests: readonly string[],
-): Promise<Map<string, Uint8Array>> {
+export async function readContents({ database }: Pick<CatalogueContext, 'database'>, digests: readonly string[]) {
   const rows = await database.read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()
   const contents = new Map<string, Uint8Array>()
   for (const row of rows) contents.set(row.digest, await unpackBlob(row))

@@ -1,5 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Caller, UserCaller } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -61,7 +62,7 @@ export async function requireWriter(
 /** PUT and DELETE /skills/<name>/versions/<version>: sets or removes a yank. Idempotent. */
 export async function setYanked(
   context: CatalogueContext,
-  input: { name: string; version: string },
+  input: Input<'yankVersion'>,
   yanked: boolean,
   caller: Caller,
 ): Promise<undefined> {
@@ -89,11 +90,7 @@ export async function setYanked(
 }
 
 /** DELETE /skills/<name>: withdraws the skill everywhere. The name stays taken permanently. */
-export async function deleteSkill(
-  context: CatalogueContext,
-  input: { name: string },
-  caller: Caller,
-): Promise<undefined> {
+export async function deleteSkill(context: CatalogueContext, input: Input<'deleteSkill'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   requireOwner(skill, caller)
   await changeSkill(

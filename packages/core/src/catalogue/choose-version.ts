@@ -1,12 +1,10 @@
-import { RegistryError, compareVersions, isVersion, nextPatch } from '@skillstead/protocol'
+import { compareVersions, isVersion, nextPatch, RegistryError } from '@skillstead/protocol'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Publication } from './publish-version.ts'
-import { selectVersions, type ListedVersion } from './skill-document.ts'
+import { type ListedVersion, selectVersions } from './skill-document.ts'
 
-/**
- * The number for new content among the existing versions (highest first), or the version that already has this content.
- */
+/** The version number for new content, or the existing version that already has this content. */
 export type VersionChoice =
   | { readonly number: string; readonly versions: readonly ListedVersion[]; readonly existing?: undefined }
   | { readonly existing: VersionRow; readonly number?: undefined }
@@ -15,11 +13,7 @@ export type VersionChoice =
  * Decides under which number content is published. Versions are immutable: a number that other content has is refused
  * with `version_exists`, and publishing the same content again creates no version.
  */
-export async function chooseVersion(
-  trx: WriteTransaction,
-  skill: SkillRow | undefined,
-  publication: Publication,
-): Promise<VersionChoice> {
+export async function chooseVersion(trx: WriteTransaction, skill: SkillRow | undefined, publication: Publication) {
   const wanted = publication.fields.version
   const versions = skill ? await selectVersions(trx, { skillId: skill.id }) : []
   const [highest] = versions
@@ -41,10 +35,7 @@ export async function chooseVersion(
   )
 }
 
-/**
- * Dates distinguish versions of an imported history: content that was reverted to is imported again, a version never
- * twice.
- */
+/** An imported history is distinguished by dates: reverted content is imported again, the same version is not. */
 async function chooseImported(
   trx: WriteTransaction,
   versions: readonly ListedVersion[],

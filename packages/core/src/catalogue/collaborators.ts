@@ -1,17 +1,15 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import { getUserByName } from '../accounts/find-user.ts'
 import { type Caller, callerId, requireAccount } from '../kernel/caller.ts'
-import type { SkillRow } from '../storage/tables.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { changeSkill } from './change-skill.ts'
 import { getSkill } from './find-skill.ts'
 import { canWrite, requireOwner } from './visibility.ts'
 
-type Role = 'read' | 'write'
-
 /** GET /skills/<name>/collaborators: for the owner and users with write access. */
-export async function listCollaborators(context: CatalogueContext, input: { name: string }, caller: Caller) {
+export async function listCollaborators(context: CatalogueContext, input: Input<'listCollaborators'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   if (!(await canWrite(context.database.read, skill, caller))) requireOwner(skill, caller)
   const [accepted, invited] = await Promise.all([
@@ -38,11 +36,7 @@ function readPeople({ database }: CatalogueContext, table: 'collaborators' | 'in
 }
 
 /** PUT /skills/<name>/collaborators/<username>: invites a user, or changes a collaborator's role. */
-export async function putCollaborator(
-  context: CatalogueContext,
-  input: { name: string; username: string; role: Role },
-  caller: Caller,
-) {
+export async function putCollaborator(context: CatalogueContext, input: Input<'putCollaborator'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   requireOwner(skill, caller)
   const user = await getUserByName(context, input.username)
@@ -73,7 +67,7 @@ export async function putCollaborator(
 /** DELETE /skills/<name>/collaborators/<username>: the owner removes a collaborator, or the user leaves or declines. */
 export async function deleteCollaborator(
   context: CatalogueContext,
-  input: { name: string; username: string },
+  input: Input<'deleteCollaborator'>,
   caller: Caller,
 ): Promise<undefined> {
   const isOwnName = caller.kind === 'user' && caller.username === input.username
@@ -98,7 +92,11 @@ export async function removeCollaborators(trx: WriteTransaction, skillId: string
 }
 
 /** POST /skills/<name>/collaborators/accept: the invited caller becomes a collaborator. */
-export async function acceptCollaboration(context: CatalogueContext, input: { name: string }, caller: Caller) {
+export async function acceptCollaboration(
+  context: CatalogueContext,
+  input: Input<'acceptCollaboration'>,
+  caller: Caller,
+) {
   const { userId, username } = requireAccount(caller)
   const skill = await findInvitedSkill(context, input.name, userId)
   if (!skill) throw noInvitation(input.name)
@@ -142,15 +140,8 @@ export async function listInvitations(context: CatalogueContext, caller: Caller)
   return { invitations, total: invitations.length }
 }
 
-/**
- * The skill that a user is invited to, by its full or short name, or undefined. The invited user may not be able to see
- * it otherwise.
- */
-async function findInvitedSkill(
-  context: CatalogueContext,
-  name: string,
-  userId: string,
-): Promise<SkillRow | undefined> {
+/** The skill, by full or short name, that a user is invited to. An invited user may not see the skill otherwise. */
+async function findInvitedSkill(context: CatalogueContext, name: string, userId: string) {
   const skills = await context.database.read
     .selectFrom('invitations')
     .innerJoin('skills', 'skills.id', 'invitations.skill_id')

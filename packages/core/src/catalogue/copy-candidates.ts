@@ -53,9 +53,9 @@ interface Sharer {
 }
 
 /**
- * Versions that may resemble a text, most similar by sketch first: of each skill its latest version and the version
- * that introduced the shared text. Takes a few queries for any number of skills. Skills that the caller may not see are
- * dropped before any of their content is read.
+ * Versions that may resemble a text, most similar first, estimated from sketches: of each skill the latest version and
+ * the version that introduced the shared text. The number of queries is constant. Skills that the caller may not see
+ * are dropped before their content is read.
  */
 export async function findCandidates(context: CatalogueContext, query: CandidateQuery): Promise<Candidate[]> {
   const sharers = gather(await context.copies.findShared(query.sketch.lookedUp), query)
@@ -74,10 +74,7 @@ export async function findCandidates(context: CatalogueContext, query: Candidate
 }
 
 /** The columns of a skill that comparing needs. */
-export async function findComparedSkill(
-  context: CatalogueContext,
-  fullName: string,
-): Promise<ComparedSkill | undefined> {
+export async function findComparedSkill(context: CatalogueContext, fullName: string) {
   const { read } = context.database
   return read.selectFrom('skills').select(skillColumns).where('full_name', '=', fullName).executeTakeFirst()
 }
@@ -146,15 +143,11 @@ function estimateSimilarity({ shingleCount }: Sketch, otherCount: number, shared
 
 /** A version that was read and compared. */
 export interface Match extends Candidate, Comparison {
-  /**
-   * Digest of the version's SKILL.md. It is read again when shown, since many long documents would take much memory.
-   */
+  /** Digest of the version's SKILL.md, which is read again when shown: storing many documents takes much memory. */
   readonly digest: string
 }
 
-/**
- * The minimum number of candidates to read. More are read only while their total length stays under the limit below.
- */
+/** The minimum number of candidates to read. More are read only while their total size is below the limit. */
 const candidatesMin = 64
 const readBytesMax = 2 * 1024 * 1024
 
@@ -213,17 +206,8 @@ export async function readLatest(context: CatalogueContext, skill: SkillRow): Pr
   return readDocument(context, sources.get(id)!.digest)
 }
 
-/** A SKILL.md that is not read yet. */
-interface Source {
-  readonly digest: string
-  readonly size: number
-}
-
 /** The SKILL.md of versions, by version id. */
-export async function readSources(
-  context: CatalogueContext,
-  versionIds: readonly string[],
-): Promise<Map<string, Source>> {
+export async function readSources(context: CatalogueContext, versionIds: readonly string[]) {
   if (versionIds.length === 0) return new Map()
   const rows = await context.database.read
     .selectFrom('version_files')
@@ -240,10 +224,7 @@ async function readDocument(context: CatalogueContext, digest: string): Promise<
   return { skillMd, words: readWords(skillMd) }
 }
 
-/**
- * A SKILL.md for a comparison. Undefined if its bytes are lost or damaged: doctor reports that, and the comparison goes
- * on without it.
- */
+/** A SKILL.md for a comparison, which skips documents whose bytes are lost or damaged. `doctor` reports those. */
 export async function findSkillMd(context: CatalogueContext, digest: string): Promise<string | undefined> {
   try {
     const bytes = await findBlob(context.database.read, digest)

@@ -133,9 +133,7 @@ const blockMs = 10
 /** About ten bits for each shingle when the maximum number of versions is pending. */
 const bits = 2 ** 21
 
-/**
- * The versions whose shingles are not yet in the table, as far as this process has read them: found without the table.
- */
+/** The versions whose shingles are not yet in the shingle table, as far as this process has read them. */
 class WaitingSketches {
   #rows: WaitingSketch[] = []
   readonly #byShingle = new Map<number, SharedShingle[]>()

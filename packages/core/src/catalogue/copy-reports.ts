@@ -1,30 +1,28 @@
 import { type CopyReport, RegistryError, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
+import { invalidField } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { CopyReportRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
-import { getMovedSkill, getSkill, getSkillNow } from './find-skill.ts'
 import { readLatest } from './copy-candidates.ts'
+import { getMovedSkill, getSkill, getSkillNow } from './find-skill.ts'
 import { comparerWith } from './similarity.ts'
 import { canSee } from './visibility.ts'
 
-/**
- * POST /skills/<name>/report-copy: stores a report with the similarity of the latest versions for administrators to
- * decide.
- */
-export async function reportCopy(
-  context: CatalogueContext,
-  input: { name: string; originalSkillId: string; evidence: string },
-  caller: Caller,
-): Promise<CopyReport> {
+/** POST /skills/<name>/report-copy: stores a report, with the similarity, for administrators to decide. */
+export async function reportCopy(context: CatalogueContext, input: Input<'reportCopy'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const skill = await getSkill(context, input.name, caller)
   const original = await getOriginal(context, input.originalSkillId, caller)
-  if (original.id === skill.id) throw notItself(skill)
+  if (original.id === skill.id) {
+    const advice = `names ${skill.full_name} itself; name the skill that it was copied from.`
+    throw invalidField('originalSkillId', advice)
+  }
   const [copy, source] = [await readLatest(context, skill), await readLatest(context, original)]
   const { similarity } = comparerWith(copy.words)(source.words)
   const row = await context.database.writer.write(async (trx) => {
@@ -52,12 +50,6 @@ async function getOriginal(context: CatalogueContext, ref: string, caller: Calle
   return skill && (await canSee(context, skill, caller)) ? skill : getMovedSkill(context, ref, caller)
 }
 
-function notItself(skill: SkillRow): RegistryError {
-  const message = `names ${skill.full_name} itself; name the skill that it was copied from.`
-  const errors = [{ path: 'originalSkillId', message }]
-  return new RegistryError('invalid_request', `originalSkillId ${message}`, { errors })
-}
-
 async function refuseRepeated(
   trx: WriteTransaction,
   pair: Pick<CopyReportRow, 'skill_id' | 'original_skill_id' | 'reporter_id'>,
@@ -74,32 +66,19 @@ async function refuseRepeated(
 }
 
 /** GET /copy-reports, for administrators: oldest first. */
-export async function listCopyReports(
-  context: CatalogueContext,
-  input: { status?: CopyReportRow['status']; page: number; limit: number },
-) {
-  const { status, page, limit } = input
+export async function listCopyReports(context: CatalogueContext, input: Input<'listCopyReports'>) {
+  const { status } = input
   const db = context.database.read
-  const { count } = await db
-    .selectFrom('copy_reports')
-    .$if(status !== undefined, (select) => select.where('status', '=', status!))
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  const rows = await selectNamed(db)
+  const all = db.selectFrom('copy_reports').$if(status !== undefined, (select) => select.where('status', '=', status!))
+  const sorted = selectNamed(db)
     .$if(status !== undefined, (select) => select.where('copy_reports.status', '=', status!))
     .orderBy('copy_reports.id')
-    .limit(limit)
-    .offset(toOffset(page, limit))
-    .execute()
-  return { copyReports: rows.map(toNamedCopyReport), ...toPage(count, page, limit) }
+  const { rows, paging } = await readPage(all, sorted, input)
+  return { copyReports: rows.map(toNamedCopyReport), ...paging }
 }
 
 /** PATCH /copy-reports/<id>, for administrators, once per report. The decision does not change the skill. */
-export async function decideCopyReport(
-  context: CatalogueContext,
-  input: { id: string; status: 'confirmed' | 'dismissed'; note: string },
-  caller: Caller,
-): Promise<CopyReport> {
+export async function decideCopyReport(context: CatalogueContext, input: Input<'decideCopyReport'>, caller: Caller) {
   const { id, status, note } = input
   return context.database.writer.write(async (trx) => {
     const { full_name, original, ...report } = await getNamedReport(trx, id)

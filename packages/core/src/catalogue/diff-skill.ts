@@ -3,26 +3,21 @@ import { compareFiles, type FileDiff, type Security, type SkillDiff } from '@ski
 import { subtractAccess } from '@skillstead/scanner'
 import { formatPatch, structuredPatch, type StructuredPatch } from 'diff'
 import type { Caller } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { getBlob } from '../storage/blobs.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { getSkill } from './find-skill.ts'
-import { type FileRow, readFiles, refuseQuarantined } from './version-files.ts'
-import { getVersion } from './read-skill.ts'
 import { readAccessOfMany, readScansOfMany, unread } from './inspection.ts'
+import { getVersion } from './read-skill.ts'
+import { type FileRow, readFiles, refuseQuarantined } from './version-files.ts'
 
 /** Characters of all patches in a response. Further files are listed without a patch. */
 const patchCharactersMax = 2 * 1024 * 1024
 /** Bytes read and compared for one response. */
 const readBytesMax = 8 * 1024 * 1024
 
-/**
- * GET /skills/<name>/diff: the files that differ between two versions, yanked or not, and what the newer one accesses.
- */
-export async function diffSkill(
-  context: CatalogueContext,
-  input: { name: string; from: string; to: string },
-  caller: Caller,
-): Promise<SkillDiff> {
+/** GET /skills/<name>/diff: the files that differ between two versions, and what the newer one newly accesses. */
+export async function diffSkill(context: CatalogueContext, input: Input<'diffSkill'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const from = await getVersion(context, skill, input.from)
   const to = await getVersion(context, skill, input.to)
@@ -53,11 +48,7 @@ interface Change {
 }
 
 /** Pauses after each file, so that other requests wait for one file at most. */
-async function diffFiles(
-  context: CatalogueContext,
-  from: readonly FileRow[],
-  to: readonly FileRow[],
-): Promise<FileDiff[]> {
+async function diffFiles(context: CatalogueContext, from: readonly FileRow[], to: readonly FileRow[]) {
   const files: FileDiff[] = []
   let left = { characters: patchCharactersMax, bytes: readBytesMax }
   for (const { path, status, rows } of findChanges(from, to)) {

@@ -1,15 +1,15 @@
-import { RegistryError, type Content } from '@skillstead/protocol'
-import type { Kysely } from 'kysely'
+import { type Content, RegistryError } from '@skillstead/protocol'
 import { writeZip } from '@skillstead/skill-format/archives'
-import { getBlob } from '../storage/blobs.ts'
-import type { Caller } from '../kernel/caller.ts'
+import type { Kysely } from 'kysely'
 import type { CallOptions } from '../kernel/call-options.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
-import { getPack } from './read-packs.ts'
-import { readFiles, readPackageFiles } from './version-files.ts'
-import { countDownload, getContent } from './read-skill.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { getBlob } from '../storage/blobs.ts'
 import type { Tables } from '../storage/tables.ts'
-import { answerFor, openShare, type DiscoveryScope } from './discovery-offers.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
+import { answerFor, type DiscoveryScope, openShare } from './discovery-offers.ts'
+import { getPack } from './read-packs.ts'
+import { countDownload, getContent } from './read-skill.ts'
+import { readFiles, readPackageFiles } from './version-files.ts'
 
 /** The location of an artifact: `pdf-1.4.0.zip` next to an index; in a pack, below the owner's name. */
 export interface ArtifactPlace {
@@ -30,10 +30,7 @@ export interface FoundArtifact {
 
 const contentTypes = { md: 'text/markdown; charset=utf-8', zip: 'application/zip' }
 
-/**
- * Finds an artifact named by an index. Throws as reading the skill does, and `not_found` if the file is not an
- * artifact.
- */
+/** Finds a file that an index lists. Throws `not_found` for other files, and what reading the skill throws. */
 export function findArtifact(context: CatalogueContext, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
   return answerFor(context, () => find(context, place, caller))
 }
@@ -70,19 +67,7 @@ async function find(context: CatalogueContext, place: ArtifactPlace, caller: Cal
   }
 }
 
-interface Found {
-  readonly fullName: string
-  readonly reader: Caller
-  /** The pack that must contain the skill. */
-  readonly packId?: string
-}
-
-async function findSkill(
-  context: CatalogueContext,
-  { scope, owner }: ArtifactPlace,
-  name: string,
-  caller: Caller,
-): Promise<Found> {
+async function findSkill(context: CatalogueContext, { scope, owner }: ArtifactPlace, name: string, caller: Caller) {
   switch (scope.of) {
     case 'owner':
       return { fullName: `${scope.owner}/${name}`, reader: caller }

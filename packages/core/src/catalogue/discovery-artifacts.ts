@@ -139,9 +139,7 @@ function* inGroups<T>(items: Iterable<T>, measure: (item: T) => { bytes: number;
   if (group.length > 0) yield group
 }
 
-/**
- * The bytes of many blobs, whose sizes are given by digest, one batch at a time. Throws if the storage lacks a blob.
- */
+/** Reads blobs in batches. `sizes` has the size of each digest. Throws if the storage lacks a blob. */
 export async function* readBlobs(
   read: Kysely<Tables>,
   sizes: ReadonlyMap<string, number>,

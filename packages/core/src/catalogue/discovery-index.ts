@@ -29,11 +29,7 @@ const descriptionCharactersMax = 1024
  * strict YAML can parse, and the second of two skills with one name. Throws `not_found` if nothing is left, since
  * installers treat an empty index as missing.
  */
-export function readDiscoveryIndex(
-  context: CatalogueContext,
-  scope: DiscoveryScope,
-  caller: Caller,
-): Promise<DiscoveryIndex> {
+export function readDiscoveryIndex(context: CatalogueContext, scope: DiscoveryScope, caller: Caller) {
   return answerFor(context, () => makeIndex(context, scope, caller))
 }
 
@@ -53,9 +49,7 @@ async function makeIndex(context: CatalogueContext, scope: DiscoveryScope, calle
   return { $schema: schema, skills: [...entries.values()] }
 }
 
-/**
- * A permanent URL: a version's content never changes. In packs it includes the owner, since skills have several owners.
- */
+/** A permanent URL, since versions never change. In packs it has the owner: their skills have several owners. */
 function toUrl(scope: DiscoveryScope, { owner, name, version }: Offer, type: Artifact['type']): string {
   const file = `${name}-${version}.${type === 'archive' ? 'zip' : 'md'}`
   return scope.of === 'pack' ? `${owner}/${file}` : file

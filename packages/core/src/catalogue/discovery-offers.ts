@@ -5,8 +5,8 @@ import { getUserByName } from '../accounts/find-user.ts'
 import { type Caller, callerId, guest } from '../kernel/caller.ts'
 import { toRegistryError } from '../storage/storage-error.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
-import { readBlobs } from './discovery-artifacts.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
+import { readBlobs } from './discovery-artifacts.ts'
 import { getPack } from './read-packs.ts'
 import { getContent } from './read-skill.ts'
 import { withShare } from './share-links.ts'
@@ -56,11 +56,7 @@ async function readOffersOfPage(
   return { offers: await toOffers(context, found, caller), totalPages }
 }
 
-async function readOne(
-  context: CatalogueContext,
-  input: { name: string; version?: string },
-  caller: Caller,
-): Promise<Offer> {
+async function readOne(context: CatalogueContext, input: { name: string; version?: string }, caller: Caller) {
   const { skill, version } = await getContent(context, input, caller)
   const { owner, name } = skill
   const ownMetadata = skill.described_by === version.version ? null : version.metadata
@@ -167,9 +163,7 @@ async function toOffers(context: CatalogueContext, rows: readonly OfferRow[], ca
     })
 }
 
-/**
- * Judges the latest version by the skill's score, which covers later metadata, and other versions by their own verdict.
- */
+/** Judges the latest version by the skill's score, which covers the metadata, and others by their own verdict. */
 function isDangerous({ verdict, version, latest_version, security_score }: OfferRow): boolean {
   return verdict === 'dangerous' || (version === latest_version && isDangerousScore(security_score))
 }
@@ -188,11 +182,7 @@ export interface OfferedSkill extends Pick<Offer, 'name' | 'version' | 'descript
  * A page of all skills that the caller may see, most downloaded first, with their files. The number of queries does not
  * grow with the page. Skills that should not be installed in bulk are left out, so a page may be short.
  */
-export function listOffers(
-  context: CatalogueContext,
-  page: { page: number; limit: number },
-  caller: Caller,
-): Promise<{ skills: OfferedSkill[]; totalPages: number }> {
+export function listOffers(context: CatalogueContext, page: { page: number; limit: number }, caller: Caller) {
   return answerFor(context, async () => {
     const { offers, totalPages } = await readOffersOfPage(context, page, caller)
     const files = await readFilesOfMany(
@@ -206,14 +196,8 @@ export function listOffers(
   })
 }
 
-/**
- * The bytes of files that {@link listOffers} returned, by digest, in batches, so that they are never all in memory.
- * Does not check permissions.
- */
-export function readOfferedFiles(
-  context: CatalogueContext,
-  files: readonly FileRow[],
-): AsyncIterable<[digest: string, bytes: Uint8Array]> {
+/** The bytes, by digest and in batches, of files that {@link listOffers} returned. Does not check permissions. */
+export function readOfferedFiles(context: CatalogueContext, files: readonly FileRow[]) {
   return readBlobs(context.database.read, new Map(files.map(({ digest, size }) => [digest, size])))
 }
 
@@ -226,10 +210,7 @@ export type DiscoveryScope =
   | { readonly of: 'share'; readonly token: string }
 
 /** The skill that a link shares, and the caller who reads it. Throws the same `not_found` for every invalid link. */
-export async function openShare(
-  context: CatalogueContext,
-  token: string,
-): Promise<{ fullName: string; holder: Caller }> {
+export async function openShare(context: CatalogueContext, token: string) {
   const holder = await withShare(context, guest, token)
   const skill = await context.database.read
     .selectFrom('skills')

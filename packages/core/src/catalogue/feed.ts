@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
-import type { CatalogueContext } from './catalogue-context.ts'
 import { EncodedJson } from '../kernel/encoded-json.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { signCheckpoint } from '../log/checkpoint.ts'
 import { readTreeHead } from '../log/log-tree.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 
 /** Polling interval of the change sequence. A long poll ends when this or another process commits a change. */
 const lookMs = 50
@@ -17,10 +18,7 @@ const rowsMax = 50
  * GET /feed: the public log after `since`, in order, in the exact texts that the log commits to. With `wait`, the
  * response waits for an entry or the timeout. A page may end before `limit`; the client continues at `next`.
  */
-export async function readFeed(
-  context: CatalogueContext,
-  input: { since: number; limit: number; wait: number },
-): Promise<EncodedJson> {
+export async function readFeed(context: CatalogueContext, input: Input<'getFeed'>): Promise<EncodedJson> {
   await waitForEntries(context, input.since, input.wait)
   const tree = await readTreeHead(context.database.read)
   const head = tree.size

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Similarity, type SimilarityMatch, toTimestamp, type Warning } from '@skillstead/protocol'
+import { type SimilarityMatch, toTimestamp, type Warning } from '@skillstead/protocol'
 import type { Caller, UserCaller } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import {
   compareCandidates,
@@ -12,7 +13,7 @@ import {
   readLatest,
 } from './copy-candidates.ts'
 import { getSkill } from './find-skill.ts'
-import { isKin, readLineage } from './lineage.ts'
+import { isKin, readLineage } from './forks.ts'
 import { copySimilarity, findPassages, placeWords, shownSimilarity } from './similarity.ts'
 import { readWords, type Sketch, sketchWords } from './sketch.ts'
 
@@ -21,14 +22,8 @@ const reportedMax = 256
 /** Estimates from sketches are off by up to this factor where two small bodies share little. */
 const reportedEstimateMin = shownSimilarity / 3
 
-/**
- * GET /skills/<name>/similarity: compares the latest version with all versions of other skills that the caller may see.
- */
-export async function showSimilarity(
-  context: CatalogueContext,
-  input: { name: string },
-  caller: Caller,
-): Promise<Similarity> {
+/** GET /skills/<name>/similarity: compares the latest version with the other skills that the caller may see. */
+export async function showSimilarity(context: CatalogueContext, input: Input<'getSimilarity'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const document = await readLatest(context, skill)
   const sketch = sketchWords(document.words)
@@ -83,14 +78,10 @@ interface Publishing {
 }
 
 /**
- * Warns if most of a text is in another user's public skill that published it earlier and is not a fork source. Names
- * the most similar one, and nothing that the publisher may not see.
+ * Warns if another user's public skill published most of a text earlier and is not a fork source. Names the most
+ * similar skill that the publisher may see.
  */
-export async function warnOfCopies(
-  context: CatalogueContext,
-  publishing: Publishing,
-  user: UserCaller,
-): Promise<Warning[]> {
+export async function warnOfCopies(context: CatalogueContext, publishing: Publishing, user: UserCaller) {
   const { ownerId, sketch, skillMd } = publishing
   const keep = ({ visibility, owner_id }: ComparedSkill) =>
     visibility === 'public' && owner_id !== ownerId && owner_id !== user.userId
@@ -119,11 +110,7 @@ async function findOriginal(
 }
 
 /** Text that the owner, or a source of this skill, published earlier is not another user's. */
-async function readOwnNums(
-  context: CatalogueContext,
-  ownerId: string,
-  ancestorIds: readonly string[],
-): Promise<number[]> {
+async function readOwnNums(context: CatalogueContext, ownerId: string, ancestorIds: readonly string[]) {
   const rows = await context.database.read
     .selectFrom('skills')
     .select('num')
@@ -155,10 +142,7 @@ interface Since {
   readonly num: number
 }
 
-/**
- * Which of some skills published a shared text earlier than the given skill: half of it had appeared in an earlier
- * version.
- */
+/** The skills that published at least half of a shared text earlier than the skills in `own`. */
 async function findEarlier(
   context: CatalogueContext,
   sketch: Sketch,

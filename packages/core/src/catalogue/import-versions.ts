@@ -1,15 +1,15 @@
-import { RegistryError, isVersion, type Warning } from '@skillstead/protocol'
+import { isVersion, RegistryError, type Warning } from '@skillstead/protocol'
 import { ensureNamespace } from '../accounts/users.ts'
-import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
-import { quarantineVersion } from './quarantine-version.ts'
 import { mapInSlices } from '../kernel/batches.ts'
+import type { Caller } from '../kernel/caller.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { inspectEach } from './inspect-packages.ts'
 import type { Inspection } from './inspection.ts'
-import { readPackageFields, type PackageFields } from './package-fields.ts'
-import { Quarantined, publishVersion, type Publication, type Published } from './publish-version.ts'
-import { checkPackage, packContent, type PackageFile, type PackedContent } from './skill-package.ts'
+import { type PackageFields, readPackageFields } from './package-fields.ts'
+import { type Publication, type Published, publishVersion, Quarantined } from './publish-version.ts'
+import { quarantineVersion } from './quarantine-version.ts'
+import { checkPackage, type PackageFile, packContent, type PackedContent } from './skill-package.ts'
 
 /** A version from another registry or source, with the source's metadata. */
 export interface ImportedVersion {
@@ -52,11 +52,7 @@ const bulk = { bulk: true }
  * Publishes versions from other sources, in order, under their authors' names. The source's metadata takes precedence
  * over the frontmatter. Importing the same versions again changes nothing. Returns one outcome per version, in order.
  */
-export async function importVersions(
-  context: CatalogueContext,
-  items: readonly ImportedVersion[],
-  caller: Caller,
-): Promise<ImportOutcome[]> {
+export async function importVersions(context: CatalogueContext, items: readonly ImportedVersion[], caller: Caller) {
   const prepared = await prepareAll(context, items)
   // All at once, so that they share commits; the writer preserves their order.
   return Promise.all(
@@ -65,11 +61,7 @@ export async function importVersions(
 }
 
 /** As {@link importVersions} for one version; throws the error of a refusal. */
-export async function importVersion(
-  context: CatalogueContext,
-  item: ImportedVersion,
-  caller: Caller,
-): Promise<Imported> {
+export async function importVersion(context: CatalogueContext, item: ImportedVersion, caller: Caller) {
   const [outcome] = await importVersions(context, [item], caller)
   if (outcome!.error) throw outcome!.error
   return outcome!
@@ -87,10 +79,7 @@ interface Prepared extends Packed {
   readonly inspection: Inspection | undefined
 }
 
-async function prepareAll(
-  context: CatalogueContext,
-  items: readonly ImportedVersion[],
-): Promise<(Prepared | RegistryError)[]> {
+async function prepareAll(context: CatalogueContext, items: readonly ImportedVersion[]) {
   const packed = await mapInSlices(items, (item) => pack(item).catch(toRefusal))
   const readable = packed.flatMap((one) => (one instanceof RegistryError ? [] : [one]))
   const there = await findThere(context, readable)

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { inspectAccess, reportUnscanned, scanPackage } from '@skillstead/scanner'
 import { toThreadFile, WorkerPool } from '@skillstead/scanner/workers'
-import { emptySketch, toSketch } from './sketch.ts'
 import { type Inspection, unread } from './inspection.ts'
+import { emptySketch, toSketch } from './sketch.ts'
 import type { PackageFile, PackedContent } from './skill-package.ts'
 
 /** A message to a worker thread: packages to inspect in order. */
@@ -22,10 +22,7 @@ const orderBytes = 64 * 1024
 
 const pool = new WorkerPool<Inspection[], InspectionOrder>({ url: workerUrl, workersMax })
 
-/**
- * Inspects a package before any transaction begins, in another thread unless it is small. `now` in milliseconds since
- * 1970.
- */
+/** Inspects a package in a worker thread, or inline if it is small. `now` is in milliseconds since 1970. */
 export async function inspectPackage(content: PackedContent, now: number): Promise<Inspection> {
   if (content.size <= inlineBytesMax) return inspectHere(content, now)
   const [inspection] = await inspectOrder([content], now)

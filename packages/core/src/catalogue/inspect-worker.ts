@@ -1,9 +1,9 @@
 import { getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { readAccess, scanFiles } from '@skillstead/scanner/rules'
-import { toSketch } from './sketch.ts'
 import type { InspectionOrder } from './inspect-packages.ts'
 import type { Inspection } from './inspection.ts'
+import { toSketch } from './sketch.ts'
 import type { PackageFile } from './skill-package.ts'
 
 /** By how much the threads' priority is lower than that of the event loop. */
@@ -22,9 +22,7 @@ function inspect(files: readonly PackageFile[], now: number): Inspection {
   return { scan: scanFiles(files, now), access: readAccess(files), sketch: toSketch(files[0]!.bytes) }
 }
 
-/**
- * Lowers the priority of this thread. Only Linux has priorities per thread; elsewhere it would be that of the process.
- */
+/** Lowers the priority of this thread. Only on Linux: other systems would lower that of the process. */
 function standBack(): void {
   if (process.platform !== 'linux') return
   try {

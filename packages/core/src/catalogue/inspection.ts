@@ -84,10 +84,7 @@ export async function readScan(db: Kysely<Tables>, versionId: string): Promise<S
 }
 
 /** As {@link readScan} for many versions, by id. Versions without a scan are missing from the result. */
-export async function readScansOfMany(
-  db: Kysely<Tables>,
-  versionIds: readonly string[],
-): Promise<ReadonlyMap<string, Security>> {
+export async function readScansOfMany(db: Kysely<Tables>, versionIds: readonly string[]) {
   if (versionIds.length === 0) return new Map()
   const rows = await db
     .selectFrom('scans')
@@ -112,38 +109,24 @@ interface ListedVersion {
 }
 
 /** Stores what a version accesses, in the transaction that stores the version. */
-async function putAccess(
-  trx: WriteTransaction,
-  { versionId, access }: { versionId: string; access: Access },
-): Promise<void> {
+async function putAccess(trx: WriteTransaction, { versionId, access }: { versionId: string; access: Access }) {
   await insertAccess(trx, { version_id: versionId, access: JSON.stringify(access) })
 }
 
 const insertAccess = keepInsert('version_access')
 
 /** The public form of what a version accesses. */
-export async function showAccess(
-  db: Kysely<Tables>,
-  { id, skill_id }: { id: string; skill_id: string },
-): Promise<ShownAccess> {
+export async function showAccess(db: Kysely<Tables>, { id, skill_id }: { id: string; skill_id: string }) {
   return (await showAccessOfMany(db, skill_id, [id])).get(id)!
 }
 
 /** As {@link showAccess} of many versions of one skill, by their ids, with two queries. */
-export async function showAccessOfMany(
-  db: Kysely<Tables>,
-  skillId: string,
-  ids: readonly string[],
-): Promise<Map<string, ShownAccess>> {
+export async function showAccessOfMany(db: Kysely<Tables>, skillId: string, ids: readonly string[]) {
   return showAccessAmong(db, await selectVersions(db, { skillId }), ids)
 }
 
 /** As {@link showAccessOfMany}, given all versions of the skill, highest first. */
-export async function showAccessAmong(
-  db: Kysely<Tables>,
-  versions: readonly ListedVersion[],
-  ids: readonly string[],
-): Promise<Map<string, ShownAccess>> {
+export async function showAccessAmong(db: Kysely<Tables>, versions: readonly ListedVersion[], ids: readonly string[]) {
   const wanted = new Set(ids)
   const pairs = versions.flatMap((version, i) =>
     wanted.has(version.id) ? [{ version, earlier: versions.find((one, at) => at > i && one.yanked === 0) }] : [],

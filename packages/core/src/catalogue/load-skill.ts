@@ -1,15 +1,16 @@
-import { composeSkill, type LoadLevel, type LoadedSkill, type SkillParts } from '@skillstead/skill-format/loading'
-import { getBlob } from '../storage/blobs.ts'
-import type { Caller } from '../kernel/caller.ts'
+import { composeSkill, type LoadedSkill, type LoadLevel, type SkillParts } from '@skillstead/skill-format/loading'
 import type { CallOptions } from '../kernel/call-options.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
+import { getBlob } from '../storage/blobs.ts'
+import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { findScan } from './inspection.ts'
-import { readFiles } from './version-files.ts'
 import { countDownload, getContent } from './read-skill.ts'
 import { showName } from './shown-names.ts'
 import { toSkill, type VersionMetadata } from './skill-document.ts'
-import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import { truncateSkill } from './truncate-skill.ts'
+import { readFiles } from './version-files.ts'
 
 interface LoadInput {
   readonly name: string
@@ -25,7 +26,7 @@ interface LoadInput {
  */
 export async function loadSkill(
   context: CatalogueContext,
-  input: LoadInput,
+  input: Input<'loadSkill'>,
   caller: Caller,
   options: CallOptions = {},
 ): Promise<LoadedSkill> {

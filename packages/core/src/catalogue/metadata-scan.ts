@@ -22,8 +22,8 @@ interface MetadataScan {
 }
 
 /**
- * Scans the effective metadata of a skill and the changelog of its latest version. Returns the stored form, which is
- * the given one if neither the texts nor the rules changed.
+ * Scans the metadata of a skill and the changelog of its latest version. Returns `stored` unchanged if neither the
+ * texts nor the rules changed.
  */
 export async function scanMetadata(
   stored: string,
@@ -60,8 +60,8 @@ export function joinStored(content: StoredScan, metadataScan: string): StoredSca
 }
 
 /**
- * The warnings about texts of a skill that an update changed. Throws `invalid_skill` with the findings if the policy
- * would quarantine or refuse a version with them.
+ * The warnings about the texts that an update changed. Throws `invalid_skill` if the policy would quarantine or refuse
+ * a version with these findings.
  */
 export async function requireMetadata(
   { scanPolicy }: Pick<CatalogueContext, 'scanPolicy'>,
@@ -133,7 +133,7 @@ function toField(path: string): string {
 
 /**
  * The warnings about findings in texts. Throws `invalid_skill` if the policy would quarantine or refuse a version with
- * them. `verdict`: that of the whole to which the texts belong. Default: that of the findings alone.
+ * them. `verdict` is that of the version or record with these texts. Default: that of the findings.
  */
 function judgeFindings(
   { scanPolicy }: Pick<CatalogueContext, 'scanPolicy'>,
@@ -151,13 +151,10 @@ function judgeFindings(
 }
 
 /**
- * Scans texts before they are stored. Returns `{ warnings }` for the response, or nothing if there are none. Throws
+ * Scans texts before they are stored. Returns `{ warnings }` for the response, or `{}` if there are none. Throws
  * `invalid_skill` as {@link judgeFindings} does.
  */
-export async function checkTexts(
-  context: Pick<CatalogueContext, 'scanPolicy' | 'clock'>,
-  texts: Texts,
-): Promise<{ warnings?: Warning[] }> {
+export async function checkTexts(context: Pick<CatalogueContext, 'scanPolicy' | 'clock'>, texts: Texts) {
   const warnings = judgeFindings(context, await findInTexts(texts, context.clock.now()))
   return warnings.length > 0 ? { warnings } : {}
 }

@@ -1,10 +1,9 @@
 import {
-  RegistryError,
+  type FieldError,
   isSkillName,
   limits,
-  toVisibleText,
-  type FieldError,
   type PublishSkillInput,
+  toVisibleText,
   type Warning,
 } from '@skillstead/protocol'
 import {
@@ -18,6 +17,7 @@ import {
   readContract,
   readSkillFields,
 } from '@skillstead/skill-format'
+import { invalidFields } from '../kernel/field-errors.ts'
 import type { VersionMetadata } from './skill-document.ts'
 
 /** The fields of a version, from the request and its SKILL.md. */
@@ -105,7 +105,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
     })
   if (description.trim() === '')
     problems.push({ path: 'description', message: 'is given neither in the request nor in the frontmatter.' })
-  if (problems.length > 0) throw disagreement(problems)
+  if (problems.length > 0) throw invalidFields('invalid_skill', problems)
 
   return {
     name: name!,
@@ -162,9 +162,4 @@ function cut(field: string, text: string, charactersMax: number, warnings: Warni
     message: `${field} has ${value.length} characters. Only the first ${charactersMax} are displayed.`,
   })
   return value.slice(0, charactersMax).toWellFormed()
-}
-
-function disagreement(problems: FieldError[]): RegistryError {
-  const sentences = problems.map(({ path, message }) => `${path} ${message}`)
-  return new RegistryError('invalid_skill', sentences.join(' '), { errors: problems })
 }

@@ -1,7 +1,9 @@
-import { type FieldError, isVersion, type Pack, RegistryError, type Warning } from '@skillstead/protocol'
+import { type FieldError, isVersion, RegistryError } from '@skillstead/protocol'
 import { toSlug } from '@skillstead/skill-format'
 import { type Caller, callerId, requireAccount } from '../kernel/caller.ts'
+import { invalidField, invalidFields } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { appendChange, type LogDraft } from '../log/append-change.ts'
 import { recordAudit } from '../log/audit.ts'
 import { jsonBytes } from '../log/entry-text.ts'
@@ -9,29 +11,15 @@ import type { PackRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { findReadableSkill } from './find-skill.ts'
+import { checkTexts, toPackTexts } from './metadata-scan.ts'
 import { getPack, requireFreeSlug, showPack, toShownSlug, toStoredSlug } from './read-packs.ts'
 import { getVersion } from './read-skill.ts'
-import { checkTexts, toPackTexts } from './metadata-scan.ts'
 
-/** A written pack with the scan findings of its texts. */
-type PackAnswer = Pack & { warnings?: Warning[] }
-
-interface PackInput {
-  name: string
-  slug?: string
-  description: string
-  skills: MemberInput[]
-  visibility: PackRow['visibility']
-}
-
-/**
- * POST /packs. Throws `invalid_request` that names each skill the curator cannot see, and `name_taken` for a taken
- * slug.
- */
-export async function createPack(context: CatalogueContext, input: PackInput, caller: Caller): Promise<PackAnswer> {
+/** POST /packs. Throws `name_taken`, and `invalid_request` that names each skill the curator cannot see. */
+export async function createPack(context: CatalogueContext, input: Input<'createPack'>, caller: Caller) {
   const user = requireAccount(caller)
   const slug = input.slug ?? toSlug(input.name)
-  if (slug === '') throw noSlug(input.name)
+  if (slug === '') throw invalidField('slug', `cannot be made from the name '${input.name}'. Specify a slug.`)
   const members = await resolveMembers(context, input.skills, caller)
   const found = await checkTexts(context, toPackTexts({ ...input, skills: members }))
   const now = context.clock.now()
@@ -57,15 +45,8 @@ export async function createPack(context: CatalogueContext, input: PackInput, ca
   return { ...(await showPack(context, pack, caller)), ...found }
 }
 
-/**
- * PATCH /packs/<slug>, by the curator. Throws `name_taken` if a private pack becomes visible under a slug that is
- * taken.
- */
-export async function updatePack(
-  context: CatalogueContext,
-  input: { slug: string } & Partial<Omit<PackInput, 'slug'>>,
-  caller: Caller,
-): Promise<PackAnswer> {
+/** PATCH /packs/<slug>, by the curator. Throws `name_taken` if a private pack is published under a taken slug. */
+export async function updatePack(context: CatalogueContext, input: Input<'updatePack'>, caller: Caller) {
   const { id } = await getOwnPack(context, input.slug, caller)
   const members = input.skills && (await resolveMembers(context, input.skills, caller))
   const found = await checkTexts(context, toPackTexts({ ...input, skills: members }))
@@ -92,11 +73,7 @@ export async function updatePack(
 }
 
 /** DELETE /packs/<slug>, by the curator; the slug stays taken. */
-export async function deletePack(
-  context: CatalogueContext,
-  input: { slug: string },
-  caller: Caller,
-): Promise<undefined> {
+export async function deletePack(context: CatalogueContext, input: Input<'deletePack'>, caller: Caller) {
   const { id } = await getOwnPack(context, input.slug, caller)
   await context.database.writer.write(async (trx) => {
     const before = await getLivePack(trx, id)
@@ -172,11 +149,6 @@ async function finish(
   await recordAudit(trx, { caller, action, subject: toShownSlug(pack.slug), at })
 }
 
-function noSlug(name: string): RegistryError {
-  const message = `cannot be made from the name '${name}'; give one.`
-  return new RegistryError('invalid_request', `slug ${message}`, { errors: [{ path: 'slug', message }] })
-}
-
 /** A member as named in a request. */
 type MemberInput = string | { name: string; version?: string; note?: string }
 
@@ -189,14 +161,8 @@ interface Member {
   readonly note: string
 }
 
-/**
- * Finds all members. Throws `invalid_request` that names each one that the caller cannot see or that is listed twice.
- */
-async function resolveMembers(
-  context: CatalogueContext,
-  inputs: readonly MemberInput[],
-  caller: Caller,
-): Promise<Member[]> {
+/** Finds all members. Throws `invalid_request` that names each member that is listed twice or not visible. */
+async function resolveMembers(context: CatalogueContext, inputs: readonly MemberInput[], caller: Caller) {
   const members: Member[] = []
   const errors: FieldError[] = []
   for (const [i, input] of inputs.entries()) {
@@ -207,11 +173,7 @@ async function resolveMembers(
       errors.push({ path: `skills.${i}`, message: `names ${member.fullName} a second time.` })
     else members.push(member)
   }
-  if (errors.length > 0) {
-    throw new RegistryError('invalid_request', errors.map(({ path, message }) => `${path} ${message}`).join(' '), {
-      errors,
-    })
-  }
+  if (errors.length > 0) throw invalidFields('invalid_request', errors)
   return members
 }
 
@@ -237,10 +199,7 @@ async function findMember(
   }
 }
 
-/**
- * Bytes of a pack's skill list per log entry, which leaves room for its other fields. A long list takes several
- * entries.
- */
+/** Maximum size of a pack's skill list in one log entry. A longer list takes several entries. */
 const partBytesMax = 32_768
 
 /** The public log entries for a change of a pack: its current public state, or its withdrawal. */

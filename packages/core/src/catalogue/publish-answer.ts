@@ -1,13 +1,13 @@
 import type { QuarantinedVersion, Security, SkillDetails, SkillVersion, Warning } from '@skillstead/protocol'
-import { readScan, showAccess, type ShownAccess } from './inspection.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
 import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { type FileRow, readFiles } from './version-files.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
+import { readScan, showAccess, type ShownAccess } from './inspection.ts'
 import type { Published } from './publish-version.ts'
 import { readDocument, showDetails } from './show-details.ts'
 import { toVersion } from './skill-document.ts'
+import { type FileRow, readFiles } from './version-files.ts'
 
 /** The response to a publish. */
 export interface PublishAnswer {

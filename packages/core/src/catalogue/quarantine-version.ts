@@ -2,6 +2,7 @@ import { limits, type QuarantinedVersion, RegistryError, type Security, toTimest
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import { recordAudit } from '../log/audit.ts'
+import { countRows } from '../storage/count-rows.ts'
 import type { HeldVersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -70,11 +71,7 @@ function findSame(trx: WriteTransaction, fullName: string, digest: string) {
 }
 
 async function refuseTooMany(trx: WriteTransaction, owner: Publication['owner']): Promise<void> {
-  const { count } = await trx
-    .selectFrom('held_versions')
-    .where('owner_id', '=', owner.id)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
+  const count = await countRows(trx.selectFrom('held_versions').where('owner_id', '=', owner.id))
   if (count < limits.quarantinedPerUserMax) return
   throw new RegistryError(
     'conflict',

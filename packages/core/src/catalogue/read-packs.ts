@@ -1,6 +1,7 @@
 import { limits, type Pack, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { measureListing } from '@skillstead/skill-format/loading'
 import { type Caller, callerId } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { PackRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -64,14 +65,8 @@ export async function showPack(context: CatalogueContext, pack: PackRow, caller:
   }
 }
 
-/**
- * GET /packs: packs that the caller may see whose name, slug or description contains every word of `q`, newest first.
- */
-export async function listPacks(
-  context: CatalogueContext,
-  input: { q: string; curator?: string; page: number; limit: number },
-  caller: Caller,
-) {
+/** GET /packs: visible packs whose name, slug or description contains every word of `q`, newest first. */
+export async function listPacks(context: CatalogueContext, input: Input<'listPacks'>, caller: Caller) {
   const { curator } = input
   const words = fold(input.q).split(/\s+/).filter(Boolean).slice(0, 16)
   const visible = context.database.read
@@ -109,10 +104,7 @@ function fold(text: string): string {
  * pack exists. Such a pack is stored under `<curator's id>/<slug>`, which no slug can equal, until it becomes visible
  * to others. From then on its slug is taken for everyone, even if the pack becomes private again.
  */
-export function toStoredSlug(
-  slug: string,
-  { curator_id, visibility }: Pick<PackRow, 'curator_id' | 'visibility'>,
-): string {
+export function toStoredSlug(slug: string, { curator_id, visibility }: Pick<PackRow, 'curator_id' | 'visibility'>) {
   return visibility === 'private' ? `${curator_id}/${slug}` : slug
 }
 

@@ -1,10 +1,10 @@
+import { hourMs, minuteMs } from '../kernel/clock.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { refreshSkill } from './refresh-skill.ts'
-import type { WriteTransaction } from '../storage/writer.ts'
 
 const topic = 'verification.skills'
-const minuteMs = 60_000
-const retryDelaysMs = [minuteMs, 10 * minuteMs, 60 * minuteMs]
+const retryDelaysMs = [minuteMs, 10 * minuteMs, hourMs]
 /** Skills per transaction; no other write runs during one. */
 const batchSkills = 25
 
@@ -17,10 +17,7 @@ export function handleVerifiedSkills(context: CatalogueContext): void {
   })
 }
 
-/**
- * Updates `verified` on an author's skills after the author was verified or lost the verification: the first batch at
- * once, the rest through the outbox.
- */
+/** Updates `verified` on an author's skills: the first batch at once, the rest through the outbox. */
 export async function refreshVerifiedSkills(
   context: CatalogueContext,
   trx: WriteTransaction,

@@ -1,4 +1,4 @@
-import { RegistryError, type FieldError, type ScanFinding, type Security, type Warning } from '@skillstead/protocol'
+import { type FieldError, RegistryError, type ScanFinding, type Security, type Warning } from '@skillstead/protocol'
 
 export const policyActions = ['warn', 'quarantine', 'refuse'] as const
 
@@ -23,10 +23,7 @@ export function toAction(policy: ScanPolicy, scan: Judged): PolicyAction {
   return verdict === 'safe' ? 'warn' : (policy[verdict] ?? 'warn')
 }
 
-/**
- * The verdict for the policy: it ignores the author's suppressions, which can only lift `caution`. An administrator
- * accepts them by releasing the version.
- */
+/** The verdict without the author's suppressions, which only an administrator may accept, by a release. */
 export function toPolicyVerdict({ verdict, findings = [] }: Judged): Security['verdict'] {
   const isLifted =
     verdict === 'safe' && findings.some(({ signal, suppressed }) => signal === 'suspicious' && suppressed)

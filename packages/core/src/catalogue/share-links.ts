@@ -1,25 +1,20 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
-import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
+import { dayMs } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
-import type { ShareRow, SkillRow } from '../storage/tables.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { createToken, hashToken } from '../kernel/tokens.ts'
+import { recordAudit } from '../log/audit.ts'
+import { countRows } from '../storage/count-rows.ts'
+import type { ShareRow, SkillRow } from '../storage/tables.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
 import { requireOwner } from './visibility.ts'
 
-const dayMs = 24 * 60 * 60 * 1000
 const sharesMax = 100
 
-/**
- * POST /skills/<name>/shares: creates a token that gives its holder read access to the skill until it expires. The
- * token is shown once.
- */
-export async function createShare(
-  context: CatalogueContext,
-  input: { name: string; expiresInDays: number },
-  caller: Caller,
-) {
+/** POST /skills/<name>/shares: creates a link token with read access. The token is in this response only. */
+export async function createShare(context: CatalogueContext, input: Input<'createShare'>, caller: Caller) {
   const skill = await getOwned(context, input.name, caller)
   const { token, hash } = createToken('ssl')
   const now = context.clock.now()
@@ -34,11 +29,7 @@ export async function createShare(
     requireOwner(await getSkillNow(context, trx, skill, caller), caller)
     // Expired links are useless and not listed.
     await trx.deleteFrom('shares').where('skill_id', '=', skill.id).where('expires_at', '<=', now).execute()
-    const { count } = await trx
-      .selectFrom('shares')
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('skill_id', '=', skill.id)
-      .executeTakeFirstOrThrow()
+    const count = await countRows(trx.selectFrom('shares').where('skill_id', '=', skill.id))
     if (count >= sharesMax)
       throw new RegistryError('conflict', `${skill.full_name} already has ${sharesMax} share links. Delete one first.`)
     await trx.insertInto('shares').values(row).execute()
@@ -48,7 +39,7 @@ export async function createShare(
 }
 
 /** GET /skills/<name>/shares: links that have not expired, newest first. */
-export async function listShares(context: CatalogueContext, input: { name: string }, caller: Caller) {
+export async function listShares(context: CatalogueContext, input: Input<'listShares'>, caller: Caller) {
   const skill = await getOwned(context, input.name, caller)
   const rows = await context.database.read
     .selectFrom('shares')
@@ -61,11 +52,7 @@ export async function listShares(context: CatalogueContext, input: { name: strin
 }
 
 /** DELETE /skills/<name>/shares/<id>: revokes the link at once. */
-export async function deleteShare(
-  context: CatalogueContext,
-  input: { name: string; id: string },
-  caller: Caller,
-): Promise<undefined> {
+export async function deleteShare(context: CatalogueContext, input: Input<'deleteShare'>, caller: Caller) {
   const skill = await getOwned(context, input.name, caller)
   await context.database.writer.write(async (trx) => {
     requireOwner(await getSkillNow(context, trx, skill, caller), caller)
@@ -85,9 +72,7 @@ export async function deleteShare(
   })
 }
 
-/**
- * The caller with read access to the skill of a share link. Throws `not_found` for a link that expired or was revoked.
- */
+/** The caller with read access to the shared skill. Throws `not_found` for an expired or revoked link. */
 export async function withShare(context: CatalogueContext, caller: Caller, token: string): Promise<Caller> {
   const share = await context.database.read
     .selectFrom('shares')

@@ -1,11 +1,11 @@
 import { RegistryError, type SkillDetails } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
 import { keepCompiled } from '../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, Tables } from '../storage/tables.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { showName } from './shown-names.ts'
-import { toDetails, type ForkedFrom } from './skill-document.ts'
+import { type ForkedFrom, toDetails } from './skill-document.ts'
 import { canSee } from './visibility.ts'
 
 /** The complete public form of a skill for this caller. Pass `document` if the stored one does not match the row. */

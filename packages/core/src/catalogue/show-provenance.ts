@@ -2,12 +2,13 @@ import { type Provenance, RegistryError, toSignedFields, toTimestamp } from '@sk
 import canonicalize from 'canonicalize'
 import { readVerifiedMethods } from '../accounts/verified-methods.ts'
 import type { Caller } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { readSignedCheckpoint } from '../log/checkpoint.ts'
 import { proveInclusion } from '../log/log-proofs.ts'
 import { signText } from '../log/signing-keys.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
-import { readForkChain } from './lineage.ts'
+import { readForkChain } from './forks.ts'
 import { getContent } from './read-skill.ts'
 import { toOrigin } from './skill-document.ts'
 import { isPublicMatter } from './skill-log.ts'
@@ -16,11 +17,7 @@ import { isPublicMatter } from './skill-log.ts'
  * GET /skills/<name>/provenance: who published a version and when, its source, and its inclusion proof, signed, so that
  * a client can verify all of it with the node's public key alone.
  */
-export async function showProvenance(
-  context: CatalogueContext,
-  input: { name: string; version?: string },
-  caller: Caller,
-): Promise<Provenance> {
+export async function showProvenance(context: CatalogueContext, input: Input<'getProvenance'>, caller: Caller) {
   const { skill, version } = await getContent(context, input, caller)
   const methods = await readVerifiedMethods(context.database.read, [skill.owner_id])
   const log = await proveVersion(context, skill, version)
@@ -58,8 +55,8 @@ async function readFirstPublished(context: CatalogueContext, skillId: string): P
 }
 
 /**
- * The text, an empty line and these lines form a signed note. Its beginning differs from that of a checkpoint, so no
- * signature is valid for both.
+ * Makes a signed note of the text, an empty line and the signatures. Its first line differs from that of a checkpoint,
+ * so no signature is valid for both.
  */
 async function signRecord(context: CatalogueContext, record: Omit<Provenance, 'signature'>): Promise<string> {
   const lines = await signText(context, `${canonicalize(toSignedFields(record))}\n`)
@@ -70,11 +67,7 @@ async function signRecord(context: CatalogueContext, record: Omit<Provenance, 's
  * The inclusion proof of a version; null for a version that is not public, since the log has no entry for it. For a
  * mirrored skill it is a proof in the upstream's log, built from the local copy of that log.
  */
-async function proveVersion(
-  context: CatalogueContext,
-  skill: SkillRow,
-  { version }: Pick<VersionRow, 'version'>,
-): Promise<Provenance['log']> {
+async function proveVersion(context: CatalogueContext, skill: SkillRow, { version }: Pick<VersionRow, 'version'>) {
   if (!isPublicMatter(skill)) return null
   const subject = `${skill.full_name}@${version}`
   if (skill.origin_kind === 'mirror') {
@@ -91,10 +84,7 @@ async function proveVersion(
 }
 
 /** The newest of its entries: each time the skill becomes public again, the log gets another one. */
-async function findEntry(
-  context: CatalogueContext,
-  subject: string,
-): Promise<{ entry: string; index: number } | undefined> {
+async function findEntry(context: CatalogueContext, subject: string) {
   const row = await context.database.read
     .selectFrom('log')
     .select(['seq', 'entry'])

@@ -1,9 +1,9 @@
 import type { Skill } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
-import { toName, toSkill, type ItemRow } from './skill-document.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
+import { type ItemRow, toName, toSkill } from './skill-document.ts'
 
 type Named = Pick<SkillRow, 'name' | 'full_name' | 'owner_id' | 'holds_name'>
 
@@ -23,11 +23,7 @@ function toNameBeside(skill: Named, own: ReadonlySet<string>): string {
 }
 
 /** The full names of skills whose short name means one of the caller's own skills to this caller. */
-async function findOwnNames(
-  context: CatalogueContext,
-  skills: readonly Named[],
-  caller: Caller,
-): Promise<ReadonlySet<string>> {
+async function findOwnNames(context: CatalogueContext, skills: readonly Named[], caller: Caller) {
   if (caller.kind !== 'user') return none
   const holding = skills.filter(({ holds_name, owner_id }) => holds_name === 1 && owner_id !== caller.userId)
   if (holding.length === 0) return none

@@ -16,9 +16,7 @@ import { cutSkillMd } from './sketch.ts'
 export const copySimilarity = 0.4
 /** Lower similarities are not shown. */
 export const shownSimilarity = 0.3
-/**
- * From this share of common shingles on, two bodies are the same text with small changes, not one part of the other.
- */
+/** The minimum share of common shingles of two bodies that are the same text with small changes. */
 const nearResemblance = 0.8
 
 /** The similarity of two bodies. */

@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
+import { hourMs, minuteMs } from '../kernel/clock.ts'
+import { findMeta, putMeta } from '../storage/meta.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
-import type { SketchedVersion } from './copy-index.ts'
 import { findSkillMd, readSources } from './copy-candidates.ts'
+import type { SketchedVersion } from './copy-index.ts'
 import { readWords, sketchWords } from './sketch.ts'
 
 const topic = 'copies.sketch'
@@ -9,23 +11,21 @@ const topic = 'copies.sketch'
 const metaKey = 'copies.sketched'
 const versionsPerRun = 100
 const versionsPerWrite = 10
-const minuteMs = 60_000
 
 /**
- * Sketches the versions of a database that is older than the index, oldest first, one batch per outbox row. After a
- * restart it continues where the last batch ended.
+ * Sketches the versions of a database from before the index, oldest first, one batch per outbox row. Continues after a
+ * restart.
  */
 export async function scheduleSketches(context: CatalogueContext): Promise<void> {
   context.outbox.handle(topic, {
-    retryDelaysMs: [minuteMs, 10 * minuteMs, 60 * minuteMs],
+    retryDelaysMs: [minuteMs, 10 * minuteMs, hourMs],
     handle: () => sketchSome(context),
     afterwards: async (trx) => {
-      const left = await trx.selectFrom('meta').select('key').where('key', '=', metaKey).executeTakeFirst()
-      if (left) await context.outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic })
+      if ((await findMeta(trx, metaKey)) !== undefined)
+        await context.outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic })
     },
   })
-  const waiting = await readCursor(context)
-  if (waiting === undefined) return
+  if ((await findMeta(context.database.read, metaKey)) === undefined) return
   await context.database.writer.write((trx) => context.outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic }))
 }
 
@@ -35,16 +35,12 @@ export async function forgetSketches({ database }: Pick<CatalogueContext, 'datab
     for (const table of ['waiting_sketches', 'shared_shingles', 'version_sketches'] as const) {
       await trx.deleteFrom(table).execute()
     }
-    await trx
-      .insertInto('meta')
-      .values({ key: metaKey, value: '' })
-      .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: '' }))
-      .execute()
+    await putMeta(trx, metaKey, '')
   })
 }
 
 async function sketchSome(context: CatalogueContext): Promise<void> {
-  const after = await readCursor(context)
+  const after = await findMeta(context.database.read, metaKey)
   if (after === undefined) return
   const versions = await context.database.read
     .selectFrom('versions')
@@ -66,28 +62,15 @@ async function sketchSome(context: CatalogueContext): Promise<void> {
     }
     await store(context, some)
   }
-  if (versions.length === 0) await finish(context)
-}
-
-async function readCursor(context: CatalogueContext): Promise<string | undefined> {
-  const { read } = context.database
-  const row = await read.selectFrom('meta').select('value').where('key', '=', metaKey).executeTakeFirst()
-  return row?.value
+  if (versions.length > 0) return
+  await context.database.writer.write(async (trx) => {
+    await trx.deleteFrom('meta').where('key', '=', metaKey).execute()
+  })
 }
 
 async function store(context: CatalogueContext, versions: readonly SketchedVersion[]): Promise<void> {
   await context.database.writer.write(async (trx) => {
     for (const version of versions) await context.copies.put(trx, version)
-    await trx
-      .updateTable('meta')
-      .set({ value: versions.at(-1)!.versionId })
-      .where('key', '=', metaKey)
-      .execute()
-  })
-}
-
-async function finish(context: CatalogueContext): Promise<void> {
-  await context.database.writer.write(async (trx) => {
-    await trx.deleteFrom('meta').where('key', '=', metaKey).execute()
+    await putMeta(trx, metaKey, versions.at(-1)!.versionId)
   })
 }

@@ -3,25 +3,16 @@ import { comparedCharactersMax, shingleRange, shingleWords, toShingles, toWords 
 
 /** Bodies with fewer shingles resemble each other by chance and are not indexed. */
 const shinglesMin = 8
-/**
- * The maximum sampling scale: of very long bodies, one shingle in this many is stored and looked up, which still finds
- * small common parts.
- */
+/** The maximum sampling scale: of a very long body, one shingle in 32 is stored, and one in 16 is looked up. */
 const keptScaleMax = 32
 const lookupScaleMax = 16
-/**
- * The minimum number of shingles stored for a short body (or all of them): fewer could be just those that a copy
- * changed.
- */
+/** The minimum number of shingles stored for a short body: a copy may have changed exactly a few of them. */
 const keptMin = 24
 /** The minimum number that is looked up. */
 const lookedUpMin = 96
 /** At most twice as many shingles are stored or looked up for a body of any length. */
 const shinglesMax = 512
-/**
- * The characters of a SKILL.md that a comparison can use: the compared part of the body, after a frontmatter of any
- * reasonable length.
- */
+/** The characters of a SKILL.md that a comparison uses: a frontmatter of common length and the compared body. */
 const comparedDocumentCharactersMax = 64 * 1024 + comparedCharactersMax
 /** Bytes in UTF-8 per UTF-16 unit. */
 const bytesPerUnitMax = 3
@@ -32,9 +23,7 @@ export interface Sketch {
   readonly shingleCount: number
   /** The stored shingles: all below {@link shingleRange} / {@link toKeptScale}. */
   readonly kept: readonly number[]
-  /**
-   * The shingles to look up: all below {@link shingleRange} / {@link toLookupScale}, which includes the stored ones.
-   */
+  /** The shingles to look up: all below {@link shingleRange} / {@link toLookupScale}; they include the stored ones. */
   readonly lookedUp: readonly number[]
 }
 
@@ -83,9 +72,7 @@ export function toKeptScale(shingleCount: number): number {
   return Math.max(scale, toPowerOfTwo(shingleCount / shinglesMax))
 }
 
-/**
- * The sampling scale for look-ups. More shingles are looked up than stored, so that a body finds a small part of it.
- */
+/** The sampling scale for look-ups: lower than for storing, so that a body finds a small part of it. */
 export function toLookupScale(shingleCount: number): number {
   const scale = Math.min(lookupScaleMax, toKeptScale(shingleCount), toPowerOfTwo(shingleCount / lookedUpMin))
   return Math.max(scale, toPowerOfTwo(shingleCount / shinglesMax))

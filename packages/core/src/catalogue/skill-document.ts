@@ -134,9 +134,7 @@ export function toDocument(
 }
 
 /** Where a skill was published: this node, another node or another registry. */
-export function toOrigin(
-  skill: Pick<SkillRow, 'origin_kind' | 'origin_upstream' | 'origin_synced_at'>,
-): SkillDetails['origin'] {
+export function toOrigin(skill: Pick<SkillRow, 'origin_kind' | 'origin_upstream' | 'origin_synced_at'>) {
   const syncedAt = skill.origin_synced_at === null ? null : toTimestamp(skill.origin_synced_at)
   return { kind: skill.origin_kind, upstream: skill.origin_upstream, syncedAt }
 }

@@ -133,8 +133,7 @@ export async function toLogEntries(
 }
 
 /**
- * Relays an entry of an upstream's log. Removals are always relayed; an entry that would make a skill public that is
- * hidden here is not.
+ * Relays an entry of an upstream's log. Removals are always relayed; entries of skills that are hidden here are not.
  */
 function toRelayed({ before, skill, holder }: LoggedChange, relay: LogDraft): LogDraft[] {
   if (relay.type === 'withdrawn' || relay.type === 'takedown') return [relay]
@@ -144,11 +143,7 @@ function toRelayed({ before, skill, holder }: LoggedChange, relay: LogDraft): Lo
   return [...(moved ? [toWithdrawnEntry(before)] : []), { ...relay, data }]
 }
 
-async function toOwnEntries(
-  trx: WriteTransaction,
-  upstreamLogs: UpstreamLogs,
-  change: LoggedChange,
-): Promise<LogDraft[]> {
+async function toOwnEntries(trx: WriteTransaction, upstreamLogs: UpstreamLogs, change: LoggedChange) {
   const { skill } = change
   const source = (await isSourceShown(trx, skill)) ? {} : { forked_from: null, forked_from_version: null }
   const entries = await toEntries(trx, { ...change, skill: { ...skill, ...source } })
@@ -184,10 +179,7 @@ function sameInPublic(before: SkillRow, skill: SkillRow): boolean {
 }
 
 /** A skill that becomes public brings its whole history with it, oldest first. */
-async function toAllEntries(
-  trx: WriteTransaction,
-  { skill, versions, contents, cause, holder }: LoggedChange,
-): Promise<LogDraft[]> {
+async function toAllEntries(trx: WriteTransaction, { skill, versions, contents, cause, holder }: LoggedChange) {
   const entries: LogDraft[] = []
   for (const version of versions.toReversed()) {
     entries.push(toVersionEntry(skill, version, await readContent(trx, version.id, contents), holder))

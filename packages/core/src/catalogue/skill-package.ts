@@ -8,7 +8,8 @@ import {
   type Warning,
 } from '@skillstead/protocol'
 import { ArchiveError, checkPaths, gitFolderLeftOut, readArchive, toDigest } from '@skillstead/skill-format/archives'
-import { createBlob, type Blob } from '../storage/blobs.ts'
+import { invalidField } from '../kernel/field-errors.ts'
+import { type Blob, createBlob } from '../storage/blobs.ts'
 import type { FileRow } from './version-files.ts'
 
 /** The uploaded content of a version: SKILL.md and the other files. */
@@ -41,10 +42,11 @@ export interface PackedContent {
 export async function readPackage(input: PublishSkillInput): Promise<SkillPackage | undefined> {
   if (input.archive) return readUpload(input.archive)
   if (input.skillMd === undefined) {
-    if (input.files) throw invalid('skillMd', 'is needed where files are given: a version is SKILL.md and its files.')
+    if (input.files)
+      throw invalidField('skillMd', 'is needed where files are given: a version is SKILL.md and its files.')
     return undefined
   }
-  if (!input.skillMd.isWellFormed()) throw invalid('skillMd', 'must be well-formed Unicode.')
+  if (!input.skillMd.isWellFormed()) throw invalidField('skillMd', 'must be well-formed Unicode.')
   refuseTooMany(input.files?.length ?? 0)
   const files = (input.files ?? []).map((file, i) => ({ path: file.path, bytes: decode(file, i) }))
   const content = { skillMd: input.skillMd, files }
@@ -101,13 +103,13 @@ function decodeUtf8(bytes: Uint8Array): string {
 function decode(file: { content: string; encoding: 'utf8' | 'base64' }, index: number): Uint8Array {
   const path = `files.${index}.content`
   if (file.encoding === 'utf8') {
-    if (!file.content.isWellFormed()) throw invalid(path, 'must be well-formed Unicode.')
+    if (!file.content.isWellFormed()) throw invalidField(path, 'must be well-formed Unicode.')
     return Buffer.from(file.content)
   }
   const bytes = Buffer.from(file.content, 'base64')
   // Buffer ignores invalid base64, so the input is compared with the encoding of the result.
   if (bytes.toString('base64').replace(/=+$/, '') !== file.content.replace(/=+$/, ''))
-    throw invalid(path, 'must be base64.')
+    throw invalidField(path, 'must be base64.')
   return bytes
 }
 
@@ -121,10 +123,6 @@ function refuseTooMany(filesBeside: number): void {
 
 function tooLarge(bytesMax: number): string {
   return `is larger than ${bytesMax / 1024 / 1024} MiB.`
-}
-
-function invalid(path: string, message: string): RegistryError {
-  return new RegistryError('invalid_request', `${path} ${message}`, { errors: [{ path, message }] })
 }
 
 function invalidSkill(errors: readonly FieldError[]): RegistryError {

@@ -129,11 +129,7 @@ export interface SkillSettings {
 }
 
 /** Writes the columns that differ from the row; `refreshSkill` updates the rest. Returns whether any differed. */
-export async function applySettings(
-  trx: WriteTransaction,
-  before: SkillRow,
-  settings: SkillSettings,
-): Promise<boolean> {
+export async function applySettings(trx: WriteTransaction, before: SkillRow, settings: SkillSettings) {
   const changed = Object.entries(toColumns(settings)).filter(
     ([name, value]) => value !== before[name as keyof SkillRow],
   )
@@ -174,12 +170,7 @@ export async function createStub(context: CatalogueContext, stub: Stub, caller: 
 }
 
 /** As {@link createStub}, within a transaction. Throws `name_taken` and `taken_down` for names that are no longer free. */
-export async function putStub(
-  context: CatalogueContext,
-  trx: WriteTransaction,
-  stub: Stub,
-  caller: Caller,
-): Promise<SkillRow> {
+export async function putStub(context: CatalogueContext, trx: WriteTransaction, stub: Stub, caller: Caller) {
   const existing = await findTarget(trx, `${stub.owner.username}/${stub.name}`)
   if (existing) return existing
   const at = context.clock.now()

@@ -1,7 +1,8 @@
 import type { SearchResult } from '@skillstead/protocol'
-import { callerId, type Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
+import { type Caller, callerId } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { toSkills } from './shown-names.ts'
 import { itemColumns, type ItemRow } from './skill-document.ts'
 
@@ -25,7 +26,7 @@ interface SearchInput {
 }
 
 /** GET /skills: the envelope of specification 2.2. */
-export function searchSkills(context: CatalogueContext, input: SearchInput, caller: Caller): Promise<SearchResult> {
+export function searchSkills(context: CatalogueContext, input: Input<'searchSkills'>, caller: Caller) {
   return searchSkillsAs(context, input, { viewer: caller, reader: caller })
 }
 
@@ -62,7 +63,7 @@ export async function searchSkillsAs(
 }
 
 /** GET /suggest: completions for a search box, best first. */
-export async function suggest(context: CatalogueContext, input: { q: string; limit: number }, caller: Caller) {
+export async function suggest(context: CatalogueContext, input: Input<'suggest'>, caller: Caller) {
   const suggestions = await context.search.suggest(input.q, input.limit, callerId(caller))
   return { suggestions, total: suggestions.length }
 }

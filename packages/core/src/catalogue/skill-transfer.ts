@@ -1,10 +1,11 @@
-import { RegistryError, type SkillDetails, toTimestamp } from '@skillstead/protocol'
+import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import { getUserByName } from '../accounts/find-user.ts'
+import { type Caller, requireAccount } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
-import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { changeSkill, refuseChanged } from './change-skill.ts'
 import { removeCollaborators } from './collaborators.ts'
 import { getSkill } from './find-skill.ts'
@@ -13,11 +14,7 @@ import { requireStorage, sumVersions } from './storage-quota.ts'
 import { requireOwner } from './visibility.ts'
 
 /** POST /skills/<name>/transfer: offers the skill to another user, who may accept. A later offer replaces it. */
-export async function offerTransfer(
-  context: CatalogueContext,
-  input: { name: string; newOwner: string },
-  caller: Caller,
-) {
+export async function offerTransfer(context: CatalogueContext, input: Input<'transferSkill'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   requireOwner(skill, caller)
   const newOwner = await getUserByName(context, input.newOwner)
@@ -48,14 +45,8 @@ export async function offerTransfer(
   return { fullName: skill.full_name, newOwner: newOwner.username, createdAt: toTimestamp(at) }
 }
 
-/**
- * POST /skills/<name>/transfer/accept: moves the skill to the new owner's namespace; the old full name redirects to it.
- */
-export async function acceptTransfer(
-  context: CatalogueContext,
-  input: { name: string },
-  caller: Caller,
-): Promise<SkillDetails> {
+/** POST /skills/<name>/transfer/accept: moves the skill to the new owner. The old full name redirects to it. */
+export async function acceptTransfer(context: CatalogueContext, input: Input<'acceptTransfer'>, caller: Caller) {
   const user = requireAccount(caller)
   const skill = await getOffer(context, input.name, user.userId)
   if (skill.owner_id === user.userId)
@@ -90,11 +81,7 @@ export async function acceptTransfer(
 }
 
 /** DELETE /skills/<name>/transfer: withdrawn by the owner, or declined by the recipient. */
-export async function cancelTransfer(
-  context: CatalogueContext,
-  input: { name: string },
-  caller: Caller,
-): Promise<undefined> {
+export async function cancelTransfer(context: CatalogueContext, input: Input<'cancelTransfer'>, caller: Caller) {
   const user = requireAccount(caller)
   const skill = await getOffer(context, input.name, user.userId)
   await context.database.writer.write(async (trx) => {
@@ -134,10 +121,7 @@ export async function listTransfers(context: CatalogueContext, caller: Caller) {
   return { transfers, total: transfers.length }
 }
 
-/**
- * The pending offer of a skill, for its two parties. The recipient may see it by the full name even if the skill is
- * private; everyone else gets `not_found`.
- */
+/** The pending offer of a skill. Both parties find it, even if the skill is private; others get `not_found`. */
 async function getOffer(context: CatalogueContext, name: string, userId: string): Promise<SkillRow> {
   const offered = await context.database.read
     .selectFrom('transfers')

@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
-import type { CatalogueContext } from './catalogue-context.ts'
 import type { UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 
 /** Default storage quota of a user on the free plan, in bytes. */
 export const storageQuotaBytesDefault = 1024 * 1024 * 1024
@@ -39,11 +39,7 @@ export async function requireStorage(
 }
 
 /** The bytes of the versions of one skill, or of all skills of an owner, in every state. */
-export async function sumVersions(
-  trx: WriteTransaction,
-  column: 'skills.id' | 'skills.owner_id',
-  id: string,
-): Promise<number> {
+export async function sumVersions(trx: WriteTransaction, column: 'skills.id' | 'skills.owner_id', id: string) {
   const { bytes } = await trx
     .selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')

@@ -48,9 +48,7 @@ export type CountTokens = (text: string) => number
 
 let counting: Promise<CountTokens> | undefined
 
-/**
- * The counter of the encoding `o200k_base`. Its table takes 0.4 s and 100 MB of memory, so it is loaded at first use.
- */
+/** The token counter for `o200k_base`, loaded at first use: its table takes 0.4 s and 100 MB of memory. */
 export function getTokenCounter(): Promise<CountTokens> {
   counting ??= createCounter()
   return counting

@@ -27,13 +27,13 @@ export interface Freshness {
 /** What a registry asks of those it follows while it answers a call. The mirror attaches one; without it nothing is asked. */
 export interface UpstreamPort {
   /**
-   * Brings what the call is about, or lists where it names no skill, up to date: before it is answered, or behind the
-   * answer, as the operator wants it. Waits for 2 s at most, and throws nothing that an upstream does.
+   * Updates the local copy of a skill, or the lists if no skill is named. `mode` decides whether the caller waits for
+   * it. Waits at most 2 s; errors of an upstream are not thrown.
    */
   freshen(wanted?: WantedSkill): Promise<void>
   /**
-   * Looks for a skill that is not here, or a version of it. True where something came in, so that looking again helps.
-   * Throws `upstream_failed`, `upstream_timeout` and `offline` where nobody knows whether there is one.
+   * Fetches a skill or version that is missing here. Returns whether something was imported, so that the call is worth
+   * repeating. Throws `upstream_failed`, `upstream_timeout` and `offline` if no upstream could be asked.
    */
   pull(wanted: WantedSkill): Promise<boolean>
   /** How fresh an answer about a skill is, or about lists where none is named; undefined for what is from here. */
@@ -91,8 +91,8 @@ export function createUpstreams(): Upstreams {
 }
 
 /**
- * The calls that look to the upstreams, and what they are about: a `skill` by its name, or a `list`, which is answered
- * from here: what somebody searches for never leaves the node.
+ * The operations that read through to upstreams: of a `skill` by name, or of a `list`. Lists are served from local
+ * data, so search queries never leave the node.
  */
 const reads: Partial<Record<EndpointName, 'skill' | 'list'>> = {
   getSkill: 'skill',
@@ -133,8 +133,8 @@ export function toMirroredRead(name: EndpointName, input: unknown): { readonly w
 }
 
 /**
- * Performs a call on a registry that follows others. What never changes is read without asking anybody; other things are
- * brought up to date first, or behind the answer; and what is not here is looked for upstream.
+ * Performs an operation on a mirror. Immutable versions are read locally. Other data is updated first, and a missing
+ * skill is fetched from the upstreams.
  */
 export async function readThrough<Result>(
   port: UpstreamPort,

@@ -25,20 +25,14 @@ const selectFiles = keepCompiled((db, { versionId }: { versionId: string }) =>
 )
 
 /** The files of a version with their bytes, in order. */
-export async function readPackageFiles(
-  db: Kysely<Tables>,
-  versionId: string,
-): Promise<{ path: string; bytes: Uint8Array }[]> {
+export async function readPackageFiles(db: Kysely<Tables>, versionId: string) {
   const files: { path: string; bytes: Uint8Array }[] = []
   for (const { path, digest } of await readFiles(db, versionId)) files.push({ path, bytes: await getBlob(db, digest) })
   return files
 }
 
 /** The files of many versions by version id, each list in order, with one query. */
-export async function readFilesOfMany(
-  db: Kysely<Tables>,
-  versionIds: readonly string[],
-): Promise<Map<string, FileRow[]>> {
+export async function readFilesOfMany(db: Kysely<Tables>, versionIds: readonly string[]) {
   if (versionIds.length === 0) return new Map()
   const rows = await db
     .selectFrom('version_files')
@@ -77,8 +71,8 @@ export async function readContent(
 }
 
 /**
- * Throws `not_found` for a version that was stored before git paths were refused: git would run what its config names.
- * A rescan yanks the version; its details and findings stay visible.
+ * Throws `not_found` for a version with git paths, stored before such paths were refused: git would run commands from a
+ * config file in it. A rescan yanks the version; its details and findings stay visible.
  */
 export async function refuseQuarantined(
   db: Kysely<Tables>,
@@ -91,10 +85,7 @@ export async function refuseQuarantined(
   throw new RegistryError('not_found', `${fullName}@${version} is quarantined. ${path}: ${message}`)
 }
 
-/**
- * Returns a check whether versions, by id, are quarantined like that. Each version is read once, since clients request
- * all its files.
- */
+/** Returns a function that checks {@link refuseQuarantined} by version id, and reads each version once. */
 export function createQuarantineCheck(db: Kysely<Tables>): (versionId: string) => Promise<boolean> {
   const known = new Map<string, boolean>()
   return async (versionId) => {

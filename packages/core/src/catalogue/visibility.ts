@@ -33,11 +33,7 @@ export async function canSee(context: CatalogueContext, skill: Visible, caller: 
 }
 
 /** The caller's view of many skills, by id, with at most one query. */
-export async function readSights(
-  context: CatalogueContext,
-  skills: readonly Visible[],
-  caller: Caller,
-): Promise<Map<string, Sight>> {
+export async function readSights(context: CatalogueContext, skills: readonly Visible[], caller: Caller) {
   const closed = skills.filter((skill) => !isOpenTo(skill, caller)).map(({ id }) => id)
   const shared = await findShared(context.database.read, closed, caller)
   return new Map(
@@ -46,21 +42,13 @@ export async function readSights(
 }
 
 /** As {@link canSee} for many skills with one query; skills under a takedown are left out. */
-export async function keepSeen<T extends Visible>(
-  context: CatalogueContext,
-  skills: readonly T[],
-  caller: Caller,
-): Promise<T[]> {
+export async function keepSeen<T extends Visible>(context: CatalogueContext, skills: readonly T[], caller: Caller) {
   const sights = await readSights(context, skills, caller)
   return skills.filter(({ id }) => sights.get(id) === 'seen')
 }
 
 /** The users who may see a skill, judged by the current rows of both in a transaction. */
-export async function keepReaders<T extends Reader>(
-  trx: Kysely<Tables>,
-  skill: Visible,
-  users: readonly T[],
-): Promise<T[]> {
+export async function keepReaders<T extends Reader>(trx: Kysely<Tables>, skill: Visible, users: readonly T[]) {
   const readers = skill.visibility === 'private' ? await findReaders(trx, skill.id) : new Set<string>()
   return users.filter((user) => {
     const caller: Caller = { ...user, kind: 'user', plan: 'free', scopes: [] }
@@ -69,8 +57,8 @@ export async function keepReaders<T extends Reader>(
 }
 
 /**
- * Which users may read skills by visibility, deleted and taken-down skills included: the owner and collaborators a
- * private skill, administrators a hidden one. No one may read a skill that does not exist.
+ * Which users may read skills, deleted and taken-down ones included: the owner and collaborators a private skill,
+ * administrators a hidden one. Skills that do not exist are readable by no one.
  */
 export async function findReadable(
   db: Kysely<Tables>,

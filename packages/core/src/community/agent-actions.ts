@@ -3,6 +3,7 @@ import { findCallingAgent } from '../accounts/find-agent.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { UserCaller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
+import { countRows } from '../storage/count-rows.ts'
 import type { AgentActionType, AgentRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
@@ -92,15 +93,13 @@ export async function linkAgent(trx: WriteTransaction, agent: AgentRow, userId: 
 }
 
 /** The votes by other users than the one the agent is linked to. */
-async function countHelpful(trx: WriteTransaction, agentId: string, userId: string): Promise<number> {
-  const { count } = await trx
+function countHelpful(trx: WriteTransaction, agentId: string, userId: string): Promise<number> {
+  const votes = trx
     .selectFrom('agent_review_votes')
     .innerJoin('agent_reviews', 'agent_reviews.id', 'agent_review_votes.review_id')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('agent_reviews.agent_id', '=', agentId)
     .where('agent_review_votes.user_id', '!=', userId)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(votes)
 }
 
 async function changeAgent(
@@ -171,12 +170,7 @@ export async function attributeVersion(
 }
 
 /** Records a published version as an action of an agent. */
-export async function attributeTo(
-  trx: WriteTransaction,
-  agent: AgentRow,
-  version: MadeVersion,
-  userId: string,
-): Promise<void> {
+export async function attributeTo(trx: WriteTransaction, agent: AgentRow, version: MadeVersion, userId: string) {
   const at = version.published_at
   await linkAgent(trx, agent, userId)
   const action = {

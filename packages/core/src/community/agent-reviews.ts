@@ -7,7 +7,9 @@ import { toName } from '../catalogue/skill-document.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
+import type { Input } from '../kernel/operation-input.ts'
+import { addRow } from '../storage/add-row.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { AgentReviewRow, AgentRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { addHelpfulVote, recordAction, recordActions } from './agent-actions.ts'
@@ -29,7 +31,7 @@ interface AgentReviewInput {
  */
 export async function createAgentReview(
   context: CommunityContext,
-  input: AgentReviewInput,
+  input: Input<'createAgentReview'>,
   caller: Caller,
   options: CallOptions = {},
 ): Promise<Reply<AgentReview & { agentToken?: string; warnings?: Warning[] }>> {
@@ -97,11 +99,7 @@ function toReview(
 }
 
 /** A second review replaces the first, but keeps its id, date and votes. */
-async function putReview(
-  trx: WriteTransaction,
-  before: AgentReviewRow | undefined,
-  review: AgentReviewRow,
-): Promise<AgentReviewRow> {
+async function putReview(trx: WriteTransaction, before: AgentReviewRow | undefined, review: AgentReviewRow) {
   if (!before) {
     await trx.insertInto('agent_reviews').values(review).execute()
     return review
@@ -157,25 +155,17 @@ const sortColumns = {
 } as const
 
 /** GET /skills/<name>/agent-reviews. */
-export async function listAgentReviews(
-  context: CommunityContext,
-  input: { name: string; sort: keyof typeof sortColumns; page: number; limit: number },
-  caller: Caller,
-) {
-  const { sort, page, limit } = input
+export async function listAgentReviews(context: CommunityContext, input: Input<'listAgentReviews'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const reviews = context.database.read.selectFrom('agent_reviews').where('skill_id', '=', skill.id)
-  const { count } = await reviews.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const sorted = [...sortColumns[sort], 'id' as const]
-  const rows = await reviews
+  const columns = [...sortColumns[input.sort], 'id' as const]
+  const sorted = reviews
     .innerJoin('agents', 'agents.id', 'agent_reviews.agent_id')
     .selectAll('agent_reviews')
     .select(['agent_key', 'display_name', 'platform_id'])
-    .$call((query) => sorted.reduce((ordered, column) => ordered.orderBy(`agent_reviews.${column}`, 'desc'), query))
-    .limit(limit)
-    .offset(toOffset(page, limit))
-    .execute()
-  return { reviews: rows.map((row) => toAgentReview(row, row)), ...toPage(count, page, limit) }
+    .$call((query) => columns.reduce((ordered, column) => ordered.orderBy(`agent_reviews.${column}`, 'desc'), query))
+  const { rows, paging } = await readPage(reviews, sorted, input)
+  return { reviews: rows.map((row) => toAgentReview(row, row)), ...paging }
 }
 
 type ReviewOfAgent = AgentReviewRow & Reviewer & Pick<AgentRow, 'user_id'>
@@ -186,7 +176,7 @@ type ReviewOfAgent = AgentReviewRow & Reviewer & Pick<AgentRow, 'user_id'>
  */
 export async function markAgentReviewHelpful(
   context: CommunityContext,
-  input: { name: string; id: string; agentKey: string },
+  input: Input<'markAgentReviewHelpful'>,
   caller: Caller,
   options: CallOptions = {},
 ): Promise<AgentReview> {
@@ -200,7 +190,7 @@ export async function markAgentReviewHelpful(
     if (agent && authenticated) await recordActions(trx, agent, [], at, { authenticated })
     const userId = agent && authenticated ? await findWeight(trx, review, agent) : null
     const vote = { review_id: review.id, agent_key: input.agentKey, user_id: userId, created_at: at }
-    if (await insertVote(trx, vote)) await countVote(trx, review)
+    if (await addRow(trx, 'agent_review_votes', vote)) await countVote(trx, review)
     else if (userId !== null) await proveVote(trx, vote)
     if (userId !== null) await addHelpfulVote(trx, review.agent_id)
     const now = await getReview(trx, skill.id, review.id)
@@ -249,16 +239,6 @@ async function findWeight(trx: WriteTransaction, review: ReviewOfAgent, voter: A
     .where('user_id', '=', user_id)
     .executeTakeFirst()
   return earlier ? null : user_id
-}
-
-async function insertVote(trx: WriteTransaction, vote: Tables['agent_review_votes']): Promise<boolean> {
-  const inserted = await trx
-    .insertInto('agent_review_votes')
-    .values(vote)
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('review_id')
-    .executeTakeFirst()
-  return inserted !== undefined
 }
 
 /** The vote exists: from before the agent authenticated, or by someone else in its name. */

@@ -4,10 +4,12 @@ import { findAgent, getAgentByKey, isAuthentic } from '../accounts/find-agent.ts
 import { isAdministrator } from '../catalogue/visibility.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import { accountId, type Caller, callerId } from '../kernel/caller.ts'
+import { invalidField } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { createToken, isTokenOf } from '../kernel/tokens.ts'
 import { recordAudit } from '../log/audit.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { AgentActionType, AgentRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { linkAgent, recordAction, recordActions } from './agent-actions.ts'
@@ -23,9 +25,7 @@ export async function admitAgent(context: CommunityContext, agentKey: string, op
   if (!agent) await context.addressLimits.require('agent', options.address)
 }
 
-/**
- * The calling agent, and whether its token was correct. An authenticated agent is linked to the user whose key it uses.
- */
+/** The calling agent, and whether its token was correct. Links an authenticated agent to the caller's user. */
 export async function recognizeAgent(
   trx: WriteTransaction,
   agentKey: string,
@@ -38,11 +38,7 @@ export async function recognizeAgent(
 }
 
 /** Registers an agent. The token is only in the response: the database stores its hash. */
-export async function insertAgent(
-  trx: WriteTransaction,
-  agent: { agentKey: string; displayName: string },
-  at: number,
-): Promise<{ agent: AgentRow; agentToken: string }> {
+export async function insertAgent(trx: WriteTransaction, agent: { agentKey: string; displayName: string }, at: number) {
   const { token, hash } = createToken('sat')
   const row: AgentRow = {
     id: newId(),
@@ -83,7 +79,7 @@ interface RegisterInput {
  */
 export async function registerAgent(
   context: CommunityContext,
-  input: RegisterInput,
+  input: Input<'registerAgent'>,
   caller: Caller,
   options: CallOptions = {},
 ): Promise<Reply<Agent & { agentToken?: string }>> {
@@ -108,8 +104,7 @@ export async function registerAgent(
 function refuseOtherPlatform({ agentKey, platformId }: RegisterInput): void {
   const platform = toPlatformId(agentKey)
   if (platform === platformId) return
-  const message = `must be '${platform}', the first part of the agentKey.`
-  throw new RegistryError('invalid_request', `platformId ${message}`, { errors: [{ path: 'platformId', message }] })
+  throw invalidField('platformId', `must be '${platform}', the first part of the agentKey.`)
 }
 
 function needsToken(agentKey: string): RegistryError {
@@ -123,11 +118,7 @@ function needsToken(agentKey: string): RegistryError {
  * POST /agents/<agentKey>/token, for administrators, after a token was lost or leaked: revokes the old token and
  * returns the new one, which is shown only in this response. The agent's user is unchanged.
  */
-export async function resetAgentToken(
-  context: CommunityContext,
-  input: { agentKey: string },
-  caller: Caller,
-): Promise<{ agentKey: string; agentToken: string }> {
+export async function resetAgentToken(context: CommunityContext, input: Input<'resetAgentToken'>, caller: Caller) {
   return context.database.writer.write(async (trx) => {
     const agent = await getAgentByKey(trx, input.agentKey)
     const { token, hash } = createToken('sat')
@@ -146,23 +137,14 @@ const sortColumns = {
 } as const
 
 /** GET /agents: highest trust first, then by key, so that pages never overlap. */
-export async function listAgents(
-  context: CommunityContext,
-  input: { sort: keyof typeof sortColumns; platform?: string; page: number; limit: number },
-) {
-  const { sort, platform, page, limit } = input
+export async function listAgents(context: CommunityContext, input: Input<'listAgents'>) {
+  const { sort, platform } = input
   const agents = context.database.read
     .selectFrom('agents')
     .$if(platform !== undefined, (query) => query.where('platform_id', '=', platform!))
-  const { count } = await agents.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const rows = await agents
-    .selectAll()
-    .orderBy(sortColumns[sort], 'desc')
-    .orderBy('agent_key')
-    .limit(limit)
-    .offset(toOffset(page, limit))
-    .execute()
-  return { agents: rows.map(toAgent), ...toPage(count, page, limit) }
+  const sorted = agents.selectAll().orderBy(sortColumns[sort], 'desc').orderBy('agent_key')
+  const { rows, paging } = await readPage(agents, sorted, input)
+  return { agents: rows.map(toAgent), ...paging }
 }
 
 const activityMax = 50
@@ -176,7 +158,7 @@ const privateActions: readonly AgentActionType[] = ['installed', 'removed']
  */
 export async function getAgent(
   context: CommunityContext,
-  input: { agentKey: string },
+  input: Input<'getAgent'>,
   caller: Caller,
   options: CallOptions = {},
 ): Promise<Agent & { activity: AgentActivity[] }> {

@@ -2,12 +2,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { SharedLimits } from '../accounts/shared-limits.ts'
 import type { UpstreamQueue } from '../catalogue/catalogue-context.ts'
 import type { UseCounts, UsedSkill } from '../catalogue/use-counts.ts'
-import type { Clock } from '../kernel/clock.ts'
+import { type Clock, dayMs } from '../kernel/clock.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Database } from '../storage/database.ts'
 import type { Watchers } from '../webhooks/download-watchers.ts'
-import { countDownloads } from './count-downloads.ts'
-import { dayMs, toDay } from './download-days.ts'
+import { countDownloads, toDay } from './download-days.ts'
 
 /** Dependencies of counting uses. */
 export interface CountingParts {
@@ -21,10 +20,7 @@ export interface CountingParts {
 
 /** Use counters, collected in memory and written in batches: a download costs a map entry, not a commit. */
 export interface DownloadCounters {
-  /**
-   * `client` is the downloading program, as it reports itself. Of each address, only the first download of a day
-   * counts.
-   */
+  /** `client` is the client's own name. Of each address, only the first download of a day counts. */
   countDownload(skill: UsedSkill, client?: string, address?: string): void
   /** Writes the collected counts. */
   flush(): Promise<void>

@@ -1,8 +1,9 @@
 import { type ExternalSkill, RegistryError, type Reply, toTimestamp } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { ExternalSkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
@@ -23,7 +24,7 @@ interface ExternalInput {
  */
 export async function addExternal(
   context: CommunityContext,
-  input: ExternalInput,
+  input: Input<'addExternal'>,
   caller: Caller,
 ): Promise<Reply<ExternalSkill>> {
   const source = parseSource(input.url)
@@ -46,11 +47,7 @@ export async function addExternal(
 }
 
 /** DELETE /external/<id>, for administrators. */
-export async function deleteExternal(
-  context: CommunityContext,
-  { id }: { id: string },
-  caller: Caller,
-): Promise<undefined> {
+export async function deleteExternal(context: CommunityContext, { id }: Input<'deleteExternal'>, caller: Caller) {
   await context.database.writer.write(async (trx) => {
     const row = await trx.deleteFrom('external_skills').where('id', '=', id).returning('url').executeTakeFirst()
     if (!row) throw new RegistryError('not_found', `There is no external skill '${id}'.`)
@@ -98,31 +95,15 @@ async function updateRow(
   return { ...row, ...change }
 }
 
-interface ListInput {
-  registry: 'skills.sh' | 'github' | 'all'
-  verified?: boolean
-  page: number
-  limit: number
-}
-
-/**
- * GET /external: most installed first. `verified` selects skills that were scanned, with any verdict, or those that
- * were not.
- */
-export async function listExternal(context: CommunityContext, { registry, verified, page, limit }: ListInput) {
+/** GET /external: most installed first. `verified` selects skills that were scanned, or those that were not. */
+export async function listExternal(context: CommunityContext, input: Input<'listExternal'>) {
+  const { registry, verified } = input
   let matching = context.database.read.selectFrom('external_skills')
   if (registry !== 'all') matching = matching.where('registry', '=', registry)
   if (verified !== undefined) matching = matching.where('verdict', verified ? 'is not' : 'is', null)
-  const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const rows = await matching
-    .selectAll()
-    .orderBy('installs', 'desc')
-    .orderBy('name')
-    .orderBy('id')
-    .limit(limit)
-    .offset(toOffset(page, limit))
-    .execute()
-  return { externalSkills: rows.map(toExternalSkill), ...toPage(count, page, limit) }
+  const sorted = matching.selectAll().orderBy('installs', 'desc').orderBy('name').orderBy('id')
+  const { rows, paging } = await readPage(matching, sorted, input)
+  return { externalSkills: rows.map(toExternalSkill), ...paging }
 }
 
 /** The public form of an indexed skill. */

@@ -1,19 +1,17 @@
-import { type HeartbeatResult, isVersion, RegistryError, toTimestamp } from '@skillstead/protocol'
-import { findAgent, findCallingAgent, isAuthentic } from '../accounts/find-agent.ts'
-import type { Caller } from '../kernel/caller.ts'
+import { type HeartbeatResult, isVersion, toTimestamp } from '@skillstead/protocol'
+import { findAgent, findCallingAgent, isAuthentic, isOwnAgent } from '../accounts/find-agent.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
+import { accountId, type Caller } from '../kernel/caller.ts'
+import { invalidField } from '../kernel/field-errors.ts'
+import type { Input } from '../kernel/operation-input.ts'
+import { keepListQuery } from '../storage/list-query.ts'
+import type { AgentRow, AgentSkillRow, SkillRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { type AgentAction, linkAgent, recordActions } from './agent-actions.ts'
 import type { CommunityContext } from './community-context.ts'
-import type { AgentRow } from '../storage/tables.ts'
-import { readStored, recordInstalls, type InstalledSet, type StoredSet } from './reported-installs.ts'
-import { lookUp, type KnownSkill } from './look-up-installs.ts'
+import { type Installed, listUpdates } from './install-updates.ts'
+import { type KnownSkill, lookUp } from './look-up-installs.ts'
 import { recommend } from './recommendations.ts'
-import { listUpdates, type Installed, type InstalledItem } from './install-updates.ts'
-
-interface HeartbeatInput {
-  installedSkills: InstalledItem[]
-  platform?: string | undefined
-  agentKey?: string | undefined
-}
 
 const nextHeartbeatSeconds = 3600
 
@@ -23,7 +21,7 @@ const nextHeartbeatSeconds = 3600
  */
 export async function heartbeat(
   context: CommunityContext,
-  input: HeartbeatInput,
+  input: Input<'heartbeat'>,
   caller: Caller,
   options: CallOptions = {},
 ): Promise<HeartbeatResult> {
@@ -52,12 +50,11 @@ export async function heartbeat(
   }
 }
 
-function refuseOtherPlatform({ platform, agentKey }: HeartbeatInput): void {
+function refuseOtherPlatform({ platform, agentKey }: Input<'heartbeat'>): void {
   if (platform === undefined || agentKey === undefined) return
   const own = agentKey.slice(0, agentKey.indexOf(':'))
   if (platform === own) return
-  const message = `must be '${own}', as in agentKey`
-  throw new RegistryError('invalid_request', `platform ${message}.`, { errors: [{ path: 'platform', message }] })
+  throw invalidField('platform', `must be '${own}', as in agentKey`)
 }
 
 /** Accepts `v1.0.0`, as in git tags, for 1.0.0. Text that is no version either way is returned unchanged. */
@@ -69,7 +66,7 @@ function readVersion(text: string): string {
 /** The agent if its token was correct; an unauthenticated claim is ignored. */
 async function findAuthentic(
   { database }: CommunityContext,
-  { agentKey }: HeartbeatInput,
+  { agentKey }: Input<'heartbeat'>,
   { agentToken }: CallOptions,
 ): Promise<AgentRow | undefined> {
   if (agentToken === undefined) return undefined
@@ -92,4 +89,149 @@ function toInstalledSet(installed: readonly Installed[]): InstalledSet {
   return new Map(
     installed.toReversed().map(({ skill, item }) => [skill.id, { version: item.version, owner_id: skill.owner_id }]),
   )
+}
+
+/** A heartbeat that changes more skills than this is recorded as one action. */
+const actionsMax = 10
+/** The interval at which an agent's last-seen time is updated if nothing else changed. */
+const seenEveryMs = 60_000
+
+/** The reported version of each skill, by skill id. */
+type InstalledSet = ReadonlyMap<string, { readonly version: string; readonly owner_id: SkillRow['owner_id'] }>
+/** The stored version of each skill, by skill id. */
+export type StoredSet = ReadonlyMap<string, Pick<AgentSkillRow, 'version' | 'counted'>>
+
+const selectStored = keepListQuery<AgentSkillRow>((db) =>
+  db.selectFrom('agent_skills').selectAll().where('agent_id', '=', ''),
+)
+
+/** The stored skills of an agent. */
+async function readStored(database: Parameters<typeof selectStored>[0], agentId: string): Promise<StoredSet> {
+  const rows = await selectStored(database, agentId)
+  return new Map(rows.map((row) => [row.skill_id, row]))
+}
+
+/**
+ * Stores the differences between an agent's reported and stored skills, and that it was seen. `unseenIds`: reported
+ * skills that the agent may not see now but may still have installed.
+ */
+async function recordInstalls(
+  context: CommunityContext,
+  report: { agent: AgentRow; stored: StoredSet; installed: InstalledSet; unseenIds: ReadonlySet<string> },
+  caller: Caller,
+  options: CallOptions,
+): Promise<void> {
+  const { agent, stored, installed, unseenIds } = report
+  const at = context.clock.now()
+  const isNews = at - agent.last_seen_at >= seenEveryMs || isLinkedBy(agent, caller) || agent.authenticated === 0
+  if (!isNews && isNothing(compare(agent, stored, installed, unseenIds))) return
+  const { dialect, writer } = context.database
+  await writer.write(async (trx) => {
+    const before = await findAgent(trx, agent.agent_key)
+    // The token may have been reset since.
+    if (!before || !isAuthentic(before, options.agentToken)) return
+    const now = await linkAgent(trx, before, accountId(caller))
+    const difference = compare(now, await readStored({ dialect, read: trx }, now.id), installed, unseenIds)
+    await writeDifference(trx, now, difference, installed, at)
+    const { added, removed } = difference
+    const change = { authenticated: true, installs: added.length - removed.length }
+    await recordActions(trx, now, toActions(difference), at, change)
+  })
+}
+
+function isLinkedBy(agent: AgentRow, caller: Caller): boolean {
+  return agent.user_id === null && accountId(caller) !== null
+}
+
+/** Skills by id. `changed`: another version, or the agent is now linked to the skill's owner. */
+interface Difference {
+  readonly added: readonly string[]
+  readonly changed: readonly string[]
+  readonly removed: readonly string[]
+  /** Skills whose `agent_installs` rise and fall. */
+  readonly risen: readonly string[]
+  readonly fallen: readonly string[]
+}
+
+function isNothing({ added, changed, removed }: Difference): boolean {
+  return added.length + changed.length + removed.length === 0
+}
+
+function compare(agent: AgentRow, stored: StoredSet, installed: InstalledSet, unseenIds: ReadonlySet<string>) {
+  const ids = [...installed.keys()]
+  const counts = (id: string) => isCounted(agent, installed.get(id)!) === 1
+  const was = (id: string) => stored.get(id)?.counted === 1
+  const removed = [...stored.keys()].filter((id) => !installed.has(id) && !unseenIds.has(id))
+  return {
+    added: ids.filter((id) => !stored.has(id)),
+    changed: ids.filter(
+      (id) => stored.has(id) && (stored.get(id)!.version !== installed.get(id)!.version || counts(id) !== was(id)),
+    ),
+    removed,
+    risen: ids.filter((id) => counts(id) && !was(id)),
+    fallen: [...removed.filter(was), ...ids.filter((id) => !counts(id) && was(id))],
+  }
+}
+
+/** Only installs by agents of users count, and not of the users' own skills: anyone can register agents. */
+function isCounted(agent: AgentRow, skill: { owner_id: string }): 0 | 1 {
+  return agent.user_id === null || isOwnAgent(agent, skill) ? 0 : 1
+}
+
+async function writeDifference(
+  trx: WriteTransaction,
+  agent: AgentRow,
+  { added, changed, removed, risen, fallen }: Difference,
+  installed: InstalledSet,
+  at: number,
+): Promise<void> {
+  const rows = [...added, ...changed].map((skill_id) => {
+    const { version, owner_id } = installed.get(skill_id)!
+    return { agent_id: agent.id, skill_id, version, installed_at: at, counted: isCounted(agent, { owner_id }) }
+  })
+  if (rows.length > 0) {
+    await trx
+      .insertInto('agent_skills')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(['agent_id', 'skill_id']).doUpdateSet((eb) => ({
+          version: eb.ref('excluded.version'),
+          counted: eb.ref('excluded.counted'),
+        })),
+      )
+      .execute()
+  }
+  if (removed.length > 0)
+    await trx.deleteFrom('agent_skills').where('agent_id', '=', agent.id).where('skill_id', 'in', removed).execute()
+  await addInstalls(trx, risen, 1)
+  await addInstalls(trx, fallen, -1)
+}
+
+async function addInstalls(trx: WriteTransaction, skillIds: readonly string[], count: 1 | -1): Promise<void> {
+  if (skillIds.length === 0) return
+  await trx
+    .updateTable('skills')
+    .set((eb) => ({ agent_installs: eb('agent_installs', '+', count) }))
+    .where('id', 'in', skillIds)
+    .execute()
+}
+
+function toActions({ added, removed }: Difference): AgentAction[] {
+  if (added.length + removed.length <= actionsMax) {
+    return [
+      ...added.map((skillId) => ({ type: 'installed' as const, skillId, detail: 'Installed the skill.' })),
+      ...removed.map((skillId) => ({ type: 'removed' as const, skillId, detail: 'Removed the skill.' })),
+    ]
+  }
+  const type = added.length >= removed.length ? 'installed' : 'removed'
+  const parts = [
+    added.length > 0 ? `installed ${countSkills(added)}` : '',
+    removed.length > 0 ? `removed ${countSkills(removed)}` : '',
+  ]
+  const summary = parts.filter(Boolean).join(' and ')
+  return [{ type, detail: `${summary[0]!.toUpperCase()}${summary.slice(1)}.` }]
+}
+
+function countSkills({ length }: readonly string[]): string {
+  return length === 1 ? '1 skill' : `${length} skills`
 }

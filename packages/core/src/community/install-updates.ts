@@ -17,7 +17,7 @@ import type { Asker } from './recommendations.ts'
 import { findReplacements } from './replacements.ts'
 
 /** A skill that an agent reports as installed. */
-export interface InstalledItem {
+interface InstalledItem {
   readonly skillName: string
   readonly version: string
   readonly digest?: string | undefined
@@ -131,10 +131,7 @@ function toUpdate(finding: Finding, replacement: string | null, widens: Widens |
   }
 }
 
-/**
- * Advice for the agent and its users. Agents treat these sentences as the registry's own, so text by authors is in
- * separate fields.
- */
+/** Agents trust these sentences as the registry's, so text by authors is in separate fields of the response. */
 const messages: { [K in Reason]: (installed: Installed) => string } = {
   taken_down: ({ skill }) => `${skill.full_name} is under a takedown and no longer served. Stop using it.`,
   flagged: ({ skill, item: { version } }) =>
@@ -184,10 +181,7 @@ const selectWays = keepListQuery<WayRow>((db, lists) =>
 const updating: ReadonlySet<Finding['reason']> = new Set(['outdated', 'yanked'])
 
 /** What updates of skills would newly allow, by skill id, with one query for all of them. */
-async function readWidenings(
-  { database }: CommunityContext,
-  findings: readonly Finding[],
-): Promise<Map<string, Widens>> {
+async function readWidenings({ database }: CommunityContext, findings: readonly Finding[]) {
   const ways = findings.flatMap(({ skill, item: { version }, reason }, place) =>
     updating.has(reason) && isVersion(version) && skill.latest_version !== '' && version !== skill.latest_version
       ? [[skill.id, toVersionSortKey(version), toVersionSortKey(skill.latest_version), place]]

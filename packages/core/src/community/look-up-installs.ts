@@ -48,11 +48,7 @@ const selectByAlias = keepListQuery<NamedSkill>((db, lists) =>
  * The skills with the given names that the caller may see, resolved as `findMovedSkill` does, with four queries at
  * most. `unseenIds`: existing skills that the caller may not see, which must not be revealed.
  */
-export async function lookUp(
-  context: CommunityContext,
-  names: ReadonlySet<string>,
-  caller: Caller,
-): Promise<{ found: Map<string, Found>; unseenIds: string[] }> {
+export async function lookUp(context: CommunityContext, names: ReadonlySet<string>, caller: Caller) {
   const fullNames = toFullNames(names, caller)
   const [named, holders] = await Promise.all([
     select(context, selectByFullName, [...new Set(fullNames.values())]),
@@ -90,11 +86,7 @@ function toFullNames(names: ReadonlySet<string>, caller: Caller): Map<string, st
 
 type Select = typeof selectByFullName
 
-async function select(
-  { database }: CommunityContext,
-  by: Select,
-  names: readonly string[],
-): Promise<Map<string, KnownSkill>> {
+async function select({ database }: CommunityContext, by: Select, names: readonly string[]) {
   const rows = names.length > 0 ? await by(database, names) : []
   return new Map(rows.map((row) => [row.ref, row]))
 }

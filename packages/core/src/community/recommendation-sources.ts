@@ -24,11 +24,7 @@ interface Similar {
 }
 
 /** Skills that agents with similar skills have. */
-export async function suggestFromAgents(
-  context: CommunityContext,
-  installed: readonly KnownSkill[],
-  asker: Asker,
-): Promise<Suggestion[]> {
+export async function suggestFromAgents(context: CommunityContext, installed: readonly KnownSkill[], asker: Asker) {
   const weights = weigh(installed, asker)
   if (weights.size === 0) return []
   const similar = takeMostAlike(await findSimilar(context, weights, asker))
@@ -65,9 +61,7 @@ const selectShared = keepListQuery<SharedRow>((db, lists) =>
     .limit(sql.lit(sharedRowsMax)),
 )
 
-/**
- * The agents of other users that share any of the skills, one per user, since anyone can register any number of agents.
- */
+/** The agents of other users that share a skill. One agent per user, since a user can register any number. */
 async function findSimilar(
   { database }: CommunityContext,
   weights: ReadonlyMap<string, number>,
@@ -154,10 +148,7 @@ interface Pack {
 }
 
 /** Other skills of the packs that contain most of the installed ones. */
-export async function suggestFromPacks(
-  { database }: CommunityContext,
-  installed: readonly KnownSkill[],
-): Promise<Suggestion[]> {
+export async function suggestFromPacks({ database }: CommunityContext, installed: readonly KnownSkill[]) {
   const names = new Map(installed.map(({ id, full_name }) => [id, full_name]))
   const packs = toPacks(await selectHoldings(database, names.keys()))
   if (packs.length === 0) return []
@@ -215,10 +206,7 @@ const skillsMax = 10
 
 type NamedSuggestion = Suggestion & { readonly fullName: string }
 
-/**
- * The most downloaded skills in the categories of the installed skills, or of the whole node if no installed skill has
- * a category.
- */
+/** The most downloaded skills in the categories of the installed skills, or on the node if they have none. */
 export async function suggestPopular(
   { database }: CommunityContext,
   installed: readonly KnownSkill[],

@@ -1,9 +1,9 @@
 import { guest } from '../kernel/caller.ts'
-import type { CommunityContext } from './community-context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
+import type { CommunityContext } from './community-context.ts'
+import type { Finding, Reason } from './install-updates.ts'
 import { keepOffered, lookUp, offered } from './look-up-installs.ts'
 import type { Asker } from './recommendations.ts'
-import type { Finding, Reason } from './install-updates.ts'
 
 /** Names in one deprecation message that are looked up. */
 const namedMax = 5
@@ -31,11 +31,7 @@ export async function findReplacements(
   return new Map([...forked, ...named])
 }
 
-async function findNamed(
-  context: CommunityContext,
-  left: readonly Finding[],
-  userIds: ReadonlySet<string>,
-): Promise<Map<string, string>> {
+async function findNamed(context: CommunityContext, left: readonly Finding[], userIds: ReadonlySet<string>) {
   const candidates = left.map(({ skill }) => ({ skill, names: readNames(skill.deprecation_message) }))
   const { found } = await lookUp(context, new Set(candidates.flatMap(({ names }) => names)), guest)
   const ids = new Set([...found.values()].map(({ skill }) => skill.id))
@@ -82,11 +78,7 @@ const selectForks = keepListQuery<{ forked_from: string; full_name: string; agen
 )
 
 /** A fork stores the name that its source had when it was forked. */
-async function findForks(
-  { database }: CommunityContext,
-  left: readonly Finding[],
-  userIds: ReadonlySet<string>,
-): Promise<Map<string, string>> {
+async function findForks({ database }: CommunityContext, left: readonly Finding[], userIds: ReadonlySet<string>) {
   const ids = left.map(({ skill }) => skill.id)
   const sources = new Map(left.map(({ skill }) => [skill.full_name, skill.id]))
   for (const { full_name, skill_id } of await selectAliases(database, ids)) sources.set(full_name, skill_id)

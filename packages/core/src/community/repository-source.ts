@@ -1,4 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
+import { invalidField } from '../kernel/field-errors.ts'
 import type { ExternalSource } from './external-source.ts'
 
 /** A location in a repository: a folder, a file, or a skill known only by name. */
@@ -94,10 +95,7 @@ export interface Address {
 
 const segmentsMax = 32
 
-/**
- * Parses an http(s) URL. Throws `invalid_request` that names `url` for anything else, and for URLs that mislead
- * readers.
- */
+/** Parses an http(s) URL. Throws `invalid_request` for other text, and for URLs that mislead readers. */
 export function readAddress(text: string): Address {
   // The URL parser would silently drop line breaks and change backslashes.
   if (/[\s\p{C}\\]/u.test(text)) throw refuseUrl('must not contain spaces, backslashes or control characters')
@@ -130,7 +128,7 @@ function isBad(segment: string): boolean {
 
 /** The error for a refused URL; the message continues after `url`. */
 export function refuseUrl(message: string): RegistryError {
-  return new RegistryError('invalid_request', `url ${message}.`, { errors: [{ path: 'url', message }] })
+  return invalidField('url', message)
 }
 
 function decode(text: string): string {

@@ -4,49 +4,32 @@ import { checkTexts } from '../catalogue/metadata-scan.ts'
 import { toName } from '../catalogue/skill-document.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
+import type { Input } from '../kernel/operation-input.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { IssueRow, ReviewRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
 import { creditReview } from './skill-credit.ts'
 
-interface ReviewInput {
-  name: string
-  rating: number
-  title: string
-  body: string
-}
-
 /** GET /skills/<name>/reviews: by users, newest first. Changing a review does not change its position. */
-export async function listReviews(
-  context: CommunityContext,
-  input: { name: string; page: number; limit: number },
-  caller: Caller,
-) {
-  const { page, limit } = input
+export async function listReviews(context: CommunityContext, input: Input<'listReviews'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const reviews = context.database.read.selectFrom('reviews').where('skill_id', '=', skill.id)
-  const { count } = await reviews.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const rows = await reviews
+  const sorted = reviews
     .innerJoin('users', 'users.id', 'reviews.user_id')
     .selectAll('reviews')
     .select('username')
     .orderBy('reviews.id', 'desc')
-    .limit(limit)
-    .offset(toOffset(page, limit))
-    .execute()
-  return { reviews: rows.map((row) => toReview(row, row.username)), ...toPage(count, page, limit) }
+  const { rows, paging } = await readPage(reviews, sorted, input)
+  return { reviews: rows.map((row) => toReview(row, row.username)), ...paging }
 }
-
-/** A stored review with the scan findings of its text. */
-type ReviewAnswer = Review & { warnings?: Warning[] }
 
 /** POST /skills/<name>/reviews: 201, or 200 if the user changes the review. */
 export async function createReview(
   context: CommunityContext,
-  input: ReviewInput,
+  input: Input<'createReview'>,
   caller: Caller,
-): Promise<Reply<ReviewAnswer>> {
+): Promise<Reply<Review & { warnings?: Warning[] }>> {
   const user = requireAccount(caller)
   const found = await getSkill(context, input.name, caller)
   const { rating, title, body } = input
@@ -109,32 +92,20 @@ function toReview(row: ReviewRow, username: string): Review {
 }
 
 /** GET /skills/<name>/issues, newest first. */
-export async function listIssues(
-  context: CommunityContext,
-  input: { name: string; page: number; limit: number },
-  caller: Caller,
-) {
-  const { page, limit } = input
+export async function listIssues(context: CommunityContext, input: Input<'listIssues'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const issues = context.database.read.selectFrom('issues').where('skill_id', '=', skill.id)
-  const { count } = await issues.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const rows = await issues
+  const sorted = issues
     .innerJoin('users', 'users.id', 'issues.user_id')
     .selectAll('issues')
     .select('username')
     .orderBy('issues.id', 'desc')
-    .limit(limit)
-    .offset(toOffset(page, limit))
-    .execute()
-  return { issues: rows.map((row) => toIssue(row, row.username)), ...toPage(count, page, limit) }
+  const { rows, paging } = await readPage(issues, sorted, input)
+  return { issues: rows.map((row) => toIssue(row, row.username)), ...paging }
 }
 
 /** POST /skills/<name>/issues, by any signed-in user who may see the skill. */
-export async function createIssue(
-  context: CommunityContext,
-  input: { name: string; type: IssueRow['type']; title: string; body: string },
-  caller: Caller,
-): Promise<Issue> {
+export async function createIssue(context: CommunityContext, input: Input<'createIssue'>, caller: Caller) {
   const user = requireAccount(caller)
   const found = await getSkill(context, input.name, caller)
   return context.database.writer.write(async (trx) => {

@@ -1,13 +1,16 @@
 import { unescape } from 'node:querystring'
-import { limits, RegistryError, type SarifLog, type ScanReport } from '@skillstead/protocol'
+import { limits, RegistryError, type ScanReport } from '@skillstead/protocol'
 import { scanPackage } from '@skillstead/scanner'
-import { parseSkillMd, readSkillFields } from '@skillstead/skill-format'
+import { parseSkillMd, readSkillFields, toSlug } from '@skillstead/skill-format'
 import { toDigest } from '@skillstead/skill-format/archives'
+import { createOutgoing } from '../http/create-outgoing.ts'
+import type { OutgoingOptions, OutgoingResponse } from '../http/outgoing.ts'
+import { hourMs, minuteMs, systemClock } from '../kernel/clock.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import type { ExternalSkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
 import { type ExternalSource, parseSource } from './external-source.ts'
-import { readExternalSkill } from './read-external.ts'
 
 interface ScanInput {
   url?: string
@@ -16,7 +19,7 @@ interface ScanInput {
 }
 
 /** POST /external/scan: scans submitted content or the content at a URL; the latter updates an indexed skill. */
-export async function scanExternal(context: CommunityContext, input: ScanInput): Promise<ScanReport | SarifLog> {
+export async function scanExternal(context: CommunityContext, input: Input<'scanExternal'>) {
   const report = await scan(context, input)
   if (input.format !== 'sarif') return report
   const { toSarif } = await import('@skillstead/scanner/rules')
@@ -24,10 +27,7 @@ export async function scanExternal(context: CommunityContext, input: ScanInput):
 }
 
 /** Reads a source and scans it. */
-async function scanSource(
-  context: CommunityContext,
-  source: ExternalSource,
-): Promise<{ report: ScanReport; text: string }> {
+async function scanSource(context: CommunityContext, source: ExternalSource) {
   const { address, text } = await readExternalSkill(context, source)
   return { report: await scanText(context, { path: toPath(address), text }, address), text }
 }
@@ -49,11 +49,7 @@ async function scan(context: CommunityContext, { url, content }: ScanInput): Pro
   return report
 }
 
-async function scanText(
-  { clock }: CommunityContext,
-  { path, text }: { path: string; text: string },
-  source: string,
-): Promise<ScanReport> {
+async function scanText({ clock }: CommunityContext, { path, text }: { path: string; text: string }, source: string) {
   const bytes = Buffer.from(text)
   return { ...(await scanPackage([{ path, bytes }], clock.now())), digest: toDigest(bytes), source }
 }
@@ -71,9 +67,8 @@ function toPath(address: string): string {
 }
 
 const topic = 'external.scan'
-const minuteMs = 60_000
 /** After the last retry, the skill stays in the index without a scan. */
-const retryDelaysMs = [minuteMs, 10 * minuteMs, 60 * minuteMs, 6 * 60 * minuteMs]
+const retryDelaysMs = [minuteMs, 10 * minuteMs, hourMs, 6 * hourMs]
 
 /** Schedules the scan of an indexed skill; at most one is pending per skill. */
 export async function enqueueScan(context: CommunityContext, trx: WriteTransaction, id: string): Promise<void> {
@@ -106,12 +101,7 @@ async function scanIndexed(context: CommunityContext, id: string): Promise<void>
 }
 
 /** Fills missing fields from the skill's own frontmatter. A name by which it was requested is unchanged. */
-async function describe(
-  trx: WriteTransaction,
-  row: ExternalSkillRow,
-  source: ExternalSource,
-  text: string,
-): Promise<void> {
+async function describe(trx: WriteTransaction, row: ExternalSkillRow, source: ExternalSource, text: string) {
   const { name, displayName, description } = readSkillFields(parseSkillMd(text))
   const written = toLine(name ?? displayName ?? '', nameCharactersMax)
   const isNameFree = source.rootIfNamed === undefined && row.name === source.name && written !== ''
@@ -133,4 +123,68 @@ function toLine(text: string, charactersMax: number): string {
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
     .toWellFormed()
+}
+
+const skillBytesMax = 10 * 1024 * 1024
+/** Timeout for all candidates together. */
+const readMs = 10_000
+
+/**
+ * Reads the SKILL.md of a source: the first candidate that has one. Throws `invalid_request` for hosts that are not
+ * public, `upstream_failed` if there is no skill at the address, `upstream_timeout`.
+ */
+async function readExternalSkill(context: Pick<CommunityContext, 'outgoing' | 'clock'>, source: ExternalSource) {
+  await context.outgoing.requirePublic(source.candidates[0]!, 'url')
+  const until = context.clock.now() + readMs
+  let reason = 'There is no SKILL.md at the URL.'
+  for (const candidate of source.candidates) {
+    const timeoutMs = until - context.clock.now()
+    if (timeoutMs <= 0) throw new RegistryError('upstream_timeout', 'The host did not respond in time.')
+    const response = await context.outgoing.get(candidate, { bytesMax: skillBytesMax, timeoutMs })
+    const read = readResponse(response)
+    if ('text' in read && !isOther(source, candidate, read.text)) return { address: response.url, text: read.text }
+    if ('reason' in read && response.status !== 404) reason = read.reason
+  }
+  throw new RegistryError('upstream_failed', reason)
+}
+
+function readResponse({ status, contentType, bytes }: OutgoingResponse): { text: string } | { reason: string } {
+  if (status !== 200) return { reason: `The host of the URL responded with status ${status}.` }
+  if (/^(?:text\/html|application\/xhtml)/i.test(contentType)) return { reason: isPage }
+  const text = decode(bytes)
+  if (text === undefined) return { reason: 'The content at the URL is not text in UTF-8.' }
+  return /^\s*<(?:!doctype\s+html|html)\b/i.test(text.slice(0, 1000)) ? { reason: isPage } : { text }
+}
+
+const isPage = 'The URL is that of a web page. Specify the URL of the SKILL.md or its folder.'
+
+/** Decodes the text with its byte order mark, so that digests match the bytes. */
+function decode(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** A repository's single SKILL.md must not be returned for every name that a caller asks for. */
+function isOther({ rootIfNamed, candidates }: ExternalSource, candidate: string, text: string): boolean {
+  if (rootIfNamed === undefined || candidate !== candidates.at(-1)) return false
+  const { name, nameSlug } = readSkillFields(parseSkillMd(text))
+  return (name ?? nameSlug) !== toSlug(rootIfNamed)
+}
+
+/**
+ * Reads the SKILL.md at an address without a registry, with the same restrictions: public hosts only, unless `outgoing`
+ * allows others. Throws `invalid_request`, `upstream_failed`, `upstream_timeout`.
+ */
+export async function readExternalText(url: string, options: OutgoingOptions = {}) {
+  const source = parseSource(url)
+  const outgoing = createOutgoing(options)
+  try {
+    return await readExternalSkill({ outgoing, clock: systemClock }, source)
+  } finally {
+    await outgoing.close()
+  }
 }

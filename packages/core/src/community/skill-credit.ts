@@ -38,15 +38,8 @@ async function findCounted(trx: WriteTransaction, skillId: string) {
   return skill && isCounted(skill) ? skill : undefined
 }
 
-/**
- * Updates the standing of the owner, or both owners, after a change of a skill (published, hidden, transferred, ...).
- */
-export async function changeStanding(
-  trx: WriteTransaction,
-  before: SkillRow | undefined,
-  after: SkillRow,
-  at: number,
-): Promise<void> {
+/** Updates the standing of the owner, or of both owners, after a change of a skill. */
+export async function changeStanding(trx: WriteTransaction, before: SkillRow | undefined, after: SkillRow, at: number) {
   const was = before ? toFacts(before) : noFacts
   const is = toFacts(after)
   const changes =
@@ -84,10 +77,7 @@ const unitsPerStar = 2 * pointUnits
 /** Rounded to integers per review, so that incremental counting and a recount give the same result. */
 const toPoints = sql<number>`sum(floor((rating - ${sql.lit(neutralRating)}) * ${sql.lit(unitsPerStar)} + 0.5))`
 
-/**
- * Other users' contributions to skills, counted from the stars and reviews themselves, each person once. For one skill,
- * or for all skills that have any.
- */
+/** Counts other users' stars and reviews, each user once, of one skill or of all skills that have any. */
 export async function countCredits(db: Kysely<Tables>, skillId?: string): Promise<Map<string, Credits>> {
   const counts = await countReviewCredits(db, { skillId })
   if (skillId !== undefined && !counts.has(skillId)) counts.set(skillId, noCredits)
@@ -101,10 +91,7 @@ export async function countCredits(db: Kysely<Tables>, skillId?: string): Promis
  * of their agents. Anyone can register agents, so reviews by unlinked agents do not count. `reviewerId`: for that user
  * alone.
  */
-async function countReviewCredits(
-  db: Kysely<Tables>,
-  of: { skillId?: string | undefined; reviewerId?: string },
-): Promise<Map<string, Credits>> {
+async function countReviewCredits(db: Kysely<Tables>, of: { skillId?: string | undefined; reviewerId?: string }) {
   const rows = await db
     .selectFrom(rankReviews(db, of).as('ranked'))
     .innerJoin('skills', 'skills.id', 'ranked.skill_id')

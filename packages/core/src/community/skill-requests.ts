@@ -1,50 +1,43 @@
 import { RegistryError, type SkillRequest, toTimestamp, type Warning } from '@skillstead/protocol'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
+import { findReadableSkill } from '../catalogue/find-skill.ts'
 import { checkTexts } from '../catalogue/metadata-scan.ts'
-import { keepSeen } from '../catalogue/visibility.ts'
+import { isPublicMatter } from '../catalogue/skill-log.ts'
+import { isAdministrator, keepSeen } from '../catalogue/visibility.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
-import { accountId, type Caller, requireAccount } from '../kernel/caller.ts'
+import { accountId, type Caller, callerId, requireAccount } from '../kernel/caller.ts'
+import { invalidField } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
-import type { RequestRow, Tables } from '../storage/tables.ts'
+import type { Input } from '../kernel/operation-input.ts'
+import { recordAudit } from '../log/audit.ts'
+import { addRow } from '../storage/add-row.ts'
+import { readPage } from '../storage/read-page.ts'
+import type { RequestRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
-import { votableStatuses } from './update-request.ts'
-
-interface Listing {
-  readonly status?: RequestRow['status']
-  readonly sort: 'votes' | 'recent'
-  readonly page: number
-  readonly limit: number
-}
 
 /** GET /requests: by votes, then newest first; or newest first. */
-export async function listRequests(context: CommunityContext, { status, sort, page, limit }: Listing, caller: Caller) {
+export async function listRequests(context: CommunityContext, input: Input<'listRequests'>, caller: Caller) {
+  const { status, sort } = input
   const db = context.database.read
-  const { count } = await db
-    .selectFrom('requests')
-    .$if(status !== undefined, (select) => select.where('status', '=', status!))
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  const rows = await selectRequests(db)
+  const all = db.selectFrom('requests').$if(status !== undefined, (select) => select.where('status', '=', status!))
+  const sorted = selectRequests(db)
     .$if(status !== undefined, (select) => select.where('requests.status', '=', status!))
     .$if(sort === 'votes', (select) => select.orderBy('requests.votes', 'desc'))
     .orderBy('requests.id', 'desc')
-    .limit(limit)
-    .offset(toOffset(page, limit))
-    .execute()
-  return { requests: await showRequests(context, rows, caller), ...toPage(count, page, limit) }
+  const { rows, paging } = await readPage(all, sorted, input)
+  return { requests: await showRequests(context, rows, caller), ...paging }
 }
 
 /** GET /requests/<id>. */
-export function getRequest(context: CommunityContext, input: { id: string }, caller: Caller): Promise<SkillRequest> {
+export function getRequest(context: CommunityContext, input: Input<'getRequest'>, caller: Caller) {
   return showRequest(context, input.id, caller)
 }
 
 /** POST /requests: by anyone; anonymous callers are limited per address. */
 export async function createRequest(
   context: CommunityContext,
-  input: { title: string; description: string },
+  input: Input<'createRequest'>,
   caller: Caller,
   options: CallOptions = {},
 ): Promise<SkillRequest & { warnings?: Warning[] }> {
@@ -86,18 +79,14 @@ function selectRequests(db: Kysely<Tables>): SelectQueryBuilder<Tables, 'request
 }
 
 /** The request with an id; throws `not_found`. */
-export async function getRequestRow(db: Kysely<Tables>, id: string): Promise<NamedRequest> {
+async function getRequestRow(db: Kysely<Tables>, id: string): Promise<NamedRequest> {
   const row = await selectRequests(db).where('requests.id', '=', id).executeTakeFirst()
   if (!row) throw new RegistryError('not_found', 'There is no request with this id.')
   return row
 }
 
 /** Requests as this caller may see them: the skill that fulfils one is named only to callers who may see it. */
-async function showRequests(
-  context: CommunityContext,
-  rows: readonly NamedRequest[],
-  caller: Caller,
-): Promise<SkillRequest[]> {
+async function showRequests(context: CommunityContext, rows: readonly NamedRequest[], caller: Caller) {
   const names = await readFullNames(context, rows, caller)
   return rows.map((row) => ({
     id: row.id,
@@ -113,7 +102,7 @@ async function showRequests(
 }
 
 /** The request with an id as this caller may see it; throws `not_found`. */
-export async function showRequest(context: CommunityContext, id: string, caller: Caller): Promise<SkillRequest> {
+async function showRequest(context: CommunityContext, id: string, caller: Caller): Promise<SkillRequest> {
   const row = await getRequestRow(context.database.read, id)
   return (await showRequests(context, [row], caller))[0]!
 }
@@ -130,26 +119,17 @@ async function readFullNames(context: CommunityContext, rows: readonly RequestRo
 }
 
 /** POST /requests/<id>/vote: one vote per user, while the request is open or in progress. Idempotent. */
-export async function voteForRequest(
-  context: CommunityContext,
-  { id }: { id: string },
-  caller: Caller,
-): Promise<SkillRequest> {
+export async function voteForRequest(context: CommunityContext, { id }: Input<'voteForRequest'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
     const { status } = await getRequestRow(trx, id)
-    if (!votableStatuses.includes(status))
+    if (status !== 'open' && status !== 'in_progress')
       throw new RegistryError(
         'conflict',
         `This request is ${status}. Users can vote only for open requests and requests in progress.`,
       )
-    const added = await trx
-      .insertInto('request_votes')
-      .values({ request_id: id, user_id: userId, created_at: context.clock.now() })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('user_id')
-      .execute()
-    await addVotes(trx, id, added.length)
+    const vote = { request_id: id, user_id: userId, created_at: context.clock.now() }
+    if (await addRow(trx, 'request_votes', vote)) await addVotes(trx, id, 1)
   })
   return showRequest(context, id, caller)
 }
@@ -157,51 +137,111 @@ export async function voteForRequest(
 /** DELETE /requests/<id>/vote: removes the caller's vote, if any. */
 export async function withdrawRequestVote(
   context: CommunityContext,
-  { id }: { id: string },
+  { id }: Input<'withdrawRequestVote'>,
   caller: Caller,
 ): Promise<SkillRequest> {
   const { userId } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
-    const gone = await trx
-      .deleteFrom('request_votes')
-      .where('request_id', '=', id)
-      .where('user_id', '=', userId)
-      .returning('user_id')
-      .execute()
-    await addVotes(trx, id, -gone.length)
+    const own = trx.deleteFrom('request_votes').where('request_id', '=', id).where('user_id', '=', userId)
+    if ((await own.executeTakeFirst()).numDeletedRows > 0n) await addVotes(trx, id, -1)
   })
   return showRequest(context, id, caller)
 }
 
 /** GET /votes: the requests that the caller voted for, newest vote first. */
-export async function listVotes(
-  context: CommunityContext,
-  { page, limit }: { page: number; limit: number },
-  caller: Caller,
-): Promise<{ requests: SkillRequest[] } & ReturnType<typeof toPage>> {
+export async function listVotes(context: CommunityContext, input: Input<'listVotes'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const db = context.database.read
-  const { count } = await db
-    .selectFrom('request_votes')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow()
-  const rows = await selectRequests(db)
+  const all = db.selectFrom('request_votes').where('user_id', '=', userId)
+  const sorted = selectRequests(db)
     .innerJoin('request_votes', 'request_votes.request_id', 'requests.id')
     .where('request_votes.user_id', '=', userId)
     .orderBy('request_votes.created_at', 'desc')
     .orderBy('requests.id', 'desc')
-    .limit(limit)
-    .offset(toOffset(page, limit))
-    .execute()
-  return { requests: await showRequests(context, rows, caller), ...toPage(count, page, limit) }
+  const { rows, paging } = await readPage(all, sorted, input)
+  return { requests: await showRequests(context, rows, caller), ...paging }
 }
 
 async function addVotes(trx: WriteTransaction, id: string, step: number): Promise<void> {
-  if (step === 0) return
   await trx
     .updateTable('requests')
     .set((eb) => ({ votes: eb('votes', '+', step) }))
     .where('id', '=', id)
     .execute()
+}
+
+/** PATCH /requests/<id>: one step of the transition table; `fulfilled` requires the skill that fulfils the request. */
+export async function updateRequest(context: CommunityContext, change: Input<'updateRequest'>, caller: Caller) {
+  const { id, status, fulfilledBy } = change
+  if (fulfilledBy !== undefined && status !== 'fulfilled')
+    throw invalidField('fulfilledBy', 'is only allowed with the status fulfilled.')
+  const seen = await getRequestRow(context.database.read, id)
+  requireTransition(seen, status, caller)
+  const skillId = fulfilledBy === undefined ? null : await getFulfilling(context, fulfilledBy, caller)
+  await context.database.writer.write(async (trx) => {
+    const request = await trx.selectFrom('requests').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+    if (request.status !== seen.status)
+      throw new RegistryError(
+        'invalid_transition',
+        `This request has become ${request.status} in the meantime. Read it again.`,
+      )
+    if (skillId !== null) await requirePublicNow(trx, skillId)
+    const at = context.clock.now()
+    await trx
+      .updateTable('requests')
+      .set({ status, fulfilled_by: skillId, updated_at: at })
+      .where('id', '=', id)
+      .execute()
+    if (request.requester_id !== null && request.requester_id === callerId(caller)) return
+    const data = { from: request.status, ...(skillId !== null && { fulfilledBy: skillId }) }
+    await recordAudit(trx, { caller, action: `request.${status}`, subject: id, at, data })
+  })
+  return showRequest(context, id, caller)
+}
+
+/** The skill that fulfils a request. Throws `invalid_request` if the caller may not see it or it is not public. */
+async function getFulfilling(context: CommunityContext, name: string, caller: Caller): Promise<string> {
+  const skill = await findReadableSkill(context, name, caller)
+  if (!skill) throw invalidField('fulfilledBy', `names '${name}', which is no skill that you may see.`)
+  if (!isPublicMatter(skill)) throw notPublic(skill)
+  return skill.id
+}
+
+async function requirePublicNow(trx: WriteTransaction, skillId: string): Promise<void> {
+  const skill = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
+  if (!isPublicMatter(skill)) throw notPublic(skill)
+}
+
+function notPublic(skill: SkillRow): RegistryError {
+  return invalidField('fulfilledBy', `names ${skill.full_name}, which is not public. Specify a public skill.`)
+}
+
+type Status = RequestRow['status']
+
+/** Who may change a request's status: any signed-in user, or only its author and administrators. */
+type Mover = 'anyone' | 'party'
+
+/** The allowed transitions and who may make them. All others are refused. */
+const transitions: Readonly<Record<Status, Partial<Record<Status, Mover>>>> = {
+  open: { in_progress: 'anyone', fulfilled: 'party', closed: 'party' },
+  in_progress: { open: 'party', fulfilled: 'party', closed: 'party' },
+  closed: { open: 'party' },
+  fulfilled: {},
+}
+
+/** Throws `invalid_transition` if there is no such transition, `forbidden` if the caller may not make it. */
+function requireTransition(request: RequestRow, to: Status, caller: Caller): void {
+  const mover = transitions[request.status][to]
+  if (!mover) {
+    const reachable = Object.keys(transitions[request.status]).join(', ') || 'nothing else'
+    throw new RegistryError('invalid_transition', `This request is ${request.status} and can become ${reachable}.`)
+  }
+  if (mover === 'party' && !isParty(request, caller))
+    throw new RegistryError('forbidden', `Only the author of this request and administrators may set it to ${to}.`)
+}
+
+function isParty(request: RequestRow, caller: Caller): boolean {
+  if (isAdministrator(caller)) return true
+  // A guest's request has no author, and a guest caller must not match that.
+  return request.requester_id !== null && request.requester_id === callerId(caller)
 }

@@ -1,8 +1,13 @@
-import type { CountingParts } from './download-counters.ts'
-import { newId } from '../kernel/ids.ts'
-import { addCounts, foldJournal, foldRecorded } from './fold-journal.ts'
-import { toHour } from './trends.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
 import type { MirroredInstalls, UsedSkill } from '../catalogue/use-counts.ts'
+import { newId } from '../kernel/ids.ts'
+import type { Dialect } from '../storage/dialect.ts'
+import { isInList, toCountTable } from '../storage/list-query.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import type { CountingParts } from './download-counters.ts'
+import { countDownloads } from './download-days.ts'
+import { addToTrends, rollAllTrends, toHour } from './trends.ts'
 
 /** Records installs and adds them to the counters. */
 export interface Telemetry {
@@ -19,7 +24,7 @@ const flushMs = 500
 const retryMs = 10_000
 
 /** Installs by hour and by keys of `toUseKey`, as stored in a journal row. */
-export type HourlyCounts = Record<string, Record<string, number>>
+type HourlyCounts = Record<string, Record<string, number>>
 
 interface Batch {
   readonly counts: HourlyCounts
@@ -29,9 +34,8 @@ interface Batch {
 }
 
 /**
- * An install costs a share of one small row: all installs waiting for the next commit form one row of the journal,
- * which survives a crash. The rows are added to the counters a moment later, in batches, by this process or, if it
- * ended, by the next one that opens the database.
+ * All installs that wait for the next commit form one row of the journal, so an install costs a part of a small row and
+ * survives a crash. This process adds the rows to the counters in batches; if it ends before, the next process does.
  */
 export function createTelemetry(parts: CountingParts): Telemetry {
   const { database, clock, watchers, upstreamQueue, onError } = parts
@@ -130,4 +134,161 @@ export function createTelemetry(parts: CountingParts): Telemetry {
       await fold(foldEverything)
     },
   }
+}
+
+/** Counts per transaction, so that none blocks the event loop for long. */
+const countsMax = 64
+/** Pause between two transactions, in which other requests are answered. */
+const paceMs = 4
+/** Rows merged at a time. */
+const rowsMax = 1000
+
+/** Journal rows that this process wrote, with their total counts. */
+interface Recorded {
+  readonly ids: readonly string[]
+  readonly counts: HourlyCounts
+}
+
+/**
+ * Adds recorded installs to the hourly buckets, trends and downloads. Journal rows are in the order of the installs, so
+ * they are first grouped by skill to touch fewer pages. A row and its counts change in one transaction, so each install
+ * is counted once even after a crash.
+ */
+async function foldRecorded(parts: CountingParts, recorded: Recorded): Promise<void> {
+  const { database } = parts
+  try {
+    const rows = await database.writer.write(async (trx) => {
+      const removed = await removeRows(trx, database.dialect, recorded.ids)
+      if (removed < recorded.ids.length) throw new Taken()
+      return insertCut(trx, recorded.counts)
+    })
+    await countRows(parts, rows)
+  } catch (error) {
+    if (!(error instanceof Taken)) throw error
+    await foldJournal(parts, recorded.ids)
+  }
+}
+
+/** Another process took some of the rows, so this one does not know what is left. */
+class Taken extends Error {}
+
+/**
+ * As {@link foldRecorded} for the remaining rows of `ids`, or for the whole journal, which may have rows of processes
+ * that ended before counting them.
+ */
+async function foldJournal(parts: CountingParts, ids?: readonly string[]): Promise<void> {
+  const { database } = parts
+  const { dialect } = database
+  for (;;) {
+    // Every start and shutdown checks the journal; only if it has rows is the write lock needed.
+    const waiting = await database.read.selectFrom('install_journal').select('id').limit(1).executeTakeFirst()
+    if (!waiting) return
+    const rows = await database.writer.write(async (trx) => {
+      const taken = await trx
+        .selectFrom('install_journal')
+        .selectAll()
+        .$if(ids !== undefined, (select) => select.where(isInList(dialect, 'id', ids!)))
+        .orderBy('id')
+        .limit(rowsMax)
+        .execute()
+      await removeRows(
+        trx,
+        dialect,
+        taken.map(({ id }) => id),
+      )
+      return insertCut(trx, merge(taken))
+    })
+    if (rows.length === 0) return
+    await countRows(parts, rows)
+  }
+}
+
+async function removeRows(trx: WriteTransaction, dialect: Dialect, ids: readonly string[]): Promise<number> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('install_journal')
+    .where(isInList(dialect, 'id', ids))
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+/** Writes rows of one hour each, grouped by neighbouring skill ids, which are stored together in the tables. */
+async function insertCut(trx: WriteTransaction, merged: HourlyCounts): Promise<string[]> {
+  const ids: string[] = []
+  for (const [hour, ofHour] of Object.entries(merged)) {
+    const keys = Object.keys(ofHour).toSorted()
+    for (let i = 0; i < keys.length; i += countsMax) {
+      const part = keys.slice(i, i + countsMax).map((key) => [key, ofHour[key]!] as const)
+      ids.push(await insertRow(trx, { [hour]: Object.fromEntries(part) }))
+    }
+  }
+  return ids
+}
+
+async function insertRow(trx: WriteTransaction, counts: HourlyCounts): Promise<string> {
+  const row = { id: newId(), counts: JSON.stringify(counts) }
+  await trx.insertInto('install_journal').values(row).execute()
+  return row.id
+}
+
+async function countRows(parts: CountingParts, ids: readonly string[]): Promise<void> {
+  const waiting = [...ids]
+  for (const [i, id] of waiting.entries()) {
+    if (i > 0) await sleep(paceMs)
+    const left = await parts.database.writer.write((trx) => countRow(parts, trx, id))
+    if (left !== undefined) waiting.push(left)
+  }
+}
+
+/** Counts a row. Returns the id of a new row with the rest if its notifications exceed one transaction. */
+async function countRow(parts: CountingParts, trx: WriteTransaction, id: string): Promise<string | undefined> {
+  const row = await trx.deleteFrom('install_journal').where('id', '=', id).returning('counts').executeTakeFirst()
+  // Another process may have counted it already.
+  if (!row) return undefined
+  const left = await countInstalls(parts, trx, JSON.parse(row.counts) as HourlyCounts)
+  return Object.keys(left).length === 0 ? undefined : insertRow(trx, left)
+}
+
+function merge(rows: readonly { counts: string }[]): HourlyCounts {
+  const merged: HourlyCounts = {}
+  for (const { counts } of rows) addCounts(merged, JSON.parse(counts) as HourlyCounts)
+  return merged
+}
+
+/** Adds counts to others, in place. */
+function addCounts(to: HourlyCounts, added: HourlyCounts): void {
+  for (const [hour, ofHour] of Object.entries(added)) {
+    const sum = (to[hour] ??= {})
+    for (const [key, installs] of Object.entries(ofHour)) sum[key] = (sum[key] ?? 0) + installs
+  }
+}
+
+/** Returns what is left to count. */
+async function countInstalls(
+  parts: CountingParts,
+  trx: WriteTransaction,
+  installs: HourlyCounts,
+): Promise<HourlyCounts> {
+  const { dialect } = parts.database
+  const at = parts.clock.now()
+  const now = await rollAllTrends(trx, toHour(at))
+  const rest: HourlyCounts = {}
+  for (const [hour, ofHour] of Object.entries(installs)) {
+    const uses = new Map(Object.entries(ofHour))
+    const { counts, left } = await countDownloads(trx, { dialect, outbox: parts.outbox }, uses, at)
+    await addToBuckets(trx, dialect, Number(hour), counts)
+    await addToTrends(trx, dialect, { hour: Number(hour), now, counts })
+    if (left.size > 0) rest[hour] = Object.fromEntries(left)
+  }
+  return rest
+}
+
+async function addToBuckets(
+  trx: WriteTransaction,
+  dialect: Dialect,
+  hour: number,
+  counts: ReadonlyMap<string, number>,
+): Promise<void> {
+  await sql`insert into install_hours (skill_id, hour, installs)
+    select c.id, ${hour}, c.n from ${toCountTable(dialect, counts)} as c where true
+    on conflict (hour, skill_id) do update set installs = install_hours.installs + excluded.installs`.execute(trx)
 }

@@ -1,11 +1,16 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { toSkills } from '../catalogue/shown-names.ts'
+import { itemColumns } from '../catalogue/skill-document.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { hourMs } from '../kernel/clock.ts'
+import type { Input } from '../kernel/operation-input.ts'
+import { countRows } from '../storage/count-rows.ts'
 import type { Dialect } from '../storage/dialect.ts'
 import { toCountTable } from '../storage/list-query.ts'
+import { findMeta, putMeta } from '../storage/meta.ts'
 import type { Tables, TrendRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
-
-const hourMs = 60 * 60 * 1000
 
 type Period = TrendRow['period']
 
@@ -125,7 +130,7 @@ function toScore(installs: RawBuilder<unknown>, previous: RawBuilder<unknown>): 
 const skewHoursMax = 2
 
 /** Whether the windows of a period must be moved before they are read in an hour. */
-export async function areWindowsStale(db: Kysely<Tables>, period: Period, hour: number): Promise<boolean> {
+async function areWindowsStale(db: Kysely<Tables>, period: Period, hour: number): Promise<boolean> {
   const stands = await findStand(db, period)
   return stands !== undefined && !isCurrent(stands, hour)
 }
@@ -141,12 +146,7 @@ export async function rollAllTrends(trx: WriteTransaction, hour: number): Promis
     }
     if (stands !== undefined && stands > hour) await rebuildTrends(trx, period, hour)
     else if (stands !== undefined) await rollTrends(trx, period, stands, hour)
-    const row = { key: keyOf(period), value: String(hour) }
-    await trx
-      .insertInto('meta')
-      .values(row)
-      .onConflict((conflict) => conflict.column('key').doUpdateSet(row))
-      .execute()
+    await putMeta(trx, keyOf(period), String(hour))
   }
   return latest
 }
@@ -157,8 +157,8 @@ function isCurrent(stands: number, hour: number): boolean {
 
 /** The hour to which the windows of a period were last moved; undefined before the first install. */
 async function findStand(db: Kysely<Tables>, period: Period): Promise<number | undefined> {
-  const row = await db.selectFrom('meta').select('value').where('key', '=', keyOf(period)).executeTakeFirst()
-  return row && Number(row.value)
+  const hour = await findMeta(db, keyOf(period))
+  return hour === undefined ? undefined : Number(hour)
 }
 
 function keyOf(period: Period): string {
@@ -194,4 +194,73 @@ async function rollUpDay({ database, clock }: Pick<CommunityContext, 'database' 
     await trx.deleteFrom('install_hours').where('hour', '<', end).execute()
   })
   return true
+}
+
+interface TrendingInput {
+  period: TrendRow['period']
+  category?: string
+  limit: number
+}
+
+/** A smaller category is read completely and sorted. A larger one is read in the order of the ranking. */
+const smallCategorySkills = 1000
+
+/** GET /trending: public skills ranked by the installs of a period and their growth over the period before. */
+export async function getTrending(context: CommunityContext, input: Input<'getTrending'>, caller: Caller) {
+  await rollToNow(context, input.period)
+  const isSmall = input.category !== undefined && (await isSmallCategory(context, input.category))
+  const ranking = selectRanking(context, input, isSmall)
+  const [rows, total] = await Promise.all([readBest(ranking, input.limit), countRows(ranking)])
+  const skills = await toSkills(context, rows, caller)
+  const entries = rows.map((row, i) => ({
+    rank: i + 1,
+    skill: skills[i]!,
+    installs: row.installs,
+    previousInstalls: row.previous,
+    growth: (row.installs - row.previous) / Math.max(row.previous, 1),
+    score: row.score,
+  }))
+  return { period: input.period, entries, total }
+}
+
+function readBest(ranking: ReturnType<typeof selectRanking>, limit: number) {
+  return ranking
+    .select(itemColumns.map((column) => `skills.${column}` as const))
+    .select(['trends.installs', 'trends.previous', 'trends.score'])
+    .orderBy('trends.score', 'desc')
+    .orderBy('trends.skill_id')
+    .limit(limit)
+    .execute()
+}
+
+function selectRanking(context: CommunityContext, { period, category }: TrendingInput, isSmall: boolean) {
+  const db = context.database.read
+  // SQLite reads the tables of a cross join in the given order; PostgreSQL chooses the order itself.
+  const joined = isSmall ? db.selectFrom('skills').crossJoin('trends') : db.selectFrom('trends').crossJoin('skills')
+  return joined
+    .whereRef('trends.skill_id', '=', 'skills.id')
+    .where('trends.period', '=', period)
+    .where('trends.score', '>', 0)
+    .where('skills.visibility', '=', 'public')
+    .where('skills.state', '=', 'live')
+    .where('skills.stub', '=', 0)
+    .where('skills.latest_version', '!=', '')
+    .$if(category !== undefined, (select) => select.where('skills.category', '=', category!))
+}
+
+async function isSmallCategory({ database }: CommunityContext, category: string): Promise<boolean> {
+  const rows = database.read
+    .selectFrom('skills')
+    .select('category')
+    .where('category', '=', category)
+    .limit(smallCategorySkills)
+  return (await countRows(database.read.selectFrom(rows.as('skills')))) < smallCategorySkills
+}
+
+/** Windows move with the hours, even without installs. */
+async function rollToNow({ database, clock }: CommunityContext, period: TrendRow['period']): Promise<void> {
+  const hour = toHour(clock.now())
+  if (await areWindowsStale(database.read, period, hour)) {
+    await database.writer.write((trx) => rollAllTrends(trx, hour))
+  }
 }

@@ -1,15 +1,17 @@
 import { type Content, limits, type Me, type Profile, RegistryError, toTimestamp } from '@skillstead/protocol'
-import type { Insertable } from 'kysely'
-import { toAvatarUrl } from '../kernel/avatar-url.ts'
-import { guest, requireAccount, systemCaller, type Caller } from '../kernel/caller.ts'
-import type { CommunityContext } from './community-context.ts'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { searchSkillsAs } from '../catalogue/skill-search.ts'
-import type { Tables, UserRow } from '../storage/tables.ts'
-import type { WriteTransaction } from '../storage/writer.ts'
-import { readVerifications } from '../accounts/verified-author.ts'
-import { countWebhooks } from '../webhooks/read-webhooks.ts'
 import { getUserByName } from '../accounts/find-user.ts'
+import { readVerifications } from '../accounts/verified-author.ts'
+import { searchSkillsAs } from '../catalogue/skill-search.ts'
+import { toAvatarUrl } from '../kernel/avatar-url.ts'
+import { type Caller, guest, requireAccount, systemCaller } from '../kernel/caller.ts'
+import { invalidField } from '../kernel/field-errors.ts'
+import type { Input } from '../kernel/operation-input.ts'
+import { addRow } from '../storage/add-row.ts'
+import { countRows } from '../storage/count-rows.ts'
+import type { UserRow } from '../storage/tables.ts'
+import { countWebhooks } from '../webhooks/read-webhooks.ts'
+import type { CommunityContext } from './community-context.ts'
 
 interface Picture {
   contentType: string
@@ -27,20 +29,12 @@ export async function showMe(context: CommunityContext, caller: Caller): Promise
 }
 
 /** GET /session: the current user or null, so that a page can ask before it knows; never refused. */
-export async function getSession(
-  context: CommunityContext,
-  _input: object,
-  caller: Caller,
-): Promise<{ user: Me | null }> {
+export async function getSession(context: CommunityContext, _input: object, caller: Caller) {
   return { user: caller.kind === 'user' && caller !== systemCaller ? await showMe(context, caller) : null }
 }
 
 /** PATCH /users/me: the display name and the picture; null removes the picture. */
-export async function updateMe(
-  context: CommunityContext,
-  input: { displayName?: string; avatar?: Picture | null },
-  caller: Caller,
-): Promise<Me> {
+export async function updateMe(context: CommunityContext, input: Input<'updateMe'>, caller: Caller): Promise<Me> {
   const { userId } = requireAccount(caller)
   const picture = input.avatar ? decodePicture(input.avatar) : undefined
   await context.database.writer.write(async (trx) => {
@@ -59,11 +53,7 @@ export async function updateMe(
 }
 
 /** GET /users/<username>: the public profile, and a page of the public skills. */
-export async function showUser(
-  context: CommunityContext,
-  input: { username: string; page: number; limit: number },
-  caller: Caller,
-): Promise<Profile> {
+export async function showUser(context: CommunityContext, input: Input<'getUser'>, caller: Caller): Promise<Profile> {
   const { username, page, limit } = input
   const user = await getUserByName(context, username)
   const counts = await countOf(context, user, { all: false })
@@ -82,7 +72,7 @@ export async function showUser(
 }
 
 /** GET /users/<username>/avatar: the picture, or one generated from the name. */
-export async function readAvatar(context: CommunityContext, input: { username: string }): Promise<Content> {
+export async function readAvatar(context: CommunityContext, input: Input<'getAvatar'>): Promise<Content> {
   const user = await getUserByName(context, input.username)
   const picture = await context.database.read
     .selectFrom('avatars')
@@ -97,7 +87,7 @@ export async function readAvatar(context: CommunityContext, input: { username: s
 /** PUT and DELETE /users/<username>/follow. Idempotent. */
 export async function setFollowing(
   context: CommunityContext,
-  input: { username: string },
+  input: Input<'followUser'>,
   following: boolean,
   caller: Caller,
 ) {
@@ -106,15 +96,11 @@ export async function setFollowing(
   if (followed.id === userId) throw new RegistryError('conflict', 'You cannot follow yourself.')
   return context.database.writer.write(async (trx) => {
     const pair = { follower_id: userId, followed_id: followed.id }
-    const isNew = following && (await insertFollow(trx, { ...pair, created_at: context.clock.now() }))
+    const isNew = following && (await addRow(trx, 'follows', { ...pair, created_at: context.clock.now() }))
     if (!following) {
       await trx.deleteFrom('follows').where('follower_id', '=', userId).where('followed_id', '=', followed.id).execute()
     }
-    const { followers } = await trx
-      .selectFrom('follows')
-      .select((eb) => eb.fn.countAll<number>().as('followers'))
-      .where('followed_id', '=', followed.id)
-      .executeTakeFirstOrThrow()
+    const followers = await countRows(trx.selectFrom('follows').where('followed_id', '=', followed.id))
     if (isNew) {
       const data = () => ({ follower: { id: userId, username }, followerCount: followers })
       await context.events.emit(trx, { event: 'user.followed', ownerId: followed.id, data })
@@ -124,24 +110,13 @@ export async function setFollowing(
 }
 
 /** GET /users/<username>/follow: whether the caller follows the user. */
-export async function showFollowing(context: CommunityContext, input: { username: string }, caller: Caller) {
+export async function showFollowing(context: CommunityContext, input: Input<'getFollow'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const followed = await getUserByName(context, input.username)
   const follows = context.database.read.selectFrom('follows').where('followed_id', '=', followed.id)
   const mine = await follows.select('follower_id').where('follower_id', '=', userId).executeTakeFirst()
-  const followers = await count(follows.select((eb) => eb.fn.countAll<number>().as('count')))
+  const followers = await countRows(follows)
   return { following: mine !== undefined, followers }
-}
-
-/** Returns whether the follow is new. */
-async function insertFollow(trx: WriteTransaction, row: Insertable<Tables['follows']>): Promise<boolean> {
-  const inserted = await trx
-    .insertInto('follows')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('follower_id')
-    .execute()
-  return inserted.length > 0
 }
 
 function toPublicFields(user: UserRow) {
@@ -154,10 +129,7 @@ function toPublicFields(user: UserRow) {
   }
 }
 
-async function readProved(
-  { database }: CommunityContext,
-  { id }: UserRow,
-): Promise<Pick<Me, 'verified' | 'verifications'>> {
+async function readProved({ database }: CommunityContext, { id }: UserRow) {
   const verifications = await readVerifications(database.read, id)
   return { verified: [...new Set(verifications.map(({ method }) => method))], verifications }
 }
@@ -166,34 +138,24 @@ async function countOf(context: CommunityContext, user: UserRow, { all }: { all:
   const db = context.database.read
   const skills = db
     .selectFrom('skills')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('owner_id', '=', user.id)
     .where('state', '=', 'live')
     .where('stub', '=', 0)
     .where('latest_version', '!=', '')
-  const packs = db
-    .selectFrom('packs')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('curator_id', '=', user.id)
-    .where('state', '=', 'live')
-  const follows = db.selectFrom('follows').select((eb) => eb.fn.countAll<number>().as('count'))
+  const packs = db.selectFrom('packs').where('curator_id', '=', user.id).where('state', '=', 'live')
+  const follows = db.selectFrom('follows')
   return {
-    skills: await count(all ? skills : skills.where('visibility', '=', 'public')),
-    packs: await count(all ? packs : packs.where('visibility', '=', 'public')),
-    followers: await count(follows.where('followed_id', '=', user.id)),
-    following: await count(follows.where('follower_id', '=', user.id)),
+    skills: await countRows(all ? skills : skills.where('visibility', '=', 'public')),
+    packs: await countRows(all ? packs : packs.where('visibility', '=', 'public')),
+    followers: await countRows(follows.where('followed_id', '=', user.id)),
+    following: await countRows(follows.where('follower_id', '=', user.id)),
   }
-}
-
-async function count(query: { executeTakeFirstOrThrow(): Promise<{ count: number }> }): Promise<number> {
-  return (await query.executeTakeFirstOrThrow()).count
 }
 
 function decodePicture({ contentType, content }: Picture): { content_type: string; bytes: Uint8Array } {
   const bytes = Buffer.from(content, 'base64')
   if (bytes.length > limits.avatarBytesMax || !hasMagic(contentType, bytes)) {
-    const message = `must be a ${contentType} of at most ${limits.avatarBytesMax / 1024} KiB.`
-    throw new RegistryError('invalid_request', `avatar ${message}`, { errors: [{ path: 'avatar', message }] })
+    throw invalidField('avatar', `must be a ${contentType} of at most ${limits.avatarBytesMax / 1024} KiB.`)
   }
   return { content_type: contentType, bytes }
 }

@@ -21,3 +21,7 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer)
   },
 }
+
+export const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs

@@ -1,4 +1,4 @@
-import type { FieldError } from '@skillstead/protocol'
+import { RegistryError, type FieldError } from '@skillstead/protocol'
 import * as v from 'valibot'
 
 /** Limit on the reported errors: a hostile body must not cause a large response. */
@@ -47,4 +47,15 @@ const messages: Record<string, (issue: v.BaseIssue<unknown>) => string> = {
 function toLength({ requirement, input }: v.BaseIssue<unknown>): string {
   const what = Array.isArray(input) ? 'item' : 'character'
   return `${String(requirement)} ${what}${requirement === 1 ? '' : 's'}`
+}
+
+/** The error for one invalid field. `message` continues the sentence that the field's path begins. */
+export function invalidField(path: string, message: string): RegistryError {
+  const end = message.endsWith('.') ? '' : '.'
+  return new RegistryError('invalid_request', `${path} ${message}${end}`, { errors: [{ path, message }] })
+}
+
+/** The error for several fields. Each message continues the sentence that its path begins, and ends with a period. */
+export function invalidFields(code: 'invalid_request' | 'invalid_skill', errors: readonly FieldError[]): RegistryError {
+  return new RegistryError(code, errors.map(({ path, message }) => `${path} ${message}`).join(' '), { errors })
 }
