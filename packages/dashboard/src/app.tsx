@@ -3,8 +3,7 @@ import { Boundary } from './boundary.tsx'
 import { useIsClosed } from './data/session.ts'
 import { Footer, Header } from './frame.tsx'
 import { CataloguePage } from './pages/catalogue/catalogue-page.tsx'
-import { ClosedNode } from './pages/closed-node.tsx'
-import { NotHere } from './pages/not-here.tsx'
+import { ClosedNode, NotHere } from './pages/stand-ins.tsx'
 import { latePage } from './ui/late.tsx'
 
 const SkillPage = latePage(() => import('./pages/skill/skill-page.tsx'))

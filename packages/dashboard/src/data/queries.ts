@@ -1,5 +1,5 @@
 import { RegistryError } from '@skillstead/client'
-import { QueryClient, keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/preact-query'
+import { QueryClient, keepPreviousData, useQuery, type QueryKey, type UseQueryResult } from '@tanstack/preact-query'
 
 /**
  * Responses are cached for 30 s, so that going back and retyping cost no request. The browser's online state is
@@ -36,3 +36,11 @@ export function useKeptData<T>(key: readonly unknown[], load: () => Promise<T>):
 export function refresh(...key: unknown[]): Promise<void> {
   return queries.invalidateQueries({ queryKey: key })
 }
+
+/** Reloads all data whose key begins with one of these keys. */
+export async function refreshAll(keys: readonly QueryKey[]): Promise<void> {
+  await Promise.all(keys.map((key) => refresh(...key)))
+}
+
+/** The keys of all data that shows a skill. */
+export const skillKeys = [['skill'], ['skills'], ['own-skills']] as const

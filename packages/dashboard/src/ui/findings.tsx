@@ -1,11 +1,9 @@
 import type { api } from '../api.ts'
-import { Badge, toCount } from './parts.tsx'
-import { severityTones, verdictTones } from './tones.ts'
+import { Badge, toCount, type Tone } from './parts.tsx'
+import type { ScanFinding, Security } from '@skillstead/protocol'
 
 type Report = NonNullable<Awaited<ReturnType<typeof api.getSkill>>['security']>
 type Finding = Report['findings'][number]
-
-const severities = Object.keys(severityTones)
 
 /** The result of a scan in one line. */
 export function Verdict({ of }: { of: Pick<Report, 'score' | 'verdict' | 'risk' | 'findings'> }) {
@@ -49,3 +47,20 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
     </ul>
   )
 }
+
+export const verdictTones: Readonly<Record<Security['verdict'], Tone>> = {
+  safe: 'good',
+  caution: 'fair',
+  dangerous: 'bad',
+}
+
+/** Most severe first. */
+export const severityTones: Readonly<Record<ScanFinding['severity'], Tone>> = {
+  critical: 'bad',
+  high: 'bad',
+  medium: 'fair',
+  low: 'plain',
+  info: 'plain',
+}
+
+const severities = Object.keys(severityTones)

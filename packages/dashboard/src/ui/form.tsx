@@ -1,6 +1,7 @@
-import { useMutation } from '@tanstack/preact-query'
+import { useMutation, type QueryKey } from '@tanstack/preact-query'
 import type { ComponentChildren, InputHTMLAttributes, TargetedSubmitEvent } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { refreshAll } from '../data/queries.ts'
 import { Notice } from './parts.tsx'
 import { Problem } from './problem.tsx'
 
@@ -13,8 +14,17 @@ export interface Action<Input = void> {
   readonly error: unknown
 }
 
-export function useAction<Input = void>(work: (input: Input) => Promise<unknown>): Action<Input> {
-  const { mutate, isPending, isSuccess, error } = useMutation({ mutationFn: work })
+/** An action that first does its work, and then reloads all data whose key begins with one of these. */
+export function useAction<Input = void>(
+  work: (input: Input) => Promise<unknown>,
+  ...refreshes: readonly QueryKey[]
+): Action<Input> {
+  const { mutate, isPending, isSuccess, error } = useMutation({
+    mutationFn: async (input: Input) => {
+      await work(input)
+      await refreshAll(refreshes)
+    },
+  })
   return { run: (input) => mutate(input), busy: isPending, done: isSuccess, error }
 }
 
@@ -31,9 +41,11 @@ export function Form(props: {
   /** Shown on success, if the page does not show the result itself. */
   done?: string
   class?: string
+  /** The title of a card that contains the form and is closed at first. */
+  card?: string
   children: ComponentChildren
 }) {
-  const { action } = props
+  const { action, card } = props
   const send = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     if (action.busy) return
@@ -42,7 +54,7 @@ export function Form(props: {
     )
     action.run(Object.fromEntries(fields))
   }
-  return (
+  const form = (
     <form class={`form ${props.class ?? ''}`} onSubmit={send}>
       {props.children}
       <div>
@@ -53,19 +65,26 @@ export function Form(props: {
       <Outcome of={action} done={props.done} />
     </form>
   )
+  if (card === undefined) return form
+  return (
+    <details class="card">
+      <summary>{card}</summary>
+      {form}
+    </details>
+  )
 }
 
-/** A text field with a label and a hint. */
-export function Field({
-  label,
-  hint,
-  ...input
-}: { label: string; hint?: string } & InputHTMLAttributes<HTMLInputElement>) {
-  const id = useId()
+interface FieldProps {
+  readonly label: string
+  readonly hint?: string
+}
+
+function Labelled(props: FieldProps & { id: string; children: ComponentChildren }) {
+  const { id, label, hint, children } = props
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input id={id} dir="auto" aria-describedby={hint ? `${id}-hint` : undefined} {...input} />
+      {children}
       {hint && (
         <small id={`${id}-hint`} class="hint">
           {hint}
@@ -75,34 +94,25 @@ export function Field({
   )
 }
 
-export function TextArea(props: {
-  label: string
-  name: string
-  hint?: string
-  rows?: number
-  required?: boolean
-  maxLength?: number
-  value?: string
-}) {
+/** A text field with a label and a hint. */
+export function Field({ label, hint, ...input }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
+  const id = useId()
+  return (
+    <Labelled id={id} label={label} hint={hint}>
+      <input id={id} dir="auto" aria-describedby={hint && `${id}-hint`} {...input} />
+    </Labelled>
+  )
+}
+
+export function TextArea(
+  props: FieldProps & { name: string; rows?: number; required?: boolean; maxLength?: number; value?: string },
+) {
   const id = useId()
   const { label, hint, value, ...area } = props
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <textarea
-        id={id}
-        dir="auto"
-        aria-describedby={hint ? `${id}-hint` : undefined}
-        rows={4}
-        defaultValue={value}
-        {...area}
-      />
-      {hint && (
-        <small id={`${id}-hint`} class="hint">
-          {hint}
-        </small>
-      )}
-    </div>
+    <Labelled id={id} label={label} hint={hint}>
+      <textarea id={id} dir="auto" aria-describedby={hint && `${id}-hint`} rows={4} defaultValue={value} {...area} />
+    </Labelled>
   )
 }
 
@@ -116,8 +126,7 @@ export function Select(props: {
   const id = useId()
   const { onChange } = props
   return (
-    <div class="field">
-      <label for={id}>{props.label}</label>
+    <Labelled id={id} label={props.label}>
       <select
         id={id}
         name={props.name}
@@ -130,7 +139,7 @@ export function Select(props: {
           </option>
         ))}
       </select>
-    </div>
+    </Labelled>
   )
 }
 
@@ -154,15 +163,75 @@ export function unlessBusy({ busy, run }: Pick<Action, 'busy' | 'run'>) {
   return { 'aria-disabled': busy, onClick: () => !busy && run() }
 }
 
-/** A button that shows when its action runs, and its error below. */
-export function ActionButton(props: { action: Action; children: ComponentChildren; danger?: boolean }) {
-  const { action } = props
+interface WorkProps {
+  work: () => Promise<unknown>
+  /** The keys of the data that is reloaded after the work. */
+  readonly refreshes?: readonly QueryKey[]
+  readonly children: ComponentChildren
+}
+
+/** A button that shows whether its action is running, with the error of the action below. */
+export function ActionButton(props: WorkProps & { danger?: boolean; done?: string }) {
+  const action = useAction(props.work, ...(props.refreshes ?? []))
   return (
     <>
       <button type="button" class={props.danger ? 'danger' : ''} {...unlessBusy(action)}>
         {action.busy ? 'One moment…' : props.children}
       </button>
-      {action.error != null && <Problem error={action.error} />}
+      <Outcome of={action} done={props.done} />
     </>
+  )
+}
+
+/** A button for an action that cannot be undone: a dialog explains it before it runs. */
+export function ConfirmButton(props: WorkProps & { title: ComponentChildren; action: string }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  const action = useAction(async () => {
+    await props.work()
+    await refreshAll(props.refreshes ?? [])
+    dialog.current?.close()
+  })
+  return (
+    <>
+      <button type="button" class="danger" onClick={() => dialog.current?.showModal()}>
+        {props.action}
+      </button>
+      <dialog ref={dialog} aria-labelledby={heading}>
+        <h2 id={heading}>{props.title}</h2>
+        {props.children}
+        <Outcome of={action} />
+        <div class="row">
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Cancel
+          </button>
+          <button type="button" class="danger" {...unlessBusy(action)}>
+            {props.action}
+          </button>
+        </div>
+      </dialog>
+    </>
+  )
+}
+
+const pauseMs = 250
+
+/** A search field that reports its text after a pause, so that typing a word causes one request. */
+export function SearchField(props: { label: string; value: string; onChange(value: string): void }) {
+  const id = useId()
+  const [typed, type] = useState(props.value)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => type(props.value), [props.value])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const change = (value: string) => {
+    type(value)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => props.onChange(value), pauseMs)
+  }
+  return (
+    <search class="field">
+      <label for={id}>{props.label}</label>
+      <input id={id} type="search" dir="auto" value={typed} onInput={(event) => change(event.currentTarget.value)} />
+    </search>
   )
 }

@@ -1,5 +1,11 @@
+import type { UseQueryResult } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
+import { useLocation } from 'preact-iso'
 import { useEffect } from 'preact/hooks'
+import { toAddress } from '../addresses.ts'
+import { useData } from '../data/queries.ts'
+import { Empty } from './parts.tsx'
+import { Problem } from './problem.tsx'
 
 /** A page with its title, in the window and as its only first-level heading. */
 export function Page(props: { title: string; aside?: ComponentChildren; children: ComponentChildren }) {
@@ -21,4 +27,165 @@ export function useTitle(title: string): void {
   useEffect(() => {
     document.title = title === 'Skillstead' ? title : `${title} · Skillstead`
   }, [title])
+}
+
+/** The loaded data; before that a loading message, or the error. */
+export function Shown<T>({ of, children }: { of: UseQueryResult<T>; children: (data: T) => ComponentChildren }) {
+  const problem = of.error && <Problem error={of.error} retry={of.refetch} />
+  if (of.data === undefined) return problem || <Loading />
+  return (
+    <>
+      {problem}
+      {children(of.data)}
+    </>
+  )
+}
+
+export function Loading() {
+  return (
+    <p class="loading" role="status">
+      Loading…
+    </p>
+  )
+}
+
+interface ItemsProps<Data, Item> {
+  readonly of: UseQueryResult<Data>
+  items: (data: Data) => readonly Item[]
+  /** The message if there are no items. */
+  readonly empty?: ComponentChildren
+  readonly label?: string
+}
+
+/** Loaded items with links to their other pages. */
+function Items<Data extends object, Item>(
+  props: ItemsProps<Data, Item> & { children: (items: readonly Item[]) => ComponentChildren },
+) {
+  return (
+    <Shown of={props.of}>
+      {(data) => {
+        const items = props.items(data)
+        return (
+          <>
+            {items.length > 0 || props.empty === undefined ? props.children(items) : <Empty>{props.empty}</Empty>}
+            <Pager totalPages={'totalPages' in data ? Number(data.totalPages) : 1} />
+          </>
+        )
+      }}
+    </Shown>
+  )
+}
+
+/** A list of loaded items, with links to its other pages. */
+export function ItemList<Data extends object, Item>(
+  props: ItemsProps<Data, Item> & { class?: string; children: (item: Item) => ComponentChildren },
+) {
+  return (
+    <Items {...props}>
+      {(items) => (
+        <ul class={props.class ?? 'plain'} aria-label={props.label}>
+          {items.map(props.children)}
+        </ul>
+      )}
+    </Items>
+  )
+}
+
+export interface Column<Row> {
+  readonly title: string
+  /** Numbers are aligned at their end. */
+  readonly number?: boolean
+  /** The cell names the row. */
+  readonly names?: boolean
+  cell(row: Row): ComponentChildren
+}
+
+/** A table of loaded items, with links to its other pages. It scrolls on its own if it is wider than the page. */
+export function DataTable<Data extends object, Row>(
+  props: ItemsProps<Data, Row> & { columns: readonly Column<Row>[]; toKey: (row: Row) => string },
+) {
+  const { columns } = props
+  return (
+    <Items {...props}>
+      {(rows) => (
+        <div class="wide" role="region" aria-label={props.label} tabIndex={0}>
+          <table class="data">
+            <thead>
+              <tr>
+                {columns.map(({ title, number }) => (
+                  <th key={title} scope="col" class={number ? 'number' : undefined}>
+                    {title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr key={props.toKey(row)}>{columns.map((column) => toCell(column, row))}</tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Items>
+  )
+}
+
+function toCell<Row>({ title, number, names, cell }: Column<Row>, row: Row) {
+  const content = cell(row)
+  if (names) {
+    return (
+      <th key={title} scope="row">
+        {content}
+      </th>
+    )
+  }
+  return (
+    <td key={title} class={number ? 'number' : undefined}>
+      {content}
+    </td>
+  )
+}
+
+/** Links to the previous and next page; nothing if there is only one page. Default: the page in the address. */
+export function Pager({ totalPages, ...shown }: { page?: number; totalPages: number }) {
+  const { path, query } = useLocation()
+  const page = shown.page ?? toPageNumber(query.page)
+  if (totalPages <= 1) return null
+  const link = (number: number, title: string) => (
+    <a href={toAddress(path, { ...query, page: number === 1 ? undefined : `${number}` })} onClick={startOver}>
+      {title}
+    </a>
+  )
+  return (
+    <nav class="pager" aria-label="Pages">
+      {page > 1 && link(page - 1, 'Previous')}
+      <span>
+        Page {page} of {totalPages}
+      </span>
+      {page < totalPages && link(page + 1, 'Next')}
+    </nav>
+  )
+}
+
+/** Scrolls to the top and moves the focus there. */
+function startOver(): void {
+  document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true })
+  scrollTo(0, 0)
+}
+
+/** The page of a list that the address names. */
+export function usePaged<T>(key: readonly unknown[], load: (page: number) => Promise<T>): UseQueryResult<T> {
+  const page = usePage()
+  return useData([...key, page], () => load(page))
+}
+
+/** The page number in the address. Default: 1. */
+export function usePage(): number {
+  return toPageNumber(useLocation().query.page)
+}
+
+export function toPageNumber(text: string | undefined): number {
+  const page = Number(text ?? 1)
+  return Number.isInteger(page) && page > 0 ? page : 1
 }

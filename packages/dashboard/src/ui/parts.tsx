@@ -1,8 +1,15 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
-/** A relative time, with the exact one as its title. */
-export function Time({ at }: { at: string }) {
+/** A relative time, with the exact one as its title; optionally after a verb, such as `published`. */
+export function Time({ at, verb }: { at: string; verb?: string }) {
+  if (verb !== undefined) {
+    return (
+      <span>
+        {verb} <Time at={at} />
+      </span>
+    )
+  }
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
       {toAgo(Date.parse(at) - Date.now())}
@@ -95,6 +102,30 @@ function CopyButton({ text, label }: { text: string; label: string }) {
   )
 }
 
+/** A secret that the node shows only once, with a sentence about its use. */
+export function NewSecret(props: { label: string; text: string; children: ComponentChildren; onDone?: () => void }) {
+  return (
+    <section class="card secret" aria-label={props.label}>
+      <p role="status">{props.children}</p>
+      <Copyable text={props.text} />
+      {props.onDone && (
+        <button type="button" onClick={props.onDone}>
+          Done
+        </button>
+      )}
+    </section>
+  )
+}
+
+/** A link whose text is an untrusted name: the direction of its script does not change the text around it. */
+export function NameLink({ href, name }: { href: string; name: string }) {
+  return (
+    <a href={href}>
+      <bdi>{name}</bdi>
+    </a>
+  )
+}
+
 /** An empty state, with a hint what to do. */
 export function Empty({ children }: { children: ComponentChildren }) {
   return <div class="empty">{children}</div>
@@ -106,5 +137,19 @@ export function Notice({ children, tone = 'good' }: { children: ComponentChildre
     <p class={`notice ${tone}`} role="status">
       {children}
     </p>
+  )
+}
+
+/** Figures with their titles. */
+export function Figures({ of }: { of: readonly (readonly [title: string, value: ComponentChildren])[] }) {
+  return (
+    <dl class="figures">
+      {of.map(([title, value]) => (
+        <div key={title}>
+          <dt>{title}</dt>
+          {typeof value === 'number' ? <dd class="number">{value.toLocaleString('en')}</dd> : <dd>{value}</dd>}
+        </div>
+      ))}
+    </dl>
   )
 }

@@ -1,5 +1,8 @@
 import { useLocation } from 'preact-iso'
-import { toAddress } from '../data/use-address.ts'
+import { toAddress } from '../addresses.ts'
+import { api } from '../api.ts'
+import { useMe } from '../data/session.ts'
+import { useData } from '../data/queries.ts'
 
 const signInPath = '/account/sign-in'
 
@@ -27,4 +30,25 @@ export function toNextPlace(next: string | undefined): string {
   // A path that begins with two slashes, or with characters that browsers treat as such, names another host.
   if (origin !== location.origin || pathname.startsWith('//') || pathname === signInPath) return fallback
   return pathname + search
+}
+
+/** A link to the setup of a node without users; otherwise nothing. */
+export function SetupLink() {
+  const setup = useData(['setup'], () => api.getSetup())
+  if (!setup.data?.needed) return null
+  return (
+    <p class="notice fair">
+      This node has no users yet. <a href="/account/setup">Set it up</a> to become its administrator.
+    </p>
+  )
+}
+
+/** Tells a visitor what a login allows; nothing for signed-in users. */
+export function SignInTo({ children, class: kind }: { children: string; class?: string }) {
+  if (useMe() !== null) return null
+  return (
+    <p class={kind}>
+      <SignInLink>Sign in</SignInLink> to {children}.
+    </p>
+  )
 }

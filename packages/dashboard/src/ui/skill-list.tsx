@@ -1,7 +1,6 @@
 import type { api } from '../api.ts'
 import { addresses } from '../addresses.ts'
 import { Badge, Count, SecurityBadge, Time } from './parts.tsx'
-import { Marked } from './marked-text.tsx'
 
 export type Skill = Awaited<ReturnType<typeof api.searchSkills>>['skills'][number]
 
@@ -41,4 +40,19 @@ export function SkillList(props: { skills: readonly Skill[]; terms?: string; not
 /** The typed words, and the words of the skill that matched them. */
 function toTerms({ match }: Skill, typed: string): string {
   return [typed, ...(match?.terms ?? [])].join(' ')
+}
+
+/** Text with the words of a search marked at the beginning of words; anywhere in scripts without spaces. */
+export function Marked({ text, terms }: { text: string; terms: string }) {
+  const words = terms.toLowerCase().match(/\p{Ideographic}+|[\p{L}\p{N}\p{M}]{2,}/gu)
+  if (!words) return <>{text}</>
+  // Longest first, because the first matching alternative wins.
+  const longest = [...new Set(words)].toSorted((a, b) => b.length - a.length)
+  const pattern = new RegExp(`(${longest.map(toPattern).join('|')})`, 'giu')
+  return <>{text.split(pattern).map((part, place) => (place % 2 === 1 ? <mark key={place}>{part}</mark> : part))}</>
+}
+
+function toPattern(word: string): string {
+  const isSpaced = !/[\p{Ideographic}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(word)
+  return isSpaced ? `(?<![\\p{L}\\p{N}])${word}` : word
 }

@@ -1,25 +1,19 @@
 import { api } from '../../api.ts'
 import { addresses, toOwnPath } from '../../addresses.ts'
-import { refresh } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
 import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Badge, toCount } from '../../ui/parts.tsx'
+import { Badge, toCount, NameLink } from '../../ui/parts.tsx'
 
 /** The signed-in user, the plan, and the public profile. */
 export function OverviewPage() {
   const me = useMe()!
-  const action = useAction(async ({ displayName }: Record<string, string>) => {
-    await api.updateMe({ displayName })
-    await refresh('session')
-  })
+  const action = useAction(({ displayName }: Record<string, string>) => api.updateMe({ displayName }), ['session'])
   const { skills, packs, webhooks, followers, following } = me.counts
   return (
     <Page title={me.displayName || me.username}>
       <p class="facts">
-        <a href={addresses.user(me.username)}>
-          <bdi>{me.username}</bdi>
-        </a>
+        <NameLink href={addresses.user(me.username)} name={me.username} />
         <Badge>{me.plan} plan</Badge>
         {me.role === 'admin' && <Badge tone="good">administrator</Badge>}
         {me.verified.map((method) => (
@@ -49,10 +43,11 @@ type PictureType = 'image/png' | 'image/jpeg' | 'image/webp'
 
 function Picture() {
   const me = useMe()!
-  const change = useAction(async (file: File | null) => {
-    await api.updateMe({ avatar: file && { contentType: file.type as PictureType, content: await toBase64(file) } })
-    await refresh('session')
-  })
+  const change = useAction(
+    async (file: File | null) =>
+      api.updateMe({ avatar: file && { contentType: file.type as PictureType, content: await toBase64(file) } }),
+    ['session'],
+  )
   return (
     <>
       <h2>Picture</h2>

@@ -3,9 +3,8 @@ import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
 import { signIn, useMe } from '../../data/session.ts'
 import { Field, Form, useAction } from '../../ui/form.tsx'
-import { Page } from '../../ui/page.tsx'
+import { Page, Shown } from '../../ui/page.tsx'
 import { Copyable } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
 
 /** Creates the first user of a node, its administrator. The setup code proves access to the node's terminal. */
 export function SetupPage() {

@@ -3,8 +3,7 @@ import { isUnauthorized } from '../../data/queries.ts'
 import { signIn, useMe } from '../../data/session.ts'
 import { Field, Form, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
-import { SetupLink } from '../../ui/setup-link.tsx'
-import { toNextPlace } from '../../ui/sign-in-link.tsx'
+import { SetupLink, toNextPlace } from '../../ui/sign-in-link.tsx'
 
 /** Exchanges an API key for a session; the key itself is not stored. */
 export function SignInPage() {

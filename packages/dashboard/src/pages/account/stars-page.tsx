@@ -1,15 +1,12 @@
 import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
-import { useAddress } from '../../data/use-address.ts'
-import { Page } from '../../ui/page.tsx'
-import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { Page, Pager, Shown, usePage } from '../../ui/page.tsx'
 import { Empty } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
 
 /** The skills that the user starred. */
 export function StarsPage() {
-  const page = toPageNumber(useAddress().fields.page)
+  const page = usePage()
   const stars = useData(['stars', page], () => api.listStars({ page }))
   return (
     <Page title="Stars">
@@ -18,15 +15,13 @@ export function StarsPage() {
           <>
             {skills.length === 0 ? (
               <Empty>
-                <p>
-                  You have not starred any skills yet. Use the star on the page of <a href="/">a skill</a> to list it
-                  here.
-                </p>
+                You have not starred any skills yet. Use the star on the page of <a href="/">a skill</a> to list it
+                here.
               </Empty>
             ) : (
               <SkillList skills={skills} />
             )}
-            <Pager page={page} totalPages={totalPages} />
+            <Pager totalPages={totalPages} />
           </>
         )}
       </Shown>

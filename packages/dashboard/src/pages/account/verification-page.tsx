@@ -1,12 +1,8 @@
 import { api } from '../../api.ts'
-import { refresh, useData } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
-import { useAddress } from '../../data/use-address.ts'
 import { Field, Form, Select, useAction } from '../../ui/form.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { Page, Pager, Shown, usePaged } from '../../ui/page.tsx'
 import { Badge, Copyable, Time, type Tone } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
 
 const methods = [
   ['domain', 'A domain that I own'],
@@ -19,31 +15,27 @@ const tones: Record<string, Tone> = { verified: 'good', rejected: 'bad', pending
 /** Author verification: requests a proof, shows the instructions and the state. */
 export function VerificationPage() {
   const { username } = useMe()!
-  const page = toPageNumber(useAddress().fields.page)
-  const own = useData(['verifications', username, page], () => api.listOwnVerifications({ username, page }))
-  const action = useAction(async ({ method, proof = '' }: Record<string, string>) => {
-    await api.verifyAuthor({ username, method: method as Method, proof })
-    await refresh('verifications')
-  })
+  const own = usePaged(['verifications', username], (page) => api.listOwnVerifications({ username, page }))
+  const action = useAction(
+    ({ method, proof = '' }: Record<string, string>) => api.verifyAuthor({ username, method: method as Method, proof }),
+    ['verifications'],
+  )
   return (
     <Page title="Verification">
       <p class="faint">
         Skills of verified authors have a mark. To prove your identity, publish a token in a place that only you
         control.
       </p>
-      <details class="card">
-        <summary>Request verification</summary>
-        <Form action={action} submit="Ask">
-          <Select label="Method" name="method" options={methods} />
-          <Field
-            label="Proof"
-            name="proof"
-            required
-            maxLength={1000}
-            hint="The domain; the URL of a gist or of a file in your repository; or a description."
-          />
-        </Form>
-      </details>
+      <Form card="Request verification" action={action} submit="Ask">
+        <Select label="Method" name="method" options={methods} />
+        <Field
+          label="Proof"
+          name="proof"
+          required
+          maxLength={1000}
+          hint="The domain; the URL of a gist or of a file in your repository; or a description."
+        />
+      </Form>
       <Shown of={own}>
         {({ verifications, totalPages }) => (
           <>
@@ -54,14 +46,8 @@ export function VerificationPage() {
                     <Badge tone={tones[one.status]}>{one.status}</Badge>
                     <strong>{one.method}</strong>
                     <bdi>{one.proof}</bdi>
-                    <span>
-                      asked <Time at={one.createdAt} />
-                    </span>
-                    {one.checkedAt && (
-                      <span>
-                        looked at <Time at={one.checkedAt} />
-                      </span>
-                    )}
+                    <Time at={one.createdAt} verb="asked" />
+                    {one.checkedAt && <Time at={one.checkedAt} verb="looked at" />}
                   </p>
                   {one.status === 'pending' && (
                     <>
@@ -73,7 +59,7 @@ export function VerificationPage() {
                 </li>
               ))}
             </ul>
-            <Pager page={page} totalPages={totalPages} />
+            <Pager totalPages={totalPages} />
           </>
         )}
       </Shown>

@@ -1,12 +1,9 @@
 import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
-import { useAddress } from '../../data/use-address.ts'
-import { SearchField } from '../../ui/search-field.tsx'
-import { Page } from '../../ui/page.tsx'
-import { toPageNumber } from '../../ui/pager.tsx'
+import { useAddress } from '../../addresses.ts'
+import { SearchField } from '../../ui/form.tsx'
+import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
 import { Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
-import { Queue } from './queue.tsx'
 
 /** The audit log of the node. */
 export function AuditPage() {
@@ -21,21 +18,17 @@ export function AuditPage() {
         value={actor ?? ''}
         onChange={(value) => change({ actor: value, page: undefined }, true)}
       />
-      <Shown of={found}>
-        {({ entries, totalPages }) => (
-          <Queue items={entries} label="Entries" empty="No entries." page={page} totalPages={totalPages}>
-            {(entry) => (
-              <li key={entry.id} class="facts">
-                <Time at={entry.at} />
-                <strong>{entry.action}</strong>
-                <bdi>{entry.subject}</bdi>
-                <span>by {entry.actor ?? 'the node'}</span>
-                {Object.keys(entry.data).length > 0 && <code>{JSON.stringify(entry.data)}</code>}
-              </li>
-            )}
-          </Queue>
+      <ItemList of={found} items={({ entries }) => entries} label="Entries" empty="No entries.">
+        {(entry) => (
+          <li key={entry.id} class="facts">
+            <Time at={entry.at} />
+            <strong>{entry.action}</strong>
+            <bdi>{entry.subject}</bdi>
+            <span>by {entry.actor ?? 'the node'}</span>
+            {Object.keys(entry.data).length > 0 && <code>{JSON.stringify(entry.data)}</code>}
+          </li>
         )}
-      </Shown>
+      </ItemList>
     </Page>
   )
 }

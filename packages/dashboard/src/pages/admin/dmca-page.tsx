@@ -1,15 +1,10 @@
 import { api } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { refresh, useData } from '../../data/queries.ts'
-import { useAddress } from '../../data/use-address.ts'
-import { Page } from '../../ui/page.tsx'
-import { toPageNumber } from '../../ui/pager.tsx'
-import { Badge, Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
+import { Page, ItemList, usePage } from '../../ui/page.tsx'
+import { Badge, Time, NameLink } from '../../ui/parts.tsx'
 import { Statements, toCaseWords } from '../takedowns/statements.tsx'
-import { Decide } from './decide.tsx'
-import { Queue } from './queue.tsx'
-import { StatusFilter, useStatus } from './status-filter.tsx'
+import { Decide, StatusFilter, useStatus } from './decide.tsx'
 
 type Case = Awaited<ReturnType<typeof api.listDmca>>['cases'][number]
 type Status = Case['status']
@@ -31,25 +26,15 @@ const nextOf: Readonly<Partial<Record<Status, readonly (readonly [Status, string
 
 /** Takedown cases with the statements of the parties. */
 export function DmcaPage() {
-  const page = toPageNumber(useAddress().fields.page)
+  const page = usePage()
   const status = useStatus(statuses, '')
   const cases = useData(['dmca', status, page], () => api.listDmca({ status: status || undefined, page }))
   return (
     <Page title="Takedowns">
       <StatusFilter label="State" all={statuses} value={status} />
-      <Shown of={cases}>
-        {(found) => (
-          <Queue
-            items={found.cases}
-            label="Cases"
-            empty="No cases in this state."
-            page={page}
-            totalPages={found.totalPages}
-          >
-            {(one) => <CaseItem key={one.id} of={one} />}
-          </Queue>
-        )}
-      </Shown>
+      <ItemList of={cases} items={(found) => found.cases} label="Cases" empty="No cases in this state.">
+        {(one) => <CaseItem key={one.id} of={one} />}
+      </ItemList>
     </Page>
   )
 }
@@ -60,20 +45,10 @@ function CaseItem({ of }: { of: Case }) {
   const mayDecide = next && (of.status !== 'removed' || (of.counterNotices?.length ?? 0) > 0)
   return (
     <li>
-      <h2>
-        {of.skill ? (
-          <a href={addresses.skill(name)}>
-            <bdi>{name}</bdi>
-          </a>
-        ) : (
-          name
-        )}
-      </h2>
+      <h2>{of.skill ? <NameLink href={addresses.skill(name)} name={name} /> : name}</h2>
       <p class="facts">
         <Badge tone={next ? 'fair' : 'plain'}>{toCaseWords(of.status)}</Badge>
-        <span>
-          came <Time at={of.submittedAt} />
-        </span>
+        <Time at={of.submittedAt} verb="came" />
         {of.counterNoticeUntil && (
           <span>
             restored <Time at={of.counterNoticeUntil} /> unless a court action is recorded

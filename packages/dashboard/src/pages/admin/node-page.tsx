@@ -2,11 +2,9 @@ import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { refresh, useData } from '../../data/queries.ts'
-import { ConfirmButton } from '../../ui/confirm.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Badge, Notice, Time, toCount } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
-import { Figures } from './figures.tsx'
+import { ConfirmButton } from '../../ui/form.tsx'
+import { Page, Shown } from '../../ui/page.tsx'
+import { Badge, Notice, Time, toCount, Figures } from '../../ui/parts.tsx'
 
 type Overview = Awaited<ReturnType<typeof api.getOverview>>
 

@@ -1,15 +1,9 @@
 import { api } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { refresh, useData } from '../../data/queries.ts'
-import { useAddress } from '../../data/use-address.ts'
-import { Page } from '../../ui/page.tsx'
-import { toPageNumber } from '../../ui/pager.tsx'
-import { Badge, Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
-import { Decide } from './decide.tsx'
-import { ModerationDecision } from './moderation-decision.tsx'
-import { Queue } from './queue.tsx'
-import { StatusFilter, useStatus } from './status-filter.tsx'
+import { Page, ItemList, usePage } from '../../ui/page.tsx'
+import { Badge, Time, NameLink } from '../../ui/parts.tsx'
+import { Decide, ModerationDecision, StatusFilter, useStatus } from './decide.tsx'
 
 type Report = Awaited<ReturnType<typeof api.listReports>>['reports'][number]
 
@@ -28,25 +22,15 @@ const decisions = {
 
 /** Reports of skills, appeals of their owners, and the flagged and hidden skills. */
 export function ReportsPage() {
-  const page = toPageNumber(useAddress().fields.page)
+  const page = usePage()
   const status = useStatus(statuses, 'open')
   const reports = useData(['reports', status, page], () => api.listReports({ status: status || undefined, page }))
   return (
     <Page title="Reports">
       <StatusFilter label="State" all={statuses} value={status} />
-      <Shown of={reports}>
-        {(found) => (
-          <Queue
-            items={found.reports}
-            label="Reports"
-            empty="No reports in this state."
-            page={page}
-            totalPages={found.totalPages}
-          >
-            {(report) => <ReportItem key={report.id} report={report} />}
-          </Queue>
-        )}
-      </Shown>
+      <ItemList of={reports} items={(found) => found.reports} label="Reports" empty="No reports in this state.">
+        {(report) => <ReportItem key={report.id} report={report} />}
+      </ItemList>
       <Moderated />
     </Page>
   )
@@ -57,9 +41,7 @@ function ReportItem({ report }: { report: Report }) {
   return (
     <li>
       <h2>
-        <a href={addresses.skill(skill.fullName)}>
-          <bdi>{skill.fullName}</bdi>
-        </a>
+        <NameLink href={addresses.skill(skill.fullName)} name={skill.fullName} />
       </h2>
       <p class="facts">
         <Badge tone={report.status === 'open' ? 'fair' : 'plain'}>{report.status}</Badge>
@@ -86,29 +68,28 @@ function ReportItem({ report }: { report: Report }) {
 }
 
 function Moderated() {
-  const found = useData(['moderated'], () => api.listModerated({}))
+  const found = useData(['moderated'], async () => (await api.listModerated({})).skills)
   return (
     <section>
       <h2>Flagged and hidden skills</h2>
-      <Shown of={found}>
-        {({ skills }) => (
-          <Queue items={skills} label="Flagged and hidden skills" empty="No skill is flagged or hidden.">
-            {({ fullName, state, reason, decidedAt }) => (
-              <li key={fullName}>
-                <p class="facts">
-                  <Badge tone="bad">{state}</Badge>
-                  <a href={addresses.skill(fullName)}>
-                    <bdi>{fullName}</bdi>
-                  </a>
-                  <span dir="auto">{reason}</span>
-                  {decidedAt && <Time at={decidedAt} />}
-                </p>
-                <ModerationDecision name={fullName} />
-              </li>
-            )}
-          </Queue>
+      <ItemList
+        of={found}
+        items={(skills) => skills}
+        label="Flagged and hidden skills"
+        empty="No skill is flagged or hidden."
+      >
+        {({ fullName, state, reason, decidedAt }) => (
+          <li key={fullName}>
+            <p class="facts">
+              <Badge tone="bad">{state}</Badge>
+              <NameLink href={addresses.skill(fullName)} name={fullName} />
+              <span dir="auto">{reason}</span>
+              {decidedAt && <Time at={decidedAt} />}
+            </p>
+            <ModerationDecision name={fullName} />
+          </li>
         )}
-      </Shown>
+      </ItemList>
     </section>
   )
 }

@@ -1,11 +1,9 @@
 import { api } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
-import { refresh, useData } from '../../data/queries.ts'
-import { ActionButton, useAction } from '../../ui/form.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Empty, Notice, Time, toBytesText } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
-import { Figures } from './figures.tsx'
+import { useData } from '../../data/queries.ts'
+import { ActionButton } from '../../ui/form.tsx'
+import { Page, Shown } from '../../ui/page.tsx'
+import { Empty, Time, toBytesText, Figures, NameLink } from '../../ui/parts.tsx'
 
 /** The disk use of the registry, and its backups. */
 export function StoragePage() {
@@ -28,9 +26,7 @@ export function StoragePage() {
             <ol>
               {use.largest.map(({ fullName, bytes }) => (
                 <li key={fullName}>
-                  <a href={addresses.skill(fullName)}>
-                    <bdi>{fullName}</bdi>
-                  </a>{' '}
+                  <NameLink href={addresses.skill(fullName)} name={fullName} />{' '}
                   <span class="faint">{toBytesText(bytes)}</span>
                 </li>
               ))}
@@ -45,10 +41,6 @@ export function StoragePage() {
 
 function Backups() {
   const backups = useData(['operator', 'backups'], () => api.listBackups())
-  const make = useAction(async () => {
-    await api.createBackup({})
-    await refresh('operator', 'backups')
-  })
   return (
     <section>
       <h2>Backups</h2>
@@ -61,12 +53,15 @@ function Backups() {
               <p class="faint">
                 Complete, verified copies, made while the node is running, in <code>{folder}</code>.
               </p>
-              <ActionButton action={make}>Back up now</ActionButton>
-              {make.done && <Notice>The backup was created and verified.</Notice>}
+              <ActionButton
+                work={() => api.createBackup({})}
+                refreshes={[['operator', 'backups']]}
+                done="The backup was created and verified."
+              >
+                Back up now
+              </ActionButton>
               {made.length === 0 ? (
-                <Empty>
-                  <p>There are no backups yet.</p>
-                </Empty>
+                <Empty>There are no backups yet.</Empty>
               ) : (
                 <ul class="plain" aria-label="Backups">
                   {made.map(({ name, bytes, createdAt }) => (

@@ -1,13 +1,11 @@
 import '../../styles/people.css'
 import { useRoute } from 'preact-iso'
 import { api } from '../../api.ts'
-import { addresses } from '../../addresses.ts'
+import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { useData } from '../../data/queries.ts'
-import { toAddress, useAddress } from '../../data/use-address.ts'
-import { Page } from '../../ui/page.tsx'
-import { Badge, Empty, Time } from '../../ui/parts.tsx'
+import { Page, Shown } from '../../ui/page.tsx'
+import { Badge, Empty, Time, NameLink } from '../../ui/parts.tsx'
 import { Problem } from '../../ui/problem.tsx'
-import { Shown } from '../../ui/shown.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 
 type Agent = Awaited<ReturnType<typeof api.getAgent>>
@@ -100,9 +98,10 @@ function Actions({ actions, none }: { actions: readonly Action[]; none: string }
           </span>
           <span dir="auto">{action.detail}</span>
           {action.skill && (
-            <a href={addresses.skill(action.skill, action.type === 'reviewed' ? 'reviews' : '')}>
-              <bdi>{action.skill}</bdi>
-            </a>
+            <NameLink
+              href={addresses.skill(action.skill, action.type === 'reviewed' ? 'reviews' : '')}
+              name={action.skill}
+            />
           )}
           <span class="faint">
             <Time at={action.at} />

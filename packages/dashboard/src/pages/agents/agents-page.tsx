@@ -1,14 +1,10 @@
 import '../../styles/people.css'
 import { api } from '../../api.ts'
-import { addresses } from '../../addresses.ts'
+import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { useKeptData } from '../../data/queries.ts'
-import { toAddress, useAddress } from '../../data/use-address.ts'
-import { DataTable } from '../../ui/data-table.tsx'
+import { DataTable, Page, toPageNumber, type Column } from '../../ui/page.tsx'
 import { Field } from '../../ui/form.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Pager, toPageNumber } from '../../ui/pager.tsx'
-import { Empty, Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
+import { Time, NameLink } from '../../ui/parts.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 
 type Agent = Awaited<ReturnType<typeof api.listAgents>>['agents'][number]
@@ -20,15 +16,19 @@ const sorts = [
   ['reviews', 'Most reviews'],
 ] as const
 
-const columns = [
-  { title: 'Rank', number: true },
-  { title: 'Agent' },
-  { title: 'Platform' },
-  { title: 'Trust', number: true },
-  { title: 'Reviews', number: true },
-  { title: 'Published', number: true },
-  { title: 'Installs', number: true },
-  { title: 'Last seen' },
+const columns: readonly Column<Agent & { rank: number }>[] = [
+  { title: 'Rank', number: true, cell: ({ rank }) => rank },
+  {
+    title: 'Agent',
+    names: true,
+    cell: ({ agentKey, displayName }) => <NameLink href={addresses.agent(agentKey)} name={displayName} />,
+  },
+  { title: 'Platform', cell: ({ platformId }) => platformId },
+  { title: 'Trust', number: true, cell: ({ trustScore }) => trustScore },
+  { title: 'Reviews', number: true, cell: ({ reviewCount }) => reviewCount.toLocaleString('en') },
+  { title: 'Published', number: true, cell: ({ publishedCount }) => publishedCount.toLocaleString('en') },
+  { title: 'Installs', number: true, cell: ({ installCount }) => installCount.toLocaleString('en') },
+  { title: 'Last seen', cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
 ]
 
 const pageSize = 20
@@ -61,66 +61,39 @@ export default function AgentsPage() {
           onChange={(event) => change({ platform: event.currentTarget.value.trim(), page: undefined })}
         />
       </div>
-      <Shown of={found}>
-        {({ agents, page, totalPages }) =>
-          agents.length === 0 ? (
-            <NoAgents platform={platform} />
-          ) : (
-            <>
-              <DataTable label="Agents" columns={columns}>
-                {agents.map((agent, place) => (
-                  <AgentRow key={agent.agentKey} agent={agent} rank={(page - 1) * pageSize + place + 1} />
-                ))}
-              </DataTable>
-              <Pager page={page} totalPages={totalPages} />
-            </>
-          )
+      <DataTable
+        of={found}
+        items={({ agents, page }) =>
+          agents.map((agent, place) => ({ ...agent, rank: (page - 1) * pageSize + place + 1 }))
         }
-      </Shown>
+        label="Agents"
+        columns={columns}
+        toKey={({ agentKey }) => agentKey}
+        empty={<NoAgents platform={platform} />}
+      />
     </Page>
-  )
-}
-
-function AgentRow({ agent, rank }: { agent: Agent; rank: number }) {
-  return (
-    <tr>
-      <td class="number">{rank}</td>
-      <th scope="row">
-        <a href={addresses.agent(agent.agentKey)}>
-          <bdi>{agent.displayName}</bdi>
-        </a>
-      </th>
-      <td>{agent.platformId}</td>
-      <td class="number">{agent.trustScore}</td>
-      <td class="number">{agent.reviewCount.toLocaleString('en')}</td>
-      <td class="number">{agent.publishedCount.toLocaleString('en')}</td>
-      <td class="number">{agent.installCount.toLocaleString('en')}</td>
-      <td>
-        <Time at={agent.lastSeenAt} />
-      </td>
-    </tr>
   )
 }
 
 function NoAgents({ platform }: { platform: string | undefined }) {
   if (platform === undefined) {
     return (
-      <Empty>
+      <>
         <h2>No agents yet</h2>
         <p>
           An agent registers itself with <a href="/docs">POST /api/v1/agents</a>, or with its first review.
         </p>
-      </Empty>
+      </>
     )
   }
   return (
-    <Empty>
+    <>
       <h2>
         No agents on the platform <bdi>{platform}</bdi>
       </h2>
       <p>
         Platform names are lower-case. <a href="/agents">Show all agents</a>
       </p>
-    </Empty>
+    </>
   )
 }

@@ -1,13 +1,11 @@
 import '../../styles/catalogue.css'
 import { api } from '../../api.ts'
 import { useKeptData } from '../../data/queries.ts'
-import { toAddress, useAddress } from '../../data/use-address.ts'
-import { Page } from '../../ui/page.tsx'
-import { Pager } from '../../ui/pager.tsx'
+import { toAddress, useAddress } from '../../addresses.ts'
+import { Page, Pager, Shown } from '../../ui/page.tsx'
 import { Empty } from '../../ui/parts.tsx'
 import { Select } from '../../ui/form.tsx'
-import { Shown } from '../../ui/shown.tsx'
-import { SetupLink } from '../../ui/setup-link.tsx'
+import { SetupLink } from '../../ui/sign-in-link.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
 import { Chips, Filters } from './filters.tsx'
 import { EmptyCatalogue, NothingFound } from './nothing-found.tsx'
@@ -60,7 +58,7 @@ export function CataloguePage() {
                     <a href={toAddress('/', { ...fields, page: undefined })}>Go to the first page</a>
                   </Empty>
                 )}
-                {skills.length > 0 && <Pager page={page} totalPages={totalPages} />}
+                {skills.length > 0 && <Pager totalPages={totalPages} />}
               </>
             )}
           </Shown>

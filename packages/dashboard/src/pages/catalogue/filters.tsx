@@ -1,4 +1,4 @@
-import { toAddress } from '../../data/use-address.ts'
+import { toAddress } from '../../addresses.ts'
 import { CategorySelect } from '../../ui/category-select.tsx'
 import { Check, Field, Select } from '../../ui/form.tsx'
 import type { Chip } from './search-address.ts'

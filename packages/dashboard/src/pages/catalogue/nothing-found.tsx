@@ -1,6 +1,6 @@
 import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
-import { toAddress } from '../../data/use-address.ts'
+import { toAddress } from '../../addresses.ts'
 import { Copyable, Empty } from '../../ui/parts.tsx'
 import { withoutFilters, type Chip } from './search-address.ts'
 

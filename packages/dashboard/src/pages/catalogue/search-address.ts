@@ -1,5 +1,5 @@
 import type { api } from '../../api.ts'
-import { toPageNumber } from '../../ui/pager.tsx'
+import { toPageNumber } from '../../ui/page.tsx'
 
 type Wanted = NonNullable<Parameters<typeof api.searchSkills>[0]>
 

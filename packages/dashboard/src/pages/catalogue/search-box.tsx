@@ -2,8 +2,8 @@ import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
-import { Marked } from '../../ui/marked-text.tsx'
 import { createPace } from './search-pace.ts'
+import { Marked } from '../../ui/skill-list.tsx'
 
 /** One per window, so that it persists when the user leaves the page and returns. */
 const pace = createPace()

@@ -1,15 +1,13 @@
 import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { useData, refresh } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
-import { useAddress } from '../../data/use-address.ts'
-import { Check, Select } from '../../ui/form.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Pager, toPageNumber } from '../../ui/pager.tsx'
-import { Badge, Count, Empty, SecurityBadge, Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
+import { useAddress } from '../../addresses.ts'
+import { Check, Select, ConfirmButton, Field, Form, useAction, TextArea } from '../../ui/form.tsx'
+import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
+import { Badge, Count, SecurityBadge, Time } from '../../ui/parts.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
-import { NewEntry, RemoveEntry } from './index-entry.tsx'
-import { ScanForm } from './scan-form.tsx'
+import { useState } from 'preact/hooks'
+import { Findings, Verdict } from '../../ui/findings.tsx'
 
 const registryOptions = [
   ['all', 'All'],
@@ -64,43 +62,37 @@ function Known() {
           Scanned
         </Check>
       </div>
-      <Shown of={found}>
-        {({ externalSkills, total, page, totalPages }) => (
+      <ItemList
+        of={found}
+        items={({ externalSkills }) => externalSkills}
+        empty={
           <>
-            {externalSkills.length === 0 && (
-              <Empty>
-                <p>None are known{total === 0 && registry === 'all' && !verified ? ' yet' : ' of this kind'}.</p>
-                <p>They appear here when a user reports an install from another registry, or imports a list.</p>
-              </Empty>
-            )}
-            <ul class="plain">
-              {externalSkills.map((skill) => (
-                <li key={skill.id}>
-                  <h2>
-                    <a href={toWebAddress(skill.url)} rel="noopener noreferrer nofollow">
-                      <bdi>{skill.name}</bdi>
-                    </a>
-                  </h2>
-                  <p dir="auto">{skill.description}</p>
-                  <p class="facts">
-                    <Badge>{skill.registry}</Badge>
-                    <SecurityBadge score={skill.securityScore} />
-                    {skill.author && <bdi>{skill.author}</bdi>}
-                    <Count of={skill.installs} unit="install" />
-                    {skill.scannedAt && (
-                      <span>
-                        scanned <Time at={skill.scannedAt} />
-                      </span>
-                    )}
-                  </p>
-                  {isAdmin && <RemoveEntry id={skill.id} name={skill.name} />}
-                </li>
-              ))}
-            </ul>
-            <Pager page={page} totalPages={totalPages} />
+            <p>
+              None are known{found.data?.total === 0 && registry === 'all' && !verified ? ' yet' : ' of this kind'}.
+            </p>
+            <p>They appear here when a user reports an install from another registry, or imports a list.</p>
           </>
+        }
+      >
+        {(skill) => (
+          <li key={skill.id}>
+            <h2>
+              <a href={toWebAddress(skill.url)} rel="noopener noreferrer nofollow">
+                <bdi>{skill.name}</bdi>
+              </a>
+            </h2>
+            <p dir="auto">{skill.description}</p>
+            <p class="facts">
+              <Badge>{skill.registry}</Badge>
+              <SecurityBadge score={skill.securityScore} />
+              {skill.author && <bdi>{skill.author}</bdi>}
+              <Count of={skill.installs} unit="install" />
+              {skill.scannedAt && <Time at={skill.scannedAt} verb="scanned" />}
+            </p>
+            {isAdmin && <RemoveEntry id={skill.id} name={skill.name} />}
+          </li>
         )}
-      </Shown>
+      </ItemList>
     </>
   )
 }
@@ -108,4 +100,81 @@ function Known() {
 /** Only http and https links: other schemes can run code. */
 function toWebAddress(url: string): string | undefined {
   return /^https?:\/\//i.test(url) ? url : undefined
+}
+
+/** For administrators: adds a skill of another registry to the index, and scans it. */
+export function NewEntry() {
+  const action = useAction(({ url = '' }: Record<string, string>) => api.addExternal({ url: url.trim() }), ['external'])
+  return (
+    <Form card="Add a skill to this list" action={action} submit="Add and scan it" done="Added to the list.">
+      <Field
+        label="URL"
+        name="url"
+        required
+        maxLength={2000}
+        placeholder="https://github.com/owner/repository"
+        hint="A URL as above, or a source such as owner/repo@skill. Adding it again scans it again."
+      />
+    </Form>
+  )
+}
+
+export function RemoveEntry({ id, name }: { id: string; name: string }) {
+  const work = async () => {
+    await api.deleteExternal({ id })
+    await refresh('external')
+  }
+  return (
+    <ConfirmButton action="Remove" title={`Remove ${name} from the list?`} work={work}>
+      <p>It returns when a user adds it again, or reports an install of it.</p>
+    </ConfirmButton>
+  )
+}
+
+type Report = Extract<Awaited<ReturnType<typeof api.scanExternal>>, { score: number }>
+
+/** Scans a skill by its URL or its text, and shows the report. */
+export function ScanForm() {
+  const [report, setReport] = useState<Report>()
+  const action = useAction(async ({ url, content }: Record<string, string>) => {
+    setReport(undefined)
+    setReport((await api.scanExternal(url ? { url } : { content })) as Report)
+  })
+  return (
+    <section class="card">
+      <h2>Scan a skill before you install it</h2>
+      <Form action={action} submit="Scan">
+        <Field
+          label="Address"
+          name="url"
+          type="url"
+          placeholder="https://github.com/owner/repository"
+          hint="A skill's folder on GitHub, its SKILL.md, or an archive. Only public addresses are read."
+        />
+        <TextArea label="Or the text of a SKILL.md" name="content" rows={6} hint="Used if there is no URL." />
+      </Form>
+      {report && (
+        <section aria-label="The report">
+          <h3>The report</h3>
+          <Verdict of={report} />
+          <p class="faint">
+            Scanned <Time at={report.scannedAt} /> by the rules {report.rulesVersion}. <code>{report.digest}</code>
+          </p>
+          <Findings findings={report.findings} />
+          {report.cut.length > 0 && (
+            <>
+              <h3>Not scanned</h3>
+              <ul>
+                {report.cut.map(({ path, reason }) => (
+                  <li key={path}>
+                    <bdi>{path}</bdi>: {reason}
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </section>
+      )}
+    </section>
+  )
 }

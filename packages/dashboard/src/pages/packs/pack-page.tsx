@@ -3,14 +3,11 @@ import { api } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { refresh, useData } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
-import { ConfirmButton } from '../../ui/confirm.tsx'
-import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
-import { Page, useTitle } from '../../ui/page.tsx'
+import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { Page, useTitle, Shown } from '../../ui/page.tsx'
 import { Badge, Copyable, Empty, Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
-import { BudgetBar } from './budget.tsx'
-import { toLines, toMembers, visibilityOptions, type Visibility } from './members.ts'
+import { BudgetBar, toLines, toMembers, visibilityOptions, type Visibility } from './pack-parts.tsx'
 
 type Pack = Awaited<ReturnType<typeof api.getPack>>
 
@@ -40,16 +37,12 @@ function PackShown({ pack }: { pack: Pack }) {
         <span>
           by <a href={addresses.user(pack.curator.username)}>{pack.curator.username}</a>
         </span>
-        <span>
-          changed <Time at={pack.updatedAt} />
-        </span>
+        <Time at={pack.updatedAt} verb="changed" />
       </p>
       <div class="beside">
         <section aria-label="Skills of the pack">
           {pack.skills.length === 0 ? (
-            <Empty>
-              <p>This pack is empty.</p>
-            </Empty>
+            <Empty>This pack is empty.</Empty>
           ) : (
             <SkillList skills={pack.skills} notes={pack.skills.map(toNote)} />
           )}

@@ -1,15 +1,12 @@
 import { api } from '../../api.ts'
-import { addresses } from '../../addresses.ts'
-import { useData } from '../../data/queries.ts'
+import { addresses, toAddress, useAddress } from '../../addresses.ts'
+import { useData, refresh } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
-import { toAddress, useAddress } from '../../data/use-address.ts'
-import { SearchField } from '../../ui/search-field.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Pager, toPageNumber } from '../../ui/pager.tsx'
-import { Empty, Time, toCount } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
-import { Budget } from './budget.tsx'
-import { NewPack } from './new-pack.tsx'
+import { SearchField, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { Page, Pager, toPageNumber, Shown } from '../../ui/page.tsx'
+import { Empty, Time, toCount, NameLink } from '../../ui/parts.tsx'
+import { Budget, toMembers, visibilityOptions, type Visibility } from './pack-parts.tsx'
+import { useLocation } from 'preact-iso'
 
 /** Packs: collections of skills for one purpose. */
 export default function PacksPage() {
@@ -30,16 +27,14 @@ export default function PacksPage() {
         </p>
       )}
       <Shown of={found}>
-        {({ packs, total, page, totalPages }) => (
+        {({ packs, total, totalPages }) => (
           <>
             {packs.length === 0 && <NoPacks query={wanted.q} curator={wanted.curator} />}
             <ul class="plain" aria-label={toCount(total, 'pack')}>
               {packs.map((pack) => (
                 <li key={pack.slug}>
                   <h2>
-                    <a href={addresses.pack(pack.slug)}>
-                      <bdi>{pack.name}</bdi>
-                    </a>
+                    <NameLink href={addresses.pack(pack.slug)} name={pack.name} />
                   </h2>
                   <p dir="auto">{pack.description}</p>
                   <p class="facts">
@@ -51,7 +46,7 @@ export default function PacksPage() {
                 </li>
               ))}
             </ul>
-            <Pager page={page} totalPages={totalPages} />
+            <Pager totalPages={totalPages} />
           </>
         )}
       </Shown>
@@ -79,5 +74,35 @@ function NoPacks({ query, curator }: { query: string; curator?: string }) {
         </p>
       )}
     </Empty>
+  )
+}
+
+/** Creates a pack; its skills are named one per line. */
+export function NewPack() {
+  const { route } = useLocation()
+  const action = useAction(async (fields: Record<string, string>) => {
+    const { slug } = await api.createPack({
+      name: fields.name!,
+      slug: fields.slug || undefined,
+      description: fields.description ?? '',
+      skills: toMembers(fields.skills ?? ''),
+      visibility: fields.visibility as Visibility,
+    })
+    await refresh('packs')
+    route(addresses.pack(slug))
+  })
+  return (
+    <Form card="Create a pack" action={action} submit="Create pack">
+      <Field label="Name" name="name" required maxLength={100} />
+      <Field label="Slug" name="slug" pattern="[a-z0-9\-]+" hint="Part of its URL. Empty: derived from the name." />
+      <TextArea label="Description" name="description" maxLength={2000} />
+      <TextArea
+        label="Skills"
+        name="skills"
+        hint="One per line: owner/name, with @1.2.0 appended to pin a version."
+        rows={6}
+      />
+      <Select label="Visibility" name="visibility" options={visibilityOptions} />
+    </Form>
   )
 }

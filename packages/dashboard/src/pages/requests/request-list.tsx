@@ -1,16 +1,13 @@
 import { api } from '../../api.ts'
-import { addresses } from '../../addresses.ts'
+import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { useKeptData } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
-import { toAddress, useAddress } from '../../data/use-address.ts'
 import { Select } from '../../ui/form.tsx'
-import { Pager, toPageNumber } from '../../ui/pager.tsx'
-import { Badge, Empty, Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
+import { Pager, toPageNumber, Shown } from '../../ui/page.tsx'
+import { Badge, Empty, Time, NameLink } from '../../ui/parts.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
-import { statusTitles, type SkillRequest, type Status } from './request-data.ts'
-import { Vote } from './vote.tsx'
+import { statusTitles, type SkillRequest, type Status, Vote } from './request-parts.tsx'
 
 const sorts = [
   ['votes', 'Most votes'],
@@ -44,7 +41,7 @@ export function RequestList() {
         <VotingHint />
       </div>
       <Shown of={found}>
-        {({ requests, page, totalPages }) =>
+        {({ requests, totalPages }) =>
           requests.length === 0 ? (
             <NoRequests status={status} />
           ) : (
@@ -54,7 +51,7 @@ export function RequestList() {
                   <RequestItem key={request.id} request={request} />
                 ))}
               </ul>
-              <Pager page={page} totalPages={totalPages} />
+              <Pager totalPages={totalPages} />
             </>
           )
         }
@@ -78,9 +75,7 @@ function RequestItem({ request }: { request: SkillRequest }) {
       <Vote request={request} />
       <div>
         <h2>
-          <a href={toAddress('/requests', { id: request.id })}>
-            <bdi>{request.title}</bdi>
-          </a>
+          <NameLink href={toAddress('/requests', { id: request.id })} name={request.title} />
         </h2>
         <p class="clamped" dir="auto">
           {request.description}
@@ -100,21 +95,12 @@ export function RequestFacts({ request }: { request: SkillRequest }) {
       </Badge>
       {fulfilledBy && (
         <span>
-          by{' '}
-          <a href={addresses.skill(fulfilledBy)}>
-            <bdi>{fulfilledBy}</bdi>
-          </a>
+          by <NameLink href={addresses.skill(fulfilledBy)} name={fulfilledBy} />
         </span>
       )}
       <span>
         asked <Time at={createdAt} /> by{' '}
-        {requester ? (
-          <a href={addresses.user(requester.username)}>
-            <bdi>{requester.username}</bdi>
-          </a>
-        ) : (
-          'a guest'
-        )}
+        {requester ? <NameLink href={addresses.user(requester.username)} name={requester.username} /> : 'a guest'}
       </span>
     </p>
   )

@@ -1,14 +1,12 @@
 import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
-import { Page } from '../../ui/page.tsx'
+import { Page, Shown } from '../../ui/page.tsx'
 import { Notice } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
-import { SignInLink } from '../../ui/sign-in-link.tsx'
-import { Progress } from './progress.tsx'
-import type { SkillRequest } from './request-data.ts'
+import { type SkillRequest, Vote, requestKeys, type Status } from './request-parts.tsx'
 import { RequestFacts } from './request-list.tsx'
-import { Vote } from './vote.tsx'
+import { ActionButton, Field, Form, useAction } from '../../ui/form.tsx'
+import { SignInTo } from '../../ui/sign-in-link.tsx'
 
 /** One request in full, with the visitor's actions. */
 export function RequestView({ id, isNew }: { id: string; isNew: boolean }) {
@@ -37,12 +35,72 @@ function Whole({ request }: { request: SkillRequest }) {
           </p>
         )}
         {me && <Progress request={request} me={me} />}
-        {me === null && request.status !== 'fulfilled' && (
-          <p class="faint">
-            <SignInLink>Sign in</SignInLink> to vote, or to work on it.
-          </p>
-        )}
+        {request.status !== 'fulfilled' && <SignInTo class="faint">vote, or to work on it</SignInTo>}
       </div>
     </div>
+  )
+}
+
+interface Step {
+  readonly to: Status
+  readonly title: string
+  /** Whether the step is only for the author of the request and administrators. */
+  readonly party: boolean
+}
+
+const close: Step = { to: 'closed', title: 'Close', party: true }
+
+/** The transitions that the node allows, except the one that names a skill. */
+const steps: Readonly<Record<Status, readonly Step[]>> = {
+  open: [{ to: 'in_progress', title: 'Start working on this', party: false }, close],
+  in_progress: [{ to: 'open', title: 'Stop working on this', party: true }, close],
+  closed: [{ to: 'open', title: 'Open again', party: true }],
+  fulfilled: [],
+}
+
+/** The actions of the visitor on a request. */
+export function Progress({ request, me }: { request: SkillRequest; me: { username: string; role: string } }) {
+  const isParty = me.role === 'admin' || request.requester?.username === me.username
+  const open = steps[request.status].filter(({ party }) => isParty || !party)
+  const canFulfil = isParty && (request.status === 'open' || request.status === 'in_progress')
+  if (open.length === 0) return null
+  return (
+    <section aria-label="Progress" class="progress">
+      <div class="row">
+        {open.map((step) => (
+          <ActionButton
+            key={step.to}
+            work={() => api.updateRequest({ id: request.id, status: step.to })}
+            refreshes={requestKeys}
+          >
+            {step.title}
+          </ActionButton>
+        ))}
+      </div>
+      {canFulfil && <Fulfil request={request} />}
+    </section>
+  )
+}
+
+function Fulfil({ request }: { request: SkillRequest }) {
+  const action = useAction(
+    ({ skill = '' }: Record<string, string>) =>
+      api.updateRequest({ id: request.id, status: 'fulfilled', fulfilledBy: skill.trim() || undefined }),
+    ...requestKeys,
+  )
+  return (
+    <details>
+      <summary>There is a skill for this now</summary>
+      <Form action={action} submit="Mark as fulfilled">
+        <Field
+          label="Skill"
+          name="skill"
+          placeholder="owner/name"
+          autocomplete="off"
+          maxLength={128}
+          hint="A public skill that fulfils the request. This is final."
+        />
+      </Form>
+    </details>
   )
 }

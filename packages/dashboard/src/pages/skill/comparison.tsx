@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
 import { Diff } from '../../ui/diff.tsx'
-import { Shown } from '../../ui/shown.tsx'
+import { Shown } from '../../ui/page.tsx'
 import { AccessList, isEmptyAccess } from './access-list.tsx'
 
 const openFiles = 5

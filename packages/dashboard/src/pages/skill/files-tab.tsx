@@ -1,9 +1,8 @@
 import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
-import { useAddress } from '../../data/use-address.ts'
-import { Pager, toPageNumber } from '../../ui/pager.tsx'
-import { Empty, toBytesText } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
+import { useAddress } from '../../addresses.ts'
+import { Pager, toPageNumber, Shown } from '../../ui/page.tsx'
+import { Empty, toBytesText, NameLink, toCount } from '../../ui/parts.tsx'
 import { toApiAddress, toBytes, toFileAddress, toTab, toText, type ShownSkill } from './shown-skill.ts'
 import { TextPages } from './text-pages.tsx'
 
@@ -31,7 +30,7 @@ function FileList({ shown, page }: { shown: ShownSkill; page: number }) {
   return (
     <>
       <p>
-        {files.length.toLocaleString('en')} {files.length === 1 ? 'file' : 'files'}, {toBytesText(size)} in all.{' '}
+        {toCount(files.length, 'file')}, {toBytesText(size)} in all.{' '}
         <a href={toApiAddress(shown, 'archive')} download>
           Download all as a zip
         </a>
@@ -47,16 +46,14 @@ function FileList({ shown, page }: { shown: ShownSkill; page: number }) {
           {files.slice(first, first + pageRows).map((file) => (
             <tr key={file.path}>
               <td>
-                <a href={toTab(shown, 'files', { path: file.path })}>
-                  <bdi>{file.path}</bdi>
-                </a>
+                <NameLink href={toTab(shown, 'files', { path: file.path })} name={file.path} />
               </td>
               <td>{toBytesText(file.size)}</td>
             </tr>
           ))}
         </tbody>
       </table>
-      <Pager page={page} totalPages={totalPages} />
+      <Pager totalPages={totalPages} />
     </>
   )
 }

@@ -1,15 +1,13 @@
 import { useState } from 'preact/hooks'
-import { addresses } from '../../addresses.ts'
+import { addresses, useAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
-import { refresh, useData } from '../../data/queries.ts'
+import { useData } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
-import { useAddress } from '../../data/use-address.ts'
 import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
-import { Pager, toPageNumber } from '../../ui/pager.tsx'
-import { Badge, Empty, Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
-import { SignInLink } from '../../ui/sign-in-link.tsx'
+import { toPageNumber, ItemList } from '../../ui/page.tsx'
+import { Badge, Time, NameLink } from '../../ui/parts.tsx'
 import type { ShownSkill } from './shown-skill.ts'
+import { SignInTo } from '../../ui/sign-in-link.tsx'
 
 const types = [
   ['bug', 'Something is wrong'],
@@ -27,42 +25,25 @@ export function IssuesTab({ shown: { name } }: { shown: ShownSkill }) {
   const me = useMe()
   return (
     <>
-      <Shown of={found}>
-        {({ issues, totalPages }) => (
-          <>
-            {issues.length === 0 ? (
-              <Empty>No issues yet.</Empty>
-            ) : (
-              <ul class="plain">
-                {issues.map((issue) => (
-                  <li key={issue.id}>
-                    <h3>
-                      <bdi>{issue.title}</bdi>
-                    </h3>
-                    <p class="facts">
-                      <Badge tone={issue.type === 'security' ? 'bad' : 'plain'}>{issue.type}</Badge>
-                      <a href={addresses.user(issue.author.username)}>
-                        <bdi>{issue.author.username}</bdi>
-                      </a>
-                      <Time at={issue.createdAt} />
-                    </p>
-                    <p class="said-text" dir="auto">
-                      {issue.body}
-                    </p>
-                  </li>
-                ))}
-              </ul>
-            )}
-            <Pager page={page} totalPages={totalPages} />
-          </>
+      <ItemList of={found} items={({ issues }) => issues} empty="No issues yet.">
+        {(issue) => (
+          <li key={issue.id}>
+            <h3>
+              <bdi>{issue.title}</bdi>
+            </h3>
+            <p class="facts">
+              <Badge tone={issue.type === 'security' ? 'bad' : 'plain'}>{issue.type}</Badge>
+              <NameLink href={addresses.user(issue.author.username)} name={issue.author.username} />
+              <Time at={issue.createdAt} />
+            </p>
+            <p class="said-text" dir="auto">
+              {issue.body}
+            </p>
+          </li>
         )}
-      </Shown>
+      </ItemList>
       {me && <IssueForm name={name} />}
-      {me === null && (
-        <p>
-          <SignInLink>Sign in</SignInLink> to file an issue.
-        </p>
-      )}
+      <SignInTo>file an issue</SignInTo>
     </>
   )
 }
@@ -70,12 +51,14 @@ export function IssuesTab({ shown: { name } }: { shown: ShownSkill }) {
 function IssueForm({ name }: { name: string }) {
   const { change } = useAddress()
   const [filed, setFiled] = useState(0)
-  const action = useAction(async ({ type, title = '', body = '' }: Record<string, string>) => {
-    await api.createIssue({ name, type: type as IssueType, title, body })
-    setFiled(filed + 1)
-    change({ page: undefined })
-    await refresh('skill', name, 'issues')
-  })
+  const action = useAction(
+    async ({ type, title = '', body = '' }: Record<string, string>) => {
+      await api.createIssue({ name, type: type as IssueType, title, body })
+      setFiled(filed + 1)
+      change({ page: undefined })
+    },
+    ['skill', name, 'issues'],
+  )
   return (
     <section aria-label="File an issue">
       <h2>File an issue</h2>

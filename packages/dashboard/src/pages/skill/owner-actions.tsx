@@ -2,16 +2,14 @@ import type { SkillDetails } from '@skillstead/protocol'
 import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { refresh } from '../../data/queries.ts'
-import { refreshSkill } from '../../data/refresh-skill.ts'
+import { refresh, useData, skillKeys } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
-import { ConfirmButton } from '../../ui/confirm.tsx'
-import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
-import { HandOver } from './owner/hand-over.tsx'
-import { ModerationOfSkill } from './owner/moderation.tsx'
-import { Shares } from './owner/shares.tsx'
+import { ConfirmButton, Field, Form, Select, TextArea, useAction, ActionButton } from '../../ui/form.tsx'
+import { HandOver, Shares } from './owner/hand-over.tsx'
 import { Standing } from './owner/standing.tsx'
-import { Yanks } from './owner/yanks.tsx'
+import { Badge, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/page.tsx'
+import { ModerationDecision } from '../admin/decide.tsx'
 
 const visibilities = [
   ['public', 'Public: all users and guests'],
@@ -57,10 +55,11 @@ export function isOwnedBy(fullName: string, username: string): boolean {
 }
 
 function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { skill: SkillDetails }) {
-  const action = useAction(async ({ message = '' }: Record<string, string>) => {
-    await api.publishSkill({ name: fullName, deprecated: !deprecated, deprecationMessage: deprecated ? '' : message })
-    await refreshSkill()
-  })
+  const action = useAction(
+    ({ message = '' }: Record<string, string>) =>
+      api.publishSkill({ name: fullName, deprecated: !deprecated, deprecationMessage: deprecated ? '' : message }),
+    ...skillKeys,
+  )
   return (
     <section>
       <h2>Deprecation</h2>
@@ -81,23 +80,14 @@ function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { 
 }
 
 function Details({ skill }: { skill: SkillDetails }) {
-  const action = useAction(async (fields: Record<string, string>) => {
-    const { description, displayName, category, license, keywords = '', repository } = fields
-    await api.publishSkill({
-      name: skill.fullName,
-      visibility: fields.visibility as Visibility,
-      description,
-      displayName,
-      category,
-      license,
-      repository,
-      keywords: keywords
-        .split(',')
-        .map((word) => word.trim())
-        .filter(Boolean),
-    })
-    await refreshSkill()
-  })
+  const action = useAction(
+    ({ visibility, keywords = '', ...fields }: Record<string, string>) => {
+      const words = keywords.split(',').map((word) => word.trim())
+      const given = { ...fields, visibility: visibility as Visibility, keywords: words.filter(Boolean) }
+      return api.publishSkill({ name: skill.fullName, ...given })
+    },
+    ...skillKeys,
+  )
   return (
     <section>
       <h2>Details and visibility</h2>
@@ -135,5 +125,74 @@ function Withdrawal({ name }: { name: string }) {
         </p>
       </ConfirmButton>
     </section>
+  )
+}
+
+/** For administrators, who can moderate without a report. */
+export function ModerationOfSkill({ name }: { name: string }) {
+  const found = useData(['moderation', name], () => api.getModeration({ name }))
+  return (
+    <section>
+      <h2>Moderation</h2>
+      <Shown of={found}>
+        {({ state, reason }) => (
+          <p class="facts">
+            <Badge tone={state === 'shown' ? 'good' : 'bad'}>{state}</Badge>
+            <bdi>{reason}</bdi>
+          </p>
+        )}
+      </Shown>
+      <ModerationDecision name={name} />
+    </section>
+  )
+}
+
+type Version = SkillDetails['versions'][number]
+
+/** Versions that can be yanked and unyanked. */
+export function Yanks({ skill }: { skill: SkillDetails }) {
+  const name = skill.fullName
+  const found = useData(['skill', name, 'yanks', skill.updatedAt], () => api.listVersions({ name, limit: 20 }))
+  return (
+    <section>
+      <h2>Versions</h2>
+      <ul class="plain">
+        <Shown of={found}>
+          {({ versions }) =>
+            versions.map((version) => (
+              <li key={version.version} class="row">
+                <strong>{version.version}</strong>
+                <Time at={version.publishedAt} />
+                <Yank name={name} version={version} />
+              </li>
+            ))
+          }
+        </Shown>
+      </ul>
+      <p class="faint">The latest 20. A yanked version is installed only by users who name it exactly.</p>
+    </section>
+  )
+}
+
+function Yank({ name, version: { version, yanked } }: { name: string; version: Version }) {
+  if (yanked) {
+    return (
+      <>
+        <Badge tone="bad">yanked</Badge>
+        <ActionButton work={() => api.unyankVersion({ name, version })} refreshes={skillKeys}>
+          Undo the yank of {version}
+        </ActionButton>
+      </>
+    )
+  }
+  return (
+    <ConfirmButton
+      action={`Yank ${version}`}
+      title={`Yank ${version}?`}
+      work={() => api.yankVersion({ name, version })}
+      refreshes={skillKeys}
+    >
+      <p>Users who installed it are warned. It is served only to users who name it exactly. You can undo this.</p>
+    </ConfirmButton>
   )
 }

@@ -1,10 +1,9 @@
 import type { Provenance } from '@skillstead/protocol'
-import { addresses } from '../../addresses.ts'
+import { addresses, toAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
-import { toAddress } from '../../data/use-address.ts'
-import { Copyable, Empty, Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
+import { Copyable, Empty, Time, NameLink } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/page.tsx'
 import { Proof } from './proof.tsx'
 import type { ShownSkill } from './shown-skill.ts'
 
@@ -108,9 +107,5 @@ function Chain({ record: { forkChain } }: { record: Provenance }) {
 }
 
 function User({ name }: { name: string }) {
-  return (
-    <a href={addresses.user(name)}>
-      <bdi>{name}</bdi>
-    </a>
-  )
+  return <NameLink href={addresses.user(name)} name={name} />
 }

@@ -1,10 +1,10 @@
 import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
-import { toAddress, useAddress } from '../../data/use-address.ts'
+import { toAddress, useAddress } from '../../addresses.ts'
 import { Chart, Markdown } from '../../ui/late.tsx'
-import { Copyable, Empty, Notice, toBytesText } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
-import { toInstallCommand } from './install-commands.ts'
+import { Copyable, Empty, Notice, toBytesText, NameLink } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/page.tsx'
+import { toInstallCommand } from './install-tab.tsx'
 import { toApiAddress, toBytes, toTab, toText, type ShownSkill } from './shown-skill.ts'
 import { TextPages } from './text-pages.tsx'
 
@@ -110,9 +110,7 @@ function Glance({ shown }: { shown: ShownSkill }) {
           <ul class="words">
             {skill.keywords.map((keyword) => (
               <li key={keyword}>
-                <a href={toAddress('/', { keyword })}>
-                  <bdi>{keyword}</bdi>
-                </a>
+                <NameLink href={toAddress('/', { keyword })} name={keyword} />
               </li>
             ))}
           </ul>

@@ -1,15 +1,13 @@
 import type { AgentReview, Review } from '@skillstead/protocol'
-import { addresses } from '../../addresses.ts'
+import { addresses, useAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
-import { refresh, useData } from '../../data/queries.ts'
+import { useData } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
-import { useAddress } from '../../data/use-address.ts'
 import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
-import { Pager, toPageNumber } from '../../ui/pager.tsx'
-import { Badge, Empty, Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
-import { SignInLink } from '../../ui/sign-in-link.tsx'
+import { Pager, toPageNumber, Shown, usePage } from '../../ui/page.tsx'
+import { Badge, Empty, Time, NameLink, toCount } from '../../ui/parts.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
+import { SignInTo } from '../../ui/sign-in-link.tsx'
 
 /** Reviews by people or by agents, one list at a time. */
 export function ReviewsTab({ shown }: { shown: ShownSkill }) {
@@ -30,7 +28,7 @@ export function ReviewsTab({ shown }: { shown: ShownSkill }) {
 }
 
 function Reviews({ name }: { name: string }) {
-  const page = toPageNumber(useAddress().fields.page)
+  const page = usePage()
   const found = useData(['skill', name, 'reviews', page], () => api.listReviews({ name, page }))
   const me = useMe()
   return (
@@ -46,13 +44,9 @@ function Reviews({ name }: { name: string }) {
               ))}
             </ul>
           )}
-          <Pager page={page} totalPages={totalPages} />
+          <Pager totalPages={totalPages} />
           {me && <ReviewForm name={name} own={reviews.find(({ reviewer }) => reviewer.username === me.username)} />}
-          {me === null && (
-            <p>
-              <SignInLink>Sign in</SignInLink> to review it.
-            </p>
-          )}
+          <SignInTo>review it</SignInTo>
         </>
       )}
     </Shown>
@@ -71,9 +65,7 @@ function OneReview({ review }: { review: Review }) {
       </h3>
       <p class="facts">
         <Rating of={review.rating} />
-        <a href={addresses.user(review.reviewer.username)}>
-          <bdi>{review.reviewer.username}</bdi>
-        </a>
+        <NameLink href={addresses.user(review.reviewer.username)} name={review.reviewer.username} />
         <Time at={review.updatedAt} />
       </p>
       <p class="said-text" dir="auto">
@@ -92,10 +84,11 @@ const ratings = [
 ] as const
 
 function ReviewForm({ name, own }: { name: string; own: Review | undefined }) {
-  const action = useAction(async ({ rating, title = '', body = '' }: Record<string, string>) => {
-    await api.createReview({ name, rating: Number(rating), title, body })
-    await refresh('skill', name, 'reviews')
-  })
+  const action = useAction(
+    ({ rating, title = '', body = '' }: Record<string, string>) =>
+      api.createReview({ name, rating: Number(rating), title, body }),
+    ['skill', name, 'reviews'],
+  )
   return (
     <section aria-label="Your review">
       <h2>{own ? 'Change your review' : 'Write a review'}</h2>
@@ -149,7 +142,7 @@ function AgentReviews({ name }: { name: string }) {
                 <OneAgentReview key={review.id} review={review} />
               ))}
             </ul>
-            <Pager page={page} totalPages={totalPages} />
+            <Pager totalPages={totalPages} />
           </>
         )
       }
@@ -161,17 +154,13 @@ function OneAgentReview({ review }: { review: AgentReview }) {
   return (
     <li>
       <h3>
-        <a href={addresses.agent(review.agentKey)}>
-          <bdi>{review.displayName || review.agentKey}</bdi>
-        </a>
+        <NameLink href={addresses.agent(review.agentKey)} name={review.displayName || review.agentKey} />
       </h3>
       <p class="facts">
         <Rating of={review.rating} />
         {review.authenticated ? <Badge tone="good">proved itself</Badge> : <Badge>not authenticated</Badge>}
         <span>of version {review.version}</span>
-        <span>
-          {review.helpfulCount.toLocaleString('en')} {review.helpfulCount === 1 ? 'agent' : 'agents'} found it helpful
-        </span>
+        <span>{toCount(review.helpfulCount, 'agent')} found it helpful</span>
         <Time at={review.updatedAt} />
       </p>
       <p class="said-text" dir="auto">

@@ -1,8 +1,8 @@
 import type { Security } from '@skillstead/protocol'
-import { useAddress } from '../../data/use-address.ts'
-import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { useAddress } from '../../addresses.ts'
+import { Pager, toPageNumber } from '../../ui/page.tsx'
 import { Badge, Empty, Time } from '../../ui/parts.tsx'
-import { verdictTones } from '../../ui/tones.ts'
+import { verdictTones } from '../../ui/findings.tsx'
 import { AccessList, isEmptyAccess } from './access-list.tsx'
 import { FindingsOfFile } from './skill-findings.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
@@ -78,7 +78,7 @@ function Findings({ shown, security: { findings } }: { shown: ShownSkill; securi
       {[...Map.groupBy(grouped, ({ path }) => path)].map(([path, some], place) => (
         <FindingsOfFile key={`${shown.version} ${path}`} shown={shown} path={path} findings={some} open={place < 3} />
       ))}
-      <Pager page={page} totalPages={totalPages} />
+      <Pager totalPages={totalPages} />
     </>
   )
 }

@@ -1,6 +1,5 @@
 import type { Content, SkillDetails } from '@skillstead/protocol'
-import { addresses } from '../../addresses.ts'
-import { toAddress } from '../../data/use-address.ts'
+import { addresses, toAddress } from '../../addresses.ts'
 
 /** The skill of the page, in the version that is shown. */
 export interface ShownSkill {

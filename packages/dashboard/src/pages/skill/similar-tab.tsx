@@ -1,12 +1,10 @@
 import type { SimilarityMatch } from '@skillstead/protocol'
-import { addresses } from '../../addresses.ts'
+import { addresses, toAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
-import { toAddress } from '../../data/use-address.ts'
 import { Badge, Empty, Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
-import { ForkForm } from './fork-form.tsx'
-import { ForkTree } from './fork-tree.tsx'
+import { Shown } from '../../ui/page.tsx'
+import { ForkForm, ForkTree } from './forks.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 
 /** Skills with similar text, and the forks. */

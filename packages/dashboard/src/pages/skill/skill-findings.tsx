@@ -4,7 +4,7 @@ import { Badge } from '../../ui/parts.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { useFileText } from './files-tab.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
-import { severityTones } from '../../ui/tones.ts'
+import { severityTones } from '../../ui/findings.tsx'
 import { signalSentences } from './words.ts'
 
 const gravity = ['critical', 'high', 'medium', 'low', 'info']

@@ -1,12 +1,10 @@
-import { addresses } from '../../addresses.ts'
+import { addresses, useAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
-import { refresh, useData } from '../../data/queries.ts'
+import { useData } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
-import { useAddress } from '../../data/use-address.ts'
-import { ActionButton, Select, useAction } from '../../ui/form.tsx'
-import { Badge, Count, SecurityBadge, Time } from '../../ui/parts.tsx'
+import { ActionButton, Select } from '../../ui/form.tsx'
+import { Badge, Count, SecurityBadge, Time, NameLink } from '../../ui/parts.tsx'
 import { toShortName, toTab, type ShownSkill } from './shown-skill.ts'
-import { Warnings } from './warnings.tsx'
 
 /** Facts of a skill, shown above all tabs. */
 export function SkillHead({ shown }: { shown: ShownSkill }) {
@@ -41,23 +39,13 @@ function Facts({ shown }: { shown: ShownSkill }) {
       {skill.license && <bdi>{skill.license}</bdi>}
       {skill.category && <bdi>{skill.category}</bdi>}
       <span>
-        by{' '}
-        <a href={addresses.user(skill.author.username)}>
-          <bdi>{skill.author.username}</bdi>
-        </a>
+        by <NameLink href={addresses.user(skill.author.username)} name={skill.author.username} />
       </span>
       <Count of={skill.downloads} unit="download" />
-      {skill.latestVersion && !skill.stub && (
-        <span>
-          published <Time at={skill.publishedAt} />
-        </span>
-      )}
+      {skill.latestVersion && !skill.stub && <Time at={skill.publishedAt} verb="published" />}
       {skill.forkedFrom && (
         <span>
-          forked from{' '}
-          <a href={addresses.skill(skill.forkedFrom.fullName)}>
-            <bdi>{skill.forkedFrom.fullName}</bdi>
-          </a>{' '}
+          forked from <NameLink href={addresses.skill(skill.forkedFrom.fullName)} name={skill.forkedFrom.fullName} />{' '}
           {skill.forkedFrom.version}
         </span>
       )}
@@ -112,16 +100,84 @@ export function HeadActions({ shown }: { shown: ShownSkill }) {
 function StarButton({ shown: { skill, name } }: { shown: ShownSkill }) {
   const star = useData(['skill', name, 'star'], () => api.getStar({ name }))
   const starred = star.data?.starred ?? false
-  const action = useAction(async () => {
-    await (starred ? api.unstarSkill({ name }) : api.starSkill({ name }))
-    await refresh('skill', name)
-    await refresh('stars')
-  })
   return (
     <span>
-      <ActionButton action={action}>
+      <ActionButton
+        work={() => (starred ? api.unstarSkill({ name }) : api.starSkill({ name }))}
+        refreshes={[['skill', name], ['stars']]}
+      >
         {starred ? '★ Starred' : '☆ Star'} · {(star.data?.stars ?? skill.stars).toLocaleString('en')}
       </ActionButton>
     </span>
+  )
+}
+
+/** Warnings to read before installing this version. */
+export function Warnings({ shown }: { shown: ShownSkill }) {
+  const { skill, name, version } = shown
+  const [highest] = skill.versions
+  return (
+    <>
+      {skill.deprecated && (
+        <div class="notice fair">
+          <strong>Deprecated.</strong>{' '}
+          {skill.deprecationMessage ? (
+            <bdi>
+              <WithSkills text={skill.deprecationMessage} />
+            </bdi>
+          ) : (
+            'Its owner no longer maintains it.'
+          )}
+        </div>
+      )}
+      {skill.security?.verdict === 'dangerous' && (
+        <div class="notice bad">
+          <strong>Scan verdict: dangerous.</strong> Do not install it before you have read{' '}
+          <a href={toTab(shown, 'security')}>the findings</a>.
+        </div>
+      )}
+      {isYanked(shown) && (
+        <div class="notice bad">
+          <strong>Version {version} is yanked.</strong> Its owner withdrew it; it is still served by its exact version
+          number.
+        </div>
+      )}
+      {!version && highest && (
+        <div class="notice bad">
+          <strong>All versions are yanked.</strong> See{' '}
+          <a href={`${addresses.skill(name)}?version=${highest.version}`}>{highest.version}</a> to see what it was.
+        </div>
+      )}
+      {!version && !highest && (
+        <div class="notice plain">
+          <strong>Nothing is published here.</strong> This entry only records that a skill of this name exists
+          elsewhere.
+        </div>
+      )}
+      {version && skill.latestVersion && version !== skill.latestVersion && (
+        <div class="notice plain">
+          This is version {version}. <a href={addresses.skill(name)}>Show the latest, {skill.latestVersion}</a>.
+        </div>
+      )}
+    </>
+  )
+}
+
+/** `owner/name` in a text, as a deprecation message names a replacement; parts of a URL or path do not match. */
+const fullNamePattern = /(?<![\w./-])([a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*)(?![\w/-])/g
+
+function WithSkills({ text }: { text: string }) {
+  return (
+    <>
+      {text.split(fullNamePattern).map((part, place) =>
+        place % 2 === 1 ? (
+          <a key={place} href={addresses.skill(part)}>
+            {part}
+          </a>
+        ) : (
+          part
+        ),
+      )}
+    </>
   )
 }

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
-import { useAddress } from '../../data/use-address.ts'
-import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { useAddress } from '../../addresses.ts'
+import { Pager, toPageNumber } from '../../ui/page.tsx'
 
 const pageCharactersMax = 100_000
 const pageLinesMax = 2000
@@ -31,7 +31,7 @@ export function TextPages({ text, label, lineAsked }: { text: string; label: str
           )}
         </pre>
       </div>
-      <Pager page={page} totalPages={pages.length} />
+      <Pager totalPages={pages.length} />
     </>
   )
 }

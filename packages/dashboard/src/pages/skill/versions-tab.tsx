@@ -1,12 +1,10 @@
 import type { SkillVersion } from '@skillstead/protocol'
-import { addresses } from '../../addresses.ts'
+import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
-import { toAddress, useAddress } from '../../data/use-address.ts'
 import { Select } from '../../ui/form.tsx'
-import { Pager, toPageNumber } from '../../ui/pager.tsx'
-import { Badge, Empty, SecurityBadge, Time, toBytesText } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
+import { Pager, toPageNumber, Shown } from '../../ui/page.tsx'
+import { Badge, Empty, SecurityBadge, Time, toBytesText, NameLink } from '../../ui/parts.tsx'
 import { Comparison } from './comparison.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 
@@ -31,7 +29,7 @@ export function VersionsTab({ shown }: { shown: ShownSkill }) {
                 <Version key={version.version} shown={shown} version={version} />
               ))}
             </ul>
-            <Pager page={page} totalPages={totalPages} />
+            <Pager totalPages={totalPages} />
           </>
         )}
       </Shown>
@@ -78,10 +76,7 @@ function Version({ shown, version }: { shown: ShownSkill; version: SkillVersion 
         <SecurityBadge score={version.security?.score ?? null} />
         <Time at={version.publishedAt} />
         <span>
-          by{' '}
-          <a href={addresses.user(version.publisher.username)}>
-            <bdi>{version.publisher.username}</bdi>
-          </a>
+          by <NameLink href={addresses.user(version.publisher.username)} name={version.publisher.username} />
         </span>
         <span>
           {toBytesText(version.size)}, {version.files.length} {version.files.length === 1 ? 'file' : 'files'}

@@ -3,11 +3,10 @@ import { useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { addresses } from '../../addresses.ts'
 import { api, apiWith } from '../../api.ts'
-import { refresh, useData } from '../../data/queries.ts'
+import { useData } from '../../data/queries.ts'
 import { Check, Field, Form, TextArea, useAction } from '../../ui/form.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Badge, Notice, Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
+import { Page, Shown } from '../../ui/page.tsx'
+import { Badge, Notice, Time, NameLink } from '../../ui/parts.tsx'
 import { Statements, toCaseWords } from './statements.tsx'
 
 /** One case: its public state, the statements for the parties, and the owner's counter-notice. */
@@ -39,14 +38,8 @@ function CaseShown({ of }: { of: DmcaCase }) {
     <>
       <p class="facts">
         <Badge>{toCaseWords(of.status)}</Badge>
-        {of.skill && (
-          <a href={addresses.skill(of.skill.fullName)}>
-            <bdi>{of.skill.fullName}</bdi>
-          </a>
-        )}
-        <span>
-          sent <Time at={of.submittedAt} />
-        </span>
+        {of.skill && <NameLink href={addresses.skill(of.skill.fullName)} name={of.skill.fullName} />}
+        <Time at={of.submittedAt} verb="sent" />
         {of.counterNoticeUntil && (
           <span>
             restored <Time at={of.counterNoticeUntil} /> unless a court action is recorded
@@ -65,32 +58,31 @@ function Unlock({ id, onOpened }: { id: string; onOpened(found: DmcaCase): void 
     onOpened(await apiWith({ caseToken: token.trim() }).getDmca({ id }))
   })
   return (
-    <details class="card">
-      <summary>Use the token of this case</summary>
-      <Form action={action} submit="Show what was stated">
-        <Field label="Token" name="token" type="password" required autocomplete="off" hint="It begins with sct_." />
-      </Form>
-    </details>
+    <Form card="Use the token of this case" action={action} submit="Show what was stated">
+      <Field label="Token" name="token" type="password" required autocomplete="off" hint="It begins with sct_." />
+    </Form>
   )
 }
 
 function CounterNotice({ id }: { id: string }) {
   const [isSent, send] = useState(false)
-  const action = useAction(async (fields: Record<string, string>) => {
-    await api.submitCounterNotice({
-      id,
-      name: fields.name!,
-      email: fields.email!,
-      address: fields.address!,
-      statement: fields.statement!,
-      // The form requires both checkboxes.
-      goodFaith: true,
-      jurisdictionConsent: true,
-      signature: fields.signature!,
-    })
-    send(true)
-    await refresh('dmca')
-  })
+  const action = useAction(
+    async (fields: Record<string, string>) => {
+      await api.submitCounterNotice({
+        id,
+        name: fields.name!,
+        email: fields.email!,
+        address: fields.address!,
+        statement: fields.statement!,
+        // The form requires both checkboxes.
+        goodFaith: true,
+        jurisdictionConsent: true,
+        signature: fields.signature!,
+      })
+      send(true)
+    },
+    ['dmca'],
+  )
   if (isSent) {
     return <Notice>Sent. If it was not sent from the owner's account, an administrator confirms it first.</Notice>
   }

@@ -1,13 +1,14 @@
 import '../../styles/trending.css'
 import { api } from '../../api.ts'
-import { useKeptData } from '../../data/queries.ts'
-import { toAddress, useAddress } from '../../data/use-address.ts'
+import { useKeptData, useData } from '../../data/queries.ts'
+import { toAddress, useAddress, addresses } from '../../addresses.ts'
 import { CategorySelect } from '../../ui/category-select.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Empty } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
+import { Page, Shown } from '../../ui/page.tsx'
+import { Empty, SecurityBadge, toCount, NameLink } from '../../ui/parts.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
-import { TrendingSkill } from './trending-skill.tsx'
+import { ErrorBoundary } from 'preact-iso'
+import { useMemo, useState } from 'preact/hooks'
+import { Chart } from '../../ui/late.tsx'
 
 const periods = [
   { period: 'day', title: 'Day', span: 'the last 24 hours', before: 'the 24 hours before' },
@@ -67,5 +68,78 @@ export default function TrendingPage() {
         }
       </Shown>
     </Page>
+  )
+}
+
+type Entry = Awaited<ReturnType<typeof api.getTrending>>['entries'][number]
+
+/** One skill of the ranking; the length of its bars is relative to `most`, the maximum of all. */
+export function TrendingSkill({ entry, most }: { entry: Entry; most: number }) {
+  const { rank, skill, installs, previousInstalls } = entry
+  const [open, setOpen] = useState(false)
+  return (
+    <li>
+      <span class="rank" aria-label={`Rank ${rank}`}>
+        {rank}
+      </span>
+      <div>
+        <h2>
+          <NameLink href={addresses.skill(skill.fullName)} name={skill.fullName} />
+        </h2>
+        <p class="clamped" dir="auto">
+          {skill.description}
+        </p>
+        <Bar kind="now" value={installs} most={most} />
+        <Bar kind="then" value={previousInstalls} most={most} />
+        <p class="facts">
+          <strong>{toCount(installs, 'install')}</strong>
+          <span>{previousInstalls.toLocaleString('en')} before</span>
+          <Growth {...entry} />
+          <span>{toCount(skill.downloads, 'download')} in all</span>
+          <SecurityBadge score={skill.securityScore} />
+        </p>
+        <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary>Downloads by day</summary>
+          {open && <DownloadsByDay name={skill.fullName} />}
+        </details>
+      </div>
+    </li>
+  )
+}
+
+function Bar({ kind, value, most }: { kind: 'now' | 'then'; value: number; most: number }) {
+  return (
+    <svg class={`bar ${kind}`} aria-hidden="true">
+      <rect width={`${(100 * value) / Math.max(1, most)}%`} height="100%" rx="2" />
+    </svg>
+  )
+}
+
+function Growth({ growth, previousInstalls }: Entry) {
+  if (previousInstalls === 0) return <span class="good">▲ new</span>
+  const percent = `${Math.abs(Math.round(growth * 100)).toLocaleString('en')} %`
+  if (growth === 0) return <span>as before</span>
+  return growth > 0 ? <span class="good">▲ {percent} more</span> : <span class="bad">▼ {percent} less</span>
+}
+
+function DownloadsByDay({ name }: { name: string }) {
+  const downloads = useData(['downloads', name, 30], () => api.getDownloads({ name, days: 30 }))
+  const { data } = downloads
+  const days = useMemo(() => data?.days.map(({ day }) => day) ?? [], [data])
+  const series = useMemo(
+    () => [
+      { label: 'Downloads', values: data?.days.map((day) => day.downloads) ?? [] },
+      { label: 'Of these, installs', values: data?.days.map((day) => day.installs) ?? [] },
+    ],
+    [data],
+  )
+  return (
+    <Shown of={downloads}>
+      {({ total }) => (
+        <ErrorBoundary>
+          <Chart days={days} series={series} label={`${toCount(total, 'download')} in 30 days`} />
+        </ErrorBoundary>
+      )}
+    </Shown>
   )
 }

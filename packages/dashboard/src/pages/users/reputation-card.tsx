@@ -1,8 +1,7 @@
 import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
-import { Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
-import { VerifiedMethods } from './verified-methods.tsx'
+import { Time, Badge } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/page.tsx'
 
 type Reputation = Awaited<ReturnType<typeof api.getReputation>>
 
@@ -95,5 +94,21 @@ function Components({ of }: { of: Reputation['components'] }) {
         )}
       </tbody>
     </table>
+  )
+}
+
+const methodTitles = { github: 'GitHub', domain: 'domain', manual: 'manual' } as const
+
+/** How an author was verified; nothing for unverified authors. */
+export function VerifiedMethods({ methods }: { methods: readonly (keyof typeof methodTitles)[] }) {
+  if (methods.length === 0) return null
+  return (
+    <span class="row">
+      {methods.map((method) => (
+        <Badge key={method} tone="good">
+          {methodTitles[method]}
+        </Badge>
+      ))}
+    </span>
   )
 }

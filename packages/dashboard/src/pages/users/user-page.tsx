@@ -2,17 +2,14 @@ import '../../styles/people.css'
 import { useRoute } from 'preact-iso'
 import { addresses, toOwnPath } from '../../addresses.ts'
 import { api } from '../../api.ts'
-import { useKeptData } from '../../data/queries.ts'
+import { useKeptData, queries, useData } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
-import { useAddress } from '../../data/use-address.ts'
-import { Page } from '../../ui/page.tsx'
-import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { Page, Pager, Shown, usePage } from '../../ui/page.tsx'
 import { Empty, Time, toCount } from '../../ui/parts.tsx'
 import { Problem } from '../../ui/problem.tsx'
-import { Shown } from '../../ui/shown.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
-import { FollowButton } from './follow-button.tsx'
 import { ReputationCard } from './reputation-card.tsx'
+import { ActionButton } from '../../ui/form.tsx'
 
 type User = Awaited<ReturnType<typeof api.getUser>>
 
@@ -24,7 +21,7 @@ export default function UserPage() {
 }
 
 function Author({ username }: { username: string }) {
-  const page = toPageNumber(useAddress().fields.page)
+  const page = usePage()
   const user = useKeptData(['user', username, page], () => api.getUser({ username, page, limit: 20 }))
   if (user.error && !user.data) {
     return (
@@ -56,9 +53,7 @@ function Profile({ user }: { user: User }) {
             <a href={addresses.packsOf(user.username)}>{toCount(counts.packs, 'pack')}</a>
             <span>{toCount(counts.followers, 'follower')}</span>
             <span>follows {counts.following.toLocaleString('en')}</span>
-            <span>
-              here since <Time at={user.createdAt} />
-            </span>
+            <Time at={user.createdAt} verb="here since" />
           </p>
         </div>
       </div>
@@ -88,5 +83,28 @@ function NoSkills({ username }: { username: string }) {
         'No public skills here.'
       )}
     </Empty>
+  )
+}
+
+/** Follows or unfollows an author; only for other signed-in users. */
+export function FollowButton({ username }: { username: string }) {
+  const me = useMe()
+  if (!me || me.username === username) return null
+  return <Follow username={username} />
+}
+
+function Follow({ username }: { username: string }) {
+  const key = ['follow', username]
+  const { data } = useData(key, () => api.getFollow({ username }))
+  const work = async () => {
+    queries.setQueryData(key, await (data?.following ? api.unfollowUser({ username }) : api.followUser({ username })))
+  }
+  if (!data) return null
+  return (
+    <div>
+      <ActionButton work={work} refreshes={[['user', username]]}>
+        {data.following ? 'Stop following' : 'Follow'}
+      </ActionButton>
+    </div>
   )
 }

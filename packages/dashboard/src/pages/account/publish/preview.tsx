@@ -1,9 +1,8 @@
 import type { api } from '../../../api.ts'
-import { ConfirmButton } from '../../../ui/confirm.tsx'
+import { ConfirmButton, Outcome, unlessBusy, type Action } from '../../../ui/form.tsx'
 import { Findings, Verdict } from '../../../ui/findings.tsx'
-import { Outcome, unlessBusy, type Action } from '../../../ui/form.tsx'
 import { toBytesText, toCount } from '../../../ui/parts.tsx'
-import type { Wishes } from './settings.tsx'
+import type { Wishes } from './publish-page.tsx'
 
 /** The result of a dry run, with the settings it was made with. */
 export interface Outline {

@@ -2,12 +2,11 @@ import { useState } from 'preact/hooks'
 import { api } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
 import { refresh } from '../../../data/queries.ts'
-import { Outcome, useAction } from '../../../ui/form.tsx'
+import { Outcome, useAction, Field, Form, Select, TextArea } from '../../../ui/form.tsx'
 import { Page } from '../../../ui/page.tsx'
-import { DropZone } from './drop-zone.tsx'
 import { Preview, type Outline } from './preview.tsx'
 import { readDrop, type Upload } from './read-drop.ts'
-import { Settings, type Wishes } from './settings.tsx'
+import { NameLink } from '../../../ui/parts.tsx'
 
 type Published = Awaited<ReturnType<typeof api.publishSkill>>
 
@@ -91,11 +90,77 @@ function Done({ published: { skill, version, quarantined } }: { published: Publi
   }
   return (
     <p class="notice good" role="status">
-      Published{' '}
-      <a href={addresses.skill(skill.fullName)}>
-        <bdi>{skill.fullName}</bdi>
-      </a>{' '}
-      {version.version}. <a href={addresses.skill(skill.fullName, 'security')}>See the scan findings.</a>
+      Published <NameLink href={addresses.skill(skill.fullName)} name={skill.fullName} /> {version.version}.{' '}
+      <a href={addresses.skill(skill.fullName, 'security')}>See the scan findings.</a>
     </p>
+  )
+}
+
+/** A drop zone for a folder, an archive or a SKILL.md; buttons do the same for keyboards and phones. */
+export function DropZone({ onDrop }: { onDrop(event: Event): void }) {
+  const [over, setOver] = useState(false)
+  return (
+    <div
+      class={over ? 'drop over' : 'drop'}
+      onDragOver={(event) => {
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault()
+        setOver(false)
+        onDrop(event)
+      }}
+    >
+      <p>
+        <strong>Drop the folder of a skill here</strong>, or a zip, tar.gz or SKILL.md.
+      </p>
+      <div class="row">
+        <label class="button">
+          Choose a folder
+          <input class="unseen" type="file" {...{ webkitdirectory: true }} onChange={onDrop} />
+        </label>
+        <label class="button">
+          Choose a file
+          <input class="unseen" type="file" accept=".zip,.skill,.tgz,.gz,.md" onChange={onDrop} />
+        </label>
+      </div>
+    </div>
+  )
+}
+
+/** Settings of a publication that are not in the package. */
+export interface Wishes {
+  readonly name?: string
+  readonly version?: string
+  readonly changelog?: string
+  readonly visibility?: 'public' | 'internal' | 'private'
+}
+
+const visibilities = [
+  ['', 'Unchanged; public for a new skill'],
+  ['public', 'Public: all users and guests'],
+  ['internal', 'Internal: users of this node'],
+  ['private', 'Private: you and your collaborators'],
+] as const
+
+/** Settings of the publication; they apply to the next preview. */
+export function Settings({ busy, onChange }: { busy: boolean; onChange(wishes: Wishes): void }) {
+  const change = (fields: Record<string, string>) => {
+    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
+    onChange(given as Wishes)
+  }
+  return (
+    <Form
+      card="Version, changes, visibility"
+      action={{ run: change, busy, done: false, error: null }}
+      submit="Check again"
+    >
+      <Field label="Name" name="name" hint="Empty: the name in SKILL.md." />
+      <Field label="Version" name="version" pattern="\d+\.\d+\.\d+.*" hint="Empty: the next patch version." />
+      <TextArea label="What changed" name="changelog" maxLength={10000} />
+      <Select label="Visibility" name="visibility" options={visibilities} />
+    </Form>
   )
 }

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../../api.ts'
-import { refresh, useData } from '../../../data/queries.ts'
-import { ActionButton, useAction } from '../../../ui/form.tsx'
+import { useData } from '../../../data/queries.ts'
+import { ActionButton } from '../../../ui/form.tsx'
 import { Badge, Time, toCount, type Tone } from '../../../ui/parts.tsx'
-import { Shown } from '../../../ui/shown.tsx'
+import { Shown } from '../../../ui/page.tsx'
 
 export type Delivery = Awaited<ReturnType<typeof api.getWebhook>>['deliveries'][number]
 
@@ -12,28 +12,25 @@ export const deliveryTones: Record<Delivery['status'], Tone> = { delivered: 'goo
 /** One delivery: its state, a timeline of its attempts, the sent body, and a retry button. */
 export function DeliveryItem({ webhookId, delivery }: { webhookId: string; delivery: Delivery }) {
   const [opened, setOpened] = useState(false)
-  const retry = useAction(async () => {
-    await api.retryDelivery({ id: webhookId, deliveryId: delivery.id })
-    await refresh('webhook', webhookId)
-  })
+  const ids = { id: webhookId, deliveryId: delivery.id }
   return (
     <li>
       <p class="facts">
         <Badge tone={deliveryTones[delivery.status]}>{delivery.status}</Badge>
         <code>{delivery.event}</code>
         <Time at={delivery.createdAt} />
-        {delivery.nextAttemptAt && (
-          <span>
-            tried again <Time at={delivery.nextAttemptAt} />
-          </span>
-        )}
+        {delivery.nextAttemptAt && <Time at={delivery.nextAttemptAt} verb="tried again" />}
       </p>
       <details onToggle={(event) => setOpened(event.currentTarget.open)}>
         <summary>{toCount(delivery.attempts.length, 'attempt')} and what was sent</summary>
         <Attempts of={delivery} />
         {opened && <Body webhookId={webhookId} delivery={delivery} />}
       </details>
-      {delivery.status !== 'delivered' && <ActionButton action={retry}>Retry now</ActionButton>}
+      {delivery.status !== 'delivered' && (
+        <ActionButton work={() => api.retryDelivery(ids)} refreshes={[['webhook', webhookId]]}>
+          Retry now
+        </ActionButton>
+      )}
     </li>
   )
 }

@@ -1,5 +1,6 @@
 import type { api } from '../../../api.ts'
 import { Check, Field, TextArea } from '../../../ui/form.tsx'
+import { NewSecret } from '../../../ui/parts.tsx'
 
 type Webhook = Awaited<ReturnType<typeof api.listWebhooks>>['webhooks'][number]
 type EventName = Webhook['events'][number]
@@ -54,4 +55,13 @@ export function toSettings(fields: Record<string, string>) {
     events: events.map(([name]) => name).filter((name) => fields[name] === 'on'),
     skills: skills.length > 0 ? skills : null,
   }
+}
+
+/** The secret of a webhook, which is shown only once. */
+export function SecretShown({ secret, onDone }: { secret: string; onDone(): void }) {
+  return (
+    <NewSecret label="The secret" text={secret} onDone={onDone}>
+      Copy the secret now: it is shown only once. Your program verifies signatures with it.
+    </NewSecret>
+  )
 }

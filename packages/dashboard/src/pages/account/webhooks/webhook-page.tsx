@@ -2,14 +2,11 @@ import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { api } from '../../../api.ts'
 import { refresh, useData } from '../../../data/queries.ts'
-import { ConfirmButton } from '../../../ui/confirm.tsx'
-import { ActionButton, Form, useAction } from '../../../ui/form.tsx'
-import { Page } from '../../../ui/page.tsx'
+import { ConfirmButton, ActionButton, Form, useAction } from '../../../ui/form.tsx'
+import { Page, Shown } from '../../../ui/page.tsx'
 import { Badge, Empty } from '../../../ui/parts.tsx'
-import { Shown } from '../../../ui/shown.tsx'
 import { DeliveryItem } from './delivery.tsx'
-import { SecretShown } from './secret.tsx'
-import { WebhookFields, toSettings } from './webhook-fields.tsx'
+import { SecretShown, WebhookFields, toSettings } from './webhook-fields.tsx'
 
 type Webhook = Awaited<ReturnType<typeof api.getWebhook>>
 
@@ -26,11 +23,7 @@ export function WebhookPage() {
 
 function WebhookShown({ webhook }: { webhook: Webhook }) {
   const { id } = webhook
-  const changed = () => Promise.all([refresh('webhook', id), refresh('webhooks')])
-  const ping = useAction(async () => {
-    await api.pingWebhook({ id })
-    await changed()
-  })
+  const refreshes = [['webhook', id], ['webhooks']]
   return (
     <>
       <p>
@@ -47,17 +40,19 @@ function WebhookShown({ webhook }: { webhook: Webhook }) {
         </p>
       )}
       <div class="row">
-        <ActionButton action={ping}>Send a ping</ActionButton>
-        <Switch webhook={webhook} onChanged={changed} />
+        <ActionButton work={() => api.pingWebhook({ id })} refreshes={refreshes}>
+          Send a ping
+        </ActionButton>
+        <ActionButton work={() => api.updateWebhook({ id, active: !webhook.active })} refreshes={refreshes}>
+          {webhook.active ? 'Turn off' : 'Turn on'}
+        </ActionButton>
         <Rotation id={id} />
       </div>
-      <Change webhook={webhook} onChanged={changed} />
+      <Change webhook={webhook} />
       <h2>Deliveries</h2>
       <p class="faint">The latest 100. Failed deliveries can be retried; the event keeps its id.</p>
       {webhook.deliveries.length === 0 && (
-        <Empty>
-          <p>Nothing was sent yet. Send a ping to test whether your program responds.</p>
-        </Empty>
+        <Empty>Nothing was sent yet. Send a ping to test whether your program responds.</Empty>
       )}
       <ul class="plain" aria-label="Deliveries">
         {webhook.deliveries.map((delivery) => (
@@ -66,19 +61,6 @@ function WebhookShown({ webhook }: { webhook: Webhook }) {
       </ul>
     </>
   )
-}
-
-interface PartProps {
-  readonly webhook: Webhook
-  onChanged(): Promise<unknown>
-}
-
-function Switch({ webhook: { id, active }, onChanged }: PartProps) {
-  const action = useAction(async () => {
-    await api.updateWebhook({ id, active: !active })
-    await onChanged()
-  })
-  return <ActionButton action={action}>{active ? 'Turn off' : 'Turn on'}</ActionButton>
 }
 
 /** Creates a new secret in the browser; for one day the previous one signs too. */
@@ -105,28 +87,26 @@ function createSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`
 }
 
-function Change({ webhook, onChanged }: PartProps) {
+function Change({ webhook }: { webhook: Webhook }) {
   const { route } = useLocation()
   const { id } = webhook
-  const action = useAction(async (fields: Record<string, string>) => {
-    await api.updateWebhook({ id, ...toSettings(fields) })
-    await onChanged()
-  })
+  const action = useAction(
+    (fields: Record<string, string>) => api.updateWebhook({ id, ...toSettings(fields) }),
+    ['webhook', id],
+    ['webhooks'],
+  )
+  const remove = async () => {
+    await api.deleteWebhook({ id })
+    await refresh('webhooks')
+    route('/account/webhooks')
+  }
   return (
     <details class="card">
       <summary>Change this webhook</summary>
       <Form action={action} submit="Save" done="Saved.">
         <WebhookFields webhook={webhook} />
       </Form>
-      <ConfirmButton
-        action="Delete the webhook"
-        title="Delete this webhook?"
-        work={async () => {
-          await api.deleteWebhook({ id })
-          await refresh('webhooks')
-          route('/account/webhooks')
-        }}
-      >
+      <ConfirmButton action="Delete the webhook" title="Delete this webhook?" work={remove}>
         <p>Its pending deliveries are dropped. This cannot be undone.</p>
       </ConfirmButton>
     </details>

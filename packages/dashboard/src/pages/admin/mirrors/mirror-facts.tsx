@@ -23,11 +23,7 @@ export function MirrorFacts({ of }: { of: Mirror }) {
         <span>{of.skills.toLocaleString('en')} skills</span>
         {behind > 0 && <span>{behind.toLocaleString('en')} entries behind</span>}
         <span>{of.syncedAt ? <Synced at={of.syncedAt} /> : 'never synced'}</span>
-        {of.nextAt && (
-          <span>
-            next <Time at={of.nextAt} />
-          </span>
-        )}
+        {of.nextAt && <Time at={of.nextAt} verb="next" />}
         {of.writesWaiting > 0 && <span>{of.writesWaiting} writes wait</span>}
         {of.writesInConflict > 0 && <Badge tone="bad">{of.writesInConflict} writes in conflict</Badge>}
       </p>

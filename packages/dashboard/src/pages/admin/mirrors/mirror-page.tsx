@@ -2,12 +2,9 @@ import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { api } from '../../../api.ts'
 import { refresh, useData } from '../../../data/queries.ts'
-import { ConfirmButton } from '../../../ui/confirm.tsx'
-import { ActionButton, Field, useAction } from '../../../ui/form.tsx'
-import { Page } from '../../../ui/page.tsx'
-import { Copyable, Time } from '../../../ui/parts.tsx'
-import { Shown } from '../../../ui/shown.tsx'
-import { Figures } from '../figures.tsx'
+import { ConfirmButton, ActionButton, Field } from '../../../ui/form.tsx'
+import { Page, Shown } from '../../../ui/page.tsx'
+import { Copyable, Time, Figures } from '../../../ui/parts.tsx'
 import { MirrorFacts, type Mirror } from './mirror-facts.tsx'
 import { Writes } from './writes.tsx'
 
@@ -72,20 +69,22 @@ function MirrorShown({ mirror }: { mirror: Mirror }) {
 }
 
 function SyncButtons({ name }: { name: string }) {
-  const sync = useAction(async () => {
-    await api.syncMirror({ upstream: name })
-    await refreshMirror(name)
-  })
-  const whole = useAction(async () => {
-    await api.syncMirror({ upstream: name, full: true })
-    await refreshMirror(name)
-  })
+  const refreshes = toKeys(name)
   return (
     <>
-      <ActionButton action={sync}>Sync now</ActionButton>
-      <ActionButton action={whole}>Sync everything again</ActionButton>
+      <ActionButton work={() => api.syncMirror({ upstream: name })} refreshes={refreshes}>
+        Sync now
+      </ActionButton>
+      <ActionButton work={() => api.syncMirror({ upstream: name, full: true })} refreshes={refreshes}>
+        Sync everything again
+      </ActionButton>
     </>
   )
+}
+
+/** The keys of all data that shows an upstream. */
+function toKeys(name: string) {
+  return [['mirror', name], ['mirrors'], ['operator']]
 }
 
 interface Stopped {
@@ -101,10 +100,9 @@ function Resume({ name, alarm, isPinned }: Stopped) {
     const accept = alarm.code as NonNullable<Parameters<typeof api.syncMirror>[0]>['accept']
     const allowRemovals = alarm.code === 'mass_removal' || undefined
     await api.syncMirror({ upstream: name, accept, allowRemovals, key: (isAboutKeys && key.trim()) || undefined })
-    await refreshMirror(name)
   }
   return (
-    <ConfirmButton action="Resume" title="Resume this mirror?" work={work}>
+    <ConfirmButton action="Resume" title="Resume this mirror?" work={work} refreshes={toKeys(name)}>
       <p>{alarm.message}</p>
       <p>Ask the operator of {name} first: this can be an attack. Imported skills are served meanwhile.</p>
       {isAboutKeys && alarm.keys.length > 0 && (
@@ -127,10 +125,6 @@ function Resume({ name, alarm, isPinned }: Stopped) {
       )}
     </ConfirmButton>
   )
-}
-
-async function refreshMirror(name: string): Promise<void> {
-  await Promise.all([refresh('mirror', name), refresh('mirrors'), refresh('operator')])
 }
 
 function Leave({ name }: { name: string }) {

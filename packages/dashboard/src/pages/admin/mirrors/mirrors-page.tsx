@@ -1,11 +1,11 @@
 import { api } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
 import { useData } from '../../../data/queries.ts'
-import { Page } from '../../../ui/page.tsx'
-import { Shown } from '../../../ui/shown.tsx'
-import { Queue } from '../queue.tsx'
+import { Page, ItemList } from '../../../ui/page.tsx'
 import { MirrorFacts } from './mirror-facts.tsx'
-import { NewMirror } from './new-mirror.tsx'
+import { useState } from 'preact/hooks'
+import { Field, Form, Select, TextArea, useAction } from '../../../ui/form.tsx'
+import { Notice, NameLink } from '../../../ui/parts.tsx'
 
 /** The upstreams of the node. */
 export function MirrorsPage() {
@@ -14,22 +14,79 @@ export function MirrorsPage() {
     <Page title="Mirrors">
       <p class="faint">Upstream registries whose skills this node copies, so that they work without a network.</p>
       <NewMirror />
-      <Shown of={found}>
-        {({ mirrors }) => (
-          <Queue items={mirrors} label="Upstreams" empty="No upstreams.">
-            {(mirror) => (
-              <li key={mirror.name}>
-                <h2>
-                  <a href={addresses.mirror(mirror.name)}>
-                    <bdi>{mirror.name}</bdi>
-                  </a>
-                </h2>
-                <MirrorFacts of={mirror} />
-              </li>
-            )}
-          </Queue>
+      <ItemList of={found} items={({ mirrors }) => mirrors} label="Upstreams" empty="No upstreams.">
+        {(mirror) => (
+          <li key={mirror.name}>
+            <h2>
+              <NameLink href={addresses.mirror(mirror.name)} name={mirror.name} />
+            </h2>
+            <MirrorFacts of={mirror} />
+          </li>
         )}
-      </Shown>
+      </ItemList>
     </Page>
+  )
+}
+
+const kinds = [
+  ['', 'Detect'],
+  ['node', 'A Skillstead node'],
+  ['registry', 'A registry that implements the specification'],
+  ['discovery', 'A discovery index'],
+  ['git', 'A git repository'],
+] as const
+const modes = [
+  ['full', 'Everything'],
+  ['selected', 'The skills named below'],
+  ['pull-through', 'Skills on first request'],
+] as const
+
+type Kind = Exclude<(typeof kinds)[number][0], ''>
+type Mode = (typeof modes)[number][0]
+
+/** Adds an upstream. */
+export function NewMirror() {
+  const [problem, setProblem] = useState<string | null>(null)
+  const action = useAction(
+    async (fields: Record<string, string>) => {
+      const made = await api.addMirror({
+        name: fields.name!,
+        url: fields.url!,
+        kind: (fields.kind || undefined) as Kind | undefined,
+        mode: fields.mode as Mode,
+        selected: fields.mode === 'selected' ? fields.selected?.split(/\s+/).filter(Boolean) : undefined,
+        everySeconds: Number(fields.minutes) * 60,
+        key: fields.key || undefined,
+        apiKey: fields.apiKey || undefined,
+      })
+      setProblem(made.problem)
+    },
+    ['mirrors'],
+  )
+  return (
+    <details class="card">
+      <summary>Add an upstream</summary>
+      <Form action={action} submit="Add" done="Added.">
+        <Field label="Name" name="name" required pattern="[a-z0-9\-]+" hint="Its local name." />
+        <Field label="Address" name="url" type="url" required />
+        <Select label="Kind" name="kind" options={kinds} />
+        <Select label="Mode" name="mode" options={modes} />
+        <TextArea label="Names" name="selected" rows={2} hint="One per line; * matches any characters: owner/*." />
+        <Field label="Sync interval in minutes" name="minutes" type="number" min={0} defaultValue="60" required />
+        <Field
+          label="Public key of its log"
+          name="key"
+          hint="Only this key is trusted. Empty: the key is trusted on first use."
+        />
+        <Field
+          label="Your upstream API key"
+          name="apiKey"
+          type="password"
+          autocomplete="off"
+          hint="For your private skills; stored encrypted."
+        />
+      </Form>
+      {problem !== null && <Notice tone="fair">The upstream is unreachable: {problem}</Notice>}
+    </details>
   )
 }

@@ -1,41 +1,29 @@
 import { api } from '../../../api.ts'
-import { refresh, useData } from '../../../data/queries.ts'
-import { useAddress } from '../../../data/use-address.ts'
-import { ConfirmButton } from '../../../ui/confirm.tsx'
-import { ActionButton, Field, Form, useAction } from '../../../ui/form.tsx'
-import { toPageNumber } from '../../../ui/pager.tsx'
+import { ConfirmButton, ActionButton, Field, Form, useAction } from '../../../ui/form.tsx'
 import { Badge, Time } from '../../../ui/parts.tsx'
-import { Shown } from '../../../ui/shown.tsx'
-import { Queue } from '../queue.tsx'
+import { ItemList, usePaged } from '../../../ui/page.tsx'
 
 type Write = Awaited<ReturnType<typeof api.listMirrorWrites>>['writes'][number]
 
 /** Local writes that are to be sent upstream; the operator resolves conflicts. */
 export function Writes({ upstream }: { upstream: string }) {
-  const page = toPageNumber(useAddress().fields.page)
-  const found = useData(['mirror', upstream, 'writes', page], () => api.listMirrorWrites({ upstream, page }))
+  const found = usePaged(['mirror', upstream, 'writes'], (page) => api.listMirrorWrites({ upstream, page }))
   return (
     <section>
       <h2>Pending writes</h2>
-      <Shown of={found}>
-        {({ writes, totalPages }) => (
-          <Queue items={writes} label="Writes" empty="No pending writes." page={page} totalPages={totalPages}>
-            {(write) => <WriteItem key={write.id} write={write} />}
-          </Queue>
-        )}
-      </Shown>
+      <ItemList of={found} items={({ writes }) => writes} label="Writes" empty="No pending writes.">
+        {(write) => <WriteItem key={write.id} write={write} />}
+      </ItemList>
     </section>
   )
 }
 
 function WriteItem({ write }: { write: Write }) {
   const { id, upstream, state } = write
-  const settle = async (action: 'retry' | 'drop' | 'rename', newName?: string) => {
-    await api.settleMirrorWrite({ upstream, id, action, newName })
-    await Promise.all([refresh('mirror', upstream), refresh('mirrors')])
-  }
-  const retry = useAction(() => settle('retry'))
-  const rename = useAction(({ newName }: Record<string, string>) => settle('rename', newName))
+  const refreshes = [['mirror', upstream], ['mirrors']]
+  const settle = (action: 'retry' | 'drop' | 'rename', newName?: string) =>
+    api.settleMirrorWrite({ upstream, id, action, newName })
+  const rename = useAction(({ newName }: Record<string, string>) => settle('rename', newName), ...refreshes)
   return (
     <li>
       <p class="facts">
@@ -52,8 +40,10 @@ function WriteItem({ write }: { write: Write }) {
       {state === 'conflict' && (
         <>
           <div class="row">
-            <ActionButton action={retry}>Retry</ActionButton>
-            <ConfirmButton action="Drop" title="Drop this write?" work={() => settle('drop')}>
+            <ActionButton work={() => settle('retry')} refreshes={refreshes}>
+              Retry
+            </ActionButton>
+            <ConfirmButton action="Drop" title="Drop this write?" work={() => settle('drop')} refreshes={refreshes}>
               <p>The change stays on this node and is never sent to {upstream}.</p>
             </ConfirmButton>
           </div>

@@ -1,7 +1,9 @@
 import { api } from '../../../api.ts'
-import { refresh, useData } from '../../../data/queries.ts'
+import { useData } from '../../../data/queries.ts'
 import { ActionButton, Field, Form, Select, useAction } from '../../../ui/form.tsx'
-import { Shown } from '../../../ui/shown.tsx'
+import { useState } from 'preact/hooks'
+import { Time, NewSecret } from '../../../ui/parts.tsx'
+import { ItemList } from '../../../ui/page.tsx'
 
 const roles = [
   ['read', 'may read it'],
@@ -11,34 +13,37 @@ const roles = [
 /** The collaborators of a skill, and its transfer. */
 export function HandOver({ name }: { name: string }) {
   const people = useData(['collaborators', name], () => api.listCollaborators({ name }))
-  const add = useAction(async ({ username = '', role }: Record<string, string>) => {
-    await api.putCollaborator({ name, username, role: role as 'read' | 'write' })
-    await refresh('collaborators', name)
-  })
-  const transfer = useAction(async ({ newOwner = '' }: Record<string, string>) => {
-    await api.transferSkill({ name, newOwner })
-    await refresh('transfers')
-  })
+  const add = useAction(
+    ({ username = '', role }: Record<string, string>) =>
+      api.putCollaborator({ name, username, role: role as 'read' | 'write' }),
+    ['collaborators', name],
+  )
+  const transfer = useAction(
+    ({ newOwner = '' }: Record<string, string>) => api.transferSkill({ name, newOwner }),
+    ['transfers'],
+  )
   return (
     <>
       <section>
         <h2>Collaborators</h2>
-        <Shown of={people}>
-          {({ collaborators }) => (
-            <ul class="plain">
-              {collaborators.map(({ username, role, status }) => (
-                <li key={username} class="row">
-                  <bdi>{username}</bdi>
-                  <span class="faint">
-                    {roles.find(([value]) => value === role)?.[1]}
-                    {status === 'invited' && ', invited'}
-                  </span>
-                  <Leave name={name} username={username} />
-                </li>
-              ))}
-            </ul>
+        <ItemList of={people} items={({ collaborators }) => collaborators}>
+          {({ username, role, status }) => (
+            <li key={username} class="row">
+              <bdi>{username}</bdi>
+              <span class="faint">
+                {roles.find(([value]) => value === role)?.[1]}
+                {status === 'invited' && ', invited'}
+              </span>
+              <ActionButton
+                danger
+                work={() => api.deleteCollaborator({ name, username })}
+                refreshes={[['collaborators', name]]}
+              >
+                Remove {username}
+              </ActionButton>
+            </li>
           )}
-        </Shown>
+        </ItemList>
         <Form action={add} submit="Invite" done="Invited. The user sees the skill after accepting.">
           <Field label="User" name="username" required />
           <Select label="Who" name="role" options={roles} />
@@ -57,14 +62,43 @@ export function HandOver({ name }: { name: string }) {
   )
 }
 
-function Leave({ name, username }: { name: string; username: string }) {
-  const action = useAction(async () => {
-    await api.deleteCollaborator({ name, username })
-    await refresh('collaborators', name)
-  })
+/** Share links, which give read access to a skill that is not public. */
+export function Shares({ name }: { name: string }) {
+  const [token, setToken] = useState<string>()
+  const shares = useData(['shares', name], () => api.listShares({ name }))
+  const make = useAction(
+    async ({ days }: Record<string, string>) => {
+      setToken((await api.createShare({ name, expiresInDays: Number(days) })).token)
+    },
+    ['shares', name],
+  )
   return (
-    <ActionButton action={action} danger>
-      Remove {username}
-    </ActionButton>
+    <section>
+      <h2>Share links</h2>
+      {token !== undefined && (
+        <NewSecret
+          label="The share link"
+          text={`npx skills add ${location.origin}/t/${token}`}
+          onDone={() => setToken(undefined)}
+        >
+          Copy it now: it is shown only once. It gives read access to this skill.
+        </NewSecret>
+      )}
+      <Form action={make} submit="Create link">
+        <Field label="Expires after, in days" name="days" type="number" min={1} max={365} required defaultValue="7" />
+      </Form>
+      <ItemList of={shares} items={(found) => found.shares}>
+        {({ id, createdAt, expiresAt }) => (
+          <li key={id} class="row">
+            <span>
+              made <Time at={createdAt} />, ends <Time at={expiresAt} />
+            </span>
+            <ActionButton danger work={() => api.deleteShare({ name, id })} refreshes={[['shares', name]]}>
+              Revoke
+            </ActionButton>
+          </li>
+        )}
+      </ItemList>
+    </section>
   )
 }

@@ -1,7 +1,7 @@
 import type { Moderation } from '@skillstead/protocol'
 import { addresses } from '../../../addresses.ts'
 import { api } from '../../../api.ts'
-import { refresh, useData } from '../../../data/queries.ts'
+import { useData } from '../../../data/queries.ts'
 import { Form, TextArea, useAction } from '../../../ui/form.tsx'
 import { Badge, Time } from '../../../ui/parts.tsx'
 
@@ -38,10 +38,10 @@ export function Standing({ name }: { name: string }) {
 }
 
 function Appeals({ of: { state, appeals }, name }: { of: Moderation; name: string }) {
-  const action = useAction(async ({ statement = '' }: Record<string, string>) => {
-    await api.appealModeration({ name, statement })
-    await refresh('moderation', name)
-  })
+  const action = useAction(
+    ({ statement = '' }: Record<string, string>) => api.appealModeration({ name, statement }),
+    ['moderation', name],
+  )
   const mayAppeal = state !== 'shown' && appeals.every(({ status }) => status !== 'open')
   return (
     <>

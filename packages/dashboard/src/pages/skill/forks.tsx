@@ -1,12 +1,13 @@
 import type { ComponentChildren } from 'preact'
-import { addresses } from '../../addresses.ts'
+import { addresses, toAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
-import { toAddress, useAddress } from '../../data/use-address.ts'
-import { Pager, toPageNumber } from '../../ui/pager.tsx'
-import { Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/shown.tsx'
-import type { ShownSkill } from './shown-skill.ts'
+import { useData, refresh } from '../../data/queries.ts'
+import { Pager, Shown, usePage } from '../../ui/page.tsx'
+import { Time, NameLink, toCount } from '../../ui/parts.tsx'
+import { type ShownSkill, toShortName } from './shown-skill.ts'
+import { useLocation } from 'preact-iso'
+import { useMe } from '../../data/session.ts'
+import { Field, Form, useAction } from '../../ui/form.tsx'
 
 interface Ancestor {
   readonly fullName: string
@@ -16,7 +17,7 @@ interface Ancestor {
 /** Nested lists: the oldest ancestor outermost, then this skill, then its forks. */
 export function ForkTree({ shown }: { shown: ShownSkill }) {
   const { name, version, skill } = shown
-  const page = toPageNumber(useAddress().fields.page)
+  const page = usePage()
   const found = useData(['skill', name, 'tree', version, page], async () => {
     const [record, forks] = await Promise.all([
       skill.forkedFrom && version ? api.getProvenance({ name, version }) : undefined,
@@ -35,16 +36,12 @@ export function ForkTree({ shown }: { shown: ShownSkill }) {
               <strong>
                 <bdi>{name}</bdi>
               </strong>{' '}
-              <span class="faint">
-                this one, {forks.total.toLocaleString('en')} {forks.total === 1 ? 'fork' : 'forks'}
-              </span>
+              <span class="faint">this one, {toCount(forks.total, 'fork')}</span>
               {forks.skills.length > 0 && (
                 <ul>
                   {forks.skills.map((fork) => (
                     <li key={fork.id}>
-                      <a href={addresses.skill(fork.fullName)}>
-                        <bdi>{fork.fullName}</bdi>
-                      </a>{' '}
+                      <NameLink href={addresses.skill(fork.fullName)} name={fork.fullName} />{' '}
                       <span class="faint">
                         <Time at={fork.publishedAt} />
                       </span>
@@ -53,7 +50,7 @@ export function ForkTree({ shown }: { shown: ShownSkill }) {
                 </ul>
               )}
             </Branch>
-            <Pager page={page} totalPages={forks.totalPages} />
+            <Pager totalPages={forks.totalPages} />
           </>
         )
       }
@@ -80,5 +77,29 @@ function Branch(props: { ancestors: readonly Ancestor[]; children: ComponentChil
         )}
       </li>
     </ul>
+  )
+}
+
+/** Forks the latest version to the user's account. */
+export function ForkForm({ shown: { skill, name } }: { shown: ShownSkill }) {
+  const me = useMe()
+  const { route } = useLocation()
+  const action = useAction(async ({ newName = '' }: Record<string, string>) => {
+    const fork = await api.forkSkill({ name, newName: newName.trim() || undefined })
+    await Promise.all([refresh('skill', name), refresh('skills'), refresh('own-skills')])
+    route(addresses.skill(fork.fullName))
+  })
+  if (!me || !skill.latestVersion || skill.stub) return null
+  return (
+    <Form card="Fork this skill" action={action} submit="Fork it">
+      <Field
+        label="Name of your fork"
+        name="newName"
+        defaultValue={toShortName(skill)}
+        maxLength={64}
+        required
+        hint={`Version ${skill.latestVersion} is copied to ${me.username}/…, with a link to its origin.`}
+      />
+    </Form>
   )
 }
