@@ -3,7 +3,7 @@ import './styles/parts.css'
 import { QueryClientProvider } from '@tanstack/preact-query'
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { queries } from './data/queries.ts'
+import { queries } from './data/api.ts'
 import { watchSession } from './data/session.ts'
 import { keepFocus } from './keep-focus.ts'
 

@@ -1,5 +1,4 @@
-import { api, apiWith } from '../api.ts'
-import { isUnauthorized, queries, refresh, useData } from './queries.ts'
+import { api, apiWith, isUnauthorized, queries, refresh, useData } from './api.ts'
 
 type Me = Awaited<ReturnType<typeof api.getMe>>
 

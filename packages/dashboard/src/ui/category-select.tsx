@@ -1,5 +1,4 @@
-import { api } from '../api.ts'
-import { useData } from '../data/queries.ts'
+import { api, useData } from '../data/api.ts'
 import { Select } from './form.tsx'
 
 const categoriesMax = 50

@@ -1,7 +1,6 @@
 import { lazy } from 'preact-iso'
 import type { FunctionComponent } from 'preact'
-import { api } from '../api.ts'
-import { isUnauthorized } from '../data/queries.ts'
+import { api, isUnauthorized } from '../data/api.ts'
 import { useAction } from './form.tsx'
 import { Page } from './page.tsx'
 import { explain } from './problem.tsx'

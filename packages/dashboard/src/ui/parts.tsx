@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import { Fragment, type ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
 /** A relative time, with the exact one as its title; optionally after a verb, such as `published`. */
@@ -117,6 +117,50 @@ export function NewSecret(props: { label: string; text: string; children: Compon
   )
 }
 
+/** Text that users wrote, in a paragraph of its own. */
+export function UserText(props: { class: string; children: string }) {
+  return (
+    <p class={props.class} dir="auto">
+      {props.children}
+    </p>
+  )
+}
+
+/** A heading with the name of an item of a list, which links to its page. */
+export function NameHeading({ level = 2, ...link }: { level?: 2 | 3; href: string; name: string }) {
+  const Heading = `h${level}` as const
+  return (
+    <Heading>
+      <NameLink {...link} />
+    </Heading>
+  )
+}
+
+/** Terms with their values; rows without a value are left out. */
+export function Terms(props: { class: string; of: readonly (readonly [term: string, value: ComponentChildren])[] }) {
+  return (
+    <dl class={props.class}>
+      {props.of.map(([term, value]) =>
+        value == null ? null : (
+          <Fragment key={term}>
+            <dt>{term}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ),
+      )}
+    </dl>
+  )
+}
+
+/** A link that looks like a button. */
+export function LinkButton({ href, children }: { href: string; children: string }) {
+  return (
+    <a class="button" href={href}>
+      {children}
+    </a>
+  )
+}
+
 /** A link whose text is an untrusted name: the direction of its script does not change the text around it. */
 export function NameLink({ href, name }: { href: string; name: string }) {
   return (
@@ -141,10 +185,13 @@ export function Notice({ children, tone = 'good' }: { children: ComponentChildre
 }
 
 /** Figures with their titles. */
-export function Figures({ of }: { of: readonly (readonly [title: string, value: ComponentChildren])[] }) {
+export function Figures(props: {
+  class?: string
+  of: readonly (readonly [title: string, value: ComponentChildren])[]
+}) {
   return (
-    <dl class="figures">
-      {of.map(([title, value]) => (
+    <dl class={props.class ?? 'figures'}>
+      {props.of.map(([title, value]) => (
         <div key={title}>
           <dt>{title}</dt>
           {typeof value === 'number' ? <dd class="number">{value.toLocaleString('en')}</dd> : <dd>{value}</dd>}

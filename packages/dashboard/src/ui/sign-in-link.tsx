@@ -1,8 +1,7 @@
 import { useLocation } from 'preact-iso'
 import { toAddress } from '../addresses.ts'
-import { api } from '../api.ts'
+import { api, useData } from '../data/api.ts'
 import { useMe } from '../data/session.ts'
-import { useData } from '../data/queries.ts'
 
 const signInPath = '/account/sign-in'
 

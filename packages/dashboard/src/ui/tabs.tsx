@@ -1,15 +1,36 @@
+import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso'
 
+interface Tab {
+  readonly href: string
+  readonly title: string
+  readonly current: boolean
+}
+
+function toLink({ href, title, current }: Tab) {
+  return (
+    <a key={href} href={href} aria-current={current ? 'page' : undefined}>
+      {title}
+    </a>
+  )
+}
+
 /** Parts of a page as links, each with its own address. */
-export function Tabs(props: { label: string; tabs: readonly { href: string; title: string; current: boolean }[] }) {
+export function Tabs(props: { label: string; tabs: readonly Tab[] }) {
   return (
     <nav class="tabs" aria-label={props.label}>
-      {props.tabs.map(({ href, title, current }) => (
-        <a key={href} href={href} aria-current={current ? 'page' : undefined}>
-          {title}
-        </a>
-      ))}
+      {props.tabs.map(toLink)}
     </nav>
+  )
+}
+
+/** Links to the views of one tab. */
+export function Views(props: { views: readonly Tab[]; children?: ComponentChildren }) {
+  return (
+    <p class="facts views">
+      {props.views.map(toLink)}
+      {props.children}
+    </p>
   )
 }
 
@@ -19,7 +40,7 @@ export function AreaTabs({
   pages,
 }: {
   label: string
-  pages: readonly (readonly [href: string, title: string])[]
+  pages: readonly (readonly [href: string, title: string, ...rest: unknown[]])[]
 }) {
   const { path } = useLocation()
   const [[root] = []] = pages

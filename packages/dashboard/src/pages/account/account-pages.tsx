@@ -17,39 +17,27 @@ import { VerificationPage } from './verification-page.tsx'
 import { WebhookPage } from './webhooks/webhook-page.tsx'
 import { WebhooksPage } from './webhooks/webhooks-page.tsx'
 
-const parts = [
-  ['/account', 'You'],
-  ['/account/skills', 'Skills'],
-  ['/account/publish', 'Publish'],
-  ['/account/keys', 'API keys'],
-  ['/account/webhooks', 'Webhooks'],
-  ['/account/stars', 'Stars'],
-  ['/account/verification', 'Verification'],
+const pages = [
+  ['/account', 'You', asOwn(OverviewPage)],
+  ['/account/skills', 'Skills', asOwn(OwnSkillsPage)],
+  ['/account/publish', 'Publish', asOwn(PublishPage)],
+  ['/account/keys', 'API keys', asOwn(KeysPage)],
+  ['/account/webhooks', 'Webhooks', asOwn(WebhooksPage)],
+  ['/account/stars', 'Stars', asOwn(StarsPage)],
+  ['/account/verification', 'Verification', asOwn(VerificationPage)],
 ] as const
-
-const Overview = asOwn(OverviewPage)
-const OwnSkills = asOwn(OwnSkillsPage)
-const Publish = asOwn(PublishPage)
-const Keys = asOwn(KeysPage)
-const Webhooks = asOwn(WebhooksPage)
 const Webhook = asOwn(WebhookPage)
-const Stars = asOwn(StarsPage)
-const Verification = asOwn(VerificationPage)
 
 /** The pages of the signed-in user. */
 export default function AccountPages() {
   return (
     <Router>
-      <Route path="/" component={Overview} />
+      {pages.map(([path, , component]) => (
+        <Route key={path} path={path.replace('/account', '') || '/'} component={component} />
+      ))}
       <Route path="/sign-in" component={SignInPage} />
       <Route path="/setup" component={SetupPage} />
-      <Route path="/skills" component={OwnSkills} />
-      <Route path="/publish" component={Publish} />
-      <Route path="/keys" component={Keys} />
-      <Route path="/webhooks" component={Webhooks} />
       <Route path="/webhooks/:id" component={Webhook} />
-      <Route path="/stars" component={Stars} />
-      <Route path="/verification" component={Verification} />
       <Route default component={NotHere} />
     </Router>
   )
@@ -71,7 +59,7 @@ function asOwn(Content: FunctionComponent): FunctionComponent {
     }
     return (
       <>
-        <AreaTabs label="Account" pages={parts} />
+        <AreaTabs label="Account" pages={pages} />
         <Content />
       </>
     )

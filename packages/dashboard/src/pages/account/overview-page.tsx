@@ -1,4 +1,4 @@
-import { api } from '../../api.ts'
+import { api } from '../../data/api.ts'
 import { addresses, toOwnPath } from '../../addresses.ts'
 import { useMe } from '../../data/session.ts'
 import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'

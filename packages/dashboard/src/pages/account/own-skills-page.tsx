@@ -1,8 +1,7 @@
-import { api } from '../../api.ts'
+import { api, useData } from '../../data/api.ts'
 import { addresses } from '../../addresses.ts'
-import { useData } from '../../data/queries.ts'
 import { Page, ItemList, usePaged } from '../../ui/page.tsx'
-import { Badge, Count, SecurityBadge, Time, NameLink } from '../../ui/parts.tsx'
+import { Badge, Count, SecurityBadge, Time, NameHeading, LinkButton } from '../../ui/parts.tsx'
 import { useMe } from '../../data/session.ts'
 import { ActionButton, ConfirmButton } from '../../ui/form.tsx'
 
@@ -17,14 +16,7 @@ const states = {
 export function OwnSkillsPage() {
   const own = usePaged(['own-skills'], (page) => api.listOwnSkills({ page }))
   return (
-    <Page
-      title="Your skills"
-      aside={
-        <a class="button" href="/account/publish">
-          Publish
-        </a>
-      }
-    >
+    <Page title="Your skills" aside={<LinkButton href="/account/publish">Publish</LinkButton>}>
       <Invitations />
       <Transfers />
       <ItemList
@@ -39,9 +31,7 @@ export function OwnSkillsPage() {
       >
         {(skill) => (
           <li key={skill.id}>
-            <h2>
-              <NameLink href={addresses.skill(skill.fullName)} name={skill.fullName} />
-            </h2>
+            <NameHeading href={addresses.skill(skill.fullName)} name={skill.fullName} />
             <p dir="auto">{skill.description}</p>
             <p class="facts">
               <Badge>{skill.visibility}</Badge>

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { api, useData } from '../../data/api.ts'
 import { signIn, useMe } from '../../data/session.ts'
 import { Field, Form, useAction } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'

@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso'
-import { isUnauthorized } from '../../data/queries.ts'
+import { isUnauthorized } from '../../data/api.ts'
 import { signIn, useMe } from '../../data/session.ts'
 import { Field, Form, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'

@@ -1,5 +1,4 @@
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { api, useData } from '../../data/api.ts'
 import { Page, Pager, Shown, usePage } from '../../ui/page.tsx'
 import { Empty } from '../../ui/parts.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
@@ -11,20 +10,17 @@ export function StarsPage() {
   return (
     <Page title="Stars">
       <Shown of={stars}>
-        {({ skills, totalPages }) => (
-          <>
-            {skills.length === 0 ? (
-              <Empty>
-                You have not starred any skills yet. Use the star on the page of <a href="/">a skill</a> to list it
-                here.
-              </Empty>
-            ) : (
-              <SkillList skills={skills} />
-            )}
-            <Pager totalPages={totalPages} />
-          </>
-        )}
+        {({ skills }) =>
+          skills.length === 0 ? (
+            <Empty>
+              You have not starred any skills yet. Use the star on the page of <a href="/">a skill</a> to list it here.
+            </Empty>
+          ) : (
+            <SkillList skills={skills} />
+          )
+        }
       </Shown>
+      <Pager totalPages={stars.data?.totalPages ?? 1} />
     </Page>
   )
 }

@@ -1,7 +1,7 @@
-import { api } from '../../api.ts'
+import { api } from '../../data/api.ts'
 import { useMe } from '../../data/session.ts'
 import { Field, Form, Select, useAction } from '../../ui/form.tsx'
-import { Page, Pager, Shown, usePaged } from '../../ui/page.tsx'
+import { Page, usePaged, ItemList } from '../../ui/page.tsx'
 import { Badge, Copyable, Time, type Tone } from '../../ui/parts.tsx'
 
 const methods = [
@@ -36,33 +36,26 @@ export function VerificationPage() {
           hint="The domain; the URL of a gist or of a file in your repository; or a description."
         />
       </Form>
-      <Shown of={own}>
-        {({ verifications, totalPages }) => (
-          <>
-            <ul class="plain">
-              {verifications.map((one) => (
-                <li key={one.id}>
-                  <p class="facts">
-                    <Badge tone={tones[one.status]}>{one.status}</Badge>
-                    <strong>{one.method}</strong>
-                    <bdi>{one.proof}</bdi>
-                    <Time at={one.createdAt} verb="asked" />
-                    {one.checkedAt && <Time at={one.checkedAt} verb="looked at" />}
-                  </p>
-                  {one.status === 'pending' && (
-                    <>
-                      <p>{one.instructions}</p>
-                      {one.method !== 'manual' && <Copyable text={one.token} label="Copy the token" />}
-                    </>
-                  )}
-                  {one.note && <p dir="auto">{one.note}</p>}
-                </li>
-              ))}
-            </ul>
-            <Pager totalPages={totalPages} />
-          </>
+      <ItemList of={own} items={({ verifications }) => verifications}>
+        {(one) => (
+          <li key={one.id}>
+            <p class="facts">
+              <Badge tone={tones[one.status]}>{one.status}</Badge>
+              <strong>{one.method}</strong>
+              <bdi>{one.proof}</bdi>
+              <Time at={one.createdAt} verb="asked" />
+              {one.checkedAt && <Time at={one.checkedAt} verb="looked at" />}
+            </p>
+            {one.status === 'pending' && (
+              <>
+                <p>{one.instructions}</p>
+                {one.method !== 'manual' && <Copyable text={one.token} label="Copy the token" />}
+              </>
+            )}
+            {one.note && <p dir="auto">{one.note}</p>}
+          </li>
         )}
-      </Shown>
+      </ItemList>
     </Page>
   )
 }

@@ -18,18 +18,18 @@ import { StoragePage } from './storage-page.tsx'
 import { UsersPage } from './admin-users-page.tsx'
 import { VerificationsPage } from './verifications-page.tsx'
 
-const parts = [
-  ['/admin', 'Node'],
-  ['/admin/users', 'Users'],
-  ['/admin/quarantine', 'Quarantine'],
-  ['/admin/reports', 'Reports'],
-  ['/admin/copies', 'Copies'],
-  ['/admin/dmca', 'Takedowns'],
-  ['/admin/verifications', 'Verifications'],
-  ['/admin/mirrors', 'Mirrors'],
-  ['/admin/outbox', 'Outbox'],
-  ['/admin/storage', 'Storage'],
-  ['/admin/audit', 'Audit'],
+const pages = [
+  ['/admin', 'Node', NodePage],
+  ['/admin/users', 'Users', UsersPage],
+  ['/admin/quarantine', 'Quarantine', QuarantinePage],
+  ['/admin/reports', 'Reports', ReportsPage],
+  ['/admin/copies', 'Copies', CopyReportsPage],
+  ['/admin/dmca', 'Takedowns', DmcaPage],
+  ['/admin/verifications', 'Verifications', VerificationsPage],
+  ['/admin/mirrors', 'Mirrors', MirrorsPage],
+  ['/admin/outbox', 'Outbox', OutboxPage],
+  ['/admin/storage', 'Storage', StoragePage],
+  ['/admin/audit', 'Audit', AuditPage],
 ] as const
 
 /** The pages for administrators. */
@@ -51,20 +51,12 @@ export default function AdminPages() {
   }
   return (
     <>
-      <AreaTabs label="Operation" pages={parts} />
+      <AreaTabs label="Operation" pages={pages} />
       <Router>
-        <Route path="/" component={NodePage} />
-        <Route path="/users" component={UsersPage} />
-        <Route path="/quarantine" component={QuarantinePage} />
-        <Route path="/reports" component={ReportsPage} />
-        <Route path="/copies" component={CopyReportsPage} />
-        <Route path="/dmca" component={DmcaPage} />
-        <Route path="/verifications" component={VerificationsPage} />
-        <Route path="/mirrors" component={MirrorsPage} />
+        {pages.map(([path, , component]) => (
+          <Route key={path} path={path.replace('/admin', '') || '/'} component={component} />
+        ))}
         <Route path="/mirrors/:upstream" component={MirrorPage} />
-        <Route path="/outbox" component={OutboxPage} />
-        <Route path="/storage" component={StoragePage} />
-        <Route path="/audit" component={AuditPage} />
         <Route default component={NotHere} />
       </Router>
     </>

@@ -1,5 +1,4 @@
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { api, useData } from '../../data/api.ts'
 import { useAddress } from '../../addresses.ts'
 import { SearchField } from '../../ui/form.tsx'
 import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'

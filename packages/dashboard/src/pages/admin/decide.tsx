@@ -1,6 +1,5 @@
 import { useAction, Form, TextArea, Select } from '../../ui/form.tsx'
-import { api } from '../../api.ts'
-import { refresh } from '../../data/queries.ts'
+import { api, refresh } from '../../data/api.ts'
 import { useAddress } from '../../addresses.ts'
 
 /** A form for deciding on a pending item, with a note. */

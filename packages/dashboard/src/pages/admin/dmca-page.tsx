@@ -1,6 +1,5 @@
-import { api } from '../../api.ts'
+import { api, refresh, useData } from '../../data/api.ts'
 import { addresses } from '../../addresses.ts'
-import { refresh, useData } from '../../data/queries.ts'
 import { Page, ItemList, usePage } from '../../ui/page.tsx'
 import { Badge, Time, NameLink } from '../../ui/parts.tsx'
 import { Statements, toCaseWords } from '../takedowns/statements.tsx'

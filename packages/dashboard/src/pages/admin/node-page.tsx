@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api.ts'
+import { api, refresh, useData } from '../../data/api.ts'
 import { addresses } from '../../addresses.ts'
-import { refresh, useData } from '../../data/queries.ts'
 import { ConfirmButton } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Badge, Notice, Time, toCount, Figures } from '../../ui/parts.tsx'

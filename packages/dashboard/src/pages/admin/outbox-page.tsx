@@ -1,4 +1,4 @@
-import { api } from '../../api.ts'
+import { api } from '../../data/api.ts'
 import { DataTable, Page, usePaged, type Column } from '../../ui/page.tsx'
 import { ActionButton } from '../../ui/form.tsx'
 import { Badge, Time, type Tone } from '../../ui/parts.tsx'

@@ -1,4 +1,4 @@
-import { api } from '../../api.ts'
+import { api } from '../../data/api.ts'
 import { ConfirmButton, ActionButton } from '../../ui/form.tsx'
 import { Findings, Verdict } from '../../ui/findings.tsx'
 import { Page, ItemList, usePaged } from '../../ui/page.tsx'

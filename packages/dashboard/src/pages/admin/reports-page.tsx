@@ -1,8 +1,7 @@
-import { api } from '../../api.ts'
+import { api, refresh, useData } from '../../data/api.ts'
 import { addresses } from '../../addresses.ts'
-import { refresh, useData } from '../../data/queries.ts'
 import { Page, ItemList, usePage } from '../../ui/page.tsx'
-import { Badge, Time, NameLink } from '../../ui/parts.tsx'
+import { Badge, Time, NameLink, NameHeading } from '../../ui/parts.tsx'
 import { Decide, ModerationDecision, StatusFilter, useStatus } from './decide.tsx'
 
 type Report = Awaited<ReturnType<typeof api.listReports>>['reports'][number]
@@ -40,9 +39,7 @@ function ReportItem({ report }: { report: Report }) {
   const { id, kind, skill } = report
   return (
     <li>
-      <h2>
-        <NameLink href={addresses.skill(skill.fullName)} name={skill.fullName} />
-      </h2>
+      <NameHeading href={addresses.skill(skill.fullName)} name={skill.fullName} />
       <p class="facts">
         <Badge tone={report.status === 'open' ? 'fair' : 'plain'}>{report.status}</Badge>
         <span>{kinds[kind]}</span>

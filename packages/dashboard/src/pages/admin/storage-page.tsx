@@ -1,6 +1,5 @@
-import { api } from '../../api.ts'
+import { api, useData } from '../../data/api.ts'
 import { addresses } from '../../addresses.ts'
-import { useData } from '../../data/queries.ts'
 import { ActionButton } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Empty, Time, toBytesText, Figures, NameLink } from '../../ui/parts.tsx'

@@ -1,8 +1,7 @@
-import { api } from '../../api.ts'
+import { api, refresh, useData } from '../../data/api.ts'
 import { addresses } from '../../addresses.ts'
-import { refresh, useData } from '../../data/queries.ts'
 import { Page, ItemList, usePage } from '../../ui/page.tsx'
-import { Badge, Time, NameLink } from '../../ui/parts.tsx'
+import { Badge, Time, UserText, NameHeading } from '../../ui/parts.tsx'
 import { Decide, StatusFilter, useStatus } from './decide.tsx'
 
 const statuses = ['pending', 'verified', 'rejected'] as const
@@ -24,20 +23,14 @@ export function VerificationsPage() {
       >
         {(one) => (
           <li key={one.id}>
-            <h2>
-              <NameLink href={addresses.user(one.username)} name={one.username} />
-            </h2>
+            <NameHeading href={addresses.user(one.username)} name={one.username} />
             <p class="facts">
               <Badge tone={one.status === 'pending' ? 'fair' : 'plain'}>{one.status}</Badge>
               <span>{one.method}</span>
               <Time at={one.createdAt} verb="asked" />
             </p>
             <p dir="auto">{one.proof}</p>
-            {one.note && (
-              <p class="faint" dir="auto">
-                {one.note}
-              </p>
-            )}
+            {one.note && <UserText class="faint">{one.note}</UserText>}
             {one.status !== 'rejected' && (one.status === 'verified' || one.method === 'manual') && (
               <Decide
                 subject={one.username}

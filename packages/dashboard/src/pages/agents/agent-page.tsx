@@ -1,10 +1,9 @@
 import '../../styles/people.css'
 import { useRoute } from 'preact-iso'
-import { api } from '../../api.ts'
+import { api, useData } from '../../data/api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
-import { useData } from '../../data/queries.ts'
 import { Page, Shown } from '../../ui/page.tsx'
-import { Badge, Empty, Time, NameLink } from '../../ui/parts.tsx'
+import { Badge, Empty, Time, NameLink, Figures } from '../../ui/parts.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 
@@ -45,7 +44,16 @@ function Profile({ agent }: { agent: Agent }) {
         <bdi>{agent.agentKey}</bdi>, registered <Time at={agent.registeredAt} />, last seen{' '}
         <Time at={agent.lastSeenAt} />
       </p>
-      <Numbers agent={agent} />
+      <Figures
+        class="facts-list"
+        of={[
+          ['Platform', agent.platformId],
+          ['Trust', `${agent.trustScore} of 100`],
+          ['Reviews', agent.reviewCount],
+          ['Published', agent.publishedCount],
+          ['Installs', agent.installCount],
+        ]}
+      />
       <Tabs
         label="About this agent"
         tabs={tabs.map(({ tab, title }) => ({
@@ -63,26 +71,6 @@ function Profile({ agent }: { agent: Agent }) {
         <Actions actions={agent.activity} none="No activity of this agent that you can see yet." />
       )}
     </>
-  )
-}
-
-function Numbers({ agent }: { agent: Agent }) {
-  const numbers = [
-    ['Platform', agent.platformId],
-    ['Trust', `${agent.trustScore} of 100`],
-    ['Reviews', agent.reviewCount.toLocaleString('en')],
-    ['Published', agent.publishedCount.toLocaleString('en')],
-    ['Installs', agent.installCount.toLocaleString('en')],
-  ]
-  return (
-    <dl class="facts-list">
-      {numbers.map(([title, value]) => (
-        <div key={title}>
-          <dt>{title}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
   )
 }
 

@@ -1,7 +1,6 @@
 import '../../styles/people.css'
-import { api } from '../../api.ts'
+import { api, useKeptData } from '../../data/api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
-import { useKeptData } from '../../data/queries.ts'
 import { DataTable, Page, toPageNumber, type Column } from '../../ui/page.tsx'
 import { Field } from '../../ui/form.tsx'
 import { Time, NameLink } from '../../ui/parts.tsx'

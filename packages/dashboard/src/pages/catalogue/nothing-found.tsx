@@ -1,5 +1,4 @@
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { api, useData } from '../../data/api.ts'
 import { toAddress } from '../../addresses.ts'
 import { Copyable, Empty } from '../../ui/parts.tsx'
 import { withoutFilters, type Chip } from './search-address.ts'

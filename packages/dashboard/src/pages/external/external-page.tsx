@@ -1,5 +1,4 @@
-import { api } from '../../api.ts'
-import { useData, refresh } from '../../data/queries.ts'
+import { api, useData, refresh } from '../../data/api.ts'
 import { useMe } from '../../data/session.ts'
 import { useAddress } from '../../addresses.ts'
 import { Check, Select, ConfirmButton, Field, Form, useAction, TextArea } from '../../ui/form.tsx'

@@ -1,7 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso'
-import { api } from '../../api.ts'
+import { api, refresh, useData } from '../../data/api.ts'
 import { addresses } from '../../addresses.ts'
-import { refresh, useData } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { Page, useTitle, Shown } from '../../ui/page.tsx'

@@ -1,10 +1,9 @@
-import { api } from '../../api.ts'
+import { api, useData, refresh } from '../../data/api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
-import { useData, refresh } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
 import { SearchField, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
-import { Page, Pager, toPageNumber, Shown } from '../../ui/page.tsx'
-import { Empty, Time, toCount, NameLink } from '../../ui/parts.tsx'
+import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
+import { Time, toCount, NameHeading } from '../../ui/parts.tsx'
 import { Budget, toMembers, visibilityOptions, type Visibility } from './pack-parts.tsx'
 import { useLocation } from 'preact-iso'
 
@@ -26,54 +25,43 @@ export default function PacksPage() {
           <a href={toAddress('/packs', { q: wanted.q })}>Show all packs</a>
         </p>
       )}
-      <Shown of={found}>
-        {({ packs, total, totalPages }) => (
-          <>
-            {packs.length === 0 && <NoPacks query={wanted.q} curator={wanted.curator} />}
-            <ul class="plain" aria-label={toCount(total, 'pack')}>
-              {packs.map((pack) => (
-                <li key={pack.slug}>
-                  <h2>
-                    <NameLink href={addresses.pack(pack.slug)} name={pack.name} />
-                  </h2>
-                  <p dir="auto">{pack.description}</p>
-                  <p class="facts">
-                    <span>{toCount(pack.skillCount, 'skill')}</span>
-                    <Budget of={pack.budget} />
-                    <a href={addresses.user(pack.curator.username)}>{pack.curator.username}</a>
-                    <Time at={pack.updatedAt} />
-                  </p>
-                </li>
-              ))}
-            </ul>
-            <Pager totalPages={totalPages} />
-          </>
+      <ItemList
+        of={found}
+        items={({ packs }) => packs}
+        label={found.data && toCount(found.data.total, 'pack')}
+        empty={<NoPacks query={wanted.q} curator={wanted.curator} />}
+      >
+        {(pack) => (
+          <li key={pack.slug}>
+            <NameHeading href={addresses.pack(pack.slug)} name={pack.name} />
+            <p dir="auto">{pack.description}</p>
+            <p class="facts">
+              <span>{toCount(pack.skillCount, 'skill')}</span>
+              <Budget of={pack.budget} />
+              <a href={addresses.user(pack.curator.username)}>{pack.curator.username}</a>
+              <Time at={pack.updatedAt} />
+            </p>
+          </li>
         )}
-      </Shown>
+      </ItemList>
       {me && <NewPack />}
     </Page>
   )
 }
 
 function NoPacks({ query, curator }: { query: string; curator?: string }) {
+  if (query) {
+    return (
+      <>
+        No pack matches <q>{query}</q>. Try fewer words.
+      </>
+    )
+  }
+  if (curator === undefined) return <>There are no packs yet. Sign in to create the first.</>
   return (
-    <Empty>
-      {query ? (
-        <p>
-          No pack matches <q>{query}</q>. Try fewer words.
-        </p>
-      ) : (
-        <p>
-          {curator ? (
-            <>
-              <bdi>{curator}</bdi> has no packs that you can see.
-            </>
-          ) : (
-            'There are no packs yet. Sign in to create the first.'
-          )}
-        </p>
-      )}
-    </Empty>
+    <>
+      <bdi>{curator}</bdi> has no packs that you can see.
+    </>
   )
 }
 

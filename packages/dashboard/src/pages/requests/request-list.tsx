@@ -1,13 +1,11 @@
-import { api } from '../../api.ts'
+import { api, useKeptData } from '../../data/api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
-import { useKeptData } from '../../data/queries.ts'
-import { useMe } from '../../data/session.ts'
 import { Select } from '../../ui/form.tsx'
-import { Pager, toPageNumber, Shown } from '../../ui/page.tsx'
-import { Badge, Empty, Time, NameLink } from '../../ui/parts.tsx'
+import { toPageNumber, ItemList } from '../../ui/page.tsx'
+import { Badge, Time, NameLink, UserText, NameHeading } from '../../ui/parts.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
-import { SignInLink } from '../../ui/sign-in-link.tsx'
 import { statusTitles, type SkillRequest, type Status, Vote } from './request-parts.tsx'
+import { SignInTo } from '../../ui/sign-in-link.tsx'
 
 const sorts = [
   ['votes', 'Most votes'],
@@ -38,34 +36,12 @@ export function RequestList() {
           options={[['', 'All'], ...statuses]}
           onChange={(value) => change({ status: value, page: undefined })}
         />
-        <VotingHint />
+        <SignInTo class="faint">vote</SignInTo>
       </div>
-      <Shown of={found}>
-        {({ requests, totalPages }) =>
-          requests.length === 0 ? (
-            <NoRequests status={status} />
-          ) : (
-            <>
-              <ul class="requests">
-                {requests.map((request) => (
-                  <RequestItem key={request.id} request={request} />
-                ))}
-              </ul>
-              <Pager totalPages={totalPages} />
-            </>
-          )
-        }
-      </Shown>
+      <ItemList of={found} class="requests" items={({ requests }) => requests} empty={<NoRequests status={status} />}>
+        {(request) => <RequestItem key={request.id} request={request} />}
+      </ItemList>
     </>
-  )
-}
-
-function VotingHint() {
-  if (useMe() !== null) return null
-  return (
-    <p class="faint">
-      <SignInLink>Sign in</SignInLink> to vote.
-    </p>
   )
 }
 
@@ -74,12 +50,8 @@ function RequestItem({ request }: { request: SkillRequest }) {
     <li>
       <Vote request={request} />
       <div>
-        <h2>
-          <NameLink href={toAddress('/requests', { id: request.id })} name={request.title} />
-        </h2>
-        <p class="clamped" dir="auto">
-          {request.description}
-        </p>
+        <NameHeading href={toAddress('/requests', { id: request.id })} name={request.title} />
+        <UserText class="clamped">{request.description}</UserText>
         <RequestFacts request={request} />
       </div>
     </li>
@@ -107,23 +79,22 @@ export function RequestFacts({ request }: { request: SkillRequest }) {
 }
 
 function NoRequests({ status }: { status: Status | undefined }) {
+  if (status) {
+    return (
+      <>
+        <h2>No requests are {statusTitles[status].toLowerCase()}</h2>
+        <p>
+          <a href="/requests">Show all requests</a>
+        </p>
+      </>
+    )
+  }
   return (
-    <Empty>
-      {status ? (
-        <>
-          <h2>No requests are {statusTitles[status].toLowerCase()}</h2>
-          <p>
-            <a href="/requests">Show all requests</a>
-          </p>
-        </>
-      ) : (
-        <>
-          <h2>No requests yet</h2>
-          <p>
-            <a href="/requests?new=">Request a skill</a>, or <a href="/">search the existing ones</a>.
-          </p>
-        </>
-      )}
-    </Empty>
+    <>
+      <h2>No requests yet</h2>
+      <p>
+        <a href="/requests?new=">Request a skill</a>, or <a href="/">search the existing ones</a>.
+      </p>
+    </>
   )
 }

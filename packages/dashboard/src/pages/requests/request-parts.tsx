@@ -1,5 +1,4 @@
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { api, useData } from '../../data/api.ts'
 import { useMe } from '../../data/session.ts'
 import { unlessBusy, useAction } from '../../ui/form.tsx'
 import { Problem } from '../../ui/problem.tsx'

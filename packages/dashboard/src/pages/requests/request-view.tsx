@@ -1,8 +1,7 @@
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { api, useData } from '../../data/api.ts'
 import { useMe } from '../../data/session.ts'
 import { Page, Shown } from '../../ui/page.tsx'
-import { Notice } from '../../ui/parts.tsx'
+import { Notice, UserText } from '../../ui/parts.tsx'
 import { type SkillRequest, Vote, requestKeys, type Status } from './request-parts.tsx'
 import { RequestFacts } from './request-list.tsx'
 import { ActionButton, Field, Form, useAction } from '../../ui/form.tsx'
@@ -29,11 +28,7 @@ function Whole({ request }: { request: SkillRequest }) {
       <Vote request={request} />
       <div>
         <RequestFacts request={request} />
-        {request.description && (
-          <p class="description" dir="auto">
-            {request.description}
-          </p>
-        )}
+        {request.description && <UserText class="description">{request.description}</UserText>}
         {me && <Progress request={request} me={me} />}
         {request.status !== 'fulfilled' && <SignInTo class="faint">vote, or to work on it</SignInTo>}
       </div>

@@ -6,11 +6,11 @@ import { RequestList } from './request-list.tsx'
 import { requestKeys } from './request-parts.tsx'
 import { RequestView } from './request-view.tsx'
 import { useLocation } from 'preact-iso'
-import { api } from '../../api.ts'
+import { api, refreshAll } from '../../data/api.ts'
 import { useMe } from '../../data/session.ts'
 import { Field, Form, TextArea, useAction } from '../../ui/form.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
-import { refreshAll } from '../../data/queries.ts'
+import { LinkButton } from '../../ui/parts.tsx'
 
 /** Skill requests: the list, one in full (`id`), or a new one (`new`, with its title). */
 export default function RequestsPage() {
@@ -27,14 +27,7 @@ export default function RequestsPage() {
     return <RequestView key={fields.id} id={fields.id} isNew={filed === fields.id} />
   }
   return (
-    <Page
-      title="Requests"
-      aside={
-        <a class="button" href="/requests?new=">
-          Ask for a skill
-        </a>
-      }
-    >
+    <Page title="Requests" aside={<LinkButton href="/requests?new=">Ask for a skill</LinkButton>}>
       <RequestList />
     </Page>
   )

@@ -1,7 +1,6 @@
 import type { FileDiff, SkillDiff } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { api, useData } from '../../data/api.ts'
 import { Diff } from '../../ui/diff.tsx'
 import { Shown } from '../../ui/page.tsx'
 import { AccessList, isEmptyAccess } from './access-list.tsx'

@@ -1,5 +1,4 @@
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { api, useData } from '../../data/api.ts'
 import { useAddress } from '../../addresses.ts'
 import { Pager, toPageNumber, Shown } from '../../ui/page.tsx'
 import { Empty, toBytesText, NameLink, toCount } from '../../ui/parts.tsx'

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { addresses, toAddress } from '../../addresses.ts'
-import { api } from '../../api.ts'
-import { useData, refresh } from '../../data/queries.ts'
+import { api, useData, refresh } from '../../data/api.ts'
 import { Pager, Shown, usePage } from '../../ui/page.tsx'
 import { Time, NameLink, toCount } from '../../ui/parts.tsx'
 import { type ShownSkill, toShortName } from './shown-skill.ts'

@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks'
 import { addresses, useAddress } from '../../addresses.ts'
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { api, useData } from '../../data/api.ts'
 import { useMe } from '../../data/session.ts'
 import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { toPageNumber, ItemList } from '../../ui/page.tsx'
-import { Badge, Time, NameLink } from '../../ui/parts.tsx'
+import { Badge, Time, NameLink, UserText } from '../../ui/parts.tsx'
 import type { ShownSkill } from './shown-skill.ts'
 import { SignInTo } from '../../ui/sign-in-link.tsx'
 
@@ -36,9 +35,7 @@ export function IssuesTab({ shown: { name } }: { shown: ShownSkill }) {
               <NameLink href={addresses.user(issue.author.username)} name={issue.author.username} />
               <Time at={issue.createdAt} />
             </p>
-            <p class="said-text" dir="auto">
-              {issue.body}
-            </p>
+            <UserText class="said-text">{issue.body}</UserText>
           </li>
         )}
       </ItemList>

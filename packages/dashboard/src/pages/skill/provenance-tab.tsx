@@ -1,8 +1,7 @@
 import type { Provenance } from '@skillstead/protocol'
 import { addresses, toAddress } from '../../addresses.ts'
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
-import { Copyable, Empty, Time, NameLink } from '../../ui/parts.tsx'
+import { api, useData } from '../../data/api.ts'
+import { Copyable, Empty, Time, NameLink, Terms } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
 import { Proof } from './proof.tsx'
 import type { ShownSkill } from './shown-skill.ts'
@@ -36,7 +35,8 @@ function Record({ record }: { record: Provenance }) {
   return (
     <>
       <p>
-        Version {record.version} was published <Time at={record.publishedAt} /> by <User name={publisher.username} />
+        Version {record.version} was published <Time at={record.publishedAt} /> by{' '}
+        <NameLink href={addresses.user(publisher.username)} name={publisher.username} />
         {record.firstPublishedAt === record.publishedAt ? (
           '; it is the first of this skill.'
         ) : (
@@ -45,35 +45,30 @@ function Record({ record }: { record: Provenance }) {
           </>
         )}
       </p>
-      <dl class="details wide-details">
-        <dt>Author</dt>
-        <dd>
-          {authorVerified.length > 0
-            ? `Verified by ${authorVerified.join(', ')}.`
-            : 'Not verified: the identity behind this account is unproven.'}
-        </dd>
-        <dt>Origin</dt>
-        <dd>
-          <Origin origin={origin} />
-        </dd>
-        <dt>Forked from</dt>
-        <dd>{record.forkChain.length === 0 ? 'Not a fork.' : <Chain record={record} />}</dd>
-        <dt>Log</dt>
-        <dd>
-          {log ? (
-            <>
-              Entry {(log.index + 1).toLocaleString('en')} of {log.treeSize.toLocaleString('en')} in the log of{' '}
-              <bdi>{log.origin}</bdi>
-            </>
-          ) : (
-            'Not logged, because it is not public.'
-          )}
-        </dd>
-        <dt>Digest</dt>
-        <dd>
-          <code>{record.digest}</code>
-        </dd>
-      </dl>
+      <Terms
+        class="details wide-details"
+        of={[
+          [
+            'Author',
+            authorVerified.length > 0
+              ? `Verified by ${authorVerified.join(', ')}.`
+              : 'Not verified: the identity behind this account is unproven.',
+          ],
+          ['Origin', <Origin origin={origin} />],
+          ['Forked from', record.forkChain.length === 0 ? 'Not a fork.' : <Chain record={record} />],
+          ['Log', log ? <LogEntry log={log} /> : 'Not logged, because it is not public.'],
+          ['Digest', <code>{record.digest}</code>],
+        ]}
+      />
+    </>
+  )
+}
+
+function LogEntry({ log }: { log: NonNullable<Provenance['log']> }) {
+  return (
+    <>
+      Entry {(log.index + 1).toLocaleString('en')} of {log.treeSize.toLocaleString('en')} in the log of{' '}
+      <bdi>{log.origin}</bdi>
     </>
   )
 }
@@ -104,8 +99,4 @@ function Chain({ record: { forkChain } }: { record: Provenance }) {
       ))}
     </ol>
   )
-}
-
-function User({ name }: { name: string }) {
-  return <NameLink href={addresses.user(name)} name={name} />
 }

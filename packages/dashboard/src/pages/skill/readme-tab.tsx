@@ -1,12 +1,12 @@
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { api, useData } from '../../data/api.ts'
 import { toAddress, useAddress } from '../../addresses.ts'
 import { Chart, Markdown } from '../../ui/late.tsx'
-import { Copyable, Empty, Notice, toBytesText, NameLink } from '../../ui/parts.tsx'
+import { Copyable, Empty, Notice, toBytesText, NameLink, Terms, toCount } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
 import { toInstallCommand } from './install-tab.tsx'
 import { toApiAddress, toBytes, toTab, toText, type ShownSkill } from './shown-skill.ts'
 import { TextPages } from './text-pages.tsx'
+import { Views } from '../../ui/tabs.tsx'
 
 /** Maximum size of rendered Markdown; the rest of a large SKILL.md is available as raw text. */
 const renderedCharactersMax = 200_000
@@ -33,17 +33,16 @@ function Readme({ shown }: { shown: ShownSkill }) {
   })
   return (
     <>
-      <p class="facts views">
-        <a href={toTab(shown, '')} aria-current={isRaw ? undefined : 'page'}>
-          Rendered
-        </a>
-        <a href={toTab(shown, '', { view: 'raw' })} aria-current={isRaw ? 'page' : undefined}>
-          Raw
-        </a>
+      <Views
+        views={[
+          { href: toTab(shown, ''), title: 'Rendered', current: !isRaw },
+          { href: toTab(shown, '', { view: 'raw' }), title: 'Raw', current: isRaw },
+        ]}
+      >
         <a href={toApiAddress(shown, 'skill.md')} download="SKILL.md">
           Download SKILL.md
         </a>
-      </p>
+      </Views>
       <Shown of={read}>
         {({ text, size }) =>
           isRaw ? <TextPages text={text} label="SKILL.md" /> : <Rendered shown={shown} text={text} size={size} />
@@ -117,30 +116,24 @@ function Glance({ shown }: { shown: ShownSkill }) {
         </>
       )}
       <h2>Details</h2>
-      <dl class="details">
-        <dt>Version</dt>
-        <dd>{shown.version || 'none'}</dd>
-        <dt>Size</dt>
-        <dd>
-          {toBytesText(skill.size)} in {skill.files.length.toLocaleString('en')}{' '}
-          {skill.files.length === 1 ? 'file' : 'files'}
-        </dd>
-        <dt>Forks</dt>
-        <dd>
-          <a href={toTab(shown, 'similar')}>{skill.forks.toLocaleString('en')}</a>
-        </dd>
-        {/^https?:\/\//i.test(skill.repository) && (
-          <>
-            <dt>Repository</dt>
-            <dd>
-              <a href={skill.repository} rel="noopener noreferrer nofollow ugc" target="_blank">
-                <bdi>{skill.repository.replace(/^https?:\/\//i, '')}</bdi>
-              </a>
-            </dd>
-          </>
-        )}
-      </dl>
+      <Terms
+        class="details"
+        of={[
+          ['Version', shown.version || 'none'],
+          ['Size', `${toBytesText(skill.size)} in ${toCount(skill.files.length, 'file')}`],
+          ['Forks', <a href={toTab(shown, 'similar')}>{skill.forks.toLocaleString('en')}</a>],
+          ['Repository', /^https?:\/\//i.test(skill.repository) ? <Repository url={skill.repository} /> : null],
+        ]}
+      />
     </>
+  )
+}
+
+function Repository({ url }: { url: string }) {
+  return (
+    <a href={url} rel="noopener noreferrer nofollow ugc" target="_blank">
+      <bdi>{url.replace(/^https?:\/\//i, '')}</bdi>
+    </a>
   )
 }
 

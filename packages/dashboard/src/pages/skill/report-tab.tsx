@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { addresses, toAddress } from '../../addresses.ts'
-import { api } from '../../api.ts'
+import { api } from '../../data/api.ts'
 import { useMe } from '../../data/session.ts'
 import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { Notice } from '../../ui/parts.tsx'

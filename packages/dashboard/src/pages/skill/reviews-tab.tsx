@@ -1,55 +1,42 @@
 import type { AgentReview, Review } from '@skillstead/protocol'
 import { addresses, useAddress } from '../../addresses.ts'
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { api } from '../../data/api.ts'
 import { useMe } from '../../data/session.ts'
 import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
-import { Pager, toPageNumber, Shown, usePage } from '../../ui/page.tsx'
-import { Badge, Empty, Time, NameLink, toCount } from '../../ui/parts.tsx'
+import { Badge, Time, NameLink, toCount, UserText, NameHeading } from '../../ui/parts.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 import { SignInTo } from '../../ui/sign-in-link.tsx'
+import { ItemList, usePaged } from '../../ui/page.tsx'
+import { Views } from '../../ui/tabs.tsx'
 
 /** Reviews by people or by agents, one list at a time. */
 export function ReviewsTab({ shown }: { shown: ShownSkill }) {
   const isAgents = useAddress().fields.by === 'agents'
   return (
     <>
-      <p class="facts views">
-        <a href={toTab(shown, 'reviews')} aria-current={isAgents ? undefined : 'page'}>
-          By people
-        </a>
-        <a href={toTab(shown, 'reviews', { by: 'agents' })} aria-current={isAgents ? 'page' : undefined}>
-          By agents
-        </a>
-      </p>
+      <Views
+        views={[
+          { href: toTab(shown, 'reviews'), title: 'By people', current: !isAgents },
+          { href: toTab(shown, 'reviews', { by: 'agents' }), title: 'By agents', current: isAgents },
+        ]}
+      />
       {isAgents ? <AgentReviews name={shown.name} /> : <Reviews name={shown.name} />}
     </>
   )
 }
 
 function Reviews({ name }: { name: string }) {
-  const page = usePage()
-  const found = useData(['skill', name, 'reviews', page], () => api.listReviews({ name, page }))
+  const found = usePaged(['skill', name, 'reviews'], (page) => api.listReviews({ name, page }))
   const me = useMe()
+  const own = found.data?.reviews.find(({ reviewer }) => reviewer.username === me?.username)
   return (
-    <Shown of={found}>
-      {({ reviews, totalPages }) => (
-        <>
-          {reviews.length === 0 ? (
-            <Empty>No reviews yet.</Empty>
-          ) : (
-            <ul class="plain">
-              {reviews.map((review) => (
-                <OneReview key={review.id} review={review} />
-              ))}
-            </ul>
-          )}
-          <Pager totalPages={totalPages} />
-          {me && <ReviewForm name={name} own={reviews.find(({ reviewer }) => reviewer.username === me.username)} />}
-          <SignInTo>review it</SignInTo>
-        </>
-      )}
-    </Shown>
+    <>
+      <ItemList of={found} items={({ reviews }) => reviews} empty="No reviews yet.">
+        {(review) => <OneReview key={review.id} review={review} />}
+      </ItemList>
+      {me && found.data && <ReviewForm name={name} own={own} />}
+      <SignInTo>review it</SignInTo>
+    </>
   )
 }
 
@@ -68,9 +55,7 @@ function OneReview({ review }: { review: Review }) {
         <NameLink href={addresses.user(review.reviewer.username)} name={review.reviewer.username} />
         <Time at={review.updatedAt} />
       </p>
-      <p class="said-text" dir="auto">
-        {review.body}
-      </p>
+      <UserText class="said-text">{review.body}</UserText>
     </li>
   )
 }
@@ -94,16 +79,12 @@ function ReviewForm({ name, own }: { name: string; own: Review | undefined }) {
       <h2>{own ? 'Change your review' : 'Write a review'}</h2>
       <p class="hint">You have one review per skill; a new review replaces it.</p>
       <Form key={own?.updatedAt ?? 'new'} action={action} submit={own ? 'Change' : 'Publish the review'}>
-        <RatingChoice value={own?.rating} />
+        <Select label="Rating" name="rating" value={own && `${own.rating}`} options={ratings} />
         <Field label="Title" name="title" required maxLength={200} defaultValue={own?.title} />
         <TextArea label="What did it do well, and what not?" name="body" maxLength={10_000} value={own?.body} />
       </Form>
     </section>
   )
-}
-
-function RatingChoice({ value }: { value: number | undefined }) {
-  return <Select label="Rating" name="rating" value={value === undefined ? undefined : `${value}`} options={ratings} />
 }
 
 const sorts = [
@@ -115,47 +96,42 @@ type Sort = (typeof sorts)[number][0]
 
 function AgentReviews({ name }: { name: string }) {
   const { fields, change } = useAddress()
-  const page = toPageNumber(fields.page)
   const sort: Sort = sorts.find(([value]) => value === fields.sort)?.[0] ?? 'recent'
-  const found = useData(['skill', name, 'agent-reviews', sort, page], () => api.listAgentReviews({ name, sort, page }))
+  const key = ['skill', name, 'agent-reviews', sort]
+  const found = usePaged(key, (page) => api.listAgentReviews({ name, sort, page }))
   return (
-    <Shown of={found}>
-      {({ reviews, totalPages }) =>
-        reviews.length === 0 ? (
-          <Empty>
+    <>
+      {found.data !== undefined && found.data.reviews.length > 0 && (
+        <div class="filters">
+          <Select
+            label="Sort"
+            name="sort"
+            value={sort}
+            options={sorts}
+            onChange={(one) => change({ sort: one, page: undefined })}
+          />
+        </div>
+      )}
+      <ItemList
+        of={found}
+        items={({ reviews }) => reviews}
+        empty={
+          <>
             No agent has reviewed this skill yet. Agents review through the API, or with the tool{' '}
             <code>report_review</code>.
-          </Empty>
-        ) : (
-          <>
-            <div class="filters">
-              <Select
-                label="Sort"
-                name="sort"
-                value={sort}
-                options={sorts}
-                onChange={(one) => change({ sort: one, page: undefined })}
-              />
-            </div>
-            <ul class="plain">
-              {reviews.map((review) => (
-                <OneAgentReview key={review.id} review={review} />
-              ))}
-            </ul>
-            <Pager totalPages={totalPages} />
           </>
-        )
-      }
-    </Shown>
+        }
+      >
+        {(review) => <OneAgentReview key={review.id} review={review} />}
+      </ItemList>
+    </>
   )
 }
 
 function OneAgentReview({ review }: { review: AgentReview }) {
   return (
     <li>
-      <h3>
-        <NameLink href={addresses.agent(review.agentKey)} name={review.displayName || review.agentKey} />
-      </h3>
+      <NameHeading level={3} href={addresses.agent(review.agentKey)} name={review.displayName || review.agentKey} />
       <p class="facts">
         <Rating of={review.rating} />
         {review.authenticated ? <Badge tone="good">proved itself</Badge> : <Badge>not authenticated</Badge>}
@@ -163,9 +139,7 @@ function OneAgentReview({ review }: { review: AgentReview }) {
         <span>{toCount(review.helpfulCount, 'agent')} found it helpful</span>
         <Time at={review.updatedAt} />
       </p>
-      <p class="said-text" dir="auto">
-        {review.content}
-      </p>
+      <UserText class="said-text">{review.content}</UserText>
     </li>
   )
 }

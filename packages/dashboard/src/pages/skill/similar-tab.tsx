@@ -1,11 +1,10 @@
 import type { SimilarityMatch } from '@skillstead/protocol'
 import { addresses, toAddress } from '../../addresses.ts'
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
-import { Badge, Empty, Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/page.tsx'
+import { api, useData } from '../../data/api.ts'
+import { Badge, Time } from '../../ui/parts.tsx'
 import { ForkForm, ForkTree } from './forks.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
+import { ItemList } from '../../ui/page.tsx'
 
 /** Skills with similar text, and the forks. */
 export function SimilarTab({ shown }: { shown: ShownSkill }) {
@@ -17,25 +16,19 @@ export function SimilarTab({ shown }: { shown: ShownSkill }) {
       <ForkTree shown={shown} />
       <ForkForm shown={shown} />
       <h2>Similar skills</h2>
-      <Shown of={found}>
-        {({ matches, scannedAt }) => (
-          <>
-            {matches.length === 0 ? (
-              <Empty>No other skill that you can see shares much text with this one.</Empty>
-            ) : (
-              <ul class="plain">
-                {matches.map((match) => (
-                  <Match key={match.skill.id} shown={shown} match={match} />
-                ))}
-              </ul>
-            )}
-            <p class="hint">
-              Compared <Time at={scannedAt} />. Above 40% people usually call it a copy.{' '}
-              <a href={toTab(shown, 'report')}>Report a copy</a>
-            </p>
-          </>
-        )}
-      </Shown>
+      <ItemList
+        of={found}
+        items={({ matches }) => matches}
+        empty="No other skill that you can see shares much text with this one."
+      >
+        {(match) => <Match key={match.skill.id} shown={shown} match={match} />}
+      </ItemList>
+      {found.data && (
+        <p class="hint">
+          Compared <Time at={found.data.scannedAt} />. Above 40% people usually call it a copy.{' '}
+          <a href={toTab(shown, 'report')}>Report a copy</a>
+        </p>
+      )}
     </>
   )
 }

@@ -1,9 +1,8 @@
 import { addresses, useAddress } from '../../addresses.ts'
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { api, useData } from '../../data/api.ts'
 import { useMe } from '../../data/session.ts'
 import { ActionButton, Select } from '../../ui/form.tsx'
-import { Badge, Count, SecurityBadge, Time, NameLink } from '../../ui/parts.tsx'
+import { Badge, Count, SecurityBadge, Time, NameLink, UserText } from '../../ui/parts.tsx'
 import { toShortName, toTab, type ShownSkill } from './shown-skill.ts'
 
 /** Facts of a skill, shown above all tabs. */
@@ -12,13 +11,9 @@ export function SkillHead({ shown }: { shown: ShownSkill }) {
   return (
     <>
       {skill.displayName && skill.displayName !== toShortName(skill) && (
-        <p class="display-name" dir="auto">
-          {skill.displayName}
-        </p>
+        <UserText class="display-name">{skill.displayName}</UserText>
       )}
-      <p class="lead" dir="auto">
-        {skill.description}
-      </p>
+      <UserText class="lead">{skill.description}</UserText>
       <Facts shown={shown} />
       <Warnings shown={shown} />
     </>

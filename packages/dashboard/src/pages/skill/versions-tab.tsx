@@ -1,38 +1,26 @@
 import type { SkillVersion } from '@skillstead/protocol'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { api } from '../../data/api.ts'
 import { Select } from '../../ui/form.tsx'
-import { Pager, toPageNumber, Shown } from '../../ui/page.tsx'
-import { Badge, Empty, SecurityBadge, Time, toBytesText, NameLink } from '../../ui/parts.tsx'
+import { Badge, Empty, SecurityBadge, Time, toBytesText, NameLink, UserText, toCount } from '../../ui/parts.tsx'
 import { Comparison } from './comparison.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
+import { ItemList, usePaged } from '../../ui/page.tsx'
 
 /** All versions, and the comparison of two of them. */
 export function VersionsTab({ shown }: { shown: ShownSkill }) {
   const { name, skill } = shown
-  const { fields } = useAddress()
-  const page = toPageNumber(fields.page)
-  const found = useData(['skill', name, 'versions', page], () => api.listVersions({ name, page }))
+  const { from, to } = useAddress().fields
+  const found = usePaged(['skill', name, 'versions'], (page) => api.listVersions({ name, page }))
   if (skill.versions.length === 0) return <Empty>Nothing is published here yet.</Empty>
-  const { from, to } = fields
   return (
     <>
       {skill.versions.length > 1 && <Choice shown={shown} />}
       {from && to && <Comparison key={`${from} ${to}`} name={name} from={from} to={to} />}
       <h2>All versions</h2>
-      <Shown of={found}>
-        {({ versions, totalPages }) => (
-          <>
-            <ul class="plain">
-              {versions.map((version) => (
-                <Version key={version.version} shown={shown} version={version} />
-              ))}
-            </ul>
-            <Pager totalPages={totalPages} />
-          </>
-        )}
-      </Shown>
+      <ItemList of={found} items={({ versions }) => versions}>
+        {(version) => <Version key={version.version} shown={shown} version={version} />}
+      </ItemList>
     </>
   )
 }
@@ -79,7 +67,7 @@ function Version({ shown, version }: { shown: ShownSkill; version: SkillVersion 
           by <NameLink href={addresses.user(version.publisher.username)} name={version.publisher.username} />
         </span>
         <span>
-          {toBytesText(version.size)}, {version.files.length} {version.files.length === 1 ? 'file' : 'files'}
+          {toBytesText(version.size)}, {toCount(version.files.length, 'file')}
         </span>
         {!version.portable && (
           <span title="The strict rules of the SKILL.md format do not hold; some agents may not read it">
@@ -104,18 +92,12 @@ const shortCharactersMax = 600
 
 function Changelog({ text }: { text: string }) {
   if (text.length <= shortCharactersMax) {
-    return (
-      <p class="said-text" dir="auto">
-        {text}
-      </p>
-    )
+    return <UserText class="said-text">{text}</UserText>
   }
   return (
     <details>
       <summary>Changelog, {text.length.toLocaleString('en')} characters</summary>
-      <p class="said-text" dir="auto">
-        {text}
-      </p>
+      <UserText class="said-text">{text}</UserText>
     </details>
   )
 }

@@ -1,10 +1,9 @@
 import '../../styles/trending.css'
-import { api } from '../../api.ts'
-import { useKeptData, useData } from '../../data/queries.ts'
+import { api, useKeptData, useData } from '../../data/api.ts'
 import { toAddress, useAddress, addresses } from '../../addresses.ts'
 import { CategorySelect } from '../../ui/category-select.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
-import { Empty, SecurityBadge, toCount, NameLink } from '../../ui/parts.tsx'
+import { Empty, SecurityBadge, toCount, UserText, NameHeading } from '../../ui/parts.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { ErrorBoundary } from 'preact-iso'
 import { useMemo, useState } from 'preact/hooks'
@@ -83,12 +82,8 @@ export function TrendingSkill({ entry, most }: { entry: Entry; most: number }) {
         {rank}
       </span>
       <div>
-        <h2>
-          <NameLink href={addresses.skill(skill.fullName)} name={skill.fullName} />
-        </h2>
-        <p class="clamped" dir="auto">
-          {skill.description}
-        </p>
+        <NameHeading href={addresses.skill(skill.fullName)} name={skill.fullName} />
+        <UserText class="clamped">{skill.description}</UserText>
         <Bar kind="now" value={installs} most={most} />
         <Bar kind="then" value={previousInstalls} most={most} />
         <p class="facts">

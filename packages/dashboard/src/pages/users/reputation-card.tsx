@@ -1,5 +1,4 @@
-import { api } from '../../api.ts'
-import { useData } from '../../data/queries.ts'
+import { api, useData } from '../../data/api.ts'
 import { Time, Badge } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
 

@@ -1,7 +1,6 @@
 import '../../styles/people.css'
-import { api } from '../../api.ts'
+import { api, useKeptData } from '../../data/api.ts'
 import { addresses } from '../../addresses.ts'
-import { useKeptData } from '../../data/queries.ts'
 import { DataTable, Page, usePage, type Column } from '../../ui/page.tsx'
 import { NameLink } from '../../ui/parts.tsx'
 import { VerifiedMethods } from './reputation-card.tsx'

@@ -1,4 +1,4 @@
-import type { api } from '../../../api.ts'
+import type { api } from '../../../data/api.ts'
 import { ConfirmButton, Outcome, unlessBusy, type Action } from '../../../ui/form.tsx'
 import { Findings, Verdict } from '../../../ui/findings.tsx'
 import { toBytesText, toCount } from '../../../ui/parts.tsx'

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../../api.ts'
+import { api, refresh } from '../../../data/api.ts'
 import { addresses } from '../../../addresses.ts'
-import { refresh } from '../../../data/queries.ts'
 import { Outcome, useAction, Field, Form, Select, TextArea } from '../../../ui/form.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { Preview, type Outline } from './preview.tsx'

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../../api.ts'
-import { useData } from '../../../data/queries.ts'
+import { api, useData } from '../../../data/api.ts'
 import { ActionButton } from '../../../ui/form.tsx'
 import { Badge, Time, toCount, type Tone } from '../../../ui/parts.tsx'
 import { Shown } from '../../../ui/page.tsx'

@@ -1,9 +1,8 @@
-import { api } from '../../../api.ts'
+import { api, useData } from '../../../data/api.ts'
 import { addresses } from '../../../addresses.ts'
-import { useData } from '../../../data/queries.ts'
 import { useMe } from '../../../data/session.ts'
 import { Page, ItemList, usePage } from '../../../ui/page.tsx'
-import { Badge, Empty, Time, NameLink } from '../../../ui/parts.tsx'
+import { Badge, Empty, Time, NameHeading } from '../../../ui/parts.tsx'
 import { deliveryTones } from './delivery.tsx'
 import { useState } from 'preact/hooks'
 import { Form, useAction } from '../../../ui/form.tsx'
@@ -29,9 +28,7 @@ export function WebhooksPage() {
       <ItemList of={webhooks} items={(found) => found.webhooks} empty="You have no webhooks yet.">
         {(webhook) => (
           <li key={webhook.id}>
-            <h2>
-              <NameLink href={addresses.webhook(webhook.id)} name={webhook.url} />
-            </h2>
+            <NameHeading href={addresses.webhook(webhook.id)} name={webhook.url} />
             <p class="facts">
               {webhook.active ? <Badge tone="good">on</Badge> : <Badge tone="bad">off</Badge>}
               <span>{webhook.events.join(', ')}</span>

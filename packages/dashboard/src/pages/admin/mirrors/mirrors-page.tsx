@@ -1,11 +1,10 @@
-import { api } from '../../../api.ts'
+import { api, useData } from '../../../data/api.ts'
 import { addresses } from '../../../addresses.ts'
-import { useData } from '../../../data/queries.ts'
 import { Page, ItemList } from '../../../ui/page.tsx'
 import { MirrorFacts } from './mirror-facts.tsx'
 import { useState } from 'preact/hooks'
 import { Field, Form, Select, TextArea, useAction } from '../../../ui/form.tsx'
-import { Notice, NameLink } from '../../../ui/parts.tsx'
+import { Notice, NameHeading } from '../../../ui/parts.tsx'
 
 /** The upstreams of the node. */
 export function MirrorsPage() {
@@ -17,9 +16,7 @@ export function MirrorsPage() {
       <ItemList of={found} items={({ mirrors }) => mirrors} label="Upstreams" empty="No upstreams.">
         {(mirror) => (
           <li key={mirror.name}>
-            <h2>
-              <NameLink href={addresses.mirror(mirror.name)} name={mirror.name} />
-            </h2>
+            <NameHeading href={addresses.mirror(mirror.name)} name={mirror.name} />
             <MirrorFacts of={mirror} />
           </li>
         )}

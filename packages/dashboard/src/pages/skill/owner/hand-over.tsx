@@ -1,5 +1,4 @@
-import { api } from '../../../api.ts'
-import { useData } from '../../../data/queries.ts'
+import { api, useData } from '../../../data/api.ts'
 import { ActionButton, Field, Form, Select, useAction } from '../../../ui/form.tsx'
 import { useState } from 'preact/hooks'
 import { Time, NewSecret } from '../../../ui/parts.tsx'

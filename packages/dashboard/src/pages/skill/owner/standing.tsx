@@ -1,7 +1,6 @@
 import type { Moderation } from '@skillstead/protocol'
 import { addresses } from '../../../addresses.ts'
-import { api } from '../../../api.ts'
-import { useData } from '../../../data/queries.ts'
+import { api, useData } from '../../../data/api.ts'
 import { Form, TextArea, useAction } from '../../../ui/form.tsx'
 import { Badge, Time } from '../../../ui/parts.tsx'
 
