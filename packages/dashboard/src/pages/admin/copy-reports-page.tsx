@@ -1,22 +1,21 @@
-import { api, refresh, useData } from '../../data/api.ts'
+import { api, refresh } from '../../data/api.ts'
 import { addresses } from '../../addresses.ts'
-import { Page, ItemList, usePage } from '../../ui/page.tsx'
+import { Page, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, NameLink } from '../../ui/parts.tsx'
-import { Decide, StatusFilter, useStatus } from './decide.tsx'
+import { Decide, useItemsByStatus } from './decide.tsx'
 
 const statuses = ['open', 'confirmed', 'dismissed'] as const
 
 /** Reports of copied skills, with the share of equal text. */
 export function CopyReportsPage() {
-  const page = usePage()
-  const status = useStatus(statuses, 'open')
-  const wanted = { status: status || undefined, page }
-  const reports = useData(['copy-reports', wanted], () => api.listCopyReports(wanted))
+  const { found, filter } = useItemsByStatus(['copy-reports'], statuses, 'open', (status, page) =>
+    api.listCopyReports({ status, page }),
+  )
   return (
     <Page title="Copies">
-      <StatusFilter label="State" all={statuses} value={status} />
+      {filter}
       <ItemList
-        of={reports}
+        of={found}
         items={({ copyReports }) => copyReports}
         label="Reports of copies"
         empty="No reports in this state."

@@ -1,6 +1,7 @@
 import { useAction, Form, TextArea, Select } from '../../ui/form.tsx'
 import { api, refresh } from '../../data/api.ts'
 import { useAddress } from '../../addresses.ts'
+import { usePaged } from '../../ui/page.tsx'
 
 /** A form for deciding on a pending item, with a note. */
 export function Decide<T extends string>(props: {
@@ -47,26 +48,29 @@ export function ModerationDecision({ name }: { name: string }) {
   )
 }
 
-/** Selects the listed state; the selection is in the address. */
-export function StatusFilter<T extends string>(props: { label: string; all: readonly T[]; value: T | '' }) {
-  const { change } = useAddress()
-  const options = [['', 'All'] as const, ...props.all.map((value) => [value, value.replaceAll('_', ' ')] as const)]
-  return (
+/**
+ * The items in the state that the address names, in pages, and a filter that selects the state. Default: the initial
+ * state; `''` means all states.
+ */
+export function useItemsByStatus<T extends string, Data>(
+  key: readonly unknown[],
+  all: readonly T[],
+  initial: T | '',
+  load: (status: T | undefined, page: number) => Promise<Data>,
+) {
+  const { fields, change } = useAddress()
+  const status = fields.status === 'all' ? '' : (all.find((value) => value === fields.status) ?? initial)
+  const found = usePaged([...key, status], (page) => load(status || undefined, page))
+  const filter = (
     <div class="filters">
       <Select
-        label={props.label}
+        label="State"
         name="status"
-        value={props.value}
-        options={options}
+        value={status}
+        options={[['', 'All'], ...all.map((value) => [value, value.replaceAll('_', ' ')] as const)]}
         onChange={(value) => change({ status: value || 'all', page: undefined })}
       />
     </div>
   )
-}
-
-/** The state in the address. Default: the first state that needs attention; none for `all`. */
-export function useStatus<T extends string>(all: readonly T[], initial: T | ''): T | '' {
-  const { status } = useAddress().fields
-  if (status === 'all') return ''
-  return all.find((value) => value === status) ?? initial
+  return { found, filter }
 }

@@ -1,9 +1,9 @@
-import { api, refresh, useData } from '../../data/api.ts'
+import { api, refresh } from '../../data/api.ts'
 import { addresses } from '../../addresses.ts'
-import { Page, ItemList, usePage } from '../../ui/page.tsx'
+import { Page, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, NameLink } from '../../ui/parts.tsx'
 import { Statements, toCaseWords } from '../takedowns/statements.tsx'
-import { Decide, StatusFilter, useStatus } from './decide.tsx'
+import { Decide, useItemsByStatus } from './decide.tsx'
 
 type Case = Awaited<ReturnType<typeof api.listDmca>>['cases'][number]
 type Status = Case['status']
@@ -25,13 +25,11 @@ const nextOf: Readonly<Partial<Record<Status, readonly (readonly [Status, string
 
 /** Takedown cases with the statements of the parties. */
 export function DmcaPage() {
-  const page = usePage()
-  const status = useStatus(statuses, '')
-  const cases = useData(['dmca', status, page], () => api.listDmca({ status: status || undefined, page }))
+  const { found, filter } = useItemsByStatus(['dmca'], statuses, '', (status, page) => api.listDmca({ status, page }))
   return (
     <Page title="Takedowns">
-      <StatusFilter label="State" all={statuses} value={status} />
-      <ItemList of={cases} items={(found) => found.cases} label="Cases" empty="No cases in this state.">
+      {filter}
+      <ItemList of={found} items={({ cases }) => cases} label="Cases" empty="No cases in this state.">
         {(one) => <CaseItem key={one.id} of={one} />}
       </ItemList>
     </Page>

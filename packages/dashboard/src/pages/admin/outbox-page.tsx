@@ -1,8 +1,8 @@
 import { api } from '../../data/api.ts'
-import { DataTable, Page, usePaged, type Column } from '../../ui/page.tsx'
+import { DataTable, Page, type Column } from '../../ui/page.tsx'
 import { ActionButton } from '../../ui/form.tsx'
 import { Badge, Time, type Tone } from '../../ui/parts.tsx'
-import { StatusFilter, useStatus } from './decide.tsx'
+import { useItemsByStatus } from './decide.tsx'
 
 type Row = Awaited<ReturnType<typeof api.listOutbox>>['rows'][number]
 
@@ -21,11 +21,12 @@ const columns: readonly Column<Row>[] = [
 
 /** Pending, failed and completed work: deliveries, checks, scans, upstream writes. */
 export function OutboxPage() {
-  const state = useStatus(states, '')
-  const found = usePaged(['operator', 'outbox', state], (page) => api.listOutbox({ state: state || undefined, page }))
+  const { found, filter } = useItemsByStatus(['operator', 'outbox'], states, '', (state, page) =>
+    api.listOutbox({ state, page }),
+  )
   return (
     <Page title="Outbox" aside={<button onClick={() => void found.refetch()}>Refresh</button>}>
-      <StatusFilter label="State" all={states} value={state} />
+      {filter}
       <p class="facts">
         {found.data?.counts.map(({ kind, pending, failed }) => (
           <span key={kind}>

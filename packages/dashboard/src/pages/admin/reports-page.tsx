@@ -1,8 +1,8 @@
 import { api, refresh, useData } from '../../data/api.ts'
 import { addresses } from '../../addresses.ts'
-import { Page, ItemList, usePage } from '../../ui/page.tsx'
+import { Page, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, NameLink, NameHeading } from '../../ui/parts.tsx'
-import { Decide, ModerationDecision, StatusFilter, useStatus } from './decide.tsx'
+import { Decide, ModerationDecision, useItemsByStatus } from './decide.tsx'
 
 type Report = Awaited<ReturnType<typeof api.listReports>>['reports'][number]
 
@@ -21,13 +21,13 @@ const decisions = {
 
 /** Reports of skills, appeals of their owners, and the flagged and hidden skills. */
 export function ReportsPage() {
-  const page = usePage()
-  const status = useStatus(statuses, 'open')
-  const reports = useData(['reports', status, page], () => api.listReports({ status: status || undefined, page }))
+  const { found, filter } = useItemsByStatus(['reports'], statuses, 'open', (status, page) =>
+    api.listReports({ status, page }),
+  )
   return (
     <Page title="Reports">
-      <StatusFilter label="State" all={statuses} value={status} />
-      <ItemList of={reports} items={(found) => found.reports} label="Reports" empty="No reports in this state.">
+      {filter}
+      <ItemList of={found} items={({ reports }) => reports} label="Reports" empty="No reports in this state.">
         {(report) => <ReportItem key={report.id} report={report} />}
       </ItemList>
       <Moderated />

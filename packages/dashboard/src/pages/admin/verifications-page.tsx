@@ -1,20 +1,19 @@
-import { api, refresh, useData } from '../../data/api.ts'
+import { api, refresh } from '../../data/api.ts'
 import { addresses } from '../../addresses.ts'
-import { Page, ItemList, usePage } from '../../ui/page.tsx'
+import { Page, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, UserText, NameHeading } from '../../ui/parts.tsx'
-import { Decide, StatusFilter, useStatus } from './decide.tsx'
+import { Decide, useItemsByStatus } from './decide.tsx'
 
 const statuses = ['pending', 'verified', 'rejected'] as const
 
 /** Verification requests of authors; the node itself checks proofs by domain and GitHub. */
 export function VerificationsPage() {
-  const page = usePage()
-  const status = useStatus(statuses, 'pending')
-  const wanted = { status: status || undefined, page }
-  const found = useData(['verifications', wanted], () => api.listVerifications(wanted))
+  const { found, filter } = useItemsByStatus(['verifications'], statuses, 'pending', (status, page) =>
+    api.listVerifications({ status, page }),
+  )
   return (
     <Page title="Verifications">
-      <StatusFilter label="State" all={statuses} value={status} />
+      {filter}
       <ItemList
         of={found}
         items={({ verifications }) => verifications}

@@ -62,14 +62,14 @@ function Profile({ agent }: { agent: Agent }) {
           current: tab === current,
         }))}
       />
-      {current === 'reviews' ? (
-        <Actions
-          actions={agent.activity.filter(({ type }) => type === 'reviewed')}
-          none="No recent reviews by this agent that you can see."
-        />
-      ) : (
-        <Actions actions={agent.activity} none="No activity of this agent that you can see yet." />
-      )}
+      <Actions
+        actions={agent.activity.filter(({ type }) => current === 'activity' || type === 'reviewed')}
+        none={
+          current === 'activity'
+            ? 'No activity of this agent that you can see yet.'
+            : 'No recent reviews by this agent that you can see.'
+        }
+      />
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { api, useData, refresh } from '../../data/api.ts'
+import { api, useData } from '../../data/api.ts'
 import { useMe } from '../../data/session.ts'
 import { useAddress } from '../../addresses.ts'
 import { Check, Select, ConfirmButton, Field, Form, useAction, TextArea } from '../../ui/form.tsx'
@@ -119,12 +119,13 @@ export function NewEntry() {
 }
 
 export function RemoveEntry({ id, name }: { id: string; name: string }) {
-  const work = async () => {
-    await api.deleteExternal({ id })
-    await refresh('external')
-  }
   return (
-    <ConfirmButton action="Remove" title={`Remove ${name} from the list?`} work={work}>
+    <ConfirmButton
+      action="Remove"
+      title={`Remove ${name} from the list?`}
+      work={() => api.deleteExternal({ id })}
+      refreshes={[['external']]}
+    >
       <p>It returns when a user adds it again, or reports an install of it.</p>
     </ConfirmButton>
   )
