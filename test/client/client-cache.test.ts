@@ -49,7 +49,7 @@ describe('the cache of a skill client', () => {
     )
   })
 
-  it('gives copies that are equal and share nothing that can be changed', () => {
+  it('returns equal copies that share no mutable data', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const value: unknown[] = [JSON.parse(text), {}]

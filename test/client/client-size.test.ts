@@ -45,7 +45,7 @@ describe('the client bundle for browsers', () => {
   })
 
   it.each(['', '/webhooks', '/verify'])(
-    'needs no Node modules and no dependencies (@skillstead/client%s)',
+    'of @skillstead/client%s imports no Node modules and no dependencies',
     async (entry) => {
       const { code, imports } = await bundle(entry)
       expect(imports).toEqual([])

@@ -24,7 +24,7 @@ function countFetches() {
   return { counted, count: () => count }
 }
 
-describe('a client of a broken node', () => {
+describe('an API client of a failing node', () => {
   it('reports an unreachable node after three attempts', async () => {
     const standIn = await openStandIn()
     await standIn.close()
@@ -78,7 +78,7 @@ describe('a client of a broken node', () => {
     }
   })
 
-  it('waits as long as Retry-After demands, and fails at once if that is too long', async () => {
+  it('waits for the time in Retry-After, and fails at once if that is too long', async () => {
     const times: number[] = []
     const standIn = await openStandIn((...message) => {
       times.push(performance.now())
@@ -103,7 +103,7 @@ describe('a client of a broken node', () => {
     expect(error).toMatchObject({ code: 'overloaded', retryAfterSeconds: 600 })
   })
 
-  it('times out before and within a slow response', async () => {
+  it('times out before the response starts and while it is read', async () => {
     const standIn = await openStandIn(() => {})
     const { counted, count } = countFetches()
     const api = createClient({ baseUrl: standIn.url, timeoutMs: 40, retries: 1, fetch: counted })
@@ -118,7 +118,7 @@ describe('a client of a broken node', () => {
     expect((await failureOf(api.searchSkills())).code).toBe('upstream_timeout')
   })
 
-  it('times out also with a fetch that ignores signals', async () => {
+  it('times out even if the given fetch ignores abort signals', async () => {
     const api = createClient({
       baseUrl: 'http://localhost',
       timeoutMs: 5,
@@ -128,7 +128,7 @@ describe('a client of a broken node', () => {
     expect((await failureOf(api.searchSkills())).code).toBe('upstream_timeout')
   })
 
-  it('refuses the sign-in page of a network as a response', async () => {
+  it('rejects the HTML sign-in page of a captive portal', async () => {
     const standIn = await openStandIn(sendPage)
     const api = createClient({ baseUrl: standIn.url })
     for (const call of [
@@ -145,7 +145,7 @@ describe('a client of a broken node', () => {
     expect(standIn.requests).toHaveLength(3)
   })
 
-  it('refuses JSON that is cut off, too deeply nested or invalid', async () => {
+  it('rejects truncated, too deeply nested or invalid JSON', async () => {
     const standIn = await openStandIn(send('{"skills": [{"na'))
     const api = createClient({ baseUrl: standIn.url })
     const unparsed = 'sent invalid JSON'
@@ -171,7 +171,7 @@ describe('a client of a broken node', () => {
     expect(standIn.requests, 'a line that broke may hold the next time').toHaveLength(3)
   })
 
-  it('sends no key, token or body to another origin that a redirect names', async () => {
+  it('sends no key, token or body when a redirect leads to another origin', async () => {
     const elsewhere = await openStandIn(send(found))
     const { url: baseUrl } = await openStandIn(({ url }, response) => {
       response.writeHead(308, { location: elsewhere.url + url }).end()
@@ -188,7 +188,7 @@ describe('a client of a broken node', () => {
     expect(await guest.searchSkills(), 'who has none is not held up').toEqual(found)
   })
 
-  it('follows redirects within an origin with its token and method, and detects loops', async () => {
+  it('follows redirects within the origin with its token and method, and detects loops', async () => {
     const standIn = await openStandIn((request, response) => {
       if (request.url === '/moved') return send(found)(request, response)
       response.writeHead(request.method === 'GET' ? 301 : 307, { location: '/moved' }).end()
@@ -202,7 +202,7 @@ describe('a client of a broken node', () => {
     expect((await failureOf(api.searchSkills())).message).toBe(`${standIn.url} redirects in a loop.`)
   })
 
-  it('explains a bare status', async () => {
+  it('explains an error response without a body by its status', async () => {
     const codes = {
       401: 'unauthorized',
       403: 'forbidden',
@@ -221,7 +221,7 @@ describe('a client of a broken node', () => {
     }
   })
 
-  it('refuses bytes with another digest', async () => {
+  it('rejects bytes that do not match their digest', async () => {
     const digest = `sha256:${createHash('sha256').update('honest').digest('hex')}`
     const standIn = await openStandIn((_, response) => response.writeHead(200, { etag: `"${digest}"` }).end('changed'))
     const api = createClient({ baseUrl: standIn.url })
@@ -237,7 +237,7 @@ describe('a client of a broken node', () => {
   })
 })
 
-describe('a client', () => {
+describe('an API client', () => {
   it('ends its calls when its signal is aborted, with the reason of the signal', async () => {
     const ending = new AbortController()
     const standIn = await openStandIn(() => ending.abort(new Error('Enough.')))
@@ -247,14 +247,14 @@ describe('a client', () => {
     expect(standIn.requests).toHaveLength(1)
   })
 
-  it('refuses an invalid address when it is created, without repeating its secrets', () => {
+  it('rejects an invalid base URL when it is created, without its credentials in the error', () => {
     for (const baseUrl of ['', 'localhost:7545', 'nonsense', 'ftp://localhost', 'http://alice:secret@localhost']) {
       expect(() => createClient({ baseUrl })).toThrow(TypeError)
       expect(() => createClient({ baseUrl })).not.toThrow(/secret/)
     }
   })
 
-  it('refuses a key that a header cannot carry, without repeating it', async () => {
+  it('rejects a key with characters that a header cannot contain, without the key in the error', async () => {
     const standIn = await openStandIn()
     for (const apiKey of ['ssk_secret\nx-admin: 1', 'ssk_secret ', 'ssk_ключ']) {
       const error = await failureOf(createClient({ baseUrl: standIn.url, apiKey }).searchSkills())
@@ -264,7 +264,7 @@ describe('a client', () => {
     expect(standIn.requests).toEqual([])
   })
 
-  it('requests no other resource for names with dot segments', async () => {
+  it('never requests another resource because a name contains dot segments', async () => {
     const standIn = await openStandIn()
     const api = createClient({ baseUrl: standIn.url })
     for (const name of ['', '.', '..', '\ud800'])
@@ -273,7 +273,7 @@ describe('a client', () => {
     expect(standIn.requests).toEqual([])
   })
 
-  it('sends its name, and does not count update checks as downloads', async () => {
+  it('sends its client name, and marks update checks so that they do not count as downloads', async () => {
     const standIn = await openStandIn(send(found))
     await createClient({
       baseUrl: `${standIn.url}/api/v1/`,

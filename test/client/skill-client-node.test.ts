@@ -18,7 +18,7 @@ function watchFetch() {
 }
 
 describe('a skill client of a node', () => {
-  it('revalidates its cache without another download', async () => {
+  it('revalidates its cache without counting another download', async () => {
     const { node, registry, api } = await startNode()
     const { statuses, watched } = watchFetch()
     const clock = createClock()
@@ -37,7 +37,7 @@ describe('a skill client of a node', () => {
     expect(statuses).toEqual([200, 304, 200])
   })
 
-  it('reads private skills only with its key, and shares them with no other client', async () => {
+  it('reads private skills only with its key, and does not share them with other clients', async () => {
     const { node, key, api, createUser } = await startNode()
     await api.publishSkill({ skillMd: skillMd.replace('name: pdf', 'name: diary'), visibility: 'private' })
     const owner = createSkillClient({ baseUrl: node.url, apiKey: key })
@@ -52,7 +52,7 @@ describe('a skill client of a node', () => {
     await expect(wrong.load('alice/pdf')).rejects.toMatchObject({ code: 'unauthorized' })
   })
 
-  it('follows a skill to its new owner', async () => {
+  it('finds a skill under its new owner after a transfer', async () => {
     const { node, api, createUser } = await startNode()
     const bob = createClient({ baseUrl: node.url, apiKey: await createUser('bob') })
     await api.transferSkill({ name: 'alice/pdf', newOwner: 'bob' })
@@ -61,7 +61,7 @@ describe('a skill client of a node', () => {
     expect(metadata.fullName).toBe('bob/pdf')
   })
 
-  it('drops a skill that an administrator hides', async () => {
+  it('removes a skill from its cache after an administrator hides it', async () => {
     const { node, api } = await startNode()
     const clock = createClock()
     const client = createSkillClient({ baseUrl: node.url, now: clock.now })

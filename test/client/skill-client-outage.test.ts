@@ -33,7 +33,7 @@ describe('a skill client whose node is unavailable', () => {
     ['JSON of another shape', send({ hello: 'world' })],
     ['a skill without its text', send({ ...loadedSkill(), fullContent: undefined })],
     ['another level', send(loadedSkill('metadata'))],
-  ])('returns cached skills in spite of %s, and reports it', async (_, answer) => {
+  ])('returns cached skills despite %s, and reports the error', async (_, answer) => {
     const { client, clock, node, stale } = await openClient()
     const first = await client.load('alice/pdf')
     clock.advance(hourMs)
@@ -43,7 +43,7 @@ describe('a skill client whose node is unavailable', () => {
     expect(node.requests, 'one try, where there is something to fall back on').toHaveLength(2)
   })
 
-  it('returns cached skills if no node responds, and asks at most every 30 s', async () => {
+  it('returns cached skills if no node responds, and sends a request at most every 30 s', async () => {
     const { client, clock, node, stale } = await openClient()
     const first = await client.load('alice/pdf')
     await node.close()
@@ -64,7 +64,7 @@ describe('a skill client whose node is unavailable', () => {
     expect(stale).toMatchObject([['alice/pdf', { code: 'upstream_timeout' }]])
   })
 
-  it('honours Retry-After of a node, up to one hour', async () => {
+  it('waits for the time in Retry-After, at most one hour', async () => {
     const { client, clock, node } = await openClient()
     await client.load('alice/pdf')
     clock.advance(hourMs)
@@ -82,7 +82,7 @@ describe('a skill client whose node is unavailable', () => {
     expect(node.requests).toHaveLength(4)
   })
 
-  it('falls back on a cached higher level', async () => {
+  it('falls back to the cached skill of a higher level', async () => {
     const { client, clock, node, stale } = await openClient()
     await client.load('alice/pdf')
     await node.close()
@@ -91,7 +91,7 @@ describe('a skill client whose node is unavailable', () => {
     expect(stale).toHaveLength(1)
   })
 
-  it('returns the last search result, and asks again each time once the node is available', async () => {
+  it('returns the last search result, and searches again each time once the node is available', async () => {
     const { client, clock, node, stale } = await openClient()
     const found = { skills: [{ fullName: 'alice/pdf' }], total: 1, page: 1, totalPages: 1, filters: { q: 'pdf' } }
     node.answer = send(found)
@@ -107,7 +107,7 @@ describe('a skill client whose node is unavailable', () => {
     expect((await client.search('pdf')).total).toBe(1)
   })
 
-  it('reports the unavailable node if nothing is cached', async () => {
+  it('throws the error of the node if nothing is cached', async () => {
     const { client, node } = await openClient()
     node.answer = send({ hello: 'world' })
     await expect(client.load('alice/pdf')).rejects.toThrow(
@@ -122,13 +122,13 @@ describe('a skill client whose node is unavailable', () => {
   })
 })
 
-describe('a skill client that the node refuses', () => {
+describe('a skill client whose requests the node rejects', () => {
   it.each([
     [401, 'unauthorized'],
     [403, 'forbidden'],
     [404, 'not_found'],
     [451, 'taken_down'],
-  ])('returns nothing from the cache after a %i, not even later', async (status, code) => {
+  ])('removes the skill from its cache after a %i response', async (status, code) => {
     const { client, clock, node, stale } = await openClient()
     await client.load('alice/pdf')
     await client.load('alice/pdf', { level: 'metadata', maxTokens: 900 })
@@ -144,7 +144,7 @@ describe('a skill client that the node refuses', () => {
     expect(stale).toEqual([])
   })
 
-  it('treats a bare 410 of a server as gone', async () => {
+  it('treats a 410 response without a body as a deleted skill', async () => {
     const { client, clock, node } = await openClient()
     await client.load('alice/pdf')
     clock.advance(hourMs)
@@ -152,7 +152,7 @@ describe('a skill client that the node refuses', () => {
     await expect(client.load('alice/pdf')).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('drops all cached skills when its key becomes invalid, and one skill when that one is refused', async () => {
+  it('clears its cache when its key becomes invalid, and removes one skill when only that one is rejected', async () => {
     const { client, clock, node } = await openClient()
     await client.load('alice/pdf')
     clock.advance(1)
@@ -167,8 +167,8 @@ describe('a skill client that the node refuses', () => {
   })
 })
 
-describe('a skill client', () => {
-  it('revalidates by ETag', async () => {
+describe('the requests of a skill client', () => {
+  it('revalidate cached skills by ETag', async () => {
     const { client, clock, node } = await openClient()
     const first = await client.load('alice/pdf')
     clock.advance(hourMs)
@@ -182,13 +182,13 @@ describe('a skill client', () => {
     expect((await client.load('alice/pdf')).metadata.version).toBe('1.1.0')
   })
 
-  it('refuses an unrequested 304', async () => {
+  it('reject a 304 response to a request without an ETag', async () => {
     const { client, node } = await openClient()
     node.answer = (_, response) => void response.writeHead(304).end()
     await expect(client.load('alice/pdf')).rejects.toMatchObject({ code: 'upstream_failed' })
   })
 
-  it('asks the node for exactly what is wanted, under its key', async () => {
+  it('contain exactly the wanted fields, and the API key', async () => {
     const { client, node } = await openClient({ apiKey: 'ssk_1', client: 'agent' })
     const priority = ['Steps', 'Notes & more']
     await client.load('alice/pdf', { level: 'summary', version: '1.0.0', maxTokens: 400, priority })
@@ -199,7 +199,7 @@ describe('a skill client', () => {
     expect(headers).toMatchObject({ authorization: 'Bearer ssk_1', 'x-skillstead-client': 'agent' })
   })
 
-  it('lets one of several callers leave, and aborts a request without callers', async () => {
+  it('continue when one of several callers aborts, and are aborted with the last caller', async () => {
     const { client, node } = await openClient()
     const arrived = Promise.withResolvers<void>()
     const ended = Promise.withResolvers<void>()
@@ -238,7 +238,7 @@ describe('a skill client', () => {
     })
   })
 
-  it('leaves no listeners on a signal that is shared by many calls', async () => {
+  it('leave no listeners on an abort signal that many calls share', async () => {
     const { client } = await openClient()
     const { signal } = new AbortController()
     const names = Array.from({ length: 20 }, (_, i) => `alice/pdf-${i}`)
@@ -248,7 +248,7 @@ describe('a skill client', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('caches no response that arrives after a clear', async () => {
+  it('do not cache a response that arrives after the cache was cleared', async () => {
     const { client, node } = await openClient()
     node.answer = (...message) => {
       client.clear()
@@ -259,7 +259,7 @@ describe('a skill client', () => {
     expect(node.requests).toHaveLength(2)
   })
 
-  it('logs its requests in debug mode, and never its key', async () => {
+  it('are logged in debug mode, without the key', async () => {
     const said = vi.spyOn(console, 'debug').mockImplementation(() => {})
     const { client, clock, node } = await openClient({ debug: true, apiKey: 'ssk_secret' })
     await client.load('alice/pdf')
@@ -276,7 +276,7 @@ describe('a skill client', () => {
     expect(lines.join('\n')).not.toContain('secret')
   })
 
-  it('refuses invalid options', async () => {
+  it('are sent only with valid options: others throw when the client is created', async () => {
     const { client } = await openClient()
     const api = client as never
     for (const options of [

@@ -56,7 +56,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(asked).toHaveLength(2)
   })
 
-  it('asks each time with cacheTtl 0, and after a clear', async () => {
+  it('sends a request each time with cacheTtl 0, and after the cache was cleared', async () => {
     const eager = makeClient(alice, { cacheTtl: 0 })
     await eager.client.load(nameOf())
     await eager.client.load(nameOf())
@@ -68,7 +68,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(asked).toHaveLength(2)
   })
 
-  it('does not trust the age of a response after the clock was set back', async () => {
+  it('does not use cached responses after the clock was set back', async () => {
     const { client, asked } = makeClient()
     await client.load(nameOf())
     clock.advance(-1)
@@ -122,7 +122,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(JSON.stringify([loaded[1], await client.load(nameOf())])).not.toContain('changed')
   })
 
-  it('shares its cache with no other client', async () => {
+  it('does not share its cache with other clients', async () => {
     await alice.api.publishSkill({ skillMd: documentOf('diary'), visibility: 'private' })
     const name = `${alice.username}/diary`
     expect((await makeClient().client.load(name)).metadata.fullName).toBe(name)
@@ -132,7 +132,7 @@ describeApi('a skill client', (open, { transport }) => {
     }
   })
 
-  it('drops refused skills at every level', async () => {
+  it('removes a rejected skill from its cache at every level', async () => {
     const { client } = makeClient()
     await client.load(nameOf())
     await client.load(nameOf(), { version: '1.0.0' })
@@ -144,7 +144,7 @@ describeApi('a skill client', (open, { transport }) => {
     await expect(client.load(nameOf(), { level: 'metadata' })).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('sends invalid requests instead of matching them with cached responses', async () => {
+  it('sends an invalid request to the node instead of answering it from the cache', async () => {
     const { asked, client } = makeClient()
     await client.load(nameOf())
     for (const options of [{ maxTokens: Number.NaN }, { maxTokens: Infinity }, { level: 'Full' as 'full' }]) {
@@ -153,7 +153,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(asked).toHaveLength(4)
   })
 
-  it('reports errors of requests, and caches nothing of them', async () => {
+  it('throws the errors of requests, and caches nothing', async () => {
     const { client, asked } = makeClient()
     for (const options of [{ maxTokens: -1 }, { maxTokens: 1.5 }, { level: 'all' as 'full' }, { version: '1' }]) {
       const error = await client.load(nameOf(), options).catch((thrown: unknown) => thrown)
@@ -164,7 +164,7 @@ describeApi('a skill client', (open, { transport }) => {
     await expect(client.load('nobody/nothing')).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('loads several in their order, each once', async () => {
+  it('loads several skills in their order, each once', async () => {
     for (const name of ['csv', 'xml']) await alice.api.publishSkill({ skillMd: documentOf(name) })
     const names = ['xml', 'pdf', 'csv', 'pdf'].map((name) => `${alice.username}/${name}`)
     const { client, asked } = makeClient()
@@ -178,7 +178,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(await client.loadMany([])).toEqual([])
   })
 
-  it('leaves out failed skills only with onError', async () => {
+  it('omits skills that fail to load only if onError is given', async () => {
     const names = [`${alice.username}/none`, nameOf()]
     const { client } = makeClient()
     await expect(client.loadMany(names)).rejects.toMatchObject({ code: 'not_found' })
@@ -188,7 +188,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(failed).toEqual([[names[0], expect.any(RegistryError)]])
   })
 
-  it('searches without cache, and converts a loaded skill to a tool', async () => {
+  it('does not cache searches, and converts a loaded skill to a tool', async () => {
     const { client, asked } = makeClient()
     const search = async () => (await client.search('pdf files', { owner: alice.username, limit: 5 })).skills
     expect((await search()).map(({ fullName }) => fullName)).toEqual([nameOf()])
@@ -200,7 +200,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(client.toTool(skill, 'anthropic')).toMatchObject({ name: 'pdf', input_schema: { type: 'object' } })
   })
 
-  it.runIf(transport === 'in-process')('works on an in-process registry too', async () => {
+  it.runIf(transport === 'in-process')('works with an in-process registry, too', async () => {
     const client = createSkillClient({ api: localApi(test.registry) })
     expect((await client.load(nameOf(), { level: 'summary' })).summary).toBe('Reads them.')
   })

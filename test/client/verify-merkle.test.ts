@@ -63,7 +63,7 @@ function outcomeOf(work: () => void): 'taken' | 'refused' {
 }
 
 describe('an inclusion proof', () => {
-  it('leads from the known leaves to the known root', () => {
+  it('computes the known root from the known leaves', () => {
     const entries = knownEntries.map((entry) => Buffer.from(entry))
     expect(naiveRoot(entries)).toEqual(knownRoot)
     for (const [index, entry] of knownEntries.entries()) {
@@ -72,7 +72,7 @@ describe('an inclusion proof', () => {
     }
   })
 
-  it('is taken for every leaf of every tree', () => {
+  it('is accepted for every leaf of every tree', () => {
     fc.assert(
       fc.property(places, (place) => {
         expect(outcomeOf(() => verifyInclusion(toInclusion(place)))).toBe('taken')
@@ -80,7 +80,7 @@ describe('an inclusion proof', () => {
     )
   })
 
-  it('is refused for another place, and with any bit altered, any hash missing or doubled', () => {
+  it('is rejected for another index, and with any changed bit, missing hash or repeated hash', () => {
     fc.assert(
       fc.property(places, fc.nat(), fc.nat(255), (place, pick, bit) => {
         const right = toInclusion(place)
@@ -105,14 +105,14 @@ describe('an inclusion proof', () => {
     [{ treeSize: Number.MAX_VALUE }, 'has no entry at index 3.'],
     [{ leafHash: 'AAAA' }, 'not 32 bytes in base64'],
     [{ proof: ['%'] }, 'not 32 bytes in base64'],
-  ])('of %j is refused with a sentence', (wrong, sentence) => {
+  ])('with the invalid values %j is rejected with an explanation', (wrong, sentence) => {
     const right = toInclusion({ size: 5, index: 3 })
     expect(() => verifyInclusion({ ...right, ...wrong })).toThrow(sentence)
   })
 })
 
 describe('a consistency proof', () => {
-  it('is taken for every tree and all that it grew from', () => {
+  it('is accepted for every tree and each of its earlier sizes', () => {
     fc.assert(
       fc.property(growths, (growth) => {
         expect(outcomeOf(() => verifyConsistency(toConsistency(growth)))).toBe('taken')
@@ -120,7 +120,7 @@ describe('a consistency proof', () => {
     )
   })
 
-  it('is refused for a size beyond, and with any bit altered, any hash missing or doubled', () => {
+  it('is rejected for a larger size, and with any changed bit, missing hash or repeated hash', () => {
     fc.assert(
       fc.property(growths, fc.nat(), fc.nat(255), (growth, pick, bit) => {
         const right = toConsistency(growth)
@@ -135,13 +135,13 @@ describe('a consistency proof', () => {
     )
   })
 
-  it('of an empty log is one of nothing', () => {
+  it('is empty for an empty log', () => {
     const empty = { olderSize: 0, olderRootHash: toText(naiveRoot([])), treeSize: 3, rootHash: toText(knownRoot) }
     expect(outcomeOf(() => verifyConsistency({ ...empty, proof: [] }))).toBe('taken')
     expect(outcomeOf(() => verifyConsistency({ ...empty, proof: [toText(knownRoot)] }))).toBe('refused')
   })
 
-  it('of a log that was rewritten names both roots', () => {
+  it('is rejected for a rewritten log, with both roots in the error', () => {
     const right = toConsistency({ size: 6, older: 4 })
     const olderRootHash = toText(naiveRoot(makeEntries(5).slice(1)))
     expect(() => verifyConsistency({ ...right, olderRootHash })).toThrow(

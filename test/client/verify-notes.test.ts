@@ -21,7 +21,7 @@ function outcomeOf(note: string, keys: readonly string[]): string {
 }
 
 describe('a verifier key', () => {
-  it('is read as other tools for signed notes write it', () => {
+  it('is read in the format of other tools for signed notes', () => {
     // That of the checksum database of Go, which anybody can look up.
     const key = parseVerifierKey('sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8')
     expect(key).toMatchObject({ name: 'sum.golang.org', hash: '033de0ae' })
@@ -37,13 +37,13 @@ describe('a verifier key', () => {
     [node.vkey.replace(/=*$/, '') + '!', 'is not a verifier key'],
     [`${node.id}+${Buffer.alloc(33, 2).toString('base64')}`, `The key ${node.id} is not an Ed25519 key.`],
     [`${node.id}+${Buffer.alloc(20, 1).toString('base64')}`, `The key ${node.id} is not an Ed25519 key.`],
-  ])('%j is none, in a sentence', (given, sentence) => {
+  ])('rejects %j with an explanation', (given, sentence) => {
     expect(() => parseVerifierKey(given)).toThrow(sentence)
   })
 })
 
 describe('a checkpoint', () => {
-  it('is taken when a given key signed it', () => {
+  it('is accepted if a trusted key signed it', () => {
     const expected = { origin: 'node.example', treeSize: 12, rootHash: root }
     expect(parseCheckpoint(node.note(text))).toEqual(expected)
     const { signers, ...checkpoint } = verifyCheckpoint(node.note(text), [stranger.vkey, node.vkey])
@@ -51,7 +51,7 @@ describe('a checkpoint', () => {
     expect(signers.map(({ name, hash }) => `${name}+${hash}`)).toEqual([node.id])
   })
 
-  it('of two keys, as between an old one and a new one, is taken by who has either', () => {
+  it('signed by an old and a new key is accepted by a client that trusts either key', () => {
     const note = `${text}\n${node.sign(text)}${other.sign(text)}`
     expect(
       [[node], [other], [node, other], [stranger]].map((keys) =>
@@ -68,20 +68,20 @@ describe('a checkpoint', () => {
     ])
   })
 
-  it('is refused where the line of a given key is false, whatever another says', () => {
+  it('is rejected if the signature of a trusted key is invalid, even if another signature is valid', () => {
     const forged = `${text}\n${node.sign(`${text}more\n`)}${other.sign(text)}`
     expect(outcomeOf(forged, [node.vkey, other.vkey])).toContain(`by the key ${node.id} does not match`)
     expect(outcomeOf(forged, [other.vkey])).toBe('taken')
   })
 
-  it('is refused without a key, and by a key of another name than its log', () => {
+  it('is rejected without a trusted key, and for a key whose name is not that of the log', () => {
     expect(outcomeOf(node.note(text), [])).toContain(`is by the key ${node.id}, which is not given: none.`)
     expect(outcomeOf(stranger.note(text), [stranger.vkey])).toBe(
       `The checkpoint is of the log of node.example, but it is signed by the key ${stranger.id}.`,
     )
   })
 
-  it('is refused with any character altered', () => {
+  it('is rejected if any character was changed', () => {
     const note = node.note(text)
     fc.assert(
       fc.property(fc.nat(note.length - 1), fc.string({ minLength: 1, maxLength: 1 }), (at, character) => {
@@ -92,13 +92,13 @@ describe('a checkpoint', () => {
     )
   })
 
-  it('may say more than its size and root, which is signed too', () => {
+  it('may contain extension lines, which the signature covers', () => {
     const longer = `${text}extension\n`
     expect(outcomeOf(node.note(longer), [node.vkey])).toBe('taken')
     expect(outcomeOf(node.note(longer).replace('extension', 'extensions'), [node.vkey])).toContain('does not match')
   })
 
-  it('says when it was the newest, by the word of a given key of its log alone', () => {
+  it('returns its signed time only if a trusted key of the log signed it', () => {
     const note = `${node.note(text)}${stranger.cosign(text, 9_000)}${node.cosign(text, 60)}${other.cosign(text, 120)}`
     const timeOf = (...keys: string[]) => verifyCheckpoint(note, keys).signedAt
     expect(timeOf(node.vkey)).toBe(60_000)
@@ -113,11 +113,11 @@ describe('a checkpoint', () => {
     ['of another text', node.cosign(`${text}more\n`, 60)],
     ['beyond what is counted exactly', node.cosign(text, 2n ** 63n)],
     ['that was altered', node.cosign(text, 60).replace('AAAAAAAA', 'AAAAAAAB')],
-  ])('is refused with a signed time %s', (_, line) => {
+  ])('is rejected with a signed time %s', (_, line) => {
     expect(outcomeOf(`${node.note(text)}${line}`, [node.vkey])).toContain('The signed time of the checkpoint')
   })
 
-  it('names the keys that sign for its log, where they did', () => {
+  it('returns the keys that it names for its log and that also signed it', () => {
     const named = (...keys: string[]) => `${text}${keys.map((key) => `key ${key}\n`).join('')}`
     const endorsed = (body: string, ...lines: string[]) =>
       verifyCheckpoint(`${body}\n${lines.join('')}`, [node.vkey]).endorsedKeys
@@ -128,14 +128,14 @@ describe('a checkpoint', () => {
     expect(outcomeOf(`${body}\n${other.sign(body)}`, [node.vkey]), 'by itself').toContain('which is not given')
   })
 
-  it('that one key signed twice has one signer', () => {
+  it('with two signatures of one key has one signer', () => {
     const { signers } = verifyCheckpoint(`${text}\n${node.sign(text).repeat(2)}`, [node.vkey])
     expect(signers.map(({ name, hash }) => `${name}+${hash}`)).toEqual([node.id])
     const forged = `${text}\n${node.sign(text)}${node.sign(`${text}more\n`)}`
     expect(outcomeOf(forged, [node.vkey])).toContain(`by the key ${node.id} does not match`)
   })
 
-  it('is the text that was signed, and not another one of the same bytes', () => {
+  it('is exactly the signed text, and no other text with the same decoded bytes', () => {
     const signed = node.note(`${text}extension \ufffd\n`)
     expect(outcomeOf(signed, [node.vkey])).toBe('taken')
     expect(outcomeOf(signed.replace('\ufffd', '\ud800'), [node.vkey])).toContain('does not have the form')
@@ -153,19 +153,19 @@ describe('a checkpoint', () => {
     ['a control character', `${text}bell \u0007\n`],
     ['a line end of two characters', `${text}extension\r\n`],
     ['an empty extension', `${text}\n\nmore\n`],
-  ])('with %s is none', (_, note) => {
+  ])('is rejected with %s', (_, note) => {
     const signed = note.endsWith('\n') && note !== text && note !== `${text}\n` ? node.note(note) : note
     expect(outcomeOf(signed, [node.vkey])).toMatch(
       /^The (?:checkpoint|signature of the checkpoint) (?:is not in the form|does not have the form)/,
     )
   })
 
-  it('with more signatures than anybody needs is not looked through', () => {
+  it('is rejected without verification if it has too many signatures', () => {
     const note = `${text}\n${stranger.sign(text).repeat(100)}${node.sign(text)}`
     expect(outcomeOf(note, [node.vkey])).toContain('not in the form of a signed note')
   })
 
-  it('of more than 64 KiB is refused before it is taken apart', () => {
+  it('is rejected without parsing if it is larger than 64 KiB', () => {
     const note = `${text}\n${stranger.sign(text).repeat(100_000)}${node.sign(text)}`
     expect(outcomeOf(note, [node.vkey])).toBe('The checkpoint is longer than 65536 characters.')
   })

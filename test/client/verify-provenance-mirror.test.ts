@@ -23,13 +23,13 @@ describe('a provenance record', () => {
     }
     const unproven = ['firstPublishedAt', 'authorVerified', 'forkChain', 'origin']
 
-    it('is verified with the key of the node it was published to, and names what the mirror alone says', () => {
+    it('is verified with the key of the origin node, and lists the fields that only the mirror states', () => {
       const report = verifyProvenance(relay(), { keys, content })
       expect(report).toMatchObject({ ok: true, signers: [], contentChecked: true, unproven })
       expect(verifyProvenance(record, { keys })).toMatchObject({ unproven: [] })
     })
 
-    it('is verified whole with the keys of both', () => {
+    it('is verified completely with the keys of the origin node and of the mirror', () => {
       const both = { keys: [...keys, mirror.vkey], content }
       expect(verifyProvenance(relay(), both)).toMatchObject({
         ok: true,
@@ -43,7 +43,7 @@ describe('a provenance record', () => {
       expect(verifyProvenance(relay({}, stranger), both).problems.map(({ part }) => part)).toEqual(['signature'])
     })
 
-    it('is refused without the key of the node it was published to', () => {
+    it('is rejected without the key of the origin node', () => {
       const { problems } = verifyProvenance(relay(), { keys: [mirror.vkey] })
       expect(problems.map(({ part }) => part)).toEqual(['checkpoint'])
       expect(problems[0]!.message).toContain('is by the key node.example+')
@@ -58,12 +58,12 @@ describe('a provenance record', () => {
       ],
       ['another time', () => ({ publishedAt: '2020-01-01T00:00:00.000Z' }), 'the time of publication'],
       ['other content', () => ({ digest: `sha256:${'0'.repeat(64)}` }), 'the digest'],
-    ])('is refused with %s than the log has', (_, change, sentence) => {
+    ])('is rejected with %s than in the log', (_, change, sentence) => {
       const { problems } = verifyProvenance(relay(change()), { keys })
       expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining(`The log entry has ${sentence}`)])
     })
 
-    it('is refused where it says that it is none, has no log, or the signature has the name of the log', () => {
+    it('is rejected if it claims not to be mirrored, has no log, or is signed in the name of the log', () => {
       expect(partsOf(relay({ origin: record.origin }))).toEqual(['signature'])
       expect(partsOf(relay({ log: null }))).toEqual(['signature'])
       expect(partsOf(relay({}, createNoteSigner('node.example')))).toEqual(['signature'])
@@ -82,18 +82,18 @@ describe('a provenance record', () => {
         'a.txt is missing, A.txt does not belong to it',
       ],
       ['empty', [], 'SKILL.md is missing, a.txt is missing, b/c.txt is missing'],
-    ])('is refused where a file is %s', (_, files, sentence) => {
+    ])('is rejected if a file is %s', (_, files, sentence) => {
       const { problems } = verifyProvenance(record, { keys, content: files })
       expect(problems.map(({ part }) => part)).toEqual(['content'])
       expect(problems[0]!.message).toMatch(new RegExp(`not ${record.digest}: ${sentence}\\.$`))
     })
 
-    it('is the same in any order of its files', () => {
+    it('is verified with the files in any order', () => {
       expect(toContentDigest(content.toReversed())).toBe(record.digest)
       expect(() => verifyFiles(content.toReversed(), record.digest)).not.toThrow()
     })
 
-    it('is not one file whose path pretends to be two', () => {
+    it('is rejected if the path of one file imitates two files', () => {
       const listed = verifyProvenance(record, { keys, content })
       const [, first, second] = listed.ok ? listed.entry!.data.files! : []
       const path = `a.txt\n${second!.digest} ${second!.size} b/c.txt`
@@ -102,7 +102,7 @@ describe('a provenance record', () => {
       expect(verifyProvenance(record, { keys, content: files }).problems[0]!.message).toMatch(/^The path "a\.txt\\n/)
     })
 
-    it('names ten of the files that differ, and how many more', () => {
+    it('lists ten of the files that differ, and the number of the others', () => {
       const more = Array.from({ length: 25 }, (_, i) => toFile(`more-${i}.txt`, ''))
       const { problems } = verifyProvenance(record, { keys, content: [...content, ...more] })
       expect(problems[0]!.message).toContain('more-9.txt does not belong to it, and 15 more.')

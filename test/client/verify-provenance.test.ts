@@ -52,7 +52,7 @@ describe('a provenance record', () => {
     log: { ...record.log, ...change(record.log!) },
   })
 
-  it('is verified with the public key alone, its content with it', () => {
+  it('is verified with its content by the public key alone', () => {
     const report = verifyProvenance(record, { keys, content })
     expect(report).toMatchObject({
       ok: true,
@@ -65,7 +65,7 @@ describe('a provenance record', () => {
     expect(record.forkChain).toHaveLength(1)
   })
 
-  it('is refused with anything in it changed, added or taken away', () => {
+  it('is rejected if any field was changed, added or removed', () => {
     for (const original of [record, unlogged]) {
       const places = listPlaces(original)
       fc.assert(
@@ -82,7 +82,7 @@ describe('a provenance record', () => {
     }
   })
 
-  it('names each field that was changed by what does not match any more', () => {
+  it('reports the check that fails for each changed field', () => {
     const other = Buffer.alloc(32, 9).toString('base64')
     const later = '2030-01-01T00:00:00.000Z'
     expect({
@@ -132,7 +132,7 @@ describe('a provenance record', () => {
     })
   })
 
-  it('with the proof of another version is refused, though both are genuine', () => {
+  it('is rejected with the valid proof of another version', () => {
     const { problems } = verifyProvenance({ ...unlogged, log: record.log }, { keys })
     expect(problems.map(({ message }) => message)).toEqual([
       expect.stringContaining('The signature of the record by the key node.example+'),
@@ -143,7 +143,7 @@ describe('a provenance record', () => {
     ])
   })
 
-  it('is never verified by a key that it brings along', () => {
+  it('is never verified by a key that the record itself contains', () => {
     const mallory = createNoteSigner('node.example')
     const { log, signature, ...fields } = { ...record, authorVerified: ['domain'] }
     const text = `${toCanonical(fields)}\n`
@@ -159,7 +159,7 @@ describe('a provenance record', () => {
     expect(verifyProvenance({ ...forged, signature: signature + forged.signature }, { keys }).ok).toBe(false)
   })
 
-  it('is refused where an entry of the log is no canonical JSON', () => {
+  it('is rejected if the log entry is not canonical JSON', () => {
     const twice = record.log!.entry.replace('{"at"', '{"at":"2000-01-01T00:00:00.000Z","at"')
     const { problems } = verifyProvenance(
       edit(() => ({ entry: twice })),
@@ -169,19 +169,19 @@ describe('a provenance record', () => {
     expect(problems[1]!.message).toBe('The log entry is not one of a version: it is not canonical JSON.')
   })
 
-  it('is verified with either key while one follows the other', () => {
+  it('is verified with the old or the new key during a key rotation', () => {
     expect(verifyProvenance(turning, { keys })).toMatchObject({ ok: true, signers: [{ name: 'node.example' }] })
     expect(turning.signature.match(/\u2014/g)).toHaveLength(2)
   })
 
-  it('is refused with keys that are none, before anything else is looked at', () => {
+  it('is rejected with invalid keys before any other check', () => {
     expect(verifyProvenance(record, { keys: ['nonsense'] }).problems).toMatchObject([
       { part: 'key', message: "'nonsense' is not a verifier key of the form NAME+HASH+BASE64." },
     ])
     expect(verifyProvenance(record, { keys: [] }).ok).toBe(false)
   })
 
-  it('may be anything at all, and nothing of it is thrown', () => {
+  it('never causes an exception, whatever it contains', () => {
     fc.assert(
       fc.property(fc.anything(), (anything) => {
         expect(verifyProvenance(anything, { keys }).ok).toBe(false)

@@ -48,27 +48,30 @@ describeApi('a receiver of real deliveries', (start) => {
     return { user, id, secret }
   }
 
-  it.each([undefined, otherSecret])('takes them, again after its handler failed: the secret is %s', async (given) => {
-    const { user, id, secret } = await subscribe(given)
-    let failures = 1
-    const { events, statuses } = listen({ secret }, () => {
-      if (failures-- > 0) throw new Error('not yet')
-    })
-    await test.admin.api.starSkill({ name: `${user.username}/tea` })
-    const newest = async () => (await user.api.getWebhook({ id })).deliveries[0]!
-    await expect.poll(async () => (await newest()).attempts.length, waiting).toBe(1)
-    test.clock.advance(minuteMs)
-    await expect.poll(async () => (await newest()).status, waiting).toBe('delivered')
-    const { eventId, attempts } = await newest()
-    expect({ statuses, attempts }).toMatchObject({
-      statuses: [500, 204],
-      attempts: [{ statusCode: 500 }, { statusCode: 204 }],
-    })
-    expect(events).toMatchObject([{ id: eventId, event: 'skill.starred', data: { user: { username: 'root' } } }])
-    await user.api.deleteWebhook({ id })
-  })
+  it.each([undefined, otherSecret])(
+    'accepts deliveries of a node, and retries after its handler failed, with the secret %s',
+    async (given) => {
+      const { user, id, secret } = await subscribe(given)
+      let failures = 1
+      const { events, statuses } = listen({ secret }, () => {
+        if (failures-- > 0) throw new Error('not yet')
+      })
+      await test.admin.api.starSkill({ name: `${user.username}/tea` })
+      const newest = async () => (await user.api.getWebhook({ id })).deliveries[0]!
+      await expect.poll(async () => (await newest()).attempts.length, waiting).toBe(1)
+      test.clock.advance(minuteMs)
+      await expect.poll(async () => (await newest()).status, waiting).toBe('delivered')
+      const { eventId, attempts } = await newest()
+      expect({ statuses, attempts }).toMatchObject({
+        statuses: [500, 204],
+        attempts: [{ statusCode: 500 }, { statusCode: 204 }],
+      })
+      expect(events).toMatchObject([{ id: eventId, event: 'skill.starred', data: { user: { username: 'root' } } }])
+      await user.api.deleteWebhook({ id })
+    },
+  )
 
-  it('takes them with the old secret, the new one or both while a secret is being changed', async () => {
+  it('accepts deliveries with the old secret, the new one or both during a rotation', async () => {
     const { user, id, secret: old } = await subscribe()
     await user.api.updateWebhook({ id, secret: otherSecret })
     const ping = async (known: string | string[]) => {

@@ -13,8 +13,8 @@ async function settle(receiver: Receiver): Promise<void> {
   for (let n = 0; n < 10; n++) await receiver.verify(headers, body)
 }
 
-describe('handling events once', () => {
-  it('handles an event, and tells that a second delivery is none', async () => {
+describe('a webhook receiver that handles each event once', () => {
+  it('handles an event, and reports that the second delivery is a duplicate', async () => {
     const { headers, body } = sign()
     const receiver = openReceiver()
     const handled: WebhookEvent[] = []
@@ -23,7 +23,7 @@ describe('handling events once', () => {
     expect(handled).toEqual([event])
   })
 
-  it('handles no delivery that is refused, and remembers nothing of it', async () => {
+  it('does not handle a rejected delivery, and does not store its id', async () => {
     const { headers, body } = sign()
     const receiver = openReceiver()
     let handled = 0
@@ -33,7 +33,7 @@ describe('handling events once', () => {
     expect(await receiver.receive(headers, body, handle)).toBe(true)
   })
 
-  it('runs once for deliveries at the same time, and answers none before it ended', async () => {
+  it('calls its handler once for concurrent deliveries of an event, and responds to all after it ended', async () => {
     const { headers, body } = sign()
     const receiver = openReceiver()
     const gate = Promise.withResolvers<void>()
@@ -55,7 +55,7 @@ describe('handling events once', () => {
     expect(handled).toBe(1)
   })
 
-  it('is called again for an event whose handler failed, and fails for all who waited for it', async () => {
+  it('calls its handler again after a failure, which it reports to all concurrent deliveries', async () => {
     const { headers, body } = sign()
     const receiver = openReceiver()
     const failure = new Error('The disk is full.')
@@ -76,7 +76,7 @@ describe('handling events once', () => {
     expect(calls).toBe(2)
   })
 
-  it('asks a store of its user what was seen', async () => {
+  it('uses a custom store of handled event ids', async () => {
     const { headers, body } = sign()
     const asked: string[] = []
     const ids = new Set<string>()
@@ -97,7 +97,7 @@ describe('handling events once', () => {
     expect(asked).toEqual([`claim ${id}`, `forget ${id}`, `claim ${id}`, `claim ${id}`])
   })
 
-  it('remembers so many events, those that came last', async () => {
+  it('stores the ids of the latest events up to its limit', async () => {
     const seen = createSeen(2)
     const claims = (ids: string) => Array.from(ids, (id) => seen.claim(id))
     expect(claims('aba')).toEqual([true, true, false])
@@ -109,12 +109,12 @@ describe('handling events once', () => {
   })
 })
 
-describe('a receiver for servers that speak fetch', () => {
+describe('a webhook receiver as a fetch handler', () => {
   const url = 'https://receiver.example.com/hook'
   const post = ({ headers, body }: SignedDelivery, init: RequestInit = {}) =>
     new Request(url, { method: 'POST', headers, body, ...init })
 
-  it('answers 204 for every delivery of an event, which is handled once', async () => {
+  it('returns 204 for every delivery of an event, and handles the event once', async () => {
     const receiver = openReceiver()
     const handled: WebhookEvent[] = []
     for (let n = 0; n < 3; n++) {
@@ -129,7 +129,7 @@ describe('a receiver for servers that speak fetch', () => {
     ['a missing header', 401, 'missing_header', () => ({ ...sign(), headers: {} })],
     ['an old signature', 401, 'too_old', () => sign(event, { timestamp: 1 })],
     ['no event', 400, 'malformed', () => sign('{}')],
-  ])('answers a problem for %s', async (_, status, code, make) => {
+  ])('returns an error in JSON for %s', async (_, status, code, make) => {
     const delivery = make()
     if (code === 'malformed') delivery.headers = without(delivery.headers, 'x-service-event')
     const response = await openReceiver().fetch(post(delivery), () => expect.unreachable())
@@ -140,12 +140,12 @@ describe('a receiver for servers that speak fetch', () => {
     expect(JSON.stringify(problem)).not.toContain(secret.slice(6))
   })
 
-  it('answers 405 for what is no POST', async () => {
+  it('returns 405 for other methods than POST', async () => {
     const response = await openReceiver().fetch(new Request(url), () => expect.unreachable())
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
   })
 
-  it('reads no more of a body than its bound, whether its length is told or not', async () => {
+  it('reads a body only up to its size limit, with or without a Content-Length', async () => {
     const { headers, body } = sign()
     const exact = Buffer.byteLength(body)
     const receiver = openReceiver({ bodyBytesMax: exact })
@@ -167,7 +167,7 @@ describe('a receiver for servers that speak fetch', () => {
     expect(pulled).toBeLessThan(15)
   })
 
-  it('answers 500 where the handler fails, tells the operator why and the sender nothing', async () => {
+  it('returns 500 without details if the handler fails, and reports the error to the operator', async () => {
     const errors: unknown[] = []
     const receiver = openReceiver({ onError: (error) => void errors.push(error) })
     const failure = new Error('password=hunter2')

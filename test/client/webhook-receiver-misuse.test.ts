@@ -16,7 +16,7 @@ function openHeard(options: Partial<ReceiverOptions> = {}) {
   return { errors, receiver: openReceiver({ onError: (error) => void errors.push(error), ...options }) }
 }
 
-describe('a receiver that is made wrongly', () => {
+describe('a webhook receiver with invalid options', () => {
   it.each([
     { toleranceSeconds: NaN },
     { toleranceSeconds: -1 },
@@ -24,35 +24,35 @@ describe('a receiver that is made wrongly', () => {
     { toleranceSeconds: '300' as unknown as number },
     { bodyBytesMax: NaN },
     { bodyBytesMax: 0 },
-  ])('is told so at once, and does not let everything through: %o', (options) => {
+  ])('throws when it is created, so that it never accepts unsigned deliveries: %o', (options) => {
     expect(() => openReceiver(options)).toThrow(TypeError)
     expect(() => openReceiver(options)).toThrow(Object.keys(options)[0])
   })
 
-  it.each([NaN, 0, -1, 1.5, Infinity])('cannot be told to remember %d events', (idsMax) => {
+  it.each([NaN, 0, -1, 1.5, Infinity])('rejects %d as the number of stored event ids', (idsMax) => {
     expect(() => createSeen(idsMax)).toThrow(TypeError)
   })
 
   it.each([`${secret}\n`, ` ${secret}`, secret.replace('_', '_ '), secret.replace('l', '\tl')])(
-    'is told that its secret came with white space: %j',
+    'reports whitespace around or in its secret: %j',
     (spaced) => {
       expect(() => openReceiver({ secret: [secret, spaced] })).toThrow(/white space/)
     },
   )
 
   it.each([[[]], [''], [['']], [[secret, '']], ['whsec_'], ['whsec_not base64!'], [[undefined as unknown as string]]])(
-    'is not opened with a secret that is none: %j',
+    'rejects the invalid secret %j',
     (none) => {
       expect(() => openReceiver({ secret: none })).toThrow(TypeError)
     },
   )
 
-  it('is told that its secret is no text', () => {
+  it('reports a secret that is not a string', () => {
     for (const none of [Buffer.from(secret), 42, [{}]])
       expect(() => openReceiver({ secret: none as never })).toThrow(/needs the secret/)
   })
 
-  it('takes nothing where its clock tells no time', async () => {
+  it('rejects all deliveries if its clock returns no valid time', async () => {
     const { headers, body } = sign(event, { timestamp: 1 })
     expect(await outcomeOf(headers, body, { now: () => NaN })).not.toBe('taken')
     expect(await outcomeOf(headers, body, { now: () => Date.parse('noon') })).not.toBe('taken')
@@ -60,8 +60,8 @@ describe('a receiver that is made wrongly', () => {
   })
 })
 
-describe('the example of a receiver', () => {
-  it('says what it needs, before it subscribes an address that leads nowhere', async () => {
+describe('the example of a webhook receiver', () => {
+  it('reports missing settings before it subscribes', async () => {
     const file = fileURLToPath(new URL('../../examples/webhook-receiver.ts', import.meta.url))
     const halves: Record<string, string>[] = [{}, { SKILLSTEAD_KEY: 'ssk_x' }, { RECEIVER_HOST: 'example.com' }]
     for (const env of halves) {
@@ -72,9 +72,9 @@ describe('the example of a receiver', () => {
   })
 })
 
-describe('a receiver of what was made to harm it', () => {
+describe('a webhook receiver of hostile deliveries', () => {
   it.each(['webhook-id', 'webhook-timestamp', 'x-service-signature', 'x-service-event'])(
-    'refuses a delivery with %s twice, whichever comes first and in whatever way they are joined',
+    'rejects a delivery with two values of %s, in any order and as separate or joined headers',
     async (name) => {
       const { headers, body } = sign()
       const other = sign({ ...event, id: 'another' }, { secrets: ['forged'], timestamp: nowSeconds + 1 }).headers
@@ -88,7 +88,7 @@ describe('a receiver of what was made to harm it', () => {
     },
   )
 
-  it('looks for headers only where they are, and not in what every object has', async () => {
+  it('ignores inherited properties of the headers object', async () => {
     const { headers, body } = sign()
     expect(await outcomeOf(Object.create(headers), body)).toBe('missing_header')
     const later = sign({ ...event, event: 'constructor', data: JSON.parse('{"__proto__":{"x":1}}') })
@@ -96,7 +96,7 @@ describe('a receiver of what was made to harm it', () => {
     expect(Object.getPrototypeOf(taken.data)).toBe(Object.prototype)
   })
 
-  it('takes one good signature among bad ones, but does not look at a thousand', async () => {
+  it('accepts one valid signature among invalid ones, up to a limit', async () => {
     const { headers, body } = sign()
     const signature = headers['webhook-signature']!
     const bad = `v1,${Buffer.alloc(32).toString('base64')}`
@@ -107,7 +107,7 @@ describe('a receiver of what was made to harm it', () => {
     expect(await outcome(...Array(1000).fill(bad), signature)).toBe('bad_signature')
   })
 
-  it('refuses a signature of any length in the same way', async () => {
+  it('rejects signatures of any length with the same error', async () => {
     const { headers, body } = sign()
     for (const length of [4, 40, 4_000, 4_000_000]) {
       const changed = { ...headers, 'webhook-signature': `v1,${'A'.repeat(length)}` }
@@ -115,7 +115,7 @@ describe('a receiver of what was made to harm it', () => {
     }
   })
 
-  it('keeps none of the pieces that a body comes in, of which there may be as many as bytes', async () => {
+  it('reads a body in chunks of one byte whose buffer is reused', async () => {
     const bytes = new TextEncoder().encode(sign().body)
     const piece = new Uint8Array(1)
     let at = 0
@@ -134,7 +134,7 @@ describe('a receiver of what was made to harm it', () => {
     expect([response.status, errors]).toEqual([204, []])
   })
 
-  it('refuses a body that breaks off, and does not trouble its operator', async () => {
+  it('rejects an aborted body without reporting an error to the operator', async () => {
     const broken = new ReadableStream({
       pull(controller) {
         controller.error(new Error('The connection was reset.'))
@@ -146,11 +146,11 @@ describe('a receiver of what was made to harm it', () => {
   })
 })
 
-describe('a receiver in a program that goes wrong', () => {
+describe('a webhook receiver in a program with errors', () => {
   it.each([
     new WebhookError('bad_signature', 'Of another webhook, which the handler verified.'),
     new WebhookError('unknown' as 'malformed', 'A code that no status stands for.'),
-  ])('takes every error of the handler for a failure, also one of its own kind: %o', async (failure) => {
+  ])('treats everything that the handler throws as a failure, also its own error class: %o', async (failure) => {
     const { errors, receiver } = openHeard()
     const response = await receiver.fetch(post(), () => Promise.reject(failure))
     expect([response.status, await response.text()]).toEqual([500, expect.not.stringContaining(failure.message)])
@@ -163,7 +163,7 @@ describe('a receiver in a program that goes wrong', () => {
       throw new Error('The log is full.')
     },
     () => Promise.reject(new Error('The log is full.')),
-  ])('answers, also where the one who hears of errors fails: %o', async (onError) => {
+  ])('responds even if the error callback itself fails: %o', async (onError) => {
     const said: unknown[] = []
     const { error: sayError } = console
     console.error = (...words) => void said.push(...words)
@@ -177,12 +177,12 @@ describe('a receiver in a program that goes wrong', () => {
     }
   })
 
-  it('wants the raw body, not what was parsed from it', async () => {
+  it('rejects a parsed body and asks for the raw one', async () => {
     const { headers, body } = sign()
     await expect(openReceiver().verify(headers, JSON.parse(body))).rejects.toThrow(TypeError)
   })
 
-  it('says that somebody has read the body, and not that its signature is bad', async () => {
+  it('reports a body that was already read, instead of an invalid signature', async () => {
     const read = post()
     await read.json()
     const locked = post()
@@ -194,7 +194,7 @@ describe('a receiver in a program that goes wrong', () => {
     }
   })
 
-  it('loses no event whose claim could not be given back, and says why the handler failed', async () => {
+  it('reports the error of the handler even if the store cannot release the event id', async () => {
     const { claim, forget } = createSeen()
     const away = new Error('The database is away.')
     let failures = 2

@@ -28,13 +28,13 @@ function changeByte(text: string, position: number, byte: number): string | unde
   return bytes.toString('latin1')
 }
 
-describe('a receiver', () => {
-  it('answers the event of a delivery', async () => {
+describe('a webhook receiver', () => {
+  it('returns the event of a delivery', async () => {
     const { headers, body } = sign()
     expect(await openReceiver().verify(headers, body)).toEqual(event)
   })
 
-  it('takes what the standardwebhooks package signs, and signs what that takes', async () => {
+  it('accepts signatures of the standardwebhooks package, which accepts its signatures', async () => {
     const body = JSON.stringify(event)
     const now = Date.now()
     const official = new Webhook(secret)
@@ -49,7 +49,7 @@ describe('a receiver', () => {
     expect(official.verify(ours.body, ours.headers)).toEqual(event)
   })
 
-  it('signs with the bytes of a secret that is not written as Standard Webhooks writes them', async () => {
+  it('uses the UTF-8 bytes of a secret without the whsec_ prefix as the key', async () => {
     const { headers, body } = sign(event, { secrets: [otherSecret] })
     expect(await outcomeOf(headers, body, { secret: otherSecret })).toBe('taken')
     const raw = new Webhook(Buffer.from(otherSecret), { format: 'raw' })
@@ -57,7 +57,7 @@ describe('a receiver', () => {
     expect(headers['webhook-signature']).toBe(signature)
   })
 
-  it('takes bodies as text or bytes, whatever they are a part of', async () => {
+  it('accepts a body as text or bytes, also as a view of a larger buffer', async () => {
     const { headers, body } = sign()
     const bytes = new TextEncoder().encode(body)
     const part = new Uint8Array([0, ...bytes, 0]).subarray(1, -1)
@@ -66,7 +66,7 @@ describe('a receiver', () => {
     }
   })
 
-  it('takes headers as fetch and as Node have them, in any case', async () => {
+  it('accepts headers of fetch and of Node, in upper or lower case', async () => {
     const { headers, body } = sign()
     const entries = Object.entries(headers)
     const forms: WebhookHeaders[] = [
@@ -79,7 +79,7 @@ describe('a receiver', () => {
   })
 
   it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-service-signature'])(
-    'refuses a delivery without %s',
+    'rejects a delivery without %s',
     async (name) => {
       const { headers, body } = sign()
       expect(await outcomeOf(without(headers, name), body)).toBe('missing_header')
@@ -88,7 +88,7 @@ describe('a receiver', () => {
     },
   )
 
-  it('refuses a delivery of which any byte was changed', async () => {
+  it('rejects a delivery if any byte was changed', async () => {
     const { headers, body } = sign()
     const signed = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-service-signature']
     const byte = fc.integer({ min: 0, max: 255 })
@@ -105,14 +105,14 @@ describe('a receiver', () => {
     )
   })
 
-  it('refuses a delivery that lost bytes or has more of them', async () => {
+  it('rejects a delivery with missing or additional bytes', async () => {
     const { headers, body } = sign()
     for (const other of ['', body.slice(1), body.slice(0, -1), `${body}\n`, ` ${body}`, `${body}${body}`]) {
       expect(await outcomeOf(headers, other)).toBe('bad_signature')
     }
   })
 
-  it('takes any text that was signed under any secret, and none under another', async () => {
+  it('accepts any text signed with its secret, and none signed with another', async () => {
     const anySecret = fc.oneof(
       fc.string({ minLength: 1 }).filter((text) => !text.startsWith('whsec_')),
       fc.uint8Array({ minLength: 1, maxLength: 64 }).map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`),
@@ -135,13 +135,13 @@ describe('a receiver', () => {
     ['no algorithm', (hex: string) => hex.replace('sha256=', '')],
     ['too short', (hex: string) => hex.slice(0, -1)],
     ['too long', (hex: string) => `${hex}0`],
-  ])('refuses an X-Service-Signature that is written otherwise: %s', async (_, write) => {
+  ])('rejects an X-Service-Signature in another format: %s', async (_, write) => {
     const { headers, body } = sign()
     const changed = { ...headers, 'x-service-signature': write(headers['x-service-signature']!) }
     expect(await outcomeOf(changed, body)).toBe('bad_signature')
   })
 
-  it('refuses a signature whose base64 is another spelling of the same bytes', async () => {
+  it('rejects a signature in non-canonical base64', async () => {
     const { headers, body } = sign()
     const signature = headers['webhook-signature']!
     const [last] = signature.slice(-2)
@@ -153,7 +153,7 @@ describe('a receiver', () => {
     }
   })
 
-  it('passes over signatures of versions that it does not know', async () => {
+  it('ignores signatures of unknown versions', async () => {
     const { headers, body } = sign()
     const signature = headers['webhook-signature']!
     const outcome = (value: string) => outcomeOf({ ...headers, 'webhook-signature': value }, body)
@@ -166,7 +166,7 @@ describe('a receiver', () => {
     expect(await outcomeOf(forged, body)).toBe('bad_signature')
   })
 
-  describe('while the secret is being changed', () => {
+  describe('during a rotation of its secret', () => {
     const changing = { secrets: ['a new secret', secret] }
 
     it.each([[secret], ['a new secret'], [[secret, 'a new secret']], [['a new secret', secret]]])(
@@ -177,20 +177,20 @@ describe('a receiver', () => {
       },
     )
 
-    it('refuses them by any other secret, and without an X-Service-Signature', async () => {
+    it('rejects deliveries signed with any other secret, or without an X-Service-Signature', async () => {
       const { headers, body } = sign(event, changing)
       expect(await outcomeOf(headers, body, { secret: otherSecret })).toBe('bad_signature')
       expect(await outcomeOf(without(headers, 'x-service-signature'), body)).toBe('missing_header')
     })
 
-    it('refuses the old secret when the change is over', async () => {
+    it('rejects the old secret after the rotation', async () => {
       const { headers, body } = sign(event, { secrets: ['a new secret'] })
       expect(await outcomeOf(headers, body)).toBe('bad_signature')
       expect(await outcomeOf(headers, body, { secret: [secret, 'a new secret'] })).toBe('taken')
     })
   })
 
-  it('wants both signatures where there is one of each', async () => {
+  it('verifies both signatures if a delivery has both', async () => {
     const { headers, body } = sign()
     const other = sign(event, { secrets: [otherSecret] }).headers
     for (const name of ['x-service-signature', 'webhook-signature']) {
@@ -205,14 +205,14 @@ describe('a receiver', () => {
     [301, 'too_new'],
     [-1e9, 'too_old'],
     [1e9, 'too_new'],
-  ])('holds the time against its own: %d seconds off is %s', async (offset, outcome) => {
+  ])('compares the timestamp with its clock: a difference of %d seconds is %s', async (offset, outcome) => {
     const { headers, body } = sign(event, { timestamp: nowSeconds + offset })
     for (const ms of [0, 999]) {
       expect(await outcomeOf(headers, body, { now: () => nowSeconds * 1000 + ms })).toBe(outcome)
     }
   })
 
-  it('takes another tolerance', async () => {
+  it('accepts another tolerance for timestamps', async () => {
     const { headers, body } = sign(event, { timestamp: nowSeconds - 11 })
     expect(await outcomeOf(headers, body, { toleranceSeconds: 11 })).toBe('taken')
     expect(await outcomeOf(headers, body, { toleranceSeconds: 10 })).toBe('too_old')
@@ -240,14 +240,14 @@ describe('a receiver', () => {
     ['a list for data', { ...event, event: 'later.event', data: [] }],
     ['data of another event', { ...event, data: { webhook: { id: event.id } } }],
     ['a text for a number', { ...event, data: { ...event.data, followerCount: '3' } }],
-  ])('refuses what is no event, though it is signed: %s', async (_, content) => {
+  ])('rejects signed content that is not an event: %s', async (_, content) => {
     const { headers, body } = sign(content)
     expect(
       await outcomeOf(without({ ...headers, 'webhook-id': headers['webhook-id'] || 'x' }, 'x-service-event'), body),
     ).toBe('malformed')
   })
 
-  it('refuses bytes that are no UTF-8, though they are signed', async () => {
+  it('rejects signed bytes that are not UTF-8', async () => {
     const body = Buffer.from(JSON.stringify(event).replace('zoë', 'zo\u00eb'), 'latin1')
     const content = Buffer.concat([Buffer.from(`${event.id}.${nowSeconds}.`), body])
     const key = Buffer.from(secret.slice(6), 'base64')
@@ -260,7 +260,7 @@ describe('a receiver', () => {
     expect(await outcomeOf(headers, body)).toBe('malformed')
   })
 
-  it('refuses a delivery whose headers name another event', async () => {
+  it('rejects a delivery whose headers name another event than the body', async () => {
     const { headers, body } = sign()
     expect(await outcomeOf({ ...headers, 'x-service-event': 'skill.starred' }, body)).toBe('malformed')
     expect(await outcomeOf(without(headers, 'x-service-event'), body)).toBe('taken')
@@ -274,7 +274,7 @@ describe('a receiver', () => {
     expect(await outcomeOf(mixed, other.body)).toBe('malformed')
   })
 
-  it('passes on events and fields that came later than this version', async () => {
+  it('passes on unknown events and fields of later versions', async () => {
     const later = { ...event, event: 'skill.forked', data: { fork: { id: 1 } } }
     const more = { ...event, data: { ...event.data, since: 'today' }, origin: 'https://skills.example.com' }
     for (const content of [later, more]) {
@@ -283,7 +283,7 @@ describe('a receiver', () => {
     }
   })
 
-  it('takes X-Service-Signature alone only where it is told to, and never beside half of the other', async () => {
+  it('accepts X-Service-Signature alone only if that is allowed, and never with incomplete Standard Webhooks headers', async () => {
     const { headers, body } = sign(event, { timestamp: nowSeconds - 1e6 })
     const trio = ['webhook-id', 'webhook-timestamp', 'webhook-signature']
     const alone = without(headers, ...trio)

@@ -38,8 +38,8 @@ async function drop(page: Page, name: string, content: string): Promise<void> {
   await page.locator('.drop').dispatchEvent('drop', { dataTransfer: transfer })
 }
 
-describeBrowser('an account in the dashboard', () => {
-  test('is opened with a key, which no script can find afterwards, and closed again', async () => {
+describeBrowser('the account pages of the dashboard', () => {
+  test('sign the user in with a key that no script can read afterwards, and sign out', async () => {
     const { open, key } = await visit()
     const page = await open('/account/sign-in', { expectedStatuses: [401] })
     expect(await findBarriers(page)).toEqual([])
@@ -62,7 +62,7 @@ describeBrowser('an account in the dashboard', () => {
     await page.getByRole('heading', { level: 1, name: 'Sign in required' }).waitFor()
   })
 
-  test('makes a key that is shown once, and takes it back', async () => {
+  test('create an API key that is shown once, and revoke it', async () => {
     const { openSignedIn, node } = await visit()
     const page = await openSignedIn('/account/keys')
     await page.getByText('Create a key').click()
@@ -86,7 +86,7 @@ describeBrowser('an account in the dashboard', () => {
     await expect.poll(async () => (await ask()).status).toBe(401)
   })
 
-  test('publishes a folder by choosing it: first a look, with what the scan found, then for good', async () => {
+  test('publish a chosen folder after a preview with the scan findings', async () => {
     const { openSignedIn, api } = await visit()
     const page = await openSignedIn('/account/publish')
     await page.getByLabel('Choose a folder').setInputFiles(await makeSkillFolder(hostileMd))
@@ -111,7 +111,7 @@ describeBrowser('an account in the dashboard', () => {
     expect([skill.latestVersion, skill.visibility, skill.files.length]).toEqual(['2.1.0', 'private', 2])
   })
 
-  test('publishes what is dropped, and says what is wrong with what cannot be', async () => {
+  test('publish dropped files, and explain why a dropped file cannot be published', async () => {
     const { openSignedIn, api } = await visit()
     const page = await openSignedIn('/account/publish', { expectedStatuses: [400, 413, 422] })
     await drop(page, 'notes.txt', 'no skill')
@@ -124,7 +124,7 @@ describeBrowser('an account in the dashboard', () => {
     expect((await api.getSkill({ name: 'alice/tidy' })).description).toBe('Tidies a folder up')
   })
 
-  test('manages a skill: deprecates it, yanks a version, hides it, and withdraws it', async () => {
+  test('let the owner deprecate a skill, yank a version, make the skill private, and delete it', async () => {
     const { openSignedIn, api } = await visit()
     const page = await openSignedIn('/account/skills')
     await takePicture(page, 'account-skills')
@@ -151,7 +151,7 @@ describeBrowser('an account in the dashboard', () => {
     await page.getByText('You have not published any skills yet.').waitFor()
   })
 
-  test('hands a skill over: the offer is seen by both, declined, made again and accepted', async () => {
+  test('show the offer of a transfer to both users, who can decline, repeat and accept it', async () => {
     const { openSignedIn, createUser } = await visit()
     const bobsKey = await createUser('bob')
     const page = await openSignedIn('/skills/alice/pdf')
@@ -177,7 +177,7 @@ describeBrowser('an account in the dashboard', () => {
     await bob.getByRole('link', { name: 'bob/pdf' }).waitFor()
   })
 
-  test('sees that a delivery failed and why, tries it again, and sees it arrive', async () => {
+  test('show why a webhook delivery failed, and retry it until it arrives', async () => {
     const outside = await openOutside(['example.com'])
     const { openSignedIn, registry, api, createUser } = await visit({}, undefined, { outgoing: toOutgoing(outside) })
     const receiver = openReceiver(outside, 500)
@@ -212,7 +212,7 @@ describeBrowser('an account in the dashboard', () => {
     await outside.close()
   })
 
-  test('makes a webhook, and hears that its plan has none', async () => {
+  test('create a webhook, or explain that the plan of the user includes none', async () => {
     const { openSignedIn, createUser } = await visit()
     const page = await openSignedIn('/account/webhooks')
     await page.getByText('Create a webhook').click()
@@ -228,7 +228,7 @@ describeBrowser('an account in the dashboard', () => {
     expect(await poor.getByText('Create a webhook').count()).toBe(0)
   })
 
-  test('asks to be verified, and is told what to do', async () => {
+  test('request the verification of the author, and show its instructions', async () => {
     const { openSignedIn, api } = await visit()
     const page = await openSignedIn('/account/verification')
     await page.getByText('Request verification').click()
@@ -242,7 +242,7 @@ describeBrowser('an account in the dashboard', () => {
     expect(await findBarriers(page)).toEqual([])
   })
 
-  test('is of use on a phone', async () => {
+  test('are usable on a phone', async () => {
     const { openSignedIn } = await visit()
     const page = await openSignedIn('/account', { viewport: { width: 360, height: 740 } })
     for (const path of ['/account', '/account/keys', '/account/publish', '/account/webhooks', '/account/skills']) {

@@ -9,13 +9,13 @@ import { json } from '../support/server-harness.ts'
 /** What gets no answer at all has no status. */
 const away = { expectedStatuses: [Number.NaN] }
 
-describeBrowser('a node that is away', () => {
+describeBrowser('a dashboard whose node is unavailable', () => {
   const paths = (
     '/ /skills/alice/pdf /skills/alice/pdf/versions /packs /packs/office /trending /agents /users /users/alice ' +
     '/requests /external /account /account/keys /account/webhooks /admin /admin/mirrors /admin/outbox /admin/storage'
   ).split(' ')
 
-  test('is said to be so by every page, which goes on once it is back', async () => {
+  test('reports it on every page, and continues when the node is available again', async () => {
     const { openSignedIn, api, node } = await visit()
     await api.createPack({ slug: 'office', name: 'Office', description: 'For paper', skills: [{ name: 'alice/pdf' }] })
     const page = await openSignedIn('/', away)
@@ -32,10 +32,10 @@ describeBrowser('a node that is away', () => {
     }
   })
 
-  test('is told apart from a machine without a network, since it may run on this one', async () => {
+  test('sends requests even if the browser reports no network, because the node may run on this machine', async () => {
     const { open } = await visit()
     const page = await open('/', away)
-    // A browser that knows of no network asks all the same; here it is then told that nobody answers.
+    // The browser reports no network, the page still sends its requests, and these fail.
     await page.getByRole('link', { name: 'Trending' }).click()
     await page.getByRole('heading', { level: 1, name: 'Trending' }).waitFor()
     await page.context().setOffline(true)
@@ -46,7 +46,7 @@ describeBrowser('a node that is away', () => {
     expect(new URL(page.url()).search).toBe('?period=month')
   })
 
-  test('may be away when a page is first fetched, or have been replaced by another version', async () => {
+  test('explains that the script of a page is missing, because the node is unavailable or was updated', async () => {
     const { open } = await visit()
     const page = await open('/', { expectedStatuses: [Number.NaN, 404] })
     await page.route('**/assets/**', (route) => route.abort())
@@ -60,7 +60,7 @@ describeBrowser('a node that is away', () => {
   })
 })
 
-describeBrowser('a session', () => {
+describeBrowser('a session in the dashboard', () => {
   const places = [
     '//evil.invalid/x',
     'https://evil.invalid',
@@ -74,7 +74,7 @@ describeBrowser('a session', () => {
     '',
   ]
 
-  test('that ended is noticed, and the page one was at comes back with the next', async () => {
+  test('that has ended leads to the sign-in page, and from there back to the page', async () => {
     const { openSignedIn, api, createUser } = await visit()
     const key = await createUser('bob')
     const page = await openSignedIn('/account/skills', { key, expectedStatuses: [401] })
@@ -91,7 +91,7 @@ describeBrowser('a session', () => {
     expect(new URL(page.url()).pathname).toBe('/account/keys')
   })
 
-  test('that ends while a form is filled in costs none of what was written', async () => {
+  test('that ends while the user fills in a form loses no input', async () => {
     const { openSignedIn, api, createUser } = await visit()
     const key = await createUser('bob')
     const page = await openSignedIn('/skills/alice/pdf/reviews', { key, expectedStatuses: [401] })
@@ -112,7 +112,7 @@ describeBrowser('a session', () => {
     await page.getByRole('heading', { name: 'Reads them well' }).waitFor()
   })
 
-  test('is asked for by a private node before anything else, and leads to what was asked for', async () => {
+  test('is required by a private node for every page, and leads to the requested page', async () => {
     const { open, key } = await visit({ requireKey: true })
     const page = await open('/packs?q=office', { expectedStatuses: [401] })
     await page.getByRole('heading', { level: 1, name: 'This node is private' }).waitFor()
@@ -125,7 +125,7 @@ describeBrowser('a session', () => {
     expect(new URL(page.url()).search).toBe('?q=office')
   })
 
-  test('leads to no place elsewhere, whatever the address asks for', async () => {
+  test('never redirects to another site after sign-in, whatever the address contains', async () => {
     const { open, key, node } = await visit()
     const page = await open('/account/sign-in')
     for (const next of places) {
@@ -138,8 +138,8 @@ describeBrowser('a session', () => {
   })
 })
 
-describeBrowser('addresses', () => {
-  test('that lead nowhere or cannot be read say so, and lead back', async () => {
+describeBrowser('addresses in the dashboard', () => {
+  test('that do not exist or are malformed show an error and a link back', async () => {
     const { open, node } = await visit()
     const page = await open('/', { expectedStatuses: [400, 404] })
     const paths = [
@@ -169,8 +169,8 @@ describeBrowser('addresses', () => {
   })
 })
 
-describeBrowser('a catalogue of one', () => {
-  test('shows texts in every script and direction, each for itself, within the width of a phone', async () => {
+describeBrowser('a catalogue with texts in many scripts', () => {
+  test('isolates the direction of each text, and fits the width of a phone', async () => {
     const visited = await visit()
     const { skill, bobsKey } = await fillWithScripts(visited)
     const parts = '?view=rendered ?view=raw /versions /versions?from=1.0.0&to=1.0.1 /reviews /issues /files'.split(' ')
@@ -188,8 +188,8 @@ describeBrowser('a catalogue of one', () => {
   })
 })
 
-describeBrowser('a node with nothing on it', () => {
-  test('says on each page that there is nothing, and what would be there', async () => {
+describeBrowser('the dashboard of an empty node', () => {
+  test('explains on each page that it is empty, and what will appear there', async () => {
     const { api, open, openSignedIn, createUser } = await visit()
     await api.deleteSkill({ name: 'alice/pdf' })
     const guest = await open('/')

@@ -9,8 +9,8 @@ import { json } from '../support/server-harness.ts'
 const dayMs = 24 * 60 * 60 * 1000
 const phone = { width: 360, height: 740 }
 
-describeBrowser('the catalogue', () => {
-  test('searches as one types, keeps it in the address, and asks little', async () => {
+describeBrowser('the catalogue page', () => {
+  test('searches while the user types, stores the query in the address, and sends few requests', async () => {
     const { node, open } = await visitCatalogue()
     const page = await open('/', { isOwn: true })
     // The heading may be there before anything was asked for.
@@ -32,7 +32,7 @@ describeBrowser('the catalogue', () => {
     expect(page.url()).toBe('about:blank')
   })
 
-  test('leaves most of sixty requests a minute to others, even of who types a key every quarter of a second', () => {
+  test('uses a small part of 60 requests per minute, even if the user types a key every 250 ms', () => {
     const pace = createPace()
     const searchedAtMs: number[] = []
     for (let nowMs = 0; nowMs < 60_000; nowMs += 250) {
@@ -44,7 +44,7 @@ describeBrowser('the catalogue', () => {
     expect(searchedAtMs.length).toBeLessThanOrEqual(24)
   })
 
-  test('marks matches in scripts without spaces, and of other forms of a word', async () => {
+  test('marks matches in scripts without spaces, and other forms of a word', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/?q=%E5%A4%84%E7%90%86')
     const marks = page.locator('.skills mark')
@@ -61,7 +61,7 @@ describeBrowser('the catalogue', () => {
     expect(await page.getByLabel('Search skills').inputValue()).toBe('')
   })
 
-  test('completes what one types, by keys alone', async () => {
+  test('completes the query, operated by the keyboard alone', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/')
     const box = page.getByRole('combobox', { name: 'Search skills' })
@@ -86,7 +86,7 @@ describeBrowser('the catalogue', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('')
   })
 
-  test('narrows down by what the address says, and shows each filter with a way out', async () => {
+  test('applies the filters of the address, and shows a button that removes each filter', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/')
     await page.getByLabel('Category').selectOption({ label: 'documents (2)' })
@@ -107,7 +107,7 @@ describeBrowser('the catalogue', () => {
     expect(await page.getByLabel('Licence', { exact: true }).inputValue()).toBe('MIT')
   })
 
-  test('takes an address that nobody wrote by hand well', async () => {
+  test('accepts an address with invalid or unusual fields', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/?sort=worst&minSecurityScore=lots&verified=perhaps&page=0&q=%F0%9F')
     await page.getByRole('heading', { name: /Nothing matches/ }).waitFor()
@@ -117,7 +117,7 @@ describeBrowser('the catalogue', () => {
     expect(new URL(page.url()).searchParams.has('page')).toBe(false)
   })
 
-  test('helps where nothing is found: fewer filters, or a request with these words', async () => {
+  test('suggests fewer filters, or a request for the skill, if a search finds nothing', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/?q=pdf&category=markup')
     await page.getByText('to see 1 skill').waitFor()
@@ -130,7 +130,7 @@ describeBrowser('the catalogue', () => {
     expect(await page.getByLabel('Title').inputValue()).toBe('translate whale song')
   })
 
-  test('says how to publish the first skill where there is none', async () => {
+  test('explains how to publish the first skill if there are no skills', async () => {
     const { api, open, node } = await visit()
     await api.deleteSkill({ name: 'alice/pdf' })
     const page = await open('/')
@@ -143,7 +143,7 @@ describeBrowser('the catalogue', () => {
     await takePictures(page, 'catalogue-empty')
   })
 
-  test('fits a phone, whatever skills are called', async () => {
+  test('fits the width of a phone, however long the names of skills are', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/', { viewport: phone })
     await page.getByRole('link', { name: `alice/${'a'.repeat(64)}` }).waitFor()
@@ -154,7 +154,7 @@ describeBrowser('the catalogue', () => {
     await takePicture(page, 'catalogue-phone')
   })
 
-  test('says when it goes on after too many requests, and does so; and what to do when the node is away', async () => {
+  test('continues automatically after too many requests, and explains what to do if the node is unavailable', async () => {
     const { open } = await visitCatalogue()
     // What gets no answer at all has no status.
     const page = await open('/', { expectedStatuses: [429, Number.NaN], isOwn: true })
@@ -178,8 +178,8 @@ describeBrowser('the catalogue', () => {
   })
 })
 
-describeBrowser('what trends', () => {
-  test('is ranked by installs, for the period of the address, with downloads by day', async () => {
+describeBrowser('the trending page', () => {
+  test('ranks skills by installs in the period of the address, with downloads per day', async () => {
     let nowMs = Date.now() - 8 * dayMs
     const { open, get, registry } = await visitCatalogue({ clock: { ...systemClock, now: () => nowMs } })
     const install = async (...skillNames: string[]) => {

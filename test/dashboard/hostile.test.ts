@@ -10,8 +10,8 @@ const head = '---\nname: trap\ndescription: A trap\n---\n'
 const spoken = injections.map((one) => one.replaceAll('\0', '').replaceAll('\u0001', ''))
 const joined = (max: number) => spoken.join(' \n\n ').slice(0, max)
 
-describeBrowser('what strangers write', () => {
-  test('runs nowhere as a SKILL.md, whatever is tried', async () => {
+describeBrowser('untrusted text in the dashboard', () => {
+  test('never runs as script when it is the text of a SKILL.md', async () => {
     expect(injections.length).toBeGreaterThan(100)
     const visited = await visit()
     const tried = sample(injections, 25)
@@ -31,7 +31,7 @@ describeBrowser('what strangers write', () => {
     expect(heard).toEqual([])
   })
 
-  test('runs nowhere in all the other places that show it', async () => {
+  test('never runs as script on any other page that shows it', async () => {
     const visited = await visit()
     const fields = await spread(visited)
     const page = await visited.openSignedIn('/skills/alice/trap', { isOwn: true })
@@ -52,7 +52,7 @@ describeBrowser('what strangers write', () => {
     expect(heard).toEqual([])
   })
 
-  test('neither freezes the page nor is lost, however much it is', async () => {
+  test('is shown completely and does not freeze the page, however long it is', async () => {
     const visited = await visit()
     const paragraph = 'Boil the water, warm the pot, pour and wait. '.repeat(20)
     const huge = Array.from({ length: 1100 }, (_, place) => `## Part ${place}\n\n${paragraph}`).join('\n\n')

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
 import { describeBrowser, takePicture, visit } from '../support/browser-harness.ts'
 
-describeBrowser('packs and external skills in the dashboard', () => {
-  test('a pack is made, shown with its context budget, changed and deleted', async () => {
+describeBrowser('the pages of packs and external skills', () => {
+  test('create a pack, show its context budget, change it, and delete it', async () => {
     const { openSignedIn, api } = await visit()
     const page = await openSignedIn('/packs')
     await page.getByText('Create a pack').click()
@@ -26,7 +26,7 @@ describeBrowser('packs and external skills in the dashboard', () => {
     await page.getByText('There are no packs yet.').waitFor()
   })
 
-  test('the packs of one curator are a link away from the profile', async () => {
+  test('list the packs of one curator, linked from the profile', async () => {
     const { open, api } = await visit()
     await api.createPack({ name: 'Paper work', description: '', skills: [{ name: 'alice/pdf' }] })
     const page = await open('/users/alice')
@@ -39,7 +39,7 @@ describeBrowser('packs and external skills in the dashboard', () => {
     await page.getByRole('link', { name: 'Paper work' }).waitFor()
   })
 
-  test('an administrator keeps the list of skills from elsewhere', async () => {
+  test('let an administrator add and remove external skills', async () => {
     const { openSignedIn, open, api } = await visit()
     const page = await openSignedIn('/external')
     await page.getByText('Add a skill to this list').click()
@@ -56,7 +56,7 @@ describeBrowser('packs and external skills in the dashboard', () => {
     await page.getByText('None are known yet.').waitFor()
   })
 
-  test('a search without packs says so, and a pack of unknown skills says which', async () => {
+  test('report a search without results, and name the unknown skills of a new pack', async () => {
     const { openSignedIn } = await visit()
     const page = await openSignedIn('/packs', { expectedStatuses: [400] })
     await page.getByLabel('Search packs').fill('nothing like it')
@@ -69,7 +69,7 @@ describeBrowser('packs and external skills in the dashboard', () => {
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('alice/wish')
   })
 
-  test('a skill from elsewhere is scanned by its text, and the report shows where what stands', async () => {
+  test('scan the text of an external skill, and show the line of each finding', async () => {
     const { openSignedIn, open } = await visit()
     const page = await openSignedIn('/external')
     const text =

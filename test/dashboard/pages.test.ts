@@ -3,7 +3,7 @@ import { findBarriers } from '../support/axe-barriers.ts'
 import { describeBrowser, goWithin, takePicture, visit } from '../support/browser-harness.ts'
 
 describeBrowser('the dashboard', () => {
-  test('shows the catalogue, and who is signed in', async () => {
+  test('shows the catalogue and the name of the signed-in user', async () => {
     const { open, openSignedIn } = await visit()
     const page = await open('/')
     await page.getByRole('link', { name: 'alice/pdf' }).waitFor()
@@ -13,7 +13,7 @@ describeBrowser('the dashboard', () => {
     await expect.poll(() => mine.getByRole('link', { name: 'alice', exact: true }).count()).toBe(1)
   })
 
-  test('has a title, one heading and no barrier in either scheme at every address that a visitor can open', async () => {
+  test('has a title, one main heading and no accessibility violation on every public page, in both colour schemes', async () => {
     const { open, api } = await visit()
     await api.createPack({ slug: 'office', name: 'Office', description: 'For paper', skills: [{ name: 'alice/pdf' }] })
     const agentKey = 'claude-code:1'

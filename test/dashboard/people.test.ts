@@ -6,8 +6,8 @@ import { json } from '../support/server-harness.ts'
 type Page = Awaited<ReturnType<Visit['open']>>
 const phone = { width: 360, height: 740 }
 
-describeBrowser('authors', () => {
-  test('are ranked by reputation, and each has skills by page, components and badges', async () => {
+describeBrowser('the pages of authors', () => {
+  test('rank authors by reputation, and show the skills, score components and badges of each', async () => {
     const { api, open } = await visit()
     for (let number = 1; number <= 24; number++) await publish(api, `skill-${number}`)
     const page = await open('/users')
@@ -29,7 +29,7 @@ describeBrowser('authors', () => {
     expect(new URL(page.url()).search).toBe('?page=2')
   })
 
-  test('are followed by whoever is signed in, but not by themselves or by guests', async () => {
+  test('let signed-in users follow other authors, but not themselves', async () => {
     const { api, createUser, open, openSignedIn } = await visit()
     const key = await createUser('bob')
     const page = await openSignedIn('/users/alice', { key })
@@ -48,7 +48,7 @@ describeBrowser('authors', () => {
     expect(await guest.getByRole('button', { name: 'Follow' }).count()).toBe(0)
   })
 
-  test('that are not there are said to be so, with a way back', async () => {
+  test('report an unknown author or agent, with a link back', async () => {
     const { open } = await visit()
     const page = await open('/users/nobody', { expectedStatuses: [404] })
     await page.getByRole('alert').getByText('Not found').waitFor()
@@ -60,8 +60,8 @@ describeBrowser('authors', () => {
   })
 })
 
-describeBrowser('agents', () => {
-  test('are ranked as the address says, and each tells what it did', async () => {
+describeBrowser('the pages of agents', () => {
+  test('rank agents by the order in the address, and show the activity of each', async () => {
     const { api, get, open } = await visit()
     await publish(api, 'csv')
     const names = { 'cli:one': 'وكيل 智能体', 'cli:two': 'n'.repeat(200), 'web:three': '<b>three</b>' }
@@ -88,7 +88,7 @@ describeBrowser('agents', () => {
     await look(page, 'agent')
   })
 
-  test('that are none yet, or none of a platform, leave no empty table', async () => {
+  test('show a message in place of an empty table', async () => {
     const { open } = await visit()
     const page = await open('/agents')
     await page.getByRole('heading', { name: 'No agents yet' }).waitFor()

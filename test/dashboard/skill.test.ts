@@ -9,7 +9,7 @@ const fitsWidth = (page: Page) =>
 const parts = ['', 'install', 'files', 'versions', 'security', 'provenance', 'similar', 'reviews', 'issues', 'report']
 
 describeBrowser('the page of a skill', () => {
-  test('shows what it is, how to get it, and its SKILL.md rendered and raw', async () => {
+  test('shows the facts, the install commands, and SKILL.md rendered and raw', async () => {
     const visited = await visit()
     await makeTea(visited)
     await visited.get('/skills/alice%2Ftea/archive')
@@ -39,7 +39,7 @@ describeBrowser('the page of a skill', () => {
     expect((await fetch(archive)).headers.get('content-type')).toBe('application/zip')
   })
 
-  test('shows what lies between two versions, and each finding at its line', async () => {
+  test('shows the differences between two versions, and each finding at its line', async () => {
     const visited = await visit()
     await makeTea(visited)
     const page = await visited.open('/skills/alice/tea/versions')
@@ -66,7 +66,7 @@ describeBrowser('the page of a skill', () => {
     await main.locator('mark', { hasText: 'curl -s' }).waitFor()
   })
 
-  test('checks the proof in the browser, and says loudly when it fails', async () => {
+  test('verifies the provenance in the browser, and shows a warning if it fails', async () => {
     const visited = await visit()
     await makeTea(visited)
     const page = await visited.open('/skills/alice/tea/provenance')
@@ -90,7 +90,7 @@ describeBrowser('the page of a skill', () => {
     await alert.getByText('is not a verifier key').waitFor()
   })
 
-  test('takes stars, reviews, issues and reports of who is signed in', async () => {
+  test('accepts stars, reviews, issues and reports from a signed-in user', async () => {
     const visited = await visit()
     const { bobsKey } = await makeTea(visited)
     const guest = await visited.open('/skills/alice/tea/reviews')
@@ -127,7 +127,7 @@ describeBrowser('the page of a skill', () => {
     expect(await visited.api.listCopyReports({})).toMatchObject({ total: 1 })
   })
 
-  test('shows forks on both sides, and what stands in the way of taking a skill', async () => {
+  test('shows ancestors and forks, and the warnings to read before an install', async () => {
     const visited = await visit()
     const { bob } = await makeTea(visited)
     await visited.api.publishSkill({ name: 'tea', deprecated: true, deprecationMessage: 'Take bob/green-tea.' })
@@ -155,7 +155,7 @@ describeBrowser('the page of a skill', () => {
     await gone.getByRole('alert').getByText('It may be private or deleted.').waitFor()
   })
 
-  test('is forked into the name of who is signed in', async () => {
+  test('forks the skill to the account of the signed-in user', async () => {
     const visited = await visit()
     const { bobsKey } = await makeTea(visited)
     const page = await visited.openSignedIn('/skills/alice/tea/similar', { key: bobsKey })
@@ -168,7 +168,7 @@ describeBrowser('the page of a skill', () => {
     expect(fork.forkedFrom?.fullName).toBe('alice/tea')
   })
 
-  test('says what to do when the node is away, and when there is nothing at an address', async () => {
+  test('explains what to do if the node is unavailable or the skill does not exist', async () => {
     const visited = await visit()
     await makeTea(visited)
     const page = await visited.open('/skills/alice/tea', { expectedStatuses: [400, 404, Number.NaN] })
@@ -192,7 +192,7 @@ describeBrowser('the page of a skill', () => {
     await expect.poll(() => page.url()).toBe(`${visited.node.url}/?q=nothing`)
   })
 
-  test('reads with every tool, in both schemes and on a phone', async () => {
+  test('is accessible on every tab, in both colour schemes and on a phone', async () => {
     const visited = await visit()
     await makeTea(visited)
     const page = await visited.openSignedIn('/')

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
 import { describeBrowser, takePicture, visit } from '../support/browser-harness.ts'
 
-describeBrowser('what happens to a skill against the will of its owner', () => {
-  test('a claimant sends a notice, sees with the token what was stated, and the owner answers', async () => {
+describeBrowser('takedowns and moderation in the dashboard', () => {
+  test('let a claimant send a notice and read the case with its token, and let the owner respond', async () => {
     const { open, openSignedIn, api, createUser } = await visit()
     const owner = await createUser('bob')
     const claimant = await open('/skills/alice/pdf/report', { expectedStatuses: [403] })
@@ -59,7 +59,7 @@ describeBrowser('what happens to a skill against the will of its owner', () => {
     await alice.getByText('counter noticed').first().waitFor()
   })
 
-  test('an administrator hides a skill, and its owner appeals from its page', async () => {
+  test('let an administrator hide a skill, and its owner appeal on the page of the skill', async () => {
     const { openSignedIn, createUser, api, registry } = await visit()
     const bobsKey = await createUser('bob')
     await localApi(registry, await registry.getCaller('bob')).publishSkill({

@@ -94,12 +94,15 @@ describe('the endpoint table', () => {
     list.map(([method, path, auth, parameters = []]) => ({ section, method, path, auth, parameters })),
   )
 
-  it.each(rows)('has section $section: $method $path, auth $auth', ({ method, path, auth, parameters }) => {
-    const [, endpoint] = find(method, path) ?? []
-    expect(endpoint, 'is in the table').toBeDefined()
-    expect(endpoint!.auth).toBe(auth)
-    expect(fieldsOf(endpoint!)).toEqual(expect.arrayContaining([...parameters]))
-  })
+  it.each(rows)(
+    'has the endpoint $method $path of section $section, with auth $auth',
+    ({ method, path, auth, parameters }) => {
+      const [, endpoint] = find(method, path) ?? []
+      expect(endpoint, 'is in the table').toBeDefined()
+      expect(endpoint!.auth).toBe(auth)
+      expect(fieldsOf(endpoint!)).toEqual(expect.arrayContaining([...parameters]))
+    },
+  )
 
   it('requires the Pro plan for every webhook endpoint and no other', () => {
     const paid = table.filter(([, row]) => row.plan !== undefined)
@@ -143,7 +146,7 @@ describe('the endpoint table', () => {
     }
   })
 
-  it('declares outputs against which tests can validate responses', () => {
+  it('declares output schemas that validate responses', () => {
     for (const [name, { output }] of table) expect(() => toStrictSchema(output), `${name}`).not.toThrow()
     const strict = toStrictSchema(endpoints.getMe.output)
     expect(v.safeParse(strict, { passwordHash: 'x' }).issues?.map((issue) => v.getDotPath(issue))).toContain(

@@ -14,7 +14,7 @@ describe('the wire table', () => {
     expect(Object.fromEntries(actual)).toEqual(Object.fromEntries(expected))
   })
 
-  it('never needs content together with uploads, nor a space in a path', () => {
+  it('has no endpoint with both content and uploads, and no path with a space', () => {
     expect(rows.filter(([, { kind, uploads }]) => kind === 'content' && uploads)).toEqual([])
     expect(rows.filter(([, { path }]) => path.includes(' '))).toEqual([])
   })

@@ -116,7 +116,7 @@ function messagesOf(...paths: string[]): string[] {
 }
 
 describe('paths of files', () => {
-  it('may be anything that every file system can store', () => {
+  it('may be any path that every file system can store', () => {
     expect(
       messagesOf(
         'a.txt',
@@ -158,7 +158,7 @@ describe('paths of files', () => {
     ['1/2/3/4/5/6/7/8/9', '8 are allowed'],
     ['skill.MD', 'document itself'],
     ['Skill.md/x', 'document itself'],
-  ])('may not be %j', (path, message) => {
+  ])('are rejected: %j', (path, message) => {
     expect(messagesOf(path)).toEqual([expect.stringContaining(message)])
   })
 
@@ -177,11 +177,11 @@ describe('paths of files', () => {
     '.g\u0131t/config',
     '.\uFF47it/config',
     'a\\.git\\config',
-  ])('may not have a segment that a file system treats as .git: %j', (path) => {
+  ])('are rejected if a file system treats a segment as .git: %j', (path) => {
     expect(messagesOf(path)).toEqual([expect.stringContaining('treat a segment of the path as `.git`')])
   })
 
-  it('may begin like .git', () => {
+  it('may begin with .git if other characters follow', () => {
     expect(
       messagesOf('.gitignore', '.github/workflows/ci.yml', 'git/x', 'a.git/b', '.gitattributes', 'git~/x'),
     ).toEqual([])
@@ -192,7 +192,7 @@ describe('paths of files', () => {
     [['a/b/head', 'a/b/OBJECTS/pack/x', 'a/b/Refs/x']],
     [['a/HE\u200BAD', 'a/objects', 'a/refs']],
     [['w/HEAD', 'w/commondir', 'other/objects/x', 'other/refs/x']],
-  ])('may not form a folder that git treats as a bare repository: %j', (paths) => {
+  ])('are rejected if they form a folder that git treats as a bare repository: %j', (paths) => {
     expect(messagesOf(...paths)).toEqual([expect.stringContaining('git treats the folder as a repository')])
   })
 
@@ -200,14 +200,14 @@ describe('paths of files', () => {
     expect(messagesOf('HEAD', 'objects/x', 'a/refs/x', 'b/HEAD/objects/x', 'b/HEAD/refs/x')).toEqual([])
   })
 
-  it('may not be equal ignoring case and normalisation, nor a file and a folder at once', () => {
+  it('are rejected if two are equal ignoring case and normalisation, or one is both a file and a folder', () => {
     expect(messagesOf('a/B', 'A/b', 'c')).toEqual(["A/b: The path equals 'a/B' when case is ignored."])
     expect(messagesOf('straße', 'STRASSE')).toHaveLength(1)
     expect(messagesOf('Lib', 'lib/x')).toEqual(['Lib: The path is also the folder of another file.'])
     expect(messagesOf('a', 'a')).toHaveLength(1)
   })
 
-  it('are at most 512, of 10 MiB each and 16 MiB in all', () => {
+  it('are limited to 512 files of 10 MiB each and 16 MiB in total', () => {
     const many = Array.from({ length: 513 }, (_, i) => ({ path: `f${i}` }))
     expect(checkPaths(many)).toEqual([{ path: '', message: expect.stringContaining('513 files; 512') }])
     const mib = 1024 * 1024
@@ -226,7 +226,7 @@ describe('paths of files', () => {
     ).toHaveLength(1)
   })
 
-  it('are reported once for each offending file, however many there are', () => {
+  it('have one error for each invalid path', () => {
     const paths = fc.array(fc.string({ unit: 'binary', maxLength: 300 }), { maxLength: 20 })
     fc.assert(
       fc.property(paths, (texts) => {
@@ -374,7 +374,7 @@ describe('reading an archive', () => {
     expect(await refusalOf(zip([{ name: 'a/SKILL.md' }, { name: 'b/x' }]))).toContain('no SKILL.md')
   })
 
-  it('stops inflating a bomb at the limits', async () => {
+  it('stops decompressing a decompression bomb at the size limits', async () => {
     const zeros = Buffer.alloc(100 * 1024 * 1024)
     const bomb = { name: 'b', data: zeros, method: 8, size: 1024, crc: 0 }
     expect(await refusalOf(zip([doc, bomb]))).toContain('its declared size')

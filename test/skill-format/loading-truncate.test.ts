@@ -36,7 +36,7 @@ const toBudget = (loaded: LoadedSkill, maxTokens: number, priority?: string[]) =
   truncate(loaded, { maxTokens, priority, countTokens })
 
 describe('a skill truncated to a budget', () => {
-  it('never exceeds it and is complete if it fits, for any document', () => {
+  it('never exceeds the budget, and is complete if it fits, for any document', () => {
     fc.assert(
       fc.property(anyDocument, fc.double({ min: 0, max: 1, noNaN: true }), (document, share) => {
         const loaded = loadDocument(document)
@@ -77,7 +77,7 @@ describe('a skill truncated to a budget', () => {
     '| a |\n|---|',
     '- '.repeat(500),
     '> ```\na\n\nb',
-  ])('accepts %j at any budget', (document) => {
+  ])('is created without an error for %j at any budget', (document) => {
     const loaded = loadDocument(document)
     for (let maxTokens = 0; maxTokens < 60; maxTokens++) {
       expect(tokensOf(toBudget(loaded, maxTokens))).toBeLessThanOrEqual(maxTokens)

@@ -23,7 +23,7 @@ function countWords(text: string): number {
 }
 
 describe('the plan of a listing', () => {
-  it('keeps everything if it fits', () => {
+  it('includes all skills in full if they fit', () => {
     expect(planListing([pdf, long], 8000)).toEqual({
       fits: true,
       budget: 8000,
@@ -66,7 +66,7 @@ describe('the plan of a listing', () => {
     expect(cut('😀'.repeat(100))).toBe(`${'😀'.repeat(39)}…`)
   })
 
-  it('drops skills from the end that do not fit even shortened, with a reason', () => {
+  it('omits skills from the end that do not fit even if shortened, with a reason', () => {
     const skills = ['a', 'b', 'c', 'd'].map((name) => ({ name, description: 'word '.repeat(100) }))
     const plan = planListing(skills, 200)
     expect(plan.shorten.map(({ name }) => name)).toEqual(['a', 'b'])
@@ -76,7 +76,7 @@ describe('the plan of a listing', () => {
     ])
   })
 
-  it('drops everything for a budget of 0 and rejects invalid budgets', () => {
+  it('omits all skills for a budget of 0, and rejects invalid budgets', () => {
     for (const budget of [0, 5]) {
       const { drop, plannedCost, keep, shorten } = planListing([pdf, long], budget)
       expect({ plannedCost, keep, shorten }).toEqual({ plannedCost: 0, keep: [], shorten: [] })
@@ -111,7 +111,7 @@ const measures = fc.constantFrom(
 )
 
 describe('every plan', () => {
-  it('never exceeds the budget, keeps the order and accounts for every skill', () => {
+  it('never exceeds the budget, keeps the order, and lists every skill as included or omitted', () => {
     const lengthMin = fc.constantFrom(0, 1, 80, 500)
     fc.assert(
       fc.property(skills, fc.nat(4000), measures, lengthMin, (list, budget, measure, descriptionCharactersMin) => {
@@ -148,7 +148,7 @@ describe('every plan', () => {
     )
   })
 
-  it('keeps at least as much with a larger budget', () => {
+  it('includes at least as much text with a larger budget', () => {
     fc.assert(
       fc.property(skills, fc.nat(4000), fc.nat(1000), (list, budget, more) => {
         const [less, greater] = [planListing(list, budget), planListing(list, budget + more)]

@@ -144,7 +144,7 @@ describe('reading a SKILL.md', () => {
     expect(() => JSON.stringify(parseSkillMd(doc('a: &a', '  b: *a')).frontmatter)).not.toThrow()
   })
 
-  it('drops the key __proto__ and changes no prototype', () => {
+  it('ignores the key __proto__ and changes no prototype', () => {
     const parsed = parseSkillMd(
       doc('__proto__: {polluted: 1}', 'metadata: {"__proto__": {polluted: 1}, constructor: a}'),
     )
@@ -233,7 +233,7 @@ describe('reading a SKILL.md', () => {
   })
 })
 
-describe('documents from the wild', () => {
+describe('SKILL.md documents from public repositories', () => {
   it.each([...wild])('are read as far as possible: %s', (_, text) => {
     const parsed = parseSkillMd(text)
     const fields = readSkillFields(parsed)
@@ -270,7 +270,7 @@ describe('the fields of a registry', () => {
     })
   })
 
-  it('convert other values to their source text, with a warning', () => {
+  it('convert values of other types to their source text, with a warning', () => {
     const fields = readFields('name: 0042', 'description: [a, b]', 'license: yes')
     expect(fields).toMatchObject({ name: '0042', description: 'a, b', license: 'yes' })
     expect(fields.warnings.map(({ code, line }) => [code, line])).toEqual([
@@ -360,7 +360,7 @@ describe('portability', () => {
     ['frontmatter_missing', '# Title'],
     ['frontmatter_repaired', doc('name: a', 'description: b: c')],
     ['frontmatter_unterminated', '---\nname: a\ndescription: b\n'],
-  ])('is denied with %s', (code, text) => {
+  ])('is denied with the warning %s', (code, text) => {
     const result = check(text)
     expect(result.portable).toBe(false)
     expect(codes(result.warnings)).toContain(code)
@@ -375,7 +375,7 @@ describe('portability', () => {
     expect(codes(check(doc(...sound), 'other').warnings)).toEqual(['name_folder_differs'])
   })
 
-  it('is confirmed for a long body, with advice', () => {
+  it('is confirmed for a long body, with a recommendation to shorten it', () => {
     const long = check(`${doc(...sound)}${'line\n'.repeat(501)}`)
     expect(long.portable).toBe(true)
     expect(codes(long.warnings)).toEqual(['body_long'])
@@ -401,7 +401,7 @@ describe('the outline of a body', () => {
     expect(outlineSkillMd(body).headings).toEqual(['one', 'three', 'five'])
   })
 
-  it('and its contract are the same when they share the blocks of the body', () => {
+  it('and its contract are the same whether or not they share the parsed blocks of the body', () => {
     const line = fc.constantFrom(
       '# T',
       '## Inputs',
@@ -443,7 +443,7 @@ describe('the outline of a body', () => {
 })
 
 describe('contract and capabilities', () => {
-  it('come from frontmatter, else from sections', () => {
+  it('come from the frontmatter, or else from sections of the body', () => {
     const given = parseSkillMd(`${doc('inputs: [{name: file}]')}## Returns\n\n- a **table**\n`)
     expect(readContract(given)).toEqual({ inputs: [{ name: 'file' }], outputs: ['a table'] })
     expect(readContract(parseSkillMd('## Notes\n- x'))).toBeNull()
@@ -469,7 +469,7 @@ describe('renaming a document', () => {
     ['# Title\r\n', '---\r\nname: new\r\n---\r\n# Title\r\n'],
     ['\uFEFF# Title', '\uFEFF---\nname: new\n---\n# Title'],
     ['---\nname: a\n\n# Never closed', '---\nname: new\n\n# Never closed'],
-  ])('changes nothing else: %j', (before, after) => {
+  ])('changes only the name: %j', (before, after) => {
     expect(rewriteFrontmatterName(before, 'new')).toBe(after)
   })
 

@@ -48,7 +48,7 @@ describe('a tool for LangChain', () => {
 })
 
 describe('a tool for OpenAI', () => {
-  it('is of its published type', () => {
+  it('has its published type', () => {
     const tool = toTool(skill, 'openai') satisfies ChatCompletionFunctionTool
     expect(tool).toEqual({ type: 'function', function: toolDefinition })
     expect(Object.keys(tool.function)).not.toContain('strict')
@@ -56,14 +56,14 @@ describe('a tool for OpenAI', () => {
 })
 
 describe('a tool for Anthropic', () => {
-  it('is of its published type', () => {
+  it('has its published type', () => {
     const tool = toTool(skill, 'anthropic') satisfies AnthropicSdkTool
     expect(Object.keys(tool).toSorted()).toEqual(['description', 'input_schema', 'name'])
   })
 })
 
 describe('a generic tool', () => {
-  it('is a tool of the Model Context Protocol once the schema is renamed', () => {
+  it('is a tool of the Model Context Protocol if the field of the schema is renamed', () => {
     const { name, description, parameters } = toTool(skill, 'generic')
     const tool = { name, description, inputSchema: parameters }
     expect(ToolSchema.parse(tool)).toEqual(tool)

@@ -79,7 +79,11 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
       'core/load',
       'is of the latest version, or of the requested one with its own metadata',
     ],
-    ['maxTokens truncates to a budget', 'skill-format/loading-truncate', 'never exceeds it and is complete if it fits'],
+    [
+      'maxTokens truncates to a budget',
+      'skill-format/loading-truncate',
+      'never exceeds the budget, and is complete if it fits',
+    ],
     [
       'priority names the sections to keep',
       'skill-format/loading-truncate',

@@ -33,7 +33,7 @@ function toPattern(shown: string): RegExp {
   return new RegExp(`^${escaped.replaceAll(/\d+/g, String.raw`\d+`).replaceAll('…', '.*')}$`, 'm')
 }
 
-it('the air-gap page is followed from the first sync to an update', { timeout: 600_000 }, async () => {
+it('the commands of the air-gap page work, from the first sync to an update', { timeout: 600_000 }, async () => {
   const folder = await makeFolder()
   const place = (name: string) => join(folder, name)
   for (const name of ['bin', 'media/stick', 'srv', 'home']) await mkdir(place(name), { recursive: true })

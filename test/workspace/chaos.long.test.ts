@@ -5,9 +5,9 @@ import { repetitions, seed } from '../support/long.ts'
 const patienceMs = 1_200_000
 
 /** `pnpm crash chaos --minutes 60` goes on for an hour, and with `--postgres` on PostgreSQL. */
-describe('a node on a machine that fails', () => {
+describe('a node on a failing machine', () => {
   it(
-    'keeps what it answered, shows nothing by half, and stays consistent through every kind of fault',
+    'keeps acknowledged writes, never shows partial ones, and stays consistent through every kind of fault',
     async () => {
       const { faults, happened, counts, disk } = await runChaos({
         seed,

@@ -34,19 +34,16 @@ const started = {
 }
 
 describe('examples/deploy', () => {
-  it.each(Object.entries(started))(
-    'of %s starts a command that there is, with options that it has',
-    async (_, words) => {
-      const [name, ...rest] = words
-      const { options } = await commands[name!]!()
-      const given = rest.filter((word) => word.startsWith('--')).map((word) => word.slice(2))
-      expect(given).toContain('data')
-      expect(given.filter((option) => !(option in options))).toEqual([])
-    },
-  )
+  it.each(Object.entries(started))('contains in %s only existing commands and options', async (_, words) => {
+    const [name, ...rest] = words
+    const { options } = await commands[name!]!()
+    const given = rest.filter((word) => word.startsWith('--')).map((word) => word.slice(2))
+    expect(given).toContain('data')
+    expect(given.filter((option) => !(option in options))).toEqual([])
+  })
 
   it.skipIf(!hasAnalyzer)(
-    `has a unit that systemd-analyze finds nothing wrong with${hasAnalyzer ? '' : ': it is not installed here'}`,
+    `has a unit that passes systemd-analyze${hasAnalyzer ? '' : ': it is not installed here'}`,
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'skillstead-unit-'))
       onTestFinished(() => rm(folder, { recursive: true }))
@@ -58,19 +55,19 @@ describe('examples/deploy', () => {
     },
   )
 
-  it('has a unit that goes on starting a node whose database is away', () => {
+  it('has a unit that keeps restarting a node whose database is unavailable', () => {
     expect(unit).toMatch(/^Restart=on-failure$/m)
     expect(unit.slice(0, unit.indexOf('[Service]'))).toMatch(/^StartLimitIntervalSec=0$/m)
   })
 
-  it('has a unit that leaves V8 what it needs, and nobody else the data', () => {
+  it('has a unit that allows V8 to compile code, and no other user to read the data', () => {
     expect(unit).not.toMatch(/^MemoryDenyWriteExecute=(?!no)/m)
     expect(unit).toMatch(/^StateDirectoryMode=0700$/m)
     expect(unit).toMatch(/^DynamicUser=yes$/m)
     expect(started['the unit']).toContain('/var/lib/skillstead')
   })
 
-  it('has a Containerfile whose files and script are here, and whose node is no root', async () => {
+  it('has a Containerfile whose files exist and whose node does not run as root', async () => {
     const copied = [...containerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, from]) => from!.split(' '))
     expect(copied).toContain('packages')
     expect(copied.filter((path) => !existsSync(join(root, path)))).toEqual([])
@@ -86,7 +83,7 @@ describe('examples/deploy', () => {
     expect(options['port']!.help).toContain(port!)
   })
 
-  it('of the image asks a node for its health with what bash has', async () => {
+  it('has an image whose health check needs only bash', async () => {
     const [, check] = /^ {2}CMD (\[.*\])$/m.exec(containerfile)!
     const [command, ...args] = JSON.parse(check!) as [string, ...string[]]
     const registry = await openRegistry({ path: ':memory:' })

@@ -28,7 +28,7 @@ async function findFault(words: readonly string[]): Promise<string | undefined> 
 }
 
 describe('the documents', () => {
-  it.each(documents)('%s names commands that exist, with options that they have', async (document) => {
+  it.each(documents)('contain in %s only existing commands and options', async (document) => {
     const faults: string[] = []
     for (const block of readBlocks(document)) {
       if (!['console', 'sh', undefined].includes(block.info[0])) continue
@@ -56,7 +56,7 @@ async function makePrograms(folder: string, cwd: string): Promise<string> {
   return programs
 }
 
-describe('the runnable blocks', () => {
+describe('the runnable code blocks of the documents', () => {
   it.each(documents.filter((document) => readBlocks(document).some(isRunnable)))(
     'of %s print what it shows, one after the other, beside a node that `start` began',
     async (document) => {

@@ -54,13 +54,13 @@ function startExample(name: string, env: Record<string, string>) {
 }
 
 describe('the examples', () => {
-  it('embed a registry in a program', async () => {
+  it('show how to embed a registry in a program', async () => {
     const { code, stdout, stderr } = await runFile(example('embed.ts'), [])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toBe('published alice/tea@1.0.0\nfound alice/tea\nread 82 bytes of SKILL.md\n')
   })
 
-  it('publish to a node and search it', async () => {
+  it('show how to publish to a node and search it', async () => {
     const data = join(await makeFolder(), 'data')
     const { key } = await skillsteadJson<{ key: string }>(['users', 'create', 'bob', '--data', data])
     const server = await startServer(['serve', '--port', '0', '--data', data])
@@ -70,7 +70,7 @@ describe('the examples', () => {
     await server.stop()
   })
 
-  it('receive webhooks over HTTPS from a node, print each event once, and unsubscribe at the end', async () => {
+  it('receive webhooks over HTTPS, print each event once, and unsubscribe at the end', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')
     const { ca, cert, key } = await writeCertificates(folder)
@@ -119,7 +119,7 @@ describe('the examples', () => {
     await server.stop()
   })
 
-  it('verify a skill with the public key of its node alone', async () => {
+  it('verify a skill offline with only the public key of its node', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')
     await skillsteadJson(['examples', '--data', data])
@@ -138,7 +138,7 @@ describe('the examples', () => {
     expect(stdout).toMatch(/^content: The content has the digest .* SKILL\.md was altered\.\n$/)
   })
 
-  it('follow another registry, and go on without it', async () => {
+  it('mirror another registry, and continue without it', async () => {
     const { code, stdout, stderr } = await runFile(example('mirror.ts'), [])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout.split('\n')).toEqual([
@@ -151,7 +151,7 @@ describe('the examples', () => {
     ])
   })
 
-  it('carry skills into a place that no network reaches', async () => {
+  it('transfer skills into a network without internet access', async () => {
     const { code, stdout, stderr } = await runFile(example('air-gap.ts'), [])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout.split('\n')).toEqual([
@@ -164,7 +164,7 @@ describe('the examples', () => {
     ])
   })
 
-  it('are skills that every strict reader takes', async () => {
+  it('contain only skills that strict parsers accept', async () => {
     const data = join(await makeFolder(), 'data')
     const { published } = await skillsteadJson<{ published: string[] }>(['examples', '--data', data])
     expect(published).toHaveLength(10)
@@ -194,7 +194,7 @@ describe('the examples', () => {
   })
 })
 
-describe('the examples for agents', () => {
+describe('the example programs for agents', () => {
   let server: Running
   beforeAll(async () => {
     const data = join(await makeFolder(), 'data')
@@ -203,7 +203,7 @@ describe('the examples for agents', () => {
   })
   afterAll(() => server.stop())
 
-  it('search, load within a budget and call a tool, in the process and over HTTP', async () => {
+  it('search, load within a budget, and call a tool, in the same process and over HTTP', async () => {
     const runs = await Promise.all(
       [[], ['--http'], [server.url]].map((args) => runFile(example('agent-loop.ts'), args)),
     )
@@ -220,7 +220,7 @@ describe('the examples for agents', () => {
     }
   })
 
-  it('give skills to the frameworks that people have', async () => {
+  it('pass skills as tools to the common agent frameworks', async () => {
     const model = await startStandInModel()
     const env = {
       OPENAI_BASE_URL: `${model.url}/v1`,

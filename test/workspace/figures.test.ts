@@ -34,7 +34,7 @@ const measured = {
   isWhole: true,
 }
 
-test('the table, the chart and the sentences of the README say the same of a figure', () => {
+test('the table, the chart and the README state the same value of a figure', () => {
   const table = toTable(measured)
   const chart = toChart(figures)
   const sentences = toSentences(measured).join('\n')
@@ -46,17 +46,17 @@ test('the table, the chart and the sentences of the README say the same of a fig
   expect(sentences).toContain('a search: 3.46 ms (wanted ≤ 4 ms)')
 })
 
-test('a figure that misses one of its bounds is said to miss it, in the table and in the chart', () => {
+test('a figure that misses a target is marked in the table and in the chart', () => {
   expect(figures.map(holds)).toEqual([false, true, undefined])
   expect(toTable(measured)).toContain('≥ 0.55 of bare, ≥ 25 × Verdaccio: **missed**')
   expect(toChart(figures).match(/class="missed"/g)).toHaveLength(2)
 })
 
-test('what could not be measured is said with its reason', () => {
+test('a figure that could not be measured is listed with the reason', () => {
   expect(toTable(measured)).toContain('Not measured:\n\n- cluster: There is no PostgreSQL.')
 })
 
-test('what is measured later stands beside what was before, and takes the place of what was said of it', () => {
+test('a later measurement is added to the earlier results, and replaces those of the same figure', () => {
   const folder = newFolder()
   const page =
     'before\n<!-- begin of what `bench --write` writes -->\n<!-- end of what `bench --write` writes -->\nafter\n'
@@ -80,7 +80,7 @@ test.each([
   ['bare-child', 'sizes.json'],
   ['node-child', '{ "registry": { "path": ":memory:" } }'],
   ['mirror-child', '{ "registry": { "path": ":memory:" } }'],
-])('%s of the bench ends when nobody is left to ask it', async (name, argument) => {
+])('the process %s of the benchmark ends when its parent process has ended', async (name, argument) => {
   const cwd = newFolder()
   writeFileSync(join(cwd, 'sizes.json'), '{}')
   const child = fork(join(root, `test/bench/${name}.ts`), [argument], { cwd, execArgv: ['--conditions=source'] })
@@ -90,20 +90,20 @@ test.each([
   expect(await once(child, 'exit')).toEqual([0, null])
 })
 
-test('the chart is an image and nothing else: no script, no link, and no text that ends up as markup', () => {
+test('the chart is an SVG image without scripts, links or unescaped text', () => {
   const chart = toChart(figures)
   expect(chart).not.toMatch(/<script|href|on\w+=|<"&>/)
   expect(chart).toContain('Over HTTP, SQLite &lt;&quot;&amp;&gt;')
   expect(chart).toContain('@media (prefers-color-scheme: dark)')
 })
 
-test('the table and the chart in docs/ are made of the figures that lie there', () => {
+test('the table and the chart in docs/ are generated from the figures in docs/', () => {
   const stored = readMeasured(`${root}docs/figures.ndjson`)
   expect(readSection(read('docs/figures.md'))).toBe(toTable(stored))
   expect(read('docs/figures.svg')).toBe(toChart(stored.figures))
 })
 
-test('every ratio that the README quotes stands in docs/figures.md', () => {
+test('every ratio in the README is also in docs/figures.md', () => {
   const stored = readMeasured(`${root}docs/figures.ndjson`)
   const ratios = stored.figures.flatMap(({ bare, verdaccio }) =>
     [bare, verdaccio].flatMap((other) => (other ? [show(other.ratio)] : [])),

@@ -15,8 +15,8 @@ const runs: readonly [DialectName, seed: number, requests: number][] = [
   ['PostgreSQL', seed * 2, requestCount],
 ]
 
-describe('requests of every kind to every endpoint', () => {
-  it.for(runs)('on %s, run %#, find nothing that is not as the document says', async (run, context) => {
+describe('a node that receives random requests to every endpoint', () => {
+  it.for(runs)('responds as the OpenAPI document specifies, on %s, run %#', async (run, context) => {
     const [dialect, ownSeed, requests] = run
     if (dialect === 'PostgreSQL') context.skip(inject('postgresUrl') === null, 'PostgreSQL could not be started')
     const place = await makePlace(dialect)

@@ -90,7 +90,7 @@ describe('imports', () => {
     expect(filesWith(({ name }) => name === 'kysely')).toContain('core/src/storage/database.ts')
   })
 
-  it.each(packages)('of %s go to the packages of lower layers', (name) => {
+  it.each(packages)('of %s lead only to packages of lower layers', (name) => {
     const rules = allowed[name]
     expect(rules, 'a package has its rules').toBeDefined()
     const taken = imports.filter(({ from, name: to }) => from === name && to.startsWith('@skillstead/'))
@@ -98,7 +98,7 @@ describe('imports', () => {
     expect(wrong).toEqual([])
   })
 
-  it('never lead into another package by a path', () => {
+  it('never lead into another package by a relative path', () => {
     const outside = imports.filter(({ file, from, specifier }) => {
       return specifier.startsWith('.') && !join(file, '..', specifier).startsWith(`${from}/src/`)
     })
@@ -110,7 +110,7 @@ describe('imports', () => {
     expect(findFolderCycles(listWithin(name))).toEqual([])
   })
 
-  it('between the rooms of core go to lower rooms alone', () => {
+  it('between the folders of core lead only to lower folders', () => {
     const folders = readdirSync(join(root, 'core/src'), { withFileTypes: true })
     const names = folders.map((entry) => entry.name)
     expect(names.toSorted()).toEqual([...rooms, ...besideRooms].toSorted())
@@ -121,7 +121,7 @@ describe('imports', () => {
     expect(upward).toEqual([])
   })
 
-  it.each(['protocol', 'client'])('of %s hold nothing of Node, since browsers run it', (name) => {
+  it.each(['protocol', 'client'])('of %s contain no Node modules, because browsers run it', (name) => {
     expect(imports.filter((found) => found.from === name && isBuiltin(found))).toEqual([])
     const globals = readdirSync(join(root, name, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts'))
@@ -129,23 +129,23 @@ describe('imports', () => {
     expect(globals).toEqual([])
   })
 
-  it('of h3, listhen and srvx are in server alone', () => {
+  it('of h3, listhen and srvx are only in the server', () => {
     const files = filesWith(({ name }) => ['h3', 'listhen', 'srvx'].includes(name))
     expect(files.length).toBeGreaterThan(0)
     expect(files.filter((file) => !file.startsWith('server/src/'))).toEqual([])
   })
 
-  it('of better-sqlite3 and pg are in core/src/storage alone', () => {
+  it('of better-sqlite3 and pg are only in core/src/storage', () => {
     const files = filesWith(({ name }) => name === 'better-sqlite3' || name === 'pg')
     expect(files.filter((file) => !file.startsWith('core/src/storage/'))).toEqual([])
     expect(files).toEqual(expect.arrayContaining(['core/src/storage/postgres.ts', 'core/src/storage/sqlite.ts']))
   })
 
-  it('of minisearch are in one file', () => {
+  it('of minisearch are in only one file', () => {
     expect(filesWith(({ name }) => name === 'minisearch').length).toBeLessThanOrEqual(1)
   })
 
-  it('are dependencies of the package', () => {
+  it('name declared dependencies of the package', () => {
     const missing = packages.flatMap((name) => {
       const { dependencies = {} } = JSON.parse(readFileSync(join(root, name, 'package.json'), 'utf8')) as {
         dependencies?: Record<string, string>
@@ -177,7 +177,7 @@ describe('findFolderCycles', () => {
 })
 
 describe('file names', () => {
-  it.each(packages)('of %s occur once in the package', (name) => {
+  it.each(packages)('of %s are unique within the package', (name) => {
     const names = readdirSync(join(root, name, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.tsx?$/.test(path))
       .map((path) => path.slice(path.lastIndexOf('/') + 1))

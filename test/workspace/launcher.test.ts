@@ -48,7 +48,7 @@ async function makeClone({ install = 'true' }: { install?: string } = {}): Promi
 }
 
 describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
-  it('runs in the folder of the caller, through links, and passes arguments and exit codes on', async () => {
+  it('runs in the working directory of the caller, also through links, and passes on arguments and exit codes', async () => {
     const { run } = await makeClone()
     const found = await run(['scan', 'my skill', '--json'])
     expect(found).toMatchObject({ code: 0, stderr: expect.stringMatching(message) })
@@ -77,7 +77,7 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
     expect(await countInstalls()).toBe(3)
   })
 
-  it('ends with a failed install, and tries it again the next time', async () => {
+  it('exits if the install fails, and repeats the install the next time', async () => {
     const { run, countInstalls } = await makeClone({ install: 'false' })
     for (const count of [1, 2]) {
       const failed = await run(['--version'])
@@ -87,7 +87,7 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
   })
 })
 
-it('scripts that install run on the Node that they install: a shell remembers where it found `node` before', async () => {
+it('scripts that install Node also run on it: a shell caches the path of the previous `node`', async () => {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: object }
   const after = Object.values(scripts).filter((script: string) => script.includes('install-serving.js &&'))
   expect(after.length).toBeGreaterThan(0)

@@ -103,7 +103,7 @@ async function setUp({ url, setupCode }: { url: string; setupCode: string }): Pr
 }
 
 describe.each(folders)('the packed package of %s', (folder) => {
-  it('has nothing that publint warns of', async () => {
+  it('has no publint warnings', async () => {
     const tarball = await readFile(tarballs[folders.indexOf(folder)]!)
     const { messages, pkg } = await publint({
       pack: { tarball: new Uint8Array(tarball).buffer },
@@ -112,7 +112,7 @@ describe.each(folders)('the packed package of %s', (folder) => {
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([])
   })
 
-  it('names versions instead of the workspace, and leads to no sources', async () => {
+  it('depends on versions instead of the workspace, and refers to no source files', async () => {
     const manifest = await readManifest(await installed(folder))
     const workspace = await readManifest(join(import.meta.dirname, '../../packages', folder))
     const ours = Object.entries(manifest.dependencies ?? {}).filter(([name]) => name.startsWith('@skillstead/'))
@@ -123,7 +123,7 @@ describe.each(folders)('the packed package of %s', (folder) => {
     }
   })
 
-  it('brings its code, its types, the licence and a README that names its entries, and nothing that is only of use here', async () => {
+  it('contains its code, its types, the licence and a README that names its entry points, and no development files', async () => {
     const files = await listFiles(await installed(folder))
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']))
     const others = files.filter((path) => !/^dist\/.*\.(?:js|d\.ts)$|^(?:examples\/skills|dashboard)\//.test(path))
@@ -136,7 +136,7 @@ describe.each(folders)('the packed package of %s', (folder) => {
   })
 })
 
-it('the packages with the database name the Node that the command asks for', async () => {
+it('the packages with the database require the same Node version as the command', async () => {
   const main = await readFile(join(await installed('cli'), 'dist/main.js'), 'utf8')
   const [, version] = /needs Node ([\d.]+) or later/.exec(main)!
   for (const folder of ['core', 'server', 'mirror', 'cli']) {
@@ -146,7 +146,7 @@ it('the packages with the database name the Node that the command asks for', asy
 
 const old = await findOldNode()
 describe.skipIf(!old)(`under Node ${old?.version ?? 'below 22, of which this machine has none'}`, () => {
-  it('the command says in one sentence what it needs, and loads nothing', async () => {
+  it('the command reports the required version in one sentence, and loads no other code', async () => {
     const main = join(await installed('cli'), 'dist/main.js')
     const refusal = await run(old!.path, [main, 'serve']).catch((error: object) => error)
     const stderr = `Skillstead needs Node 22.14 or later; this is Node ${old!.version}.\n`
@@ -155,7 +155,7 @@ describe.skipIf(!old)(`under Node ${old?.version ?? 'below 22, of which this mac
 })
 
 describe('the packed packages together', { timeout: 120_000 }, () => {
-  it('bring their workers, the dashboard and the example skills along', async () => {
+  it('contain their workers, the dashboard and the example skills', async () => {
     const core = await listFiles(await installed('core'))
     const sources = await listFiles(join(import.meta.dirname, '../../packages/core/src'))
     const workers = sources.filter((path) => path.endsWith('-worker.ts'))
@@ -168,7 +168,7 @@ describe('the packed packages together', { timeout: 120_000 }, () => {
     expect(main.startsWith('#!/usr/bin/env node\n')).toBe(true)
   })
 
-  it('have READMEs whose programs compile, and declarations without a fault', async () => {
+  it('have READMEs whose programs compile, and valid type declarations', async () => {
     for (const folder of folders) {
       for (const [index, code] of (await readExamples(folder)).entries()) {
         await writeFile(join(consumer, `readme-${folder}-${index}.ts`), code)
@@ -184,7 +184,7 @@ describe('the packed packages together', { timeout: 120_000 }, () => {
         expect(await compile(path, moduleResolution, ['--skipLibCheck'])).toBe('')
       })
 
-      it('give every entry, run a registry, and serve the command line', async () => {
+      it('export every entry point, run a registry, and start the command line', async () => {
         expect((await run(path, ['--version'])).stdout).toMatch(`v${major}.`)
         const given = JSON.parse((await run(path, ['entries.ts'], { cwd: consumer })).stdout) as string[]
         expect(given).toEqual(expect.arrayContaining(['@skillstead/client/verify', '@skillstead/skill-format']))
@@ -197,7 +197,7 @@ describe('the packed packages together', { timeout: 120_000 }, () => {
         expect(stdout).toContain('skillstead/release-checklist')
       })
 
-      it('serve a node by `npx skillstead`, with its pages, and take and find what is published', async () => {
+      it('serve a node with `npx skillstead` that shows the dashboard, and publish and find a skill', async () => {
         const env = { ...process.env, PATH: `${dirname(path)}${delimiter}${process.env.PATH}` }
         const { version } = await readManifest(join(import.meta.dirname, '../../packages/cli'))
         const asked = await run('npx', ['--no', '--', 'skillstead', '--version'], { cwd: consumer, env })

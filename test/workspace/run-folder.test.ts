@@ -26,8 +26,8 @@ async function startChild(folder: string): Promise<ChildProcess> {
   return child
 }
 
-describe.skipIf(!existsSync('/proc/self/stat'))('the temporary folder of a run', () => {
-  it('replaces the folders of ended runs and their processes, and leaves other runs alone', async () => {
+describe.skipIf(!existsSync('/proc/self/stat'))('the temporary folder of a test run', () => {
+  it('replaces the folders and processes of ended runs, and keeps those of active runs', async () => {
     const [namespace, pid, start] = basename(await makeRunFolder(await makeParent()))
       .split('-')
       .slice(2)
@@ -59,7 +59,7 @@ describe('processes that tests start', () => {
     expect(await runFile(file, [])).toEqual({ code: 0, stdout: tmpdir(), stderr: '' })
   })
 
-  it('end with the test file that left them', async () => {
+  it('end with the test file that started them', async () => {
     const folder = await makeFolder()
     const { url, stop } = await startServerProcess(['serve', '--port', '0', '--data', join(folder, 'data')])
     onTestFinished(() => void stop('SIGKILL'))
@@ -81,7 +81,7 @@ describe.skipIf(isMissing)(`a PostgreSQL database${isMissing ? ': skipped, for i
     ],
     ['a constraint', 'alter table users add constraint extra check (created_at > 0)'],
     ['a function', "create function extra() returns int language sql as 'select 1'"],
-  ])('is not handed on with another schema: %s', async (_, change) => {
+  ])('is not reused if its schema was changed: %s', async (_, change) => {
     const server = inject('postgresUrl')!
     const taken = await takeDatabase(server)
     await runSql(taken.databaseUrl, change)
@@ -95,13 +95,16 @@ describe.skipIf(isMissing)(`a PostgreSQL database${isMissing ? ': skipped, for i
 })
 
 describe('the command that repeats a failed test', () => {
-  it.each(['rejects $HOME, "x" and `y` (a\\b)', 'übernimmt [1, 2] 🎉', 'two\nlines'])('finds %j', (title) => {
-    const name = `API > ${title}`
-    const [, file, pattern] =
-      /^SKILLSTEAD_TEST_SEED=\d+ (?:SKILLSTEAD_TEST_SAMPLE=1 )?npx --yes pnpm@12 \S+ (\S+) -t "([^"$`]+)"$/.exec(
-        toCommand('test/x.test.ts', name),
-      )!
-    expect(file).toBe('test/x.test.ts')
-    expect(name).toMatch(new RegExp(`^${pattern}$`))
-  })
+  it.each(['rejects $HOME, "x" and `y` (a\\b)', 'übernimmt [1, 2] 🎉', 'two\nlines'])(
+    'selects the test %j',
+    (title) => {
+      const name = `API > ${title}`
+      const [, file, pattern] =
+        /^SKILLSTEAD_TEST_SEED=\d+ (?:SKILLSTEAD_TEST_SAMPLE=1 )?npx --yes pnpm@12 \S+ (\S+) -t "([^"$`]+)"$/.exec(
+          toCommand('test/x.test.ts', name),
+        )!
+      expect(file).toBe('test/x.test.ts')
+      expect(name).toMatch(new RegExp(`^${pattern}$`))
+    },
+  )
 })

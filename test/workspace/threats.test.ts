@@ -16,13 +16,13 @@ const rows = sections.flatMap((section) => {
   return lines.slice(lines.indexOf(heading) + 2).filter((line) => line.startsWith('|'))
 })
 
-describe('the page of threats', () => {
-  it('has a table of threats for each door', () => {
+describe('docs/threats.md', () => {
+  it('has a table of threats for each entry point', () => {
     expect(sections.filter((section) => !section.includes(heading))).toEqual([])
     expect(rows.length).toBeGreaterThan(60)
   })
 
-  it('names for each threat what holds it, and a test, in a form that can be read', () => {
+  it('names the measure and a test for each threat, in the expected format', () => {
     const wrong = rows.filter((row) => {
       const [, threat = '', from = '', holds = '', tests = '', ...rest] = row.split(/(?<!\\)\|/)
       const isWhole = [threat, from, holds].every((cell) => cell.trim() !== '') && rest.join('') === ''
@@ -31,7 +31,7 @@ describe('the page of threats', () => {
     expect(wrong).toEqual([])
   })
 
-  it('names tests that there are, by their very titles', () => {
+  it('names existing tests with their exact titles', () => {
     const missing = rows
       .flatMap(toTests)
       .filter((named) => !isThere(named))
@@ -39,10 +39,10 @@ describe('the page of threats', () => {
     expect(missing).toEqual([])
   })
 
-  it('would miss a test that is not there', () => {
-    expect(isThere({ file: 'workspace/nobody-wrote-this', title: 'anything' })).toBe(false)
-    expect(isThere({ file: 'workspace/threats', title: 'has a table of threats for each' })).toBe(false)
-    expect(isThere({ file: 'workspace/threats', title: 'has a table of threats for each door' })).toBe(true)
+  it('is not accepted with a test that does not exist', () => {
+    expect(isThere({ file: 'workspace/does-not-exist', title: 'anything' })).toBe(false)
+    expect(isThere({ file: 'workspace/threats', title: 'has a table of threats for each entry' })).toBe(false)
+    expect(isThere({ file: 'workspace/threats', title: 'has a table of threats for each entry point' })).toBe(true)
   })
 })
 
