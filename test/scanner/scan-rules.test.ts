@@ -1,17 +1,20 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { checkSync } from 'recheck'
 import { describe, expect, it } from 'vitest'
 import { AnchorTable } from '../../packages/scanner/src/anchors.ts'
 import { contextCharacters, foldText } from '../../packages/scanner/src/fold.ts'
 import { toMatcher } from '../../packages/scanner/src/match.ts'
 import { readPattern } from '../../packages/scanner/src/read-pattern.ts'
+import { containing, regex, regexWith, within } from '../../packages/scanner/src/regex.ts'
 import { allRules, combinations, facts, rules } from '../../packages/scanner/src/rule-table.ts'
-import { categories } from '../../packages/scanner/src/rule.ts'
+import { categories, type Pattern } from '../../packages/scanner/src/rule.ts'
 
 const patterns = [...rules, ...facts].flatMap(({ id, patterns: all }) =>
   all.map((pattern, index) => ({ name: `${id} ${index}`, pattern })),
 )
-const expressions = patterns.flatMap(({ name, pattern: { match } }) => {
+const toMatch = (pattern: Pattern) => ('match' in pattern ? pattern.match : pattern)
+const expressions = patterns.flatMap(({ name, pattern }) => {
+  const match = toMatch(pattern)
   const parts = match instanceof RegExp ? { match } : { first: match.first, last: match.last, stop: match.stop }
   return Object.entries(parts).map(([part, expression]) => ({
     name: `${name} ${part}`,
@@ -64,16 +67,58 @@ describe('the table of rules', () => {
   })
 })
 
+describe('the source of the scanner', () => {
+  const folder = new URL('../../packages/scanner/src/', import.meta.url)
+
+  it('has no line over 160 characters, so that a person can review every expression', () => {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
+    const long = files.filter((path) => /^.{161,}$/m.test(readFileSync(new URL(path, folder), 'utf8')))
+    expect(files.length).toBeGreaterThan(0)
+    expect(long).toEqual([])
+  })
+})
+
+describe('an expression composed with regex', () => {
+  const secrets = ['tokens?', 'api keys']
+
+  it.each([
+    [regex`a (b|c)\(x\)[(](?=d)`, 'a (?:b|c)\\(x\\)[(](?=d)'],
+    [
+      regex`one|
+        two`,
+      'one|two',
+    ],
+    [regex`\bsend ${secrets}${/x|y/}?`, '\\bsend (?:tokens?|api keys)(?:x|y)?'],
+    [regex`a {word} {0-3 words}b`, 'a \\w{1,16} (?:\\w{1,16} ){0,3}?b'],
+    [regex`{0-30 in sentence}{2-60 in line}`, '[^.!?\\uE000]{0,30}?[^\\n\\uE000]{2,60}?'],
+  ])('%s is the source %s', (expression, source) => {
+    expect(expression.source).toBe(source)
+  })
+
+  it('has the flags of regexWith', () => {
+    expect(regexWith('gi')`(a|b)`).toEqual(/(?:a|b)/gi)
+  })
+
+  it('becomes a flow with within, and has the anchors of containing', () => {
+    const stop = /\./
+    const flow = { first: /send/, last: /(?:a|b) key/, stop, withinMax: 40 }
+    expect(within(40, stop)`send … (a|b) key`).toEqual(flow)
+    expect(within(40, stop, 'a key|b key')`send … (a|b) key`).toEqual({ anchors: ['a key', 'b key'], match: flow })
+    expect(containing(['key'])`(a|b) key`).toEqual({ anchors: ['key'], match: /(?:a|b) key/ })
+  })
+})
+
 describe('the patterns', () => {
   it.each(patterns)('$name matches at most the overlap of two pieces, and never the empty text', ({ pattern }) => {
     for (const { before, behind } of toMatcher(pattern).needs.flat()) {
       expect(before).toBeLessThanOrEqual(contextCharacters)
       expect(behind).toBeLessThanOrEqual(contextCharacters)
     }
-    const starts = pattern.match instanceof RegExp ? [pattern.match] : [pattern.match.first, pattern.match.last]
+    const match = toMatch(pattern)
+    const starts = match instanceof RegExp ? [match] : [match.first, match.last]
     for (const expression of starts) expect(new RegExp(`^(?:${expression.source})$`, 'i').test('')).toBe(false)
-    expect(pattern.anchors.length).toBeGreaterThan(0)
-    expect(() => new AnchorTable(pattern.anchors)).not.toThrow()
+    const anchors = 'match' in pattern ? pattern.anchors : []
+    expect(() => new AnchorTable(anchors)).not.toThrow()
   })
 
   /** Repetitions are bounded, so the worst case is polynomial in a bound; unbounded growth is not allowed. */

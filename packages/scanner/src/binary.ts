@@ -4,6 +4,7 @@ import { isTar } from './tar-entries.ts'
 import { isText, toTexts, toUtf8Texts, toWords } from './text-of-bytes.ts'
 import { unpackGzip, unpackTar, unpackZip, type UnpackBudget, type Unpacked } from './unpack.ts'
 import { hasReader, readMetadata } from './well-formed.ts'
+import { regexWith } from './regex.ts'
 
 export interface BinaryFile {
   readonly path: string
@@ -28,9 +29,8 @@ export interface BinaryReport {
  */
 function isNamedBinary(path: string): boolean {
   // The content of a gzip has no name of its own.
-  return /\.(?:t?gz!\/[^/]*|zip|jar|war|whl|egg|apk|xpi|vsix|nupkg|docx|xlsx|pptx|od[tsp]|epub|tar|tgz|gz|png|jpe?g|gif|webp|ico|bmp|tiff?|avif|woff2?|ttf|otf|ttc)$/i.test(
-    path,
-  )
+  return regexWith('i')`\.(t?gz!/[^/]*|zip|jar|war|whl|egg|apk|xpi|vsix|nupkg|docx|xlsx|pptx|od[tsp]|epub|tar|tgz|gz|
+    png|jpe?g|gif|webp|ico|bmp|tiff?|avif|woff2?|ttf|otf|ttc)$`.test(path)
 }
 
 /**

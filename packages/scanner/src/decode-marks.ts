@@ -1,5 +1,6 @@
 import type { Encoded } from './decode.ts'
 import { Marks } from './marks.ts'
+import { regexWith } from './regex.ts'
 
 /** Characters of a line that are decoded around escapes. */
 const lineCharactersMax = 4096
@@ -50,8 +51,9 @@ export function* findEscaped(text: string): Generator<Encoded> {
 }
 
 /** Sequences of character codes, with or without a function call around each. */
-const numbersPattern =
-  /(?:(?:chr|char|\[char\])?\s?\(?\s?(?:0x[2-7][\da-f]|3[2-9]|[4-9]\d|1[01]\d|12[0-6])\s?\)?\s?[,+.&]\s?){7,4000}(?:chr|\[char\])?\s?\(?\s?(?:0x[2-7][\da-f]|3[2-9]|[4-9]\d|1[01]\d|12[0-6])\b/gi
+const numbersPattern = regexWith('gi')`((chr|char|\[char\])?\s?\(?\s?(0x[2-7][\da-f]|
+  3[2-9]|[4-9]\d|1[01]\d|12[0-6])\s?\)?\s?[,+.&]\s?){7,4000}(chr|\[char\])?\s?\(?\s?(0x[2-7][\da-f]|3[2-9]|[4-9]\d|
+  1[01]\d|12[0-6])\b`
 const numbersMarks = [
   'CharCode',
   'charcode',

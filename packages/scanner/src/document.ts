@@ -1,4 +1,5 @@
 import { isWithin, type Match } from './match.ts'
+import { regexWith } from './regex.ts'
 
 export interface Heading {
   readonly title: string
@@ -152,8 +153,9 @@ function mayMark(document: Document, line: number): boolean {
 }
 
 const unseenMarks = ['<!--', 'style', 'color', '[//]', '[comment]'] as const
-const unseenPattern =
-  /<!--|<[a-z]{1,10}\s[^<>]{0,80}(?:display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0|opacity\s?:\s?0(?!\.)|color\s?:\s?(?:white|#fff\b|#ffffff\b|transparent))[^<>]{0,80}>|^\[(?:\/\/|comment)\]:\s?#\s?(?=\()/gim
+const unseenPattern = regexWith('gim')`<!--|<[a-z]{1,10}\s[^<>]{0,80}(display\s?:\s?none|
+  visibility\s?:\s?hidden|font-size\s?:\s?0|opacity\s?:\s?0(?!\.)|color\s?:\s?(white|#fff\b|#ffffff\b|transparent))
+  [^<>]{0,80}>|^\[(//|comment)\]:\s?#\s?(?=\()`
 const unseenCharactersMax = 4096
 
 /** HTML comments, hidden elements and Markdown comments (`[//]: # (...)`), in order and without overlaps. */

@@ -1,3 +1,5 @@
+import { regexWith } from './regex.ts'
+
 /** A file format that is recognised by its first bytes. */
 export interface Form {
   readonly name: string
@@ -8,8 +10,9 @@ export interface Form {
   readonly endings?: RegExp
 }
 
-const zipEndings =
-  /\.(?:zip|jar|war|apk|aar|docx|docm|dotx|xlsx|xlsm|xltx|pptx|pptm|potx|odt|ods|odp|epub|whl|egg|crx|xpi|vsix|nupkg|skill|mcpb|dxt|kmz|3mf|sketch|fig|key|pages|numbers|ipa|cbz|npz|pt|pth|keras|mwb|pyz)$/i
+const zipEndings = regexWith('i')`\.(zip|jar|war|apk|aar|docx|docm|dotx|xlsx|xlsm|xltx
+  |pptx|pptm|potx|odt|ods|odp|epub|whl|egg|crx|xpi|vsix|nupkg|skill|mcpb|dxt|kmz|3mf|sketch|fig|key|pages|numbers|
+  ipa|cbz|npz|pt|pth|keras|mwb|pyz)$`
 
 const forms: readonly Form[] = [
   {
@@ -80,8 +83,10 @@ const promises: readonly { readonly endings: RegExp; readonly forms: readonly st
 ]
 
 /** Extensions of files that agents, interpreters or compilers read as text. */
-const textEndings =
-  /\.(?:md|mdx|mdc|markdown|txt|rst|adoc|html?|xml|svg|css|json[c5l]?|ya?ml|toml|ini|cfg|conf|env|csv|tsv|sh|bash|zsh|fish|ps1|psm1|bat|cmd|py|pyw|js|mjs|cjs|jsx|ts|mts|cts|tsx|rb|pl|pm|php|lua|r|jl|go|rs|java|kt|swift|c|h|cc|cpp|hpp|cs|sql|awk|sed|vbs|applescript|tcl|el|gradle|groovy)$/i
+const textEndings = regexWith('i')`\.(md|mdx|mdc|markdown|txt|rst|adoc|html?|xml|svg|
+  css|json[c5l]?|ya?ml|toml|ini|cfg|conf|env|csv|tsv|sh|bash|zsh|fish|ps1|psm1|bat|cmd|py|pyw|js|mjs|cjs|jsx|ts|mts|
+  cts|tsx|rb|pl|pm|php|lua|r|jl|go|rs|java|kt|swift|c|h|cc|cpp|hpp|cs|sql|awk|sed|vbs|applescript|tcl|el|gradle|
+  groovy)$`
 const textNames = /(?:^|\/)(?:makefile|dockerfile|containerfile|justfile|rakefile|procfile|gemfile|\.\w*rc|\.env)$/i
 
 /** A Git LFS pointer replaces a file that was not fetched. */

@@ -26,27 +26,33 @@ export interface Matcher {
   find(text: string, from: number, onMatch: OnMatch): void
 }
 
-/** Builds a matcher. Throws a `TypeError` if a match may be longer than the overlap of two pieces. */
-export function toMatcher({ anchors, match, ...pattern }: Pattern): Matcher {
-  const view = pattern.view ?? 'folded'
+/**
+ * Builds a matcher. Throws a `TypeError` if a match may be longer than the overlap of two pieces, or if the pattern has
+ * no anchors and none can be derived from its expressions.
+ */
+export function toMatcher(pattern: Pattern): Matcher {
+  const { anchors, match, view = 'folded' } = 'match' in pattern ? pattern : { match: pattern }
   const flags = view === 'raw' ? 'g' : 'gi'
   const isFlow = !(match instanceof RegExp)
   const traits = isFlow ? readFlow(match) : readPattern(match)
   const { width, crosses } = traits
-  if (width > contextCharacters) {
-    const { source } = isFlow ? match.first : match
+  const source = isFlow ? match.first.source : match.source
+  if (width > contextCharacters)
     throw new TypeError(`A match of ${source} may be of ${width} characters; ${contextCharacters} is the most.`)
-  }
-  const sources = isFlow ? [match.first.source, match.last.source, match.stop.source] : [match.source]
-  const aheadMax = sources.some((source) => lookAheadPattern.test(source)) ? aheadCharactersMax : 1
-  const anchored: Need = anchors.map((text) => ({ text, before: width, behind: width, outside: text.length - 1 }))
+  const sources = isFlow ? [source, match.last.source, match.stop.source] : [source]
+  const aheadMax = sources.some((each) => lookAheadPattern.test(each)) ? aheadCharactersMax : 1
   const find = isFlow ? toFlowFinder(match, flags) : toWordFinder(match, flags)
   const mayBegin = toBeginningTest(isFlow ? match.first : match, flags)
+  const anchored: Need = (anchors ?? []).map((text) => {
+    return { text, before: width, behind: width, outside: text.length - 1 }
+  })
   // Folding may remove characters that the raw text has between those of a match.
   if (view === 'raw') return { view, needs: [anchored], crosses: 'passages', aheadMax, mayBegin, find }
-  const hasAnchor = (need: Need) => need.every(({ text }) => anchors.some((anchor) => text.includes(anchor)))
+  const hasAnchor = (need: Need) => need.every(({ text }) => anchors?.some((anchor) => text.includes(anchor)))
   const needs = traits.needs.filter((need) => isWorthIt(need) || hasAnchor(need))
-  return { view, needs: needs.some(hasAnchor) ? needs : [...needs, anchored], aheadMax, crosses, mayBegin, find }
+  if (anchors && !needs.some(hasAnchor)) needs.push(anchored)
+  if (needs.length === 0) throw new TypeError(`The pattern ${source} needs anchors.`)
+  return { view, needs, aheadMax, crosses, mayBegin, find }
 }
 
 /** A flow crosses whatever its stop allows, regardless of its ends. */

@@ -1,5 +1,6 @@
 import type { polarities } from '@skillstead/protocol'
 import type { Document, Heading } from './document.ts'
+import { regex, regexWith } from './regex.ts'
 
 type Polarity = (typeof polarities)[number]
 
@@ -84,8 +85,8 @@ function isQuotedAt(document: Document, line: string, column: number, fence: num
   return isInQuotes(line, column) || /^\s*>/.test(line)
 }
 
-const stringLinePattern =
-  /^\s*(?:[-*]\s|"[\w -]{1,40}"\s?:\s?)?\[?[rbu]{0,2}(?<quote>["'`])(?:(?!\k<quote>).){1,400}\k<quote>\s*\]?[,;]?\s*(?:#.*|\/\/.*)?$/
+const stringLinePattern = regex`^\s*([-*]\s|"[\w -]{1,40}"\s?:\s?)?\[?[rbu]{0,2}
+  (?<quote>["'\x60])((?!\k<quote>).){1,400}\k<quote>\s*\]?[,;]?\s*(#.*|//.*)?$`
 
 /** Whether the position is between quotation marks: an odd number before it, and one after it. */
 function isInQuotes(line: string, column: number): boolean {
@@ -129,21 +130,27 @@ function nearestText(document: Document, from: number): string {
   return ''
 }
 
-const forbiddancePattern =
-  /\b(?:never|do not|don[\u2019']?t|must ?n[o\u2019']t|should ?n[o\u2019']t|may not|can ?not|can[\u2019']t|will not|won[\u2019']t|does not|doesn[\u2019']t|is not|are not|avoid(?:s|ing)?|refuses?|refuse to|rather than|instead of|forbidden|prohibited|not allowed|no need|block(?:s|ed)?|den(?:y|ies)|reject(?:s|ed)?)\b(?! (?:hesitate|fail|forget|worry|stop|mind|skip|omit|miss|leave|refuse|delay|wait|only|just))/i
+const forbiddancePattern = regexWith('i')`\b(never|do not|don[\u2019']?t|must ?n[o\u2019']t|
+  should ?n[o\u2019']t|may not|can ?not|can[\u2019']t|will not|won[\u2019']t|does not|doesn[\u2019']t|is not|are not
+  |avoid(s|ing)?|refuses?|refuse to|rather than|instead of|forbidden|prohibited|not allowed|no need|block(s|ed)?|
+  den(y|ies)|reject(s|ed)?)\b(?! (hesitate|fail|forget|worry|stop|mind|skip|omit|miss|leave|refuse|delay|wait|only|
+  just))`
 /** The same in Chinese, directly before the position. */
-const chineseForbiddance =
-  /(?:不(?:要|得|可|能|准|许|許|应|應|运行|運行|执行|執行|使用|删除|刪除)|禁止|请勿|請勿|切勿|严禁|嚴禁|避免|拒绝|拒絕|绝不|絕不)(?!犹豫|猶豫|担心|擔心|忘|错过|錯過|停)[^，。；：、,.:;！!]{0,8}$/
+const chineseForbiddance = regex`(不(要|得|可|能|准|许|許|应|應|运行|運行|执行|執行|使用|删除|刪除)|禁止|请勿|請勿|切勿|严禁|嚴禁|
+  避免|拒绝|拒絕|绝不|絕不)(?!犹豫|猶豫|担心|擔心|忘|错过|錯過|停)[^，。；：、,.:;！!]{0,8}$`
 /** Words after a prohibition that introduce an alternative. */
 const turnPattern = /\b(?:but|instead|then|just|simply|rather|so)\b|[,:]\s/i
-const forbiddingHeadings =
-  /\b(?:never|do(?:es)? not|don[\u2019']?t|forbidden|prohibited|not allowed|disallowed|denied|deny|blocked|avoid|anti-?patterns?|must not|banned|off[- ]limits|boundar(?:y|ies)|won[\u2019']t)\b/i
-const forbiddingLeadIn =
-  /\b(?:never|(?:do|does|will|must|should|may|can) ?not|don[\u2019']?t|forbidden|prohibited|not allowed|disallowed|avoid|refuse|reject|block|deny|denied)\b[^.]{0,80}:?\s*[*_]{0,3}\s*$/i
-const denyListPattern =
-  /["']?(?:deny|denied|denylist|deny_list|blocklist|block_list|blocked|blacklist|disallowed_?tools|forbidden|prohibited)["']?\s*[:=]\s*[[{(]?/i
-const negativeMark =
-  /[\u274c\u26d4\u{1f6ab}\u2717\u2718]|(?:^|[\s#/*(-])(?:bad|wrong|incorrect|unsafe|insecure|vulnerable|dangerous|malicious|evil|attack|attacker|don[\u2019']?t|never|not this|anti-?pattern)\b\s?(?:[:)\u2014]|-(?!\w)|$|example|code|skill|input|payload|version)/iu
+const forbiddingHeadings = regexWith('i')`\b(never|do(es)? not|don[\u2019']?t|forbidden|
+  prohibited|not allowed|disallowed|denied|deny|blocked|avoid|anti-?patterns?|must not|banned|off[- ]limits|
+  boundar(y|ies)|won[\u2019']t)\b`
+const forbiddingLeadIn = regexWith('i')`\b(never|(do|does|will|must|should|may|can) ?not|
+  don[\u2019']?t|forbidden|prohibited|not allowed|disallowed|avoid|refuse|reject|block|deny|denied)\b[^.]{0,80}:?\s*
+  [*_]{0,3}\s*$`
+const denyListPattern = regexWith('i')`["']?(deny|denied|denylist|deny_list|blocklist|
+  block_list|blocked|blacklist|disallowed_?tools|forbidden|prohibited)["']?\s*[:=]\s*[[{(]?`
+const negativeMark = regexWith('iu')`[\u274c\u26d4\u{1f6ab}\u2717\u2718]|
+  (^|[\s#/*(-])(bad|wrong|incorrect|unsafe|insecure|vulnerable|dangerous|malicious|evil|attack|attacker|
+  don[\u2019']?t|never|not this|anti-?pattern)\b\s?([:)\u2014]|-(?!\w)|$|example|code|skill|input|payload|version)`
 
 function isProhibited({ before, leadIn, headings, line, isInItem, isInTable, isInFence }: Passage): boolean {
   const forbidden = forbiddancePattern.exec(before)
@@ -155,16 +162,21 @@ function isProhibited({ before, leadIn, headings, line, isInItem, isInTable, isI
   return isInItem && forbiddingHeadings.test(headings[0]?.title ?? '')
 }
 
-const attackHeadings =
-  /\b(?:attack(?:s|er|ers)?|threats?|red flags?|malicious|suspicious|injections?|vulnerab\w+|exploit\w*|unsafe|insecure|danger\w*|detect\w*|adversar\w+|jailbreak\w*|warning signs?|indicators?|flags?|looks? for|smells?|violations?|payloads?|abuse|poisoning|exfiltration|tampering|bad examples?|incorrect|wrong)\b/i
+const attackHeadings = regexWith('i')`\b(attack(s|er|ers)?|threats?|red flags?|malicious|
+  suspicious|injections?|vulnerab\w+|exploit\w*|unsafe|insecure|danger\w*|detect\w*|adversar\w+|jailbreak\w*|
+  warning signs?|indicators?|flags?|looks? for|smells?|violations?|payloads?|abuse|poisoning|exfiltration|tampering|
+  bad examples?|incorrect|wrong)\b`
 /** Words that refer to a text instead of saying it. */
-const mentionPattern =
-  /\b(?:such as|e\.g|for example|phrases?|keywords?|patterns? (?:like|such)|detect\w*|flag(?:s|ged|ging)?|look(?:s|ing)? for|search(?:es|ing)? for|scan(?:s|ning)?|grep|check(?:s|ing)? (?:for|whether|if)|reject\w*|block(?:s|ed|ing)?|refus\w+|treat|attempt\w*|tr(?:y|ies|ying) to|attacks?|adversar\w+|malicious|suspicious|inject\w+|vulnerab\w+|untrusted|pretend\w*)\b/i
+const mentionPattern = regexWith('i')`\b(such as|e\.g|for example|phrases?|keywords?|
+  patterns? (like|such)|detect\w*|flag(s|ged|ging)?|look(s|ing)? for|search(es|ing)? for|scan(s|ning)?|grep|
+  check(s|ing)? (for|whether|if)|reject\w*|block(s|ed|ing)?|refus\w+|treat|attempt\w*|tr(y|ies|ying) to|attacks?|
+  adversar\w+|malicious|suspicious|inject\w+|vulnerab\w+|untrusted|pretend\w*)\b`
 /** Words that do so only next to a quotation. */
-const quotingPattern =
-  /\b(?:like|strings?|report(?:s|ed)?|match(?:es|ing)?|contain(?:s|ing)?|claims?|says?|said|asks?|tells?|instructs?|if (?:a|an|any|the|some|you see)|could|might|may|would|means?|called|reads|includ(?:es|ing)|or)\b|[:=]\s*$/i
-const attackWords =
-  /\b(?:attack\w*|adversar\w+|malicious|injections?|jailbreak\w*|exploit\w*|vulnerab\w+|red flags?|suspicious|untrusted|poison\w*|hostile|phishing|scam\w*)\b/i
+const quotingPattern = regexWith('i')`\b(like|strings?|report(s|ed)?|match(es|ing)?|
+  contain(s|ing)?|claims?|says?|said|asks?|tells?|instructs?|if (a|an|any|the|some|you see)|could|might|may|would|
+  means?|called|reads|includ(es|ing)|or)\b|[:=]\s*$`
+const attackWords = regexWith('i')`\b(attack\w*|adversar\w+|malicious|injections?|
+  jailbreak\w*|exploit\w*|vulnerab\w+|red flags?|suspicious|untrusted|poison\w*|hostile|phishing|scam\w*)\b`
 
 /** Counts the signs that the passage is an example and not an instruction. */
 function countSigns(passage: Passage, isLesson: boolean): number {
@@ -197,8 +209,9 @@ function afterQuote(after: string): string {
   return after.slice(after.search(/["\u201d\u00bb\u300d]/) + 1)
 }
 
-const lessonPattern =
-  /\b(?:security|secure|vulnerab\w+|audit\w*|threats?|injections?|malicious|attack\w*|red[- ]team\w*|pen[- ]?test\w*|scan(?:s|ner|ning)?|guard\w*|safety|hardening|forensic\w*)\b/gi
+const lessonPattern = regexWith('gi')`\b(security|secure|vulnerab\w+|audit\w*|threats?|
+  injections?|malicious|attack\w*|red[- ]team\w*|pen[- ]?test\w*|scan(s|ner|ning)?|guard\w*|safety|hardening|
+  forensic\w*)\b`
 
 /** Whether the whole skill, by its name, description and first heading, is about detecting attacks. */
 export function isLessonOf(skillMd: string): boolean {

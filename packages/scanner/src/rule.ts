@@ -9,11 +9,17 @@ export interface Flow {
   readonly withinMax: number
 }
 
-/** A pattern for folded text (see `foldText`), ignoring case; every repetition in it must be bounded. */
-export interface Pattern {
+/**
+ * A pattern for folded text (see `foldText`), ignoring case; every repetition in it must be bounded. It is only tried
+ * around texts that each match must contain, which are derived from the expression.
+ */
+export type Pattern = RegExp | Flow | Anchored
+
+/** A pattern together with the texts around which it is tried. */
+export interface Anchored {
   /**
-   * Lower-case texts of at least three bytes, of which every match contains one. All anchors are searched at once, and
-   * `match` is only tried around them: the rarer they are, the faster is the scan.
+   * Lower-case texts of at least three bytes, of which every match contains one. All anchors are searched at once: the
+   * rarer they are, the faster is the scan.
    */
   readonly anchors: readonly string[]
   readonly match: RegExp | Flow

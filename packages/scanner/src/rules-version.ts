@@ -5,7 +5,7 @@ import { combinations, facts, rules } from './rule-table.ts'
 /** Raised with every change of the engine that changes a report. */
 const engineVersion = '6'
 
-/** Names the engine and the rules, so that no change of either is forgotten: reports of other versions are made again. */
+/** Identifies the engine and the rules: versions with a report of another engine or other rules are scanned again. */
 export const rulesVersion = `${engineVersion}.${createHash('sha256').update(toJson()).digest('hex').slice(0, 12)}`
 
 function toJson(): string {

@@ -16,7 +16,7 @@ export function toTexts(bytes: Uint8Array): string[] {
 }
 
 /**
- * The texts that bytes may be read as in UTF-8, with a replacement for what is none. Shells drop NUL and run what is left;
+ * The texts that bytes may be read as in UTF-8, with a replacement for what is none. Shells drop NUL and run the rest;
  * other programs end strings at it. Other control characters cut words, or are passed over.
  */
 export function toUtf8Texts(bytes: Uint8Array): string[] {

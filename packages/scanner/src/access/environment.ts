@@ -1,5 +1,6 @@
 import type { AccessLists } from './access-lists.ts'
 import { ambientVariables } from './access-words.ts'
+import { regex } from '../regex.ts'
 
 const namePattern = /^[A-Z][A-Z0-9_]{1,63}$/
 
@@ -25,8 +26,8 @@ const ways: readonly { readonly hint: string; readonly match: RegExp }[] = [
   { hint: 'secrets.', match: /\$\{\{ {0,3}secrets\.([A-Z][A-Z0-9_]{1,63})/g },
 ]
 const unpacked = /\{([\w\s,:=|"']{1,500})\} {0,3}= {0,3}process\.env\b/g
-const whole =
-  /\bdict\(os\.environ\)|\bos\.environ\.items\(\)|\bJSON\.stringify\(process\.env\b|\bObject\.(?:entries|keys|values)\(process\.env\b|\bDeno\.env\.toObject\(/
+const whole = regex`\bdict\(os\.environ\)|\bos\.environ\.items\(\)|
+  \bJSON\.stringify\(process\.env\b|\bObject\.(entries|keys|values)\(process\.env\b|\bDeno\.env\.toObject\(`
 
 /** Finds the variables that a program reads. */
 export function readVariables(code: string, lists: AccessLists): void {

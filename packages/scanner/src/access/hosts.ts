@@ -1,7 +1,8 @@
 import type { AccessLists } from './access-lists.ts'
+import { regex, regexWith } from '../regex.ts'
 
-const address =
-  /\b(?:https?|wss?|ftps?|sftp|ssh|git|redis|postgres(?:ql)?|mysql|mongodb(?:\+srv)?):\/\/([^\s"'`<>()[\]{}|\\,;]{1,200})/gi
+const address = regexWith('gi')`\b(https?|wss?|ftps?|sftp|ssh|git|redis|
+  postgres(ql)?|mysql|mongodb(\+srv)?)://(?<rest>[^\s"'\x60<>()[\]{}|\\,;]{1,200})`
 
 /** Finds the hosts of URLs in a text that is run or followed. */
 export function readAddresses(text: string, lists: AccessLists): void {
@@ -37,7 +38,7 @@ const local = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|host\.docker\.intern
 /** Names that cannot be registered (RFC 2606). Other example-like names count, because they may be real. */
 const reserved = /(?:^|\.)(?:example\.(?:com|org|net|edu)|example|test|invalid)$/
 /** Hosts of XML namespaces and schemas, which are identifiers and never fetched. */
-const namespaces =
-  /^(?:www\.w3\.org|json-schema\.org|schema\.org|schemas\.(?:microsoft\.com|openxmlformats\.org|xmlsoap\.org|android\.com)|purl\.org|ns\.adobe\.com)$/
-const fileEnding =
-  /\.(?:md|txt|json|ya?ml|sh|py|js|mjs|ts|tsx|jsx|html?|csv|xml|toml|zip|gz|tgz|tar|png|jpe?g|gif|svg|webp|pdf|log|conf|cfg|lock|sql|db|out|bin|mp[34]|wav|pem|key|crt)$/i
+const namespaces = regex`^(www\.w3\.org|json-schema\.org|schema\.org|
+  schemas\.(microsoft\.com|openxmlformats\.org|xmlsoap\.org|android\.com)|purl\.org|ns\.adobe\.com)$`
+const fileEnding = regexWith('i')`\.(md|txt|json|ya?ml|sh|py|js|mjs|ts|tsx|jsx|html?|
+  csv|xml|toml|zip|gz|tgz|tar|png|jpe?g|gif|svg|webp|pdf|log|conf|cfg|lock|sql|db|out|bin|mp[34]|wav|pem|key|crt)$`

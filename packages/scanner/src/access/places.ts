@@ -1,5 +1,6 @@
 import type { AccessLists } from './access-lists.ts'
 import { addHost } from './hosts.ts'
+import { regex, regexWith } from '../regex.ts'
 
 /** Finds file paths, hosts and server tools, which look the same in code and commands of every language. */
 export function readPlaces(text: string, lists: AccessLists, ownFolder: string): void {
@@ -20,7 +21,8 @@ export function readMcpTools(text: string, lists: AccessLists): void {
 }
 
 const homePatterns = [
-  /(?:~|\$HOME|\$\{HOME\}|(?<![\w.:/-])\/(?:home|Users)\/[\w.<>{}$-]{1,40})\/([\w.@ +-]{1,60}(?:\/[\w.@ +-]{1,60}){0,3})/g,
+  regexWith('g')`(~|\$HOME|\$\{HOME\}|(?<![\w.:/-])/(home|Users)/[\w.<>{}$-]{1,40})/
+    (?<path>[\w.@ +-]{1,60}(/[\w.@ +-]{1,60}){0,3})`,
   /(?:homedir\(\)\s{0,3},|Path\.home\(\)\s{0,3}\/)\s{0,3}["']([\w.@ /+-]{1,80})["']/g,
 ]
 
@@ -78,8 +80,8 @@ const roots: Readonly<Record<string, number>> = {
   Applications: 2,
   System: 2,
 }
-const absolute =
-  /(?<![\w.:~}/<)$*\]-])\/(etc|var|opt|usr|tmp|root|mnt|proc|sys|dev|boot|srv|Library|Applications|System)(?:\/[\w.@+-]{1,60}){0,3}/g
+const absolute = regexWith('g')`(?<![\w.:~}/<)$*\]-])/(?<folder>etc|var|opt|usr|tmp|
+  root|mnt|proc|sys|dev|boot|srv|Library|Applications|System)(/[\w.@+-]{1,60}){0,3}`
 /** Folders of programs, and device files that are not storage. */
 const nowhere = /^\/(?:usr\/(?:local\/|share\/)?s?bin|dev\/(?:null|zero|stdin|stdout|stderr|tty|fd|tcp|udp|u?random))\b/
 
@@ -99,9 +101,12 @@ function readAbsolute(text: string, lists: AccessLists): void {
 /** Files of the project or agent host that change their behaviour or contain secrets. */
 const project = {
   /** Begins with the character that all of them contain, so that few positions of a text are examined. */
-  hint: /\.(?:env|git|npmrc|pypirc|netrc|mcp\.json|vscode|cursor|claude|husky|(?<=(?:CLAUDE|AGENTS|GEMINI|SOUL|MEMORY)\.)md)/,
-  match:
-    /(?<![\w/.*~-])(?:\.\/)?((?:\.env(?!\.(?:example|sample|template|dist))(?:\.[a-z]{1,12})?|\.npmrc|\.pypirc|\.netrc|\.mcp\.json|\.gitconfig|CLAUDE(?:\.local)?\.md|AGENTS\.md|GEMINI\.md|SOUL\.md|MEMORY\.md|\.cursorrules)(?![\w/-])|\.git\/(?:hooks|config)|\.github\/(?:workflows|copilot-instructions\.md)|\.husky|\.vscode|\.cursor(?=\/)|\.claude\/[\w.-]{1,40})/g,
+  hint: regex`\.(env|git|npmrc|pypirc|netrc|mcp\.json|vscode|cursor|claude|husky|
+    (?<=(CLAUDE|AGENTS|GEMINI|SOUL|MEMORY)\.)md)`,
+  match: regexWith('g')`(?<![\w/.*~-])(\./)?(?<path>(\.env(?!\.(example|sample|template|dist))(\.[a-z]{1,12})?|\.npmrc|
+      \.pypirc|\.netrc|\.mcp\.json|\.gitconfig|CLAUDE(\.local)?\.md|AGENTS\.md|GEMINI\.md|SOUL\.md|MEMORY\.md|
+      \.cursorrules)(?![\w/-])|\.git/(hooks|config)|\.github/(workflows|copilot-instructions\.md)|\.husky|\.vscode|
+      \.cursor(?=/)|\.claude/[\w.-]{1,40})`,
 }
 
 function readProject(text: string, lists: AccessLists): void {

@@ -4,6 +4,7 @@ import { readAddresses } from './hosts.ts'
 import { readInlineMetadata } from './manifests.ts'
 import { readPlaces } from './places.ts'
 import { readShell, readWords, toProgram, type Scope } from './read-shell.ts'
+import { regexWith } from '../regex.ts'
 
 /** Groups of programming languages with the same comments and calls. Shell scripts are read separately. */
 export type Language = 'python' | 'script' | 'other'
@@ -48,15 +49,17 @@ function dropComments(code: string, language: 'python' | 'script'): string {
 const calls: readonly { readonly hint: string; readonly match: RegExp }[] = [
   {
     hint: 'subprocess',
-    match:
-      /\bsubprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)\(\s{0,20}(\[\s{0,20})?[rbf]{0,2}(["'])/g,
+    match: regexWith('g')`\bsubprocess\.(run|call|check_call|check_output|Popen|getoutput|getstatusoutput)\(\s{0,20}
+        (?<list>\[\s{0,20})?[rbf]{0,2}(?<quote>["'])`,
   },
   { hint: 'create_subprocess', match: /\bcreate_subprocess_(?:exec|shell)\(\s{0,20}(\[\s{0,20})?[rbf]{0,2}(["'])/g },
   { hint: 'os.', match: /\bos\.(?:system|popen|exec[lv]p?e?|spawn[lv]p?e?)\(\s{0,20}(\[\s{0,20})?[rbf]{0,2}(["'])/g },
   {
     hint: 'exec',
-    match:
-      /(?:(?<![\w.])|\b(?:child_process|cp|childProcess)\.)(?:exec(?:Sync|File|FileSync|Async|a|aSync|aCommand)?)\(\s{0,20}(\[\s{0,20})?(["'`])/g,
+    match: regexWith(
+      'g',
+    )`((?<![\w.])|\b(child_process|cp|childProcess)\.)exec(Sync|File|FileSync|Async|a|aSync|aCommand)?
+        \(\s{0,20}(?<list>\[\s{0,20})?(?<quote>["'\x60])`,
   },
   { hint: 'spawn', match: /\bspawn(?:Sync)?\(\s{0,20}(\[\s{0,20})?(["'`])/g },
   { hint: 'Deno.Command', match: /\bDeno\.Command\(\s{0,20}(\[)?(["'`])/g },

@@ -6,6 +6,7 @@ import { isProhibited, keepAllowed } from './prohibitions.ts'
 import { readBlock } from './read-block.ts'
 import { isCommandLine, readShell, type Scope } from './read-shell.ts'
 import { agentTools } from './access-words.ts'
+import { regex, regexWith } from '../regex.ts'
 
 const fencePattern = /^[ \t]{0,12}(?:[-*>] {0,3}|\d{1,3}\. )?(`{3,}|~{3,})[ \t]*([\w+#.-]{0,30})/
 
@@ -72,16 +73,17 @@ function createFinder(text: string, what: string | RegExp): (from: number) => nu
   }
 }
 
-const badHeading =
-  /^#{1,6} {0,3}(?:❌|🚫|⛔|anti-?patterns?\b|don['’]?ts?\b|do not\b|never\b|what not to|bad\b|wrong\b|forbidden|prohibited)/i
+const badHeading = regexWith('i')`^#{1,6} {0,3}(❌|🚫|⛔|anti-?patterns?\b|don['’]?ts?\b
+  |do not\b|never\b|what not to|bad\b|wrong\b|forbidden|prohibited)`
 
 /**
  * Matches every line that {@link readProse} can read something from: code that begins like a command, a variable or a
  * tool; paths, hosts, tools. Other lines, which are most, are not even extracted. A new kind of evidence must match
  * here too.
  */
-const telling =
-  /`(?=[A-Z${]|[a-z][a-z0-9-]{0,30} )|~\/|\$\{?HOME|\/(?=\/|home|Users|etc|var|opt|usr|tmp|root|mnt|proc|sys|dev|boot|srv|Library|Applications|System)|\.(?=md|env|git|npmrc|pypirc|netrc|mcp|vscode|cursor|claude|husky)|\(\)|(?<=mcp)__|(?<=[a-z] )tool\b/g
+const telling = regexWith('g')`\x60(?=[A-Z$\{]|[a-z][a-z0-9-]{0,30} )|~/|\$\{?HOME|
+  /(?=/|home|Users|etc|var|opt|usr|tmp|root|mnt|proc|sys|dev|boot|srv|Library|Applications|System)|
+  \.(?=md|env|git|npmrc|pypirc|netrc|mcp|vscode|cursor|claude|husky)|\(\)|(?<=mcp)__|(?<=[a-z] )tool\b`
 /** Of those lines, the ones that contain code or a path. */
 const evidence = /[`~$/]|\.(?:md|env)\b|mcp__|[a-z] tool\b/
 
@@ -100,8 +102,9 @@ const linkTarget = /\]\([^()\s]{0,500}\)?/g
 const inlineCode = /`([^`]{2,300})`/g
 const toolNamed = /\b([A-Z][A-Za-z]{1,30})`? tool\b/g
 /** Words by which a sentence calls something, instead of only referring to it. */
-const calling =
-  /\b(?:base ?url|endpoint|api (?:url|base|host)|webhook|curl|wget|fetch(?:es)?|GET|POST|PUT|PATCH|DELETE|requests?|upload|download|send|submit|call|query|connect|clone|host)\b/i
+const calling = regexWith('i')`\b(base ?url|endpoint|api (url|base|host)|webhook|
+  curl|wget|fetch(es)?|GET|POST|PUT|PATCH|DELETE|requests?|upload|download|send|submit|call|query|connect|clone|
+  host)\b`
 
 function readInline(code: string, lists: AccessLists, scope: Scope): void {
   // Programs have lower-case names, and nothing else that is read here does.
@@ -116,8 +119,8 @@ function readInline(code: string, lists: AccessLists, scope: Scope): void {
   else if (/^(?:GET|POST|PUT|PATCH|DELETE) https?:/.test(code)) readAddresses(code, lists)
 }
 
-const secretName =
-  /^(?!INVALID|MISSING|EXPIRED|UNKNOWN|NO_|BAD_|ERR).*_(?:KEY|TOKEN|SECRET|PASSWORD|PASS|PAT|CREDENTIALS|DSN|URL|URI|HOST|ENDPOINT)$/
+const secretName = regex`^(?!INVALID|MISSING|EXPIRED|UNKNOWN|NO_|BAD_|ERR).*_
+  (KEY|TOKEN|SECRET|PASSWORD|PASS|PAT|CREDENTIALS|DSN|URL|URI|HOST|ENDPOINT)$`
 
 function addTool(name: string, lists: AccessLists): void {
   if (agentTools.has(name)) lists.add('tools', name)

@@ -4,6 +4,7 @@ import { addHostOf, readAddresses } from './hosts.ts'
 import { readInstall } from './packages.ts'
 import { parseShell, type ShellCommand } from './parse-shell.ts'
 import { controlWords, knownPrograms, runnerOptions, runners, shellBuiltins, shells } from './access-words.ts'
+import { regex } from '../regex.ts'
 
 /** Variables that a file sets and reads, over all its parts. */
 export interface Scope {
@@ -194,5 +195,5 @@ export function isCommandLine(line: string): boolean {
   return first !== undefined && knownPrograms.has(first)
 }
 
-const commandStart =
-  /^(?:sudo )?([a-z][a-z0-9-]{0,30}|pip3|sqlite3|python3)(?: +(?![=:.,;—–-] |is |are |to |and |or |the |a |in |for |with |of |on |can |will |was )\S|$)/
+const commandStart = regex`^(sudo )?(?<program>[a-z][a-z0-9-]{0,30}|pip3|sqlite3|python3)
+  ( +(?![=:.,;—–-] |is |are |to |and |or |the |a |in |for |with |of |on |can |will |was )\S|$)`

@@ -1,12 +1,11 @@
 import type { Pattern, Rule } from '../rule.ts'
-import { blockStop, keyFile, keyFileAnchors, shape } from './shapes.ts'
+import { blockStop, keyFile, keyFileAnchors } from './shapes.ts'
+import { containing, regex, within } from '../regex.ts'
 
 /** `cat${IFS}/etc/passwd`, `{curl,-s,...}`: a shell reads them as commands, and no one else does. */
-const spacesHidden: Pattern = {
-  anchors: ['$ifs', '${ifs', '{curl,', '{wget,', '{cat,', '{nc,', '{bash,', '{rm,', '{echo,'],
-  match:
-    /\b(?:cat|curl|wget|bash|sh|nc|rm|chmod|base64|python\d?|echo|ls|eval)\$\{?ifs\b|\$\{?ifs\}?\$\{?\d|(?<![\w$/])\{(?:curl|wget|cat|nc|bash|sh|rm|echo|base64),[^\n\uE000{}]{1,160}\}/,
-}
+const spacesHidden: Pattern = regex`
+  \b(cat|curl|wget|bash|sh|nc|rm|chmod|base64|python\d?|echo|ls|eval)\$\{?ifs\b|\$\{?ifs\}?\$\{?\d|
+  (?<![\w$/])\{(curl|wget|cat|nc|bash|sh|rm|echo|base64),[^\n\uE000{}]{1,160}\}`
 
 const plunder = [
   'https://attack.mitre.org/techniques/T1555/',
@@ -27,33 +26,15 @@ export const rules: readonly Rule[] = [
     remediation,
     references: plunder,
     patterns: [
-      {
-        anchors: ['password_value'],
-        match: /\bselect\b[^\n\uE000]{0,80}\bpassword_value\b[^\n\uE000]{0,40}\bfrom logins\b/,
-      },
-      {
-        anchors: ['login data', 'key4.db', 'logins.json'],
-        match:
-          /\b(?:copy|cp|copy-item|shutil\.copy\w{0,4}|copyfile\w{0,4}|sqlite3|curl|tar|zip|scp|base64)\b[^\n\uE000]{0,160}(?:[/\\"']login data\b|\bkey4\.db\b|\blogins\.json\b)/,
-      },
-      {
-        anchors: [
-          'dump-keychain',
-          'sekurlsa',
-          'comsvcs',
-          'retrieveall',
-          'procdump',
-          'hklm\\sam',
-          'lazagne',
-          'secretsdump',
-        ],
-        match:
-          /\bsecurity dump-keychain\b|\bsekurlsa::logonpasswords|\bcomsvcs\.dll[^\n\uE000]{0,40}minidump|\bpasswordvault\b[^\n\uE000]{0,80}retrieveall\s?\(|\bprocdump(?:64)?(?:\.exe)?\s[^\n\uE000]{0,40}lsass|\breg(?:\.exe)? save "?hklm\\sam|\blazagne(?:\.exe|\.py)? all\b/,
-      },
-      {
-        anchors: keyFileAnchors,
-        match: shape`\b(?:cat|head|tail|tar|zip|cp|base64|get-content|type)\s(?:-{0,2}[\w.=/-]{1,30}\s){0,4}["']?(?:[~$\w{}.%-]{0,20}[/\\]){0,4}${keyFile}[\w./*-]{0,30}["']?\s(?:-\w\s)?["']?(?:[~$\w{}.%-]{0,20}[/\\]){1,4}${keyFile}`,
-      },
+      regex`\bselect\b{0-80 in line}\bpassword_value\b{0-40 in line}\bfrom logins\b`,
+      regex`\b(copy|cp|copy-item|shutil\.copy\w{0,4}|copyfile\w{0,4}|sqlite3|curl|tar|zip|scp|base64)\b
+        {0-160 in line}([/\\"']login data\b|\bkey4\.db\b|\blogins\.json\b)`,
+      regex`\bsecurity dump-keychain\b|\bsekurlsa::logonpasswords|\bcomsvcs\.dll{0-40 in line}minidump|
+        \bpasswordvault\b{0-80 in line}retrieveall\s?\(|\bprocdump(64)?(\.exe)?\s{0-40 in line}lsass|
+        \breg(\.exe)? save "?hklm\\sam|\blazagne(\.exe|\.py)? all\b`,
+      containing(keyFileAnchors)`\b(cat|head|tail|tar|zip|cp|base64|get-content|type)\s(-{0,2}[\w.=/-]{1,30}\s){0,4}
+        ["']?([~$\w{}.%-]{0,20}[/\\]){0,4}${keyFile}[\w./*-]{0,30}["']?\s(-\w\s)?["']?([~$\w{}.%-]{0,20}[/\\]){1,4}
+        ${keyFile}`,
     ],
   },
   {
@@ -66,26 +47,15 @@ export const rules: readonly Rule[] = [
     remediation,
     references: ['https://attack.mitre.org/techniques/T1098/004/', 'https://attack.mitre.org/techniques/T1548/001/'],
     patterns: [
-      {
-        anchors: ['authorized_keys'],
-        match:
-          /\b(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\w{4,12})\s[a-z0-9+/]{8,800}[^\n\uE000]{0,60}(?:>>?|tee -a)\s?["']?[\w~$/{}.-]{0,40}authorized_keys\b/,
-      },
-      {
-        anchors: ['authorized_keys'],
-        match:
-          /\b(?:open|appendfile\w{0,4}|writefile\w{0,4})\s?\([^\n\uE000]{0,60}authorized_keys["'][^]{0,120}\b(?:ssh-(?:rsa|ed25519)|ecdsa-sha2)\S{0,12}\s[a-z0-9+/]{8,60}/,
-      },
-      {
-        anchors: ['chmod'],
-        match:
-          /\bcp\s(?:-\w{1,3}\s)?(?:\/usr)?\/bin\/(?:ba|z|da)?sh\s[^\n\uE000;&]{1,60}(?:&&|;|\n)\s?(?:sudo )?(?:chown\s[^\n\uE000;&]{1,60}(?:&&|;|\n)\s?(?:sudo )?)?chmod\s(?:[ug]{0,2}\+s|[46]7[0-7]{2})|\bchmod\s(?:[ug]{0,2}\+s|[46]7[0-7]{2})\s(?:\/usr)?\/bin\/(?:ba|z|da)?sh\b/,
-      },
-      {
-        anchors: ['useradd', 'adduser', '/etc/passwd'],
-        match:
-          /\buseradd\s[^\n\uE000]{0,40}-(?:o\w?\s?-?u|ou|u)\s?0\b|\becho\s["']?\w{1,20}:[^:\n]{0,120}:0:0:[^\n\uE000]{0,60}>>\s?\/etc\/passwd/,
-      },
+      regex`\b(ssh-(rsa|ed25519|dss)|ecdsa-sha2-\w{4,12})\s[a-z0-9+/]{8,800}{0-60 in line}(>>?|tee -a)\s?["']?
+        [\w~$/{}.-]{0,40}authorized_keys\b`,
+      regex`\b(open|appendfile\w{0,4}|writefile\w{0,4})\s?\({0-60 in line}authorized_keys["'][^]{0,120}\b
+        (ssh-(rsa|ed25519)|ecdsa-sha2)\S{0,12}\s[a-z0-9+/]{8,60}`,
+      regex`\bcp\s(-\w{1,3}\s)?(/usr)?/bin/(ba|z|da)?sh\s[^\n\uE000;&]{1,60}(&&|;|\n)\s?(sudo )?
+        (chown\s[^\n\uE000;&]{1,60}(&&|;|\n)\s?(sudo )?)?chmod\s([ug]{0,2}\+s|[46]7[0-7]{2})|
+        \bchmod\s([ug]{0,2}\+s|[46]7[0-7]{2})\s(/usr)?/bin/(ba|z|da)?sh\b`,
+      regex`\buseradd\s{0-40 in line}-(o\w?\s?-?u|ou|u)\s?0\b|\becho\s["']?\w{1,20}:[^:\n]{0,120}:0:0:{0-60 in line}
+        >>\s?/etc/passwd`,
     ],
   },
   {
@@ -98,21 +68,13 @@ export const rules: readonly Rule[] = [
     remediation,
     references: ['https://attack.mitre.org/techniques/T1056/001/', 'https://attack.mitre.org/techniques/T1115/'],
     patterns: [
-      {
-        anchors: ['on_press', 'keyboard.on_', 'keyboard.hook', 'getasynckeystate', 'xinput test', 'keyboard.record'],
-        match: {
-          first:
-            /\bon_press\b|\bkeyboard\.(?:on_press|on_release|hook|record)\b|\bgetasynckeystate\b|\bxinput test\w{0,4}\b/,
-          last: /\bopen\s?\([^\n\uE000]{1,60},\s?["']a|\.write\s?\(|\.append\s?\(|\brequests\.post\b|\bsendall?\s?\(|\blogging\.(?:info|debug|basicconfig)\b|>>?\s?[/~$]/,
-          stop: /\uE000\uE000/,
-          withinMax: 260,
-        },
-      },
-      {
-        anchors: ['xclip', 'pbcopy', 'set-clipboard', 'pyperclip.copy', 'writetext'],
-        match:
-          /\b(?:xclip\s[^\n\uE000]{0,30}-o|pbpaste|get-clipboard|pyperclip\.paste|clipboard\.readtext)\b[^]{0,200}(?:bc1|\b0x[\da-f]{6}|\[13\]|\bbtc|\beth\b)[^]{0,160}(?:xclip|pbcopy|set-clipboard|pyperclip\.copy|clipboard\.writetext)\b/,
-      },
+      within(260, /\uE000\uE000/)`\bon_press\b|\bkeyboard\.(on_press|on_release|hook|record)\b|\bgetasynckeystate\b|
+        \bxinput test\w{0,4}\b
+        … \bopen\s?\({1-60 in line},\s?["']a|\.write\s?\(|\.append\s?\(|\brequests\.post\b|\bsendall?\s?\(|
+        \blogging\.(info|debug|basicconfig)\b|>>?\s?[/~$]`,
+      regex`\b(xclip\s{0-30 in line}-o|pbpaste|get-clipboard|pyperclip\.paste|clipboard\.readtext)\b[^]{0,200}
+        (bc1|\b0x[\da-f]{6}|\[13\]|\bbtc|\beth\b)[^]{0,160}(xclip|pbcopy|set-clipboard|pyperclip\.copy|
+        clipboard\.writetext)\b`,
     ],
   },
   {
@@ -125,16 +87,9 @@ export const rules: readonly Rule[] = [
     remediation,
     references: ['https://attack.mitre.org/techniques/T1611/'],
     patterns: [
-      {
-        anchors: ['chroot', 'nsenter'],
-        match: {
-          first: /\b(?:docker|podman|nerdctl|ctr)\b[^\n\uE000]{0,60}\brun\b/,
-          last: /\bchroot\s\/\w|\bnsenter\s[^\n\uE000]{0,20}(?:-t|--target)[ =]?1\b/,
-          stop: blockStop,
-          withinMax: 140,
-        },
-      },
-      { anchors: ['release_agent'], match: /\brelease_agent\b[^]{0,200}\bcgroup\.procs\b/ },
+      within(140, blockStop)`\b(docker|podman|nerdctl|ctr)\b{0-60 in line}\brun\b
+        … \bchroot\s/\w|\bnsenter\s{0-20 in line}(-t|--target)[ =]?1\b`,
+      /\brelease_agent\b[^]{0,200}\bcgroup\.procs\b/,
     ],
   },
   {
@@ -148,20 +103,9 @@ export const rules: readonly Rule[] = [
     references: ['https://attack.mitre.org/techniques/T1485/', 'https://attack.mitre.org/techniques/T1561/'],
     roles: ['script', 'instruction'],
     patterns: [
-      {
-        anchors: [
-          'no-preserve-root',
-          'rm -rf /*',
-          'rm -fr /*',
-          '/dev/sda',
-          '/dev/nvme0n1',
-          '/dev/disk0',
-          'shred',
-          'format c:',
-        ],
-        match:
-          /\brm\s-\w{1,6}\s[^\n\uE000;]{0,30}--no-preserve-root\b|\bdd\sif=\/dev\/(?:zero|u?random)\sof=\/dev\/(?:sda|nvme0n1|disk0|vda|xvda)\b|\bmkfs(?:\.\w{2,5})?\s(?:-\w{1,3}\s){0,2}\/dev\/(?:sda|nvme0n1|disk0|vda)\b(?!\d|p\d)|\bfind\s(?:\/|~|\$home)\s[^\n\uE000]{0,40}-exec\sshred\b|\becho y ?\| ?format c:/,
-      },
+      regex`\brm\s-\w{1,6}\s[^\n\uE000;]{0,30}--no-preserve-root\b|\bdd\sif=/dev/(zero|u?random)\sof=/dev/
+        (sda|nvme0n1|disk0|vda|xvda)\b|\bmkfs(\.\w{2,5})?\s(-\w{1,3}\s){0,2}/dev/(sda|nvme0n1|disk0|vda)\b(?!\d|p\d)
+        |\bfind\s(/|~|\$home)\s{0-40 in line}-exec\sshred\b|\becho y ?\| ?format c:`,
     ],
   },
   {
@@ -174,11 +118,8 @@ export const rules: readonly Rule[] = [
     remediation,
     references: ['https://attack.mitre.org/techniques/T1055/', 'https://attack.mitre.org/techniques/T1620/'],
     patterns: [
-      {
-        anchors: ['virtualalloc', 'createremotethread', 'rtlmovememory', 'memfd_create', 'writeprocessmemory'],
-        match:
-          /\bvirtualalloc(?:ex)?\s?\([^\n\uE000]{0,80}0x40\b|\bcreateremotethread\s?\(|\bwriteprocessmemory\s?\(|\bmemfd_create\s?\([^]{0,240}\b(?:execve?|fexecve|os\.exec\w{1,4}|\/proc\/self\/fd)\b/,
-      },
+      regex`\bvirtualalloc(ex)?\s?\({0-80 in line}0x40\b|\bcreateremotethread\s?\(|\bwriteprocessmemory\s?\(|
+        \bmemfd_create\s?\([^]{0,240}\b(execve?|fexecve|os\.exec\w{1,4}|/proc/self/fd)\b`,
     ],
   },
   {
@@ -192,12 +133,10 @@ export const rules: readonly Rule[] = [
     references: ['https://attack.mitre.org/techniques/T1027/010/'],
     patterns: [
       spacesHidden,
-      { anchors: ["s''h", 's""h'], match: /\|\s?\w{0,6}s(?:''|"")h\b/ },
-      {
-        anchors: ['; echo', '; $', '&& $', ';echo'],
-        match:
-          /\b(?<one>[a-z_]\w{0,8})=["']?\w{1,10}["']?\s?(?:;|&&)\s?(?<two>[a-z_]\w{0,8})=["']?\w{1,10}["']?\s?(?:;|&&|\n)[^\n\uE000]{0,80}?(?:^|[\s;|&(])\$\{?(?=\k<one>\b)\w{1,9}\}?\$\{?(?=\k<two>\b)\w{1,9}/,
-      },
+      regex`\|\s?\w{0,6}s(''|"")h\b`,
+      containing('; echo|; $|&& $|;echo')`\b(?<one>[a-z_]\w{0,8})=["']?\w{1,10}["']?\s?(;|&&)\s?(?<two>[a-z_]\w{0,8})
+        =["']?\w{1,10}["']?\s?(;|&&|\n){0-80 in line}(^|[\s;|&(])\$\{?(?=\k<one>\b)\w{1,9}\}?\$\{?(?=\k<two>\b)
+        \w{1,9}`,
     ],
   },
 ]

@@ -1,6 +1,7 @@
 import type { Combination, Fact } from '../rule.ts'
 import { sends, wholeEnvironment } from './sends.ts'
-import { keyFile, keyFileAnchors, shape } from './shapes.ts'
+import { keyFile, keyFileAnchors } from './shapes.ts'
+import { containing, regex } from '../regex.ts'
 
 const category = 'exfiltration'
 const references = [
@@ -15,40 +16,19 @@ export const facts: readonly Fact[] = [
   {
     id: 'names-secret-file',
     patterns: [
-      {
-        anchors: [...keyFileAnchors, '.env'],
-        match: shape`(?:["'~/$}]|home,\s?["'])(?:[\w.~$\{}-]{0,24}[/\\]){0,3}${keyFile}|["'](?:\*\*\/|\/\/|\/|\.\/)?\.env(?:\.\w{1,12})?["']`,
-      },
-      { anchors: ['tfstate'], match: /["'][\w/.]{0,24}\.?tfstate["']/ },
-      {
-        anchors: ['passwd', 'auth.log', '_history'],
-        match: /["'~](?:\/etc\/passwd|\/var\/log\/auth\.log|\/?\.\w{2,5}_history)["']/,
-      },
-      {
-        anchors: ['credentials', 'secrets'],
-        match: /["'~][\w/.~-]{0,30}(?:credentials|secrets)\.(?:json|ya?ml|toml|db)["']/,
-      },
+      containing([...keyFileAnchors, '.env'])`(["'~/$}]|home,\s?["'])([\w.~$\{}-]{0,24}[/\\]){0,3}${keyFile}|
+        ["'](\*\*/|//|/|\./)?\.env(\.\w{1,12})?["']`,
+      /["'][\w/.]{0,24}\.?tfstate["']/,
+      regex`["'~](/etc/passwd|/var/log/auth\.log|/?\.\w{2,5}_history)["']`,
+      regex`["'~][\w/.~-]{0,30}(credentials|secrets)\.(json|ya?ml|toml|db)["']`,
     ],
   },
   {
     id: 'reads-in-code',
     patterns: [
-      {
-        anchors: [
-          'open(',
-          'open (',
-          'readfile',
-          'read_text',
-          'read_bytes',
-          'file_get_contents',
-          'file.read',
-          'ioutil',
-          'os.readfile',
-          'shutil.copy',
-        ],
-        match:
-          /(?<![\w.])open\s?\(\s?[\w"']|\breadfile(?:sync)?\s?\(|\.read_(?:text|bytes)\s?\(|\bfile_get_contents\s?\(|\bfile\.read\s?\(|\b(?:os|ioutil)\.readfile\s?\(|\bshutil\.copy2?\s?\(/,
-      },
+      containing(`open(|open (|readfile|read_text|read_bytes|file_get_contents|file.read|ioutil|os.readfile|
+        shutil.copy`)`(?<![\w.])open\s?\(\s?[\w"']|\breadfile(sync)?\s?\(|\.read_(text|bytes)\s?\(|
+        \bfile_get_contents\s?\(|\bfile\.read\s?\(|\b(os|ioutil)\.readfile\s?\(|\bshutil\.copy2?\s?\(`,
     ],
   },
   {
@@ -75,22 +55,9 @@ export const facts: readonly Fact[] = [
   {
     id: 'walks-files',
     patterns: [
-      {
-        anchors: [
-          'os.walk',
-          'rglob',
-          'glob(',
-          'glob.',
-          'readdirsync',
-          'filepath.walk',
-          'tar ',
-          'zip -r',
-          'zipfile',
-          'make_archive',
-        ],
-        match:
-          /\bos\.walk\s?\(|\.rglob\s?\(|\bfilepath\.walk|\bzipfile\.zipfile\s?\([^\n\uE000]{0,40}["']w|\bmake_archive\s?\(|\btar\s-?\w{0,3}c\w{0,3}\s[^\n\uE000]{0,60}(?:~|\$home|\/home)/,
-      },
+      containing(`os.walk|rglob|glob(|glob.|readdirsync|filepath.walk|tar |zip -r|zipfile|make_archive`)`
+        \bos\.walk\s?\(|\.rglob\s?\(|\bfilepath\.walk|\bzipfile\.zipfile\s?\({0-40 in line}["']w|\bmake_archive\s?\(
+        |\btar\s-?\w{0,3}c\w{0,3}\s{0-60 in line}(~|\$home|/home)`,
     ],
   },
 ]

@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { sentenceStop } from './words.ts'
+import { regex, within } from '../regex.ts'
 
 const anchors = [
   'the user',
@@ -13,10 +14,17 @@ const anchors = [
   'owner',
   'mention',
 ]
-const moved =
-  /(?<!\b(?:not|never|n't|that|which|attackers?|malware|may|might|could|can|would) )\b(?:collect|upload|send|transmit|transfer|post|forward|exfiltrate|sync|deliver|ship|submit|relay|mail|e-?mail)(?:s|ing)? (?:(?:the|all|this|these|any|user(?:'s)?|their|collected|found|every|its|a|copy|of|captured|local) ){1,4}(?:\w{1,12} )?(?:data|files?|information|contents?|results?|credentials?|conversations?|documents?|history|secrets?|tokens?|keys?|transcripts?|archive|report)\b/
-const kept =
-  /\b(?:(?:(?:do not|don't|never|must not|without) (?:ever )?(?:tell|inform|notify|alert|mention|show|reveal|disclos|telling|informing|notifying|alerting|mentioning)\w{0,4}(?: (?:this|it|that|anything|about it))?(?: to)? (?:the |your )?(?:users?|anyone|humans?|owner|it\b|this\b))|without (?:the |your )?(?:user|owner|human)'?s? (?:knowledge|knowing|noticing)|(?:hide|hiding|conceal|keep|keeping) (?:this|it|the \w{1,12})(?: \w{1,10}){0,2}? (?:secret|hidden|from (?:the |your )?(?:user|owner|human))|unnoticed|undetected|in secret)\b/
+const moved = regex`(?<!\b(not|never|n't|that|which|attackers?|malware|may|might|could|can|
+  would) )\b(collect|upload|send|transmit|transfer|post|forward|exfiltrate|sync|deliver|ship|submit|relay|mail|
+  e-?mail)(s|ing)? ((the|all|this|these|any|user('s)?|their|collected|found|every|its|a|copy|of|captured|
+  local) ){1,4}{0-1 words}(data|files?|information|contents?|results?|credentials?|conversations?|documents?|history
+  |secrets?|tokens?|keys?|transcripts?|archive|report)\b`
+const kept = regex`\b((do not|don't|never|must not|without) (ever )?(tell|inform|notify|
+  alert|mention|show|reveal|disclos|telling|informing|notifying|alerting|mentioning)\w{0,4}
+  ( (this|it|that|anything|about it))?( to)? (the |your )?(users?|anyone|humans?|owner|it\b|this\b)|
+  without (the |your )?(user|owner|human)'?s? (knowledge|knowing|noticing)|(hide|hiding|conceal|keep|keeping) (this|
+  it|the {word})( {word}){0,2}? (secret|hidden|from (the |your )?(user|owner|human))|unnoticed|undetected|in secret)
+  \b`
 
 /** Data that are moved and kept from the user in one breath. */
 export const rules: readonly Rule[] = [
@@ -30,8 +38,8 @@ export const rules: readonly Rule[] = [
     remediation: 'Tell the user what is sent and where, and ask first.',
     references: ['https://atlas.mitre.org/techniques/AML.T0057', 'https://cwe.mitre.org/data/definitions/201.html'],
     patterns: [
-      { anchors, match: { first: moved, last: kept, stop: sentenceStop, withinMax: 60 } },
-      { anchors, match: { first: kept, last: moved, stop: sentenceStop, withinMax: 60 } },
+      within(60, sentenceStop, anchors)`${moved} … ${kept}`,
+      within(60, sentenceStop, anchors)`${kept} … ${moved}`,
     ],
   },
 ]

@@ -1,6 +1,7 @@
 import type { Rule } from '../rule.ts'
 import { homeSearched, storesAsked } from './secret-flows.ts'
-import { commandStop, keyFile, keyFileAnchors, shape } from './shapes.ts'
+import { commandStop, keyFile, keyFileAnchors } from './shapes.ts'
+import { containing, regex, within } from '../regex.ts'
 
 const category = 'credential-access'
 const references = [
@@ -23,25 +24,15 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
-      {
-        anchors: keyFileAnchors,
-        match: {
-          first:
-            /\b(?:cat|less|more|head|tail|type|base64|xxd|strings|get-content|gc|tar|zip|cp|scp|rsync|open|readfile(?:sync)?|read_text|read_bytes|file_get_contents|file\.read|reads?|contents? of|text of|print|copy|copies|collects?|gathers?|access|expanduser|expand_path|glob|dump|steal|harvest|extract|grab|find)\b/,
-          last: keyFile,
-          stop: shape`${commandStop}|[;|>]|\bnot\b`,
-          withinMax: 100,
-        },
-      },
-      {
-        anchors: ['file_get_contents', 'file.read', 'readfile', 'ioutil'],
-        match: shape`\b(?:file_get_contents|file\.read|readfile(?:sync)?|ioutil\.readfile|fopen)\s?\([^\n\uE000]{0,60}(?:${keyFile})`,
-      },
-      {
-        anchors: ['.ssh', '.aws', '.gnupg', '.kube', '.netrc', '.npmrc', '.docker', '.pypirc', '.git-credentials'],
-        match:
-          /\b(?:expanduser|path\.join|filepath\.join|file\.join|file\.expand_path|os\.path\.join|path\.home|homedir|readdir(?:sync)?|listdir|glob|expand)\s?\(\s?[^\n\uE000]{0,40}["'/](?:\.ssh|\.aws|\.gnupg|\.kube|\.netrc|\.npmrc|\.docker|\.pypirc|\.git-credentials)\b(?!\/(?:config|known_hosts|[\w.-]{1,30}\.pub)["'])/,
-      },
+      within(100, regex`${commandStop}|[;|>]|\bnot\b`, keyFileAnchors)`\b(cat|less|more|head|tail|type|base64|xxd|
+        strings|get-content|gc|tar|zip|cp|scp|rsync|open|readfile(sync)?|read_text|read_bytes|file_get_contents|
+        file\.read|reads?|contents? of|text of|print|copy|copies|collects?|gathers?|access|expanduser|expand_path|
+        glob|dump|steal|harvest|extract|grab|find)\b
+        … ${keyFile}`,
+      regex`\b(file_get_contents|file\.read|readfile(sync)?|ioutil\.readfile|fopen)\s?\({0-60 in line}${keyFile}`,
+      regex`\b(expanduser|path\.join|filepath\.join|file\.join|file\.expand_path|os\.path\.join|path\.home|homedir|
+        readdir(sync)?|listdir|glob|expand)\s?\(\s?{0-40 in line}["'/](\.ssh|\.aws|\.gnupg|\.kube|\.netrc|\.npmrc|
+        \.docker|\.pypirc|\.git-credentials)\b(?!/(config|known_hosts|[\w.-]{1,30}\.pub)["'])`,
     ],
   },
   {
@@ -55,37 +46,21 @@ export const rules: readonly Rule[] = [
     references,
     patterns: [
       homeSearched,
-      {
-        anchors: ['.ssh"', ".ssh'", '.aws"', ".aws'", '.gnupg"', ".gnupg'", '.kube"', ".kube'"],
-        match:
-          /["'](?:~\/)?\.(?:ssh|aws|gnupg|kube|azure|docker)["'][^\uE000]{0,120}["'](?:~\/)?\.(?:ssh|aws|gnupg|kube|azure|docker|netrc|npmrc|config)["'][^\uE000]{0,8}/,
-      },
-      {
-        anchors: [
-          '.ssh',
-          '.aws',
-          '.netrc',
-          '.npmrc',
-          '.pypirc',
-          '.git-credentials',
-          '.kube',
-          '.gnupg',
-          'gcloud',
-          '.azure',
-        ],
-        match:
-          /(?:~|\$home|\$\{home\}|%userprofile%|\/root|\/home\/\w{1,20}|["'])\/?\\?\.(?:ssh|aws|netrc|npmrc|pypirc|git-credentials|kube|gnupg|azure|docker|bash_history|zsh_history|config[/\\](?:gcloud|gh|hub))\b(?!\/(?:config|known_hosts)\b)[\w./-]{0,24}["',;\s\uE000\\)\]]{1,6}(?:\w{1,12}:? ?["']?|# [\w ]{0,30}\s){0,2}["']?(?:~|\$home|\$\{home\}|%userprofile%|\/root|\/home\/\w{1,20}|["'])?\/?\\?\.(?:ssh|aws|netrc|npmrc|pypirc|git-credentials|kube|gnupg|azure|docker|config[/\\](?:gcloud|gh|hub))\b(?!\/(?:known_hosts)\b)[\w./-]{0,24}["',;\s\uE000\\)\]]{1,6}(?:\w{1,12}:? ?["']?){0,2}["']?(?:~|\$home|\$\{home\}|%userprofile%|\/root|\/home\/\w{1,20}|["'])?\/?\\?\.(?:ssh|aws|netrc|npmrc|pypirc|git-credentials|kube|gnupg|azure|docker|m2|config[/\\](?:gcloud|gh|hub))\b/,
-      },
-      {
-        anchors: ['.pem', '.key', 'secret', 'credential', 'password', 'id_rsa'],
-        match:
-          /\bfind\s(?:\/|~|\$home|\/home|\/users|c:\\)\/?\s[^\n\uE000]{0,120}-i?name\s["'\\]{0,2}(?:[^\n\uE000"']{0,12})(?:\.pem|\.key|\.p12|\.pfx|\.kdbx|credential|secret|password|id_rsa|\.env|wallet)\b/,
-      },
-      {
-        anchors: ['grep', 'findstr', 'select-string'],
-        match:
-          /\bgrep\s-\w{0,6}r\w{0,6}\s(?:-\w{1,8}\s){0,3}["']?[^\n\uE000]{0,40}(?:password|passwd|secret|api_?key|token|private key)[^\n\uE000]{0,60}["']?\s(?:\/(?:home|etc|root|users|var)?|~|\$home)\/?(?=[\s"'\n\uE000]|$)/,
-      },
+      containing(`.ssh"|.ssh'|.aws"|.aws'|.gnupg"|.gnupg'|.kube"|.kube'`)`["'](~/)?\.(ssh|aws|gnupg|kube|azure|
+        docker)["'][^\uE000]{0,120}["'](~/)?\.(ssh|aws|gnupg|kube|azure|docker|netrc|npmrc|config)["'][^\uE000]{0,8}`,
+      containing('.ssh|.aws|.netrc|.npmrc|.pypirc|.git-credentials|.kube|.gnupg|gcloud|.azure')`
+        (~|\$home|\$\{home\}|%userprofile%|/root|/home/\w{1,20}|["'])/?\\?\.(ssh|aws|netrc|npmrc|pypirc|
+        git-credentials|kube|gnupg|azure|docker|bash_history|zsh_history|config[/\\](gcloud|gh|hub))\b
+        (?!/(config|known_hosts)\b)[\w./-]{0,24}["',;\s\uE000\\)\]]{1,6}(\w{1,12}:? ?["']?|# [\w ]{0,30}\s){0,2}
+        ["']?(~|\$home|\$\{home\}|%userprofile%|/root|/home/\w{1,20}|["'])?/?\\?\.(ssh|aws|netrc|npmrc|pypirc|
+        git-credentials|kube|gnupg|azure|docker|config[/\\](gcloud|gh|hub))\b(?!/known_hosts\b)[\w./-]{0,24}
+        ["',;\s\uE000\\)\]]{1,6}(\w{1,12}:? ?["']?){0,2}["']?(~|\$home|\$\{home\}|%userprofile%|/root|/home/\w{1,20}
+        |["'])?/?\\?\.(ssh|aws|netrc|npmrc|pypirc|git-credentials|kube|gnupg|azure|docker|m2|
+        config[/\\](gcloud|gh|hub))\b`,
+      regex`\bfind\s(/|~|\$home|/home|/users|c:\\)/?\s{0-120 in line}-i?name\s["'\\]{0,2}[^\n\uE000"']{0,12}
+        (\.pem|\.key|\.p12|\.pfx|\.kdbx|credential|secret|password|id_rsa|\.env|wallet)\b`,
+      regex`\bgrep\s-\w{0,6}r\w{0,6}\s(-\w{1,8}\s){0,3}["']?{0-40 in line}(password|passwd|secret|api_?key|token|
+        private key){0-60 in line}["']?\s(/(home|etc|root|users|var)?|~|\$home)/?(?=[\s"'\n\uE000]|$)`,
     ],
   },
   {
@@ -98,38 +73,14 @@ export const rules: readonly Rule[] = [
     remediation: 'Let the user sign in, or use a token made for the purpose.',
     references: ['https://attack.mitre.org/techniques/T1555/003/', 'https://attack.mitre.org/techniques/T1539/'],
     patterns: [
-      {
-        anchors: [
-          'login data',
-          'logins.json',
-          'key4.db',
-          'cookies.sqlite',
-          'browser_cookie3',
-          'cryptunprotectdata',
-          'safe storage',
-        ],
-        match:
-          /["'/\\]login data["'/\\)]|\blogins\.json\b[^\n\uE000]{0,120}|\bkey4\.db\b|\bcookies\.sqlite\b|\bcryptunprotectdata\b|\bchrome safe storage\b/,
-      },
-      {
-        anchors: [
-          'user data',
-          'google-chrome',
-          'google/chrome',
-          'default/',
-          'default\\',
-          'bravesoftware',
-          'microsoft/edge',
-          'microsoft\\edge',
-        ],
-        match:
-          /(?:google[/\\]chrome|google-chrome|brave-browser|microsoft[/\\]edge)[/\\](?:user data[/\\])?(?:default|profile \d)[/\\]["'/\\\s,+)]{0,6}(?:network[/\\])?(?:cookies|login data|web data|local storage)\b|\bdefault[/\\](?:network[/\\])?(?:cookies|login data|web data)["'/\s,)]/,
-      },
-      {
-        anchors: ['cookies', 'passwords', 'browser ', 'session tokens', 'chrome ', 'firefox '],
-        match:
-          /\b(?:steal|dump|extract|harvest|exfiltrate|grab|collect|export|upload|send)(?:s|ing)? (?:all |the |user'?s? |saved |stored ){0,3}(?:browser |chrome |firefox ){1,2}(?:session )?(?:cookies|passwords|credentials|login data|session tokens)\b/,
-      },
+      regex`["'/\\]login data["'/\\)]|\blogins\.json\b{0-120 in line}|\bkey4\.db\b|\bcookies\.sqlite\b|
+        \bcryptunprotectdata\b|\bchrome safe storage\b`,
+      regex`(google[/\\]chrome|google-chrome|brave-browser|microsoft[/\\]edge)[/\\](user data[/\\])?
+        (default|profile \d)[/\\]["'/\\\s,+)]{0,6}(network[/\\])?(cookies|login data|web data|local storage)\b|
+        \bdefault[/\\](network[/\\])?(cookies|login data|web data)["'/\s,)]`,
+      regex`\b(steal|dump|extract|harvest|exfiltrate|grab|collect|export|upload|send)(s|ing)? (all |the |user'?s? |
+        saved |stored ){0,3}(browser |chrome |firefox ){1,2}(session )?(cookies|passwords|credentials|login data|
+        session tokens)\b`,
     ],
   },
   {
@@ -143,30 +94,12 @@ export const rules: readonly Rule[] = [
     references: ['https://attack.mitre.org/techniques/T1555/001/', 'https://attack.mitre.org/techniques/T1003/'],
     patterns: [
       ...storesAsked,
-      {
-        anchors: [
-          'dump-keychain',
-          'security',
-          'comsvcs',
-          'sekurlsa',
-          'lsass',
-          'vaultcmd',
-          'secretsdump',
-          'lazagne',
-          'hklm',
-        ],
-        match:
-          /\bsecurity["',\s]{1,5}(?:dump-keychain\b|export\s-)|\bsekurlsa::|\bprocdump(?:64)?(?:\.exe)?\s[^\n\uE000]{0,40}lsass|\bcomsvcs\.dll[^\n\uE000]{0,40}minidump|\bvaultcmd\s\/list|\breg(?:\.exe)?\ssave\s"?hklm\\(?:sam|system|security)\b|\blazagne(?:\.exe|\.py)?\s(?:all|browsers)/,
-      },
-      {
-        anchors: ['--export-secret', 'export-secret-keys'],
-        match: /\bgpg2?["',\s]{1,5}(?:[\w-]{1,20}["',\s]{1,5}){0,4}--export-secret-(?:sub)?keys?\b/,
-      },
-      {
-        anchors: ['op item', '"op"', 'bw list', 'lpass', 'pass ls', 'vault items'],
-        match:
-          /["']op["'],\s?["']item["'],\s?["'](?:list|get)["']|\bbw\s(?:list items|export)\b[^\n\uE000]{0,80}--raw|\blpass\sexport\b/,
-      },
+      regex`\bsecurity["',\s]{1,5}(dump-keychain\b|export\s-)|\bsekurlsa::|\bprocdump(64)?(\.exe)?\s{0-40 in line}
+        lsass|\bcomsvcs\.dll{0-40 in line}minidump|\bvaultcmd\s/list|\breg(\.exe)?\ssave\s"?hklm\\
+        (sam|system|security)\b|\blazagne(\.exe|\.py)?\s(all|browsers)`,
+      regex`\bgpg2?["',\s]{1,5}([\w-]{1,20}["',\s]{1,5}){0,4}--export-secret-(sub)?keys?\b`,
+      regex`["']op["'],\s?["']item["'],\s?["'](list|get)["']|\bbw\s(list items|export)\b{0-80 in line}--raw|
+        \blpass\sexport\b`,
     ],
   },
   {
@@ -178,12 +111,7 @@ export const rules: readonly Rule[] = [
     why: 'A password that a script reads can be printed or passed on.',
     remediation: 'Name the entry that belongs to the skill, and nothing else.',
     references,
-    patterns: [
-      {
-        anchors: ['find-generic-password', 'find-internet-password', 'secret-tool', 'cmdkey'],
-        match: /\bfind-(?:generic|internet)-password\b|\bsecret-tool\slookup\b|\bcmdkey\s\/list\b/,
-      },
-    ],
+    patterns: [regex`\bfind-(generic|internet)-password\b|\bsecret-tool\slookup\b|\bcmdkey\s/list\b`],
   },
   {
     id: 'wallet-read',
@@ -195,24 +123,10 @@ export const rules: readonly Rule[] = [
     remediation: 'Let the user sign each transaction with a wallet of their own.',
     references: ['https://attack.mitre.org/techniques/T1657/', ...references],
     patterns: [
-      {
-        anchors: [
-          'wallet.dat',
-          'exodus',
-          'nkbihfbeogaeaoehlefnkodbefgpgknn',
-          'electrum',
-          '.ethereum',
-          'solana/id.json',
-          'atomic',
-        ],
-        match:
-          /\bnkbihfbeogaeaoehlefnkodbefgpgknn\b|\bwallet\.dat\b|(?:\.electrum|exodus|atomic|electrum)[/\\](?:wallets|exodus\.wallet|local storage)\b|\.ethereum[/\\]keystore\b/,
-      },
-      {
-        anchors: ['seed phrase', 'recovery phrase', 'private key', 'mnemonic'],
-        match:
-          /\b(?:steal|harvest|exfiltrate|grab|upload|scan for|search for|collect)(?:s|ing)? (?:\w{1,12} ){0,4}?(?:wallet |crypto )?(?:seed phrases?|recovery phrases?|mnemonics?|wallet (?:private )?keys?)\b/,
-      },
+      regex`\bnkbihfbeogaeaoehlefnkodbefgpgknn\b|\bwallet\.dat\b|(\.electrum|exodus|atomic|electrum)[/\\]
+        (wallets|exodus\.wallet|local storage)\b|\.ethereum[/\\]keystore\b`,
+      regex`\b(steal|harvest|exfiltrate|grab|upload|scan for|search for|collect)(s|ing)? {0-4 words}
+        (wallet |crypto )?(seed phrases?|recovery phrases?|mnemonics?|wallet (private )?keys?)\b`,
     ],
   },
   {
@@ -225,15 +139,8 @@ export const rules: readonly Rule[] = [
     remediation: 'Ask for the one account that matters, with `id` or `getent`.',
     references: ['https://attack.mitre.org/techniques/T1003/008/', ...references],
     patterns: [
-      {
-        anchors: ['/etc/passwd', '/etc/shadow'],
-        match: {
-          first: /\b(?:cat|less|head|tail|read|open|curl|cp|access|get|base64|send|dump|copy|post|upload)\b/,
-          last: /\/etc\/(?:passwd|shadow|gshadow)\b/,
-          stop: commandStop,
-          withinMax: 60,
-        },
-      },
+      within(60, commandStop)`\b(cat|less|head|tail|read|open|curl|cp|access|get|base64|send|dump|copy|post|upload)\b
+        … /etc/(passwd|shadow|gshadow)\b`,
     ],
   },
   {
@@ -246,16 +153,9 @@ export const rules: readonly Rule[] = [
     remediation: 'Ask the user for the command in question.',
     references: ['https://attack.mitre.org/techniques/T1552/003/'],
     patterns: [
-      {
-        anchors: ['_history', 'consolehost_history', 'fish_history'],
-        match: {
-          first:
-            /\b(?:cat|tail|head|grep|read|open|cp|copy|get-content|type|collect|strings|less|expanduser|readfile(?:sync)?)\b/,
-          last: /\.(?:bash|zsh|sh|python|mysql|psql|node_repl)_history\b|\bconsolehost_history\.txt\b|\bfish_history\b/,
-          stop: commandStop,
-          withinMax: 60,
-        },
-      },
+      within(60, commandStop)`\b(cat|tail|head|grep|read|open|cp|copy|get-content|type|collect|strings|less|
+        expanduser|readfile(sync)?)\b
+        … \.(bash|zsh|sh|python|mysql|psql|node_repl)_history\b|\bconsolehost_history\.txt\b|\bfish_history\b`,
     ],
   },
   {
@@ -268,11 +168,9 @@ export const rules: readonly Rule[] = [
     remediation: 'Use the cloud’s own library, which asks for them when it needs them.',
     references: ['https://attack.mitre.org/techniques/T1552/005/', 'https://cwe.mitre.org/data/definitions/918.html'],
     patterns: [
-      {
-        anchors: ['169.254.169.254', 'metadata.google.internal', '169.254.170.2'],
-        match:
-          /(?:169\.254\.169\.254|metadata\.google\.internal|169\.254\.170\.2)\/(?:latest\/(?:meta-data\/iam|user-data|api\/token)|computemetadata\/v1\/[\w/-]{0,60}(?:token|service-accounts)|metadata\/identity|v2\/credentials|latest\/meta-data\/?(?=["'\s]))/,
-      },
+      regex`(169\.254\.169\.254|metadata\.google\.internal|169\.254\.170\.2)/
+        (latest/(meta-data/iam|user-data|api/token)|computemetadata/v1/[\w/-]{0,60}(token|service-accounts)|
+        metadata/identity|v2/credentials|latest/meta-data/?(?=["'\s]))`,
     ],
   },
 ]

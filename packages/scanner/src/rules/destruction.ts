@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { homeDeleted } from './system-flows.ts'
+import { containing, regex } from '../regex.ts'
 
 const category = 'destruction'
 const references = ['https://attack.mitre.org/techniques/T1485/', 'https://attack.mitre.org/techniques/T1561/']
@@ -18,15 +19,14 @@ export const rules: readonly Rule[] = [
     references,
     patterns: [
       ...homeDeleted,
-      {
-        anchors: ['rm -', '"rm"', 'rmtree', 'remove-item', 'rd /s', 'del /', 'rmsync', 'fs.rm'],
-        match:
-          /\brm\s(?:-[\w-]{1,20}\s){0,2}(?:-\w{0,4}(?:r\w{0,2}f|f\w{0,2}r)\w{0,3}|-r\s-f|-f\s-r|--recursive\s--force)\s(?:--no-preserve-root\s)?["']?(?:\/(?:\s?\.)?|~\/?|\$\{?home\}?\/?|\/(?:home|users|etc|usr|var|bin|boot|lib|root|opt|system)\/?)["']?(?=\s|$|[\n\uE000;&|)]|2?>|\.(?:\s|$|\uE000))|--no-preserve-root\b|\bshutil\.rmtree\s?\(\s?(?:["']\/["']|os\.path\.expanduser\(\s?["']~["']\)|path\.home\(\))|\bremove-item\s[^\n\uE000]{0,30}(?:c:\\|\$home|\$env:userprofile)["']?\s[^\n\uE000]{0,20}-recurse|\b(?:rd|rmdir)\s\/s\s\/q\s["']?(?:c:\\|%userprofile%|%systemroot%)["']?(?=\s|$)|\bdel\s\/[fsq]\s(?:\/[fsq]\s){1,2}c:\\/,
-      },
-      {
-        anchors: ['find /', 'find ~'],
-        match: /\bfind\s(?:\/|~|\$home)\s[^\n\uE000]{0,40}(?:-delete\b|-exec\s(?:rm|shred)\b)/,
-      },
+      containing('rm -|"rm"|rmtree|remove-item|rd /s|del /|rmsync|fs.rm')`\brm\s(-[\w-]{1,20}\s){0,2}
+        (-\w{0,4}(r\w{0,2}f|f\w{0,2}r)\w{0,3}|-r\s-f|-f\s-r|--recursive\s--force)\s(--no-preserve-root\s)?["']?
+        (/(\s?\.)?|~/?|\$\{?home\}?/?|/(home|users|etc|usr|var|bin|boot|lib|root|opt|system)/?)["']?
+        (?=\s|$|[\n\uE000;&|)]|2?>|\.(\s|$|\uE000))|--no-preserve-root\b|\bshutil\.rmtree\s?\(\s?
+        (["']/["']|os\.path\.expanduser\(\s?["']~["']\)|path\.home\(\))|\bremove-item\s{0-30 in line}(c:\\|\$home|
+        \$env:userprofile)["']?\s{0-20 in line}-recurse|\b(rd|rmdir)\s/s\s/q\s["']?(c:\\|%userprofile%|%systemroot%)
+        ["']?(?=\s|$)|\bdel\s/[fsq]\s(/[fsq]\s){1,2}c:\\`,
+      regex`\bfind\s(/|~|\$home)\s{0-40 in line}(-delete\b|-exec\s(rm|shred)\b)`,
     ],
   },
   {
@@ -39,22 +39,12 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
-      {
-        anchors: [
-          '/dev/',
-          'shred',
-          'wipefs',
-          'format ',
-          'diskpart',
-          'srm ',
-          'wipe ',
-          'sfill',
-          'clear-disk',
-          'cipher /w',
-        ],
-        match:
-          /\bdd\sif=\/dev\/(?:zero|u?random)\sof=["']?(?:\/dev\/(?:sd|nvme|hd|vd|disk|mmcblk|xvd)|\$\{?\w)|(?<!\w)>\s?\/dev\/(?:sd[a-z]|nvme\d|disk\d|hda)\b|\bshred\s[^\n\uE000]{0,30}\/dev\/(?:sd|nvme|disk|hd)|\bformat(?:\.com)?\sc:(?:\s\/|\s?$)|\bclear-disk\b[^\n\uE000]{0,40}-removedata|\b(?:mkfs(?:\.\w{2,5})?|mkswap|mke2fs|wipefs|sgdisk|blkdiscard)\s(?:--?[\w-]{1,12}\s(?:[\w.:-]{1,20}\s)?){0,4}["']?\/dev\/(?:sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|r?disk\d|md\d|mapper\/)|\b(?:srm|wipe)\s-\w{2,5}\s["']?[\w$/~]|\bsfill\s-/,
-      },
+      containing('/dev/|shred|wipefs|format |diskpart|srm |wipe |sfill|clear-disk|cipher /w')`
+        \bdd\sif=/dev/(zero|u?random)\sof=["']?(/dev/(sd|nvme|hd|vd|disk|mmcblk|xvd)|\$\{?\w)|
+        (?<!\w)>\s?/dev/(sd[a-z]|nvme\d|disk\d|hda)\b|\bshred\s{0-30 in line}/dev/(sd|nvme|disk|hd)|
+        \bformat(\.com)?\sc:(\s/|\s?$)|\bclear-disk\b{0-40 in line}-removedata|\b(mkfs(\.\w{2,5})?|mkswap|mke2fs|
+        wipefs|sgdisk|blkdiscard)\s(--?[\w-]{1,12}\s([\w.:-]{1,20}\s)?){0,4}["']?/dev/(sd[a-z]|hd[a-z]|vd[a-z]|
+        xvd[a-z]|nvme\d|mmcblk\d|r?disk\d|md\d|mapper/)|\b(srm|wipe)\s-\w{2,5}\s["']?[\w$/~]|\bsfill\s-`,
     ],
   },
   {
@@ -67,16 +57,10 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove it.',
     references: ['https://attack.mitre.org/techniques/T1486/', 'https://attack.mitre.org/techniques/T1490/'],
     patterns: [
-      {
-        anchors: ['vssadmin', 'shadowcopy', 'wbadmin', 'bcdedit', 'tmutil', 'win32_shadowcopy'],
-        match:
-          /\bvssadmin(?:\.exe)?\sdelete\sshadows\b|\bwmic\sshadowcopy\sdelete\b|\bwbadmin\sdelete\scatalog\b|\bbcdedit\b[^\n\uE000]{0,40}recoveryenabled\sno\b|\bwin32_shadowcopy\b[^\n\uE000]{0,60}delete/,
-      },
-      {
-        anchors: ['your files have been', 'all your files', 'your files are encrypted'],
-        match:
-          /\b(?:all )?your files (?:have been|are|were) (?:\w{1,12} )?encrypted\b[^\uE000]{0,160}\b(?:bitcoin|btc|monero|xmr|pay|wallet|ransom)\b/,
-      },
+      regex`\bvssadmin(\.exe)?\sdelete\sshadows\b|\bwmic\sshadowcopy\sdelete\b|\bwbadmin\sdelete\scatalog\b|
+        \bbcdedit\b{0-40 in line}recoveryenabled\sno\b|\bwin32_shadowcopy\b{0-60 in line}delete`,
+      regex`\b(all )?your files (have been|are|were) {0-1 words}encrypted\b[^\uE000]{0,160}\b(bitcoin|btc|monero|xmr|
+        pay|wallet|ransom)\b`,
     ],
   },
   {
@@ -89,11 +73,8 @@ export const rules: readonly Rule[] = [
     remediation: 'End the one process that the skill started, by its number.',
     references: ['https://attack.mitre.org/techniques/T1489/'],
     patterns: [
-      {
-        anchors: ['kill', 'taskkill'],
-        match:
-          /\bkill\s-(?:9|kill|sigkill)\s-1\b|\bpkill\s-(?:9|kill|sigkill)\s-u\s|\bkillall\s-(?:9|kill|sigkill)\s(?:bash|sh|zsh|-u)\b/,
-      },
+      regex`\bkill\s-(9|kill|sigkill)\s-1\b|\bpkill\s-(9|kill|sigkill)\s-u\s|\bkillall\s-(9|kill|sigkill)\s
+        (bash|sh|zsh|-u)\b`,
     ],
   },
   {
@@ -106,23 +87,12 @@ export const rules: readonly Rule[] = [
     remediation: 'Ask before it, and name what it is about.',
     references: ['https://cwe.mitre.org/data/definitions/732.html'],
     patterns: [
-      {
-        anchors: [
-          'rm -',
-          'git push',
-          'reset --hard',
-          'drop database',
-          'drop table',
-          'auto-approve',
-          'system prune',
-          'remove-item',
-          'rmtree',
-          'delete namespace',
-          'clean -',
-        ],
-        match:
-          /\brm\s-\w{0,4}(?:rf|fr)\w{0,3}\s["']?[\w$~/.{]|\bgit\spush\s[^\n\uE000]{0,40}(?:--force(?!-with)|-f)\b|\bgit\sreset\s--hard\b|\bdrop\s(?:database|table|schema)\s\w|\bterraform\s(?:destroy|apply)\s[^\n\uE000]{0,30}-auto-approve|\bdocker\ssystem\sprune\s[^\n\uE000]{0,12}-\w{0,2}[af]|\bremove-item\s[^\n\uE000]{0,60}-recurse|\bshutil\.rmtree\s?\(|\bkubectl\sdelete\s(?:namespace|ns|pvc|all)\b|\bgit\sclean\s-\w{0,3}f/,
-      },
+      containing(`rm -|git push|reset --hard|drop database|drop table|auto-approve|system prune|remove-item|rmtree|
+        delete namespace|clean -`)`\brm\s-\w{0,4}(rf|fr)\w{0,3}\s["']?[\w$~/.{]|\bgit\spush\s{0-40 in line}
+        (--force(?!-with)|-f)\b|\bgit\sreset\s--hard\b|\bdrop\s(database|table|schema)\s\w|
+        \bterraform\s(destroy|apply)\s{0-30 in line}-auto-approve|\bdocker\ssystem\sprune\s{0-12 in line}-\w{0,2}
+        [af]|\bremove-item\s{0-60 in line}-recurse|\bshutil\.rmtree\s?\(|\bkubectl\sdelete\s(namespace|ns|pvc|all)\b
+        |\bgit\sclean\s-\w{0,3}f`,
     ],
   },
 ]

@@ -1,6 +1,7 @@
 import type { Combination, Fact, Rule } from '../rule.ts'
 import { answerRun } from './remote-flows.ts'
 import { requestRun } from './system-flows.ts'
+import { regex, within } from '../regex.ts'
 
 const category = 'remote-code'
 const references = [
@@ -23,40 +24,24 @@ export const rules: readonly Rule[] = [
     references,
     patterns: [
       ...answerRun,
-      {
-        anchors: ['exec', 'eval', 'function(', 'compile', 'loads', 'system', 'instance_eval'],
-        match:
-          /(?<![.\w])(?:exec|eval|new function|function|compile|os\.system|subprocess\.\w{3,12}|pickle\.loads|marshal\.loads|dill\.loads|vm\.runin\w{3,12}|execsync|instance_eval|yaml\.(?:load|unsafe_load))\s?\(\s?(?:await\s)?\(?[^\n\uE000;]{0,40}\b(?:urlopen\s?\(|requests\.(?:get|post)\s?\(|httpx\.(?:get|post)\s?\(|fetch\s?\(\s?["'h]|axios\.get\s?\(|file_get_contents\s?\(\s?["']https?|open-uri|uri\.open\s?\(|net::http\.get|\.downloadstring\s?\()/,
-      },
-      {
-        anchors: ['eval', 'exec', 'function(', 'loads'],
-        match: {
-          first: /\b(?:requests\.get|httpx\.get|urlopen|axios\.get|fetch)\s?\(\s?[^\n\uE000]{1,80}/,
-          last: /(?<![.\w])(?:exec|eval|new function)\s?\(\s?(?:await\s)?(?:r|res|resp|response|code|payload|body|data|script|text|content|remote\w{0,12}|src|source)(?:\.(?:text|content|data|read\(\)|decode\([^\n)]{0,10}\)|body|text\(\))){0,2}\s?[,)]|\bpickle\.loads\s?\(\s?(?:r|res|resp|response|data|payload|content)\b/,
-          stop: /\uE000\uE000/,
-          withinMax: 240,
-        },
-      },
-      {
-        anchors: ['execsync', 'subprocess', 'os.system', 'check_output'],
-        match: {
-          first:
-            /\b(?:payload|script|code|cmd|command|stage\d?|body)\s?=\s?(?:await\s)?(?:execsync|subprocess\.check_output|requests\.get|urlopen|urllib\.request\.urlopen)\s?\(\s?[^\n\uE000]{0,60}(?:curl|wget|http|url)/,
-          last: /\b(?:execsync|os\.system|subprocess\.\w{3,12}|exec|eval|spawnsync)\s?\(\s?(?:payload|script|code|cmd|command|stage\d?|body)\b/,
-          stop: /\uE000\uE000/,
-          withinMax: 200,
-        },
-      },
-      {
-        anchors: ['.then('],
-        match:
-          /\bfetch\s?\([^\n\uE000]{1,80}\.then\s?\([^\n\uE000]{1,60}\.then\s?\(\s?(?:eval\b|\(?\w{1,10}\)?\s?=>\s?(?:eval|new function|function)\s?\()/,
-      },
-      {
-        anchors: ['import(', 'import ', 'require('],
-        match:
-          /\bimport\s?\(\s?["']https?:\/\/(?!esm\.sh|cdn\.jsdelivr|unpkg|deno\.land|cdn\.skypack|esm\.run|jsr\.io)[\w.-]{4,60}|\bimport\s?\(\s?["']data:text\/javascript/,
-      },
+      regex`(?<![.\w])(exec|eval|new function|function|compile|os\.system|subprocess\.\w{3,12}|pickle\.loads|
+        marshal\.loads|dill\.loads|vm\.runin\w{3,12}|execsync|instance_eval|yaml\.(load|unsafe_load))\s?\(\s?
+        (await\s)?\(?[^\n\uE000;]{0,40}\b(urlopen\s?\(|requests\.(get|post)\s?\(|httpx\.(get|post)\s?\(|
+        fetch\s?\(\s?["'h]|axios\.get\s?\(|file_get_contents\s?\(\s?["']https?|open-uri|uri\.open\s?\(|
+        net::http\.get|\.downloadstring\s?\()`,
+      within(240, /\uE000\uE000/)`\b(requests\.get|httpx\.get|urlopen|axios\.get|fetch)\s?\(\s?{1-80 in line}
+        … (?<![.\w])(exec|eval|new function)\s?\(\s?(await\s)?(r|res|resp|response|code|payload|body|data|script|
+        text|content|remote\w{0,12}|src|source)(\.(text|content|data|read\(\)|decode\([^\n)]{0,10}\)|body|
+        text\(\))){0,2}\s?[,)]|\bpickle\.loads\s?\(\s?(r|res|resp|response|data|payload|content)\b`,
+      within(200, /\uE000\uE000/)`\b(payload|script|code|cmd|command|stage\d?|body)\s?=\s?(await\s)?
+        (execsync|subprocess\.check_output|requests\.get|urlopen|urllib\.request\.urlopen)\s?\(\s?{0-60 in line}
+        (curl|wget|http|url)
+        … \b(execsync|os\.system|subprocess\.\w{3,12}|exec|eval|spawnsync)\s?\(\s?(payload|script|code|cmd|command|
+        stage\d?|body)\b`,
+      regex`\bfetch\s?\({1-80 in line}\.then\s?\({1-60 in line}\.then\s?\(\s?
+        (eval\b|\(?\w{1,10}\)?\s?=>\s?(eval|new function|function)\s?\()`,
+      regex`\bimport\s?\(\s?["']https?://(?!esm\.sh|cdn\.jsdelivr|unpkg|deno\.land|cdn\.skypack|esm\.run|jsr\.io)
+        [\w.-]{4,60}|\bimport\s?\(\s?["']data:text/javascript`,
     ],
   },
   {
@@ -70,16 +55,11 @@ export const rules: readonly Rule[] = [
     references,
     patterns: [
       ...requestRun,
-      {
-        anchors: ['child_process'],
-        match:
-          /["'`:=]\s?(?:return )?(?:global\.)?(?:process\.mainmodule\.)?require\s?\(\s?\\?["']child_process\\?["']\s?\)\.(?:exec|spawn)\w{0,8}\s?\(/,
-      },
-      {
-        anchors: ['import', 'globals', 'subclasses', 'mro', 'popen'],
-        match:
-          /\b(?:__)?import(?:__)?\s?\(\s?\\?["'](?:os|subprocess|pty|socket|urllib\.request|requests)\\?["']\s?\)\.(?:system|popen|call|run|check_output|spawn|getoutput|urlopen|post|get)\s?\(|\bclass(?:__)?\.(?:__)?mro(?:__)?\b[^\n\uE000]{0,40}subclasses|\.(?:__)?globals(?:__)?\b[^\n\uE000]{0,60}\bpopen\s?\(/,
-      },
+      regex`["'\x60:=]\s?(return )?(global\.)?(process\.mainmodule\.)?require\s?\(\s?\\?["']child_process\\?["']\s?
+        \)\.(exec|spawn)\w{0,8}\s?\(`,
+      regex`\b(__)?import(__)?\s?\(\s?\\?["'](os|subprocess|pty|socket|urllib\.request|requests)\\?["']\s?\)\.
+        (system|popen|call|run|check_output|spawn|getoutput|urlopen|post|get)\s?\(|\bclass(__)?\.(__)?mro(__)?\b
+        {0-40 in line}subclasses|\.(__)?globals(__)?\b{0-60 in line}\bpopen\s?\(`,
     ],
   },
   {
@@ -92,21 +72,10 @@ export const rules: readonly Rule[] = [
     remediation,
     references: [...references, 'https://cwe.mitre.org/data/definitions/78.html'],
     patterns: [
-      {
-        anchors: [
-          'eval',
-          'exec',
-          'shell=true',
-          'shell: true',
-          'yaml.load',
-          'pickle.load',
-          'bash -c',
-          'sh -c',
-          'new function',
-        ],
-        match:
-          /(?<![.\w])(?:eval|exec)\s?\(\s?(?:sys\.argv|input\s?\(|\w{1,20}\[|args?\b|user_?input|expr(?:ession)?\b|code\b|request\.|req\.|config\b|rule\b|f["'])|\bshell\s?=\s?true\b|\bshell\s?:\s?true\b|\byaml\.(?:load\s?\((?![^\n\uE000]{0,80}safe)|unsafe_load)|\bpickle\.loads?\s?\(|\b(?:ba)?sh -c\s["']?\$\{?\w|\bnew function\s?\(\s?\w/,
-      },
+      regex`(?<![.\w])(eval|exec)\s?\(\s?(sys\.argv|input\s?\(|\w{1,20}\[|args?\b|user_?input|expr(ession)?\b|code\b|
+        request\.|req\.|config\b|rule\b|f["'])|\bshell\s?=\s?true\b|\bshell\s?:\s?true\b|
+        \byaml\.(load\s?\((?!{0-80 in line}safe)|unsafe_load)|\bpickle\.loads?\s?\(|\b(ba)?sh -c\s["']?\$\{?\w|
+        \bnew function\s?\(\s?\w`,
     ],
   },
 ]
@@ -115,41 +84,18 @@ export const facts: readonly Fact[] = [
   {
     id: 'fetches-text',
     patterns: [
-      {
-        anchors: [
-          'urlopen',
-          'requests.get',
-          'httpx.get',
-          'fetch(',
-          'axios.get',
-          'http.get',
-          'https.get',
-          'urlretrieve',
-          'fetch (',
-        ],
-        match:
-          /\burlopen\s?\(|\brequests\.get\s?\(|\bhttpx\.get\s?\(|\bfetch\s?\(\s?["'`h$u]|\baxios\.get\s?\(|\bhttps?\.get\s?\(|\burlretrieve\s?\(/,
-      },
+      regex`\burlopen\s?\(|\brequests\.get\s?\(|\bhttpx\.get\s?\(|\bfetch\s?\(\s?["'\x60h$u]|\baxios\.get\s?\(|
+        \bhttps?\.get\s?\(|\burlretrieve\s?\(`,
     ],
   },
   {
     id: 'runs-text',
     patterns: [
-      {
-        anchors: [
-          'eval',
-          'exec',
-          'new function',
-          'os.system',
-          'shell=true',
-          'popen',
-          'chmod',
-          'subprocess',
-          'startfile',
-        ],
-        match:
-          /(?<![.\w])(?:eval|exec)\s?\(\s?(?!["'`)])[\w([{]|\bnew function\s?\(\s?\w|\bos\.(?:system|popen)\s?\(\s?(?!["'f`])\w|\bshell\s?=\s?true\b|\bexecsync\s?\(\s?(?!["'`])\w|\bsubprocess\.(?:run|popen|call)\s?\(\s?\[?\s?\w{0,16}(?:path|file|dest|tmp|binary|exe)\b|\b(?:subprocess\.\w{3,12}|os\.system|popen|exec\w{0,8}|spawn\w{0,4})\s?\([^\n\uE000]{0,40}["'\s](?:\/tmp|\/var\/tmp|\/dev\/shm)\/|\bos\.startfile\s?\(|\bchmod(?:sync)?\s?\([^\n\uE000]{1,60}0?o?7\d\d/,
-      },
+      regex`(?<![.\w])(eval|exec)\s?\(\s?(?!["'\x60)])[\w([{]|\bnew function\s?\(\s?\w|\bos\.(system|popen)\s?\(\s?
+        (?!["'f\x60])\w|\bshell\s?=\s?true\b|\bexecsync\s?\(\s?(?!["'\x60])\w|\bsubprocess\.(run|popen|call)\s?\(\s?
+        \[?\s?\w{0,16}(path|file|dest|tmp|binary|exe)\b|\b(subprocess\.\w{3,12}|os\.system|popen|exec\w{0,8}|
+        spawn\w{0,4})\s?\({0-40 in line}["'\s](/tmp|/var/tmp|/dev/shm)/|\bos\.startfile\s?\(|\bchmod(sync)?\s?\(
+        {1-60 in line}0?o?7\d\d`,
     ],
   },
 ]

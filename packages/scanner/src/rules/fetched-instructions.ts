@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { regex, within } from '../regex.ts'
 
 const category = 'remote-code'
 const references = [
@@ -19,36 +20,22 @@ export const rules: readonly Rule[] = [
     remediation: 'Put the instructions into the skill, so that what was looked at is what is followed.',
     references,
     patterns: [
-      {
-        anchors: ['.md', '.txt', '.mdc', '.prompt'],
-        match: {
-          first:
-            /\b(?:fetch|download|curl|wget|get|retrieve|load|read|pull|check|re-?fetch|visit|open|pull down)(?:es|s|ing)?\b[^\n\uE000]{0,60}https?:\/\/(?!localhost|127\.)[\w.-]{4,60}\/\S{0,100}?\.(?:md|txt|mdc|prompt)\b/,
-          last: /\b(?:and|then|to) (?:then |strictly |always |immediately |carefully )?(?:follow|execute|obey|apply|adopt|comply with|do what|act on|carry out|perform|use (?:it|them) as|treat (?:it|them|the (?:output|content|answer)) as)(?:s|ing)?\b/,
-          stop: /\uE000/,
-          withinMax: 100,
-        },
-      },
-      {
-        anchors: ['follow', 'execute', 'obey', 'carry out', 'apply'],
-        match: {
-          first:
-            /\b(?:follow|execute|obey|carry out|apply)(?:s|ing)? (?:all |any |the |whatever |every |its )?(?:latest |current |remote |returned |fetched |downloaded |additional |further |new ){0,2}(?:instructions?|steps|commands?|directives?|prompts?|tasks|rules)\b/,
-          last: /\b(?:from|at|in|on|returned by|received from|provided by|hosted (?:at|on)) (?:the )?(?:\w{1,16} ){0,3}?["'<([]?https?:\/\/(?!localhost|127\.)[\w-]/,
-          stop: /\uE000|\n|[.!?]\s/,
-          withinMax: 30,
-        },
-      },
-      {
-        anchors: ['follow', 'execute', 'obey', 'carry out', 'act on'],
-        match: {
-          first:
-            /\b(?:fetch|download|curl|wget|get|retrieve|load|pull|poll|check|query)(?:es|s|ing)?\b[^\n\uE000]{0,40}https?:\/\/(?!localhost|127\.)[\w.-]{4,60}(?:\/\S{0,80})?/,
-          last: /\b(?:and|then) (?:then |strictly |always |immediately |exactly )?(?:follow|execute|obey|carry out|act on) (?:all |any |the |its |those |these |whatever |every )?(?:latest |returned |fetched |downloaded |additional ){0,2}(?:instructions?|commands?|directives?|prompts?|steps|response|content|them\b|it\b)/,
-          stop: /\uE000|[.!?]\s/,
-          withinMax: 100,
-        },
-      },
+      within(100, /\uE000/)`\b(fetch|download|curl|wget|get|retrieve|load|read|pull|check|re-?fetch|visit|open|
+        pull down)(es|s|ing)?\b{0-60 in line}https?://(?!localhost|127\.)[\w.-]{4,60}/\S{0,100}?\.
+        (md|txt|mdc|prompt)\b
+        … \b(and|then|to) (then |strictly |always |immediately |carefully )?(follow|execute|obey|apply|adopt|
+        comply with|do what|act on|carry out|perform|use (it|them) as|
+        treat (it|them|the (output|content|answer)) as)(s|ing)?\b`,
+      within(30, /\uE000|\n|[.!?]\s/)`\b(follow|execute|obey|carry out|apply)(s|ing)? (all |any |the |whatever |
+        every |its )?(latest |current |remote |returned |fetched |downloaded |additional |further |new ){0,2}
+        (instructions?|steps|commands?|directives?|prompts?|tasks|rules)\b
+        … \b(from|at|in|on|returned by|received from|provided by|hosted (at|on)) (the )?{0-3 words}["'<([]?https?://
+        (?!localhost|127\.)[\w-]`,
+      within(100, /\uE000|[.!?]\s/)`\b(fetch|download|curl|wget|get|retrieve|load|pull|poll|check|query)(es|s|ing)?\b
+        {0-40 in line}https?://(?!localhost|127\.)[\w.-]{4,60}(/\S{0,80})?
+        … \b(and|then) (then |strictly |always |immediately |exactly )?(follow|execute|obey|carry out|act on) (all |
+        any |the |its |those |these |whatever |every )?(latest |returned |fetched |downloaded |additional ){0,2}
+        (instructions?|commands?|directives?|prompts?|steps|response|content|them\b|it\b)`,
     ],
   },
   {
@@ -61,11 +48,8 @@ export const rules: readonly Rule[] = [
     remediation: 'Publish a new version, and let the user update.',
     references,
     patterns: [
-      {
-        anchors: ['skill.md', 'heartbeat.md', 'claude.md', 'agents.md', 'soul.md'],
-        match:
-          /\b(?:curl|wget|iwr|irm)\b[^\n\uE000|]{0,160}(?:>|-o|--output|-outfile)\s?["']?[\w~$/{}.-]{0,80}(?:skill|heartbeat|claude|agents|soul)\.md\b/,
-      },
+      regex`\b(curl|wget|iwr|irm)\b[^\n\uE000|]{0,160}(>|-o|--output|-outfile)\s?["']?[\w~$/{}.-]{0,80}
+        (skill|heartbeat|claude|agents|soul)\.md\b`,
     ],
   },
 ]

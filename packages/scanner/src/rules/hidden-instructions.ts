@@ -1,6 +1,7 @@
 import type { Rule } from '../rule.ts'
 import { systemWordings } from './limit-wordings.ts'
 import { byAuthor, passageStop } from './words.ts'
+import { containing, regex, within } from '../regex.ts'
 
 const category = 'hidden-instructions'
 const references = [
@@ -10,8 +11,18 @@ const references = [
 ]
 
 /** What an instruction to an agent looks like where nobody but the agent reads it. */
-const order =
-  /\b(?:(?:ignore|disregard|forget|override) (?:all |any |the |your |every )?(?:previous|prior|above|other|system|earlier|safety|user|instructions?)|you must (?:also|now|always|never|ignore|execute|run|send|read|call|include) |(?:do not|don't|never) (?:tell|inform|mention|reveal|notify|show (?:this )?to)|(?:secretly|covertly) \w|silently (?:send|run|execute|perform|read|collect|upload|copy|post|append|install|download)|system (?:override|prompt|message|instructions?|note)\b|(?:hidden|secret|real|actual|true|important|new|special|additional|agent|assistant|ai|claude|llm|model) (?:\w{1,12} )?instructions?\b(?! (?:above|below|here)? ?-->)|(?:note|message|instructions?|attention|directive)s? (?:to|for) (?:the |all |any |your )?(?:ai|agents?|assistants?|llms?|models?|claude|scanner|reviewer|language models?)\b|(?:send|post|upload|forward|exfiltrate|transmit|curl|append|leak) [^<>]{1,80}(?:https?:\/\/|~\/\.|\.env\b|credential|password|api[ _-]?key|token|secret|conversation|\.ssh)|(?:read|cat|open|include) [^<>]{0,40}(?:~\/\.|\.ssh|\.env\b|credentials|\/etc\/passwd)|(?:curl|wget) [^<>]{1,120}\|\s?(?:ba|z)?sh\b|when (?:an |the |any |you,? the )?(?:ai|agent|assistant|llm|model|claude) (?:reads|sees|processes|encounters|parses|loads)|as an? (?:ai|llm|language model),? you|you are (?:now|an? (?:ai|unrestricted)))/
+const order = regex`\b((ignore|disregard|forget|override) (all |any |the |your |every )?
+  (previous|prior|above|other|system|earlier|safety|user|instructions?)|you must (also|now|always|never|ignore|
+  execute|run|send|read|call|include) |(do not|don't|never) (tell|inform|mention|reveal|notify|show (this )?to)|
+  (secretly|covertly) \w|silently (send|run|execute|perform|read|collect|upload|copy|post|append|install|download)|
+  system (override|prompt|message|instructions?|note)\b|(hidden|secret|real|actual|true|important|new|special|
+  additional|agent|assistant|ai|claude|llm|model) {0-1 words}instructions?\b(?! (above|below|here)? ?-->)|
+  (note|message|instructions?|attention|directive)s? (to|for) (the |all |any |your )?(ai|agents?|assistants?|llms?|
+  models?|claude|scanner|reviewer|language models?)\b|(send|post|upload|forward|exfiltrate|transmit|curl|append|
+  leak) [^<>]{1,80}(https?://|~/\.|\.env\b|credential|password|api[ _-]?key|token|secret|conversation|\.ssh)|
+  (read|cat|open|include) [^<>]{0,40}(~/\.|\.ssh|\.env\b|credentials|/etc/passwd)|(curl|wget) [^<>]{1,120}\|\s?
+  (ba|z)?sh\b|when (an |the |any |you,? the )?(ai|agent|assistant|llm|model|claude) (reads|sees|processes|encounters
+  |parses|loads)|as an? (ai|llm|language model),? you|you are (now|an? (ai|unrestricted)))`
 
 /** Instructions that a reader of the rendered page does not see. */
 export const hiddenInstructions: readonly Rule[] = [
@@ -26,11 +37,8 @@ export const hiddenInstructions: readonly Rule[] = [
     references,
     regardless: true,
     patterns: [
-      { anchors: ['<!--'], match: { first: /<!--/, last: order, stop: /-->/, withinMax: 600 } },
-      {
-        anchors: ['[//]:', '[comment]:', '[_metadata'],
-        match: { first: /\[(?:\/\/|comment|_metadata[\w:]{0,20})\]:/, last: order, stop: /\n|\uE000/, withinMax: 200 },
-      },
+      within(600, /-->/)`<!-- … ${order}`,
+      within(200, /\n|\uE000/, '[//]:|[comment]:|[_metadata')`\[(//|comment|_metadata[\w:]{0,20})\]: … ${order}`,
     ],
   },
   {
@@ -44,16 +52,10 @@ export const hiddenInstructions: readonly Rule[] = [
     references,
     regardless: true,
     patterns: [
-      {
-        anchors: ['display', 'visibility', 'font-size', 'opacity', 'color', 'hidden'],
-        match: {
-          first:
-            /<\w{1,12}[^<>]{0,80}(?:display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?[01](?:px|pt|em|rem)?\b|opacity\s?:\s?0(?![.\d][1-9])|color\s?:\s?(?:white|#fff(?:fff)?|transparent|rgba?\(255)|\shidden\b)[^<>]{0,80}>/,
-          last: order,
-          stop: /<\/(?:div|span|p|font|small|section)>/,
-          withinMax: 300,
-        },
-      },
+      within(300, regex`</(div|span|p|font|small|section)>`)`<\w{1,12}[^<>]{0,80}(display\s?:\s?none|
+        visibility\s?:\s?hidden|font-size\s?:\s?[01](px|pt|em|rem)?\b|opacity\s?:\s?0(?![.\d][1-9])|
+        color\s?:\s?(white|#fff(fff)?|transparent|rgba?\(255)|\shidden\b)[^<>]{0,80}>
+        … ${order}`,
     ],
   },
   {
@@ -66,45 +68,25 @@ export const hiddenInstructions: readonly Rule[] = [
     remediation: 'Write for both readers, or remove the passage.',
     references,
     patterns: [
-      {
-        anchors: [
-          'invisible',
-          'cannot see',
-          "can't see",
-          'not visible',
-          'hidden from',
-          'only visible to',
-          'visible only to',
-          'only the ai',
-          'only the model',
-          'only the agent',
-          'not see',
-        ],
-        match: {
-          first:
-            /\b(?:invisible (?:to|for) (?:the )?(?:users?|humans?|readers?|people)|(?:users?|humans?|readers?|people|they) (?:cannot|can't|do not|don't|won't|will not|will never) (?:see|read|notice)|not visible to (?:the )?(?:users?|humans?|readers?)|hidden from (?:the )?(?:human|view of)|what (?:the )?users? sees?)\b/,
-          last: /\b(?:(?:ai|llm|model|agent|assistant|claude)(?: systems?| models?| agents?| assistants?|s)?(?: (?:can|will|to|does|do|still|would|should)){1,2} "?(?:see|read|process|follow|interpret|obey|parse|execute)\b|(?:ai|llm|model|agent|assistant|claude)s? (?:processes|sees|reads|interprets|follows|obeys)\b|(?:readable|visible|seen|processed|followed|interpreted) (?:by|to) (?:the |an? |any )?(?:ai|llm|model|agent|assistant|claude)|for (?:ai systems|the (?:ai|model|agent|llm)) to (?:follow|read|obey))/,
-          stop: passageStop,
-          withinMax: 90,
-        },
-      },
-      {
-        anchors: [
-          'visible',
-          'readable',
-          'intended',
-          'seen',
-          'meant',
-          'see this',
-          'read this',
-          'the ai',
-          'the model',
-          'the agent',
-          'the llm',
-        ],
-        match:
-          /\b(?:(?:only|solely|exclusively) (?:visible|readable|seen|intended|meant) (?:to|by|for) (?:the |an? |any )?(?:ai|llm|model|agent|assistant)s?\b(?! (?:team|engineer|provider))|(?:visible|readable|seen|intended|meant) (?:only|solely|exclusively) (?:to|by|for) (?:the |an? |any )?(?:ai|llm|model|agent|assistant)s?\b|only the (?:ai|model|agent|llm|assistant) (?:can|will|should) (?:see|read)|(?:the )?(?:human|user)s? (?:should|must|will|can) ?(?:not|never|n't) (?:see|read) this (?:section|text|part|comment|message|instruction))/,
-      },
+      within(
+        90,
+        passageStop,
+        `invisible|cannot see|can't see|not visible|hidden from|only visible to|visible only to|only the ai
+        |only the model|only the agent|not see`,
+      )`\b(invisible (to|for) (the )?(users?|humans?|readers?|people)|
+        (users?|humans?|readers?|people|they) (cannot|can't|do not|don't|won't|will not|will never) (see|read|
+        notice)|not visible to (the )?(users?|humans?|readers?)|hidden from (the )?(human|view of)|
+        what (the )?users? sees?)\b
+        … \b((ai|llm|model|agent|assistant|claude)( systems?| models?| agents?| assistants?|s)?
+        ( (can|will|to|does|do|still|would|should)){1,2} "?(see|read|process|follow|interpret|obey|parse|execute)\b|
+        (ai|llm|model|agent|assistant|claude)s? (processes|sees|reads|interprets|follows|obeys)\b|
+        (readable|visible|seen|processed|followed|interpreted) (by|to) (the |an? |any )?(ai|llm|model|agent|
+        assistant|claude)|for (ai systems|the (ai|model|agent|llm)) to (follow|read|obey))`,
+      regex`\b((only|solely|exclusively) (visible|readable|seen|intended|meant) (to|by|for) (the |an? |any )?
+        (ai|llm|model|agent|assistant)s?\b(?! (team|engineer|provider))|(visible|readable|seen|intended|meant) (only
+        |solely|exclusively) (to|by|for) (the |an? |any )?(ai|llm|model|agent|assistant)s?\b|
+        only the (ai|model|agent|llm|assistant) (can|will|should) (see|read)|(the )?(human|user)s? (should|must|will
+        |can) ?(not|never|n't) (see|read) this (section|text|part|comment|message|instruction))`,
     ],
   },
   {
@@ -121,17 +103,12 @@ export const hiddenInstructions: readonly Rule[] = [
       'https://atlas.mitre.org/techniques/AML.T0061',
     ],
     patterns: [
-      {
-        anchors: ['instruction', 'prompt', 'payload', 'injection'],
-        match: {
-          first: byAuthor(
-            /(?<!\b(?:to detect|attackers?|adversar(?:y|ies)|not|never|may|might|can|could|that|and|or|they) )\b(?:embed(?:s|ding)?|inject(?:s|ing)?|insert(?:s|ing)?|plant(?:s|ing)?|smuggl(?:e|es|ing)|hid(?:e|es|ing)|encod(?:e|es|ing))\b/,
-          ),
-          last: /\b(?:(?:hidden|invisible|covert|secret|zero-width|malicious|override|concealed) (?:\w{1,12} ){0,2}?(?:instructions?|prompts?|prompt injections?)|instructions? (?:invisibly|covertly|secretly|using (?:zero-width|invisible)|in (?:zero-width|invisible|white text))|prompt injections? into (?:the|every|all|any|each))\b/,
-          stop: passageStop,
-          withinMax: 40,
-        },
-      },
+      within(40, passageStop)`((?<!\b(to detect|attackers?|adversar(y|ies)|not|never|may|might|can|could|that|and|or|
+        they) )\b(embed(s|ding)?|inject(s|ing)?|insert(s|ing)?|plant(s|ing)?|smuggl(e|es|ing)|hid(e|es|ing)|
+        encod(e|es|ing))\b)${byAuthor}
+        … \b((hidden|invisible|covert|secret|zero-width|malicious|override|concealed) {0-2 words}(instructions?|
+        prompts?|prompt injections?)|instructions? (invisibly|covertly|secretly|using (zero-width|invisible)|
+        in (zero-width|invisible|white text))|prompt injections? into (the|every|all|any|each))\b`,
     ],
   },
   {
@@ -148,75 +125,31 @@ export const hiddenInstructions: readonly Rule[] = [
     ],
     patterns: [
       ...systemWordings,
-      {
-        anchors: [
-          'override',
-          'admin',
-          'moderator',
-          'superuser',
-          'system update',
-          'system_instruction',
-          'memory',
-          'system message',
-          'system prompt',
-          'jailbreak',
-          'persona activation',
-          'session_state',
-          'identity',
-          'instructions',
-          'injection',
-          'access',
-          'protection',
-          'activated',
-          'enabled',
-        ],
-        match:
-          /\[\/?(?:end[_ ])?(?:(?:critical|priority|emergency|new|important|begin|hidden|permanent|developer|root|security) ?[_ ])?(?:system|admin(?:istrator)?|moderator|superuser|developer|root|identity|memory|session|security|safety|persona|access|policy|session_state)(?: |_)(?:-? ?(?:override|overrides|access|message|priority|update|prompt|instructions?|mode|store|bridge|protection|entry|memory_entry|activation|replacement|command|state_override|injection))(?:[ :_-][^\]\uE000]{0,48})?\]|\[(?:jailbreak|god|dan|developer|unrestricted|admin) (?:mode )?(?:activated|enabled)\]|\[(?:permanent_memory_entry|memory_store[^\]\uE000]{0,30}|superuser|identity replacement)\]/,
-      },
-      {
-        anchors: [
-          'system override',
-          'system_override',
-          'admin override',
-          'override protocol',
-          'system update',
-          'system instruction',
-          'new system prompt',
-          'system prompt update',
-          'new instructions from',
-          'critical system',
-          'developer override',
-          'security override',
-          'emergency override',
-          'policy override',
-          'safety override',
-        ],
-        match:
-          /(?:^|[\n\uE000>\][(-])\s?(?:#{1,5} ?)?(?:(?:important|urgent|critical|attention|new|priority|begin|emergency)[ :!_-]{1,3}){0,2}(?:system[ _](?:override|prompt (?:update|override))|(?<=(?:important|urgent|critical|emergency|mandatory)[ :!_-]{1,3})system update|(?:admin|administrator|developer|security|emergency|safety|policy|root)[ _]override|new system prompt|new instructions? from (?:the )?(?:system|admin|developer|anthropic|openai)|override protocol)\b(?! (?:css|method|function|key|rate|manual|script|manager|check)) ?(?:[:!\])]|\n|\uE000\s?\S{0,12}\s|activated|begin|-|protocol)/,
-      },
-      {
-        anchors: [
-          '<system',
-          '</system',
-          '<|im_start|>',
-          '[inst]',
-          '<<sys>>',
-          '<|system|>',
-          '<important',
-          '<admin',
-          '<|start_header_id|>',
-          '### system',
-          'system:',
-          '<override',
-        ],
-        match: {
-          first:
-            /(?:<\/?(?:system|system[_-](?:prompt|message|override|reminder|instructions?)|important|admin|override|developer)>|<\|(?:im_start|system|start_header_id)\|>(?:system)?|\[inst\]|<<sys>>|(?:^|[\n\uE000])#{0,3} ?system: )/,
-          last: /\b(?:ignore|disregard|forget|override) (?:all |any |the |your |every )?(?:previous|prior|above|other|system|earlier|safety|user)|you (?:are|have been) now (?:in |an? )?(?:unrestricted|dan|free|jailbroken|different|admin|authorized)|(?:do not|don't|never) (?:tell|inform|mention (?:this|these|it)|reveal this|notify) |before (?:doing|using|calling|running) (?:anything|any)|\b(?:send|post|upload|forward|exfiltrate) [^<>\uE000]{1,60}(?:https?:\/\/|~\/\.|\.env\b)|\b(?:read|cat) [^<>\uE000]{0,30}(?:~\/\.|\.ssh|\.env\b|\/etc\/passwd)|new (?:directive|instructions)\b/,
-          stop: /<\/(?:system|important|admin|override|developer)|\uE000\uE000|\[\/inst\]/,
-          withinMax: 240,
-        },
-      },
+      containing(`override|admin|moderator|superuser|system update|system_instruction|memory|system message|
+        system prompt|jailbreak|persona activation|session_state|identity|instructions|injection|access|protection|
+        activated|enabled`)`\[/?(end[_ ])?((critical|priority|emergency|new|important|begin|hidden|permanent|
+        developer|root|security) ?[_ ])?(system|admin(istrator)?|moderator|superuser|developer|root|identity|memory|
+        session|security|safety|persona|access|policy|session_state)( |_)-? ?(override|overrides|access|message|
+        priority|update|prompt|instructions?|mode|store|bridge|protection|entry|memory_entry|activation|replacement|
+        command|state_override|injection)([ :_-][^\]\uE000]{0,48})?\]|\[(jailbreak|god|dan|developer|unrestricted|
+        admin) (mode )?(activated|enabled)\]|\[(permanent_memory_entry|memory_store[^\]\uE000]{0,30}|superuser|
+        identity replacement)\]`,
+      regex`(^|[\n\uE000>\][(-])\s?(#{1,5} ?)?((important|urgent|critical|attention|new|priority|begin|emergency)
+        [ :!_-]{1,3}){0,2}(system[ _](override|prompt (update|override))|
+        (?<=(important|urgent|critical|emergency|mandatory)[ :!_-]{1,3})system update|(admin|administrator|developer
+        |security|emergency|safety|policy|root)[ _]override|new system prompt|new instructions? from (the )?
+        (system|admin|developer|anthropic|openai)|override protocol)\b
+        (?! (css|method|function|key|rate|manual|script|manager|check)) ?([:!\])]|\n|\uE000\s?\S{0,12}\s|activated|
+        begin|-|protocol)`,
+      within(240, regex`</(system|important|admin|override|developer)|\uE000\uE000|\[/inst\]`)`
+        (</?(system|system[_-](prompt|message|override|reminder|instructions?)|important|admin|override|developer)>|
+        <\|(im_start|system|start_header_id)\|>(system)?|\[inst\]|<<sys>>|(^|[\n\uE000])#{0,3} ?system: )
+        … \b(ignore|disregard|forget|override) (all |any |the |your |every )?(previous|prior|above|other|system|
+        earlier|safety|user)|you (are|have been) now (in |an? )?(unrestricted|dan|free|jailbroken|different|admin|
+        authorized)|(do not|don't|never) (tell|inform|mention (this|these|it)|reveal this|notify) |
+        before (doing|using|calling|running) (anything|any)|
+        \b(send|post|upload|forward|exfiltrate) [^<>\uE000]{1,60}(https?://|~/\.|\.env\b)|
+        \b(read|cat) [^<>\uE000]{0,30}(~/\.|\.ssh|\.env\b|/etc/passwd)|new (directive|instructions)\b`,
     ],
   },
 ]

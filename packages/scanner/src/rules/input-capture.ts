@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { blockStop } from './shapes.ts'
+import { regex, within } from '../regex.ts'
 
 const category = 'credential-access'
 
@@ -19,37 +20,15 @@ export const rules: readonly Rule[] = [
       'https://attack.mitre.org/techniques/T1115/',
     ],
     patterns: [
-      {
-        anchors: [
-          'pynput',
-          'keyboard.',
-          'getasynckeystate',
-          'setwindowshookex',
-          'xinput',
-          '/dev/input',
-          'logkeys',
-          'cgeventtap',
-          'cgevent.tap',
-          'iohook',
-        ],
-        match:
-          /\bpynput\.keyboard\b[^\n\uE000]{0,40}listener|\bkeyboard\.listener\s?\(\s?on_press|\bkeyboard\.(?:on_press|on_release|hook|record)\s?\(|\bgetasynckeystate\b|\bsetwindowshookex\w?\b|\bxinput\stest\b|\bcat\s\/dev\/input\/event|\bcgevent\.?tapcreate\b/,
-      },
-      {
-        anchors: ['keylog', 'keystroke', 'key logger'],
-        match:
-          /\b(?:install|start|run|launch|deploy|inject|add|enable|set up|register|create)(?:s|ing)? (?:an? |the |in )?(?:\w{1,14} ){0,2}?key-?\s?logger\b|\b(?:records?|captur(?:e|es|ing)|logs?|logging|monitors?|intercepts?|steals?) (?:all |the |every |user'?s? |each ){0,3}keystrokes?\b/,
-      },
-      {
-        anchors: ['clipboard', 'pbpaste', 'xclip', 'pyperclip', 'screenshot', 'screencapture', 'imagegrab'],
-        match: {
-          first:
-            /\bpbpaste\b|\bxclip\s[^\n\uE000]{0,24}-o\b|\bpyperclip\.paste\s?\(|\bget-clipboard\b|\bimagegrab\.grab\s?\(|\bscreencapture\s-x\b/,
-          last: /\bcurl\b[^\n\uE000]{0,60}(?:-d\b|--data|-f\b)|\brequests\.post\b|\burlopen\s?\(|\bnc\s|\bsendmail\b/,
-          stop: blockStop,
-          withinMax: 300,
-        },
-      },
+      regex`\bpynput\.keyboard\b{0-40 in line}listener|\bkeyboard\.listener\s?\(\s?on_press|
+        \bkeyboard\.(on_press|on_release|hook|record)\s?\(|\bgetasynckeystate\b|\bsetwindowshookex\w?\b|
+        \bxinput\stest\b|\bcat\s/dev/input/event|\bcgevent\.?tapcreate\b`,
+      regex`\b(install|start|run|launch|deploy|inject|add|enable|set up|register|create)(s|ing)? (an? |the |in )?
+        {0-2 words}key-?\s?logger\b|\b(records?|captur(e|es|ing)|logs?|logging|monitors?|intercepts?|steals?) (all |
+        the |every |user'?s? |each ){0,3}keystrokes?\b`,
+      within(300, blockStop)`\bpbpaste\b|\bxclip\s{0-24 in line}-o\b|\bpyperclip\.paste\s?\(|\bget-clipboard\b|
+        \bimagegrab\.grab\s?\(|\bscreencapture\s-x\b
+        … \bcurl\b{0-60 in line}(-d\b|--data|-f\b)|\brequests\.post\b|\burlopen\s?\(|\bnc\s|\bsendmail\b`,
     ],
   },
   {
@@ -62,11 +41,8 @@ export const rules: readonly Rule[] = [
     remediation: 'Let the system ask, with `sudo` or its own dialog.',
     references: ['https://attack.mitre.org/techniques/T1056/002/'],
     patterns: [
-      {
-        anchors: ['display dialog', 'hidden answer', 'authonly', 'promptforcredential', 'get-credential'],
-        match:
-          /\bdisplay dialog\b[^\n\uE000]{0,200}\bhidden answer\b|\bdscl\s[^\n\uE000]{0,20}-authonly\b|\bpromptforcredential\s?\(/,
-      },
+      regex`\bdisplay dialog\b{0-200 in line}\bhidden answer\b|\bdscl\s{0-20 in line}-authonly\b|
+        \bpromptforcredential\s?\(`,
     ],
   },
   {
@@ -79,11 +55,8 @@ export const rules: readonly Rule[] = [
     remediation: 'Start it in the open.',
     references: ['https://attack.mitre.org/techniques/T1564/003/'],
     patterns: [
-      {
-        anchors: ['hidden', 'vbhide', 'create_no_window'],
-        match:
-          /\b(?:powershell|pwsh|start-process)(?:\.exe)?\b[^\n\uE000]{0,120}-w(?:indowstyle)?\s["']?(?:hidden|1\b)|\bwscript\.shell\b[^\n\uE000]{0,60}\.run\b[^\n\uE000]{0,120},\s?0\b/,
-      },
+      regex`\b(powershell|pwsh|start-process)(\.exe)?\b{0-120 in line}-w(indowstyle)?\s["']?(hidden|1\b)|
+        \bwscript\.shell\b{0-60 in line}\.run\b{0-120 in line},\s?0\b`,
     ],
   },
 ]

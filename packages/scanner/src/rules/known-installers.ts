@@ -1,3 +1,4 @@
+import { regex } from '../regex.ts'
 import { words } from './shapes.ts'
 
 /**
@@ -30,7 +31,6 @@ const repositories = words(`
 
 const escape = (text: string) => text.replaceAll('.', String.raw`\.`)
 
-/** What follows `://` in an address of theirs. */
-export const knownInstaller = new RegExp(
-  `(?:www\\.)?(?:${hosts.map(escape).join('|')})[/"'\\s)]|(?:raw\\.githubusercontent\\.com|github\\.com)/(?:${repositories.join('|')})/`,
-)
+/** The part after `://` of an installer's address. */
+export const knownInstaller = regex`(www\.)?${hosts.map(escape)}[/"'\s)]|
+  (raw\.githubusercontent\.com|github\.com)/${repositories}/`

@@ -1,6 +1,7 @@
 import type { Rule } from '../rule.ts'
 import { rightsWordings } from './pressure-wordings.ts'
 import { clauseStop } from './words.ts'
+import { containing, regex, within } from '../regex.ts'
 
 const category = 'tool-overreach'
 const references = [
@@ -25,77 +26,35 @@ export const permissions: readonly Rule[] = [
     ],
     patterns: [
       ...rightsWordings,
-      {
-        anchors: [
-          'grant',
-          'give yourself',
-          'give itself',
-          'give the agent',
-          'elevate',
-          'escalate',
-          'broaden',
-          'expand',
-        ],
-        match: {
-          first:
-            /(?<!\b(?:not|never|n't|cannot|to not|avoid|attackers?) (?:\w{1,10} )?)\b(?:grant(?:s|ing)?|giv(?:e|ing) (?:yourself|itself|the agent|this skill)|elevat(?:e|es|ing)|escalat(?:e|es|ing)|broaden(?:s|ing)?|expand(?:s|ing)?|auto-?grant)\b/,
-          last: /\b(?:(?:broad(?:er)?|full|additional|all|unrestricted|elevated|maximum|unlimited|permanent|root|admin(?:istrator|istrative)?|blanket|extended) (?:\w{1,12} ){0,2}?(?:permissions?|access|privileges?|rights)(?: (?:\w{1,8} ){0,2}?(?:automatically|without|silently|by default|permanently|to (?:yourself|itself|the agent|this skill|the skill|all (?:tools|operations|requests)))\b|\s?[.:]?\s?granted)|(?:your|its|the agent's|its own|your own) (?:own )?(?:permissions?|privileges?|access level)\b)/,
-          stop: clauseStop,
-          withinMax: 24,
-        },
-      },
-      {
-        anchors: ['granted', 'access_level', 'allowed_operations', 'session has'],
-        match:
-          /\b(?:(?:execute arbitrary (?:\w{1,10} )?commands?|modify system files|access credentials|disable safety features|trust external resources|full (?:system|root|administrative) access|root access) ?: ?granted|allowed_operations"?\s?[:=]\s?\[\s?"all"|access_level"?\s?[:=]\s?"?(?:unrestricted|root|admin)\b|session has (?:been )?(?:escalated|elevated) (?:to|permissions))/,
-      },
-      {
-        anchors: [
-          'bypasspermissions',
-          'dangerously',
-          'autoapprove',
-          'auto_approve',
-          'auto-approve',
-          'skipdangerousmodepermissionprompt',
-        ],
-        match: {
-          first:
-            /\b(?:set|add|write|append|configure|enable|put|change|update|modify|echo|edit|insert|turn on)\b(?! (?:up|out)\b)/,
-          last: /\b(?:bypasspermissions|skipdangerousmodepermissionprompt|auto-?_?approve(?:all)?"?\s?[:=]\s?"?(?:true|all)|dangerously-?skip-?permissions"?\s?[:=]\s?"?true)/,
-          stop: /\uE000\uE000/,
-          withinMax: 120,
-        },
-      },
-      {
-        anchors: [
-          'auto-approve',
-          'auto approve',
-          'autoapprove',
-          'approve tool calls',
-          'approve all',
-          'accept all',
-          'approve every',
-          'allow all',
-          '--dangerously-skip-permissions',
-          '--yolo',
-        ],
-        match:
-          /(?<!\b(?:not|never|n't|to|can|may|or|would) )\b(?:(?:always |automatically )(?:approve|accept|allow|confirm) (?:all |any |every )?(?:tool calls?|commands?|permission (?:requests?|prompts?)|prompts)\b|(?:approve|accept|allow) (?:all|any|every) (?:tool calls?|permission (?:requests?|prompts?)|security prompts?|tool uses?)\b|set (?:\w{1,16} )?auto-?_?approve(?:all)? to (?:true|all)|always (?:run|start|launch|use|invoke|call)(?: \w{1,14}){0,3} (?:with )?--(?:dangerously-skip-permissions|yolo)|--(?:dangerously-skip-permissions|yolo) (?:for (?:every|all|each)|so (?:that )?the user))/,
-      },
-      {
-        anchors: [
-          'confirmation prompts',
-          'always allow',
-          'permission request',
-          'allow list',
-          'allowlist',
-          'shell access',
-          'unrestricted',
-          'bash(',
-        ],
-        match:
-          /(?<!\b(?:not|never|n't|to|can|may|or|would|that|users?) )\b(?:answer (?:yes|y|\x22yes\x22) to (?:all|every|any) (?:\w{1,12} )?(?:prompts?|questions?|confirmations?)|(?:choose|select|click|pick|press) (?:the )?\x22?(?:always allow|allow all|yes to all|don't ask again)\x22? (?:when|if|whenever|for|on) (?:\w{1,12} ){0,3}(?:asked|prompted|permission|every|all)|auto-?approve (?:every|all|any) (?:\w{1,12} )?(?:requests?|prompts?|tools?|commands?|actions?)|(?:give|grant|allow) this (?:skill|tool|agent) (?:unrestricted|full|unlimited|root|complete) (?:\w{1,10} )?access|add bash\(:?\) to (?:the |your )?(?:allow(?:ed)?[ -]?(?:list|tools)|permissions))/,
-      },
+      within(24, clauseStop)`(?<!\b(not|never|n't|cannot|to not|avoid|attackers?) {0-1 words})\b(grant(s|ing)?|
+        giv(e|ing) (yourself|itself|the agent|this skill)|elevat(e|es|ing)|escalat(e|es|ing)|broaden(s|ing)?|
+        expand(s|ing)?|auto-?grant)\b
+        … \b((broad(er)?|full|additional|all|unrestricted|elevated|maximum|unlimited|permanent|root|
+        admin(istrator|istrative)?|blanket|extended) {0-2 words}(permissions?|access|privileges?|rights)
+        ( {0-2 words}(automatically|without|silently|by default|permanently|to (yourself|itself|the agent|this skill
+        |the skill|all (tools|operations|requests)))\b|\s?[.:]?\s?granted)|
+        (your|its|the agent's|its own|your own) (own )?(permissions?|privileges?|access level)\b)`,
+      regex`\b((execute arbitrary {0-1 words}commands?|modify system files|access credentials|disable safety features
+        |trust external resources|full (system|root|administrative) access|root access) ?: ?granted|
+        allowed_operations"?\s?[:=]\s?\[\s?"all"|access_level"?\s?[:=]\s?"?(unrestricted|root|admin)\b|
+        session has (been )?(escalated|elevated) (to|permissions))`,
+      within(120, /\uE000\uE000/)`\b(set|add|write|append|configure|enable|put|change|update|modify|echo|edit|insert|
+        turn on)\b(?! (up|out)\b)
+        … \b(bypasspermissions|skipdangerousmodepermissionprompt|auto-?_?approve(all)?"?\s?[:=]\s?"?(true|all)|
+        dangerously-?skip-?permissions"?\s?[:=]\s?"?true)`,
+      regex`(?<!\b(not|never|n't|to|can|may|or|would) )\b((always |automatically )(approve|accept|allow|
+        confirm) (all |any |every )?(tool calls?|commands?|permission (requests?|prompts?)|prompts)\b|
+        (approve|accept|allow) (all|any|every) (tool calls?|permission (requests?|prompts?)|security prompts?|
+        tool uses?)\b|set {0-1 words}auto-?_?approve(all)? to (true|all)|always (run|start|launch|use|invoke|call)
+        ( {word}){0,3} (with )?--(dangerously-skip-permissions|yolo)|--(dangerously-skip-permissions|
+        yolo) (for (every|all|each)|so (that )?the user))`,
+      regex`(?<!\b(not|never|n't|to|can|may|or|would|that|users?) )\b
+        (answer (yes|y|\x22yes\x22) to (all|every|any) {0-1 words}(prompts?|questions?|confirmations?)|
+        (choose|select|click|pick|press) (the )?\x22?(always allow|allow all|yes to all|don't ask again)
+        \x22? (when|if|whenever|for|on) {0-3 words}(asked|prompted|permission|every|all)|
+        auto-?approve (every|all|any) {0-1 words}(requests?|prompts?|tools?|commands?|actions?)|
+        (give|grant|allow) this (skill|tool|agent) (unrestricted|full|unlimited|root|complete) {0-1 words}access|
+        add bash\(:?\) to (the |your )?(allow(ed)?[ -]?(list|tools)|permissions))`,
     ],
   },
   {
@@ -108,25 +67,9 @@ export const permissions: readonly Rule[] = [
     remediation: 'Name the tools that are needed instead, or run the agent in a sandbox.',
     references,
     patterns: [
-      {
-        anchors: [
-          '--dangerously-skip-permissions',
-          '--yolo',
-          'bypasspermissions',
-          'dangerouslydisablesandbox',
-          '--trust-all-tools',
-          '--full-auto',
-          '--dangerously-bypass-approvals-and-sandbox',
-          '--allow-all-tools',
-          '--auto-approve',
-          '--permission-mode bypass',
-          'danger-full-access',
-          '--no-sandbox-prompt',
-          'approval_policy',
-        ],
-        match:
-          /(?:--dangerously-skip-permissions|--yolo\b|\bbypasspermissions\b|\bdangerouslydisablesandbox\b|--trust-all-tools\b|--full-auto\b|--dangerously-bypass-approvals-and-sandbox|--allow-all-tools\b|--auto-approve\b|--permission-mode bypass|\bdanger-full-access\b|\bapproval_policy\s?=\s?"?never)/,
-      },
+      regex`(--dangerously-skip-permissions|--yolo\b|\bbypasspermissions\b|\bdangerouslydisablesandbox\b|
+        --trust-all-tools\b|--full-auto\b|--dangerously-bypass-approvals-and-sandbox|--allow-all-tools\b|
+        --auto-approve\b|--permission-mode bypass|\bdanger-full-access\b|\bapproval_policy\s?=\s?"?never)`,
     ],
   },
   {
@@ -140,26 +83,16 @@ export const permissions: readonly Rule[] = [
     references,
     roles: ['instruction'],
     patterns: [
-      { anchors: ['bash('], match: /\bbash\(:?\)/ },
+      /\bbash\(:?\)/,
       {
         anchors: ['allowed-tools', 'allowed_tools', 'permissions:', 'tools:'],
-        view: 'raw',
         match: /^(?:allowed[-_]tools|permissions|tools):[ \t]{0,8}(?:\[ ?)?["']?\*["']?(?: ?\])?[ \t]{0,8}$/m,
+        view: 'raw',
       },
-      {
-        anchors: ['allowed-tools', 'allowed_tools', 'permissions:', 'tools:'],
-        match:
-          /\b(?:allowed[-_]tools|permissions|tools):[\s\uE000]?\s?(?:\[\s?)?(?:""|''|"?(?:all|any|full|everything)"?(?=[\n\]]))/,
-      },
-      {
-        anchors: ['network_unrestricted', 'admin', 'full_access', 'unrestricted', 'root'],
-        match: {
-          first: /(?:^|\n)(?:permissions|tools|capabilities):/,
-          last: /\uE000 ?(?:network_unrestricted|admin|full_access|unrestricted|root|sudo|system_admin|all)(?=\n|\uE000|$)/,
-          stop: /\n\w|---/,
-          withinMax: 160,
-        },
-      },
+      containing('allowed-tools|allowed_tools|permissions:|tools:')`\b(allowed[-_]tools|permissions|tools):
+        [\s\uE000]?\s?(\[\s?)?(""|''|"?(all|any|full|everything)"?(?=[\n\]]))`,
+      within(160, /\n\w|---/)`(^|\n)(permissions|tools|capabilities):
+        … \uE000 ?(network_unrestricted|admin|full_access|unrestricted|root|sudo|system_admin|all)(?=\n|\uE000|$)`,
     ],
   },
 ]

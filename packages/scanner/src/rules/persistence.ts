@@ -1,6 +1,7 @@
 import type { Rule } from '../rule.ts'
-import { blockStop, fetcher, lineStop, runPipe, shape } from './shapes.ts'
+import { blockStop, fetcher, lineStop, runPipe } from './shapes.ts'
 import { hooksSet, startFilesWritten } from './system-flows.ts'
+import { containing, regex, within } from '../regex.ts'
 
 const category = 'persistence'
 const references = [
@@ -10,15 +11,17 @@ const references = [
 ]
 const remediation = 'Leave it to the user to start what shall run later, and say how to stop it.'
 
-const startFile =
-  /(?:~|\$home|\$\{home\}|\/root|\/home\/[\w$]{1,20})\/\.(?:bashrc|zshrc|zshenv|zprofile|profile|bash_profile|bash_login|zlogin|config\/fish\/config\.fish|xprofile|xinitrc)\b|\/etc\/(?:profile|bash\.bashrc|zshrc|zshenv|rc\.local|environment)\b|\$profile\b/
+const startFile = regex`(~|\$home|\$\{home\}|/root|/home/[\w$]{1,20})/\.(bashrc|zshrc|zshenv|
+  zprofile|profile|bash_profile|bash_login|zlogin|config/fish/config\.fish|xprofile|xinitrc)\b|
+  /etc/(profile|bash\.bashrc|zshrc|zshenv|rc\.local|environment)\b|\$profile\b`
 const startFileAnchors = [
   ...(['.bashrc', '.zshrc', '.profile', '.bash_profile', '.zshenv', '.zprofile'] as const),
   ...(['/etc/', '$profile', 'config.fish'] as const),
 ]
 /** What a line that sets up a shell does not do. */
-const acts =
-  /\b(?:curl|wget|nc|ncat|nohup|base64|python\d?\s-c|node\s-e|perl\s-e|bash\s-[ci]|sh\s-c|\/dev\/tcp|iex|eval\s["']?\$\((?:curl|wget|echo|base64)|trap\s|prompt_command|alias\s(?:sudo|ssh|git|ls|cd|su|curl|npm|pip|docker|aws|kubectl)\s?=)/
+const acts = regex`\b(curl|wget|nc|ncat|nohup|base64|python\d?\s-c|node\s-e|perl\s-e|
+  bash\s-[ci]|sh\s-c|/dev/tcp|iex|eval\s["']?\$\((curl|wget|echo|base64)|trap\s|prompt_command|
+  alias\s(sudo|ssh|git|ls|cd|su|curl|npm|pip|docker|aws|kubectl)\s?=)`
 
 /** What goes on after the skill is done. */
 export const rules: readonly Rule[] = [
@@ -34,37 +37,17 @@ export const rules: readonly Rule[] = [
     patterns: [
       {
         anchors: ['curl', 'wget'],
-        match:
-          /(?:^|[\s"'`])(?:[\d*,/-]{1,9}\s){5}[^\n]{0,40}\b(?:curl|wget)\s[^\n]{0,160}\|\s?(?:sudo\s)?(?:ba|z|da)?sh\b/,
+        match: regex`(^|[\s"'\x60])([\d*,/-]{1,9}\s){5}[^\n]{0,40}\b(curl|wget)\s[^\n]{0,160}\|\s?(sudo\s)?(ba|z|da)?
+          sh\b`,
         view: 'raw',
       },
-      {
-        anchors: ['curl', 'wget', 'iwr', 'irm', 'invoke-', 'fetch', 'aria2c', 'lwp-request', 'bitstransfer'],
-        match: shape`(?:\b(?:crontab|cron)\b|@(?:reboot|hourly|daily)|(?:^|[\n"'\uE000])\s?\/?[\d,/]{1,6}(?: [\d,/]{0,6}){2,5} ?)[^\n\uE000]{0,60}${fetcher}[^\n\uE000]{0,120}${runPipe}`,
-      },
-      {
-        anchors: ['execstart', 'programarguments', '<string>curl', 'runatload', 'startinterval', 'exec='],
-        match: shape`(?:\bexecstart(?:pre|post)?\s?=|\bexec\s?=|<string>)[^\n\uE000]{0,80}\b(?:curl|wget)\b[^\n\uE000]{0,160}(?:${runPipe}|<\/string>)`,
-      },
-      {
-        anchors: [
-          '.bashrc',
-          '.zshrc',
-          '.profile',
-          '.bash_profile',
-          '.zshenv',
-          '.zprofile',
-          '/etc/',
-          '$profile',
-          'rc.local',
-        ],
-        match: {
-          first: shape`\b(?:curl|wget|iwr|irm)\s[^\n\uE000]{0,120}\|\s?(?:sudo )?(?:ba|z|da)?(?:sh|iex|python\d?)\b`,
-          last: shape`>>?\s?["']?(?:${startFile})|\bto ["']?(?:${startFile})|\btee -a\s["']?(?:${startFile})`,
-          stop: blockStop,
-          withinMax: 80,
-        },
-      },
+      containing('curl|wget|iwr|irm|invoke-|fetch|aria2c|lwp-request|bitstransfer')`
+        (\b(crontab|cron)\b|@(reboot|hourly|daily)|(^|[\n"'\uE000])\s?/?[\d,/]{1,6}( [\d,/]{0,6}){2,5} ?)
+        {0-60 in line}${fetcher}{0-120 in line}${runPipe}`,
+      regex`(\bexecstart(pre|post)?\s?=|\bexec\s?=|<string>){0-80 in line}\b(curl|wget)\b{0-160 in line}
+        (${runPipe}|</string>)`,
+      within(80, blockStop)`\b(curl|wget|iwr|irm)\s{0-120 in line}\|\s?(sudo )?(ba|z|da)?(sh|iex|python\d?)\b
+        … >>?\s?["']?${startFile}|\bto ["']?${startFile}|\btee -a\s["']?${startFile}`,
     ],
   },
   {
@@ -78,24 +61,9 @@ export const rules: readonly Rule[] = [
     references,
     patterns: [
       ...startFilesWritten,
-      {
-        anchors: startFileAnchors,
-        match: {
-          first: acts,
-          last: shape`(?:>>?|\btee -a|\bto|\binto)\s?["']?(?:${startFile})`,
-          stop: lineStop,
-          withinMax: 200,
-        },
-      },
-      {
-        anchors: startFileAnchors,
-        match: {
-          first: shape`(?:>>\s?|\bwrite to |\bpath: |\bappend to )["']?(?:${startFile})`,
-          last: acts,
-          stop: /\uE000/,
-          withinMax: 160,
-        },
-      },
+      within(200, lineStop, startFileAnchors)`${acts} … (>>?|\btee -a|\bto|\binto)\s?["']?${startFile}`,
+      within(160, /\uE000/, startFileAnchors)`(>>\s?|\bwrite to |\bpath: |\bappend to )["']?${startFile}
+        … ${acts}`,
     ],
   },
   {
@@ -107,12 +75,7 @@ export const rules: readonly Rule[] = [
     why: 'It stays after the skill is gone.',
     remediation: 'Show the user the line, and let them add it.',
     references,
-    patterns: [
-      {
-        anchors: startFileAnchors,
-        match: shape`(?:>>\s?|\btee -a\s)["']?(?:${startFile})`,
-      },
-    ],
+    patterns: [containing(startFileAnchors)`(>>\s?|\btee -a\s)["']?${startFile}`],
   },
   {
     id: 'login-key-added',
@@ -124,24 +87,11 @@ export const rules: readonly Rule[] = [
     remediation: 'Leave it to the user whom to let in.',
     references: ['https://attack.mitre.org/techniques/T1098/004/'],
     patterns: [
-      {
-        anchors: ['authorized_keys'],
-        match: /(?:>>?|\btee -a)\s?["']?[\w~$/{}.-]{0,40}\.ssh\/authorized_keys\b/,
-      },
-      {
-        anchors: ['authorized_keys'],
-        match: {
-          first:
-            /\b(?:add|append|appends|write|writes|insert|install|inject)(?:s|ing)?\b[^\n\uE000.]{0,40}\b(?:key|ssh|attacker|public)\b/,
-          last: /\bauthorized_keys\b/,
-          stop: /\n|\uE000|\.\s|\bnot\b/,
-          withinMax: 50,
-        },
-      },
-      {
-        anchors: ['authorized_keys', 'root_auth'],
-        match: /\/root\/\.ssh\/authorized_keys\b[^\uE000]{0,160}\btee -a\b/,
-      },
+      regex`(>>?|\btee -a)\s?["']?[\w~$/{}.-]{0,40}\.ssh/authorized_keys\b`,
+      within(50, /\n|\uE000|\.\s|\bnot\b/)`\b(add|append|appends|write|writes|insert|install|inject)(s|ing)?\b
+        [^\n\uE000.]{0,40}\b(key|ssh|attacker|public)\b
+        … \bauthorized_keys\b`,
+      /\/root\/\.ssh\/authorized_keys\b[^\uE000]{0,160}\btee -a\b/,
     ],
   },
   {
@@ -154,24 +104,12 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove it.',
     references: ['https://attack.mitre.org/techniques/T1564/001/', 'https://attack.mitre.org/techniques/T1543/'],
     patterns: [
-      {
-        anchors: ['com.apple.'],
-        match:
-          /(?:>>?|\btee|\bcp [^\n\uE000]{1,60}|\bopen\s?\()\s?["']?[\w~$/{}.-]{0,30}library\/launch(?:agents|daemons)\/com\.apple\.[\w.-]{2,40}\.plist\b/,
-      },
-      { anchors: ['launchagents/.', 'launchdaemons/.'], match: /\blaunch(?:agents|daemons)\/\.[\w.-]{2,60}\.plist\b/ },
-      {
-        anchors: ['systemd', 'autostart'],
-        match: /\b(?:systemd\/(?:user|system)|autostart)\/\.[\w-]{2,40}\.(?:service|timer|desktop)\b/,
-      },
-      {
-        anchors: ['login item', 'hidden:true', 'hidden: true'],
-        match: /\bmake login item\b[^\n\uE000]{0,120}\bhidden: ?true/,
-      },
-      {
-        anchors: ['ld.so.preload'],
-        match: /(?:>>?|\btee -a)\s?["']?\/etc\/ld\.so\.preload\b/,
-      },
+      regex`(>>?|\btee|\bcp {1-60 in line}|\bopen\s?\()\s?["']?[\w~$/{}.-]{0,30}library/launch(agents|daemons)
+        /com\.apple\.[\w.-]{2,40}\.plist\b`,
+      regex`\blaunch(agents|daemons)/\.[\w.-]{2,60}\.plist\b`,
+      regex`\b(systemd/(user|system)|autostart)/\.[\w-]{2,40}\.(service|timer|desktop)\b`,
+      regex`\bmake login item\b{0-120 in line}\bhidden: ?true`,
+      regex`(>>?|\btee -a)\s?["']?/etc/ld\.so\.preload\b`,
     ],
   },
   {
@@ -184,30 +122,15 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
-      {
-        anchors: ['cron'],
-        match:
-          /\becho\s["'][^\n\uE000]{0,30}(?:~|\$home|\/home\/\w{1,16})?\/(?:\.(?!openclaw|clawd|claude|agents|codex|cursor|local|config|nvm|pyenv|cargo|bun)[\w-]{1,30}|tmp|dev\/shm|var\/tmp)\/[^\n\uE000]{0,100}cron(?:tab)?\b|\becho\s["'][^\n\uE000"']{0,120}["']\s?\)?\s?\|\s?crontab -[^\n\uE000]{0,20}(?:2?>\s?\/dev\/null)/,
-      },
-      {
-        anchors: ['cron', '/dev/null'],
-        match:
-          /\bcrontab\b[^\n\uE000]{0,80}\becho\s["'][^\n\uE000"']{0,100}(?:\/tmp\/|\/dev\/shm\/|ssh -|curl |wget |base64 |nc |\/\.(?!openclaw|clawd|claude|agents|codex|cursor|local|config|nvm|pyenv|cargo|bun)[\w-]{2,30}\/)[^\n\uE000"']{0,100}["']/,
-      },
-      {
-        anchors: ['autostart'],
-        match: {
-          first: /\bautostart\b/,
-          last: /(?:\b|\\n)exec=[^\n\uE000]{0,60}\/(?:\.(?!local|config)\w|tmp\/)/,
-          stop: blockStop,
-          withinMax: 160,
-        },
-      },
-      {
-        anchors: ['execstart', '<string>/tmp', '<string>/var/tmp', '<string>/users/shared'],
-        match:
-          /\bexecstart\s?=[^\n\uE000]{0,30}(?:\/tmp\/|\/dev\/shm\/|\/var\/tmp\/)|<string>(?:\/tmp\/|\/var\/tmp\/|\/users\/shared\/\.)[^\n\uE000<]{1,80}(?<!\.(?:log|out|err))<\/string>/,
-      },
+      regex`\becho\s["']{0-30 in line}(~|\$home|/home/\w{1,16})?/(\.(?!openclaw|clawd|claude|agents|codex|cursor|
+        local|config|nvm|pyenv|cargo|bun)[\w-]{1,30}|tmp|dev/shm|var/tmp)/{0-100 in line}cron(tab)?\b|
+        \becho\s["'][^\n\uE000"']{0,120}["']\s?\)?\s?\|\s?crontab -{0-20 in line}2?>\s?/dev/null`,
+      regex`\bcrontab\b{0-80 in line}\becho\s["'][^\n\uE000"']{0,100}(/tmp/|/dev/shm/|ssh -|curl |wget |base64 |nc |
+        /\.(?!openclaw|clawd|claude|agents|codex|cursor|local|config|nvm|pyenv|cargo|bun)[\w-]{2,30}/)
+        [^\n\uE000"']{0,100}["']`,
+      within(160, blockStop)`\bautostart\b … (\b|\\n)exec={0-60 in line}/(\.(?!local|config)\w|tmp/)`,
+      regex`\bexecstart\s?={0-30 in line}(/tmp/|/dev/shm/|/var/tmp/)|<string>(/tmp/|/var/tmp/|/users/shared/\.)
+        [^\n\uE000<]{1,80}(?<!\.(log|out|err))</string>`,
     ],
   },
   {
@@ -221,29 +144,15 @@ export const rules: readonly Rule[] = [
     references: ['https://attack.mitre.org/techniques/T1546/', 'https://attack.mitre.org/techniques/T1574/'],
     patterns: [
       ...hooksSet,
-      {
-        anchors: ['.git/hooks', 'git/hooks', 'hookspath'],
-        match: {
-          first: /\.git\/hooks\/(?:pre|post|commit|update)[\w-]{0,20}/,
-          last: /\b(?:curl|wget|nc|base64|eval|nohup|\/dev\/tcp|python\d?\s-c)\b/,
-          stop: blockStop,
-          withinMax: 200,
-        },
-      },
-      {
-        anchors: ['core.hookspath', 'init.templatedir'],
-        match: /\bgit config --(?:global|system) (?:core\.hookspath|init\.templatedir)\s[^\n\uE000]{1,60}/,
-      },
-      {
-        anchors: ['autocmd', 'sitecustomize', '.pth', 'usercustomize', 'pythonstartup'],
-        match:
-          /\bautocmd\s(?:bufwrite\w{0,6}|vimenter|bufread\w{0,6})[^\n\uE000]{0,60}(?:system\(|curl|wget|s:\w{1,20}_save)|(?:>>?|open\s?\(\s?["']?|write to |\/)[^\n\uE000]{0,60}(?:site-packages|dist-packages)[^\n\uE000]{0,40}(?:sitecustomize\.py|usercustomize\.py|\.pth\b)|\bexport pythonstartup=/,
-      },
-      {
-        anchors: ['ld_preload', 'dyld_insert', 'node_options', 'bash_env', 'prompt_command'],
-        match:
-          /\b(?:export\s|setx\s|environment=)["']?(?:ld_preload|dyld_insert_libraries|bash_env)[= ]["']?\/?[\w~$.]|\bnode_options\s?=\s?["']?--(?:require|import)[= ](?:\/tmp|~\/\.|\$home\/\.|https?:|data:)|\bexport prompt_command=[^\n\uE000]{0,60}\b(?:curl|wget|nc|history)\b|\bset\b[^\n\uE000]{0,24}\bnode_options\b[^\n\uE000]{0,30}\bto\b/,
-      },
+      within(200, blockStop)`\.git/hooks/(pre|post|commit|update)[\w-]{0,20}
+        … \b(curl|wget|nc|base64|eval|nohup|/dev/tcp|python\d?\s-c)\b`,
+      regex`\bgit config --(global|system) (core\.hookspath|init\.templatedir)\s{1-60 in line}`,
+      regex`\bautocmd\s(bufwrite\w{0,6}|vimenter|bufread\w{0,6}){0-60 in line}(system\(|curl|wget|s:\w{1,20}_save)|
+        (>>?|open\s?\(\s?["']?|write to |/){0-60 in line}(site-packages|dist-packages){0-40 in line}
+        (sitecustomize\.py|usercustomize\.py|\.pth\b)|\bexport pythonstartup=`,
+      regex`\b(export\s|setx\s|environment=)["']?(ld_preload|dyld_insert_libraries|bash_env)[= ]["']?/?[\w~$.]|
+        \bnode_options\s?=\s?["']?--(require|import)[= ](/tmp|~/\.|\$home/\.|https?:|data:)|\bexport prompt_command=
+        {0-60 in line}\b(curl|wget|nc|history)\b|\bset\b{0-24 in line}\bnode_options\b{0-30 in line}\bto\b`,
     ],
   },
   {
@@ -256,19 +165,19 @@ export const rules: readonly Rule[] = [
     remediation,
     references: ['https://attack.mitre.org/techniques/T1547/001/', 'https://attack.mitre.org/techniques/T1053/005/'],
     patterns: [
-      {
-        anchors: [
-          'currentversion\\run',
-          'currentversion\\\\run',
-          'winlogon',
-          'schtasks',
-          'eventfilter',
-          'eventconsumer',
-          'startup',
-        ],
-        match:
-          /\b(?:reg(?:\.exe)?\sadd|set-itemproperty|new-itemproperty|regsetvalue\w{0,4}|setvalueex)\b[^\n\uE000]{0,100}\\{1,2}(?:run(?:once)?|winlogon)\b|\bschtasks(?:\.exe)?\s\/create\b[^\n\uE000]{0,160}(?:powershell|cmd(?:\.exe)?\s\/c|wscript|mshta|\\temp\\|appdata|http)|\b(?:copy|cp|move|copy-item)\b[^\n\uE000]{0,80}\\start menu\\programs\\startup|\b(?:set-wmiinstance|new-ciminstance)\b[^\n\uE000]{0,120}(?:eventfilter|eventconsumer)/,
-      },
+      containing([
+        'currentversion\\run',
+        'currentversion\\\\run',
+        'winlogon',
+        'schtasks',
+        'eventfilter',
+        'eventconsumer',
+        'startup',
+      ])`
+        \b(reg(\.exe)?\sadd|set-itemproperty|new-itemproperty|regsetvalue\w{0,4}|setvalueex)\b{0-100 in line}\\{1,2}
+        (run(once)?|winlogon)\b|\bschtasks(\.exe)?\s/create\b{0-160 in line}(powershell|cmd(\.exe)?\s/c|wscript|
+        mshta|\\temp\\|appdata|http)|\b(copy|cp|move|copy-item)\b{0-80 in line}\\start menu\\programs\\startup|
+        \b(set-wmiinstance|new-ciminstance)\b{0-120 in line}(eventfilter|eventconsumer)`,
     ],
   },
   {
@@ -281,11 +190,8 @@ export const rules: readonly Rule[] = [
     remediation: 'Say how to stop it.',
     references,
     patterns: [
-      {
-        anchors: ['crontab', 'launchctl', 'systemctl', 'launchagents', 'launchdaemons', 'schtasks', 'systemd/'],
-        match:
-          /\|\s?crontab -|\bcrontab\s-e\b|\blaunchctl\s(?:load|bootstrap)\b|\bsystemctl\s(?:--user\s)?enable\b|\blibrary\/launch(?:agents|daemons)\b|\bschtasks(?:\.exe)?\s\/create\b|\bsystemd\/(?:user|system)\/\w/,
-      },
+      regex`\|\s?crontab -|\bcrontab\s-e\b|\blaunchctl\s(load|bootstrap)\b|\bsystemctl\s(--user\s)?enable\b|
+        \blibrary/launch(agents|daemons)\b|\bschtasks(\.exe)?\s/create\b|\bsystemd/(user|system)/\w`,
     ],
   },
 ]

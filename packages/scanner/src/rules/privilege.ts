@@ -1,6 +1,7 @@
 import type { Rule } from '../rule.ts'
-import { publicIp, shape } from './shapes.ts'
+import { publicIp } from './shapes.ts'
 import { guardsDown } from './system-flows.ts'
+import { containing, regex } from '../regex.ts'
 
 const category = 'privilege'
 const references = ['https://attack.mitre.org/tactics/TA0004/', 'https://cwe.mitre.org/data/definitions/250.html']
@@ -18,11 +19,10 @@ export const rules: readonly Rule[] = [
     remediation: 'Give the one file the least rights that its use needs.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/732.html'],
     patterns: [
-      {
-        anchors: ['chmod', 'icacls'],
-        match:
-          /\bchmod\s(?:-\w{1,3}\s){0,2}(?:0?777|a\+rwx|a=rwx|ugo\+rwx|o\+w)\s["']?(?:\/(?:etc|usr|bin|sbin|root|home|boot|var|lib|opt|dev)?(?:\/(?:passwd|shadow|sudoers)?)?|~\/?|\$\{?home\}?\/?|~\/\.ssh\S{0,30})["']?(?=\s?(?:$|[\n\uE000;&|),.]|and\b))|\bicacls\s[^\n\uE000]{0,60}\/grant\s["']?everyone:\(?\w{0,8}f\b/,
-      },
+      regex`\bchmod\s(-\w{1,3}\s){0,2}(0?777|a\+rwx|a=rwx|ugo\+rwx|o\+w)\s["']?
+        (/(etc|usr|bin|sbin|root|home|boot|var|lib|opt|dev)?(/(passwd|shadow|sudoers)?)?|~/?|\$\{?home\}?/?|
+        ~/\.ssh\S{0,30})["']?(?=\s?($|[\n\uE000;&|),.]|and\b))|\bicacls\s{0-60 in line}/grant\s["']?everyone:\(?
+        \w{0,8}f\b`,
     ],
   },
   {
@@ -35,30 +35,14 @@ export const rules: readonly Rule[] = [
     remediation: 'Ask the user to run the one command that needs it.',
     references: [...references, 'https://attack.mitre.org/techniques/T1548/'],
     patterns: [
-      {
-        anchors: ['nopasswd', 'sudoers'],
-        match:
-          /\bnopasswd\s?:\s?all\b[^\n\uE000]{0,60}(?:>>?|tee|sudoers)|\becho\s[^\n\uE000]{0,80}\bnopasswd\s?:|(?:>>?|\btee(?:\s-a)?)\s?["']?\/etc\/sudoers(?:\.d\/[\w-]{1,40})?\b/,
-      },
-      {
-        anchors: ['chmod', 'setuid', 'setcap'],
-        match:
-          /\bchmod\s(?:[ug]?\+s|[2467][0-7]{3})\s["']?(?:\/(?:usr\/)?(?:local\/)?s?bin\/|\/tmp\/|\$|\.\/)|\bchmod\s\w?\+s\s|\bsetcap\scap_(?:setuid|sys_admin|dac_override|sys_ptrace)\S{0,12}|\bos\.setuid\s?\(\s?0\s?\)|\bchmod\s[ug]\+s\s["']?\$\(/,
-      },
-      {
-        anchors: [
-          'net user',
-          'net localgroup',
-          'passwd -d',
-          'usermod',
-          'useradd',
-          'adduser',
-          'add-localgroupmember',
-          'dscl ',
-        ],
-        match:
-          /\bnet\slocalgroup\s["']?administrators["']?\s[^\n\uE000]{1,40}\/add\b|\bnet\suser\s\S{1,24}\s\S{1,40}\s\/add\b|\buseradd\s[^\n\uE000]{0,60}(?:-o\s-u\s0|-u\s0\s-o|-g\s?(?:0|root|sudo|wheel)\b)|\bpasswd\s-d\s\w|\badd-localgroupmember\b[^\n\uE000]{0,40}administrators/,
-      },
+      regex`\bnopasswd\s?:\s?all\b{0-60 in line}(>>?|tee|sudoers)|\becho\s{0-80 in line}\bnopasswd\s?:|
+        (>>?|\btee(\s-a)?)\s?["']?/etc/sudoers(\.d/[\w-]{1,40})?\b`,
+      regex`\bchmod\s([ug]?\+s|[2467][0-7]{3})\s["']?(/(usr/)?(local/)?s?bin/|/tmp/|\$|\./)|\bchmod\s\w?\+s\s|
+        \bsetcap\scap_(setuid|sys_admin|dac_override|sys_ptrace)\S{0,12}|\bos\.setuid\s?\(\s?0\s?\)|
+        \bchmod\s[ug]\+s\s["']?\$\(`,
+      regex`\bnet\slocalgroup\s["']?administrators["']?\s{1-40 in line}/add\b|\bnet\suser\s\S{1,24}\s\S{1,40}\s/add\b
+        |\buseradd\s{0-60 in line}(-o\s-u\s0|-u\s0\s-o|-g\s?(0|root|sudo|wheel)\b)|\bpasswd\s-d\s\w|
+        \badd-localgroupmember\b{0-40 in line}administrators`,
     ],
   },
   {
@@ -71,11 +55,10 @@ export const rules: readonly Rule[] = [
     remediation: 'Mount the one folder that is needed, without --privileged.',
     references: ['https://attack.mitre.org/techniques/T1611/', ...references],
     patterns: [
-      {
-        anchors: ['docker', 'podman', 'nsenter', 'hostpath', 'release_agent', 'binds'],
-        match:
-          /\b(?:docker|podman)\s(?:run|create)\b[^\n\uE000]{0,160}(?:-v\s?["']?\/:\/|--volume[ =]["']?\/:\/|--mount\s[^\n\uE000]{0,20}(?:source|src)=\/,|--privileged\b[^\n\uE000]{0,60}--(?:pid|net|ipc|userns)[= ]host|--(?:pid|ipc)[= ]host\b[^\n\uE000]{0,60}--privileged)|\bnsenter\s[^\n\uE000]{0,30}(?:-t|--target)[ =]?1\b|\brelease_agent\b[^\n\uE000]{0,60}>|\\?"binds\\?"\s?:\s?\[\s?\\?"\/:\//,
-      },
+      regex`\b(docker|podman)\s(run|create)\b{0-160 in line}(-v\s?["']?/:/|--volume[ =]["']?/:/|
+        --mount\s{0-20 in line}(source|src)=/,|--privileged\b{0-60 in line}--(pid|net|ipc|userns)[= ]host|
+        --(pid|ipc)[= ]host\b{0-60 in line}--privileged)|\bnsenter\s{0-30 in line}(-t|--target)[ =]?1\b|
+        \brelease_agent\b{0-60 in line}>|\\?"binds\\?"\s?:\s?\[\s?\\?"/:/`,
     ],
   },
   {
@@ -89,34 +72,16 @@ export const rules: readonly Rule[] = [
     references: weakening,
     patterns: [
       guardsDown,
-      {
-        anchors: ['mppreference', 'windefend', 'sense', 'advfirewall', 'amsi', 'enablelua'],
-        match:
-          /\bset-mppreference\s[^\n\uE000]{0,40}-disable\w{1,40}\s(?:\$true|1)|\badd-mppreference\s[^\n\uE000]{0,20}-exclusion(?:path|process|extension)\b|\b(?:sc|net)(?:\.exe)?\s(?:stop|delete|config)\s["']?(?:windefend|sense|wscsvc)\b|\bstop-service\s[^\n\uE000]{0,20}\b(?:windefend|sense|wscsvc|mpssvc)\b|\bnetsh\sadvfirewall\sset\s\w{1,20}\sstate\soff\b|\bamsiinitfailed\b[^\n\uE000]{0,60}setvalue|\benablelua\b[^\n\uE000]{0,30}\/d\s0\b/,
-      },
-      {
-        anchors: [
-          'setenforce',
-          'ufw ',
-          'iptables',
-          'firewalld',
-          'apparmor',
-          'csrutil',
-          'spctl',
-          'auditd',
-          'socketfilterfw',
-          'selinux',
-          'crowdstrike',
-          'falcon',
-        ],
-        match:
-          /\bcsrutil\sdisable\b|\bspctl\s--(?:master|global)-disable\b|\bsocketfilterfw\s--setglobalstate\soff\b|\b(?:systemctl\s(?:stop|disable|mask)(?:\s--now)?|service)\s(?:auditd|falcon-sensor|clamav\S{0,10}|rsyslog|osqueryd)\b|\biptables\s-p\s(?:input|forward)\saccept\b[^\n\uE000]{0,40}(?:\n|;|&&)\s?(?:sudo )?iptables\s-f\b/,
-      },
-      {
-        anchors: ['permitrootlogin', 'passwordauthentication', 'permitemptypasswords'],
-        match:
-          /["'](?:\s{0,4})(?:permitrootlogin\syes|permitemptypasswords\syes)["'][^\n\uE000]{0,40}(?:>>|tee)|\bpermitrootlogin yes\b[^\n\uE000]{0,40}(?:>>|tee)|\bpermitemptypasswords\syes\b|\bsed\s[^\n\uE000]{0,80}\bpermitrootlogin\syes\b/,
-      },
+      regex`\bset-mppreference\s{0-40 in line}-disable\w{1,40}\s(\$true|1)|\badd-mppreference\s{0-20 in line}
+        -exclusion(path|process|extension)\b|\b(sc|net)(\.exe)?\s(stop|delete|config)\s["']?(windefend|sense|wscsvc)
+        \b|\bstop-service\s{0-20 in line}\b(windefend|sense|wscsvc|mpssvc)\b|\bnetsh\sadvfirewall\sset\s\w{1,20}\s
+        state\soff\b|\bamsiinitfailed\b{0-60 in line}setvalue|\benablelua\b{0-30 in line}/d\s0\b`,
+      regex`\bcsrutil\sdisable\b|\bspctl\s--(master|global)-disable\b|\bsocketfilterfw\s--setglobalstate\soff\b|
+        \b(systemctl\s(stop|disable|mask)(\s--now)?|service)\s(auditd|falcon-sensor|clamav\S{0,10}|rsyslog|osqueryd)
+        \b|\biptables\s-p\s(input|forward)\saccept\b{0-40 in line}(\n|;|&&)\s?(sudo )?iptables\s-f\b`,
+      regex`["']\s{0,4}(permitrootlogin\syes|permitemptypasswords\syes)["']{0-40 in line}(>>|tee)|
+        \bpermitrootlogin yes\b{0-40 in line}(>>|tee)|\bpermitemptypasswords\syes\b|\bsed\s{0-80 in line}\b
+        permitrootlogin\syes\b`,
     ],
   },
   {
@@ -129,23 +94,11 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove it; set a proxy for the one program that needs it.',
     references: ['https://attack.mitre.org/techniques/T1557/', 'https://attack.mitre.org/techniques/T1553/004/'],
     patterns: [
-      {
-        anchors: [
-          'add-trusted-cert',
-          'ca-certificates',
-          'certutil',
-          '_proxy',
-          'node_extra_ca',
-          'base_url',
-          'import-certificate',
-        ],
-        match:
-          /\bexport\s(?:https?|all)_proxy=["']?(?:https?|socks5h?):\/\/(?!localhost|127\.|\$|<|\{|proxy\.(?:example|company|corp)|your|user|10\.|192\.168|host\b|\[)[\w.-]{4,60}:\d|\bset (?:the )?["']?https?_proxy\b[^\n\uE000]{0,60}\bto (?:an? |the )?(?:attacker|our|my|remote|following)\b/,
-      },
-      {
-        anchors: ['anthropic_base_url', 'openai_base_url', 'openai_api_base'],
-        match: shape`\b(?:anthropic|openai)_(?:base_url|api_base)["']?\s?[:=]\s?["']?https?:\/\/(?:${publicIp}|[\w-]{1,40}\.(?:ngrok|trycloudflare|loca\.lt|workers\.dev))`,
-      },
+      regex`\bexport\s(https?|all)_proxy=["']?(https?|socks5h?)://(?!localhost|127\.|\$|<|\{|
+        proxy\.(example|company|corp)|your|user|10\.|192\.168|host\b|\[)[\w.-]{4,60}:\d|\bset (the )?["']?https?
+        _proxy\b{0-60 in line}\bto (an? |the )?(attacker|our|my|remote|following)\b`,
+      regex`\b(anthropic|openai)_(base_url|api_base)["']?\s?[:=]\s?["']?https?://(${publicIp}|
+        [\w-]{1,40}\.(ngrok|trycloudflare|loca\.lt|workers\.dev))`,
     ],
   },
   {
@@ -158,11 +111,8 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove it, unless the skill is for testing machines that the user owns, and says so.',
     references: ['https://attack.mitre.org/techniques/T1548/001/', 'https://attack.mitre.org/techniques/T1082/'],
     patterns: [
-      {
-        anchors: ['-perm', 'linpeas', 'winpeas', 'linenum'],
-        match:
-          /\bfind\s\/\s[^\n\uE000]{0,40}-perm\s[-/]?(?:[246]000|u=s|u\+s|g=s)|\b(?:linpeas|linenum)\.sh\b|\bwinpeas(?:any|x64)?\.(?:exe|bat)\b/,
-      },
+      regex`\bfind\s/\s{0-40 in line}-perm\s[-/]?([246]000|u=s|u\+s|g=s)|\b(linpeas|linenum)\.sh\b|
+        \bwinpeas(any|x64)?\.(exe|bat)\b`,
     ],
   },
   {
@@ -175,20 +125,9 @@ export const rules: readonly Rule[] = [
     remediation: 'Say what needs it, and let the user run it.',
     references,
     patterns: [
-      {
-        anchors: [
-          'sudo ',
-          'docker.sock',
-          '--privileged',
-          'chmod 777',
-          'runas',
-          'chmod -r 777',
-          'securitycontext',
-          'privileged: true',
-        ],
-        match:
-          /(?<![\w-])sudo (?:-\w{1,3}\s)?[\w/~$"]|\/var\/run\/docker\.sock\b|--privileged\b|\bprivileged: true\b|\bchmod\s(?:-r\s)?0?777\s|\b-verb\srunas\b/,
-      },
+      containing(`sudo |docker.sock|--privileged|chmod 777|runas|chmod -r 777|securitycontext|privileged: true`)`
+        (?<![\w-])sudo (-\w{1,3}\s)?[\w/~$"]|/var/run/docker\.sock\b|--privileged\b|\bprivileged: true\b|
+        \bchmod\s(-r\s)?0?777\s|\b-verb\srunas\b`,
     ],
   },
   {
@@ -201,31 +140,12 @@ export const rules: readonly Rule[] = [
     remediation: 'Keep the check, and mend what it complains of.',
     references: [...weakening, 'https://cwe.mitre.org/data/definitions/295.html'],
     patterns: [
-      {
-        anchors: [
-          'reject_unauthorized',
-          'rejectunauthorized',
-          'verify=false',
-          'verify = false',
-          'cert_none',
-          'strict-ssl',
-          'sslverify',
-          '--insecure',
-          'curl -',
-          'insecureskipverify',
-          'no-check-certificate',
-          'quarantine',
-          'executionpolicy',
-          'setenforce',
-          'ufw disable',
-          'stricthostkey',
-          '--no-verify',
-          'trusted-host',
-          'create_unverified',
-        ],
-        match:
-          /\bnode_tls_reject_unauthorized["']?\]?\s?=\s?["']?0|\brejectunauthorized["']?\s?:\s?false|\bverify\s?=\s?false\b|\bcert_none\b|\bcreate_unverified\w{1,20}|\bstrict-ssl\s(?:=\s)?false\b|\bsslverify\s(?:=\s)?false\b|\bcurl\s(?:-\w{1,6}\s){0,2}(?:-\w{0,4}k\w{0,4}|--insecure)\s|\binsecureskipverify\s?:\s?true|--no-check-certificate\b|\bcom\.apple\.quarantine\b|-(?:executionpolicy|ep)\s(?:bypass|unrestricted)\b|\bset-executionpolicy\s(?:bypass|unrestricted)\b|\bsetenforce\s0\b|\bufw\sdisable\b|\bstricthostkeychecking[= ]no\b|\bgit\s(?:commit|push)\b[^\n\uE000]{0,60}--no-verify\b|--trusted-host\b/,
-      },
+      regex`\bnode_tls_reject_unauthorized["']?\]?\s?=\s?["']?0|\brejectunauthorized["']?\s?:\s?false|
+        \bverify\s?=\s?false\b|\bcert_none\b|\bcreate_unverified\w{1,20}|\bstrict-ssl\s(=\s)?false\b|
+        \bsslverify\s(=\s)?false\b|\bcurl\s(-\w{1,6}\s){0,2}(-\w{0,4}k\w{0,4}|--insecure)\s|\binsecureskipverify\s?:
+        \s?true|--no-check-certificate\b|\bcom\.apple\.quarantine\b|-(executionpolicy|ep)\s(bypass|unrestricted)\b|
+        \bset-executionpolicy\s(bypass|unrestricted)\b|\bsetenforce\s0\b|\bufw\sdisable\b|\bstricthostkeychecking
+        [= ]no\b|\bgit\s(commit|push)\b{0-60 in line}--no-verify\b|--trusted-host\b`,
     ],
   },
 ]

@@ -1,7 +1,8 @@
 import type { Rule } from '../rule.ts'
 import { knownInstaller } from './known-installers.ts'
 import { fetchedAndRun } from './remote-flows.ts'
-import { blockStop, fetcher, localHost, runPipe, shape, untrustedHost } from './shapes.ts'
+import { blockStop, fetcher, localHost, runPipe, untrustedHost } from './shapes.ts'
+import { containing, regex, within } from '../regex.ts'
 
 const category = 'remote-code'
 const references = [
@@ -14,17 +15,18 @@ const remediation =
 
 const pipeAnchors = ['curl', 'wget', 'aria2c', 'fetch', 'iwr', 'irm', 'invoke-', 'lwp-request', 'bitstransfer']
 /** Up to the end of the pipe; the first address on the way decides. */
-const upToPipe = /[^\n\uE000]{0,180}?/
+const upToPipe = regex`{0-180 in line}`
 const beforeAddress = /[^\n\uE000:|]{0,60}/
-const plain = shape`http:\/\/(?!${localHost}|\w{1,12}[.\s]{0,3}["'\s])`
+const plain = regex`http://(?!${localHost}|\w{1,12}[.\s]{0,3}["'\s])`
 /** An address that only its maker could be behind, and no second one. */
-const known = shape`${beforeAddress}:\/\/${knownInstaller}(?![^\n\uE000|]{0,160}:\/\/)`
+const known = regex`${beforeAddress}://${knownInstaller}(?![^\n\uE000|]{0,160}://)`
 /** Who names a bare `curl | sh` speaks of the habit. */
-const someAddress = /[^\n\uE000|]{0,160}(?:\w\.[a-z]{2}|:\/\/\w|[\w\]}]\/\w|\$|["'\s]\{\w)/
-const substituted =
-  /\b(?:(?:ba|z|da|k)?sh|eval|source|python[\d.]{0,4}|node|perl|ruby)\b[^\n\uE000|;]{0,40}(?:<\(|\$\()\s?(?:curl|wget)\b|(?:^|[\s;&"'])\.\s<\(\s?(?:curl|wget)\b/
-const evaluated =
-  /\b(?:iex|invoke-expression)\b[^\n\uE000]{0,60}\b(?:iwr|irm|curl|wget|invoke-webrequest|invoke-restmethod|downloadstring)\b|\bdownloadstring\b[^\n\uE000]{0,160}\|\s?(?:iex|invoke-expression)\b/
+const someAddress = regex`[^\n\uE000|]{0,160}(\w\.[a-z]{2}|://\w|[\w\]}]/\w|\$|["'\s]\{\w)`
+const substituted = regex`\b((ba|z|da|k)?sh|eval|source|python[\d.]{0,4}|node|perl|ruby)\b
+  [^\n\uE000|;]{0,40}(<\(|\$\()\s?(curl|wget)\b|(^|[\s;&"'])\.\s<\(\s?(curl|wget)\b`
+const evaluated = regex`\b(iex|invoke-expression)\b{0-60 in line}\b(iwr|irm|curl|wget|
+  invoke-webrequest|invoke-restmethod|downloadstring)\b|\bdownloadstring\b{0-160 in line}\|\s?
+  (iex|invoke-expression)\b`
 
 /** A program from the network that runs without anyone having seen it. */
 export const rules: readonly Rule[] = [
@@ -38,9 +40,9 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
-      { anchors: pipeAnchors, match: shape`${fetcher}(?=${someAddress})(?!${known})${upToPipe}${runPipe}` },
-      { anchors: ['curl', 'wget'], match: shape`${substituted}(?!${known})` },
-      { anchors: ['iex', 'invoke-expression'], match: shape`${evaluated}(?!${known})` },
+      containing(pipeAnchors)`${fetcher}(?=${someAddress})(?!${known})${upToPipe}${runPipe}`,
+      containing('curl|wget')`${substituted}(?!${known})`,
+      containing('iex|invoke-expression')`${evaluated}(?!${known})`,
     ],
   },
   {
@@ -53,8 +55,8 @@ export const rules: readonly Rule[] = [
     remediation: 'Name the version, or install with a package manager where one has it.',
     references,
     patterns: [
-      { anchors: pipeAnchors, match: shape`${fetcher}${known}${upToPipe}${runPipe}` },
-      { anchors: ['curl', 'wget'], match: shape`${substituted}${known}` },
+      containing(pipeAnchors)`${fetcher}${known}${upToPipe}${runPipe}`,
+      containing('curl|wget')`${substituted}${known}`,
     ],
   },
   {
@@ -63,26 +65,17 @@ export const rules: readonly Rule[] = [
     severity: 'critical',
     signal: 'hostile',
     title: 'Runs code from a place that nobody answers for',
-    why: 'A bare address, a tunnel, a paste or an unencrypted page hides who wrote the program and lets anyone change it.',
+    why: 'A bare address, a tunnel, a paste or plain HTTP hides who wrote the program and lets anyone change it.',
     remediation: 'Remove it. Publish the program where its author can be known, over HTTPS, with a digest.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/829.html'],
     patterns: [
-      {
-        anchors: pipeAnchors,
-        match: shape`${fetcher}${beforeAddress}(?:${plain}|(?:\w{2,6}:\/\/)?(?<![\w.-])${untrustedHost})${upToPipe}${runPipe}`,
-      },
-      {
-        anchors: ['curl', 'wget'],
-        match: shape`${substituted}${beforeAddress}(?:${plain}|(?:\w{2,6}:\/\/)?(?<![\w.-])${untrustedHost})`,
-      },
-      {
-        anchors: ['iex', 'invoke-expression'],
-        match: shape`${evaluated}[^\n\uE000:|]{0,60}(?:${plain}|(?:\w{2,6}:\/\/)?(?<![\w.-])${untrustedHost})`,
-      },
-      {
-        anchors: ['nc ', 'ncat', 'netcat', 'telnet'],
-        match: shape`\b(?:nc|ncat|netcat|telnet)\s(?:-\w{1,4}\s){0,3}(?!${localHost})(?:[\w-]{1,30}\.){1,5}[\w-]{1,20}\s\d{2,5}\s?${runPipe}`,
-      },
+      containing(pipeAnchors)`${fetcher}${beforeAddress}(${plain}|(\w{2,6}://)?(?<![\w.-])${untrustedHost})
+        ${upToPipe}${runPipe}`,
+      containing('curl|wget')`${substituted}${beforeAddress}(${plain}|(\w{2,6}://)?(?<![\w.-])${untrustedHost})`,
+      containing('iex|invoke-expression')`${evaluated}[^\n\uE000:|]{0,60}(${plain}|(\w{2,6}://)?(?<![\w.-])
+        ${untrustedHost})`,
+      containing('nc |ncat|netcat|telnet')`\b(nc|ncat|netcat|telnet)\s(-\w{1,4}\s){0,3}(?!${localHost})
+        ([\w-]{1,30}\.){1,5}[\w-]{1,20}\s\d{2,5}\s?${runPipe}`,
     ],
   },
   {
@@ -96,34 +89,21 @@ export const rules: readonly Rule[] = [
     references,
     patterns: [
       ...fetchedAndRun,
-      {
-        anchors: ['curl', 'wget', 'aria2c', 'iwr', 'invoke-webrequest', 'urlretrieve', 'downloadfile', 'bitsadmin'],
-        match: {
-          first: shape`\b(?:curl|wget|aria2c|iwr|invoke-webrequest|urlretrieve|downloadfile|bitsadmin)\b(?!${known})[^\n\uE000]{0,100}?(?:https?:\/\/|\$\{?\w)`,
-          last: /&&\s?(?:sudo\s)?(?:chmod\s(?:a|u|o|g){0,3}\+?(?:x|[0-7]{3,4})\s[^\n\uE000;&]{1,60}(?:&&|;)\s?(?:sudo\s|nohup\s)?(?:\.\/|\/tmp\/|~\/|\$)|(?:ba|z)?sh\s[\w./~$-]|\.\/\w|python[\d.]{0,4}\s[\w./~]{1,60}\.py\b|start-process)|;\s?(?:\.\/\w|(?:ba|z)?sh\s\/tmp\/|start-process|&\s?["$])|\n\s?(?:sudo )?(?:(?:ba|z)?sh|python\d?)\s(?:\/tmp\/|\/var\/tmp\/|\/dev\/shm\/)|\n\s?(?:\/tmp\/|\/dev\/shm\/)\w/,
-          stop: /\uE000/,
-          withinMax: 200,
-        },
-      },
-      {
-        anchors: ['chmod'],
-        match: {
-          first: shape`\b(?:curl|wget|urlretrieve)\b(?!${known})[^\n\uE000]{0,120}(?:\/tmp\/|\/var\/tmp|\/dev\/shm|tmpdir|tempdir|miner|payload|%temp%)`,
-          last: /\bchmod(?:sync)?\b[^\n\uE000]{0,50}(?:\+x|0?o?7[0-7]{2}|0o?755)/,
-          stop: blockStop,
-          withinMax: 200,
-        },
-      },
-      {
-        anchors: ['download', 'fetch'],
-        match:
-          /\b(?:downloads?|fetch(?:es)?) (?:and|then|&) (?:then |immediately |silently |automatically )?(?:runs?|executes?|installs?|launch(?:es)?) [^\n\uE000.]{0,80}?\b(?:from|at|:) ?["'<(]?(?:https?:\/\/(?!(?:www\.)?(?:github\.com|nodejs\.org|python\.org))|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d)/,
-      },
-      {
-        anchors: ['downloads ', 'download the script', 'download a script'],
-        match:
-          /\bdownloads? (?:\w{1,12} ){0,3}(?:scripts?|binar(?:y|ies)|executables?|programs?|payloads?) from [^\n\uE000\s]{1,120} and (?:then )?(?:runs?|executes?) (?:it|them)\b/,
-      },
+      within(200, /\uE000/, 'curl|wget|aria2c|iwr|invoke-webrequest|urlretrieve|downloadfile|bitsadmin')`
+        \b(curl|wget|aria2c|iwr|invoke-webrequest|urlretrieve|downloadfile|bitsadmin)\b(?!${known}){0-100 in line}
+        (https?://|\$\{?\w)
+        … &&\s?(sudo\s)?(chmod\s(a|u|o|g){0,3}\+?(x|[0-7]{3,4})\s[^\n\uE000;&]{1,60}(&&|;)\s?(sudo\s|nohup\s)?
+        (\./|/tmp/|~/|\$)|(ba|z)?sh\s[\w./~$-]|\./\w|python[\d.]{0,4}\s[\w./~]{1,60}\.py\b|start-process)|
+        ;\s?(\./\w|(ba|z)?sh\s/tmp/|start-process|&\s?["$])|\n\s?(sudo )?((ba|z)?sh|python\d?)\s(/tmp/|/var/tmp/|
+        /dev/shm/)|\n\s?(/tmp/|/dev/shm/)\w`,
+      within(200, blockStop)`\b(curl|wget|urlretrieve)\b(?!${known}){0-120 in line}(/tmp/|/var/tmp|/dev/shm|tmpdir|
+        tempdir|miner|payload|%temp%)
+        … \bchmod(sync)?\b{0-50 in line}(\+x|0?o?7[0-7]{2}|0o?755)`,
+      regex`\b(downloads?|fetch(es)?) (and|then|&) (then |immediately |silently |automatically )?(runs?|executes?|
+        installs?|launch(es)?) [^\n\uE000.]{0,80}?\b(from|at|:) ?["'<(]?
+        (https?://(?!(www\.)?(github\.com|nodejs\.org|python\.org))|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d)`,
+      regex`\bdownloads? {0-3 words}(scripts?|binar(y|ies)|executables?|programs?|
+        payloads?) from [^\n\uE000\s]{1,120} and (then )?(runs?|executes?) (it|them)\b`,
     ],
   },
   {
@@ -136,11 +116,10 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove it, and install in the open.',
     references: [...references, 'https://attack.mitre.org/techniques/T1218/'],
     patterns: [
-      {
-        anchors: ['mshta', 'regsvr32', 'rundll32', 'certutil', 'bitsadmin', 'wmic', 'installutil', 'cmstp'],
-        match:
-          /\bmshta(?:\.exe)?\s["']?(?:https?:|javascript:|vbscript:)|\bregsvr32(?:\.exe)?\s[^\n\uE000]{0,60}\/i:\s?["']?https?:|\brundll32(?:\.exe)?\s["']?(?:javascript:|[^\n\uE000]{0,60}https?:)|\bcertutil(?:\.exe)?\s[^\n\uE000]{0,40}-urlcache\b[^\n\uE000]{0,80}https?:|\bbitsadmin(?:\.exe)?\s[^\n\uE000]{0,60}\/transfer\b[^\n\uE000]{0,80}https?:|\bwmic\b[^\n\uE000]{0,80}\/format:\s?["']?https?:|\bcmstp(?:\.exe)?\s[^\n\uE000]{0,40}\/s\s/,
-      },
+      regex`\bmshta(\.exe)?\s["']?(https?:|javascript:|vbscript:)|\bregsvr32(\.exe)?\s{0-60 in line}/i:\s?["']?https?
+        :|\brundll32(\.exe)?\s["']?(javascript:|{0-60 in line}https?:)|\bcertutil(\.exe)?\s{0-40 in line}-urlcache\b
+        {0-80 in line}https?:|\bbitsadmin(\.exe)?\s{0-60 in line}/transfer\b{0-80 in line}https?:|
+        \bwmic\b{0-80 in line}/format:\s?["']?https?:|\bcmstp(\.exe)?\s{0-40 in line}/s\s`,
     ],
   },
 ]

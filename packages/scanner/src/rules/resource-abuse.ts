@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { blockStop, lineStop } from './shapes.ts'
+import { containing, regex, within } from '../regex.ts'
 
 const category = 'resource-abuse'
 const references = ['https://attack.mitre.org/techniques/T1496/', 'https://attack.mitre.org/techniques/T1499/']
@@ -16,47 +17,13 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove it.',
     references,
     patterns: [
-      {
-        anchors: ['stratum+', 'stratum2+'],
-        match: /\bstratum2?\+(?:tcp|ssl|tls)s?:\/\/[\w[<{$.-]/,
-      },
-      {
-        anchors: [
-          'xmrig',
-          'minerd',
-          'cpuminer',
-          'ethminer',
-          'nbminer',
-          'xmr-stak',
-          't-rex',
-          'phoenixminer',
-          'ccminer',
-          'lolminer',
-          'srbminer',
-        ],
-        match:
-          /(?:\.\/|\/tmp\/|\b(?:run|start|nohup|sudo|exec|install|download|curl|wget|git clone)\s[^\n\uE000]{0,60})(?:xmrig|minerd|cpuminer|ethminer|nbminer|xmr-stak|phoenixminer|ccminer|lolminer|srbminer)\b|\b(?:xmrig|minerd|cpuminer|ethminer|nbminer|ccminer|lolminer|srbminer[\w-]{0,6}|t-rex)\s(?:-o|-a|--url|--algo|--pool|-c|--config|--donate-level|--user|-u|-p)[\s=]/,
-      },
-      {
-        anchors: [
-          'coinhive',
-          'cryptonight',
-          'coin-hive',
-          'crypto-loot',
-          'cryptoloot',
-          'supportxmr',
-          'minexmr',
-          'nanopool',
-          'moneroocean',
-          'hashvault',
-          '2miners',
-          'nicehash',
-          'minergate',
-          'herominers',
-        ],
-        match:
-          /\bcoin-?hive\.(?:anonymous|user|min\.js|com\/lib)|\bcryptoloot\.|\b[\w.-]{0,30}(?:supportxmr|minexmr|nanopool|moneroocean|hashvault|2miners|nicehash|minergate|herominers)\.(?:com|org|stream|pro)?:\d{3,5}\b/,
-      },
+      regex`\bstratum2?\+(tcp|ssl|tls)s?://[\w[<{$.-]`,
+      regex`(\./|/tmp/|\b(run|start|nohup|sudo|exec|install|download|curl|wget|git clone)\s{0-60 in line})
+        (xmrig|minerd|cpuminer|ethminer|nbminer|xmr-stak|phoenixminer|ccminer|lolminer|srbminer)\b|
+        \b(xmrig|minerd|cpuminer|ethminer|nbminer|ccminer|lolminer|srbminer[\w-]{0,6}|t-rex)\s(-o|-a|--url|--algo|
+        --pool|-c|--config|--donate-level|--user|-u|-p)[\s=]`,
+      regex`\bcoin-?hive\.(anonymous|user|min\.js|com/lib)|\bcryptoloot\.|\b[\w.-]{0,30}(supportxmr|minexmr|nanopool|
+        moneroocean|hashvault|2miners|nicehash|minergate|herominers)\.(com|org|stream|pro)?:\d{3,5}\b`,
     ],
   },
   {
@@ -69,16 +36,9 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove it, or say plainly what the skill does with the machine.',
     references,
     patterns: [
-      {
-        anchors: ['miner', 'mining', 'pool_', 'poolurl', 'poolhost'],
-        match: {
-          first:
-            /\b(?:pool_?(?:host|url|port|addr(?:ess)?)|mining_?pool|miner_?(?:url|path|script|binary|thread|config))\b/,
-          last: /\b(?:wallet(?:_?address)?|worker_?(?:id|name)|nonce|hash_?rate|subprocess|threads?)\b/,
-          stop: /\uE000\uE000/,
-          withinMax: 300,
-        },
-      },
+      within(300, /\uE000\uE000/)`\b(pool_?(host|url|port|addr(ess)?)|mining_?pool|miner_?(url|path|script|binary|
+        thread|config))\b
+        … \b(wallet(_?address)?|worker_?(id|name)|nonce|hash_?rate|subprocess|threads?)\b`,
     ],
   },
   {
@@ -91,16 +51,11 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove it.',
     references: ['https://attack.mitre.org/techniques/T1499/001/', 'https://cwe.mitre.org/data/definitions/400.html'],
     patterns: [
-      {
-        anchors: [':()', ': ()', 'bomb()', 'f()', ':|:', '(){', '() {'],
-        match:
-          /(?:^|[\s"'(;])(:|\w{1,8})\s?\(\)\s?\{\s?(?::|\w{1,8})\s?\|\s?(?::|\w{1,8})\s?&\s?\}\s?;\s?(?::|\w{1,8})/,
-      },
-      {
-        anchors: ['%0|%0', 'os.fork', 'fork()'],
-        match: /%0\s?\|\s?%0|\bwhile (?:true|1)\s?:[\s\n]{1,4}os\.fork\s?\(|\bfork while fork\b/,
-      },
-      { anchors: ['$0 &', '$0&', '"$0" &'], match: /(?:\.\/)?"?\$0"?\s?&\s?"?\$0"?\s?&/ },
+      containing([':()', ': ()', 'bomb()', 'f()', ':|:', '(){', '() {'])`(^|[\s"'(;])(:|\w{1,8})\s?\(\)\s?\{\s?
+        (:|\w{1,8})\s?\|\s?(:|\w{1,8})\s?&\s?\}\s?;\s?(:|\w{1,8})`,
+      containing(['%0|%0', 'os.fork', 'fork()'])`%0\s?\|\s?%0|\bwhile (true|1)\s?:[\s\n]{1,4}os\.fork\s?\(|
+        \bfork while fork\b`,
+      containing('$0 &|$0&|"$0" &')`(\./)?"?\$0"?\s?&\s?"?\$0"?\s?&`,
     ],
   },
   {
@@ -113,30 +68,15 @@ export const rules: readonly Rule[] = [
     remediation: 'Set a limit, and stop after it.',
     references: ['https://cwe.mitre.org/data/definitions/400.html', 'https://cwe.mitre.org/data/definitions/770.html'],
     patterns: [
-      {
-        anchors: ['while true', 'while 1', 'while(true', 'while (true', 'for(;;', 'for (;;'],
-        match: {
-          first: /\bwhile\s?\(?\s?(?:true|1)\s?\)?|\bfor\s?\(\s?;;\s?\)/,
-          last: /\bspawn\s?\(\s?(?:process\.execpath|process\.argv|sys\.executable)|\.(?:append|push|extend)\s?\(\s?(?:["'][^"'\n]{1,4}["']\s\*?\s?\d|bytearray|new (?:array|buffer)|buffer\.alloc|" ?"\.repeat|["']\w["']\.repeat)|\bmultiprocessing\.process\s?\(|\bfallocate\b|\bdd if=\/dev\/(?:zero|urandom)/,
-          stop: blockStop,
-          withinMax: 200,
-        },
-      },
-      { anchors: ['yes >', 'yes>', ':/dev/null &'], match: /\byes\s?>\s?\/dev\/null\s?&/ },
-      {
-        anchors: ['hping3', 'slowloris', 'loic', '--flood', 'goldeneye'],
-        match: /\bhping3\s[^\n\uE000]{0,80}--flood|\bslowloris(?:\.py|\.pl)?\s[\w$-]/,
-      },
-      {
-        anchors: ['indefinitely', 'forever', 'infinite', 'endless'],
-        match: {
-          first:
-            /\b(?:retry|call|invoke|repeat|re-?run|loop)\b[^\n\uE000.]{0,24}\b(?:tool|itself|this skill|request|function|api)\b/,
-          last: /\b(?:indefinitely|forever|infinitely|endlessly|without (?:limit|end|stopping))\b/,
-          stop: lineStop,
-          withinMax: 60,
-        },
-      },
+      within(200, blockStop)`\bwhile\s?\(?\s?(true|1)\s?\)?|\bfor\s?\(\s?;;\s?\)
+        … \bspawn\s?\(\s?(process\.execpath|process\.argv|sys\.executable)|\.(append|push|extend)\s?\(\s?
+        (["'][^"'\n]{1,4}["']\s\*?\s?\d|bytearray|new (array|buffer)|buffer\.alloc|" ?"\.repeat|["']\w["']\.repeat)|
+        \bmultiprocessing\.process\s?\(|\bfallocate\b|\bdd if=/dev/(zero|urandom)`,
+      /\byes\s?>\s?\/dev\/null\s?&/,
+      regex`\bhping3\s{0-80 in line}--flood|\bslowloris(\.py|\.pl)?\s[\w$-]`,
+      within(60, lineStop)`\b(retry|call|invoke|repeat|re-?run|loop)\b[^\n\uE000.]{0,24}\b(tool|itself|this skill|
+        request|function|api)\b
+        … \b(indefinitely|forever|infinitely|endlessly|without (limit|end|stopping))\b`,
     ],
   },
 ]

@@ -1,6 +1,7 @@
 import type { Rule } from '../rule.ts'
 import { commandsFromAfar } from './remote-flows.ts'
 import { blockStop, lineStop } from './shapes.ts'
+import { containing, regex, within } from '../regex.ts'
 
 const category = 'remote-code'
 const references = [
@@ -23,94 +24,38 @@ export const rules: readonly Rule[] = [
     references,
     patterns: [
       ...commandsFromAfar,
-      {
-        anchors: ['/dev/tcp/', '/dev/udp/'],
-        match:
-          /\b(?:ba|z|da|k)?sh\s-\w{0,3}i\w{0,2}\b[^\n\uE000]{0,60}(?:>&?|<>|<&?)\s?["']?\/dev\/(?:tcp|udp)\/|\bexec\s?\{?\w{0,6}\}?\s?(?:\d{1,3})?<?>&?\s?\/dev\/(?:tcp|udp)\/[^\n\uE000]{0,200}\b(?:sh|while|cat|eval)\b|\/dev\/(?:tcp|udp)\/[^\n\uE000]{1,80}0[<>]&\s?\d/,
-      },
-      {
-        anchors: ['nc ', 'nc.', 'ncat', 'netcat'],
-        match:
-          /\b(?:nc|ncat|netcat|nc\.traditional|nc\.openbsd|nc\.exe)\s[^\n\uE000|;]{0,80}?(?:-\w{0,6}[ec]|--exec|--sh-exec|-c)\s?["']?(?:\/(?:usr\/)?bin\/|\/system\/bin\/)?(?:(?:ba|z|da|k)?sh|cmd(?:\.exe)?|powershell)\b/,
-      },
-      {
-        anchors: ['mkfifo', 'mknod', '/tmp/f'],
-        match: {
-          first: /\bmkfifo\b|\bmknod\b[^\n\uE000]{0,40}\sp\b/,
-          last: /\|\s?(?:\/(?:usr\/)?bin\/)?(?:ba|z|k|da)?sh\b[^\n\uE000]{0,40}\|\s?(?:nc|ncat|netcat|telnet|openssl)\b|\b(?:nc|ncat|netcat|telnet|openssl)\b[^\n\uE000]{0,80}\|\s?(?:\/(?:usr\/)?bin\/)?(?:ba|z|k|da)?sh\b/,
-          stop: blockStop,
-          withinMax: 200,
-        },
-      },
-      {
-        anchors: ['telnet', 'openssl', 'nc ', 'ncat'],
-        match:
-          /\b(?:telnet|nc|ncat|openssl s_client)\s[^\n\uE000|]{3,80}\|\s?(?:\/(?:usr\/)?bin\/)?(?:ba|z|k|da)?sh\b[^\n\uE000]{0,20}\|\s?(?:telnet|nc|ncat|openssl)\b/,
-      },
-      {
-        anchors: ['dup2', 'pty.spawn', 'subprocess'],
-        match: {
-          first: /\bsocket\.socket\s?\(|\bsocket\.create_connection\s?\(|\bimport socket\b|\.connect\s?\(\s?\(/,
-          last: /\bos\.dup2\s?\(|\bpty\.spawn\s?\(|\bsubprocess\.(?:call|popen|run)\s?\(\s?\[?\s?["'](?:\/(?:usr\/)?bin\/)?(?:ba|z)?sh["']/,
-          stop: blockStop,
-          withinMax: 400,
-        },
-      },
-      {
-        anchors: ['perl', 'socket'],
-        match:
-          /\bperl\b[^\n\uE000]{0,30}-(?:m|e)[^\n\uE000]{0,20}(?:use )?(?:io::)?socket\b[^\n\uE000]{0,300}\bexec\b|\buse socket;[^\n\uE000]{0,300}\bexec\s?[({]?\s?["']?\/bin\//,
-      },
-      {
-        anchors: ['fsockopen', 'tcpsocket', 'tcpserver'],
-        match: {
-          first: /\bfsockopen\s?\(|\btcpsocket\.(?:new|open)\s?\(/,
-          last: /\b(?:exec|shell_exec|system|passthru|popen|proc_open)\s?\(?\s?["']?[^\n\uE000]{0,20}(?:sh|cmd)\b|<&\d\s?>&\d|\bio\.popen\b/,
-          stop: blockStop,
-          withinMax: 240,
-        },
-      },
-      {
-        anchors: ['tcpclient'],
-        match: {
-          first: /\b(?:net\.sockets\.|new )tcpclient\b/,
-          last: /\b(?:iex|invoke-expression|getstream|streamreader|cmd(?:\.exe)?|powershell)\b/,
-          stop: blockStop,
-          withinMax: 400,
-        },
-      },
-      {
-        anchors: ['socat'],
-        match:
-          /\bsocat\b[^\n\uE000]{0,120}\b(?:exec|system):\s?["']?[^\n\uE000]{0,20}(?:sh|cmd)\b[^\n\uE000]{0,120}|\bsocat\s[^\n\uE000]{0,40}tcp[46]?:[^\n\uE000]{1,80}exec:/,
-      },
-      {
-        anchors: ['/inet/tcp', '/inet/udp'],
-        match: /\bg?awk\b[^\n\uE000]{0,80}\/inet\/(?:tcp|udp)\/0\/[^\n\uE000]{1,120}/,
-      },
-      {
-        anchors: ['child_process', 'net.socket', 'net.connect', 'createconnection'],
-        match: {
-          first: /\bnet\.(?:socket|connect|createconnection)\b|require\s?\(\s?["']net["']\s?\)/,
-          last: /\bspawn\s?\(\s?["'](?:\/bin\/)?(?:ba|z)?sh["']|\.pipe\s?\(\s?\w{1,12}\.stdin\s?\)|\bspawn\s?\(\s?["'](?:cmd(?:\.exe)?|powershell)/,
-          stop: blockStop,
-          withinMax: 400,
-        },
-      },
-      {
-        anchors: ['net.dial'],
-        match: {
-          first: /\bnet\.dial\s?\(\s?"tcp"/,
-          last: /\bexec\.command\s?\(\s?"(?:\/bin\/)?(?:ba)?sh"|\bcmd\.stdin\s?=/,
-          stop: blockStop,
-          withinMax: 300,
-        },
-      },
-      {
-        anchors: ['reverse shell', 'reverse_shell', 'reverseshell', 'backconnect', 'back-connect'],
-        match:
-          /\b(?:open|start|spawn|launch|establish|create|initiate|run|execute|send|set ?up|maintain)(?:s|es|ing)? (?:an? |the |up )?(?:\w{1,14} ){0,2}?(?:reverse[ _-]?shell|back-?connect shell|bind shell)\b(?! (?:detect|scan|rule|pattern|check))[^\n\uE000.]{0,40}\b(?:to|on|at|from|with|for)\b/,
-      },
+      regex`\b(ba|z|da|k)?sh\s-\w{0,3}i\w{0,2}\b{0-60 in line}(>&?|<>|<&?)\s?["']?/dev/(tcp|udp)/|\bexec\s?\{?\w{0,6}
+        \}?\s?(\d{1,3})?<?>&?\s?/dev/(tcp|udp)/{0-200 in line}\b(sh|while|cat|eval)\b|/dev/(tcp|udp)/{1-80 in line}0
+        [<>]&\s?\d`,
+      containing('nc |nc.|ncat|netcat')`\b(nc|ncat|netcat|nc\.traditional|nc\.openbsd|nc\.exe)\s[^\n\uE000|;]{0,80}?
+        (-\w{0,6}[ec]|--exec|--sh-exec|-c)\s?["']?(/(usr/)?bin/|/system/bin/)?((ba|z|da|k)?sh|cmd(\.exe)?|
+        powershell)\b`,
+      within(200, blockStop)`\bmkfifo\b|\bmknod\b{0-40 in line}\sp\b
+        … \|\s?(/(usr/)?bin/)?(ba|z|k|da)?sh\b{0-40 in line}\|\s?(nc|ncat|netcat|telnet|openssl)\b|
+        \b(nc|ncat|netcat|telnet|openssl)\b{0-80 in line}\|\s?(/(usr/)?bin/)?(ba|z|k|da)?sh\b`,
+      containing('telnet|openssl|nc |ncat')`\b(telnet|nc|ncat|openssl s_client)\s[^\n\uE000|]{3,80}\|\s?
+        (/(usr/)?bin/)?(ba|z|k|da)?sh\b{0-20 in line}\|\s?(telnet|nc|ncat|openssl)\b`,
+      within(400, blockStop)`\bsocket\.socket\s?\(|\bsocket\.create_connection\s?\(|\bimport socket\b|
+        \.connect\s?\(\s?\(
+        … \bos\.dup2\s?\(|\bpty\.spawn\s?\(|\bsubprocess\.(call|popen|run)\s?\(\s?\[?\s?["'](/(usr/)?bin/)?(ba|z)?sh
+        ["']`,
+      regex`\bperl\b{0-30 in line}-(m|e){0-20 in line}(use )?(io::)?socket\b{0-300 in line}\bexec\b|
+        \buse socket;{0-300 in line}\bexec\s?[({]?\s?["']?/bin/`,
+      within(240, blockStop)`\bfsockopen\s?\(|\btcpsocket\.(new|open)\s?\(
+        … \b(exec|shell_exec|system|passthru|popen|proc_open)\s?\(?\s?["']?{0-20 in line}(sh|cmd)\b|<&\d\s?>&\d|
+        \bio\.popen\b`,
+      within(400, blockStop)`\b(net\.sockets\.|new )tcpclient\b
+        … \b(iex|invoke-expression|getstream|streamreader|cmd(\.exe)?|powershell)\b`,
+      regex`\bsocat\b{0-120 in line}\b(exec|system):\s?["']?{0-20 in line}(sh|cmd)\b{0-120 in line}|
+        \bsocat\s{0-40 in line}tcp[46]?:{1-80 in line}exec:`,
+      regex`\bg?awk\b{0-80 in line}/inet/(tcp|udp)/0/{1-120 in line}`,
+      within(400, blockStop)`\bnet\.(socket|connect|createconnection)\b|require\s?\(\s?["']net["']\s?\)
+        … \bspawn\s?\(\s?["'](/bin/)?(ba|z)?sh["']|\.pipe\s?\(\s?\w{1,12}\.stdin\s?\)|\bspawn\s?\(\s?["']
+        (cmd(\.exe)?|powershell)`,
+      within(300, blockStop)`\bnet\.dial\s?\(\s?"tcp" … \bexec\.command\s?\(\s?"(/bin/)?(ba)?sh"|\bcmd\.stdin\s?=`,
+      regex`\b(open|start|spawn|launch|establish|create|initiate|run|execute|send|set ?up|maintain)(s|es|ing)? (an? |
+        the |up )?{0-2 words}(reverse[ _-]?shell|back-?connect shell|bind shell)\b
+        (?! (detect|scan|rule|pattern|check))[^\n\uE000.]{0,40}\b(to|on|at|from|with|for)\b`,
     ],
   },
   {
@@ -123,10 +68,8 @@ export const rules: readonly Rule[] = [
     remediation: 'Use a server that checks who calls, bound to localhost.',
     references,
     patterns: [
-      {
-        anchors: ['nc ', 'ncat', 'netcat', 'socat'],
-        match: /\b(?:nc|ncat|netcat)\s(?:-[a-z]{1,3}\s){0,3}-[a-z]{0,3}l[a-z]{0,4}\s?(?:-p\s?)?\$?\{?\w{2,12}\b/,
-      },
+      containing('nc |ncat|netcat|socat')`\b(nc|ncat|netcat)\s(-[a-z]{1,3}\s){0,3}-[a-z]{0,3}l[a-z]{0,4}\s?(-p\s?)?
+        \$?\{?\w{2,12}\b`,
     ],
   },
   {
@@ -139,26 +82,14 @@ export const rules: readonly Rule[] = [
     remediation: 'Ask the user to open a tunnel by hand, for as long as it is needed.',
     references: ['https://attack.mitre.org/techniques/T1572/', ...references],
     patterns: [
-      {
-        anchors: ['ssh '],
-        match: {
-          first:
-            /\b(?:auto)?ssh\s(?=[^\n\uE000]{0,80}-\w{0,4}r\s?(?:[\w.:]{0,20}:)?\d{2,5}:(?:localhost|127\.0\.0\.1):22\b)/,
-          last: /-\w{0,4}r\s?(?:[\w.:]{0,20}:)?\d{2,5}:(?:localhost|127\.0\.0\.1):22\b/,
-          stop: lineStop,
-          withinMax: 80,
-        },
-      },
-      {
-        anchors: ['chisel', 'frpc', 'gs-netcat', 'rathole', 'ligolo'],
-        match:
-          /\bchisel\s(?:client\s[^\n\uE000]{0,80}\br:|server\s[^\n\uE000]{0,60}--reverse)|\bgs-netcat\b|\bligolo\b[^\n\uE000]{0,60}-connect\b/,
-      },
-      {
-        anchors: ['ngrok', 'cloudflared', 'bore ', 'tmate'],
-        match:
-          /\bngrok\s(?:tcp|start)\s[^\n\uE000]{0,20}\b(?:22|3389|5900)\b|\bcloudflared\b[^\n\uE000]{0,40}--url\s["']?(?:(?:ssh|rdp|tcp):\/\/|https?:\/\/(?:localhost|127\.0\.0\.1):(?:22|3389|5900)\b)|\bbore\slocal\s22\b|#\{?tmate_(?:ssh|web)\b|\btmate\s-f\b/,
-      },
+      within(80, lineStop)`\b(auto)?ssh\s(?={0-80 in line}-\w{0,4}r\s?([\w.:]{0,20}:)?\d{2,5}:
+        (localhost|127\.0\.0\.1):22\b)
+        … -\w{0,4}r\s?([\w.:]{0,20}:)?\d{2,5}:(localhost|127\.0\.0\.1):22\b`,
+      regex`\bchisel\s(client\s{0-80 in line}\br:|server\s{0-60 in line}--reverse)|\bgs-netcat\b|
+        \bligolo\b{0-60 in line}-connect\b`,
+      regex`\bngrok\s(tcp|start)\s{0-20 in line}\b(22|3389|5900)\b|\bcloudflared\b{0-40 in line}--url\s["']?
+        ((ssh|rdp|tcp)://|https?://(localhost|127\.0\.0\.1):(22|3389|5900)\b)|\bbore\slocal\s22\b|
+        #\{?tmate_(ssh|web)\b|\btmate\s-f\b`,
     ],
   },
 ]

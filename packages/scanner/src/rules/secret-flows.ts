@@ -1,5 +1,6 @@
 import type { Combination, Fact, Pattern, Rule } from '../rule.ts'
-import { keyFile, keyFileAnchors, lineStop, publicIp, shape } from './shapes.ts'
+import { keyFile, keyFileAnchors, lineStop, publicIp } from './shapes.ts'
+import { containing, regex, within } from '../regex.ts'
 
 const references = [
   'https://attack.mitre.org/techniques/T1552/',
@@ -8,8 +9,12 @@ const references = [
 ]
 
 /** Commands that print a token or a password of the user. */
-const printsToken =
-  /\b(?:gh auth token|aws sts (?:get-session-token|assume-role)|aws configure (?:get|export-credentials)|aws secretsmanager get-secret-value|gcloud auth (?:application-default )?print-(?:access|identity)-token|az account get-access-token|security find-(?:generic|internet)-password|secret-tool (?:lookup|search)|op (?:read|item get)|pass show|bw get|git credential fill|kubectl get secrets?|vault (?:kv get|read)|doppler secrets|heroku auth:token|npm token list|docker-credential-\w{2,20} get|ssh-add -l|gpg2? [^\n\uE000|]{0,20}--export-secret-keys?|history)\b/
+const printsToken = regex`\b(gh auth token|aws sts (get-session-token|assume-role)|
+  aws configure (get|export-credentials)|aws secretsmanager get-secret-value|gcloud auth (application-default )?
+  print-(access|identity)-token|az account get-access-token|security find-(generic|internet)-password|
+  secret-tool (lookup|search)|op (read|item get)|pass show|bw get|git credential fill|kubectl get secrets?|
+  vault (kv get|read)|doppler secrets|heroku auth:token|npm token list|docker-credential-\w{2,20} get|ssh-add -l|
+  gpg2? [^\n\uE000|]{0,20}--export-secret-keys?|history)\b`
 const tokenAnchors = [
   'auth token',
   'aws sts',
@@ -34,80 +39,46 @@ const tokenAnchors = [
   '--export-secret',
   'history |',
 ]
-const sends =
-  /\|\s?(?:[\w-]{1,12}\s(?:-\w{1,10}\s){0,2}[^\n\uE000|]{0,20}\|\s?){0,2}(?:curl|nc|ncat|netcat|wget|socat|telnet|mail)\b/
-const personal = /(?:~|\$\{?home\}?|\/home|\/root|\/users|\/etc)(?:\/[\w.*$-]{1,30}){0,3}\/?/
+const sends = regex`\|\s?([\w-]{1,12}\s(-\w{1,10}\s){0,2}[^\n\uE000|]{0,20}\|\s?){0,2}
+  (curl|nc|ncat|netcat|wget|socat|telnet|mail)\b`
+const personal = regex`(~|\$\{?home\}?|/home|/root|/users|/etc)(/[\w.*$-]{1,30}){0,3}/?`
 
 /** What a command prints of secrets, sent from where it is printed. */
 export const printedAndSent: readonly Pattern[] = [
-  { anchors: tokenAnchors, match: { first: printsToken, last: sends, stop: lineStop, withinMax: 100 } },
-  {
-    anchors: tokenAnchors,
-    match: shape`${printsToken}[^\n\uE000|;&]{0,80}>\s?["']?(?<file>[\w./~$-]{2,50})[^]{0,120}?\b(?:curl|wget)\b[^\n\uE000]{0,80}(?:-t\s?|@|--upload-file[ =]|--(?:post|body)-file=)["']?(?=\k<file>)[\w./~$-]{2,50}`,
-  },
-  {
-    anchors: ['grep', 'findstr', 'rg '],
-    match: {
-      first:
-        /\b(?:grep|rg|findstr)\s[^\n\uE000|]{0,80}(?:akia|ghp_|sk-|token|secret|passw|api_?key|private key|begin rsa)/,
-      last: sends,
-      stop: lineStop,
-      withinMax: 120,
-    },
-  },
-  {
-    anchors: ['tar ', 'zip '],
-    match: {
-      first: shape`\b(?:tar|zip)\s(?:[\w-]{1,20}\s){0,3}(?:-f?\s?-?\s?)?${personal}(?=\s|$)`,
-      last: sends,
-      stop: lineStop,
-      withinMax: 80,
-    },
-  },
-  {
-    anchors: keyFileAnchors,
-    match: shape`\bfor (?<each>\w{1,12}) in [^\n\uE000]{0,60}${keyFile}[^\n\uE000]{0,60}(?:;|\n)\s?do\b[^]{0,120}?\b(?:curl|nc|wget|scp|ncat)\b[^\n\uE000]{0,120}\$\{?(?=\k<each>)\w{1,12}`,
-  },
+  within(100, lineStop, tokenAnchors)`${printsToken} … ${sends}`,
+  containing(tokenAnchors)`${printsToken}[^\n\uE000|;&]{0,80}>\s?["']?(?<file>[\w./~$-]{2,50})[^]{0,120}?\b
+    (curl|wget)\b{0-80 in line}(-t\s?|@|--upload-file[ =]|--(post|body)-file=)["']?(?=\k<file>)[\w./~$-]{2,50}`,
+  within(120, lineStop, 'grep|findstr|rg ')`\b(grep|rg|findstr)\s[^\n\uE000|]{0,80}(akia|ghp_|sk-|token|secret|passw|
+    api_?key|private key|begin rsa)
+    … ${sends}`,
+  within(80, lineStop, 'tar |zip ')`\b(tar|zip)\s([\w-]{1,20}\s){0,3}(-f?\s?-?\s?)?${personal}(?=\s|$) … ${sends}`,
+  containing(keyFileAnchors)`\bfor (?<each>\w{1,12}) in {0-60 in line}${keyFile}{0-60 in line}(;|\n)\s?do\b
+    [^]{0,120}?\b(curl|nc|wget|scp|ncat)\b{0-120 in line}\$\{?(?=\k<each>)\w{1,12}`,
 ]
 
 /** The same in a program: the variable that holds the token stands in what is sent. */
-export const tokenSent: Pattern = {
-  anchors: [
-    'auth token',
-    '"auth"',
-    "'auth'",
-    'aws configure',
-    '"configure"',
-    "'configure'",
-    'gcloud auth',
-    'find-generic',
-    'find-internet',
-    'secret-tool',
-    'git credential',
-    '"credential"',
-    "'credential'",
-  ],
-  match:
-    /\b(?<held>\w{2,20})\s?=\s?[^\n\uE000]{0,50}\b(?:gh["',\s]{1,5}auth["',\s]{1,5}token|aws["',\s]{1,5}configure["',\s]{1,5}(?:get|export-credentials)|gcloud["',\s]{1,5}auth["',\s]{1,5}print-|find-(?:generic|internet)-password|secret-tool["',\s]{1,5}lookup|git["',\s]{1,5}credential["',\s]{1,5}fill)[^]{0,200}?\b(?:json|data|params|body)["']?\s?[=:]\s?[^\n\uE000]{0,40}\b(?=\k<held>\b)\w{2,20}/,
-}
+export const tokenSent: Pattern = containing(`
+  auth token|"auth"|'auth'|aws configure|"configure"|'configure'|gcloud auth|find-generic|find-internet|
+  secret-tool|git credential|"credential"|'credential'`)`
+  \b(?<held>\w{2,20})\s?=\s?{0-50 in line}\b
+  (gh["',\s]{1,5}auth["',\s]{1,5}token|aws["',\s]{1,5}configure["',\s]{1,5}(get|export-credentials)|
+  gcloud["',\s]{1,5}auth["',\s]{1,5}print-|find-(generic|internet)-password|secret-tool["',\s]{1,5}lookup|
+  git["',\s]{1,5}credential["',\s]{1,5}fill)[^]{0,200}?\b(json|data|params|body)["']?\s?[=:]\s?{0-40 in line}\b
+  (?=\k<held>\b)\w{2,20}`
 
 /** Stores of secrets that commands and programs ask for what they hold. */
 export const storesAsked: readonly Pattern[] = [
-  { anchors: ['passwordvault', 'retrieveall'], match: /\bpasswordvault\b[^\n\uE000]{0,80}retrieveall\s?\(/ },
-  {
-    anchors: ['find-generic-password', 'find-internet-password'],
-    match:
-      /\bfind-(?:generic|internet)-password\b[^\n\uE000|;]{0,60}(?:chrome|chromium|brave|microsoft edge|firefox|safe storage|slack|signal|icloud|safari)/,
-  },
-  { anchors: ['credential fill'], match: /\bgit credential fill\b|\bgit credential-\w{3,20} get\b/ },
+  regex`\bpasswordvault\b{0-80 in line}retrieveall\s?\(`,
+  regex`\bfind-(generic|internet)-password\b[^\n\uE000|;]{0,60}(chrome|chromium|brave|microsoft edge|firefox|
+    safe storage|slack|signal|icloud|safari)`,
+  /\bgit credential fill\b|\bgit credential-\w{3,20} get\b/,
 ]
 
 /** Folders of a home gone through for what looks like a key. */
-export const homeSearched: Pattern = {
-  anchors: ['expanduser', 'homedir', 'path.home', 'userhomedir', '$home'],
-  match:
-    /(?:\bos\.walk|\brglob|\bglob\w{0,5}|\breaddir\w{0,4}|\bwalkdir|\bfilepath\.walk\w{0,3}|\bscandir)\s?\(\s?[^\n\uE000]{0,40}(?:expanduser|homedir|path\.home|userhomedir|["']~)[^]{0,260}?(?:\bid_(?:rsa|ed25519)|\.pem\b|\bwallet|\.kdbx\b|\.key\b|\bcredentials?\b|\bpassword|\bseed\b)/,
-}
+export const homeSearched: Pattern = regex`
+  (\bos\.walk|\brglob|\bglob\w{0,5}|\breaddir\w{0,4}|\bwalkdir|\bfilepath\.walk\w{0,3}|\bscandir)\s?\(\s?
+  {0-40 in line}(expanduser|homedir|path\.home|userhomedir|["']~)[^]{0,260}?(\bid_(rsa|ed25519)|\.pem\b|\bwallet|
+  \.kdbx\b|\.key\b|\bcredentials?\b|\bpassword|\bseed\b)`
 
 const category = 'exfiltration'
 const remediation = 'Remove it. No skill needs to send keys, tokens or files of its user to another machine.'
@@ -123,27 +94,12 @@ export const rules: readonly Rule[] = [
     remediation: 'Name the one file that is to be sent, and ask first.',
     references,
     patterns: [
-      {
-        anchors: ['rsync', 'scp '],
-        match: shape`\b(?:rsync|scp)\s(?:-(?!e|i)\w{1,12}\s|--\w[\w-]{1,20}\s){0,4}["']?(?:~|\$\{?home\}?|\/home|\/root|\/users)(?:\/(?:\w{1,20}|\.\w{2,12}|\*))?\/?["']?\s[^\n\uE000]{0,20}?[\w.-]{1,30}@[\w.$-]{3,60}:`,
-      },
-      {
-        anchors: ['rsync', 'scp ', 'nc ', 'ftp '],
-        match: shape`\b(?:rsync|scp|ncat|nc|ftp)\s[^\n\uE000|;]{0,80}[\s@]${publicIp}[:\s]`,
-      },
-      {
-        anchors: ['-exec'],
-        match:
-          /\bfind\s(?:~|\$\{?home\}?|\/home|\/users|\/root|\/)\s[^\n\uE000]{0,100}-exec\s(?:curl|scp|nc|wget|ncat)\b/,
-      },
-      {
-        anchors: ['git archive', 'git bundle'],
-        match: { first: /\bgit (?:archive|bundle create)\b/, last: sends, stop: lineStop, withinMax: 60 },
-      },
-      {
-        anchors: ['push'],
-        match: /\bgit push\s[^\n\uE000]{0,30}(?:--mirror|--all)\b[^\n\uE000]{0,30}>\s?\/dev\/null/,
-      },
+      containing('rsync|scp ')`\b(rsync|scp)\s(-(?!e|i)\w{1,12}\s|--\w[\w-]{1,20}\s){0,4}["']?(~|\$\{?home\}?|/home|
+        /root|/users)(/(\w{1,20}|\.\w{2,12}|\*))?/?["']?\s{0-20 in line}[\w.-]{1,30}@[\w.$-]{3,60}:`,
+      containing('rsync|scp |nc |ftp ')`\b(rsync|scp|ncat|nc|ftp)\s[^\n\uE000|;]{0,80}[\s@]${publicIp}[:\s]`,
+      regex`\bfind\s(~|\$\{?home\}?|/home|/users|/root|/)\s{0-100 in line}-exec\s(curl|scp|nc|wget|ncat)\b`,
+      within(60, lineStop)`\bgit (archive|bundle create)\b … ${sends}`,
+      regex`\bgit push\s{0-30 in line}(--mirror|--all)\b{0-30 in line}>\s?/dev/null`,
     ],
   },
 ]
@@ -151,57 +107,36 @@ export const rules: readonly Rule[] = [
 export const facts: readonly Fact[] = [
   {
     id: 'names-key-file',
-    patterns: [{ anchors: keyFileAnchors, match: shape`(?<!-i\s?["']?[\w./~$\{}-]{0,30})(?:${keyFile})` }],
+    patterns: [containing(keyFileAnchors)`(?<!-i\s?["']?[\w./~$\{}-]{0,30})${keyFile}`],
   },
   {
     id: 'uploads',
     patterns: [
-      {
-        anchors: ['curl', 'wget', 'requests.post', 'fetch(', 'fetch (', 'axios', 'invoke-', 'httpx.post'],
-        match:
-          /\bcurl\b[^\n\uE000]{0,120}\s(?:-f\s|-t\s?|-d\s?["']?@|--data-binary\s?["']?[@$]|--upload-file|--form\s)|\bwget\b[^\n\uE000]{0,60}--(?:post|body)-file|\b(?:requests|httpx|axios)\.(?:post|put)\s?\(|\bfetch\s?\([^\uE000]{0,120}\bmethod["']?\s?:\s?["'](?:post|put)|\binvoke-(?:restmethod|webrequest)\b[^\n\uE000]{0,120}-(?:body|infile)\b/,
-      },
+      containing('curl|wget|requests.post|fetch(|fetch (|axios|invoke-|httpx.post')`
+        \bcurl\b{0-120 in line}\s(-f\s|-t\s?|-d\s?["']?@|--data-binary\s?["']?[@$]|--upload-file|--form\s)|
+        \bwget\b{0-60 in line}--(post|body)-file|\b(requests|httpx|axios)\.(post|put)\s?\(|
+        \bfetch\s?\([^\uE000]{0,120}\bmethod["']?\s?:\s?["'](post|put)|\binvoke-(restmethod|webrequest)\b
+        {0-120 in line}-(body|infile)\b`,
     ],
   },
   {
     id: 'sends-in-address',
     patterns: [
-      {
-        anchors: ['http://', 'https://'],
-        match:
-          /https?:\/\/[^\s"'\uE000]{4,80}[?&](?:\w{1,10}=)?(?:\$\{?(?:d|data|k|key|b64|enc\w{0,8}|payload|content|secret|token|creds?)\b|["'`]\s?[+.]\s?\$?\w)/,
-      },
+      regex`https?://[^\s"'\uE000]{4,80}[?&](\w{1,10}=)?(\$\{?(d|data|k|key|b64|enc\w{0,8}|payload|content|secret|
+        token|creds?)\b|["'\x60]\s?[+.]\s?\$?\w)`,
     ],
   },
   {
     id: 'captures-user',
     patterns: [
-      {
-        anchors: [
-          'pyperclip',
-          'clipboard',
-          'pbpaste',
-          'xclip',
-          'imagegrab',
-          'screencapture',
-          'mss',
-          'pyautogui',
-          'scrot',
-          'screenshot(',
-        ],
-        match:
-          /\bpyperclip\.paste\s?\(|\bpbpaste\b|\bxclip\s[^\n\uE000]{0,30}-o\b|\bget-clipboard\b|\bclipboard\.(?:readtext|get_?text|paste)\s?\(|\bimagegrab\.grab\s?\(|\bscreencapture\s-\w|\bmss\.mss\s?\(|\bpyautogui\.screenshot\s?\(|\bscrot\s/,
-      },
+      regex`\bpyperclip\.paste\s?\(|\bpbpaste\b|\bxclip\s{0-30 in line}-o\b|\bget-clipboard\b|
+        \bclipboard\.(readtext|get_?text|paste)\s?\(|\bimagegrab\.grab\s?\(|\bscreencapture\s-\w|\bmss\.mss\s?\(|
+        \bpyautogui\.screenshot\s?\(|\bscrot\s`,
     ],
   },
   {
     id: 'browser-cookies',
-    patterns: [
-      {
-        anchors: ['browser_cookie3', 'browsercookie', 'rookiepy'],
-        match: /\bbrowser_?cookie3?\.\w{3,10}\s?\(|\brookiepy\.\w{3,10}\s?\(/,
-      },
-    ],
+    patterns: [/\bbrowser_?cookie3?\.\w{3,10}\s?\(|\brookiepy\.\w{3,10}\s?\(/],
   },
 ]
 

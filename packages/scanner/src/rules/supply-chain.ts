@@ -1,6 +1,7 @@
 import type { Pattern, Rule } from '../rule.ts'
 import { popularPackages, toLookAlikes } from './popular-packages.ts'
-import { dropHost, fetcher, lineStop, localHost, publicIp, runPipe, shape, tunnelHost } from './shapes.ts'
+import { dropHost, fetcher, lineStop, localHost, publicIp, runPipe, tunnelHost } from './shapes.ts'
+import { containing, regex, within } from '../regex.ts'
 
 const category = 'supply-chain'
 const references = [
@@ -10,15 +11,22 @@ const references = [
 ]
 const remediation = 'Install by name and version from the registry, and keep a lockfile.'
 
-const installer =
-  /\b(?:(?:npm|pnpm|yarn|bun)(?: global)? (?:install|i|add|link)|npx|bunx|pnpm dlx|yarn dlx|pip[\d.]{0,4} install|uv (?:pip install|add|tool install)|uvx|pipx (?:install|run)|poetry add|gem install|cargo install|go (?:install|get)|brew install|easy_install)\b/
+const installer = regex`\b((npm|pnpm|yarn|bun)( global)? (install|i|add|link)|npx|bunx|pnpm dlx
+  |yarn dlx|pip[\d.]{0,4} install|uv (pip install|add|tool install)|uvx|pipx (install|run)|poetry add|gem install|
+  cargo install|go (install|get)|brew install|easy_install)\b`
 const installAnchors = [' install', ' i -', ' add ', 'npx ', 'uvx ', 'bunx ', ' dlx ', 'pipx ', 'npm i', 'go get']
-const forge =
-  /(?:www\.)?(?:github|gitlab|bitbucket|codeberg)\.(?:com|org)\b|(?:files\.)?pythonhosted\.org|registry\.npmjs\.org|download\.pytorch\.org|git\.sr\.ht|huggingface\.co|dev\.azure\.com|storage\.googleapis\.com/
+const forge = regex`(www\.)?(github|gitlab|bitbucket|codeberg)\.(com|org)\b|
+  (files\.)?pythonhosted\.org|registry\.npmjs\.org|download\.pytorch\.org|git\.sr\.ht|huggingface\.co|
+  dev\.azure\.com|storage\.googleapis\.com`
 
 /** Registries and mirrors that packages are installed from. */
-const registry =
-  /(?:[\w-]{1,30}\.){0,3}(?:pypi\.org|pythonhosted\.org|pytorch\.org|npmjs\.(?:org|com)|npmmirror\.com|yarnpkg\.com|jsr\.io|github\.(?:com|io)|githubusercontent\.com|gitlab\.(?:com|io)|bitbucket\.org|nvidia\.com|huggingface\.co|amazonaws\.com|pkg\.dev|googleapis\.com|azure\.com|visualstudio\.com|anaconda\.(?:org|com|cloud)|jfrog\.io|cloudsmith\.io|fury\.(?:io|site)|aliyun\.com|tencent\.com|ustc\.edu\.cn|tsinghua\.edu\.cn|douban\.com|huaweicloud\.com|vllm\.ai|intel\.com|python\.org|rubygems\.org|golang\.org|openeuler\.org|xethub\.com|clawhub\.(?:ai|com)|piwheels\.org|microsoft\.com|amd\.com)\b|[\w.-]{0,40}(?:your|my-|example\.com|company|corp\b|private|internal|mirror|<|\{|\$)/
+const registry = regex`([\w-]{1,30}\.){0,3}(pypi\.org|pythonhosted\.org|pytorch\.org|
+  npmjs\.(org|com)|npmmirror\.com|yarnpkg\.com|jsr\.io|github\.(com|io)|githubusercontent\.com|gitlab\.(com|io)|
+  bitbucket\.org|nvidia\.com|huggingface\.co|amazonaws\.com|pkg\.dev|googleapis\.com|azure\.com|visualstudio\.com|
+  anaconda\.(org|com|cloud)|jfrog\.io|cloudsmith\.io|fury\.(io|site)|aliyun\.com|tencent\.com|ustc\.edu\.cn|
+  tsinghua\.edu\.cn|douban\.com|huaweicloud\.com|vllm\.ai|intel\.com|python\.org|rubygems\.org|golang\.org|
+  openeuler\.org|xethub\.com|clawhub\.(ai|com)|piwheels\.org|microsoft\.com|amd\.com)\b|
+  [\w.-]{0,40}(your|my-|example\.com|company|corp\b|private|internal|mirror|<|\{|\$)`
 
 const escape = (name: string) => name.replaceAll('.', String.raw`\.`)
 const toNames = (names: readonly string[]) => new RegExp(toLookAlikes(names).map(escape).join('|'))
@@ -26,27 +34,13 @@ const npmNames = toNames(popularPackages.npm)
 const pypiNames = toNames(popularPackages.pypi)
 
 const lookAlikes: readonly Pattern[] = [
-  {
-    anchors: [' install', ' i ', ' add ', 'npx '],
-    match: shape`\b(?:(?:npm|pnpm|yarn|bun) (?:install|i|add)|npx|bunx)\s(?:[\w@/.^~=-]{1,30}\s){0,4}(?:${npmNames})(?=@[\d^~l]|["'\s\uE000;&)]|$)`,
-  },
-  {
-    anchors: [' install', ' add '],
-    match: shape`\b(?:pip[\d.]{0,4} install|uv (?:add|pip install)|poetry add|pipx install)\s(?:[\w@/.^~=<>\[\]-]{1,30}\s){0,4}(?:${pypiNames})(?=[=<>~[]|["'\s\uE000;&)]|$)`,
-  },
-  {
-    anchors: ['install_requires', 'dependencies = ['],
-    match: shape`\b(?:install_requires|dependencies)\s?=\s?\[[^\]]{0,160}["'](?:${pypiNames})["'=<>~[]`,
-  },
-  {
-    anchors: ['": "^', '": "~', '": "0', '": "1', '": "2', '": "3', '": "4', '": "l'],
-    match: shape`"(?:${npmNames})": "[\^~]?[\dl]`,
-  },
-  {
-    anchors: ['utilz', 'helperz', 'clientz', 'serivce', 'libary', 'offical'],
-    match:
-      /\b(?:install|i|add)\s(?:[\w@/.^~=-]{1,30}\s){0,3}@?[\w/-]{2,30}(?:utilz|helperz|clientz|serivce|libary|offical)\b/,
-  },
+  containing(' install| i | add |npx ')`\b((npm|pnpm|yarn|bun) (install|i|add)|npx|bunx)\s([\w@/.^~=-]{1,30}\s){0,4}
+    ${npmNames}(?=@[\d^~l]|["'\s\uE000;&)]|$)`,
+  regex`\b(pip[\d.]{0,4} install|uv (add|pip install)|poetry add|pipx install)\s([\w@/.^~=<>\[\]-]{1,30}\s){0,4}
+    ${pypiNames}(?=[=<>~[]|["'\s\uE000;&)]|$)`,
+  regex`\b(install_requires|dependencies)\s?=\s?\[[^\]]{0,160}["']${pypiNames}["'=<>~[]`,
+  regex`"${npmNames}": "[\^~]?[\dl]`,
+  regex`\b(install|i|add)\s([\w@/.^~=-]{1,30}\s){0,3}@?[\w/-]{2,30}(utilz|helperz|clientz|serivce|libary|offical)\b`,
 ]
 
 /** What comes in with what a skill installs. */
@@ -72,27 +66,18 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
-      {
-        anchors: installAnchors,
-        match: shape`${installer}\s[^\n\uE000;|]{0,60}?(?:git\+)?(?:http:\/\/(?!${localHost})[\w-]|https?:\/\/(?:${publicIp}|${dropHost}|${tunnelHost}))`,
-      },
-      {
-        anchors: ['index-url', 'index_url', '--registry', 'set registry', 'registry='],
-        match: shape`(?:--(?:extra-)?index-url|\bpip_(?:extra_)?index_url|(?<=\b(?:npm|pnpm|yarn|bun|npx)\b[^\n\uE000]{0,60})--registry|\bset registry|\bnpm_config_registry)[ =]["']?https?:\/\/(?!${localHost}|${registry})[\w-]{1,40}\.`,
-      },
-      {
-        anchors: ['npx', 'bunx', 'pip', 'npm i', 'uvx', 'uv '],
-        match: shape`\b(?:npx|bunx|uvx|pip[\d.]{0,4} install|uv pip install|(?:npm|pnpm) (?:install|i)|yarn add)\s(?:-{1,2}[\w-]{1,20}\s){0,3}["']?https:\/\/(?!${localHost}|${registry})[\w.-]{4,60}\/`,
-      },
-      {
-        anchors: ['git+https', 'git+ssh', 'deno run'],
-        match: shape`(?:\bgit\+(?:https|ssh):\/\/(?:[\w.:-]{1,40}@)?(?!${forge})|\bdeno run\s(?:-[\w=,-]{1,40}\s){0,5}https?:\/\/(?!deno\.land|esm\.sh|cdn\.jsdelivr))(?!${localHost}|${registry})[\w-]{1,40}\.`,
-      },
-      { anchors: ['git+http://'], match: shape`\bgit\+http:\/\/(?!${localHost})[\w.-]{3,60}\/` },
-      {
-        anchors: ['index-url', '--registry', 'index_url', 'registry', ' -i http'],
-        match: shape`(?:--(?:extra-)?index-url|--registry|\bset registry|\bpip_(?:extra_)?index_url|\bnpm_config_registry|^registry|install -i)[ =]["']?(?:http:\/\/(?!${localHost}|mirrors?\.)[\w-]|https?:\/\/(?:${publicIp}|${tunnelHost}))`,
-      },
+      containing(installAnchors)`${installer}\s[^\n\uE000;|]{0,60}?(git\+)?(http://(?!${localHost})[\w-]|
+        https?://(${publicIp}|${dropHost}|${tunnelHost}))`,
+      regex`(--(extra-)?index-url|\bpip_(extra_)?index_url|(?<=\b(npm|pnpm|yarn|bun|npx)\b{0-60 in line})--registry|
+        \bset registry|\bnpm_config_registry)[ =]["']?https?://(?!${localHost}|${registry})[\w-]{1,40}\.`,
+      regex`\b(npx|bunx|uvx|pip[\d.]{0,4} install|uv pip install|(npm|pnpm) (install|i)|yarn add)\s
+        (-{1,2}[\w-]{1,20}\s){0,3}["']?https://(?!${localHost}|${registry})[\w.-]{4,60}/`,
+      containing('git+https|git+ssh|deno run')`(\bgit\+(https|ssh)://([\w.:-]{1,40}@)?(?!${forge})|
+        \bdeno run\s(-[\w=,-]{1,40}\s){0,5}https?://(?!deno\.land|esm\.sh|cdn\.jsdelivr))(?!${localHost}|
+        ${registry})[\w-]{1,40}\.`,
+      regex`\bgit\+http://(?!${localHost})[\w.-]{3,60}/`,
+      regex`(--(extra-)?index-url|--registry|\bset registry|\bpip_(extra_)?index_url|\bnpm_config_registry|^registry|
+        install -i)[ =]["']?(http://(?!${localHost}|mirrors?\.)[\w-]|https?://(${publicIp}|${tunnelHost}))`,
     ],
   },
   {
@@ -105,19 +90,11 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove the script; ship what the package needs.',
     references: ['https://attack.mitre.org/techniques/T1195/002/', ...references],
     patterns: [
-      {
-        anchors: ['install"', 'prepare"', 'prepublish"'],
-        match: shape`"(?:pre|post)?(?:install|prepare|prepublish)"\s?:\s?"[^\n\uE000"]{0,100}(?:${fetcher}\b[^\n\uE000]{0,100}(?:${runPipe}|\|\s?(?:ba)?sh)|\\?"?\/dev\/tcp|\bbase64 -d|\bnode -e\s?\\?["'][^\n\uE000]{0,80}(?:http|exec|eval|buffer))`,
-      },
-      {
-        anchors: ['cmdclass', 'setup(', 'class '],
-        match: {
-          first: /\bclass \w{1,40}\((?:install|develop|egg_info|build_py|sdist)\)\s?:/,
-          last: /\b(?:urlopen|requests\.(?:get|post)|os\.system|subprocess\.\w{3,12}|exec)\s?\(/,
-          stop: /\uE000\uE000/,
-          withinMax: 300,
-        },
-      },
+      regex`"(pre|post)?(install|prepare|prepublish)"\s?:\s?"[^\n\uE000"]{0,100}
+        (${fetcher}\b{0-100 in line}(${runPipe}|\|\s?(ba)?sh)|\\?"?/dev/tcp|\bbase64 -d|\bnode -e\s?\\?["']
+        {0-80 in line}(http|exec|eval|buffer))`,
+      within(300, /\uE000\uE000/)`\bclass \w{1,40}\((install|develop|egg_info|build_py|sdist)\)\s?:
+        … \b(urlopen|requests\.(get|post)|os\.system|subprocess\.\w{3,12}|exec)\s?\(`,
     ],
   },
   {
@@ -130,10 +107,9 @@ export const rules: readonly Rule[] = [
     remediation: 'Name a commit, or install from the registry.',
     references,
     patterns: [
-      {
-        anchors: ['git+', 'github:', '-url', '--registry', 'https://', 'git clone'],
-        match: shape`${installer}\s[^\n\uE000;|]{0,60}(?:git\+(?:https|ssh):|https:\/\/|github:)\S|--(?:extra-)?index-url[ =]\S|["']git\+(?:https|ssh):\/\/(?=${forge})?|\bgit clone [^\n\uE000]{1,100}(?:&&|;|\n)\s?cd [\w.-]{1,40}\s?(?:&&|;|\n)\s?(?:\.\/install\.sh|bash install|\.\/setup\.sh|make install)`,
-      },
+      regex`${installer}\s[^\n\uE000;|]{0,60}(git\+(https|ssh):|https://|github:)\S|--(extra-)?index-url[ =]\S|
+        ["']git\+(https|ssh)://(?=${forge})?|\bgit clone {1-100 in line}(&&|;|\n)\s?cd [\w.-]{1,40}\s?(&&|;|\n)\s?
+        (\./install\.sh|bash install|\./setup\.sh|make install)`,
     ],
   },
   {
@@ -146,15 +122,9 @@ export const rules: readonly Rule[] = [
     remediation: 'Name the version.',
     references,
     patterns: [
-      {
-        anchors: ['@latest', 'npx -y', 'npx --yes', '--break-system', 'uvx ', ' -g ', '--upgrade'],
-        match: {
-          first: installer,
-          last: /@latest\b|(?<=npx )-y\b|(?<=npx )--yes\b|--break-system-packages|(?<=uvx )[\w-]{2,40}(?![@=\w-])|\s-g\s(?:@?[\w-]{2,40}\/)?[\w-]{2,40}(?![@=\w-])|--upgrade\s[\w-]{2,40}(?![=\w-])/,
-          stop: lineStop,
-          withinMax: 60,
-        },
-      },
+      within(60, lineStop, '@latest|npx -y|npx --yes|--break-system|uvx | -g |--upgrade')`${installer}
+        … @latest\b|(?<=npx )-y\b|(?<=npx )--yes\b|--break-system-packages|(?<=uvx )[\w-]{2,40}(?![@=\w-])|
+        \s-g\s(@?[\w-]{2,40}/)?[\w-]{2,40}(?![@=\w-])|--upgrade\s[\w-]{2,40}(?![=\w-])`,
     ],
   },
 ]

@@ -1,12 +1,13 @@
 import type { Rule } from '../rule.ts'
-import { catcherHost, dropHost, publicIp, shape, shortener, tunnelHost } from './shapes.ts'
+import { catcherHost, dropHost, publicIp, shortener, tunnelHost } from './shapes.ts'
+import { containing, regex } from '../regex.ts'
 
 const category = 'suspicious-host'
 const references = ['https://attack.mitre.org/techniques/T1567/', 'https://attack.mitre.org/techniques/T1071/001/']
 const remediation = 'Use an address whose owner can be known, and say in the skill what it is for.'
 
 /** What stands where the reader is to put an address of their own. */
-const placeholderName = /(?:your|my|xxx|abc|1234|example|sample|foo|test|random|some|uuid|unique|id\b|<|\{|\$)/
+const placeholderName = regex`(your|my|xxx|abc|1234|example|sample|foo|test|random|some|uuid|unique|id\b|<|\{|\$)`
 
 /** Addresses that are chosen so that nobody answers for them. */
 export const rules: readonly Rule[] = [
@@ -19,33 +20,7 @@ export const rules: readonly Rule[] = [
     why: 'These pages serve to try things out, and to collect what was stolen.',
     remediation,
     references,
-    patterns: [
-      {
-        anchors: [
-          'webhook.site',
-          'requestbin',
-          'pipedream.net',
-          'oast.',
-          'oastify',
-          'interact.sh',
-          'burpcollaborator',
-          'dnslog.cn',
-          'ceye.io',
-          'requestcatcher',
-          'beeceptor',
-          'requestrepo',
-          'hookb.in',
-          'hookbin',
-          'canarytokens',
-          'postb.in',
-          'ptsv',
-          'webhookinbox',
-          'bxss.me',
-          'xss.ht',
-        ],
-        match: shape`(?:https?:\/\/|@|["'\s(/.])(?<![\w-])${catcherHost}(?:\/(?!${placeholderName})[\w-]|["'\s])`,
-      },
-    ],
+    patterns: [regex`(https?://|@|["'\s(/.])(?<![\w-])${catcherHost}(/(?!${placeholderName})[\w-]|["'\s])`],
   },
   {
     id: 'tunnel-address',
@@ -57,24 +32,7 @@ export const rules: readonly Rule[] = [
     remediation,
     references: ['https://attack.mitre.org/techniques/T1572/', ...references],
     patterns: [
-      {
-        anchors: [
-          'ngrok',
-          'trycloudflare',
-          'serveo',
-          'localhost.run',
-          'lhr.life',
-          'loca.lt',
-          'localtunnel',
-          'pagekite',
-          'bore.pub',
-          'telebit',
-          'tunnelmole',
-          'pinggy',
-          'playit.gg',
-        ],
-        match: shape`https?:\/\/(?!${placeholderName}|[\w-]{0,20}(?:xxx|your|subdomain|example))(?=[\w-]{0,40}\d)${tunnelHost}`,
-      },
+      regex`https?://(?!${placeholderName}|[\w-]{0,20}(xxx|your|subdomain|example))(?=[\w-]{0,40}\d)${tunnelHost}`,
     ],
   },
   {
@@ -87,36 +45,8 @@ export const rules: readonly Rule[] = [
     remediation,
     references: ['https://attack.mitre.org/techniques/T1102/', ...references],
     patterns: [
-      {
-        anchors: [
-          'pastebin',
-          'paste.',
-          'hastebin',
-          'rentry',
-          'ghostbin',
-          'privatebin',
-          'termbin',
-          'ix.io',
-          'sprunge',
-          'dpaste',
-          'controlc',
-          'justpaste',
-          'pastes.io',
-          'transfer.sh',
-          'file.io',
-          '0x0.st',
-          'bashupload',
-          'anonfile',
-          'gofile',
-          'temp.sh',
-          'oshi.at',
-          'filebin',
-          'tmpfiles',
-          'uguu',
-          'discordapp',
-        ],
-        match: shape`(?:https?:\/\/|\b(?:curl|wget|nc)\s[^\n\uE000]{0,80}\s)(?:[\w-]{1,20}\.)?(?<![\w-])${dropHost}(?:[/:"'\s](?!${placeholderName})|$)`,
-      },
+      regex`(https?://|\b(curl|wget|nc)\s{0-80 in line}\s)([\w-]{1,20}\.)?(?<![\w-])${dropHost}
+        ([/:"'\s](?!${placeholderName})|$)`,
     ],
   },
   {
@@ -128,12 +58,7 @@ export const rules: readonly Rule[] = [
     why: 'A number has no owner to be known, and no certificate.',
     remediation,
     references,
-    patterns: [
-      {
-        anchors: ['http://', 'https://', 'ws://', 'wss://', 'ftp://'],
-        match: shape`(?<![\w.=-])(?:https?|wss?|ftp):\/\/(?:[\w.-]{1,20}:[^\s@/]{1,30}@)?${publicIp}(?:[:/"'\s)\uE000]|$)`,
-      },
-    ],
+    patterns: [regex`(?<![\w.=-])(https?|wss?|ftp)://([\w.-]{1,20}:[^\s@/]{1,30}@)?${publicIp}([:/"'\s)\uE000]|$)`],
   },
   {
     id: 'short-address',
@@ -144,28 +69,7 @@ export const rules: readonly Rule[] = [
     why: 'Where it leads is seen only by going there, and may change.',
     remediation: 'Write the address itself.',
     references,
-    patterns: [
-      {
-        anchors: [
-          'bit.ly',
-          'tinyurl',
-          'is.gd',
-          'v.gd',
-          'cutt.ly',
-          'rb.gy',
-          'shorturl',
-          't.ly',
-          'ow.ly',
-          'goo.gl',
-          'tiny.cc',
-          'bl.ink',
-          'clck.ru',
-          's.id/',
-          'short.gy',
-        ],
-        match: shape`https?:\/\/${shortener}`,
-      },
-    ],
+    patterns: [regex`https?://${shortener}`],
   },
   {
     id: 'onion-address',
@@ -176,7 +80,7 @@ export const rules: readonly Rule[] = [
     why: 'Its owner cannot be known.',
     remediation,
     references: ['https://attack.mitre.org/techniques/T1090/003/'],
-    patterns: [{ anchors: ['.onion'], match: /\b(?=[a-z2-7]{0,55}\d)(?:[a-z2-7]{16}|[a-z2-7]{56})\.onion\b/ }],
+    patterns: [regex`\b(?=[a-z2-7]{0,55}\d)([a-z2-7]{16}|[a-z2-7]{56})\.onion\b`],
   },
   {
     id: 'chat-hook',
@@ -188,11 +92,8 @@ export const rules: readonly Rule[] = [
     remediation: 'Read the address of the channel from the environment.',
     references: ['https://attack.mitre.org/techniques/T1567/004/'],
     patterns: [
-      {
-        anchors: ['api/webhooks/', 'api.telegram.org/bot'],
-        match:
-          /\bdiscord(?:app)?\.com\/api\/webhooks\/(?!1234|0000)\d{15,20}\/(?!x{3}|abc|your|\.\.\.)[\w-]{20,80}|\bapi\.telegram\.org\/bot(?!1234)\d{8,10}:aa(?!x{3}|bb)[\w-]{20,40}/,
-      },
+      regex`\bdiscord(app)?\.com/api/webhooks/(?!1234|0000)\d{15,20}/(?!x{3}|abc|your|\.\.\.)[\w-]{20,80}|
+        \bapi\.telegram\.org/bot(?!1234)\d{8,10}:aa(?!x{3}|bb)[\w-]{20,40}`,
     ],
   },
   {
@@ -206,26 +107,11 @@ export const rules: readonly Rule[] = [
       'If the skill teaches about attacks, say so in its description and keep examples out of code that runs.',
     references: ['https://attack.mitre.org/tactics/TA0011/'],
     patterns: [
-      {
-        anchors: [
-          'attacker',
-          'c2_',
-          '_c2',
-          'c2-',
-          'exfil',
-          'malicious',
-          'evil',
-          'steal',
-          'victim',
-          'beacon',
-          'keylog',
-          '/loot',
-          '/grab',
-          '/c2',
-        ],
-        match:
-          /https?:\/\/(?!(?:www\.)?(?:attacker|evil|malicious)(?:[.-](?:site|website|server|domain|app|page|example))?\.)(?:[\w-]{1,30}\.){0,3}?[\w-]{0,24}(?:\bevil\b|steal|exfil|attacker|malicious|c2-server|c2server|keylog)[\w-]{0,24}\.(?:[\w-]{2,24}\.){0,2}[a-z]{2,10}\b|https?:\/\/[\w.-]{3,60}\/(?:[\w-]{1,20}\/){0,3}(?:exfil|steal|stolen|c2|beacon|keylog|loot|grab)(?=["'\s/?)]|$)/,
-      },
+      containing(`attacker|c2_|_c2|c2-|exfil|malicious|evil|steal|victim|beacon|keylog|/loot|/grab|/c2`)`
+        https?://(?!(www\.)?(attacker|evil|malicious)([.-](site|website|server|domain|app|page|example))?\.)
+        ([\w-]{1,30}\.){0,3}?[\w-]{0,24}(\bevil\b|steal|exfil|attacker|malicious|c2-server|c2server|keylog)
+        [\w-]{0,24}\.([\w-]{2,24}\.){0,2}[a-z]{2,10}\b|https?://[\w.-]{3,60}/([\w-]{1,20}/){0,3}(exfil|steal|stolen|
+        c2|beacon|keylog|loot|grab)(?=["'\s/?)]|$)`,
     ],
   },
 ]

@@ -2,6 +2,7 @@ import type { Rule } from '../rule.ts'
 import { wasteWordings } from './pressure-wordings.ts'
 import { shadowWordings, everyTimeWordings, besideWordings } from './tool-wordings.ts'
 import { clauseStop, sentenceStop } from './words.ts'
+import { containing, regex, within } from '../regex.ts'
 
 const category = 'tool-abuse'
 const references = [
@@ -22,48 +23,26 @@ export const toolAbuse: readonly Rule[] = [
     references,
     patterns: [
       ...everyTimeWordings,
-      {
-        anchors: [
-          'this tool',
-          'this skill',
-          'this plugin',
-          'this command',
-          'this function',
-          'this script',
-          'this agent',
-        ],
-        match: {
-          first:
-            /\b(?:always|must always|first|should always|never fail to|be sure to|mandatory to|required to|have to)\b(?: \w{1,10}){0,3}? (?:run|runs|running|call|calling|use|using|invoke|invoking|execute|executing|activate|load|trigger|apply|choose|prefer|select|be (?:run|called|used|invoked|executed|activated))\b/,
-          last: /\bthis (?:tool|skill|plugin|command|function|script|agent)\b(?: (?:first|at the (?:start|beginning) of)(?=[\s.,:])(?! \w{1,20} (?:when|if)\b)(?!(?: \w{1,12}){0,3} if\b)|,? (?:before|prior to|ahead of|instead of|over) (?:(?:doing |using |calling |running |invoking |executing |you do )?(?:anything|any|every|everything|all)(?: (?:else|others?|tools?|skills?|actions?|tasks?|requests?|commands?))?\b))/,
-          stop: sentenceStop,
-          withinMax: 24,
-        },
-      },
-      {
-        anchors: ['before'],
-        match:
-          /\b(?:(?:this (?:tool|skill|plugin|function|command)|it) (?:must|should|has to|needs to|shall) (?:always )?(?:be )?(?:run|called|used|invoked|executed|come|activated|loaded) (?:first,? )?before (?:any|every|all)(?: of the)? (?:other )?(?:tools?|skills?|actions?|plugins?|commands?|tasks?|requests?)|before (?:using|calling|running|invoking|executing) any (?:other )?(?:tools?|skills?|commands?),? (?:you must |always |must )?(?:first )?(?:call|run|use|invoke|read|send|execute) (?:this|~|\/|the file|https?:))/,
-      },
-      {
-        anchors: ['before'],
-        match:
-          /\b(?:must|should|have to|need to|always) (?:first )?(?:run|call|use|invoke|execute|activate) this (?:\w{1,12} )?(?:tool|skill|plugin|command|function|script|agent) before (?:doing |using |calling |running |invoking |executing |you do )?(?:anything(?: else)?|(?:any|every|all) others?(?: \w{1,12})?)\b/,
-      },
-      {
-        anchors: [
-          'first tool',
-          'first thing',
-          'call this before',
-          'use this before',
-          'run this before',
-          'before responding',
-          'before answering',
-          'before replying',
-        ],
-        match:
-          /(?<!\b(?:not|never|n't) )\b(?:(?:make|let) (?:this|it) (?:be )?the first (?:tool|skill|thing|call)(?: that)?(?: you)? (?:call|use|run|invoke|do)|(?:always |must )?(?:call|use|run|invoke) this (?:\w{1,10} )?before (?:responding to|answering|replying to|doing|you (?:respond|answer)) (?:anything|everything|any (?:request|question|message)|every (?:request|question|message)|the user)(?=[.,!]|$))/,
-      },
+      within(24, sentenceStop)`\b(always|must always|first|should always|never fail to|be sure to|mandatory to|
+        required to|have to)\b( {word}){0,3}? (run|runs|running|call|calling|use|using|invoke|invoking|execute|
+        executing|activate|load|trigger|apply|choose|prefer|select|be (run|called|used|invoked|executed|activated))
+        \b
+        … \bthis (tool|skill|plugin|command|function|script|agent)\b( (first|at the (start|beginning) of)(?=[\s.,:])
+        (?! \w{1,20} (when|if)\b)(?!( {word}){0,3} if\b)|,? (before|prior to|ahead of|instead of|over) (doing |
+        using |calling |running |invoking |executing |you do )?(anything|any|every|everything|all)
+        ( (else|others?|tools?|skills?|actions?|tasks?|requests?|commands?))?\b)`,
+      regex`\b((this (tool|skill|plugin|function|command)|it) (must|should|has to|needs to|shall) (always )?(be )?
+        (run|called|used|invoked|executed|come|activated|loaded) (first,? )?before (any|every|all)
+        ( of the)? (other )?(tools?|skills?|actions?|plugins?|commands?|tasks?|requests?)|
+        before (using|calling|running|invoking|executing) any (other )?(tools?|skills?|commands?),? (you must |
+        always |must )?(first )?(call|run|use|invoke|read|send|execute) (this|~|/|the file|https?:))`,
+      regex`\b(must|should|have to|need to|always) (first )?(run|call|use|invoke|execute|activate) this {0-1 words}
+        (tool|skill|plugin|command|function|script|agent) before (doing |using |calling |running |invoking |
+        executing |you do )?(anything( else)?|(any|every|all) others?( {word})?)\b`,
+      regex`(?<!\b(not|never|n't) )\b((make|let) (this|it) (be )?the first (tool|skill|thing|call)( that)?
+        ( you)? (call|use|run|invoke|do)|(always |must )?(call|use|run|invoke) this {0-1 words}before (responding to
+        |answering|replying to|doing|you (respond|answer)) (anything|everything|any (request|question|message)|
+        every (request|question|message)|the user)(?=[.,!]|$))`,
     ],
   },
   {
@@ -77,50 +56,26 @@ export const toolAbuse: readonly Rule[] = [
     references,
     patterns: [
       ...shadowWordings,
-      {
-        anchors: ['priority', 'precedence', 'overrides', 'supersedes', 'replaces', 'outranks', 'prefer this', 'shadow'],
-        match: {
-          first:
-            /\b(?:this (?:tool|skill|plugin|function|agent)|it|always|these tools)\s(?:must |should |always |has |have |take |takes |given |gets? |is |as |have the |takes the )?(?:(?:absolute|highest|full|top|maximum|complete|the) ){0,2}(?:priority|precedence|overrides?|supersedes?|replaces?|outranks?|shadows?)\b/,
-          last: /\b(?:all|any|every)(?: of)?(?: the| your)? (?:\w{1,12} )?(?:(?:other|existing|installed|built-in|native|competing|similar) )(?:\w{1,12} )?(?:tools?|skills?|plugins?|functions?|agents?|commands?)\b/,
-          stop: clauseStop,
-          withinMax: 24,
-        },
-      },
-      {
-        anchors: [
-          'other tool',
-          'other skill',
-          'other plugin',
-          'another skill',
-          'another tool',
-          'any other',
-          'other extension',
-          'competing',
-          'conflicting',
-        ],
-        match:
-          /\b(?:(?:do not|don't|never|must not|avoid) (?:use|using|call|calling|invoke|invoking|load|run|trust|activate|consult)(?: or \w{1,8})? (?:any |the |your )?other (?:available |installed |similar )?(?:tools?|skills?|plugins?|extensions?)\b(?! (?:to|for|than|at|in|until|while|during|before|that|unless|which|yet)\b)|(?:disable|uninstall|deactivate|remove|block) (?:all |any |the )?(?:other|competing|conflicting) (?:installed )?(?:skills?|plugins?|tools?|extensions?)\b)/,
-      },
-      {
-        anchors: ['prefer this', 'default handler', 'default skill', 'default tool', 'favor this', 'choose this'],
-        match:
-          /\b(?:(?:always )?(?:prefer|favou?r|choose|select) this (?:tool|skill|plugin|server)(?: \w{1,10}){0,2} (?:over|to|instead of) (?:all|any|every)(?: the)? (?:other|alternative|existing|available)|(?:as|is|be) (?:the |your )?default (?:handler|tool|skill) for (?:all|every|any)(?: user)? (?:requests?|tasks?|quer(?:y|ies)|messages?|prompts?)(?=[.,!]|$))/,
-      },
-      {
-        anchors: [
-          'other skills are',
-          'other tools are',
-          'replaces all',
-          'replace all',
-          'other security',
-          'must go through this',
-          'should go through this',
-          'through this skill',
-        ],
-        match:
-          /\b(?:(?:all )?other (?:skills|tools|plugins) (?:are|have been) (?:now )?(?:deprecated|obsolete|disabled|unsafe|broken|removed|superseded)|this (?:skill|tool|plugin) replaces (?:all|any|every)(?: the)? (?:others?|existing|previous)|(?:all|every|any) (?:requests?|messages?|tasks?|quer(?:y|ies)|prompts?) (?:must|should|has to|have to|will) (?:first )?(?:go|pass|be routed) through this (?:skill|tool|plugin)|uninstall (?:any|all|every)(?: other)? (?:\w{1,12} )?(?:security|competing|conflicting|safety) (?:skills?|tools?|plugins?))\b/,
-      },
+      within(24, clauseStop)`\b(this (tool|skill|plugin|function|agent)|it|always|these tools)\s(must |should |
+        always |has |have |take |takes |given |gets? |is |as |have the |takes the )?
+        ((absolute|highest|full|top|maximum|complete|the) ){0,2}(priority|precedence|overrides?|supersedes?|
+        replaces?|outranks?|shadows?)\b
+        … \b(all|any|every)( of)?( the| your)? {0-1 words}(other|existing|installed|built-in|native|competing|
+        similar) {0-1 words}(tools?|skills?|plugins?|functions?|agents?|commands?)\b`,
+      regex`\b((do not|don't|never|must not|avoid) (use|using|call|calling|invoke|invoking|load|run|trust|activate|
+        consult)( or {word})? (any |the |your )?other (available |installed |similar )?(tools?|skills?|plugins?|
+        extensions?)\b(?! (to|for|than|at|in|until|while|during|before|that|unless|which|yet)\b)|
+        (disable|uninstall|deactivate|remove|block) (all |any |the )?(other|competing|conflicting) (installed )?
+        (skills?|plugins?|tools?|extensions?)\b)`,
+      regex`\b((always )?(prefer|favou?r|choose|select) this (tool|skill|plugin|server)( {word}){0,2} (over|to|
+        instead of) (all|any|every)( the)? (other|alternative|existing|available)|(as|is|be) (the |your )?
+        default (handler|tool|skill) for (all|every|any)( user)? (requests?|tasks?|quer(y|ies)|messages?|prompts?)
+        (?=[.,!]|$))`,
+      regex`\b((all )?other (skills|tools|plugins) (are|have been) (now )?(deprecated|obsolete|disabled|unsafe|broken
+        |removed|superseded)|this (skill|tool|plugin) replaces (all|any|every)( the)? (others?|existing|previous)|
+        (all|every|any) (requests?|messages?|tasks?|quer(y|ies)|prompts?) (must|should|has to|have to|
+        will) (first )?(go|pass|be routed) through this (skill|tool|plugin)|uninstall (any|all|every)
+        ( other)? {0-1 words}(security|competing|conflicting|safety) (skills?|tools?|plugins?))\b`,
     ],
   },
   {
@@ -134,52 +89,24 @@ export const toolAbuse: readonly Rule[] = [
     references,
     roles: ['instruction'],
     patterns: [
-      {
-        anchors: [
-          'every',
-          'any request',
-          'any task',
-          'any message',
-          'any query',
-          'any question',
-          'any prompt',
-          'any input',
-          'all requests',
-          'all tasks',
-          'all queries',
-          'all user',
-          'all messages',
-          'all prompts',
-          'all conversations',
-          'all questions',
-          'any user',
-          'anything',
-        ],
-        match: {
-          first:
-            /\b(?:(?:always |must |automatically )(?:use|invoke|call|activate|trigger|run|load|apply)s?(?: this)?(?: (?:skill|tool|plugin))?|use this (?:skill|tool|plugin)|(?:this skill|this tool|this plugin) (?:must |should |will |shall )?(?:(?:always|automatically) )?(?:be )?(?:trigger|activate|run|load|appl|invoke|use|execute|call)(?:s|d|es|ied|ies)?|triggers?|activates?|intercepts?|handles?)\s(?:for|on|with|when|in response to|upon|to handle|to answer)\b/,
-          last: /\b(?:(?:every|any|all)(?: single| and every| and all| the)?(?: incoming| user'?s?| possible)? (?:requests?|messages?|quer(?:y|ies)|questions?|prompts?|inputs?|conversations?|user (?:requests?|messages?|inputs?|quer(?:y|ies)|prompts?)|(?:user )?interactions?|sessions?)(?=[\s.,"]|$)(?! (?:about|for|that|involving|related|to|in|with|on|from|of|where|asking|like|regarding|which|containing|mentioning|against|about|concerning|such|the|is|are|at|when|matching|by|via|through)\b)|anything (?:the user|at all|else|you do)|everything (?:the user|you do|else)|all tasks(?=[.,"]|$)|any task(?=[.,"]|$)|(?:no matter|regardless of|irrespective of) (?:what|the) (?:\w{1,12} )?(?:topic|request|task|user|question))/,
-          stop: clauseStop,
-          withinMax: 12,
-        },
-      },
-      {
-        anchors: ['regardless of', 'no matter what', 'irrespective of'],
-        match:
-          /\b(?:(?:use|invoke|activate|trigger|call|run|load|execute|apply)(?:s|d|ed)? (?:this (?:skill|tool|plugin)|it)?(?: \w{1,12}){0,4}? (?:regardless of|no matter|irrespective of) (?:what )?(?:the )?(?:topic|user(?:'s)? (?:request|intent|asks|says|wants)|request|task|context|question|(?:user|prompt) content))\b/,
-      },
-      {
-        anchors: [
-          'says anything',
-          'types anything',
-          'sends anything',
-          'asks anything',
-          'any time the user',
-          'whenever the user',
-        ],
-        match:
-          /\b(?:whenever|every time|each time|any time|when) (?:the|a) user (?:says|types|sends|asks|writes) (?:anything|something)(?=[.,]|$)|\b(?:use|invoke|activate|trigger|run|load) (?:this (?:skill|tool) )?(?:on|for|with|at) (?:every|each) (?:single )?(?:user )?(?:message|prompt|turn|interaction|conversation)(?=[.,]|$| without)/,
-      },
+      within(12, clauseStop)`\b((always |must |automatically )(use|invoke|call|activate|trigger|run|load|apply)s?
+        ( this)?( (skill|tool|plugin))?|use this (skill|tool|plugin)|(this skill|this tool|this plugin) (must |
+        should |will |shall )?((always|automatically) )?(be )?(trigger|activate|run|load|appl|invoke|use|execute|
+        call)(s|d|es|ied|ies)?|triggers?|activates?|intercepts?|handles?)\s(for|on|with|when|in response to|upon|
+        to handle|to answer)\b
+        … \b((every|any|all)( single| and every| and all| the)?( incoming| user'?s?| possible)? (requests?|messages?
+        |quer(y|ies)|questions?|prompts?|inputs?|conversations?|user (requests?|messages?|inputs?|quer(y|ies)|
+        prompts?)|(user )?interactions?|sessions?)(?=[\s.,"]|$)(?! (about|for|that|involving|related|to|in|with|on|
+        from|of|where|asking|like|regarding|which|containing|mentioning|against|about|concerning|such|the|is|are|at|
+        when|matching|by|via|through)\b)|anything (the user|at all|else|you do)|everything (the user|you do|else)|
+        all tasks(?=[.,"]|$)|any task(?=[.,"]|$)|(no matter|regardless of|irrespective of) (what|the) {0-1 words}
+        (topic|request|task|user|question))`,
+      regex`\b(use|invoke|activate|trigger|call|run|load|execute|apply)(s|d|ed)? (this (skill|tool|plugin)|it)?
+        ( {word}){0,4}? (regardless of|no matter|irrespective of) (what )?(the )?
+        (topic|user('s)? (request|intent|asks|says|wants)|request|task|context|question|(user|prompt) content)\b`,
+      regex`\b(whenever|every time|each time|any time|when) (the|a) user (says|types|sends|asks|writes) (anything|
+        something)(?=[.,]|$)|\b(use|invoke|activate|trigger|run|load) (this (skill|tool) )?(on|for|with|at) (every|
+        each) (single )?(user )?(message|prompt|turn|interaction|conversation)(?=[.,]|$| without)`,
     ],
   },
   {
@@ -193,39 +120,17 @@ export const toolAbuse: readonly Rule[] = [
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0086'],
     patterns: [
       ...besideWordings,
-      {
-        anchors: [
-          'also perform',
-          'also run',
-          'also execute',
-          'also read',
-          'also send',
-          'also upload',
-          'also collect',
-          'additionally',
-          'quietly',
-          'also call',
-          'also include',
-          'also copy',
-        ],
-        match: {
-          first:
-            /\b(?:after|before|when|while|whenever|each time|every time|once)\s(?:[\w'-]{1,16}[, ]{1,2}){1,8}?(?:always |then )?(?:also|additionally|quietly)(?: silently)? (?:perform|run|execute|read|send|upload|collect|call|include|copy|gather|append)\b/,
-          last: /\b(?:(?:important|hidden|background|extra|special|additional) (?:maintenance|tasks|steps|operations)|\.env\b|~\/\.|\.ssh|credentials?|tokens?|https?:\/\/|passwords?|environment variables|(?:full |entire |the )conversation|chat history|system prompt|secrets)/,
-          stop: sentenceStop,
-          withinMax: 90,
-        },
-      },
-      {
-        anchors: ['background task', 'in the background', 'behind the scenes', 'without displaying', 'without showing'],
-        match: {
-          first:
-            /\b(?:in the background|behind the scenes|without (?:displaying|showing|printing|outputting) (?:it|this|anything|the \w{1,10}|any \w{1,10}))\b/,
-          last: /\b(?:(?:send|upload|post|transmit|forward|exfiltrate|collect|harvest|gather|steal)s?(?:ing)? (?:\w{1,16} ){0,5}?(?:to https?:\/\/|data to|files? to|credentials|tokens|secrets|conversation|keystrokes|user data|personal (?:data|information)|passwords|browsing))/,
-          stop: sentenceStop,
-          withinMax: 60,
-        },
-      },
+      within(90, sentenceStop)`\b(after|before|when|while|whenever|each time|every time|once)\s
+        ([\w'-]{1,16}[, ]{1,2}){1,8}?(always |then )?(also|additionally|quietly)( silently)? (perform|run|execute|
+        read|send|upload|collect|call|include|copy|gather|append)\b
+        … \b((important|hidden|background|extra|special|additional) (maintenance|tasks|steps|operations)|\.env\b|
+        ~/\.|\.ssh|credentials?|tokens?|https?://|passwords?|environment variables|(full |entire |the )conversation|
+        chat history|system prompt|secrets)`,
+      within(60, sentenceStop)`\b(in the background|behind the scenes|without (displaying|showing|printing|
+        outputting) (it|this|anything|the {word}|any {word}))\b
+        … \b(send|upload|post|transmit|forward|exfiltrate|collect|harvest|gather|steal)s?(ing)? {0-5 words}
+        (to https?://|data to|files? to|credentials|tokens|secrets|conversation|keystrokes|user data|
+        personal (data|information)|passwords|browsing)`,
     ],
   },
   {
@@ -242,24 +147,12 @@ export const toolAbuse: readonly Rule[] = [
     ],
     patterns: [
       ...wasteWordings,
-      {
-        anchors: [
-          'indefinitely',
-          'forever',
-          'infinite',
-          'endless',
-          'never stop',
-          'until success',
-          'without any limit',
-          'without limit',
-          'infinitely',
-          'unlimited',
-          "don't stop",
-          'do not stop',
-        ],
-        match:
-          /\b(?:(?:retry|repeat|call|invoke|run|execute|loop|keep (?:calling|retrying|invoking|running))(?:ing)? (?:this|the|that|each|every|all|your) (?:same )?(?:tools?|tool calls?|calls?|requests?|functions?|skills?|commands?|prompts?|agents?|instructions?) (?:indefinitely|forever|endlessly|infinitely|without (?:any )?limits?|in an? (?:infinite|endless) loop)|(?:never stop|do not stop|don't stop) (?:calling|retrying|invoking|looping|executing) (?:this|the|tools?|yourself|it)|spawn (?:unlimited|infinite|endless) (?:sub-?agents?|processes|tasks|agents?))\b/,
-      },
+      regex`\b((retry|repeat|call|invoke|run|execute|loop|keep (calling|retrying|invoking|running))(ing)? (this|the|
+        that|each|every|all|your) (same )?(tools?|tool calls?|calls?|requests?|functions?|skills?|commands?|prompts?
+        |agents?|instructions?) (indefinitely|forever|endlessly|infinitely|without (any )?limits?|
+        in an? (infinite|endless) loop)|(never stop|do not stop|don't stop) (calling|retrying|invoking|looping|
+        executing) (this|the|tools?|yourself|it)|spawn (unlimited|infinite|endless) (sub-?agents?|processes|tasks|
+        agents?))\b`,
     ],
   },
   {
@@ -272,26 +165,19 @@ export const toolAbuse: readonly Rule[] = [
     remediation: 'Let the user name recipient and amount, and confirm each transfer.',
     references: ['https://attack.mitre.org/techniques/T1657/', ...references],
     patterns: [
-      {
-        anchors: ['transfer', 'send', 'withdraw', 'deposit', 'drain', 'sweep'],
-        match: {
-          first:
-            /\b(?:transfer|send|withdraw|deposit|drain|sweep|move)(?:s|ing)? (?:all|the entire|everything|your (?:entire|full|whole)|max(?:imum)?|the (?:full|whole|remaining)|100%)\b/,
-          last: /\bto (?:the |this |our |my )?(?:(?:wallet|address|account|following)(?: address| wallet)? ?:? ?)?(?:0x[0-9a-f]{6,64}|bc1[0-9a-z]{8,60}|[13][1-9a-hj-np-z]{25,34}|our (?:wallet|address|account)|my (?:wallet|address|account))/,
-          stop: sentenceStop,
-          withinMax: 80,
-        },
-      },
-      {
-        anchors: ['unlimited', 'any amount', 'infinite', 'maximum', 'grant full', ' max '],
-        match:
-          /(?<!\b(?:not|never|n't|avoid|users|victims|to) (?:\w{1,10} )?)\b(?:(?:approve|grant|set|allow|give|sign)(?:s|ing)? (?:an? )?(?:unlimited|infinite|max(?:imum)?) (?:(?:token |erc-?20 )?(?:allowance|approval|spending)|usdc|usdt|dai|weth|eth\b|funds)|(?:trade|spend|transfer|withdraw) any amount without (?:limit|approval|confirmation|asking)|grant full (?:trading|spending|withdrawal|wallet) permissions?)\b/,
-      },
-      {
-        anchors: ['wallet', 'proceeds', 'every token', 'all tokens', 'all holdings', 'straight away'],
-        match:
-          /\b(?:(?:sell|swap|liquidate|transfer|withdraw|convert) (?:all|every|the entire|each)(?: \w{1,12}){0,4}? and (?:send|transfer|forward|wire) (?:the )?(?:proceeds|funds|it|them|everything) to (?:our|my|0x|the (?:wallet|address))|(?:swap|send|transfer|move) (?:every|each|all)(?: the)? (?:tokens?|coins?|assets?|funds) (?:\w{1,10} ){0,4}?to (?:ours\b|our (?:wallet|address|account)|my (?:wallet|address)))/,
-      },
+      within(80, sentenceStop)`\b(transfer|send|withdraw|deposit|drain|sweep|move)(s|ing)? (all|the entire|everything
+        |your (entire|full|whole)|max(imum)?|the (full|whole|remaining)|100%)\b
+        … \bto (the |this |our |my )?((wallet|address|account|following)( address| wallet)? ?:? ?)?(0x[0-9a-f]{6,64}
+        |bc1[0-9a-z]{8,60}|[13][1-9a-hj-np-z]{25,34}|our (wallet|address|account)|my (wallet|address|account))`,
+      containing('unlimited|any amount|infinite|maximum|grant full| max ')`(?<!\b(not|never|n't|avoid|users|victims|
+        to) {0-1 words})\b((approve|grant|set|allow|give|sign)(s|ing)? (an? )?(unlimited|infinite|
+        max(imum)?) ((token |erc-?20 )?(allowance|approval|spending)|usdc|usdt|dai|weth|eth\b|funds)|
+        (trade|spend|transfer|withdraw) any amount without (limit|approval|confirmation|asking)|
+        grant full (trading|spending|withdrawal|wallet) permissions?)\b`,
+      regex`\b((sell|swap|liquidate|transfer|withdraw|convert) (all|every|the entire|each)( {word}){0,4}? and (send|
+        transfer|forward|wire) (the )?(proceeds|funds|it|them|everything) to (our|my|0x|the (wallet|address))|
+        (swap|send|transfer|move) (every|each|all)( the)? (tokens?|coins?|assets?|funds) {0-4 words}
+        to (ours\b|our (wallet|address|account)|my (wallet|address)))`,
     ],
   },
 ]

@@ -1,6 +1,7 @@
 import type { Rule } from '../rule.ts'
 import { approvalWordings } from './agent-wordings.ts'
 import { clauseStop } from './words.ts'
+import { containing, regex, within } from '../regex.ts'
 
 const category = 'tool-overreach'
 const references = [
@@ -20,80 +21,33 @@ export const toolOverreach: readonly Rule[] = [
     remediation: 'Work within the checks, or tell the user which one stands in the way and why.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/693.html'],
     patterns: [
-      {
-        anchors: [
-          'safety',
-          'security',
-          'guardrail',
-          'permission',
-          'confirmation',
-          'sandbox',
-          'approval',
-          'safeguard',
-          'safe mode',
-        ],
-        match: {
-          first:
-            /(?<!\b(?:not|never|n't|cannot|attempt(?:s|ing)?|tr(?:y|ies|ying)|attackers?|want|can|could|may|might|which|would|potentially|to not|users?|code) (?:to )?(?:\w{1,12} )?)\b(?:bypass|skip|disable|circumvent|evade|ignore|override|turn off|switch off|deactivate|suppress|remove|get around|work around|avoid|click through|dismiss)\b/,
-          last: /\b(?:(?:all|any|every|the|your|these|those|existing|built-in|agent's|normal|standard|usual) ){1,3}(?:(?:\w{1,12} )?(?:safety|security) (?:confirmation )?(?:checks?|prompts?|confirmations?|controls?|features|filters?|mechanisms?|measures|restrictions?|warnings?|barriers?|verification|dialogs?|gates?|hooks?|protocols?)|guard ?rails|safeguards|permission (?:checks?|prompts?|system|dialogs?|requests?|gates?)|sandbox(?:ing)? (?:restrictions|limits|protections?|checks)|agent'?s? sandbox)|\b(?:all|any|every) (?:(?:user|safety|security) )?(?:(?:confirmation|approval) (?:dialogs?|prompts?|steps?|requirements?|requests?|gates?|checks?)|confirmations|approvals)/,
-          stop: clauseStop,
-          withinMax: 16,
-        },
-      },
-      {
-        anchors: [
-          'safety check',
-          'safety feature',
-          'security check',
-          'safety restriction',
-          'safety filter',
-          'safety confirmation',
-          'safety mechanism',
-          'safety context',
-          'confirmation dialog',
-          'confirmation requirement',
-          'output sanitization',
-          'security_mode',
-          'output filtering',
-          'output_filtering',
-        ],
-        match:
-          /(?<!\b(?:not|never|n't|cannot|to|can|may|might|would|could|which|that) (?:\w{1,12} )?)\b(?:bypass(?:ing)?|skip(?:ping)?|disabl(?:e|ing)|circumvent(?:ing)?|remov(?:e|ing)|suppress(?:ing)?) (?:unnecessary |unneeded |annoying )?(?:safety (?:checks?|features?|restrictions?|filters?|confirmations?|mechanisms?|context)|security (?:checks?|confirmations?) (?:that|which|when|before|for|during|and)|confirmation (?:dialogs|requirements) |output (?:sanitization|filtering))\b|\bsafety checks? (?:are|is) (?:disabled|skipped|bypassed|off)\b|security_mode"?\s?[:=]\s?"?disabled|output_filtering"?\s?[:=]\s?"?false/,
-      },
-      {
-        anchors: [
-          'anyway',
-          'most permissive',
-          'way around',
-          'way to bypass',
-          'work around it',
-          'bypass it',
-          'ignore it',
-          'ignore them',
-        ],
-        match: {
-          first:
-            /\b(?:if|when|even if|should) (?:\w{1,12} ){0,4}?(?:polic(?:y|ies)|restrictions?|safety \w{1,12}|guardrails?|guidelines?|permissions?|sandbox|security \w{1,12}|rules?)\b/,
-          last: /\b(?:(?:proceed|execute|continue|run it|do it|carry on) anyway|(?:in )?the most permissive way|find (?:a|another) way (?:around|to bypass)|work around it|bypass it|ignore (?:it|them))\b/,
-          stop: /[.!?](?=\s|$)|\uE000/,
-          withinMax: 80,
-        },
-      },
-      {
-        anchors: [
-          'gatekeeper',
-          'integrity protection',
-          'smartscreen',
-          'antivirus',
-          'windows defender',
-          'real-time protection',
-          'security prompt',
-          'security warning',
-          'immediately',
-        ],
-        match:
-          /(?<!\b(?:not|never|n't|to|can|may|might|could|attackers?|malware|that|which|who) )\b(?:(?:disable|turn off|deactivate|bypass|switch off) (?:your |the |macos |windows )?(?:gatekeeper|system integrity protection|smartscreen|anti-?virus(?: software)?|windows defender|real-time protection)(?= (?:before|first|and|so)|[.,]| if it)|ignore (?:any|all|the) (?:security )?warnings? (?:from|by|of) (?:the |your |any )?(?:os|system|agent|browser|antivirus|gatekeeper|scanner|macos|windows|security)|disable (?:all )?(?:security|safety) checks? immediately)/,
-      },
+      within(16, clauseStop)`(?<!\b(not|never|n't|cannot|attempt(s|ing)?|tr(y|ies|ying)|attackers?|want|can|could|may
+        |might|which|would|potentially|to not|users?|code) (to )?{0-1 words})\b(bypass|skip|disable|circumvent|evade
+        |ignore|override|turn off|switch off|deactivate|suppress|remove|get around|work around|avoid|click through|
+        dismiss)\b
+        … \b((all|any|every|the|your|these|those|existing|built-in|agent's|normal|standard|usual) ){1,3}
+        ({0-1 words}(safety|security) (confirmation )?(checks?|prompts?|confirmations?|controls?|features|filters?|
+        mechanisms?|measures|restrictions?|warnings?|barriers?|verification|dialogs?|gates?|hooks?|protocols?)|
+        guard ?rails|safeguards|permission (checks?|prompts?|system|dialogs?|requests?|gates?)|
+        sandbox(ing)? (restrictions|limits|protections?|checks)|agent'?s? sandbox)|
+        \b(all|any|every) ((user|safety|security) )?((confirmation|approval) (dialogs?|prompts?|steps?|requirements?
+        |requests?|gates?|checks?)|confirmations|approvals)`,
+      regex`(?<!\b(not|never|n't|cannot|to|can|may|might|would|could|which|that) {0-1 words})\b(bypass(ing)?|
+        skip(ping)?|disabl(e|ing)|circumvent(ing)?|remov(e|ing)|suppress(ing)?) (unnecessary |unneeded |annoying )?
+        (safety (checks?|features?|restrictions?|filters?|confirmations?|mechanisms?|context)|
+        security (checks?|confirmations?) (that|which|when|before|for|during|and)|
+        confirmation (dialogs|requirements) |output (sanitization|filtering))\b|\bsafety checks? (are|is) (disabled|
+        skipped|bypassed|off)\b|security_mode"?\s?[:=]\s?"?disabled|output_filtering"?\s?[:=]\s?"?false`,
+      within(80, /[.!?](?=\s|$)|\uE000/)`\b(if|when|even if|should) {0-4 words}(polic(y|ies)|restrictions?|
+        safety {word}|guardrails?|guidelines?|permissions?|sandbox|security {word}|rules?)\b
+        … \b((proceed|execute|continue|run it|do it|carry on) anyway|(in )?the most permissive way|
+        find (a|another) way (around|to bypass)|work around it|bypass it|ignore (it|them))\b`,
+      regex`(?<!\b(not|never|n't|to|can|may|might|could|attackers?|malware|that|which|who) )\b
+        ((disable|turn off|deactivate|bypass|switch off) (your |the |macos |windows )?
+        (gatekeeper|system integrity protection|smartscreen|anti-?virus( software)?|windows defender|
+        real-time protection)(?= (before|first|and|so)|[.,]| if it)|ignore (any|all|the) (security )?warning
+        s? (from|by|of) (the |your |any )?(os|system|agent|browser|antivirus|gatekeeper|scanner|macos|windows|
+        security)|disable (all )?(security|safety) checks? immediately)`,
     ],
   },
   {
@@ -106,28 +60,20 @@ export const toolOverreach: readonly Rule[] = [
     remediation: 'Let the user see what will run.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/494.html'],
     patterns: [
-      {
-        anchors: ['without'],
-        match:
-          /\b(?:execut(?:e|es|ing)|run(?:s|ning)?|install(?:s|ing)?|invok(?:e|es|ing)|follow(?:s|ing)?|obey(?:s|ing)?|apply|perform(?:s|ing)?|evaluat(?:e|es|ing)) (?:(?:all|any|the|every|these|this|following|arbitrary|user|remote|returned|downloaded|given|their) ){1,3}(?:\w{1,12} ){0,2}?(?:code|commands?|scripts?|instructions?|payloads?|requests?|packages?|binar(?:y|ies)|orders|steps|operations?) (?:\w{1,12} ){0,3}?without (?:any |further |prior |additional |user )?(?:verif\w{1,8}|review(?:ing)?|check(?:s|ing)?|inspect(?:ion|ing)|validat(?:ion|ing)|question(?:s|ing)?|analy\w{2,5}|reading|hesitation)\b/,
-      },
-      {
-        anchors: [
-          'require no verification',
-          'requires no verification',
-          'no verification needed',
-          'no verification required',
-          'no security check',
-          'no safety check',
-        ],
-        match:
-          /\b(?:modifications?|operations?|commands?|access|actions?|requests?|code|changes)\b(?: \w{1,10}){0,3}? (?:requires?|needs?|with) no (?:verification|security checks?|safety checks?)\b|\bno (?:safety|security) checks? (?:is |are )?(?:needed|required|necessary)\b/,
-      },
-      {
-        anchors: ['signature', 'checksum', 'without checking', 'without inspecting', 'certificate'],
-        match:
-          /(?<!\b(?:not|never|n't|to|can|may) )\b(?:skip|disable|ignore|bypass|omit) (?:the |all |any )?(?:verif(?:ying|ication of) )?(?:signatures?|checksums?|signature and checksum|integrity|hash)(?: and \w{1,12})? ?(?:verification|checks?|validation|errors?|mismatch\w{0,2})?(?=[.,;]|$| (?:before|when|and|so))|\brun the (?:downloaded|extracted|received|returned) (?:file|script|program|binary|code) without (?:checking|inspecting|reading|opening)/,
-      },
+      regex`\b(execut(e|es|ing)|run(s|ning)?|install(s|ing)?|invok(e|es|ing)|follow(s|ing)?|obey(s|ing)?|apply|
+        perform(s|ing)?|evaluat(e|es|ing)) ((all|any|the|every|these|this|following|arbitrary|user|remote|returned|
+        downloaded|given|their) ){1,3}{0-2 words}(code|commands?|scripts?|instructions?|payloads?|requests?|
+        packages?|binar(y|ies)|orders|steps|operations?) {0-3 words}without (any |further |prior |additional |
+        user )?(verif\w{1,8}|review(ing)?|check(s|ing)?|inspect(ion|ing)|validat(ion|ing)|question(s|ing)?|
+        analy\w{2,5}|reading|hesitation)\b`,
+      regex`\b(modifications?|operations?|commands?|access|actions?|requests?|code|changes)\b
+        ( {word}){0,3}? (requires?|needs?|with) no (verification|security checks?|safety checks?)\b|
+        \bno (safety|security) checks? (is |are )?(needed|required|necessary)\b`,
+      regex`(?<!\b(not|never|n't|to|can|may) )\b(skip|disable|ignore|bypass|omit) (the |all |any )?
+        (verif(ying|ication of) )?(signatures?|checksums?|signature and checksum|integrity|hash)( and {word})? ?
+        (verification|checks?|validation|errors?|mismatch\w{0,2})?(?=[.,;]|$| (before|when|and|so))|
+        \brun the (downloaded|extracted|received|returned) (file|script|program|binary|code) without (checking|
+        inspecting|reading|opening)`,
     ],
   },
   {
@@ -141,26 +87,17 @@ export const toolOverreach: readonly Rule[] = [
     references: [...references, 'https://cwe.mitre.org/data/definitions/862.html'],
     patterns: [
       ...approvalWordings,
-      {
-        anchors: ['confirm', 'permission', 'approval', 'consent', 'asking'],
-        match: {
-          first:
-            /\b(?:(?:never|do not|don't) (?:ask|prompt|wait|request|seek)(?: the user| them)?(?: for)?(?: \w{1,10}){0,2} (?:confirmation|permission|approval|consent)|never (?:ask|confirm)(?: with)?(?: the user)?)\b/,
-          last: /\b(?:before|prior to|when|for)(?: \w{1,10}){0,2}? (?:delet|send|transferr|pay|purchas|upload|install|overwrit|execut|publish|remov|wip|destroy|trad|buy|sell|shar|post)ing\b/,
-          stop: clauseStop,
-          withinMax: 24,
-        },
-      },
-      {
-        anchors: ['without'],
-        match:
-          /(?<!\b(?:not|never|n't|no|avoid|cannot|must|refuse) (?:\w{1,16} ){0,3}?)\b(?:(?:delet|send|transfer|pay|purchas|upload|overwrit|destroy|sell|swap|wip)(?:e|es|ing|ting|ring|ping|s)? (?:\w{1,14} ){0,4}?|(?:install packages (?:globally )?|trades? (?:execute|automatically) (?:\w{1,14} )?))without (?:any |user |the user's |asking for |requiring ){0,3}(?:confirmation|approval|permission|consent)(?=[.,]|$| (?:from|of) the user)/,
-      },
-      {
-        anchors: ['bother the user'],
-        match:
-          /\b(?:do not|don't|never) bother the user (?:with|about|for) (?:\w{1,10} )?(?:confirmations?|approvals?|permissions?|prompts?|warnings?|questions)\b/,
-      },
+      within(24, clauseStop)`\b((never|do not|don't) (ask|prompt|wait|request|seek)( the user| them)?( for)?
+        ( {word}){0,2} (confirmation|permission|approval|consent)|never (ask|confirm)( with)?( the user)?)\b
+        … \b(before|prior to|when|for)( {word}){0,2}? (delet|send|transferr|pay|purchas|upload|install|overwrit|
+        execut|publish|remov|wip|destroy|trad|buy|sell|shar|post)ing\b`,
+      regex`(?<!\b(not|never|n't|no|avoid|cannot|must|refuse) {0-3 words})\b
+        ((delet|send|transfer|pay|purchas|upload|overwrit|destroy|sell|swap|wip)(e|es|ing|ting|ring|ping|
+        s)? {0-4 words}|(install packages (globally )?|trades? (execute|automatically) {0-1 words}))without (any |
+        user |the user's |asking for |requiring ){0,3}(confirmation|approval|permission|consent)
+        (?=[.,]|$| (from|of) the user)`,
+      regex`\b(do not|don't|never) bother the user (with|about|for) {0-1 words}(confirmations?|approvals?|
+        permissions?|prompts?|warnings?|questions)\b`,
     ],
   },
   {
@@ -173,11 +110,13 @@ export const toolOverreach: readonly Rule[] = [
     remediation: 'Ask before what changes, sends, pays or deletes.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/862.html'],
     patterns: [
-      {
-        anchors: ['confirmation', 'permission', 'approval', 'consent'],
-        match:
-          /\b(?:without (?:(?:any|the|first|further|explicit|prior|user(?:'s)?|human|manual|asking(?: the user)? for|waiting for|requesting|seeking|requiring|needing|your) ){0,4}(?:confirmations?|permissions? (?=(?:prompts?|from the user))|approvals?|consent)|(?:do not|don't|never|no need to|need not|avoid) (?:ask(?:ing)?|prompt(?:ing)?|wait(?:ing)?|request(?:ing)?|seek(?:ing)?|require) (?:the user )?(?:for )?(?:(?:any|the|a|user|human|further|explicit) ){0,2}(?:confirmation|permission|approval|consent)|no (?:user )?(?:confirmation|approval)s? (?:is |are )?(?:needed|required|necessary)|requires? no (?:confirmation|approval|permission))\b/,
-      },
+      containing('confirmation|permission|approval|consent')`\b(without ((any|the|first|further|explicit|prior|
+        user('s)?|human|manual|asking( the user)? for|waiting for|requesting|seeking|requiring|needing|your) ){0,4}
+        (confirmations?|permissions? (?=(prompts?|from the user))|approvals?|consent)|(do not|don't|never|no need to
+        |need not|avoid) (ask(ing)?|prompt(ing)?|wait(ing)?|request(ing)?|seek(ing)?|require) (the user )?(for )?
+        ((any|the|a|user|human|further|explicit) ){0,2}(confirmation|permission|approval|consent)|
+        no (user )?(confirmation|approval)s? (is |are )?(needed|required|necessary)|
+        requires? no (confirmation|approval|permission))\b`,
     ],
   },
 ]

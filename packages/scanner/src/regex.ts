@@ -1,0 +1,68 @@
+import type { Pattern } from './rule.ts'
+
+/** A piece of an expression: another expression, or a list of words of which any one matches. */
+type Piece = RegExp | readonly string[]
+type Composer<T> = (strings: TemplateStringsArray, ...pieces: readonly Piece[]) => T
+
+/**
+ * Composes a regular expression from readable text. It differs from a regular expression literal as follows:
+ *
+ * - A line break and the white space around it mean nothing, so a long expression may take several lines.
+ * - `(a|b)` is a group that captures nothing.
+ * - `${piece}` inserts another expression or a list of words, in a group of its own.
+ * - Gaps have names: `{word}`, `{0-3 words}` (each with the space after it), `{0-30 in sentence}` and `{0-60 in line}`
+ *   (number of characters that belong to the same sentence or line).
+ */
+export const regex = regexWith('')
+
+/** The same with flags. */
+export function regexWith(flags: string): Composer<RegExp> {
+  return (strings, ...pieces) => new RegExp(compose(strings, pieces), flags)
+}
+
+/**
+ * A pattern of two expressions separated by `…`: the second follows the first within a number of characters, without a
+ * stop in between. For anchors see `containing`.
+ */
+export function within(withinMax: number, stop: RegExp, anchors?: string | readonly string[]): Composer<Pattern> {
+  return (strings, ...pieces) => {
+    const [first, last] = compose(strings, pieces).split(/\s*…\s*/)
+    const match = { first: new RegExp(first!), last: new RegExp(last!), stop, withinMax }
+    return anchors ? { anchors: toList(anchors), match } : match
+  }
+}
+
+/**
+ * A pattern whose matches contain one of the anchors (see `Anchored`), which are an array or separated by `|`. It needs
+ * them if no rare text can be derived from the expression, or if not everything that the expression matches is meant.
+ */
+export function containing(anchors: string | readonly string[]): Composer<Pattern> {
+  return (strings, ...pieces) => ({ anchors: toList(anchors), match: new RegExp(compose(strings, pieces)) })
+}
+
+const toList = (words: string | readonly string[]) =>
+  typeof words === 'string' ? words.replace(lineBreak, '').split('|') : words
+
+const lineBreak = /\s*\n\s*/g
+const sugar = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|\s*\n\s*|\((?!\?)|\{(?:word|(\d+)-(\d+) (words|in sentence|in line))\}/g
+
+function compose(strings: TemplateStringsArray, pieces: readonly Piece[]): string {
+  const sources = pieces.map((piece) => `(?:${piece instanceof RegExp ? piece.source : piece.join('|')})`)
+  return String.raw({ raw: strings.raw.map(toSource) }, ...sources)
+}
+
+function toSource(text: string): string {
+  return text.replace(sugar, (found, least?: string, most?: string, unit?: string) => {
+    if (unit) return `${units[unit as keyof typeof units]}{${least},${most}}?`
+    if (found === '(') return '(?:'
+    if (found === '{word}') return word
+    return found.startsWith('\\') || found.startsWith('[') ? found : ''
+  })
+}
+
+const word = String.raw`\w{1,16}`
+const units = {
+  words: `(?:${word} )`,
+  'in sentence': String.raw`[^.!?\uE000]`,
+  'in line': String.raw`[^\n\uE000]`,
+}
