@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { partsOf } from '@skillstead/core/internal'
-import { findDashboard } from '../../packages/cli/src/dashboard-files.ts'
+import { findDashboard } from '../../packages/cli/src/serving/dashboard-files.ts'
 import { limitYoungMemory } from '../../packages/cli/src/young-memory.ts'
 import { listenNode } from '@skillstead/server'
 import type { ChildOptions } from './children.ts'

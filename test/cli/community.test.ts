@@ -88,13 +88,13 @@ describe('the administrator commands for requests and reports', () => {
   it.each([
     [
       ['requests', '--status', 'done'],
-      "'done' is not a valid status. Use one of open, in_progress, fulfilled, closed.",
+      "'done' is not a valid value of --status. Use one of open, in_progress, fulfilled, closed.",
     ],
-    [['requests', '--sort', 'age'], "'age' is not a valid order"],
-    [['reports', 'list', '--kind', 'rumour'], "'rumour' is not a valid kind. Use one of report, appeal."],
+    [['requests', '--sort', 'age'], "'age' is not a valid value of --sort"],
+    [['reports', 'list', '--kind', 'rumour'], "'rumour' is not a valid value of --kind. Use one of report, appeal."],
     [['reports', 'decide', 'x'], 'VERDICT is missing'],
-    [['reports', 'decide', 'x', 'open'], "'open' is not a valid verdict. Use one of upheld, dismissed."],
-    [['skills', 'moderate', 'x', 'gone', '--reason', 'x'], "'gone' is not a valid state"],
+    [['reports', 'decide', 'x', 'open'], "'open' is not a valid VERDICT. Use one of upheld, dismissed."],
+    [['skills', 'moderate', 'x', 'gone', '--reason', 'x'], "'gone' is not a valid STATE"],
     [['skills', 'moderate', 'x', 'hidden'], 'The reason is missing. Pass --reason TEXT.'],
   ])('%j is a usage error in one sentence', async (args, sentence) => {
     const { code, stdout, stderr } = await skillstead(at(...args))

@@ -51,7 +51,12 @@ describe('the commands about takedowns', () => {
       await remove(id)
       await api().submitCounterNotice({ id, ...counterNotice })
       const { stdout } = await skillstead(['dmca', 'show', id, ...places[where]!])
-      for (const text of [notice.claimantName, notice.claimantEmail, counterNotice.statement, 'nobody has confirmed'])
+      for (const text of [
+        notice.claimantName,
+        notice.claimantEmail,
+        counterNotice.statement,
+        'the sender is not confirmed',
+      ])
         expect(stdout).toContain(text)
     })
 
@@ -80,7 +85,7 @@ describe('the commands about takedowns', () => {
     expect(await skillstead(['dmca', 'decide', id, 'gone', ...places['on files']!])).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringContaining("'gone' is not a valid status. Use one of submitted, under_review,"),
+      stderr: expect.stringContaining("'gone' is not a valid STATUS. Use one of submitted, under_review,"),
     })
     expect(await skillstead(['dmca', 'decide', id, 'restored', ...places['on files']!])).toMatchObject({
       code: 1,

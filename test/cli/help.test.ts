@@ -7,12 +7,12 @@ import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.t
 
 describe('an unknown command', () => {
   it.each([
-    [['instal', 'pdf'], "Unknown command 'instal'. Did you mean 'install'?"],
-    [['serach'], "Unknown command 'serach'. Did you mean 'search'?"],
-    [['user', 'create', 'bob'], "Unknown command 'user'. Did you mean 'users'?"],
-    [['mirrors'], "Unknown command 'mirrors'. Did you mean 'mirror'?"],
-    [['mirror', 'statsu'], "not 'statsu'. Did you mean 'status'?"],
-    [['help', 'pubish'], "Unknown command 'pubish'. Did you mean 'publish'?"],
+    [['instal', 'pdf'], "Unknown command 'instal'. Did you mean install?"],
+    [['serach'], "Unknown command 'serach'. Did you mean search?"],
+    [['user', 'create', 'bob'], "Unknown command 'user'. Did you mean users?"],
+    [['mirrors'], "Unknown command 'mirrors'. Did you mean mirror?"],
+    [['mirror', 'statsu'], "not 'statsu'. Did you mean status?"],
+    [['help', 'pubish'], "Unknown command 'pubish'. Did you mean publish?"],
     [['frobnicate'], "Unknown command 'frobnicate'. Run `skillstead help` for the list of commands."],
   ])('%j suggests the nearest command if one is close', async (args, sentence) => {
     const { code, stdout, stderr } = await skillstead(args)
@@ -25,10 +25,12 @@ describe('help', () => {
     const install = await skillstead(['help', 'install'])
     expect(install).toMatchObject({ code: 0, stderr: '' })
     expect(install.stdout).toBe((await skillstead(['install', '--help'])).stdout)
-    expect(install.stdout).toContain('skillstead install [NAME...]')
-    expect((await skillstead(['help', 'mirror', 'add'])).stdout).toContain('skillstead mirror add NAME URL|PATH')
-    expect((await skillstead(['help', 'users'])).stdout).toMatch(/^ {2}users create .*\n {2}users list /)
-    expect((await skillstead(['help', 'key'])).stdout).toMatch(/skillstead key\n[^]*key rotate/)
+    expect(install.stdout).toContain('skillstead install [options] [NAME...]')
+    expect((await skillstead(['help', 'mirror', 'add'])).stdout).toContain(
+      'skillstead mirror add [options] <NAME> <URL|PATH>',
+    )
+    expect((await skillstead(['help', 'users'])).stdout).toMatch(/^ {2}create .*\n {2}list /m)
+    expect((await skillstead(['help', 'key'])).stdout).toMatch(/skillstead key \[options\][^]*\n {2}rotate /)
     expect((await skillstead(['help'])).stdout).toBe((await skillstead([])).stdout)
   })
 })
@@ -39,7 +41,7 @@ describe('colour', () => {
 
   it('is for terminals, and not with NO_COLOR or TERM=dumb', async () => {
     const coloured = await skillstead(['help'], terminal)
-    expect(coloured.stdout).toContain(`${escape}1mInstall skills${escape}22m`)
+    expect(coloured.stdout).toContain(`${escape}1mInstall skills:${escape}22m`)
     const plain = await skillstead(['help'])
     expect(plain.stdout).not.toContain(escape)
     for (const env of [{ ...terminal.env, NO_COLOR: '1' }, { TERM: 'dumb' }])

@@ -225,7 +225,7 @@ it('reports wrong usage with advice', async () => {
     ),
     [['search', 'pdf', '--url', 'http://127.0.0.1:1', '--data', '.'], 'Pass --url or --data, not both.'],
     [['--json'], 'Put the command before --json.'],
-    [['remove'], 'NAME is missing. Usage: skillstead remove NAME...'],
+    [['remove'], 'NAME is missing. Usage: skillstead remove <NAME...>'],
     [['verify', '--url', 'http://127.0.0.1:1'], '--url needs a FILE or NAME to verify.'],
   ] as const) {
     const { code, stderr } = await project.run(...args)

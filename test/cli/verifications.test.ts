@@ -51,11 +51,11 @@ describe('the verification of authors from the command line', () => {
   })
 
   it.each([
-    [['verifications', 'decide', 'x', 'maybe'], "'maybe' is not a valid decision. Use one of verified, rejected."],
+    [['verifications', 'decide', 'x', 'maybe'], "'maybe' is not a valid DECISION. Use one of verified, rejected."],
     [['verifications', 'decide', 'x'], 'DECISION is missing'],
     [
       ['verifications', 'list', '--status', 'open'],
-      "'open' is not a valid status. Use one of pending, verified, rejected.",
+      "'open' is not a valid value of --status. Use one of pending, verified, rejected.",
     ],
     [['serve', '--allow-networks', '10.0.0.0/8,example.com'], "'example.com' is not a network"],
     [['serve', '--allow-networks', '10.0.0.0/33'], "'10.0.0.0/33' is not a network"],

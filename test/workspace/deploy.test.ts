@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { listenNode } from '@skillstead/server'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { commands } from '../../packages/cli/src/commands.ts'
+import { commandTable } from '../../packages/cli/src/program/command-table.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -33,10 +33,12 @@ const started = {
   'the image': JSON.parse(/^CMD (\[.*\])$/m.exec(containerfile)![1]!) as string[],
 }
 
+const loadCommand = (name: string) => commandTable.find((one) => one.name === name)!.load()
+
 describe('examples/deploy', () => {
   it.each(Object.entries(started))('contains in %s only existing commands and options', async (_, words) => {
     const [name, ...rest] = words
-    const { options } = await commands[name!]!()
+    const { options = {} } = await loadCommand(name!)
     const given = rest.filter((word) => word.startsWith('--')).map((word) => word.slice(2))
     expect(given).toContain('data')
     expect(given.filter((option) => !(option in options))).toEqual([])
@@ -78,7 +80,7 @@ describe('examples/deploy', () => {
     expect(containerfile).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m)
     // Nothing of a clone that was installed on another machine.
     expect(readFileSync(join(root, '.dockerignore'), 'utf8').split('\n')).toContain('**/node_modules')
-    const { options } = await commands['serve']!()
+    const { options = {} } = await loadCommand('serve')
     const [, port] = /^EXPOSE (\d+)$/m.exec(containerfile)!
     expect(options['port']!.help).toContain(port!)
   })

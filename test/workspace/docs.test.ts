@@ -1,31 +1,25 @@
 import { execFile } from 'node:child_process'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
-import { parseArgs, promisify } from 'node:util'
+import { PassThrough } from 'node:stream'
+import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { toParseOptions } from '../../packages/cli/src/command.ts'
-import { commands } from '../../packages/cli/src/commands.ts'
+import { parseCommandLine } from '../../packages/cli/src/program/program.ts'
 import { makeFolder, mainFile, startServerProcess } from '../support/cli-harness.ts'
 import { documents, isOutput, readBlocks, readSteps, toWords } from '../support/doc-commands.ts'
 
-/** Why the words behind `skillstead` are no command line; undefined where they are one. */
+/** Why the words after `skillstead` are no valid command line; undefined if they are one. */
 async function findFault(words: readonly string[]): Promise<string | undefined> {
-  const [first = 'help', second = ''] = words
-  if (['help', '--version'].includes(first)) return undefined
-  const pair = `${first} ${second}`
-  const name = Object.hasOwn(commands, pair) ? pair : first
-  if (!Object.hasOwn(commands, name)) return `There is no command ${pair}.`
-  const command = await commands[name]!()
-  const options = toParseOptions({ ...command.options, json: { help: '' }, help: { help: '' } })
+  const io = { env: {}, stdin: process.stdin, stdout: new PassThrough(), stderr: new PassThrough(), interruption }
   try {
-    const args = words.slice(name.split(' ').length)
-    const { positionals, values } = parseArgs({ args, options, allowPositionals: true, strict: true })
-    const needed = command.words.filter((word) => !word.startsWith('['))
-    return values.help || positionals.length >= needed.length ? undefined : `${name} needs ${needed.join(' ')}.`
+    await parseCommandLine(words, io, () => Promise.resolve())
+    return undefined
   } catch (error) {
     return (error as Error).message
   }
 }
+
+const interruption = () => new AbortController().signal
 
 describe('the documents', () => {
   it.each(documents)('contain in %s only existing commands and options', async (document) => {

@@ -1,4 +1,4 @@
-import type { Io } from './io.ts'
+import type { Io } from './terminal/io.ts'
 import { limitYoungMemory } from './young-memory.ts'
 
 /** The environment and streams of this process; each stream is opened on first use. */

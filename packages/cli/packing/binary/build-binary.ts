@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildDashboard } from '../../../dashboard/building/build.ts'
 import { rulesVersion } from '../../../scanner/src/rules-version.ts'
-import { readExamples } from '../../src/example-files.ts'
+import { readExamples } from '../../src/serving/example-files.ts'
 import { bundleBoot, bundleProgram, toTarget, type Chunks } from './bundle.ts'
 import { recordCompiled } from './record.ts'
 

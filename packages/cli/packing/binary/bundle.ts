@@ -9,8 +9,8 @@ const inside = join(import.meta.dirname, 'inside')
 const substitutes: Readonly<Record<string, string>> = {
   'scanner/src/thread-file.ts': 'thread-file.ts',
   'scanner/src/rules-version.ts': 'rules-version.ts',
-  'cli/src/dashboard-files.ts': 'dashboard-files.ts',
-  'cli/src/example-files.ts': 'example-files.ts',
+  'cli/src/serving/dashboard-files.ts': 'dashboard-files.ts',
+  'cli/src/serving/example-files.ts': 'example-files.ts',
   'cli/src/version.ts': 'version.ts',
   'cli/src/young-memory.ts': 'young-memory.ts',
   'server/src/version.ts': 'version.ts',

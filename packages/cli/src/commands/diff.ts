@@ -1,23 +1,19 @@
 import { accessKinds, type Access, type SkillDiff } from '@skillstead/protocol'
-import type { Command } from '../command.ts'
-import { toOneLine } from '../output.ts'
-import { placeOptions, withApi } from '../place.ts'
+import { toOneLine } from '../terminal/output.ts'
+import { apiCommand } from '../registry/api-command.ts'
 
-/** `skillstead diff NAME FROM TO`. */
-export const diff: Command<SkillDiff> = {
-  summary:
-    'Show the changes between two versions as a patch for `git apply`, and newly used tools, hosts and variables.',
-  words: ['NAME', 'FROM', 'TO'],
-  options: placeOptions,
-  isExact: true,
-  run(given) {
-    const [name, from, to] = given.words as [string, string, string]
-    return withApi(given, (api) => api.diffSkill({ name, from, to }))
-  },
-  show: (found, { stdout }) => [
-    ...found.files.flatMap(toPatchLines).map((line) => (stdout.isTTY ? toShown(line) : line)),
-    ...toAccessLines(found),
-  ],
+export const commands = {
+  diff: apiCommand({
+    description:
+      'Show the changes between two versions as a patch for `git apply`, and newly used tools, hosts and variables.',
+    words: ['NAME', 'FROM', 'TO'],
+    isExact: true,
+    call: (api, { words: [name, from, to] }) => api.diffSkill({ name, from, to }),
+    show: (found, { stdout }) => [
+      ...found.files.flatMap(toPatchLines).map((line) => (stdout.isTTY ? toShown(line) : line)),
+      ...toAccessLines(found),
+    ],
+  }),
 }
 
 function toPatchLines({ path, status, diff: patch, omitted }: SkillDiff['files'][number]): string[] {

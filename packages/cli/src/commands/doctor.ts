@@ -1,29 +1,30 @@
 import type { Registry } from '@skillstead/core'
 import { checkRegistry, repairRegistry, type Finding } from '@skillstead/maintenance'
-import { flag, type Arguments, type Command } from '../command.ts'
-import type { Output } from '../output.ts'
-import { storeOptions, withRegistry } from '../place.ts'
-import { styled, type Line } from '../style.ts'
-import { findStorageSentence } from '../storage-sentence.ts'
+import { flag, type Arguments, command } from '../command/command.ts'
+import type { Output } from '../terminal/output.ts'
+import { storeOptions, withRegistry } from '../registry/place.ts'
+import { styled, type Line } from '../terminal/style.ts'
+import { findStorageSentence } from '../registry/storage-sentence.ts'
 
-/** `skillstead doctor`. Its exit code is not 0 if anything is wrong, so that scripts can use it. */
-export const doctor: Command<{ ok: true; findings: Finding[] }> = {
-  summary: 'Check the registry and the machine it runs on. Exits with an error if anything is wrong.',
-  words: [],
-  options: {
-    deep: { help: 'Read and verify all stored data. Takes minutes for a large registry.' },
-    repair: { help: 'Rebuild derived data that is wrong. Changes nothing if only a backup could repair a finding.' },
-    ...storeOptions,
-  },
-  async run(given, output) {
-    const node = { name: 'node', ok: true, detail: `Node ${process.versions.node}` }
-    const findings = [node, ...(await examine(given, output))]
-    const wrong = findings.filter(({ ok }) => !ok)
-    if (wrong.length === 0) return { ok: true, findings }
-    for (const line of findings.map(toLine)) output.say(line)
-    throw new Error(wrong.map(({ name, detail }) => `${name}: ${detail}`).join(' '))
-  },
-  show: ({ findings }) => findings.map(toLine),
+export const commands = {
+  // Its exit code is not 0 if anything is wrong, so that scripts can use it.
+  doctor: command({
+    description: 'Check the registry and the machine it runs on. Exits with an error if anything is wrong.',
+    options: {
+      deep: { help: 'Read and verify all stored data. Takes minutes for a large registry.' },
+      repair: { help: 'Rebuild derived data that is wrong. Changes nothing if only a backup could repair a finding.' },
+      ...storeOptions,
+    },
+    async run(given, output) {
+      const node = { name: 'node', ok: true, detail: `Node ${process.versions.node}` }
+      const findings = [node, ...(await examine(given, output))]
+      const wrong = findings.filter(({ ok }) => !ok)
+      if (wrong.length === 0) return { ok: true, findings }
+      for (const line of findings.map(toLine)) output.say(line)
+      throw new Error(wrong.map(({ name, detail }) => `${name}: ${detail}`).join(' '))
+    },
+    show: ({ findings }) => findings.map(toLine),
+  }),
 }
 
 /** Reports a registry that cannot be opened as a finding. */

@@ -1,13 +1,13 @@
-import { type Command } from '../command.ts'
-import { publishExamples } from '../example-skills.ts'
-import { storeOptions, withRegistry } from '../place.ts'
+import { command } from '../command/command.ts'
+import { publishExamples } from '../serving/example-skills.ts'
+import { storeOptions, withRegistry } from '../registry/place.ts'
 
-/** `skillstead examples`. */
-export const examples: Command<{ published: string[] }> = {
-  summary: 'Publish the example skills.',
-  words: [],
-  options: storeOptions,
-  run: (given) =>
-    withRegistry(given, async (registry) => ({ published: await publishExamples(registry) }), { make: true }),
-  show: ({ published }) => published,
+export const commands = {
+  examples: command({
+    description: 'Publish the example skills.',
+    options: storeOptions,
+    run: (given) =>
+      withRegistry(given, async (registry) => ({ published: await publishExamples(registry) }), { make: true }),
+    show: ({ published }) => published,
+  }),
 }

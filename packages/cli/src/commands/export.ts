@@ -1,49 +1,46 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { exportRegistry, type ExportSummary } from '@skillstead/maintenance'
+import { exportRegistry } from '@skillstead/maintenance'
 import { mirrorExtension } from '@skillstead/mirror/extension'
-import { UsageError, type Command } from '../command.ts'
-import { storeOptions, toLocation } from '../place.ts'
-import { startRowBar } from '../row-bar.ts'
+import { UsageError, command } from '../command/command.ts'
+import { storeOptions, toLocation } from '../registry/place.ts'
+import { startRowBar } from '../terminal/row-bar.ts'
 
 const extensions = [mirrorExtension]
 
-interface WrittenExport extends ExportSummary {
-  readonly file: string
-  readonly seconds: number
-}
-
-/** `skillstead export FILE`. Works also while a node serves the registry. With `-`, writes to standard output. */
-export const exportAll: Command<WrittenExport | undefined> = {
-  summary: 'Export a whole registry as JSON lines; `import` reads them into either database.',
-  words: ['FILE'],
-  options: storeOptions,
-  async run(given, output) {
-    const location = toLocation(given)
-    const [file] = given.words as [string]
-    const signal = given.io.interruption()
-    if (file === '-') {
-      if (output.json)
-        throw new UsageError('--json cannot be used with -, because the export itself goes to standard output.')
-      await exportRegistry(location, given.io.stdout, { extensions, signal })
-      return undefined
-    }
-    if (existsSync(file)) throw new UsageError(`${file} exists already. Choose a file name that does not exist yet.`)
-    if (!existsSync(dirname(file))) throw new UsageError(`The folder ${dirname(file)} does not exist.`)
-    const startedMs = performance.now()
-    const bar = startRowBar(output)
-    try {
-      const summary = await exportRegistry(location, file, { extensions, signal, onProgress: bar.update })
-      return { file, ...summary, seconds: (performance.now() - startedMs) / 1000 }
-    } finally {
-      bar.stop()
-    }
-  },
-  show: (written) =>
-    written
-      ? [
-          `Wrote ${written.file}: ${written.rows} rows, ${written.tables['versions']!.rows} versions; ${written.seconds.toFixed(1)} s.`,
-          `  ${written.digest}`,
-        ]
-      : [],
+export const commands = {
+  // Works also while a node serves the registry. With `-`, writes to standard output.
+  export: command({
+    description: 'Export a whole registry as JSON lines; `import` reads them into either database.',
+    words: ['FILE'],
+    options: storeOptions,
+    async run(given, output) {
+      const location = toLocation(given)
+      const [file] = given.words
+      const signal = given.io.interruption()
+      if (file === '-') {
+        if (output.json)
+          throw new UsageError('--json cannot be used with -, because the export itself goes to standard output.')
+        await exportRegistry(location, given.io.stdout, { extensions, signal })
+        return undefined
+      }
+      if (existsSync(file)) throw new UsageError(`${file} exists already. Choose a file name that does not exist yet.`)
+      if (!existsSync(dirname(file))) throw new UsageError(`The folder ${dirname(file)} does not exist.`)
+      const startedMs = performance.now()
+      const bar = startRowBar(output)
+      try {
+        const summary = await exportRegistry(location, file, { extensions, signal, onProgress: bar.update })
+        return { file, ...summary, seconds: (performance.now() - startedMs) / 1000 }
+      } finally {
+        bar.stop()
+      }
+    },
+    show: (written) =>
+      written
+        ? [
+            `Wrote ${written.file}: ${written.rows} rows, ${written.tables['versions']!.rows} versions; ${written.seconds.toFixed(1)} s.`,
+            `  ${written.digest}`,
+          ]
+        : [],
+  }),
 }

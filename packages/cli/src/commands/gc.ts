@@ -1,40 +1,33 @@
 import { collectGarbage, compact, type FileUse, type Garbage, partsOf, readUse } from '@skillstead/core/internal'
-import { flag, type Command } from '../command.ts'
+import { flag, command } from '../command/command.ts'
 import { toSize } from '../mirror/bundle-lines.ts'
-import { storeOptions, withRegistry } from '../place.ts'
+import { storeOptions, withRegistry } from '../registry/place.ts'
 
-interface Collected {
-  readonly dryRun: boolean
-  readonly garbage: readonly Garbage[]
-  /** Use of the SQLite file; null for PostgreSQL. */
-  readonly file: FileUse | null
-  readonly compacted: boolean
-}
-
-/** `skillstead gc`. Works also while a node serves the registry. */
-export const gc: Command<Collected> = {
-  summary: 'Delete unreferenced data. A node may serve the registry meanwhile.',
-  words: [],
-  options: {
-    'dry-run': { help: 'show what would be deleted, and delete nothing' },
-    vacuum: { help: 'then shrink the database file; writes are blocked meanwhile' },
-    ...storeOptions,
-  },
-  run(given, output) {
-    const dryRun = flag(given, 'dry-run')
-    const compacted = flag(given, 'vacuum') && !dryRun
-    return withRegistry(given, async (registry) => {
-      const parts = partsOf(registry)
-      const garbage = await collectGarbage(parts, { dryRun, report: output.say })
-      const file = compacted ? await compact(parts) : await readUse(parts)
-      return { dryRun, garbage, file: file ?? null, compacted }
-    })
-  },
-  show: ({ dryRun, garbage, file, compacted }) => [
-    ...garbage.filter(({ count }) => count > 0).map((one) => toLine(one, dryRun)),
-    ...(garbage.every(({ count }) => count === 0) ? ['There is no unreferenced data.'] : []),
-    toUseLine(file, compacted),
-  ],
+export const commands = {
+  // Works also while a node serves the registry.
+  gc: command({
+    description: 'Delete unreferenced data. A node may serve the registry meanwhile.',
+    options: {
+      'dry-run': { help: 'show what would be deleted, and delete nothing' },
+      vacuum: { help: 'then shrink the database file; writes are blocked meanwhile' },
+      ...storeOptions,
+    },
+    run(given, output) {
+      const dryRun = flag(given, 'dry-run')
+      const compacted = flag(given, 'vacuum') && !dryRun
+      return withRegistry(given, async (registry) => {
+        const parts = partsOf(registry)
+        const garbage = await collectGarbage(parts, { dryRun, report: output.say })
+        const file = compacted ? await compact(parts) : await readUse(parts)
+        return { dryRun, garbage, file: file ?? null, compacted }
+      })
+    },
+    show: ({ dryRun, garbage, file, compacted }) => [
+      ...garbage.filter(({ count }) => count > 0).map((one) => toLine(one, dryRun)),
+      ...(garbage.every(({ count }) => count === 0) ? ['There is no unreferenced data.'] : []),
+      toUseLine(file, compacted),
+    ],
+  }),
 }
 
 const kinds: Readonly<Record<Garbage['name'], string>> = {

@@ -1,12 +1,12 @@
 import { limits, type HeartbeatResult } from '@skillstead/protocol'
-import { text, type Command } from '../command.ts'
-import { toNodeAddress } from '../config.ts'
+import { text, command } from '../command/command.ts'
+import { toNodeAddress } from '../files/config.ts'
 import { readFolderState } from '../install/folder-state.ts'
 import { localSource, type LockedSkill } from '../install/lock.ts'
 import { globalOption, toPlace, toTargetPath, type Place } from '../install/install-place.ts'
 import { readPlaceLock, toSource } from '../install/session.ts'
-import { toOneLine } from '../output.ts'
-import { placeOptions, withApi } from '../place.ts'
+import { toOneLine } from '../terminal/output.ts'
+import { placeOptions, withApi } from '../registry/place.ts'
 
 interface Heartbeat extends HeartbeatResult {
   /** Number of skills asked about. */
@@ -17,40 +17,42 @@ interface Heartbeat extends HeartbeatResult {
   readonly elsewhere: readonly string[]
 }
 
-/** `skillstead heartbeat`. */
-export const heartbeat: Command<Heartbeat> = {
-  summary:
-    'Ask the registry about the installed skills: new versions, yanked, flagged or taken down versions, ' +
-    'and altered folders. Exit code 1 when a skill was flagged or taken down.',
-  words: [],
-  options: {
-    ...globalOption,
-    platform: { value: 'ID', help: 'the platform of the agent' },
-    'agent-key': { value: 'KEY', help: 'the agent, as platform:instance' },
-    'agent-token': {
-      value: 'TOKEN',
-      help: 'the token that identifies the agent, to record its installs (or SKILLSTEAD_AGENT_TOKEN)',
-      env: 'SKILLSTEAD_AGENT_TOKEN',
+export const commands = {
+  heartbeat: command({
+    description:
+      'Ask the registry about the installed skills: new versions, yanked, flagged or taken down versions, ' +
+      'and altered folders. Exit code 1 when a skill was flagged or taken down.',
+    options: {
+      ...globalOption,
+      platform: { value: 'ID', help: 'the platform of the agent' },
+      'agent-key': { value: 'KEY', help: 'the agent, as platform:instance' },
+      'agent-token': {
+        value: 'TOKEN',
+        help: 'the token that identifies the agent, to record its installs (or SKILLSTEAD_AGENT_TOKEN)',
+        env: 'SKILLSTEAD_AGENT_TOKEN',
+      },
+      ...placeOptions,
     },
-    ...placeOptions,
-  },
-  async run(given) {
-    const place = toPlace(given)
-    const { own, elsewhere } = selectOwn(Object.entries((await readPlaceLock(place)).skills), toSource(given))
-    if (own.length > limits.heartbeatSkillsMax)
-      throw new Error(
-        `${own.length} skills are installed; one heartbeat can ask about at most ${limits.heartbeatSkillsMax}.`,
-      )
-    const found = await Promise.all(own.map(([name, skill]) => look(place, name, skill)))
-    const installedSkills = found.flatMap(({ installed }) => installed ?? [])
-    const [platform, agentKey] = [text(given, 'platform'), text(given, 'agent-key')]
-    const agentToken = text(given, 'agent-token')
-    const result = await withApi(given, (api) => api.heartbeat({ installedSkills, platform, agentKey }), { agentToken })
-    const missing = found.flatMap(({ name, installed }) => (installed ? [] : [name]))
-    return { ...result, asked: installedSkills.length, missing, elsewhere }
-  },
-  show: toLines,
-  hasFailed: ({ updates }) => updates.some(({ reason }) => reason === 'flagged' || reason === 'taken_down'),
+    async run(given) {
+      const place = toPlace(given)
+      const { own, elsewhere } = selectOwn(Object.entries((await readPlaceLock(place)).skills), toSource(given))
+      if (own.length > limits.heartbeatSkillsMax)
+        throw new Error(
+          `${own.length} skills are installed; one heartbeat can ask about at most ${limits.heartbeatSkillsMax}.`,
+        )
+      const found = await Promise.all(own.map(([name, skill]) => look(place, name, skill)))
+      const installedSkills = found.flatMap(({ installed }) => installed ?? [])
+      const [platform, agentKey] = [text(given, 'platform'), text(given, 'agent-key')]
+      const agentToken = text(given, 'agent-token')
+      const result = await withApi(given, (api) => api.heartbeat({ installedSkills, platform, agentKey }), {
+        agentToken,
+      })
+      const missing = found.flatMap(({ name, installed }) => (installed ? [] : [name]))
+      return { ...result, asked: installedSkills.length, missing, elsewhere }
+    },
+    show: toLines,
+    hasFailed: ({ updates }) => updates.some(({ reason }) => reason === 'flagged' || reason === 'taken_down'),
+  }),
 }
 
 /** Send a registry only the names of skills that came from it: other names may be private. */

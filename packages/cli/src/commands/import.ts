@@ -1,78 +1,80 @@
 import { existsSync, statSync } from 'node:fs'
 import { SingleBar } from 'cli-progress'
 import { isUsername } from '@skillstead/protocol'
-import { UsageError, text, type Command } from '../command.ts'
-import { every, lineMs } from '../every.ts'
+import { UsageError, text, command } from '../command/command.ts'
+import { every, lineMs } from '../terminal/every.ts'
 import { openFolder } from '../import/folder.ts'
 import { openNdjson } from '../import/ndjson.ts'
 import type { Source } from '../import/records.ts'
-import { importExport, isExportGiven, showExport, type TakenExport } from '../import/import-export.ts'
-import { runImport, type ImportSummary } from '../import/run-import.ts'
+import { importExport, isExportGiven, showExport } from '../import/import-export.ts'
+import { runImport } from '../import/run-import.ts'
 import { openZip } from '../import/zip.ts'
-import type { Output } from '../output.ts'
-import { storeOptions, withRegistry } from '../place.ts'
-import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
+import type { Output } from '../terminal/output.ts'
+import { storeOptions, withRegistry } from '../registry/place.ts'
+import { scanPolicyOption, toScanPolicy } from '../registry/scan-policy.ts'
 
 const refusalsShownMax = 20
 
-/**
- * `skillstead import PATH`. PATH is a folder of skills, a zip, records with history, or an export of another registry.
- */
-export const importSkills: Command<ImportSummary | TakenExport> = {
-  summary: 'Import skills with their history (a second import changes nothing), or an export into an empty registry.',
-  words: ['PATH'],
-  options: {
-    owner: { value: 'NAME', help: 'the owner; required if the source does not name one' },
-    ...scanPolicyOption,
-    ...storeOptions,
-  },
-  async run(given, output) {
-    const [path] = given.words as [string]
-    if (await isExportGiven(path)) return importExport(path, given, output)
-    const owner = text(given, 'owner')
-    if (owner !== undefined && !isUsername(owner)) {
-      throw new UsageError(
-        `'${owner}' is not a valid username. Use at most 39 lower-case letters, digits and single inner hyphens.`,
+export const commands = {
+  // PATH is a folder of skills, a zip, records with history, or an export of another registry.
+  import: command({
+    description:
+      'Import skills with their history (a second import changes nothing), or an export into an empty registry.',
+    words: ['PATH'],
+    options: {
+      owner: { value: 'NAME', help: 'the owner; required if the source does not name one' },
+      ...scanPolicyOption,
+      ...storeOptions,
+    },
+    async run(given, output) {
+      const [path] = given.words
+      if (await isExportGiven(path)) return importExport(path, given, output)
+      const owner = text(given, 'owner')
+      if (owner !== undefined && !isUsername(owner)) {
+        throw new UsageError(
+          `'${owner}' is not a valid username. Use at most 39 lower-case letters, digits and single inner hyphens.`,
+        )
+      }
+      const source = openSource(path)
+      return withRegistry(
+        given,
+        async (registry) => {
+          const bar = startBar(source, output)
+          let records = 0
+          try {
+            const summary = await runImport(registry, source, owner, (more) =>
+              bar.update(source.share(), (records += more)),
+            )
+            if (summary.taken + summary.unchanged + summary.refused === 0)
+              throw new Error(`${path} contains no skills.`)
+            return summary
+          } finally {
+            bar.stop()
+          }
+        },
+        { make: true, scanPolicy: toScanPolicy(given) },
       )
-    }
-    const source = openSource(path)
-    return withRegistry(
-      given,
-      async (registry) => {
-        const bar = startBar(source, output)
-        let records = 0
-        try {
-          const summary = await runImport(registry, source, owner, (more) =>
-            bar.update(source.share(), (records += more)),
-          )
-          if (summary.taken + summary.unchanged + summary.refused === 0) throw new Error(`${path} contains no skills.`)
-          return summary
-        } finally {
-          bar.stop()
-        }
-      },
-      { make: true, scanPolicy: toScanPolicy(given) },
-    )
-  },
-  show(summary) {
-    if ('tables' in summary) return showExport(summary)
-    const { versionsCreated, seconds, refusals, warnings } = summary
-    const hidden = summary.refusals.length - refusalsShownMax
-    return [
-      `${summary.taken} skills imported, ${summary.unchanged} unchanged, ${summary.refused} refused.`,
-      `${versionsCreated} versions published, ${summary.versionsUnchanged} unchanged, ${summary.versionsRefused} refused; ${seconds.toFixed(1)} s, ${Math.round(versionsCreated / Math.max(seconds, 0.001))} versions/s.`,
-      ...(summary.versionsQuarantined > 0
-        ? [`${summary.versionsQuarantined} versions were quarantined; an administrator has to release them.`]
-        : []),
-      ...(summary.filesMissing > 0
-        ? [`${summary.filesMissing} files were left out: the source names them without their content.`]
-        : []),
-      ...(versionsCreated === 0 && summary.refused === 0 ? ['Nothing changed: everything was imported before.'] : []),
-      ...Object.entries(warnings).map(([code, count]) => `  warning ${code}: ${count} versions`),
-      ...refusals.slice(0, refusalsShownMax).map(({ id, reason }) => `  refused ${id}: ${reason}`),
-      ...(hidden > 0 ? [`  and ${hidden} more; use --json to list all.`] : []),
-    ]
-  },
+    },
+    show(summary) {
+      if ('tables' in summary) return showExport(summary)
+      const { versionsCreated, seconds, refusals, warnings } = summary
+      const hidden = summary.refusals.length - refusalsShownMax
+      return [
+        `${summary.taken} skills imported, ${summary.unchanged} unchanged, ${summary.refused} refused.`,
+        `${versionsCreated} versions published, ${summary.versionsUnchanged} unchanged, ${summary.versionsRefused} refused; ${seconds.toFixed(1)} s, ${Math.round(versionsCreated / Math.max(seconds, 0.001))} versions/s.`,
+        ...(summary.versionsQuarantined > 0
+          ? [`${summary.versionsQuarantined} versions were quarantined; an administrator has to release them.`]
+          : []),
+        ...(summary.filesMissing > 0
+          ? [`${summary.filesMissing} files were left out: the source names them without their content.`]
+          : []),
+        ...(versionsCreated === 0 && summary.refused === 0 ? ['Nothing changed: everything was imported before.'] : []),
+        ...Object.entries(warnings).map(([code, count]) => `  warning ${code}: ${count} versions`),
+        ...refusals.slice(0, refusalsShownMax).map(({ id, reason }) => `  refused ${id}: ${reason}`),
+        ...(hidden > 0 ? [`  and ${hidden} more; use --json to list all.`] : []),
+      ]
+    },
+  }),
 }
 
 function openSource(path: string): Source {

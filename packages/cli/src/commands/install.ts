@@ -1,5 +1,5 @@
-import { UsageError, flag, type Command } from '../command.ts'
-import { dangerousOption } from '../dangerous.ts'
+import { UsageError, flag, command } from '../command/command.ts'
+import { dangerousOption } from '../scan/dangerous.ts'
 import {
   applyPlans,
   fetchPlans,
@@ -12,30 +12,31 @@ import { askForItems, parseWord, toLockedItem, toLockedItems, type Word } from '
 import { targetOptions } from '../install/install-place.ts'
 import { planItem, type Item, type ItemPlan } from '../install/plan-folders.ts'
 import { forceOption, openSession, toSource, withSource, type Session } from '../install/session.ts'
-import { placeOptions, withApi } from '../place.ts'
+import { placeOptions, withApi } from '../registry/place.ts'
 
-/** `skillstead install [NAME...]`. */
-export const install: Command<Installed> = {
-  summary:
-    'Install skills for agents: owner/name, name, owner/name@1.2.3 or pack:SLUG. Without names, install what ' +
-    'skills.lock has: the same bytes on every machine, from the cache where it has them.',
-  words: ['[NAME...]'],
-  options: {
-    ...targetOptions,
-    offline: { help: 'install what the lock has from the cache, without asking a registry' },
-    ...forceOption,
-    ...dangerousOption,
-    ...placeOptions,
-  },
-  async run(given, output) {
-    const words = given.words.map(parseWord)
-    const session = await openSession(given, output)
-    if (words.length === 0) return installLocked(session)
-    if (flag(given, 'offline')) return installItems(session, toLockedItems(session, words))
-    return installWords(session, words)
-  },
-  show: showInstalled,
-  hasFailed: ({ skipped }) => skipped.length > 0,
+export const commands = {
+  install: command({
+    description:
+      'Install skills for agents: owner/name, name, owner/name@1.2.3 or pack:SLUG. Without names, install what ' +
+      'skills.lock has: the same bytes on every machine, from the cache where it has them.',
+    words: ['[NAME...]'],
+    options: {
+      ...targetOptions,
+      offline: { help: 'install what the lock has from the cache, without asking a registry' },
+      ...forceOption,
+      ...dangerousOption,
+      ...placeOptions,
+    },
+    async run(given, output) {
+      const words = given.words.map(parseWord)
+      const session = await openSession(given, output)
+      if (words.length === 0) return installLocked(session)
+      if (flag(given, 'offline')) return installItems(session, toLockedItems(session, words))
+      return installWords(session, words)
+    },
+    show: showInstalled,
+    hasFailed: ({ skipped }) => skipped.length > 0,
+  }),
 }
 
 async function installWords(session: Session, words: readonly Word[]): Promise<Installed> {

@@ -1,51 +1,46 @@
 import type { Warning } from '@skillstead/protocol'
-import { UsageError, choice, text, type Command } from '../command.ts'
+import { UsageError, choice, text, command } from '../command/command.ts'
 import { isUnreadable } from '../import/records.ts'
-import { lintSample, type Linted } from '../lint-sample.ts'
-import { toOneLine } from '../output.ts'
+import { lintSample, type Linted } from '../scan/lint-sample.ts'
+import { toOneLine } from '../terminal/output.ts'
 import { toFindingsLines } from '../scan/scan-lines.ts'
 import { toVerdict } from '../scan/verdict.ts'
 import { openSamples } from '../scan/samples.ts'
 
 const failingVerdicts = ['caution', 'dangerous'] as const
 
-interface LintResult {
-  readonly ok: boolean
-  readonly skills: readonly Linted[]
-  readonly unreadable: readonly { id: string; reason: string }[]
-}
-
-/** `skillstead lint PATH`. */
-export const lint: Command<LintResult> = {
-  summary:
-    'Check whether skills are portable and safe, before you publish them: a folder, a zip or tar.gz, a SKILL.md, or - for ' +
-    'standard input. Needs no registry. Exit code 1 when a skill is not portable, or dangerous.',
-  words: ['PATH'],
-  options: {
-    'fail-on': { value: 'VERDICT', help: 'caution or dangerous: exit code 1 for this scan verdict or worse' },
-  },
-  async run(given) {
-    const [place] = given.words as [string]
-    if (/^https?:\/\//i.test(place))
-      throw new UsageError(`lint checks local files only. For a URL use: skillstead scan ${place}`)
-    const failOn = choice(text(given, 'fail-on'), failingVerdicts, 'verdict') ?? 'dangerous'
-    const skills: Linted[] = []
-    const unreadable: { id: string; reason: string }[] = []
-    for await (const sample of openSamples(place, {}, given.io)) {
-      const linted = isUnreadable(sample) ? sample : await lintSample(sample, place)
-      if (!linted) unreadable.push({ id: sample.id, reason: 'It is not a SKILL.md.' })
-      else if (isUnreadable(linted)) unreadable.push(linted)
-      else skills.push(linted)
-    }
-    if (skills.length + unreadable.length === 0) throw new Error(`${place} contains no SKILL.md.`)
-    const ok = unreadable.length === 0 && skills.every((skill) => isFine(skill, failOn))
-    return { ok, skills, unreadable }
-  },
-  show: ({ skills, unreadable }) => [
-    ...skills.flatMap(toLines),
-    ...unreadable.map(({ id, reason }) => `${toOneLine(id)}: cannot be read: ${toOneLine(reason)}`),
-  ],
-  hasFailed: ({ ok }) => !ok,
+export const commands = {
+  lint: command({
+    description:
+      'Check whether skills are portable and safe, before you publish them: a folder, a zip or tar.gz, a SKILL.md, or - for ' +
+      'standard input. Needs no registry. Exit code 1 when a skill is not portable, or dangerous.',
+    words: ['PATH'],
+    options: {
+      'fail-on': { value: 'VERDICT', help: 'caution or dangerous: exit code 1 for this scan verdict or worse' },
+    },
+    async run(given) {
+      const [place] = given.words
+      if (/^https?:\/\//i.test(place))
+        throw new UsageError(`lint checks local files only. For a URL use: skillstead scan ${place}`)
+      const failOn = choice(text(given, 'fail-on'), failingVerdicts, 'verdict') ?? 'dangerous'
+      const skills: Linted[] = []
+      const unreadable: { id: string; reason: string }[] = []
+      for await (const sample of openSamples(place, {}, given.io)) {
+        const linted = isUnreadable(sample) ? sample : await lintSample(sample, place)
+        if (!linted) unreadable.push({ id: sample.id, reason: 'It is not a SKILL.md.' })
+        else if (isUnreadable(linted)) unreadable.push(linted)
+        else skills.push(linted)
+      }
+      if (skills.length + unreadable.length === 0) throw new Error(`${place} contains no SKILL.md.`)
+      const ok = unreadable.length === 0 && skills.every((skill) => isFine(skill, failOn))
+      return { ok, skills, unreadable }
+    },
+    show: ({ skills, unreadable }) => [
+      ...skills.flatMap(toLines),
+      ...unreadable.map(({ id, reason }) => `${toOneLine(id)}: cannot be read: ${toOneLine(reason)}`),
+    ],
+    hasFailed: ({ ok }) => !ok,
+  }),
 }
 
 function isFine({ portable, security }: Linted, failOn: (typeof failingVerdicts)[number]): boolean {

@@ -1,36 +1,33 @@
 import { loadLevels, type LoadedSkill } from '@skillstead/skill-format/loading'
-import { choice, text, type Command } from '../command.ts'
-import { toOneLine, toPlainText } from '../output.ts'
-import { placeOptions, withApi } from '../place.ts'
-import { parseSkillWord } from '../skill-ref.ts'
+import { text } from '../command/command.ts'
+import { toFactLines, toOneLine, toPlainText } from '../terminal/output.ts'
+import { apiCommand } from '../registry/api-command.ts'
+import { parseSkillWord } from '../command/skill-ref.ts'
 
-/** `skillstead load NAME`. Loads the text that an agent adds to its context. */
-export const load: Command<LoadedSkill> = {
-  summary: 'Load a skill, or part of it, for an agent, within a token budget.',
-  words: ['NAME'],
-  options: {
-    level: { value: 'LEVEL', help: `${loadLevels.join(', ')}; Default: full` },
-    version: { value: 'VERSION', help: 'the version, also written NAME@VERSION. Default: the latest' },
-    'max-tokens': { value: 'N', help: 'the maximum size of the result as JSON, in tokens (o200k_base)' },
-    priority: { value: 'HEADINGS', help: 'the sections to include first: their headings, separated by commas' },
-    ...placeOptions,
-  },
-  async run(given, output) {
-    const word = parseSkillWord(given.words[0]!)
-    const level = choice(text(given, 'level'), loadLevels, 'level')
-    const version = text(given, 'version') ?? word.version
-    const input = {
-      name: word.name,
-      level,
-      version,
-      maxTokens: text(given, 'max-tokens'),
-      priority: text(given, 'priority'),
-    }
-    const skill = await withApi(given, (api) => api.loadSkill(input))
-    if (skill.truncated.length > 0) output.say(toOmissions(skill))
-    return skill
-  },
-  show: (skill) => shown[skill.level](skill),
+export const commands = {
+  load: apiCommand({
+    description: 'Load a skill, or part of it, for an agent, within a token budget.',
+    words: ['NAME'],
+    options: {
+      level: { value: 'LEVEL', help: 'how much to load. Default: full', choices: loadLevels },
+      version: { value: 'VERSION', help: 'the version, also written NAME@VERSION. Default: the latest' },
+      'max-tokens': { value: 'N', help: 'the maximum size of the result as JSON, in tokens (o200k_base)' },
+      priority: { value: 'HEADINGS', help: 'the sections to include first: their headings, separated by commas' },
+    },
+    async call(api, given, output) {
+      const { name, version } = parseSkillWord(given.words[0])
+      const skill = await api.loadSkill({
+        name,
+        level: text<LoadedSkill['level']>(given, 'level'),
+        version: text(given, 'version') ?? version,
+        maxTokens: text(given, 'max-tokens'),
+        priority: text(given, 'priority'),
+      })
+      if (skill.truncated.length > 0) output.say(toOmissions(skill))
+      return skill
+    },
+    show: (skill) => shown[skill.level](skill),
+  }),
 }
 
 const shown: Record<LoadedSkill['level'], (skill: LoadedSkill) => string[]> = {
@@ -56,7 +53,7 @@ function toFacts({ metadata }: LoadedSkill, more: [string, string][]): string[] 
   return [
     `${fullName}@${version}${verified ? ' (verified)' : ''}${deprecated ? ' (deprecated)' : ''}`,
     `  ${toOneLine(description)}`,
-    ...facts.filter(([, value]) => value !== '').map(([name, value]) => `  ${name.padEnd(11)} ${toOneLine(value)}`),
+    ...toFactLines(facts),
   ]
 }
 

@@ -1,63 +1,50 @@
 import { createClient } from '@skillstead/client'
-import { askKey } from '../ask-key.ts'
-import { UsageError, text, type Arguments, type Command, type Option } from '../command.ts'
-import { toNodeAddress } from '../config.ts'
-import { credentialsFile, dropCredential, keepCredential } from '../credentials.ts'
-import { toOneLine } from '../output.ts'
-import { findUrl, storeOptions } from '../place.ts'
+import { askKey } from '../terminal/ask-key.ts'
+import { UsageError, text, type Arguments, command, type Option } from '../command/command.ts'
+import { toNodeAddress } from '../files/config.ts'
+import { credentialsFile, dropCredential, keepCredential } from '../registry/credentials.ts'
+import { toOneLine } from '../terminal/output.ts'
+import { findUrl, storeOptions } from '../registry/place.ts'
 
 const options: Record<string, Option> = {
   url: { value: 'URL', help: 'the node (or SKILLSTEAD_URL, or the one that you are logged in to)' },
   ...storeOptions,
 }
 
-interface Login {
-  readonly url: string
-  readonly username: string
-}
-
-/** `skillstead login --url URL`. */
-export const login: Command<Login> = {
-  summary:
-    'Save your API key for a node in a file that only you can read, and make it the default node of all commands. ' +
-    'The command prompts for the key on a terminal and reads it from standard input otherwise.',
-  words: [],
-  options,
-  async run(given, output) {
-    const url = requireNode(given, 'The node is missing. Usage: skillstead login --url URL.')
-    const place = toNodeAddress(url)
-    if (!isSafe(place))
-      output.say(`The connection to ${place} is not encrypted: others on the network can read your key.`)
-    const key = await askKey(given.io, place)
-    const { username } = await createClient({ baseUrl: url, apiKey: key, client: 'skillstead' }).getMe()
-    keepCredential(given.io.env, url, { key, username })
-    return { url: place, username }
-  },
-  show: ({ url, username }, { env }) => [
-    `Logged in to ${url} as ${toOneLine(username)}. Commands use this node by default from now on.`,
-    `The key is saved in ${credentialsFile(env)}.`,
-  ],
-}
-
-interface Logout {
-  readonly url: string
-  readonly username: string | null
-}
-
-/** `skillstead logout`. */
-export const logout: Command<Logout> = {
-  summary: 'Remove your saved API key for a node. The key stays valid until `skillstead keys revoke`.',
-  words: [],
-  options,
-  async run(given) {
-    const url = requireNode(given, 'You are not logged in to any node. Usage: skillstead logout --url URL.')
-    return { url: toNodeAddress(url), username: dropCredential(given.io.env, url)?.username ?? null }
-  },
-  show: ({ url, username }) => [
-    username === null
-      ? `You were not logged in to ${url}.`
-      : `The key of ${toOneLine(username)} for ${url} was removed from this machine. It stays valid until \`skillstead keys revoke\`.`,
-  ],
+export const commands = {
+  login: command({
+    description:
+      'Save your API key for a node in a file that only you can read, and make it the default node of all commands. ' +
+      'The command prompts for the key on a terminal and reads it from standard input otherwise.',
+    options,
+    async run(given, output) {
+      const url = requireNode(given, 'The node is missing. Usage: skillstead login --url URL.')
+      const place = toNodeAddress(url)
+      if (!isSafe(place))
+        output.say(`The connection to ${place} is not encrypted: others on the network can read your key.`)
+      const key = await askKey(given.io, place)
+      const { username } = await createClient({ baseUrl: url, apiKey: key, client: 'skillstead' }).getMe()
+      keepCredential(given.io.env, url, { key, username })
+      return { url: place, username }
+    },
+    show: ({ url, username }, { env }) => [
+      `Logged in to ${url} as ${toOneLine(username)}. Commands use this node by default from now on.`,
+      `The key is saved in ${credentialsFile(env)}.`,
+    ],
+  }),
+  logout: command({
+    description: 'Remove your saved API key for a node. The key stays valid until `skillstead keys revoke`.',
+    options,
+    async run(given) {
+      const url = requireNode(given, 'You are not logged in to any node. Usage: skillstead logout --url URL.')
+      return { url: toNodeAddress(url), username: dropCredential(given.io.env, url)?.username ?? null }
+    },
+    show: ({ url, username }) => [
+      username === null
+        ? `You were not logged in to ${url}.`
+        : `The key of ${toOneLine(username)} for ${url} was removed from this machine. It stays valid until \`skillstead keys revoke\`.`,
+    ],
+  }),
 }
 
 function requireNode(given: Arguments, advice: string): string {

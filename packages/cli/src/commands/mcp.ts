@@ -3,40 +3,40 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { guest } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { createMcpServer, localCatalogue, type McpServerOptions } from '@skillstead/server/mcp'
-import { text, type Command } from '../command.ts'
-import { untilInterrupted, type Io } from '../io.ts'
-import { placeOptions, userOption, withApi } from '../place.ts'
-import type { Output } from '../output.ts'
+import { text, command } from '../command/command.ts'
+import { untilInterrupted, type Io } from '../terminal/io.ts'
+import { placeOptions, userOption, withApi } from '../registry/place.ts'
+import type { Output } from '../terminal/output.ts'
 
 /** Over a network each skill of a list costs one request, and a guest may make 60 per minute. */
 const remote: McpServerOptions = { pageSize: 10 }
 
-/** `skillstead mcp`. Standard output carries only protocol messages. */
-export const mcp: Command<undefined> = {
-  summary:
-    'Serve a registry to an agent host over the Model Context Protocol (MCP) on standard ' +
-    'input and output, until the input ends. A running node also serves MCP itself, at /mcp.',
-  words: [],
-  options: {
-    ...userOption,
-    'agent-token': {
-      value: 'TOKEN',
-      help: 'the token that identifies the reviewing agent (or SKILLSTEAD_AGENT_TOKEN)',
-      env: 'SKILLSTEAD_AGENT_TOKEN',
+export const commands = {
+  // Standard output carries only protocol messages.
+  mcp: command({
+    description:
+      'Serve a registry to an agent host over the Model Context Protocol (MCP) on standard ' +
+      'input and output, until the input ends. A running node also serves MCP itself, at /mcp.',
+    options: {
+      ...userOption,
+      'agent-token': {
+        value: 'TOKEN',
+        help: 'the token that identifies the reviewing agent (or SKILLSTEAD_AGENT_TOKEN)',
+        env: 'SKILLSTEAD_AGENT_TOKEN',
+      },
+      ...placeOptions,
     },
-    ...placeOptions,
-  },
-  printsItself: true,
-  async run(given, output) {
-    const options = { as: text(given, 'user'), otherwise: guest, agentToken: text(given, 'agent-token') }
-    await withApi(
-      given,
-      (api, at) => serve(api, given.io, output, at ? { catalogue: localCatalogue(at.registry, at.caller) } : remote),
-      options,
-    )
-    return undefined
-  },
-  show: () => [],
+    printsItself: true,
+    async run(given, output) {
+      const options = { as: text(given, 'user'), otherwise: guest, agentToken: text(given, 'agent-token') }
+      await withApi(
+        given,
+        (api, at) => serve(api, given.io, output, at ? { catalogue: localCatalogue(at.registry, at.caller) } : remote),
+        options,
+      )
+      return undefined
+    },
+  }),
 }
 
 async function serve(api: RegistryApi, io: Io, output: Output, options: McpServerOptions): Promise<void> {

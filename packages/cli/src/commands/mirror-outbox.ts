@@ -1,9 +1,9 @@
 import type { Mirror, NetworkMode, OutboxWrite } from '@skillstead/mirror'
-import { UsageError, choice, flag, text, type Arguments, type Command } from '../command.ts'
+import { UsageError, choice, flag, text, type Arguments, command } from '../command/command.ts'
 import { askingOptions } from '../mirror/options.ts'
 import { withMirror } from '../mirror/with-mirror.ts'
-import { toOneLine } from '../output.ts'
-import { storeOptions } from '../place.ts'
+import { toOneLine } from '../terminal/output.ts'
+import { storeOptions } from '../registry/place.ts'
 
 interface ShownWrite extends Omit<OutboxWrite, 'createdAt' | 'endedAt' | 'problem'> {
   readonly createdAt: string
@@ -27,42 +27,44 @@ type Outbox =
 const verbs = ['list', 'retry', 'drop', 'rename'] as const
 const writesMax = 1000
 
-/** `skillstead mirror outbox list|retry|drop|rename`. Manages the writes that are still to be sent upstream. */
-export const settleOutbox: Command<Outbox> = {
-  summary:
-    'Manage the writes made on this mirror that are still to be sent upstream: list; retry [ID] (default: all pending); drop ID; rename ID NAME.',
-  words: ['list|retry|drop|rename', '[ID]', '[NAME]'],
-  options: {
-    upstream: { value: 'NAME', help: 'only writes for this upstream' },
-    all: { help: 'with list: also delivered and dropped writes' },
-    ...askingOptions,
-    ...storeOptions,
-  },
-  async run(given) {
-    const { verb, id, newName } = readWords(given)
-    return withMirror(given, async (mirror) => {
-      const upstream = text(given, 'upstream')
-      // Refuse an unknown upstream: for a misspelled name "no pending writes" would look like good news.
-      if (upstream !== undefined) await mirror.status(upstream)
-      if (verb === 'list') return list(mirror, upstream, flag(given, 'all'))
-      if (id === undefined) return { settled: null, ...(await mirror.outbox.deliver(upstream)) }
-      const write = await findOpen(mirror, id)
-      if (verb === 'retry') await mirror.outbox.retry(id)
-      if (verb === 'drop') await mirror.outbox.drop(id)
-      if (newName !== undefined) await mirror.outbox.rename(id, newName)
-      const ended = verb === 'drop' ? 'dropped' : 'delivered'
-      // No node may be running that would send this write, or the writes behind it.
-      const isSent = mirror.mode !== ('offline' satisfies NetworkMode)
-      const delivery = isSent ? await mirror.outbox.deliver(write?.upstream) : undefined
-      return { settled: id, state: (await findOpen(mirror, id))?.state ?? ended, ...delivery }
-    })
-  },
-  show: showOutbox,
-  hasFailed(outbox) {
-    if (!('delivered' in outbox)) return false
-    if (outbox.state === undefined) return outbox.waiting + outbox.inConflict > 0
-    return outbox.state === 'pending' || outbox.state === 'conflict'
-  },
+export const commands = {
+  // Manages the writes that are still to be sent upstream.
+  'mirror outbox': command({
+    description:
+      'Manage the writes made on this mirror that are still to be sent upstream: list; retry [ID] (default: all pending); drop ID; rename ID NAME.',
+    words: ['list|retry|drop|rename', '[ID]', '[NAME]'],
+    options: {
+      upstream: { value: 'NAME', help: 'only writes for this upstream' },
+      all: { help: 'with list: also delivered and dropped writes' },
+      ...askingOptions,
+      ...storeOptions,
+    },
+    async run(given) {
+      const { verb, id, newName } = readWords(given)
+      return withMirror(given, async (mirror) => {
+        const upstream = text(given, 'upstream')
+        // Refuse an unknown upstream: for a misspelled name "no pending writes" would look like good news.
+        if (upstream !== undefined) await mirror.status(upstream)
+        if (verb === 'list') return list(mirror, upstream, flag(given, 'all'))
+        if (id === undefined) return { settled: null, ...(await mirror.outbox.deliver(upstream)) }
+        const write = await findOpen(mirror, id)
+        if (verb === 'retry') await mirror.outbox.retry(id)
+        if (verb === 'drop') await mirror.outbox.drop(id)
+        if (newName !== undefined) await mirror.outbox.rename(id, newName)
+        const ended = verb === 'drop' ? 'dropped' : 'delivered'
+        // No node may be running that would send this write, or the writes behind it.
+        const isSent = mirror.mode !== ('offline' satisfies NetworkMode)
+        const delivery = isSent ? await mirror.outbox.deliver(write?.upstream) : undefined
+        return { settled: id, state: (await findOpen(mirror, id))?.state ?? ended, ...delivery }
+      })
+    },
+    show: showOutbox,
+    hasFailed(outbox) {
+      if (!('delivered' in outbox)) return false
+      if (outbox.state === undefined) return outbox.waiting + outbox.inConflict > 0
+      return outbox.state === 'pending' || outbox.state === 'conflict'
+    },
+  }),
 }
 
 /** An open write: pending or in conflict. */

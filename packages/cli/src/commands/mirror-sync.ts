@@ -1,14 +1,14 @@
 import { RegistryError, alarmCodes } from '@skillstead/protocol'
 import type { Mirror, SyncOptions, SyncReport } from '@skillstead/mirror'
-import { choice, flag, text, type Arguments, type Command, type Option } from '../command.ts'
-import type { Output } from '../output.ts'
+import { choice, flag, text, type Arguments, command, type Option } from '../command/command.ts'
+import type { Output } from '../terminal/output.ts'
 import { toReportLines } from '../mirror/mirror-lines.ts'
 import { askingOptions, toKey } from '../mirror/options.ts'
 import { createProgressLine } from '../mirror/progress.ts'
 import { withMirror } from '../mirror/with-mirror.ts'
-import { originOption } from '../origin-option.ts'
-import { storeOptions } from '../place.ts'
-import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
+import { originOption } from '../registry/origin-option.ts'
+import { storeOptions } from '../registry/place.ts'
+import { scanPolicyOption, toScanPolicy } from '../registry/scan-policy.ts'
 
 const newKeyOption: Record<string, Option> = {
   key: {
@@ -17,52 +17,53 @@ const newKeyOption: Record<string, Option> = {
   },
 }
 
-/** `skillstead mirror sync NAME`. */
-export const syncUpstream: Command<SyncReport> = {
-  summary: 'Import, verify and scan new versions from an upstream. It can be interrupted at any time and run again.',
-  words: ['NAME'],
-  options: {
-    full: { help: 'sync again from the beginning: compare what is stored and import what is missing' },
-    'allow-removals': { help: 'continue even if it hides more than 1 % of the skills' },
-    accept: { value: 'REASON', help: 'resume from a pause reason that you have checked; `mirror status` shows it' },
-    ...newKeyOption,
-    ...scanPolicyOption,
-    ...askingOptions,
-    ...originOption,
-    ...storeOptions,
-  },
-  run(given, output) {
-    const accept = choice(text(given, 'accept'), alarmCodes, 'alarm')
-    const key = toKey(text(given, 'key'))
-    const options = { full: flag(given, 'full'), allowRemovals: flag(given, 'allow-removals'), accept, key }
-    return sync(given, output, async () => options)
-  },
-  show: toReportLines,
-}
-
-/** `skillstead mirror resume NAME`. */
-export const resumeUpstream: Command<SyncReport> = {
-  summary: 'Resume a paused upstream, whatever the reason; check the reason first with `mirror status`.',
-  words: ['NAME'],
-  options: { ...newKeyOption, ...scanPolicyOption, ...askingOptions, ...originOption, ...storeOptions },
-  run: (given, output) =>
-    sync(given, output, async (mirror) => {
-      const [name] = given.words as [string]
-      const alarm = (await mirror.status(name))[0]?.alarm
-      if (!alarm) throw new RegistryError('conflict', `'${name}' is not paused. Sync it with \`mirror sync ${name}\`.`)
-      output.say(`Resuming from ${alarm.code}: ${alarm.message}`)
-      return { accept: alarm.code, key: toKey(text(given, 'key')) }
-    }),
-  show: toReportLines,
+export const commands = {
+  'mirror sync': command({
+    description:
+      'Import, verify and scan new versions from an upstream. It can be interrupted at any time and run again.',
+    words: ['NAME'],
+    options: {
+      full: { help: 'sync again from the beginning: compare what is stored and import what is missing' },
+      'allow-removals': { help: 'continue even if it hides more than 1 % of the skills' },
+      accept: { value: 'REASON', help: 'resume from a pause reason that you have checked; `mirror status` shows it' },
+      ...newKeyOption,
+      ...scanPolicyOption,
+      ...askingOptions,
+      ...originOption,
+      ...storeOptions,
+    },
+    run(given, output) {
+      const accept = choice(text(given, 'accept'), alarmCodes, 'alarm')
+      const key = toKey(text(given, 'key'))
+      const options = { full: flag(given, 'full'), allowRemovals: flag(given, 'allow-removals'), accept, key }
+      return sync(given, output, async () => options)
+    },
+    show: toReportLines,
+  }),
+  'mirror resume': command({
+    description: 'Resume a paused upstream, whatever the reason; check the reason first with `mirror status`.',
+    words: ['NAME'],
+    options: { ...newKeyOption, ...scanPolicyOption, ...askingOptions, ...originOption, ...storeOptions },
+    run: (given, output) =>
+      sync(given, output, async (mirror) => {
+        const [name] = given.words
+        const alarm = (await mirror.status(name))[0]?.alarm
+        if (!alarm)
+          throw new RegistryError('conflict', `'${name}' is not paused. Sync it with \`mirror sync ${name}\`.`)
+        output.say(`Resuming from ${alarm.code}: ${alarm.message}`)
+        return { accept: alarm.code, key: toKey(text(given, 'key')) }
+      }),
+    show: toReportLines,
+  }),
 }
 
 async function sync(
-  given: Arguments,
+  given: Arguments<readonly [name: string]>,
   output: Output,
   choose: (mirror: Mirror) => Promise<SyncOptions>,
 ): Promise<SyncReport> {
   given.io.limitMemory?.()
-  const [name] = given.words as [string]
+  const [name] = given.words
   const signal = given.io.interruption()
   const line = createProgressLine(output)
   return withMirror(

@@ -3,47 +3,47 @@ import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import type { FeedEntry, SyncReport } from '@skillstead/mirror'
-import type { Command } from '../command.ts'
+import { command } from '../command/command.ts'
 import { toRefusalLines } from '../mirror/mirror-lines.ts'
 import { askingOptions } from '../mirror/options.ts'
 import { withMirror } from '../mirror/with-mirror.ts'
-import { toOneLine, type Output } from '../output.ts'
-import { originOption } from '../origin-option.ts'
-import { storeOptions } from '../place.ts'
-import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
+import { toOneLine, type Output } from '../terminal/output.ts'
+import { originOption } from '../registry/origin-option.ts'
+import { storeOptions } from '../registry/place.ts'
+import { scanPolicyOption, toScanPolicy } from '../registry/scan-policy.ts'
 
 const pageMax = 1000
 const waitSeconds = 30
 /** Pause after a database error, such as a database that stays locked. */
 const pauseMs = 1000
 
-/** `skillstead mirror watch`. Syncs upstreams on schedule and prints changes until interrupted. */
-export const watchUpstreams: Command<undefined> = {
-  summary: 'Sync upstreams on schedule and print each change, until interrupted.',
-  words: [],
-  options: { ...scanPolicyOption, ...askingOptions, ...originOption, ...storeOptions },
-  printsItself: true,
-  async run(given, output) {
-    given.io.limitMemory?.()
-    const signal = given.io.interruption()
-    const { onBegin, ...told } = createTold(output)
-    await withMirror(
-      given,
-      async (mirror, registry) => {
-        const upstreams = await mirror.list()
-        if (upstreams.length === 0)
-          throw new RegistryError('conflict', 'There are no upstreams yet. Add one with `mirror add`.')
-        const since = (await localApi(registry, systemCaller).getFeed({ limit: 1 })).head
-        mirror.start()
-        onBegin(upstreams.map(({ name }) => name))
-        signal.addEventListener('abort', () => registry.endWaits(), { once: true })
-        await follow(registry, since, told, signal)
-      },
-      { ...told, scanPolicy: toScanPolicy(given) },
-    )
-    return undefined
-  },
-  show: () => [],
+export const commands = {
+  // Syncs upstreams on schedule and prints changes until interrupted.
+  'mirror watch': command({
+    description: 'Sync upstreams on schedule and print each change, until interrupted.',
+    options: { ...scanPolicyOption, ...askingOptions, ...originOption, ...storeOptions },
+    printsItself: true,
+    async run(given, output) {
+      given.io.limitMemory?.()
+      const signal = given.io.interruption()
+      const { onBegin, ...told } = createTold(output)
+      await withMirror(
+        given,
+        async (mirror, registry) => {
+          const upstreams = await mirror.list()
+          if (upstreams.length === 0)
+            throw new RegistryError('conflict', 'There are no upstreams yet. Add one with `mirror add`.')
+          const since = (await localApi(registry, systemCaller).getFeed({ limit: 1 })).head
+          mirror.start()
+          onBegin(upstreams.map(({ name }) => name))
+          signal.addEventListener('abort', () => registry.endWaits(), { once: true })
+          await follow(registry, since, told, signal)
+        },
+        { ...told, scanPolicy: toScanPolicy(given) },
+      )
+      return undefined
+    },
+  }),
 }
 
 /** Prints events: a line of text, or with --json a line of JSON. */

@@ -1,42 +1,43 @@
 import { limits, type RegistryApi } from '@skillstead/protocol'
 import { planListing } from '@skillstead/skill-format/loading'
 import { parseSkillMd, readSkillFields } from '@skillstead/skill-format'
-import { UsageError, text, type Arguments, type Command } from '../command.ts'
+import { UsageError, text, type Arguments, command } from '../command/command.ts'
 import { readFolderState } from '../install/folder-state.ts'
 import { decodeText } from '../import/records.ts'
 import { toShortName } from '../install/lock.ts'
 import { globalOption, toPlace, toTargetPath, type Place } from '../install/install-place.ts'
 import { readPlaceLock } from '../install/session.ts'
-import { toOneLine, type Output } from '../output.ts'
-import { placeOptions, withApi } from '../place.ts'
-import { parseSkillWord } from '../skill-ref.ts'
+import { toOneLine, type Output } from '../terminal/output.ts'
+import { placeOptions, withApi } from '../registry/place.ts'
+import { parseSkillWord } from '../command/skill-ref.ts'
 
 type ListingPlan = ReturnType<typeof planListing>
 type ListedSkill = Parameters<typeof planListing>[0][number]
 
-/** `skillstead plan [NAME...]`. */
-export const plan: Command<ListingPlan> = {
-  summary:
-    'Show which skills fit the size limit of an agent’s skill list, which descriptions to shorten, and what to ' +
-    'leave out. NAME is a skill or pack:SLUG, most important first. Default: the installed skills, which needs no ' +
-    'registry. Exit code 1 when a skill has to be left out.',
-  words: ['[NAME...]'],
-  options: {
-    budget: { value: 'N', help: `the size limit in characters. Default: ${limits.listingCharactersMax}` },
-    ...globalOption,
-    ...placeOptions,
-  },
-  async run(given, output) {
-    const budget = toBudget(text(given, 'budget'))
-    const skills =
-      given.words.length === 0
-        ? await readInstalled(given, output)
-        : await withApi(given, (api) => find(api, given.words))
-    if (skills.length === 0) throw new Error('No skills are installed here. Name skills: skillstead plan NAME...')
-    return planListing(skills, budget)
-  },
-  show: toLines,
-  hasFailed: ({ drop }) => drop.length > 0,
+export const commands = {
+  plan: command({
+    description:
+      'Show which skills fit the size limit of an agent’s skill list, which descriptions to shorten, and what to ' +
+      'leave out. NAME is a skill or pack:SLUG, most important first. Default: the installed skills, which needs no ' +
+      'registry. Exit code 1 when a skill has to be left out.',
+    words: ['[NAME...]'],
+    options: {
+      budget: { value: 'N', help: `the size limit in characters. Default: ${limits.listingCharactersMax}` },
+      ...globalOption,
+      ...placeOptions,
+    },
+    async run(given, output) {
+      const budget = toBudget(text(given, 'budget'))
+      const skills =
+        given.words.length === 0
+          ? await readInstalled(given, output)
+          : await withApi(given, (api) => find(api, given.words))
+      if (skills.length === 0) throw new Error('No skills are installed here. Name skills: skillstead plan NAME...')
+      return planListing(skills, budget)
+    },
+    show: toLines,
+    hasFailed: ({ drop }) => drop.length > 0,
+  }),
 }
 
 function toBudget(given: string | undefined): number {

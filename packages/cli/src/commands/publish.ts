@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { limits, type PublishSkillInput, type RegistryApi, type Security, type Warning } from '@skillstead/protocol'
-import { UsageError, flag, text, type Arguments, type Command } from '../command.ts'
-import { dangerousOption, refuseDangerous } from '../dangerous.ts'
+import { UsageError, flag, text, type Arguments, command } from '../command/command.ts'
+import { dangerousOption, refuseDangerous } from '../scan/dangerous.ts'
 import { openFolder } from '../import/folder.ts'
 import { decodeText, isUnreadable } from '../import/records.ts'
-import type { Output } from '../output.ts'
-import { findUrl, placeOptions, withApi } from '../place.ts'
+import type { Output } from '../terminal/output.ts'
+import { findUrl, placeOptions, withApi } from '../registry/place.ts'
 import { toFindingsLines } from '../scan/scan-lines.ts'
 import { toVerdict } from '../scan/verdict.ts'
 import { toWarningLine } from './lint.ts'
@@ -30,66 +30,68 @@ type Content = Pick<PublishSkillInput, 'skillMd' | 'archive'> & {
   warnings?: readonly Warning[]
 }
 
-/** `skillstead publish PATH`. PATH is a folder with a SKILL.md, an archive, or a SKILL.md. */
-export const publish: Command<Published> = {
-  summary: 'Publish a skill from a folder, zip, tar.gz or SKILL.md.',
-  words: ['PATH'],
-  options: {
-    name: { value: 'NAME', help: 'the name, if SKILL.md has none' },
-    version: { value: 'VERSION', help: 'the version. Default: the next patch version' },
-    description: { value: 'TEXT', help: 'the description, if SKILL.md has none' },
-    visibility: { value: 'WHO', help: 'public, internal or private' },
-    changelog: { value: 'TEXT', help: 'what changed in this version' },
-    'dry-run': { help: 'check everything, store nothing' },
-    ...dangerousOption,
-    owner: { value: 'NAME', help: 'the user to publish as, with --data' },
-    ...placeOptions,
-  },
-  async run(given, output) {
-    const { warnings: leftOut = [], ...content } = await readContent(given.words[0]!)
-    const as = text(given, 'owner')
-    if (findUrl(given) === undefined && as === undefined)
-      throw new UsageError('The owner is missing. Pass --owner NAME.')
-    const fields = ['name', 'version', 'description', 'visibility', 'changelog'].map((field) => [
-      field,
-      text(given, field),
-    ])
-    const metadata = Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as { name?: string }
-    const dryRun = flag(given, 'dry-run')
-    const input = { ...metadata, ...content }
-    const answer = await withApi(
-      given,
-      async (api) => {
-        const isAsked = !dryRun && !flag(given, 'allow-dangerous')
-        if (isAsked) refuseFound(given, output, await api.publishSkill({ ...input, dryRun: true }))
-        return api.publishSkill({ ...input, dryRun })
-      },
-      { as },
-    )
-    const { skill, version, created, quarantined } = answer
-    const { portable, security } = version
-    const { fullName } = skill
-    return {
-      fullName,
-      version: version.version,
-      created,
-      quarantined: quarantined !== undefined,
-      dryRun,
-      portable,
-      warnings: [...leftOut, ...answer.warnings],
-      security,
-    }
-  },
-  show: ({ portable, warnings, security, ...published }) => [
-    toOutcome(published),
-    ...(portable
-      ? published.dryRun
-        ? ['It is portable.']
-        : []
-      : ['It is not portable: strict readers of the open format would reject it.']),
-    ...warnings.map(toWarningLine),
-    ...toScan(security, published.dryRun),
-  ],
+export const commands = {
+  // PATH is a folder with a SKILL.md, an archive, or a SKILL.md.
+  publish: command({
+    description: 'Publish a skill from a folder, zip, tar.gz or SKILL.md.',
+    words: ['PATH'],
+    options: {
+      name: { value: 'NAME', help: 'the name, if SKILL.md has none' },
+      version: { value: 'VERSION', help: 'the version. Default: the next patch version' },
+      description: { value: 'TEXT', help: 'the description, if SKILL.md has none' },
+      visibility: { value: 'WHO', help: 'public, internal or private' },
+      changelog: { value: 'TEXT', help: 'what changed in this version' },
+      'dry-run': { help: 'check everything, store nothing' },
+      ...dangerousOption,
+      owner: { value: 'NAME', help: 'the user to publish as, with --data' },
+      ...placeOptions,
+    },
+    async run(given, output) {
+      const { warnings: leftOut = [], ...content } = await readContent(given.words[0])
+      const as = text(given, 'owner')
+      if (findUrl(given) === undefined && as === undefined)
+        throw new UsageError('The owner is missing. Pass --owner NAME.')
+      const fields = ['name', 'version', 'description', 'visibility', 'changelog'].map((field) => [
+        field,
+        text(given, field),
+      ])
+      const metadata = Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as { name?: string }
+      const dryRun = flag(given, 'dry-run')
+      const input = { ...metadata, ...content }
+      const answer = await withApi(
+        given,
+        async (api) => {
+          const isAsked = !dryRun && !flag(given, 'allow-dangerous')
+          if (isAsked) refuseFound(given, output, await api.publishSkill({ ...input, dryRun: true }))
+          return api.publishSkill({ ...input, dryRun })
+        },
+        { as },
+      )
+      const { skill, version, created, quarantined } = answer
+      const { portable, security } = version
+      const { fullName } = skill
+      return {
+        fullName,
+        version: version.version,
+        created,
+        quarantined: quarantined !== undefined,
+        dryRun,
+        portable,
+        warnings: [...leftOut, ...answer.warnings],
+        security,
+      }
+    },
+    show: ({ portable, warnings, security, ...published }) => [
+      toOutcome(published),
+      ...(portable
+        ? published.dryRun
+          ? ['It is portable.']
+          : []
+        : ['It is not portable: strict readers of the open format would reject it.']),
+      ...warnings.map(toWarningLine),
+      ...toScan(security, published.dryRun),
+    ],
+  }),
 }
 
 /** Shows the scan findings of a dry run, and throws if the verdict is dangerous. */

@@ -1,4 +1,4 @@
-import type { Command } from '../command.ts'
+import { command } from '../command/command.ts'
 import { toFileSystemError } from '../install/file-system-error.ts'
 import { readFolderState, toSeen } from '../install/folder-state.ts'
 import { changeLock, type LockedSkill } from '../install/lock.ts'
@@ -7,44 +7,45 @@ import { findEdits, toOnePath } from '../install/plan-folders.ts'
 import { replaceFolders } from '../install/replace-folders.ts'
 import { forceOption, listLocked, openSession, toLockOptions, type Session } from '../install/session.ts'
 import type { FolderChange } from '../install/staging.ts'
-import { toOneLine } from '../output.ts'
+import { toOneLine } from '../terminal/output.ts'
 
 interface Removed {
   removed: { fullName: string; version: string; targets: readonly string[] }[]
   skipped: { fullName: string; target: string; reason: string }[]
 }
 
-/** `skillstead remove NAME...`. */
-export const remove: Command<Removed> = {
-  summary: 'Remove installed skills: their folders and their entries in skills.lock.',
-  words: ['NAME...'],
-  options: { ...globalOption, ...forceOption },
-  async run(given, output) {
-    const session = await openSession(given, output)
-    const result: Removed = { removed: [], skipped: [] }
-    const changes: FolderChange[] = []
-    for (const [fullName, locked] of listLocked(session)) {
-      const { folders, skipped } = await findFolders(session, fullName, locked)
-      if (skipped) result.skipped.push(skipped)
-      else {
-        changes.push(...folders)
-        result.removed.push({ fullName, version: locked.version, targets: locked.targets })
+export const commands = {
+  remove: command({
+    description: 'Remove installed skills: their folders and their entries in skills.lock.',
+    words: ['NAME...'],
+    options: { ...globalOption, ...forceOption },
+    async run(given, output) {
+      const session = await openSession(given, output)
+      const result: Removed = { removed: [], skipped: [] }
+      const changes: FolderChange[] = []
+      for (const [fullName, locked] of listLocked(session)) {
+        const { folders, skipped } = await findFolders(session, fullName, locked)
+        if (skipped) result.skipped.push(skipped)
+        else {
+          changes.push(...folders)
+          result.removed.push({ fullName, version: locked.version, targets: locked.targets })
+        }
       }
-    }
-    try {
-      await replaceFolders(changes, () => commit(session, result))
-    } catch (error) {
-      throw toFileSystemError(error)
-    }
-    return result
-  },
-  show: ({ removed, skipped }) => [
-    ...removed.map(({ fullName, version, targets }) => `Removed ${fullName}@${version} from ${targets.join(', ')}.`),
-    ...skipped.map(
-      ({ target, reason }) => `Left ${target} as it is: ${toOneLine(reason)}. Use --force to remove it anyway.`,
-    ),
-  ],
-  hasFailed: ({ skipped }) => skipped.length > 0,
+      try {
+        await replaceFolders(changes, () => commit(session, result))
+      } catch (error) {
+        throw toFileSystemError(error)
+      }
+      return result
+    },
+    show: ({ removed, skipped }) => [
+      ...removed.map(({ fullName, version, targets }) => `Removed ${fullName}@${version} from ${targets.join(', ')}.`),
+      ...skipped.map(
+        ({ target, reason }) => `Left ${target} as it is: ${toOneLine(reason)}. Use --force to remove it anyway.`,
+      ),
+    ],
+    hasFailed: ({ skipped }) => skipped.length > 0,
+  }),
 }
 
 async function findFolders(session: Session, fullName: string, locked: LockedSkill) {

@@ -1,30 +1,27 @@
 import { requestStatuses, type SkillRequest } from '@skillstead/protocol'
-import { choice, text, type Command } from '../command.ts'
-import { toOneLine } from '../output.ts'
-import { placeOptions, withApi } from '../place.ts'
+import { text } from '../command/command.ts'
+import { listCommand } from '../registry/api-command.ts'
+import { toOneLine } from '../terminal/output.ts'
 
 const sorts = ['votes', 'recent'] as const
 
-/** `skillstead requests`. */
-export const listRequests: Command<{ requests: SkillRequest[]; total: number }> = {
-  summary: 'List skill requests, most votes first.',
-  words: [],
-  options: {
-    status: { value: 'STATUS', help: requestStatuses.join(', ') },
-    sort: { value: 'SORT', help: 'votes, or recent for newest first' },
-    page: { value: 'N', help: 'the page, of 100 rows each. Default: 1' },
-    ...placeOptions,
-  },
-  async run(given) {
-    const status = choice(text(given, 'status'), requestStatuses, 'status')
-    const sort = choice(text(given, 'sort'), sorts, 'order')
-    return withApi(given, (api) => api.listRequests({ status, sort, limit: 100, page: text(given, 'page') }))
-  },
-  show: ({ requests, total }) => [
-    ...requests.flatMap((request) => [
-      `${request.id}  ${request.status.padEnd(11)}  ▲${request.votes}  ${toOneLine(request.title)}`,
-      ...(request.fulfilledBy === null ? [] : [`  fulfilled by ${request.fulfilledBy}`]),
-    ]),
-    `${requests.length} of ${total}.`,
-  ],
+export const commands = {
+  requests: listCommand({
+    description: 'List skill requests, most votes first.',
+    options: {
+      status: { value: 'STATUS', help: 'only requests with this status', choices: requestStatuses },
+      sort: { value: 'SORT', help: 'the order; recent is newest first. Default: votes', choices: sorts },
+    },
+    rows: 'requests',
+    call: (api, page, given) =>
+      api.listRequests({
+        ...page,
+        status: text<SkillRequest['status']>(given, 'status'),
+        sort: text<(typeof sorts)[number]>(given, 'sort'),
+      }),
+    toLines: ({ id, status, votes, title, fulfilledBy }) => [
+      `${id}  ${status.padEnd(11)}  ▲${votes}  ${toOneLine(title)}`,
+      ...(fulfilledBy === null ? [] : [`  fulfilled by ${fulfilledBy}`]),
+    ],
+  }),
 }

@@ -2,10 +2,10 @@ import { toManifest, type Security } from '@skillstead/protocol'
 import { scanPackage } from '@skillstead/scanner'
 import { toSarif } from '@skillstead/scanner/rules'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { choice, text, type Command } from '../command.ts'
+import { choice, text, command } from '../command/command.ts'
 import { isUnreadable } from '../import/records.ts'
-import { outgoingOptions, toOutgoing } from '../outgoing-options.ts'
-import { toOneLine, type Output } from '../output.ts'
+import { outgoingOptions, toOutgoing } from '../registry/outgoing-options.ts'
+import { toOneLine, type Output } from '../terminal/output.ts'
 import { toScanLines } from '../scan/scan-lines.ts'
 import { openSamples, type Sample } from '../scan/samples.ts'
 
@@ -13,50 +13,42 @@ const formats = ['text', 'json', 'sarif'] as const
 type Format = (typeof formats)[number]
 const failingVerdicts = ['caution', 'dangerous'] as const
 
-/** Totals of a scan of many samples. */
-interface ScanTotals {
-  readonly samples: number
-  /** Samples that could not be read. */
-  readonly unreadable: number
-  /** Samples with a verdict that --fail-on selects. */
-  readonly failing: number
-}
-
-/** `skillstead scan PATH|URL|-`. Lists dangerous content with file and line, without a registry. */
-export const scan: Command<ScanTotals> = {
-  summary: 'Scan skills for dangerous content. Needs no registry, and no network for local files.',
-  words: ['PATH|URL|-'],
-  options: {
-    format: { value: 'FORMAT', help: 'text, json (a line for each skill) or sarif' },
-    'fail-on': { value: 'VERDICT', help: 'caution or dangerous: exit code 1 for this verdict or worse' },
-    ...outgoingOptions,
-  },
-  async run(given, output) {
-    const [place] = given.words as [string]
-    const format = output.json ? 'json' : (choice(text(given, 'format'), formats, 'format') ?? 'text')
-    const failOn = choice(text(given, 'fail-on'), failingVerdicts, 'verdict')
-    const printer = printers[format]
-    const totals = { samples: 0, unreadable: 0, failing: 0 }
-    printer.begin?.(output)
-    for await (const sample of openSamples(place, await toOutgoing(given), given.io)) {
-      if (isUnreadable(sample)) {
-        totals.unreadable += 1
-        tellUnreadable(sample.id, sample.reason, output)
-        continue
+export const commands = {
+  // Lists dangerous content with file and line, without a registry.
+  scan: command({
+    description: 'Scan skills for dangerous content. Needs no registry, and no network for local files.',
+    words: ['PATH|URL|-'],
+    options: {
+      format: { value: 'FORMAT', help: 'text, json (a line for each skill) or sarif' },
+      'fail-on': { value: 'VERDICT', help: 'caution or dangerous: exit code 1 for this verdict or worse' },
+      ...outgoingOptions,
+    },
+    async run(given, output) {
+      const [place] = given.words
+      const format = output.json ? 'json' : (choice(text(given, 'format'), formats, 'format') ?? 'text')
+      const failOn = choice(text(given, 'fail-on'), failingVerdicts, 'verdict')
+      const printer = printers[format]
+      const totals = { samples: 0, unreadable: 0, failing: 0 }
+      printer.begin?.(output)
+      for await (const sample of openSamples(place, await toOutgoing(given), given.io)) {
+        if (isUnreadable(sample)) {
+          totals.unreadable += 1
+          tellUnreadable(sample.id, sample.reason, output)
+          continue
+        }
+        const report = await scanPackage(sample.files, Date.now())
+        printer.print(output, sample, report, totals.samples)
+        totals.samples += 1
+        if (isFailing(report.verdict, failOn)) totals.failing += 1
       }
-      const report = await scanPackage(sample.files, Date.now())
-      printer.print(output, sample, report, totals.samples)
-      totals.samples += 1
-      if (isFailing(report.verdict, failOn)) totals.failing += 1
-    }
-    printer.end?.(output)
-    if (totals.samples + totals.unreadable === 0) throw new Error(`${place} contains no skills.`)
-    return totals
-  },
-  // Each skill is printed as soon as it is scanned: there may be very many.
-  show: () => [],
-  printsItself: true,
-  hasFailed: ({ failing, unreadable }) => failing > 0 || unreadable > 0,
+      printer.end?.(output)
+      if (totals.samples + totals.unreadable === 0) throw new Error(`${place} contains no skills.`)
+      return totals
+    },
+    // Each skill is printed as soon as it is scanned: there may be very many.
+    printsItself: true,
+    hasFailed: ({ failing, unreadable }) => failing > 0 || unreadable > 0,
+  }),
 }
 
 interface Printer {

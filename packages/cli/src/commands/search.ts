@@ -1,40 +1,39 @@
 import type { SearchResult } from '@skillstead/protocol'
-import { UsageError, text, type Command } from '../command.ts'
-import { toOneLine } from '../output.ts'
-import { placeOptions, withApi } from '../place.ts'
+import { text } from '../command/command.ts'
+import { toOneLine } from '../terminal/output.ts'
+import { apiCommand } from '../registry/api-command.ts'
 import { toScoreVerdict } from '../scan/verdict.ts'
-import { styled, verdictStyles, type Line } from '../style.ts'
+import { styled, verdictStyles, type Line } from '../terminal/style.ts'
 
 const sorts = ['downloads', 'recent', 'stars'] as const
 
-/** `skillstead search QUERY...`. */
-export const search: Command<SearchResult> = {
-  summary: 'Search skills, best match first.',
-  words: ['QUERY...'],
-  options: {
-    limit: { value: 'N', help: 'the number of skills to show, at most 100. Default: 20' },
-    page: { value: 'N', help: 'the page to show. Default: 1' },
-    sort: { value: 'SORT', help: 'downloads, recent or stars. Default: by relevance' },
-    category: { value: 'NAME', help: 'only skills of this category' },
-    ...placeOptions,
-  },
-  async run(given) {
-    const sort = sorts.find((name) => name === text(given, 'sort'))
-    if (text(given, 'sort') !== undefined && !sort) throw new UsageError(`--sort must be one of ${sorts.join(', ')}.`)
-    const { limit, page, category } = given.options as Record<string, string | undefined>
-    return withApi(given, (api) => api.searchSkills({ q: given.words.join(' '), limit, page, category, sort }))
-  },
-  show({ skills, total }) {
-    const lines = skills.flatMap((skill) => [
-      styled(
-        'heading',
-        `${toOneLine(`${skill.fullName}@${skill.latestVersion}`)}  ↓${skill.downloads} ★${skill.stars}`,
-      ),
-      `  ${cut(skill.description)}`,
-      ...toMarks(skill),
-    ])
-    return [...lines, total === skills.length ? `${total} found.` : `${skills.length} of ${total} shown.`]
-  },
+export const commands = {
+  search: apiCommand({
+    description: 'Search skills, best match first.',
+    words: ['QUERY...'],
+    options: {
+      limit: { value: 'N', help: 'the number of skills to show, at most 100. Default: 20' },
+      page: { value: 'N', help: 'the page to show. Default: 1' },
+      sort: { value: 'SORT', help: 'the order. Default: by relevance', choices: sorts },
+      category: { value: 'NAME', help: 'only skills of this category' },
+    },
+    call(api, given) {
+      const sort = text<(typeof sorts)[number]>(given, 'sort')
+      const [limit, page, category] = ['limit', 'page', 'category'].map((name) => text(given, name))
+      return api.searchSkills({ q: given.words.join(' '), limit, page, category, sort })
+    },
+    show({ skills, total }) {
+      const lines = skills.flatMap((skill) => [
+        styled(
+          'heading',
+          `${toOneLine(`${skill.fullName}@${skill.latestVersion}`)}  ↓${skill.downloads} ★${skill.stars}`,
+        ),
+        `  ${cut(skill.description)}`,
+        ...toMarks(skill),
+      ])
+      return [...lines, total === skills.length ? `${total} found.` : `${skills.length} of ${total} shown.`]
+    },
+  }),
 }
 
 /** Warnings to see before an install. */

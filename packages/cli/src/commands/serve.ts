@@ -4,22 +4,22 @@ import { mirrorExtension } from '@skillstead/mirror/extension'
 import type { Mirror } from '@skillstead/mirror'
 import { isSkillName, planNames } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
-import { backupOptions, toBackupPlan } from '../backup-options.ts'
-import { UsageError, flag, text, type Arguments, type Command, type Option } from '../command.ts'
-import { connectionOptions, toConnections } from '../connection-options.ts'
-import { findAccessWarning } from '../file-access.ts'
-import { toLogStream, untilInterrupted, type Io } from '../io.ts'
-import { createErrorLog, toOneLine, type Output } from '../output.ts'
-import { findDashboard } from '../dashboard-files.ts'
-import { metricsTokenOptions, toMetricsToken } from '../metrics-token.ts'
+import { backupOptions, toBackupPlan } from '../serving/backup-options.ts'
+import { UsageError, flag, text, type Arguments, command, type Option } from '../command/command.ts'
+import { connectionOptions, toConnections } from '../serving/connection-options.ts'
+import { findAccessWarning } from '../files/file-access.ts'
+import { toLogStream, untilInterrupted, type Io } from '../terminal/io.ts'
+import { createErrorLog, toOneLine, type Output } from '../terminal/output.ts'
+import { findDashboard } from '../serving/dashboard-files.ts'
+import { metricsTokenOptions, toMetricsToken } from '../serving/metrics-token.ts'
 import { networkOptions, toNetworkMode } from '../mirror/options.ts'
-import { createNodeMirror } from '../node-mirror.ts'
-import { originOption, toOrigin } from '../origin-option.ts'
-import { outgoingOptions, toOutgoing } from '../outgoing-options.ts'
-import { storeOptions, toLocation } from '../place.ts'
-import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
-import { toSecretKey } from '../secret-key.ts'
-import { storageQuotaOption, toStorageQuota } from '../storage-quota.ts'
+import { createNodeMirror } from '../serving/node-mirror.ts'
+import { originOption, toOrigin } from '../registry/origin-option.ts'
+import { outgoingOptions, toOutgoing } from '../registry/outgoing-options.ts'
+import { storeOptions, toLocation } from '../registry/place.ts'
+import { scanPolicyOption, toScanPolicy } from '../registry/scan-policy.ts'
+import { toSecretKey } from '../registry/secret-key.ts'
+import { storageQuotaOption, toStorageQuota } from '../serving/storage-quota.ts'
 import { toPlan } from './users.ts'
 
 export const serveOptions: Record<string, Option> = {
@@ -53,33 +53,33 @@ export const serveOptions: Record<string, Option> = {
   'json-logs': { help: 'log one line of JSON per request to standard output' },
 }
 
-/** `skillstead serve`. Runs a node until it is interrupted. */
-export const serve: Command<undefined> = {
-  summary: 'Serve a registry until interrupted. Requests in progress are finished first.',
-  words: [],
-  options: { ...serveOptions, ...storeOptions },
-  async run(given, output) {
-    given.io.limitMemory?.()
-    const work = await toWorkOptions(given)
-    const registry = await openRegistry({
-      ...toLocation(given, { make: makePrivateFolder }),
-      ...work,
-      secretKey: toSecretKey(given),
-      extensions: [mirrorExtension],
-      onError: createErrorLog(given.io),
-    })
-    const running = await listen(registry, given, output)
-    const setupCode = await findSetupCode(registry)
-    tellAddress(running, output, setupCode)
-    if (setupCode !== undefined) {
-      output.say(
-        `There are no users yet. Create the first one at ${running.node.url}/account/setup with the code ${setupCode}`,
-      )
-    }
-    await untilStopped(running, given.io, output)
-    return undefined
-  },
-  show: () => [],
+export const commands = {
+  // Runs a node until it is interrupted.
+  serve: command({
+    description: 'Serve a registry until interrupted. Requests in progress are finished first.',
+    options: { ...serveOptions, ...storeOptions },
+    async run(given, output) {
+      given.io.limitMemory?.()
+      const work = await toWorkOptions(given)
+      const registry = await openRegistry({
+        ...toLocation(given, { make: makePrivateFolder }),
+        ...work,
+        secretKey: toSecretKey(given),
+        extensions: [mirrorExtension],
+        onError: createErrorLog(given.io),
+      })
+      const running = await listen(registry, given, output)
+      const setupCode = await findSetupCode(registry)
+      tellAddress(running, output, setupCode)
+      if (setupCode !== undefined) {
+        output.say(
+          `There are no users yet. Create the first one at ${running.node.url}/account/setup with the code ${setupCode}`,
+        )
+      }
+      await untilStopped(running, given.io, output)
+      return undefined
+    },
+  }),
 }
 
 /** Reads the options for the registry's name and its outgoing work. Throws {@link UsageError} for invalid values. */

@@ -1,33 +1,34 @@
-import type { Command } from '../command.ts'
-import { dangerousOption } from '../dangerous.ts'
-import { applyPlans, fetchPlans, refuseDangerousPlans, showInstalled, type Installed } from '../install/apply-plans.ts'
+import { command } from '../command/command.ts'
+import { dangerousOption } from '../scan/dangerous.ts'
+import { applyPlans, fetchPlans, refuseDangerousPlans, showInstalled } from '../install/apply-plans.ts'
 import { askForItems } from '../install/find-items.ts'
 import { globalOption } from '../install/install-place.ts'
 import { planItem, type ItemPlan } from '../install/plan-folders.ts'
 import { forceOption, listLocked, openSession, withSource, type Session } from '../install/session.ts'
 import { isUpdate, listNotices, toText, type Notice } from '../install/update-items.ts'
-import { placeOptions } from '../place.ts'
+import { placeOptions } from '../registry/place.ts'
 
-/** `skillstead update [NAME...]`. */
-export const update: Command<Installed> = {
-  summary: 'Update installed skills to their latest versions. Default: all installed skills.',
-  words: ['[NAME...]'],
-  options: { ...globalOption, ...forceOption, ...dangerousOption, ...placeOptions },
-  async run(given, output) {
-    const session = await openSession(given, output)
-    const notices = await listNotices(session, listLocked(session))
-    const plans: ItemPlan[] = []
-    for (const [source, some] of Map.groupBy(notices.filter(isUpdate), (notice) => notice.source))
-      plans.push(...(await planUpdates(session, source, some)))
-    const others = notices.filter((notice) => !isUpdate(notice)).map(toText)
-    const result = await applyPlans(session, plans)
-    return { ...result, warnings: [...result.warnings, ...others] }
-  },
-  show(result) {
-    const lines = showInstalled(result)
-    return lines.length > 0 ? lines : ['All skills are at their latest version.']
-  },
-  hasFailed: ({ skipped }) => skipped.length > 0,
+export const commands = {
+  update: command({
+    description: 'Update installed skills to their latest versions. Default: all installed skills.',
+    words: ['[NAME...]'],
+    options: { ...globalOption, ...forceOption, ...dangerousOption, ...placeOptions },
+    async run(given, output) {
+      const session = await openSession(given, output)
+      const notices = await listNotices(session, listLocked(session))
+      const plans: ItemPlan[] = []
+      for (const [source, some] of Map.groupBy(notices.filter(isUpdate), (notice) => notice.source))
+        plans.push(...(await planUpdates(session, source, some)))
+      const others = notices.filter((notice) => !isUpdate(notice)).map(toText)
+      const result = await applyPlans(session, plans)
+      return { ...result, warnings: [...result.warnings, ...others] }
+    },
+    show(result) {
+      const lines = showInstalled(result)
+      return lines.length > 0 ? lines : ['All skills are at their latest version.']
+    },
+    hasFailed: ({ skipped }) => skipped.length > 0,
+  }),
 }
 
 function planUpdates(session: Session, source: string, notices: readonly Notice[]): Promise<ItemPlan[]> {

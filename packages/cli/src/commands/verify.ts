@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { verifyProvenance, type ContentFile } from '@skillstead/client/verify'
 import { readBytes } from '@skillstead/skill-format/archives'
 import { parseProvenance, type Provenance, type RegistryApi } from '@skillstead/protocol'
-import { UsageError, text, type Arguments, type Command } from '../command.ts'
+import { UsageError, text, type Arguments, command } from '../command/command.ts'
 import { globalOption } from '../install/install-place.ts'
-import { showInstalledReport, verifyInstalled, type InstalledReport } from '../install/verify-installed.ts'
-import { toOneLine, type Output } from '../output.ts'
-import { findUrl, storeOptions } from '../place.ts'
+import { showInstalledReport, verifyInstalled } from '../install/verify-installed.ts'
+import { toOneLine, type Output } from '../terminal/output.ts'
+import { findUrl, storeOptions } from '../registry/place.ts'
 import { readContentAt, readZipContent } from '../verify/content.ts'
 import { readGivenKeys } from '../verify/given-keys.ts'
 import { findKnownKeys, keepKnownKeys, knownKeysFile } from '../verify/known-keys.ts'
@@ -14,42 +14,43 @@ import { readFollowedKeys, readKeys, withNode } from '../verify/node.ts'
 import { readRecord } from '../verify/read-record.ts'
 import { showVerification, toVerification, type Verification } from '../verify/report.ts'
 
-/** `skillstead verify [FILE|NAME]`. */
-export const verify: Command<Verification | InstalledReport> = {
-  summary:
-    'Without an argument: verify that the installed skills match skills.lock. With one: verify who published a skill and when, that the log of its node contains it, and that its content is what was published. ' +
-    'With the FILE of a saved record it needs no network. Write ./FILE if the file name looks like a skill name.',
-  words: ['[FILE|NAME]'],
-  options: {
-    version: { value: 'VERSION', help: 'the version. Default: the latest' },
-    key: {
-      value: 'VKEY',
-      help: 'the public key of the node, or a file with it. Default: the key pinned on first use',
+export const commands = {
+  verify: command({
+    description:
+      'Without an argument: verify that the installed skills match skills.lock. With one: verify who published a skill and when, that the log of its node contains it, and that its content is what was published. ' +
+      'With the FILE of a saved record it needs no network. Write ./FILE if the file name looks like a skill name.',
+    words: ['[FILE|NAME]'],
+    options: {
+      version: { value: 'VERSION', help: 'the version. Default: the latest' },
+      key: {
+        value: 'VKEY',
+        help: 'the public key of the node, or a file with it. Default: the key pinned on first use',
+      },
+      content: {
+        value: 'PATH',
+        help: 'the content to verify: a folder, a zip or a SKILL.md. Default for a NAME: the content on the node',
+      },
+      save: { value: 'FILE', help: 'with a NAME: save the record to FILE' },
+      url: { value: 'URL', help: 'a running node' },
+      'api-key': { value: 'KEY', help: 'the API key for the node (or SKILLSTEAD_KEY)', env: 'SKILLSTEAD_KEY' },
+      ...globalOption,
+      ...storeOptions,
     },
-    content: {
-      value: 'PATH',
-      help: 'the content to verify: a folder, a zip or a SKILL.md. Default for a NAME: the content on the node',
+    async run(given, output) {
+      const [word] = given.words
+      if (word === undefined) {
+        refuseOptions(
+          given,
+          ['version', 'key', 'content', 'save', 'url', 'data', 'database-url'],
+          'needs a FILE or NAME to verify',
+        )
+        return verifyInstalled(given, output)
+      }
+      return /^[a-z0-9-]+(?:\/[a-z0-9-]+)?$/.test(word) ? verifyName(given, word, output) : verifyFile(given, word)
     },
-    save: { value: 'FILE', help: 'with a NAME: save the record to FILE' },
-    url: { value: 'URL', help: 'a running node' },
-    'api-key': { value: 'KEY', help: 'the API key for the node (or SKILLSTEAD_KEY)', env: 'SKILLSTEAD_KEY' },
-    ...globalOption,
-    ...storeOptions,
-  },
-  async run(given, output) {
-    const [word] = given.words
-    if (word === undefined) {
-      refuseOptions(
-        given,
-        ['version', 'key', 'content', 'save', 'url', 'data', 'database-url'],
-        'needs a FILE or NAME to verify',
-      )
-      return verifyInstalled(given, output)
-    }
-    return /^[a-z0-9-]+(?:\/[a-z0-9-]+)?$/.test(word) ? verifyName(given, word, output) : verifyFile(given, word)
-  },
-  show: (result) => ('installed' in result ? showInstalledReport(result) : showVerification(result)),
-  hasFailed: ({ ok }) => !ok,
+    show: (result) => ('installed' in result ? showInstalledReport(result) : showVerification(result)),
+    hasFailed: ({ ok }) => !ok,
+  }),
 }
 
 function refuseOptions(given: Arguments, options: readonly string[], why: string): void {

@@ -1,140 +1,120 @@
 import { readFileSync } from 'node:fs'
 import { text as readAll } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { eventNames, type Delivery, type EventName, type RegistryApi, type Webhook } from '@skillstead/protocol'
-import { UsageError, flag, text, type Arguments, type Command, type Option } from '../command.ts'
-import { awaitAttempt, toDeliveryLines, toOutcome } from '../deliveries.ts'
-import { toOutgoing } from '../outgoing-options.ts'
-import { toOneLine } from '../output.ts'
-import { findUrl, placeOptions, requireUser, withApi } from '../place.ts'
+import { UsageError, flag, list, text, type Arguments, type Options } from '../command/command.ts'
+import { toOneLine } from '../terminal/output.ts'
+import { apiCommand } from '../registry/api-command.ts'
+import { findUrl } from '../registry/place.ts'
 
-const options: Record<string, Option> = {
-  user: { value: 'NAME', help: 'the owner of the webhooks, with --data' },
-  ...placeOptions,
-}
+const actor = 'owner of the webhooks'
+const options: Options = { user: { value: 'NAME', help: 'the owner of the webhooks, with --data' } }
 
 /** Settings of a new webhook, which `update` can change. */
-const settings: Record<string, Option> = {
+const settings: Options = {
   events: { value: 'LIST', help: `any of ${eventNames.join(',')}` },
   skills: { value: 'LIST', help: 'the skills to notify about, as owner/name or owner/*; all for every skill' },
   'secret-file': { value: 'FILE|-', help: 'a file with the secret that signs deliveries; - reads standard input' },
   'allow-networks': { value: 'CIDR,...', help: 'private networks that the address may be in, with --data' },
 }
 
-/** `skillstead webhooks list`. */
-export const listWebhooks: Command<{ webhooks: Webhook[]; total: number }> = {
-  summary: 'List webhooks with the result of their latest delivery.',
-  words: [],
-  options,
-  run: (given) => withWebhooks(given, (api) => api.listWebhooks({ limit: 100 })),
-  show: ({ webhooks, total }) => [...webhooks.flatMap(toLines), `${webhooks.length} of ${total}.`],
+export const commands = {
+  'webhooks list': apiCommand({
+    description: 'List webhooks with the result of their latest delivery.',
+    actor,
+    options,
+    call: (api) => api.listWebhooks({ limit: 100 }),
+    show: ({ webhooks, total }) => [...webhooks.flatMap(toLines), `${webhooks.length} of ${total}.`],
+  }),
+  'webhooks add': apiCommand({
+    description: 'Create a webhook. Default secret: a new one, which is shown only once.',
+    words: ['URL'],
+    actor,
+    options: { ...settings, ...options },
+    async call(api, given) {
+      const events = toEvents(given)
+      if (!events) throw new UsageError(`Events are missing. Pass --events LIST, any of ${eventNames.join(', ')}.`)
+      return api.createWebhook({
+        url: given.words[0],
+        events,
+        skills: toSkills(given),
+        secret: await readSecret(given),
+      })
+    },
+    show: ({ secret, ...webhook }) => [
+      ...toLines(webhook),
+      ...(secret === undefined ? [] : ['Its secret, shown only once:', secret]),
+    ],
+  }),
+  'webhooks show': apiCommand({
+    description: 'Show a webhook and its deliveries, newest first, with every attempt and its error.',
+    words: ['ID'],
+    actor,
+    options,
+    call: (api, { words: [id] }) => api.getWebhook({ id }),
+    show: ({ deliveries, ...webhook }) => [
+      ...toLines(webhook),
+      ...(deliveries.length === 0 ? ['No deliveries yet.'] : ['', ...deliveries.flatMap(toDeliveryLines)]),
+    ],
+  }),
+  'webhooks update': apiCommand({
+    description: 'Change a webhook. For one day after a change of its secret, both secrets sign.',
+    words: ['ID'],
+    actor,
+    options: {
+      to: { value: 'URL', help: 'the https address to deliver to' },
+      on: { help: 'enable the webhook' },
+      off: { help: 'disable the webhook' },
+      ...settings,
+      ...options,
+    },
+    async call(api, given) {
+      const [id] = given.words
+      const events = toEvents(given)
+      const active = toActive(given)
+      const changes = {
+        url: text(given, 'to'),
+        events,
+        skills: toSkills(given),
+        active,
+        secret: await readSecret(given),
+      }
+      if (Object.values(changes).every((change) => change === undefined))
+        throw new UsageError('Nothing to change. Pass --to, --events, --skills, --on, --off or --secret-file.')
+      return api.updateWebhook({ id, ...changes })
+    },
+    show: toLines,
+  }),
+  'webhooks remove': apiCommand({
+    description: 'Delete a webhook. Its pending deliveries are dropped.',
+    words: ['ID'],
+    actor,
+    options,
+    call: (api, { words: [id] }) => api.deleteWebhook({ id }).then(() => ({ removed: id })),
+    show: ({ removed }) => [`Removed ${removed}.`],
+  }),
+  'webhooks ping': apiCommand({
+    description: 'Send a test delivery and wait for its result. Exit code 1 when it fails.',
+    words: ['ID'],
+    actor,
+    options,
+    call: (api, given) => awaitAttempt(api, given, (id) => api.pingWebhook({ id })),
+    show: showAttempt,
+    hasFailed: ({ status }) => status === 'failed',
+  }),
+  'webhooks retry': apiCommand({
+    description: 'Retry a pending or failed delivery at once. Exit code 1 when it fails for good.',
+    words: ['ID', 'DELIVERY'],
+    actor,
+    options,
+    call: (api, given) => awaitAttempt(api, given, (id) => api.retryDelivery({ id, deliveryId: given.words[1] })),
+    show: showAttempt,
+    hasFailed: ({ status }) => status === 'failed',
+  }),
 }
 
-/** `skillstead webhooks add URL`. */
-export const addWebhook: Command<Webhook & { secret?: string }> = {
-  summary: 'Create a webhook. Default secret: a new one, which is shown only once.',
-  words: ['URL'],
-  options: { ...settings, ...options },
-  async run(given) {
-    const events = toEvents(text(given, 'events'))
-    if (!events) throw new UsageError(`Events are missing. Pass --events LIST, any of ${eventNames.join(', ')}.`)
-    const input = { url: given.words[0]!, events, skills: toSkills(given), secret: await readSecret(given) }
-    return withWebhooks(given, (api) => api.createWebhook(input))
-  },
-  show: ({ secret, ...webhook }) => [
-    ...toLines(webhook),
-    ...(secret === undefined ? [] : ['Its secret, shown only once:', secret]),
-  ],
-}
-
-/** `skillstead webhooks show ID`. */
-export const showWebhook: Command<Webhook & { deliveries: Delivery[] }> = {
-  summary: 'Show a webhook and its deliveries, newest first, with every attempt and its error.',
-  words: ['ID'],
-  options,
-  run: (given) => withWebhooks(given, (api) => api.getWebhook({ id: given.words[0]! })),
-  show: ({ deliveries, ...webhook }) => [
-    ...toLines(webhook),
-    ...(deliveries.length === 0 ? ['No deliveries yet.'] : ['', ...deliveries.flatMap(toDeliveryLines)]),
-  ],
-}
-
-/** `skillstead webhooks update ID`. */
-export const updateWebhook: Command<Webhook> = {
-  summary: 'Change a webhook. For one day after a change of its secret, both secrets sign.',
-  words: ['ID'],
-  options: {
-    to: { value: 'URL', help: 'the https address to deliver to' },
-    on: { help: 'enable the webhook' },
-    off: { help: 'disable the webhook' },
-    ...settings,
-    ...options,
-  },
-  async run(given) {
-    const [id] = given.words as [string]
-    const events = toEvents(text(given, 'events'))
-    const active = toActive(given)
-    const changes = { url: text(given, 'to'), events, skills: toSkills(given), active, secret: await readSecret(given) }
-    if (Object.values(changes).every((change) => change === undefined))
-      throw new UsageError('Nothing to change. Pass --to, --events, --skills, --on, --off or --secret-file.')
-    return withWebhooks(given, (api) => api.updateWebhook({ id, ...changes }))
-  },
-  show: toLines,
-}
-
-/** `skillstead webhooks remove ID`. */
-export const removeWebhook: Command<{ removed: string }> = {
-  summary: 'Delete a webhook. Its pending deliveries are dropped.',
-  words: ['ID'],
-  options,
-  async run(given) {
-    const [id] = given.words as [string]
-    await withWebhooks(given, (api) => api.deleteWebhook({ id }))
-    return { removed: id }
-  },
-  show: ({ removed }) => [`Removed ${removed}.`],
-}
-
-/** `skillstead webhooks ping ID`. */
-export const pingWebhook: Command<Delivery> = {
-  summary: 'Send a test delivery and wait for its result. Exit code 1 when it fails.',
-  words: ['ID'],
-  options,
-  run(given) {
-    const [id] = given.words as [string]
-    return withWebhooks(given, async (api) => awaitAttempt(api, id, await api.pingWebhook({ id }), waitMs(given)))
-  },
-  show: (delivery) => [...toDeliveryLines(delivery), toOutcome(delivery)],
-  hasFailed: ({ status }) => status === 'failed',
-}
-
-/** `skillstead webhooks retry ID DELIVERY`. */
-export const retryDelivery: Command<Delivery> = {
-  summary: 'Retry a pending or failed delivery at once. Exit code 1 when it fails for good.',
-  words: ['ID', 'DELIVERY'],
-  options,
-  run(given) {
-    const [id, deliveryId] = given.words as [string, string]
-    const retry = (api: RegistryApi) => api.retryDelivery({ id, deliveryId })
-    return withWebhooks(given, async (api) => awaitAttempt(api, id, await retry(api), waitMs(given)))
-  },
-  show: (delivery) => [...toDeliveryLines(delivery), toOutcome(delivery)],
-  hasFailed: ({ status }) => status === 'failed',
-}
-
-async function withWebhooks<T>(given: Arguments, work: (api: RegistryApi) => Promise<T>): Promise<T> {
-  const as = requireUser(given, 'The owner of the webhooks is missing. Pass --user NAME.')
-  return withApi(given, work, { as, outgoing: await toOutgoing(given) })
-}
-
-/**
- * By then a node has delivered or given up. With --data it is unknown whether a node is running, so the wait is short.
- */
-function waitMs(given: Arguments): number {
-  return findUrl(given) === undefined ? 2000 : 10_000
-}
-
-function toEvents(list: string | undefined): EventName[] | undefined {
-  const names = list?.split(',').map((name) => name.trim())
+function toEvents(given: Arguments): EventName[] | undefined {
+  const names = list(given, 'events')
   const unknown = names?.find((name) => !eventNames.includes(name as EventName))
   if (unknown !== undefined) throw new UsageError(`'${unknown}' is not an event. Use any of ${eventNames.join(', ')}.`)
   return names as EventName[] | undefined
@@ -142,8 +122,7 @@ function toEvents(list: string | undefined): EventName[] | undefined {
 
 /** Null means every skill. */
 function toSkills(given: Arguments): string[] | null | undefined {
-  const list = text(given, 'skills')
-  return list === 'all' ? null : list?.split(',').map((name) => name.trim())
+  return text(given, 'skills') === 'all' ? null : list(given, 'skills')
 }
 
 function toActive(given: Arguments): boolean | undefined {
@@ -176,4 +155,61 @@ function toLines({ id, url, events, skills, active, lastDelivery }: Webhook): st
     `  skills  ${skills === null ? 'all' : skills.join(', ')}`,
     `  last    ${lastDelivery === null ? 'nothing yet' : `${lastDelivery.status} ${lastDelivery.at}`}`,
   ]
+}
+
+const pollMs = 250
+
+/** Time to wait for a node, which has delivered or given up by then. */
+const nodeWaitMs = 10_000
+/** With --data it is unknown whether a node is running that would deliver. */
+const storeWaitMs = 2000
+
+/** Begins an attempt of a delivery and waits for its end. Returns the delivery as it is then. */
+async function awaitAttempt(
+  api: RegistryApi,
+  given: Arguments<readonly [id: string, ...string[]]>,
+  begin: (id: string) => Promise<Delivery>,
+): Promise<Delivery> {
+  const [id] = given.words
+  const begun = await begin(id)
+  const until = performance.now() + (findUrl(given) === undefined ? storeWaitMs : nodeWaitMs)
+  while (performance.now() < until) {
+    await sleep(pollMs)
+    const { deliveries } = await api.getWebhook({ id })
+    const now = deliveries.find((delivery) => delivery.id === begun.id)
+    // Only the newest deliveries are listed.
+    if (!now) return begun
+    if (now.status !== 'pending' || lastNumber(now) > lastNumber(begun)) return now
+  }
+  return begun
+}
+
+/** A delivery, its attempts and its result. */
+function showAttempt(delivery: Delivery): string[] {
+  return [...toDeliveryLines(delivery), toOutcome(delivery)]
+}
+
+/** A delivery and its attempts, one per line: time, response status, duration, error. */
+function toDeliveryLines({ id, event, status, attempts, nextAttemptAt }: Delivery): string[] {
+  const next = nextAttemptAt === null ? '' : `, next attempt ${nextAttemptAt}`
+  return [
+    `${id}  ${event.padEnd(20)}  ${status}${next}`,
+    ...attempts.map(({ number, at, statusCode, durationMs, error }) =>
+      `  ${number}  ${at}  ${statusCode ?? '---'}  ${String(durationMs).padStart(5)} ms  ${toOneLine(error ?? '')}`.trimEnd(),
+    ),
+  ]
+}
+
+/** The result of a requested delivery in one sentence. */
+function toOutcome({ status, attempts, nextAttemptAt }: Delivery): string {
+  const last = attempts.at(-1)
+  if (status === 'delivered') return 'It was delivered.'
+  if (status === 'failed') return `It failed: ${toOneLine(last?.error ?? 'unknown error.')}`
+  if (nextAttemptAt !== null && Date.parse(nextAttemptAt) > Date.now())
+    return 'It failed again and will be retried later.'
+  return 'It was not attempted yet: a running node has to deliver it. See the result with `skillstead webhooks show`.'
+}
+
+function lastNumber({ attempts }: Delivery): number {
+  return attempts.at(-1)?.number ?? 0
 }

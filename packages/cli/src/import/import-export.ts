@@ -2,12 +2,12 @@ import { statSync } from 'node:fs'
 import { makePrivateFolder } from '@skillstead/core/internal'
 import { importRegistry, isExport, type ImportSummary } from '@skillstead/maintenance'
 import { mirrorExtension } from '@skillstead/mirror/extension'
-import { UsageError, text, type Arguments } from '../command.ts'
-import type { Output } from '../output.ts'
-import { toLocation } from '../place.ts'
-import { startRowBar } from '../row-bar.ts'
-import { tellEpoch, tellKeys, toKeyState, type KeyState } from '../sealed-keys.ts'
-import { findSecretKey } from '../secret-key.ts'
+import { UsageError, text, type Arguments } from '../command/command.ts'
+import type { Output } from '../terminal/output.ts'
+import { toLocation } from '../registry/place.ts'
+import { startRowBar } from '../terminal/row-bar.ts'
+import { tellEpoch, tellKeys, toKeyState, type KeyState } from '../registry/sealed-keys.ts'
+import { findSecretKey } from '../registry/secret-key.ts'
 
 /** The result of importing an export, with its duration. */
 export interface TakenExport extends ImportSummary {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { UsageError } from '../command.ts'
-import { homeFolder } from '../config.ts'
-import type { Environment } from '../io.ts'
+import { UsageError } from '../command/command.ts'
+import { homeFolder } from '../files/config.ts'
+import type { Environment } from '../terminal/io.ts'
 
 /** The folders of skills of an agent: in a project, and for a user account. */
 interface AgentFolders {

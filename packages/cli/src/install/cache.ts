@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyFiles, type ContentFile } from '@skillstead/client/verify'
 import { limits } from '@skillstead/protocol'
-import { homeFolder } from '../config.ts'
-import type { Environment } from '../io.ts'
+import { homeFolder } from '../files/config.ts'
+import type { Environment } from '../terminal/io.ts'
 import { readPackage } from './package.ts'
-import { writeWhole } from '../write-whole.ts'
+import { writeWhole } from '../files/write-whole.ts'
 
 /** The downloaded packages, by the digest of their version. Content is verified on every read. */
 export interface PackageCache {

@@ -1,7 +1,7 @@
 import { toContentDigest, type ContentFile } from '@skillstead/client/verify'
 import { readBytes } from '@skillstead/skill-format/archives'
 import type { RegistryApi } from '@skillstead/protocol'
-import { toOneLine } from '../output.ts'
+import { toOneLine } from '../terminal/output.ts'
 import type { PackageCache } from './cache.ts'
 import { waitForTurn, type Say } from './offer.ts'
 import { readPackage } from './package.ts'

@@ -1,5 +1,5 @@
 import { RegistryError, isSkillName, type ErrorCode, type RegistryApi } from '@skillstead/protocol'
-import { UsageError } from '../command.ts'
+import { UsageError } from '../command/command.ts'
 import { isFullName, localSource, toFolded, type LockedSkill } from './lock.ts'
 import { getOffer, getPackMembers, type Asked } from './offer.ts'
 import { toSkillTarget, toUsualFolders } from './install-place.ts'

@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { UsageError, flag, text, type Arguments, type Option } from '../command.ts'
-import { configFile, homeFolder } from '../config.ts'
-import type { Environment } from '../io.ts'
+import { UsageError, flag, text, type Arguments, type Option } from '../command/command.ts'
+import { configFile, homeFolder } from '../files/config.ts'
+import type { Environment } from '../terminal/io.ts'
 import { toAgentFolders } from './agents.ts'
 import { isTarget, toShortName } from './lock.ts'
 

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { checkPaths } from '@skillstead/skill-format/archives'
 import { isSkillName, isUsername, isVersion, parseForeignJson } from '@skillstead/protocol'
-import { replaceAlone } from '../write-whole.ts'
+import { replaceAlone } from '../files/write-whole.ts'
 
 /** An installed version of a skill: its registry and its folders. */
 export interface LockedSkill {

@@ -1,5 +1,5 @@
 import { RegistryError, isVersion, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
-import { toOneLine } from '../output.ts'
+import { toOneLine } from '../terminal/output.ts'
 import { isDigest, isFullName, toShortName } from './lock.ts'
 
 /** Reports to the user why a command waits. */

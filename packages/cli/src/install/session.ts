@@ -1,7 +1,7 @@
-import { UsageError, flag, text, type Arguments, type Option } from '../command.ts'
-import { toNodeAddress } from '../config.ts'
-import type { Output } from '../output.ts'
-import { findUrl, withApi } from '../place.ts'
+import { UsageError, flag, text, type Arguments, type Option } from '../command/command.ts'
+import { toNodeAddress } from '../files/config.ts'
+import type { Output } from '../terminal/output.ts'
+import { findUrl, withApi } from '../registry/place.ts'
 import type { RegistryApi } from '@skillstead/protocol'
 import { cacheFolder, openCache, type PackageCache } from './cache.ts'
 import { localSource, readLock, toShortName, type Lock, type LockOptions, type LockedSkill } from './lock.ts'
@@ -73,7 +73,7 @@ export function getLocked({ lock, place }: Session, name: string): [fullName: st
 export function listLocked(session: Session): [fullName: string, LockedSkill][] {
   const { words } = session.given
   if (words.length === 0) return Object.entries(session.lock.skills)
-  return [...new Map(words.map((word) => getLocked(session, word)))]
+  return [...new Map(words.flatMap((word) => (word === undefined ? [] : [getLocked(session, word)])))]
 }
 
 /** The registry of the options, in the form of the lock's `source`. */

@@ -1,5 +1,5 @@
-import type { Arguments } from '../command.ts'
-import { toOneLine, type Output } from '../output.ts'
+import type { Arguments } from '../command/command.ts'
+import { toOneLine, type Output } from '../terminal/output.ts'
 import { listInstalled, type InstalledSkill } from './installed-state.ts'
 import { openSession } from './session.ts'
 

@@ -1,5 +1,5 @@
 import type { BundleHeader } from '@skillstead/mirror'
-import { toOneLine } from '../output.ts'
+import { toOneLine } from '../terminal/output.ts'
 
 /** The header of a bundle as lines of text. */
 export function toBundleLines(header: BundleHeader): string[] {

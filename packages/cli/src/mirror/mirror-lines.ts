@@ -1,5 +1,5 @@
 import { toAcceptOptions, type Alarm, type SyncReport, type UpstreamStatus } from '@skillstead/mirror'
-import { toOneLine } from '../output.ts'
+import { toOneLine } from '../terminal/output.ts'
 
 const refusalsShownMax = 20
 

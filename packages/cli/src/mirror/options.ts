@@ -1,8 +1,8 @@
 import type { AddOptions, ChangeOptions, Filters, MirrorMode, NetworkMode, UpstreamKind } from '@skillstead/mirror'
-import { askKey } from '../ask-key.ts'
-import { UsageError, choice, flag, text, type Arguments, type Option } from '../command.ts'
-import type { Io } from '../io.ts'
-import { outgoingOptions } from '../outgoing-options.ts'
+import { askKey } from '../terminal/ask-key.ts'
+import { UsageError, choice, flag, text, type Arguments, type Option } from '../command/command.ts'
+import type { Io } from '../terminal/io.ts'
+import { outgoingOptions } from '../registry/outgoing-options.ts'
 import { readGivenKeys } from '../verify/given-keys.ts'
 
 const networkModes = ['online', 'prefer-local', 'offline'] as const satisfies readonly NetworkMode[]

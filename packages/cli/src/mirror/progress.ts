@@ -1,7 +1,7 @@
 import { SingleBar } from 'cli-progress'
 import type { SyncProgress } from '@skillstead/mirror'
-import { every, lineMs } from '../every.ts'
-import type { Output } from '../output.ts'
+import { every, lineMs } from '../terminal/every.ts'
+import type { Output } from '../terminal/output.ts'
 
 /** The progress of a sync. */
 export interface ProgressLine {

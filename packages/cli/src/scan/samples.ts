@@ -8,7 +8,7 @@ import { isSkillMd, openFolder } from '../import/folder.ts'
 import { readObjects } from '../import/ndjson.ts'
 import { isUnreadable, type Source, type Unreadable } from '../import/records.ts'
 import { openZip } from '../import/zip.ts'
-import type { Io } from '../io.ts'
+import type { Io } from '../terminal/io.ts'
 import { readSample } from './read-sample.ts'
 
 /** A skill, or some of its files, to scan. */

@@ -1,6 +1,6 @@
 import type { ScanFinding, Security } from '@skillstead/protocol'
 import { allRules } from '@skillstead/scanner/rules'
-import { toOneLine } from '../output.ts'
+import { toOneLine } from '../terminal/output.ts'
 import { toVerdict } from './verdict.ts'
 
 /** A scan as lines of text: the verdict, then for each finding the place, the text, the reason and the fix. */

@@ -1,6 +1,6 @@
 import type { ScanFinding, Security } from '@skillstead/protocol'
-import { toOneLine } from '../output.ts'
-import { styled, type Line } from '../style.ts'
+import { toOneLine } from '../terminal/output.ts'
+import { styled, type Line } from '../terminal/style.ts'
 
 /** The verdict, risk and score of a scan. */
 export function toVerdict({ verdict, risk, score }: Pick<Security, 'verdict' | 'risk' | 'score'>): string {

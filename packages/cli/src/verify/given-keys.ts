@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { VerificationError, parseVerifierKey } from '@skillstead/client/verify'
-import { UsageError } from '../command.ts'
-import { toOneLine } from '../output.ts'
+import { UsageError } from '../command/command.ts'
+import { toOneLine } from '../terminal/output.ts'
 
 /**
  * The verifier keys of an option: a single key, or a file in the format of `skillstead key`. Throws {@link UsageError}.

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { configFile, toNodeAddress, writePrivate } from '../config.ts'
-import type { Environment } from '../io.ts'
+import { configFile, toNodeAddress, writePrivate } from '../files/config.ts'
+import type { Environment } from '../terminal/io.ts'
 import { parseKeys } from './given-keys.ts'
 
 /** The pinned keys of a node: from its first use, or from `--pin`. */

@@ -2,8 +2,8 @@ import { createClient } from '@skillstead/client'
 import type { Registry } from '@skillstead/core'
 import { readBytes } from '@skillstead/skill-format/archives'
 import type { RegistryApi } from '@skillstead/protocol'
-import type { Arguments } from '../command.ts'
-import { findNode, withRegistry } from '../place.ts'
+import type { Arguments } from '../command/command.ts'
+import { findNode, withRegistry } from '../registry/place.ts'
 import { parseKeys } from './given-keys.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { ProvenanceReport, UnprovenField, VerifiedPart } from '@skillstead/client/verify'
 import type { Provenance } from '@skillstead/protocol'
-import { toOneLine } from '../output.ts'
+import { toOneLine } from '../terminal/output.ts'
 
 /** The result of `skillstead verify`; `problems` lists mismatches. */
 export type Verification =

@@ -1,4 +1,4 @@
-/** Replaces `packages/cli/src/dashboard-files.ts`. */
+/** Replaces `packages/cli/src/serving/dashboard-files.ts`. */
 import { getAsset, getAssetKeys } from 'node:sea'
 import type { StaticFiles } from '@skillstead/server'
 

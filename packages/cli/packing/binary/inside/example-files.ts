@@ -1,4 +1,4 @@
-/** Replaces `packages/cli/src/example-files.ts`. */
+/** Replaces `packages/cli/src/serving/example-files.ts`. */
 import { getAsset } from 'node:sea'
 import type { SourceItem } from '../../../src/import/records.ts'
 

@@ -1,0 +1,205 @@
+import type { Command } from '../command/command.ts'
+
+/** A module with commands, and a summary of each. `load` reads its code on use, so that short commands start fast. */
+interface Module {
+  readonly load: () => Promise<{ readonly commands: Readonly<Record<string, Command>> }>
+  readonly summaries: Readonly<Record<string, string>>
+}
+
+const from = (load: Module['load'], summaries: Module['summaries']): Module => ({ load, summaries })
+
+/** A command as the list of commands shows it. */
+export interface ListedCommand {
+  /** One word, or a noun and its verb. */
+  readonly name: string
+  readonly group: string
+  readonly summary: string
+  readonly load: () => Promise<Command>
+}
+
+/** Summaries of nouns that are not commands themselves. */
+export const nouns: Readonly<Record<string, string>> = {
+  pack: 'collections of skills',
+  webhooks: 'event notifications',
+  keys: 'your API keys',
+  users: 'user accounts',
+  external: 'skills of other registries',
+  mirror: 'upstreams',
+  bundle: 'a registry in one signed file',
+  quarantine: 'versions in quarantine',
+  reports: 'reports of skills and appeals',
+  skills: 'flag or hide a skill',
+  verifications: 'author verification',
+  dmca: 'takedown cases',
+}
+
+/** The modules of the commands by task, most common first, with a summary of each command. */
+const groups: Readonly<Record<string, readonly Module[]>> = {
+  'Find and use skills': [
+    from(() => import('../commands/search.ts'), { search: 'search skills' }),
+    from(() => import('../commands/show.ts'), { show: 'show a skill' }),
+    from(() => import('../commands/load.ts'), { load: 'load a skill, or part of it, for an agent' }),
+    from(() => import('../commands/plan.ts'), { plan: "fit skills into the size limit of an agent's list" }),
+    from(() => import('../commands/diff.ts'), { diff: 'compare two versions of a skill' }),
+    from(() => import('../commands/star.ts'), { star: 'star a skill, or remove the star' }),
+    from(() => import('../commands/pack.ts'), {
+      'pack list': 'list packs of skills',
+      'pack show': 'show a pack with its skills',
+      'pack create': 'create a pack',
+      'pack add': 'add skills to a pack',
+      'pack remove': 'remove skills from a pack',
+      'pack delete': 'delete a pack',
+    }),
+    from(() => import('../commands/requests.ts'), { requests: 'list skill requests' }),
+  ],
+  'Install skills': [
+    from(() => import('../commands/install.ts'), { install: 'install skills for agents, or those in skills.lock' }),
+    from(() => import('../commands/update.ts'), { update: 'update installed skills' }),
+    from(() => import('../commands/outdated.ts'), {
+      outdated: 'list installed skills with a newer version or a warning',
+    }),
+    from(() => import('../commands/list.ts'), { list: 'list installed skills and local changes' }),
+    from(() => import('../commands/remove.ts'), { remove: 'remove installed skills' }),
+    from(() => import('../commands/verify.ts'), {
+      verify: 'verify installed skills, or the signature and content of one skill',
+    }),
+    from(() => import('../commands/heartbeat.ts'), { heartbeat: 'check installed skills for updates and warnings' }),
+    from(() => import('../commands/mcp.ts'), { mcp: 'serve MCP over standard input and output' }),
+  ],
+  'Write and publish': [
+    from(() => import('../commands/init.ts'), { init: 'create a new skill' }),
+    from(() => import('../commands/lint.ts'), { lint: 'check skills before publishing, without a registry' }),
+    from(() => import('../commands/scan.ts'), { scan: 'scan skills for dangerous content, without a registry' }),
+    from(() => import('../commands/publish.ts'), { publish: 'publish a skill from its folder, zip or SKILL.md' }),
+    from(() => import('../commands/withdraw.ts'), {
+      yank: 'yank a version: no new installs',
+      unyank: 'undo the yank of a version',
+      deprecate: 'mark a skill as deprecated',
+    }),
+    from(() => import('../commands/fork.ts'), { fork: 'copy a skill to your own account' }),
+    from(() => import('../commands/webhooks.ts'), {
+      'webhooks list': 'list webhooks',
+      'webhooks add': 'create a webhook',
+      'webhooks show': 'show a webhook with its deliveries',
+      'webhooks update': 'change, enable or disable a webhook',
+      'webhooks remove': 'delete a webhook',
+      'webhooks ping': 'send a test delivery',
+      'webhooks retry': 'retry a delivery',
+    }),
+  ],
+  'Your account': [
+    from(() => import('../commands/login.ts'), {
+      login: 'save your API key for a node',
+      logout: 'remove the saved API key for a node',
+    }),
+    from(() => import('../commands/whoami.ts'), { whoami: 'show the user whose key is in use' }),
+    from(() => import('../commands/keys.ts'), {
+      'keys create': 'create an API key',
+      'keys list': 'list API keys',
+      'keys revoke': 'delete an API key',
+    }),
+    from(() => import('./completion.ts'), { completion: 'print a completion script for bash, zsh or fish' }),
+  ],
+  'Run a node': [
+    from(() => import('../commands/start.ts'), {
+      start: 'serve from the current folder, with example skills and a first administrator account',
+    }),
+    from(() => import('../commands/serve.ts'), { serve: 'serve a registry' }),
+    from(() => import('../commands/import.ts'), {
+      import: 'import a folder of skills, a zip, .ndjson[.gz] records or an export',
+    }),
+    from(() => import('../commands/examples.ts'), { examples: 'publish the example skills' }),
+    from(() => import('../commands/users.ts'), {
+      'users create': 'create a user with a first API key',
+      'users list': 'list the users of a node',
+      'users set-plan': "change a user's plan",
+      'users key': 'issue an API key for a user',
+      'users disable': 'disable a user',
+      'users enable': 'enable a disabled user',
+    }),
+    from(() => import('../commands/external.ts'), {
+      'external list': 'list indexed skills of other registries',
+      'external add': 'index a skill of another registry',
+      'external import': 'index a list of skills of other registries',
+      'external scan': 'scan a skill at a URL, or from standard input',
+      'external remove': 'remove a skill of another registry from the index',
+    }),
+    from(() => import('../commands/key.ts'), {
+      key: 'show the public key of a node',
+      'key rotate': "replace a node's signing key",
+    }),
+    from(() => import('../commands/quarantine.ts'), { rescan: 'scan all stored versions again' }),
+  ],
+  'Back up and check': [
+    from(() => import('../commands/backup.ts'), { backup: 'copy a registry to a file, also while it is in use' }),
+    from(() => import('../commands/restore.ts'), { restore: 'restore a registry from a backup' }),
+    from(() => import('../commands/export.ts'), {
+      export: 'export a whole registry as JSON lines, for either database',
+    }),
+    from(() => import('../commands/doctor.ts'), { doctor: 'check a registry and the machine it runs on' }),
+    from(() => import('../commands/gc.ts'), { gc: 'delete unreferenced data' }),
+  ],
+  'Mirror other registries, also without a network': [
+    from(() => import('../commands/mirror.ts'), {
+      'mirror add': 'add an upstream registry',
+      'mirror set': 'change the settings of an upstream',
+      'mirror list': 'list upstreams',
+      'mirror status': 'show the state of upstreams, and which are paused',
+      'mirror remove': 'remove an upstream',
+    }),
+    from(() => import('../commands/mirror-sync.ts'), {
+      'mirror sync': 'sync an upstream: import and verify new versions',
+      'mirror resume': 'resume a paused upstream',
+    }),
+    from(() => import('../commands/mirror-watch.ts'), {
+      'mirror watch': 'sync upstreams on schedule and print changes',
+    }),
+    from(() => import('../commands/mirror-outbox.ts'), {
+      'mirror outbox': 'pending upstream writes: list, retry, drop, rename',
+    }),
+    from(() => import('../commands/mirror-link.ts'), {
+      'mirror link': "save a user's upstream API key",
+      'mirror unlink': "remove a user's upstream API key",
+    }),
+    from(() => import('../commands/bundle.ts'), {
+      'bundle create': 'export a registry into one signed file',
+      'bundle inspect': 'show the header of a bundle, not verified',
+      'bundle verify': 'verify a bundle without a registry',
+    }),
+    from(() => import('../commands/bundle-import.ts'), { 'bundle import': 'verify a bundle and import it' }),
+  ],
+  Moderate: [
+    from(() => import('../commands/quarantine.ts'), {
+      'quarantine list': 'list quarantined versions',
+      'quarantine show': 'show a quarantined version with its findings',
+      'quarantine release': 'publish a quarantined version',
+      'quarantine refuse': 'refuse a quarantined version',
+    }),
+    from(() => import('../commands/reports.ts'), {
+      'reports list': 'list reports of skills and appeals by their owners',
+      'reports decide': 'decide a report or an appeal',
+      'skills moderate': 'flag a skill, hide it, or show it again',
+    }),
+    from(() => import('../commands/verifications.ts'), {
+      'verifications list': 'list author verifications',
+      'verifications decide': 'decide a manual verification, or revoke a verification',
+    }),
+    from(() => import('../commands/dmca.ts'), {
+      'dmca list': 'list takedown cases',
+      'dmca show': 'show a takedown case',
+      'dmca decide': 'decide a takedown case',
+    }),
+  ],
+}
+
+/** Every command, in the order of the help. */
+export const commandTable: readonly ListedCommand[] = Object.entries(groups).flatMap(([group, modules]) =>
+  modules.flatMap(({ load, summaries }) =>
+    Object.entries(summaries).map(([name, summary]) => ({
+      name,
+      group,
+      summary,
+      load: async () => (await load()).commands[name]!,
+    })),
+  ),
+)

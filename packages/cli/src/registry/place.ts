@@ -1,0 +1,166 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createClient } from '@skillstead/client'
+import type { Caller, Registry, RegistryOptions } from '@skillstead/core'
+import { RegistryError, type RegistryApi } from '@skillstead/protocol'
+import { UsageError, text, type Arguments, type Option } from '../command/command.ts'
+import { findCredential, findCurrentNode } from './credentials.ts'
+import { createErrorLog } from '../terminal/output.ts'
+
+/** Options for the registry of a command: a folder or a database. */
+export const storeOptions: Record<string, Option> = {
+  data: { value: 'DIR', help: 'the folder of the registry' },
+  'database-url': { value: 'URL', help: 'a PostgreSQL database instead (or DATABASE_URL)' },
+}
+
+/** Like {@link storeOptions}, or a running node. */
+export const placeOptions: Record<string, Option> = {
+  url: { value: 'URL', help: 'a running node (or SKILLSTEAD_URL). Default: the node of your login' },
+  key: {
+    value: 'KEY',
+    help: 'the API key for the node (or SKILLSTEAD_KEY). Default: the key of your login',
+    env: 'SKILLSTEAD_KEY',
+  },
+  ...storeOptions,
+}
+
+/** Settings for a registry that a short command opens: no search index in memory, no outbox work. */
+const shortLived = { works: false, memorySkillsMax: 0 }
+
+/** The storage location that the options name. `make` creates a missing folder. */
+export function toLocation(
+  given: Arguments,
+  { make }: { make?: (folder: string) => void } = {},
+): Pick<RegistryOptions, 'path' | 'databaseUrl'> {
+  const data = text(given, 'data')
+  const databaseUrl = text(given, 'database-url') ?? (given.io.env['DATABASE_URL'] || undefined)
+  if (data === undefined) {
+    if (databaseUrl !== undefined) return { databaseUrl }
+    throw new UsageError('The registry is missing. Pass --data DIR or --database-url URL.')
+  }
+  const path = join(data, 'skillstead.db')
+  if (!make && !existsSync(path)) throw new Error(`There is no registry in ${data}.`)
+  make?.(data)
+  return { path }
+}
+
+interface OpenOptions extends Pick<RegistryOptions, 'origin' | 'outgoing' | 'scanPolicy' | 'secretKey'> {
+  /** Whether a missing folder is created. */
+  readonly make?: boolean
+}
+
+/**
+ * Opens the registry that the options name, runs `work`, and closes it again. The registry's code is loaded only here,
+ * because loading takes most of the time of a short command.
+ */
+export async function withRegistry<T>(
+  given: Arguments,
+  work: (registry: Registry) => Promise<T>,
+  { make, ...parts }: OpenOptions = {},
+): Promise<T> {
+  const { openRegistry } = await import('@skillstead/core')
+  const { makePrivateFolder } = await import('@skillstead/core/internal')
+  const { mirrorExtension } = await import('@skillstead/mirror/extension')
+  const location = toLocation(given, make ? { make: makePrivateFolder } : {})
+  const own = { extensions: [mirrorExtension], onError: createErrorLog(given.io) }
+  const registry = await openRegistry({ ...location, ...shortLived, ...own, ...parts })
+  try {
+    return await work(registry)
+  } finally {
+    await registry.close()
+  }
+}
+
+interface CallerOptions extends OpenOptions {
+  /** The user to act as, for a registry in a folder. */
+  readonly as?: string
+  /** The caller for a registry in a folder if no user is named. Default: the operator. */
+  readonly otherwise?: Caller
+  /** Token that identifies the calling agent. */
+  readonly agentToken?: string
+}
+
+/**
+ * Runs `work` with the API that the options name: a node over HTTP as the user of the key, or in-process as the
+ * operator or as the user of `as`. For an in-process registry `work` also gets the registry.
+ */
+export async function withApi<T>(
+  given: Arguments,
+  work: (api: RegistryApi, at?: { registry: Registry; caller: Caller }) => Promise<T>,
+  options: CallerOptions = {},
+): Promise<T> {
+  const node = findNode(given)
+  if (node) {
+    const client = createClient({ ...node, agentToken: options.agentToken, client: 'skillstead' })
+    return node.apiKey === undefined ? withoutLogin(node.baseUrl, () => work(client)) : work(client)
+  }
+  if (isNowhere(given))
+    throw new UsageError(
+      'The registry is missing. Pass --url URL, --data DIR or --database-url URL, or log in: skillstead login --url URL.',
+    )
+  return withRegistry(
+    given,
+    async (registry) => {
+      const { localApi, systemCaller } = await import('@skillstead/core')
+      const caller =
+        options.as === undefined ? (options.otherwise ?? systemCaller) : await registry.getCaller(options.as)
+      return work(localApi(registry, caller, { agentToken: options.agentToken }), { registry, caller })
+    },
+    options,
+  )
+}
+
+/** When a guest lacks a permission, advise to log in. */
+async function withoutLogin<T>(baseUrl: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof RegistryError) || error.code !== 'unauthorized') throw error
+    const advice = `You are not logged in to ${baseUrl}. Run \`skillstead login --url ${baseUrl}\`, or pass --key.`
+    throw new RegistryError('unauthorized', advice, { cause: error })
+  }
+}
+
+/** The user to act as on a registry in a folder, where the operator could not own anything. */
+export const userOption: Record<string, Option> = {
+  user: { value: 'NAME', help: 'the user to act as, with --data' },
+}
+
+/** The user to act as on a registry in a folder. Throws {@link UsageError} if none is named. */
+export function requireUser(given: Arguments, advice: string): string | undefined {
+  const user = text(given, 'user')
+  if (user === undefined && findUrl(given) === undefined) throw new UsageError(advice)
+  return user
+}
+
+/**
+ * The URL of the node that a command works on; undefined for a registry in a folder or database. Options win over
+ * environment variables, and DATABASE_URL comes last: in a project's folder it names the project's own database.
+ */
+export function findUrl(given: Arguments): string | undefined {
+  const url = text(given, 'url')
+  const stored = ['data', 'database-url'].find((option) => text(given, option) !== undefined)
+  if (url !== undefined && stored !== undefined) throw new UsageError(`Pass --url or --${stored}, not both.`)
+  if (url !== undefined) return requireAddress(url)
+  if (stored !== undefined) return undefined
+  const { env } = given.io
+  return env['SKILLSTEAD_URL'] ? requireAddress(env['SKILLSTEAD_URL']) : findCurrentNode(env)
+}
+
+/** The node that a command works on and its API key: from the options, the environment, or the login. */
+export function findNode(given: Arguments, keyOption = 'key'): { baseUrl: string; apiKey?: string } | undefined {
+  const baseUrl = findUrl(given)
+  if (baseUrl === undefined) return undefined
+  return { baseUrl, apiKey: text(given, keyOption) ?? findCredential(given.io.env, baseUrl)?.key }
+}
+
+function requireAddress(url: string): string {
+  const address = URL.canParse(url) ? new URL(url) : undefined
+  if (address && /^https?:$/.test(address.protocol) && address.username === '') return url
+  throw new UsageError(`'${url}' is not the URL of a node. Use the form https://HOST.`)
+}
+
+function isNowhere(given: Arguments): boolean {
+  if (given.io.env['DATABASE_URL']) return false
+  return [text(given, 'data'), text(given, 'database-url')].every((one) => one === undefined)
+}

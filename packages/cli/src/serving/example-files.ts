@@ -1,0 +1,11 @@
+import { fileURLToPath } from 'node:url'
+import { openFolder } from '../import/folder.ts'
+import type { SourceItem } from '../import/records.ts'
+
+/** In the published package the examples are inside the package; in a clone they are at its root. */
+const toFolder = import.meta.url.endsWith('.ts') ? '../../../../examples/skills' : '../../examples/skills'
+
+/** The example skills. */
+export function readExamples(): AsyncIterable<SourceItem> {
+  return openFolder(fileURLToPath(new URL(toFolder, import.meta.url))).items
+}

@@ -1,0 +1,62 @@
+import { Console } from 'node:console'
+import type { Io, OutputStream } from './io.ts'
+import { createRender, type Line } from './style.ts'
+
+/** The output of a command: progress messages go to standard error, results to standard output. */
+export interface Output {
+  readonly json: boolean
+  /** For progress bars, which are shown only on a terminal. */
+  readonly stderr: OutputStream
+  /** Prints a progress message; silent with --json. */
+  say(line: Line): void
+  /** Prints a line to standard output unchanged. */
+  print(line: string): void
+  /** Prints a line of a result to standard output. */
+  show(line: Line): void
+  /** Prints a line to standard error unchanged, also with --json. */
+  warn(line: string): void
+}
+
+export function createOutput({ stdout, stderr, env }: Io, json: boolean): Output {
+  // Console ignores a closed reader, as with `| head`.
+  const lines = new Console({ stdout, stderr })
+  const onStdout = createRender(stdout, env, toPlainText)
+  const onStderr = createRender(stderr, env, toPlainText)
+  return {
+    json,
+    stderr,
+    say: (line) => void (json || lines.error(onStderr(line))),
+    print: (line) => lines.log(line),
+    show: (line) => lines.log(onStdout(line)),
+    warn: (line) => lines.error(line),
+  }
+}
+
+/** An error log for background work, with stack traces. */
+export function createErrorLog({ stderr }: Io): (error: unknown) => void {
+  const lines = new Console(stderr)
+  return (error) => lines.error(error)
+}
+
+/** The result as one line of JSON. Characters that control a terminal are escaped, also those that JSON allows. */
+export function toJsonLine(result: unknown): string {
+  return JSON.stringify(result).replaceAll(
+    /[\x7F-\x9F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** Untrusted text as one line for a terminal: control characters that could fake other lines are removed. */
+export function toOneLine(written: string): string {
+  return written.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
+}
+
+/** Untrusted text for a terminal, with its line breaks. Cursor movements and bidirectional controls are removed. */
+export function toPlainText(written: string): string {
+  return written.replaceAll(/\r\n?/g, '\n').replaceAll(/[^\P{Cc}\n\t]|[\u202A-\u202E\u2066-\u2069]/gu, '')
+}
+
+/** Facts as lines with aligned labels, without empty values. Values are untrusted text. */
+export function toFactLines(facts: readonly (readonly [label: string, value: string])[], width = 11): string[] {
+  return facts.flatMap(([label, value]) => (value === '' ? [] : [`  ${label.padEnd(width)} ${toOneLine(value)}`]))
+}
