@@ -73,13 +73,13 @@ describe('the commands for bundles', () => {
       [
         ['create', 'all.bundle', '--data', outside],
         1,
-        'all.bundle is there already; take another name, or replace it with --force.',
+        'all.bundle already exists. Choose another name, or pass --force to replace it.',
       ],
       [['create', 'x.bundle', '--data', outside, '--since', 'now'], 2, "'now' is not a position"],
-      [['create', 'x.bundle', '--data', outside, '--since', '999'], 1, 'and so none after 999.'],
-      [['import', 'none.bundle', '--data', inside], 1, 'There is no file none.bundle.'],
-      [['import', 'late.bundle', '--data', inside], 1, 'Make one with: skillstead bundle create FILE --since 0'],
-      [['verify', 'node.txt'], 1, 'This file is no bundle'],
+      [['create', 'x.bundle', '--data', outside, '--since', '999'], 1, 'so there are none after 999.'],
+      [['import', 'none.bundle', '--data', inside], 1, 'none.bundle does not exist.'],
+      [['import', 'late.bundle', '--data', inside], 1, 'Create one with: skillstead bundle create FILE --since 0'],
+      [['verify', 'node.txt'], 1, 'This file is not a bundle'],
     ]
     await writeFile(join(folder, 'node.txt'), 'This is a letter.')
     for (const [args, code, sentence] of refusals) {

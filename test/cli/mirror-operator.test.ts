@@ -23,15 +23,15 @@ describe('a mistake of an operator', () => {
   it('refuses an upstream that does not exist', async () => {
     const { run, json } = await makeMirror()
     const slips: [location: string, sentence: RegExp][] = [
-      ['', /^Say where it is: an address, or a path\.\n$/],
+      ['', /^The location is missing\. Pass a URL or a path\.\n$/],
       [
         'skills.example.com',
-        /^There is no folder \/.*skills\.example\.com\. An address is written with its https:\/\/\.\n$/,
+        /^There is no folder \/.*skills\.example\.com\. To add a URL, start it with https:\/\/\.\n$/,
       ],
       ['/nowhere/skills', /^There is no folder \/nowhere\/skills\./],
       ['file:///nowhere/skills', /^There is no folder \/nowhere\/skills\./],
       ['/nowhere/skills.bundle', /^There is no file \/nowhere\/skills\.bundle\./],
-      ['ftp://skills.example.com', /^'ftp:\/\/skills\.example\.com' is no address that can be followed: /],
+      ['ftp://skills.example.com', /^'ftp:\/\/skills\.example\.com' is not a supported location\. /],
     ]
     for (const [location, sentence] of slips) {
       expect([location, await run('add', 'main', location)]).toEqual([
@@ -59,7 +59,7 @@ describe('a mistake of an operator', () => {
     const both = await run('add', 'other', node.url, '--select', 'bob/*', '--mode', 'full')
     expect(both).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('Names are chosen with the mode `selected`'),
+      stderr: expect.stringContaining('takes no list of names. Use the mode `selected`'),
     })
     const long = await run('add', 'other', node.url, '--every', '400d')
     expect(long).toMatchObject({ code: 2, stderr: expect.stringContaining("'400d' is too long for --every") })
@@ -74,7 +74,9 @@ describe('a mistake of an operator', () => {
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/It wants another key: --api-key KEY\.\n$/) })
     expect(wrong.stderr).not.toContain('ssk_wrong')
     const torn = await run('add', 'main', node.url, '--api-key', 'two words')
-    expect(torn.stderr).toBe('An API key is one word, without spaces and line breaks.\n')
+    expect(torn.stderr).toBe(
+      'The API key is invalid: it contains spaces, line breaks or other characters that no key has.\n',
+    )
   })
 
   it('is reported for a file that is not a registry', async () => {
@@ -105,7 +107,7 @@ describe('the operation of a mirror', () => {
     expect(await json('set', 'main', '--no-filters')).toMatchObject({ next: 'skillstead mirror sync main --full' })
     expect(await json('sync', 'main', '--full')).toMatchObject({ applied: 1 })
     const moved = await run('set', 'main', '--location', 'nowhere')
-    expect(moved).toMatchObject({ code: 1, stderr: expect.stringContaining("'nowhere' is no address") })
+    expect(moved).toMatchObject({ code: 1, stderr: expect.stringContaining("'nowhere' is not a valid URL") })
     await json('set', 'main', '--api-key', 'ssk_withdrawn')
     expect((await run('sync', 'main')).code).toBe(1)
     expect((await run('status')).stdout).not.toContain('ssk_')

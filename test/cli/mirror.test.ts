@@ -131,7 +131,7 @@ describe('skillstead mirror', () => {
     const { run, json } = await makeMirror()
     const added = await run('add', 'ours', folder, '--owner', 'admin')
     expect(added).toMatchObject({ code: 1, stdout: '' })
-    expect(added.stderr).toContain("'admin' is a reserved name, which no owner can have here.")
+    expect(added.stderr).toContain("'admin' is a reserved name, which no owner can have on this node.")
     expect((await run('list')).stdout).toBe('There are no upstreams yet.\n')
     await json('add', 'ours', folder, '--owner', 'team')
     expect((await run('set', 'ours', '--owner', 'admin')).stderr).toContain("'admin' is a reserved name")

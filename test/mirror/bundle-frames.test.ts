@@ -24,6 +24,6 @@ describe('a bundle whose file has more than its Zstandard frame', () => {
     const altered = await makeFile()
     await writeFile(altered, Buffer.concat([before, await readFile(file), after]))
     const { message } = await refusalOf(verifyBundle(altered))
-    expect(message).toMatch(/^(?:The bundle is damaged: something comes after its end|This file is no bundle)/)
+    expect(message).toMatch(/^(?:The bundle is damaged: it has data after its end|This file is not a bundle)/)
   })
 })

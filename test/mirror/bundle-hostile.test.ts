@@ -11,7 +11,7 @@ import { openTestMirror } from '../support/mirror-acts.ts'
 
 const damaged = (why: string | RegExp) =>
   new RegExp(
-    `^The bundle is damaged: ${typeof why === 'string' ? why : why.source}\\. Copy it again, or have it made again\\.$`,
+    `^The bundle is damaged: ${typeof why === 'string' ? why : why.source}\\. Copy it again, or create it again\\.$`,
   )
 
 /** The bytes of a small bundle, and the registry that can sign more of them. */
@@ -46,7 +46,7 @@ describe('a bundle of which one byte was changed', () => {
         other[at] = other[at]! ^ change
         await writeFile(altered, other)
         const said = await tryBundle(altered)
-        expect(said === right || /^(?:The bundle is damaged|This file is no bundle)/.test(said), said).toBe(true)
+        expect(said === right || /^(?:The bundle is damaged|This file is not a bundle)/.test(said), said).toBe(true)
       }),
       { numRuns: 200 },
     )
@@ -75,27 +75,31 @@ describe('a bundle of which one byte was changed', () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(unpacked.length - 1), async (packedLength, length) => {
         await writeFile(altered, bytes.subarray(0, packedLength))
-        await expect(verifyBundle(altered)).rejects.toThrow(/^(?:The bundle is damaged|This file is no bundle)/)
+        await expect(verifyBundle(altered)).rejects.toThrow(/^(?:The bundle is damaged|This file is not a bundle)/)
         await writeFile(altered, compress(unpacked.subarray(0, length)))
         await expect(verifyBundle(altered)).rejects.toThrow(/^The bundle is damaged/)
       }),
       { numRuns: 60 },
     )
     await writeFile(altered, compress(Buffer.concat([unpacked, Buffer.alloc(512)])))
-    expect((await refusalOf(verifyBundle(altered))).message).toMatch(damaged('something comes after its end'))
+    expect((await refusalOf(verifyBundle(altered))).message).toMatch(damaged('it has data after its end'))
   })
 })
 
 describe('what is no bundle', () => {
   it.each<[what: string, bytes: Buffer, sentence: RegExp]>([
-    ['an empty file', Buffer.alloc(0), /^This file is no bundle: it is not compressed/],
+    ['an empty file', Buffer.alloc(0), /^This file is not a bundle: it is not compressed/],
     [
       'a page',
       Buffer.from('<html><h1>Sign in to our Wi-Fi</h1></html>'),
-      /^This file is no bundle: it is not compressed/,
+      /^This file is not a bundle: it is not compressed/,
     ],
-    ['another archive', gzipSync('tar'), /^This file is no bundle: it is not compressed/],
-    ['something else that is compressed', compress(Buffer.alloc(4096, 'x')), /^The bundle is damaged: the name of one/],
+    ['another archive', gzipSync('tar'), /^This file is not a bundle: it is not compressed/],
+    [
+      'something else that is compressed',
+      compress(Buffer.alloc(4096, 'x')),
+      /^The bundle is damaged: it has an invalid file header/,
+    ],
   ])('such as %s, is refused in a sentence', async (_, bytes, sentence) => {
     const file = await makeFile()
     await writeFile(file, bytes)
@@ -103,15 +107,15 @@ describe('what is no bundle', () => {
   })
 
   it('or is not there, or is a folder, is refused in a sentence', async () => {
-    expect((await refusalOf(verifyBundle('/nowhere/at.all'))).message).toBe('There is no file /nowhere/at.all.')
-    expect((await refusalOf(verifyBundle('/tmp'))).message).toBe('/tmp is a folder, and no bundle.')
+    expect((await refusalOf(verifyBundle('/nowhere/at.all'))).message).toBe('/nowhere/at.all does not exist.')
+    expect((await refusalOf(verifyBundle('/tmp'))).message).toBe('/tmp is a folder, not a bundle.')
   })
 
   it('or is of a later version, is refused with what to do', async () => {
     const { registry, file } = await makeBundle()
     const later = await alter(registry, file, (_, header) => void Object.assign(header, { version: 2 }))
     expect((await refusalOf(verifyBundle(later))).message).toBe(
-      'This bundle is of version 2, and this program reads version 1. Update Skillstead to import it.',
+      'This bundle has version 2, but this program reads version 1. Update Skillstead to import it.',
     )
   })
 })
@@ -136,27 +140,27 @@ const lies: readonly Lie[] = [
   {
     what: 'has its parts in another order',
     change: ([header, signature, log, ...blobs]) => [header!, signature!, ...blobs, log!],
-    sentence: /its log ends with entry 0 of 3/,
+    sentence: /its log ends at entry 0 of 3/,
   },
   {
     what: 'has no signature',
     change: (parts) => parts.filter(({ name }) => name !== 'bundle.sig'),
-    sentence: "'log/1\\.ndjson' does not belong where it is",
+    sentence: "'log/1\\.ndjson' is in the wrong place",
   },
   {
     what: 'has no log',
     change: (parts) => parts.filter(({ name }) => !name.startsWith('log/')),
-    sentence: 'its log ends with entry 0 of 3',
+    sentence: 'its log ends at entry 0 of 3',
   },
   {
     what: 'lacks content',
     change: (parts) => parts.slice(0, -1),
-    sentence: 'it has 2 pieces of content of 3',
+    sentence: 'it has 2 of 3 blobs',
   },
   {
     what: 'has content twice',
     change: (parts, header) => (counts(header, { blobs: 4, bytes: 1e6 }), [...parts, parts.at(-1)!]),
-    sentence: /the content sha256:[0-9a-f]{64} is there twice/,
+    sentence: /the blob sha256:[0-9a-f]{64} occurs twice/,
   },
   {
     what: 'has its content in another order',
@@ -164,62 +168,62 @@ const lies: readonly Lie[] = [
       const blobs = parts.slice(3)
       return [...parts.slice(0, 3), blobs[1]!, blobs[0]!, ...blobs.slice(2)]
     },
-    sentence: /the content sha256:[0-9a-f]{64} is not in its place/,
+    sentence: /the blob sha256:[0-9a-f]{64} is in the wrong place/,
   },
   {
     what: 'has content that nobody needs',
     change: (parts, header) => (counts(header, { blobs: 4, bytes: 1e6 }), [...parts, blob('spam')]),
-    sentence: /no entry names the content sha256:[0-9a-f]{64}/,
+    sentence: /no entry names the blob sha256:[0-9a-f]{64}/,
   },
   {
     what: 'has more content than it says',
     change: (parts) => [...parts, blob('spam')],
-    sentence: 'it has more content than it says',
+    sentence: 'it has more content than its header states',
   },
   {
     what: 'has other bytes under a digest',
     change: (parts) => void (parts.at(-1)!.bytes = Buffer.from(parts.at(-1)!.bytes).fill('x', 0, 1)),
-    sentence: /the content sha256:[0-9a-f]{64} was altered/,
+    sentence: /the blob sha256:[0-9a-f]{64} was altered/,
   },
   {
     what: 'has a path that leads elsewhere',
     change: (parts) => [...parts, { name: '../../etc/passwd', bytes: Buffer.from('x') }],
-    sentence: "'\\.\\./\\.\\./etc/passwd' does not belong where it is",
+    sentence: "'\\.\\./\\.\\./etc/passwd' is in the wrong place",
   },
   {
     what: 'has a link in it',
     change: (parts) => [...parts, { name: `blobs/${'0'.repeat(64)}`, bytes: Buffer.alloc(0), type: 'symlink' }],
-    sentence: 'the name of one of its parts cannot be read',
+    sentence: 'it has an invalid file header',
   },
   {
     what: 'has a name that another header replaces',
     change: (parts) => [...parts, { name: 'x', bytes: Buffer.alloc(0), pax: { path: `blobs/${'0'.repeat(64)}` } }],
-    sentence: /the name of one of its parts cannot be read|'.*' does not belong where it is/,
+    sentence: /it has an invalid file header|'.*' is in the wrong place/,
   },
   {
     what: 'has a file that is larger than one may be',
     change: (parts) => [...parts, { name: `blobs/${'0'.repeat(64)}`, bytes: Buffer.alloc(11 * 1024 * 1024) }],
-    sentence: "'blobs/0{64}' has 11534336 bytes, more than the 10485760 that it may have",
+    sentence: "'blobs/0{64}' has 11534336 bytes; the maximum is 10485760",
   },
   {
     what: 'has a part of the log that is larger than one may be',
     change: (parts) => void (parts[2]!.bytes = Buffer.alloc(5 * 1024 * 1024, '{}\n')),
-    sentence: "'log/1\\.ndjson' has 5242880 bytes, more than the 4194304 that it may have",
+    sentence: "'log/1\\.ndjson' has 5242880 bytes; the maximum is 4194304",
   },
   {
     what: 'has lines without number in a part of the log',
     change: (parts) => void (parts[2]!.bytes = Buffer.alloc(1024 * 1024, '\n')),
-    sentence: "'log/1\\.ndjson' is no part of a log",
+    sentence: "'log/1\\.ndjson' is not a part of a log",
   },
   {
-    what: 'has what is no text in its log',
+    what: 'has what is not UTF-8 text in its log',
     change: (parts) => void (parts[2]!.bytes = Buffer.from([0xff, 0xfe, 0x0a])),
-    sentence: "'log/1\\.ndjson' is no text",
+    sentence: "'log/1\\.ndjson' is not UTF-8 text",
   },
   {
     what: 'lacks an entry',
     change: (parts) => setLines(parts[2]!, firstLine(parts[2]!).toSpliced(1, 1)),
-    sentence: 'its entry 2 is none of a log, or not where it belongs',
+    sentence: 'its entry 2 is invalid or in the wrong place',
   },
   {
     what: 'has two entries swapped',
@@ -227,7 +231,7 @@ const lies: readonly Lie[] = [
       const [first, second, ...rest] = firstLine(parts[2]!)
       setLines(parts[2]!, [second!, first!, ...rest])
     },
-    sentence: 'its entry 1 is none of a log, or not where it belongs',
+    sentence: 'its entry 1 is invalid or in the wrong place',
   },
   {
     what: 'has an entry that says something else',
@@ -236,7 +240,7 @@ const lies: readonly Lie[] = [
         parts[2]!,
         firstLine(parts[2]!).map((line) => line.replace('alice/tea', 'alice/pea')),
       ),
-    sentence: 'its entries are not the 3 that origin\\.example signed',
+    sentence: 'its entries are not the 3 entries that origin\\.example signed',
   },
   {
     what: 'has an entry that reads in two ways',
@@ -245,17 +249,17 @@ const lies: readonly Lie[] = [
         parts[2]!,
         firstLine(parts[2]!).map((line) => line.replace('{', '{"seq":1,')),
       ),
-    sentence: 'its entry 1 is none of a log, or not where it belongs',
+    sentence: 'its entry 1 is invalid or in the wrong place',
   },
   {
     what: 'has more entries than it says',
     change: (parts) => setLines(parts[2]!, [firstLine(parts[2]!)[0]!, ...firstLine(parts[2]!)]),
-    sentence: 'it has more entries than it says',
+    sentence: 'it has more entries than its header states',
   },
   {
     what: 'claims another position',
     change: (_, header) => void Object.assign(header, { since: 1, frontier: ['A'.repeat(43) + '='] }),
-    sentence: 'its positions do not fit together',
+    sentence: 'its positions contradict each other',
   },
   {
     what: 'claims to follow on other entries',
@@ -267,12 +271,12 @@ const lies: readonly Lie[] = [
       parts.splice(3, 1)
       counts(header, { blobs: 2 })
     },
-    sentence: 'its entries are not the 3 that origin\\.example signed',
+    sentence: 'its entries are not the 3 entries that origin\\.example signed',
   },
   {
     what: 'is of another log than its checkpoint',
     change: (_, header) => void Object.assign(header, { origin: 'other.example' }),
-    sentence: 'it is of other\\.example, and its checkpoint of origin\\.example',
+    sentence: 'its header names the log other\\.example, but its checkpoint origin\\.example',
   },
 ]
 
@@ -286,6 +290,6 @@ describe('a bundle that', () => {
   it('unpacks to more than anybody has room for is given up at the first part that is too large', async () => {
     const file = await makeFile()
     await writeFile(file, compress(Buffer.alloc(256 * 1024 * 1024)))
-    expect((await refusalOf(verifyBundle(file))).message).toMatch(damaged('something comes after its end'))
+    expect((await refusalOf(verifyBundle(file))).message).toMatch(damaged('it has data after its end'))
   })
 })

@@ -44,7 +44,7 @@ describeDatabases('what a bundle comes from', (open) => {
     const file = await bundleOf(origin)
     const { message } = await refusalOf(importBundle(registry, file))
     expect(message).toMatch(
-      /If the node changed its key, compare the new one with its operator, and give it with --key\.$/,
+      /If the node changed its key, compare the new key with its operator, and pass it with --key\.$/,
     )
     const [newest] = await origin.registry.verifierKeys()
     expect(await importBundle(registry, file, { keys: [newest!.vkey] })).toMatchObject({
@@ -129,7 +129,7 @@ describeDatabases('what a bundle comes from', (open) => {
     const { entries } = await api().getFeed({})
     expect(entries[0]!.data).toMatchObject({ origin: { origin: 'origin.example', seq: 1 } })
     const own = await refusalOf(importBundle(origin.registry, await bundleOf(origin)))
-    expect(own.message).toBe('This bundle was made of this very node: there is nothing to bring in.')
+    expect(own.message).toBe("This bundle was created from this node's own log. There is nothing to import.")
   })
 
   it('gives upstreams names, and mixes none up', async () => {
@@ -141,7 +141,7 @@ describeDatabases('what a bundle comes from', (open) => {
     const { code, message } = await refusalOf(importBundle(registry, await bundleOf(other), { name: 'main' }))
     expect([code, message]).toEqual([
       'name_taken',
-      "This bundle is of other.example, and the upstream 'main' is origin.example. Give it another name with --name.",
+      "This bundle is of other.example, but the upstream 'main' is origin.example. Choose another name with --name.",
     ])
     await origin.publish('jam')
     expect(await importBundle(registry, await bundleOf(origin, { since: 1 }))).toMatchObject({ upstream: 'main' })

@@ -77,13 +77,13 @@ describeDatabases('the import of a bundle', (open) => {
     const late = await bundleOf(origin, { since: 1 })
     const { message } = await refusalOf(importBundle(registry, late))
     expect(message).toBe(
-      'This bundle begins after entry 1 of origin.example; this mirror has 0. Make one with: skillstead bundle create FILE --since 0',
+      'This bundle starts after entry 1 of origin.example, but this mirror has only 0 entries. Create one with: skillstead bundle create FILE --since 0',
     )
     expect(await createMirror(registry).list()).toEqual([])
     await importBundle(registry, await bundleOf(origin))
     for (const name of ['cake', 'jam', 'milk']) await origin.publish(name)
     const skipping = await refusalOf(importBundle(registry, await bundleOf(origin, { since: 3 })))
-    expect(skipping.message).toContain('begins after entry 3 of origin.example; this mirror has 1.')
+    expect(skipping.message).toContain('starts after entry 3 of origin.example, but this mirror has only 1 entries.')
     expect(await api().searchSkills({})).toMatchObject({ total: 1 })
   })
 
@@ -143,7 +143,7 @@ describeDatabases('the import of a bundle', (open) => {
     })
     const { registry, api } = await openAway()
     expect((await refusalOf(importBundle(registry, file))).message).toMatch(
-      /^The bundle is damaged: the content .* was altered/,
+      /^The bundle is damaged: the blob .* was altered/,
     )
     expect(await api().searchSkills({})).toMatchObject({ total: 0 })
     expect(await createMirror(registry).list()).toEqual([])

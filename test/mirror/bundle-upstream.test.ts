@@ -78,7 +78,7 @@ describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
     await origin.alice.api.deleteSkill({ name: 'alice/tea' })
     await follow()
     const late = await refusalOf(importBundle(inside.registry, (await write({ since: 2 })).file))
-    expect(late.message).toMatch(/this mirror has 1\. Make one with: .* --upstream NAME --since 1$/)
+    expect(late.message).toMatch(/this mirror has only 1 entries\. Create one with: .* --upstream NAME --since 1$/)
     expect(await importBundle(inside.registry, (await write({ since: 1 })).file)).toMatchObject({ applied: 2, head: 3 })
     expect(await readState(inside.registry)).toEqual(await readState(origin.registry))
   })
@@ -107,7 +107,7 @@ describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
     const unsigned = await alter(stranger.registry, file, () => undefined)
     await expect(verifyBundle(unsigned, { keys: [origin.key] })).rejects.toThrow(/The signature of the bundle/)
     const own = await alter(outside.registry, file, (_, header) => void (header.maker!.name = 'origin.example'))
-    await expect(verifyBundle(own, { keys: [origin.key] })).rejects.toThrow(/which is the node itself/)
+    await expect(verifyBundle(own, { keys: [origin.key] })).rejects.toThrow(/names the node itself/)
   })
 
   it('is not made of what is not all in place, or has no log', async () => {
@@ -117,9 +117,11 @@ describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
     await mirror.add('papers', '/srv/papers', { kind: 'folder' })
     await mirror.add('new', 'https://new.example', { kind: 'node' })
     await mirror.close()
-    expect((await refusalOf(write({ upstream: 'papers' }))).message).toMatch(/^'papers' is of the kind folder, which/)
+    expect((await refusalOf(write({ upstream: 'papers' }))).message).toMatch(
+      /^Upstreams of kind folder, such as 'papers', have no signed log/,
+    )
     expect((await refusalOf(write({ upstream: 'new' }))).message).toBe(
-      "Nothing of 'new' is here yet: run `skillstead mirror sync new` first.",
+      "'new' was never synced. Run `skillstead mirror sync new` first.",
     )
     await origin.publish('tea')
     await follow()
@@ -129,7 +131,7 @@ describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
     const { code, message } = await refusalOf(write())
     expect([code, message]).toEqual([
       'conflict',
-      "Of the 1 entries of 'main' only 0 are in place: run `skillstead bundle import FILE --name main` first.",
+      "Only 0 of the 1 entries of 'main' are imported. Run `skillstead bundle import FILE --name main` first.",
     ])
   })
 
@@ -150,7 +152,7 @@ describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
         .where('seq', '=', 2)
         .execute()
     })
-    expect((await refusalOf(write())).message).toMatch(/^The 2 entries of 'main' are not those that were signed/)
+    expect((await refusalOf(write())).message).toMatch(/^The 2 entries of 'main' do not match the signed checkpoint/)
   })
 
   it("hands out nothing of others that an upstream's entry names as files of its own", async () => {

@@ -89,7 +89,7 @@ describeDatabases('a bundle', (open) => {
       expect(await verifyBundle(file, { keys: [key] })).toMatchObject({ header: { since, until: 5 } })
     }
     const { message } = await refusalOf(createBundle(registry, await makeFile(), { since: 6 }))
-    expect(message).toBe('The log of this node has 5 entries, and so none after 6.')
+    expect(message).toBe('The log of this node has only 5 entries, so there are none after 6.')
   })
 
   it('leaves out the content that filters do not want, and nothing of the log', async () => {
@@ -154,7 +154,7 @@ describeDatabases('a bundle', (open) => {
     await writeFile(file, 'The only copy of something.')
     const { code, message } = await refusalOf(createBundle(registry, file))
     expect(code).toBe('conflict')
-    expect(message).toBe(`${file} is there already; take another name, or replace it with --force.`)
+    expect(message).toBe(`${file} already exists. Choose another name, or pass --force to replace it.`)
     expect(await readFile(file, 'utf8')).toBe('The only copy of something.')
     await createBundle(registry, file, { overwrite: true })
     expect(await verifyBundle(file)).toMatchObject({ header: { until: 1 } })
@@ -183,7 +183,7 @@ describeDatabases('a bundle', (open) => {
     await publish('tea')
     const file = await makeFile()
     const { message } = await refusalOf(createBundle(registry, `${dirname(file)}/none/skills.bundle`))
-    expect(message).toBe(`There is no folder ${dirname(file)}/none to write into.`)
+    expect(message).toBe(`The folder ${dirname(file)}/none does not exist.`)
     const stopped = createBundle(registry, file, { signal: AbortSignal.abort() })
     await expect(stopped).rejects.toThrow(/abort/i)
     expect(await readdir(dirname(file))).toEqual([])

@@ -215,7 +215,7 @@ describe('an upstream that takes back more than is likely', () => {
     const all = await served()
     take(node, 6)
     node.publish('alice/more')
-    expect((await refusalOf(mirror.sync('main'))).message).toContain('hide 6 skills at once')
+    expect((await refusalOf(mirror.sync('main'))).message).toContain('would hide 6 skills')
     expect(await alarm()).toBe('mass_removal')
     expect(await served()).toEqual(all)
     const { removed } = await mirror.sync('main', { allowRemovals: true })

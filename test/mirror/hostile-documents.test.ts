@@ -105,7 +105,7 @@ describe('documents from outside that hold millions of values', () => {
       [
         'numbers in the header of a bundle',
         { reader: 'inspect', place: await file(toBundle('bundle.json', header)) },
-        'no bundle',
+        'not a bundle',
       ],
       [
         'numbers in a provenance record',

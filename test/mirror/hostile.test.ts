@@ -86,7 +86,7 @@ describePairs('an upstream whose log is not what it signed before', (openPair) =
   it('and has fewer entries: rollback', async () => {
     const { node, mirror, alarm, served, alarms } = await openPair()
     node.entries = node.entries.slice(0, 2)
-    expect((await refusalOf(mirror.sync('main'))).message).toContain('went back in time')
+    expect((await refusalOf(mirror.sync('main'))).message).toContain('it lost entries')
     expect(await alarm()).toBe('rollback')
     expect(alarms.map(({ code }) => code)).toEqual(['rollback'])
     expect(await served()).toEqual(three)
@@ -144,7 +144,7 @@ describePairs('an upstream whose log is not what it signed before', (openPair) =
     const { node, mirror, clock, alarm, served } = await openPair()
     clock.advance(dayMs + 1)
     expect((await refusalOf(mirror.sync('main'))).message).toContain(
-      'may be quarantined, or one of the clocks is wrong',
+      'may be hiding later entries, or one of the clocks is wrong',
     )
     expect(await alarm()).toBe('freeze')
     node.nowMs = clock.now()
@@ -234,7 +234,7 @@ describePairs('clocks that jump', (openPair) => {
     expect(await alarm()).toBeUndefined()
     for (const aheadMs of [11 * 60_000, dayMs]) {
       node.nowMs = startMs + aheadMs
-      expect((await refusalOf(mirror.sync('main'))).message).toContain('is ahead of the clock of this node')
+      expect((await refusalOf(mirror.sync('main'))).message).toContain("ahead of this node's clock")
       expect(await alarm()).toBe('future')
       await mirror.sync('main', { accept: 'future' })
     }

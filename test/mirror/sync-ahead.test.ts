@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ahead } from '../../packages/mirror/src/log/ahead.ts'
+import { readAhead } from '../../packages/mirror/src/log/ahead.ts'
 import { describeDatabases } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
 
@@ -10,7 +10,7 @@ describe('reading ahead', () => {
   it('gives everything in its order, and asks for what comes next while one is in use', async () => {
     const { items, seen } = count(5)
     const read: number[] = []
-    for await (const item of ahead(items, 2)) {
+    for await (const item of readAhead(items, 2)) {
       const next = Math.min(item + 2, 4)
       await expect.poll(() => seen.asked.at(-1)).toBe(next)
       read.push(item)
@@ -21,7 +21,7 @@ describe('reading ahead', () => {
   it('tells of what failed after all that came before it', async () => {
     const read: number[] = []
     const reading = (async () => {
-      for await (const item of ahead(count(5, 2).items, 2)) read.push(item)
+      for await (const item of readAhead(count(5, 2).items, 2)) read.push(item)
     })()
     await expect(reading).rejects.toThrow('2 fails.')
     expect(read).toEqual([0, 1])
@@ -29,7 +29,7 @@ describe('reading ahead', () => {
 
   it('ends only after what is under way, where the reader ends early', async () => {
     const { items, seen } = count(5)
-    for await (const item of ahead(items, 2)) if (item === 1) break
+    for await (const item of readAhead(items, 2)) if (item === 1) break
     expect(seen).toEqual({ asked: [0, 1, 2, 3], ended: true })
   })
 })

@@ -88,7 +88,9 @@ describeDatabases('what is written on a mirror of a registry that knows the spec
     await ann.api.forkSkill({ name: 'alice/pdf', newName: 'my-pdf' })
     expect(await mirror.outbox.deliver()).toMatchObject({ delivered: 0, inConflict: 2 })
     expect(await waiting()).toEqual(['publish: conflict conflict', 'fork: conflict conflict'])
-    expect((await mirror.outbox.list())[0]!.problem).toMatchObject({ message: 'far answered 409: We have that.' })
+    expect((await mirror.outbox.list())[0]!.problem).toMatchObject({
+      message: 'far returned status 409: We have that.',
+    })
   })
 
   it('is compared with files by the digest alone', async () => {
@@ -110,10 +112,10 @@ describeDatabases('what is written on a mirror of a registry that knows the spec
   })
 
   it.each([
-    [400, { error: 'No such field: files' }, 'invalid_request', 'far answered 400: No such field: files'],
-    [422, 'Nope.', 'invalid_request', 'far answered 422: it does not say why'],
-    [405, {}, 'invalid_request', 'far answered 405: it does not say why'],
-    [413, { message: 'Too much' }, 'payload_too_large', 'far answered 413: Too much'],
+    [400, { error: 'No such field: files' }, 'invalid_request', 'far returned status 400: No such field: files'],
+    [422, 'Nope.', 'invalid_request', 'far returned status 422: the response gives no reason'],
+    [405, {}, 'invalid_request', 'far returned status 405: the response gives no reason'],
+    [413, { message: 'Too much' }, 'payload_too_large', 'far returned status 413: Too much'],
   ])('that is refused with %s waits for the operator and not for ever', async (status, body, code, message) => {
     const { state, mirror, ann } = await openBoth()
     await ann.api.publishSkill({ skillMd: toSkillMd('tea', 'Makes tea.'), version: '1.0.0' })

@@ -18,7 +18,7 @@ export class SyncAlarm extends Error {
   }
 }
 
-/** Keeps the alarm with the upstream, and tells the administrators' webhooks of it, in one transaction. */
+/** Stores the pause reason with the upstream, and emits it to the administrators' webhooks, in one transaction. */
 export async function raiseAlarm(run: Run, { code, message, keys }: SyncAlarm): Promise<Alarm> {
   const { context } = run.parts
   const { name, alarm: accepted } = run.upstream
@@ -32,12 +32,12 @@ export async function raiseAlarm(run: Run, { code, message, keys }: SyncAlarm): 
   return alarm
 }
 
-/** Whether the operator, who accepted an alarm about keys, has not seen these keys with it. */
+/** Whether the upstream offers other keys than those that the operator saw when accepting a pause about keys. */
 function isOtherOffer({ code, keys: seen = [], needsKey = false }: Alarm, keys: readonly string[]): boolean {
   return replacesKeys(code) && (needsKey || keys.some((key) => !seen.includes(key)))
 }
 
-/** The error of a run that an alarm ends, or prevents. */
+/** The error of a sync that is paused or cannot start because of a pause. */
 export function toPausedError(
   { name, kind }: Pick<Upstream, 'name' | 'kind'>,
   { code, message, keys = [] }: Pick<Alarm, 'code' | 'message' | 'keys'>,
@@ -48,7 +48,8 @@ export function toPausedError(
 }
 
 /**
- * The command line options that accept an alarm. They name the offered key: repeated later, they accept no other one.
+ * The command line options that accept a pause reason. They name the offered key, so repeating the command later
+ * accepts no other key.
  *
  * @example
  * toAcceptOptions({ code: 'fork' }) // '--accept fork'
@@ -57,16 +58,19 @@ export function toAcceptOptions({ code, keys = [] }: Pick<Alarm, 'code' | 'keys'
   return replacesKeys(code) ? `--accept ${code} --key ${toArgument(keys)}` : `--accept ${code}`
 }
 
-/** The first key, for a command that people copy into a shell: an upstream names its keys as it likes. */
+/**
+ * The first key, for a command that people copy into a shell. The upstream chooses its keys' names, so a name with
+ * other characters is replaced.
+ */
 function toArgument([key = '']: readonly string[]): string {
   return /^[\w.:+/=-]+$/.test(key) ? key : 'VKEY'
 }
 
-/** What it means to go on from an alarm. */
+/** What happens when the operator accepts a pause reason. */
 interface Acceptance {
-  /** The log is read anew from its beginning, and what is here already is compared with it. */
+  /** The mirror reads the log again from its beginning, and compares it with the imported skills. */
   readonly forgets?: 'log' | 'log and name'
-  /** The keys that were offered with the alarm replace those believed before, once they proved the log. */
+  /** The keys offered with the pause replace the trusted keys once they have verified the log. */
   readonly replacesKeys?: boolean
 }
 
@@ -76,21 +80,22 @@ const acceptances: Readonly<Record<AlarmCode, Acceptance>> = {
   epoch: { forgets: 'log' },
   origin: { forgets: 'log and name', replacesKeys: true },
   key: { replacesKeys: true },
-  // The next run looks once more.
+  // The next sync checks again.
   altered: {},
   freeze: {},
   future: {},
   mass_removal: {},
 }
 
-/** Whether an alarm is about whose signatures are believed. */
+/** Whether a pause reason is about the keys whose signatures are trusted. */
 export function replacesKeys(code: AlarmCode): boolean {
   return acceptances[code].replacesKeys === true
 }
 
 /**
- * The keys to believe after an alarm about them: those that the operator gives, or those that were offered with the
- * alarm; what the upstream offers by now may be another one's. Throws `invalid_request` where the operator has to give one.
+ * The keys to trust after a pause about keys: those that the operator passed, or those offered when the sync paused.
+ * Keys that the upstream offers since then may belong to someone else. Throws `invalid_request` if the operator must
+ * pass a key.
  */
 export function toAcceptedKeys(
   { name, keys, settings }: Pick<Upstream, 'name' | 'keys' | 'settings'>,
@@ -99,7 +104,7 @@ export function toAcceptedKeys(
 ): readonly string[] {
   if (given) return given
   const { keys: offered = [], needsKey = false } = alarm
-  // No key was offered that could replace those known here: they stay, and the next run finds out whether they sign.
+  // No key was offered that could replace the trusted ones. They stay, and the next sync checks whether they sign.
   if (offered.length === 0) return keys
   const pinnedSince = keys.filter((key) => offered.includes(key))
   if (pinnedSince.length > 0) return pinnedSince
@@ -110,8 +115,8 @@ export function toAcceptedKeys(
 }
 
 /**
- * Takes an alarm away, in a transaction, and with it what the upstream is no longer to be held to. One about keys stays
- * until a run ends it with keys that proved the log.
+ * Clears a pause reason in a transaction, and deletes the stored log that it contradicts. A pause about keys is cleared
+ * only by a run whose keys verified the log.
  */
 export async function acceptAlarm(
   trx: WriteTransaction,

@@ -2,23 +2,23 @@ import { RegistryError, type ErrorCode } from '@skillstead/protocol'
 import type { Clock } from '@skillstead/core'
 
 export interface BreakerOptions {
-  /** What the upstream is called, for the refusal. */
+  /** The upstream's name, for the error message. */
   readonly name: string
   readonly clock: Clock
-  /** Failures in a row after which it is left alone: 3 unless it is said. */
+  /** Consecutive failures after which the upstream is not called for a while. Default: 3. */
   readonly failuresMax?: number
-  /** For how long: half a minute unless it is said. */
+  /** How long the upstream is not called. Default: 30 s. */
   readonly restMs?: number
 }
 
-/** Keeps those who wait from an upstream that does not answer. */
+/** A circuit breaker: callers do not wait for an upstream that does not respond. */
 export interface Breaker {
   /**
-   * Does the work, or throws `upstream_failed` at once while the upstream is left alone. After that time one caller at
-   * a time may try; the first that succeeds opens the way for all.
+   * Does the work, or throws `upstream_failed` at once while the upstream is not called. After that time one caller at
+   * a time may try; the first success admits all callers again.
    */
   run<T>(work: () => Promise<T>): Promise<T>
-  /** To be called when the upstream was reached by another way: nobody is kept from it any more. */
+  /** Admits all callers again. Called when the upstream was reached in another way. */
   reset(): void
   /** Whether the next call would be refused. */
   readonly isOpen: boolean
@@ -26,8 +26,8 @@ export interface Breaker {
 
 const failuresMaxDefault = 3
 const restMsDefault = 30_000
-/** Errors that are answers: of a server that is there. */
-const answers: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** Errors that the upstream itself returned: it is reachable. */
+const responseCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'conflict',
   'forbidden',
   'idempotency_key_reused',
@@ -45,14 +45,17 @@ const answers: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'version_exists',
 ])
 
-/** After so many failures in a row an upstream is left alone for a while, then tried by one caller. */
+/**
+ * Creates a breaker: after a number of consecutive failures an upstream is not called for a while, then one caller
+ * tries it.
+ */
 export function createBreaker(options: BreakerOptions): Breaker {
   const { name, clock, failuresMax = failuresMaxDefault, restMs = restMsDefault } = options
   let failures = 0
   let failedAtMs = 0
   let isTrying = false
 
-  /** A clock that was set back meanwhile makes the rest no longer than it is: it begins anew by that clock. */
+  /** If the clock was set back, the rest starts again by the new time instead of becoming longer. */
   const restLeftMs = () => {
     failedAtMs = Math.min(failedAtMs, clock.now())
     return failedAtMs + restMs - clock.now()
@@ -67,7 +70,7 @@ export function createBreaker(options: BreakerOptions): Breaker {
     async run(work) {
       if (isResting()) {
         const retryAfterSeconds = Math.max(1, Math.ceil(restLeftMs() / 1000))
-        const detail = `${name} failed ${failures} times in a row and is left alone for ${retryAfterSeconds} s.`
+        const detail = `${name} failed ${failures} times in a row. It is not contacted for ${retryAfterSeconds} s.`
         throw new RegistryError('upstream_failed', detail, { retryAfterSeconds })
       }
       const isTrial = failures >= failuresMax
@@ -77,7 +80,7 @@ export function createBreaker(options: BreakerOptions): Breaker {
         failures = 0
         return outcome
       } catch (error) {
-        if (isAnswer(error)) failures = 0
+        if (isResponse(error)) failures = 0
         else if (isFailure(error)) {
           failures += 1
           failedAtMs = clock.now()
@@ -90,11 +93,11 @@ export function createBreaker(options: BreakerOptions): Breaker {
   }
 }
 
-function isAnswer(error: unknown): boolean {
-  return error instanceof RegistryError && answers.has(error.code)
+function isResponse(error: unknown): boolean {
+  return error instanceof RegistryError && responseCodes.has(error.code)
 }
 
-/** Not what this side ended or never asked. */
+/** Aborted requests, and requests that offline mode prevented, are not failures of the upstream. */
 function isFailure(error: unknown): boolean {
   if (error instanceof RegistryError) return error.code !== 'offline'
   return (error as { name?: unknown } | null)?.name !== 'AbortError'

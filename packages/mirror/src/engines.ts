@@ -4,9 +4,9 @@ import { syncLog } from './log/sync-log.ts'
 import type { Run } from './run.ts'
 import type { LogSource, Upstream, UpstreamKind } from './types.ts'
 
-/** How upstreams of a kind are synced. */
+/** How upstreams of one kind are synced. */
 interface Engine {
-  /** Whether it needs a network, so that there is none of it in offline mode. */
+  /** Whether the sync opens sockets. It is refused in offline mode then. */
   readonly asksNetwork: boolean | ((location: string) => boolean)
   sync(run: Run): Promise<void>
 }
@@ -16,7 +16,7 @@ const snapshot = async (run: Run): Promise<void> => {
   await syncSnapshot(run)
 }
 
-/** One engine for what has a log, and one for what has none. */
+/** The engine of each kind of upstream: those with a log share one, those without a log another. */
 export const engines: Readonly<Record<UpstreamKind, Engine>> = {
   node: { asksNetwork: true, sync: syncNode },
   registry: { asksNetwork: true, sync: snapshot },
@@ -28,12 +28,12 @@ export const engines: Readonly<Record<UpstreamKind, Engine>> = {
 
 async function syncNode(run: Run): Promise<void> {
   await withNodeSource(run, (source) => syncLog(run, source))
-  // What is private is in no log.
+  // The log contains no private skills.
   const { syncPrivate } = await import('./snapshot/sync-private.ts')
   await syncPrivate(run)
 }
 
-/** Has a node's log read; throws `upstream_failed` where there is none. */
+/** Calls `work` with the log of a node. Throws `upstream_failed` if the address has no log. */
 export async function withNodeSource<T>(run: Run, work: (source: LogSource) => Promise<T>): Promise<T> {
   const { parts, upstream, http, signal } = run
   const apiKey = parts.readCredential(upstream)
@@ -45,21 +45,21 @@ export async function withNodeSource<T>(run: Run, work: (source: LogSource) => P
   }
 }
 
-/** Whether syncing it opens sockets. */
+/** Whether syncing an upstream opens sockets. */
 export function asksNetwork({ kind, location }: Pick<Upstream, 'kind' | 'location'>): boolean {
   const { asksNetwork: asks } = engines[kind]
   return typeof asks === 'function' ? asks(location) : asks
 }
 
-/** A registry that has no feed is one of another kind. */
+/** A node without a feed is a registry of another kind. */
 function explain(error: unknown, location: string): unknown {
   if (!(error instanceof RegistryError) || (error.code !== 'not_found' && error.code !== 'method_not_allowed'))
     return error
-  const detail = `${location} has no feed. A registry that speaks only the specification is added with --kind registry, a discovery index with --kind discovery.`
+  const detail = `${location} has no feed. Add a registry that implements only the specification with --kind registry, or a discovery index with --kind discovery.`
   return new RegistryError('upstream_failed', detail, { cause: error })
 }
 
 async function refuseBundle({ upstream }: Run): Promise<void> {
-  const detail = `'${upstream.name}' comes in bundles; bring in the next one with \`skillstead bundle import FILE --name ${upstream.name}\`.`
+  const detail = `'${upstream.name}' is imported from bundles. Import the next one with \`skillstead bundle import FILE --name ${upstream.name}\`.`
   throw new RegistryError('invalid_request', detail)
 }

@@ -1,6 +1,8 @@
 import type { Filters } from './types.ts'
 
-/** What filters look at; what is absent is not known, and passes none that asks for it. */
+/**
+ * The properties of a skill that filters check. A property that is absent is unknown, and does not pass a filter on it.
+ */
 export interface Filtered {
   readonly owner: string
   readonly name: string
@@ -11,29 +13,31 @@ export interface Filtered {
 }
 
 /**
- * Why something does not pass, in a sentence; undefined where it does. `verified` and `minSecurityScore` are not looked at
- * here: neither is known before somebody asks or scans.
+ * Explains in a sentence why a skill does not pass the filters; undefined if it passes. `verified` and
+ * `minSecurityScore` are not checked here: they are unknown until the upstream was asked or the files were scanned.
  */
 export function explainFiltered(filters: Filters, skill: Filtered): string | undefined {
   const { owners, names, keywords, categories, licenses, sizeMax } = filters
   const fullName = `${skill.owner}/${skill.name}`
   if (owners && !owners.some((pattern) => isMatch(pattern, skill.owner)))
-    return `The owner ${skill.owner} is not wanted.`
-  if (names && !names.some((pattern) => isNameMatch(pattern, fullName))) return `The name ${fullName} is not wanted.`
-  if (keywords && !hasOne(keywords, skill.keywords ?? [])) return 'None of its keywords is wanted.'
+    return `The owner ${skill.owner} is excluded by the filters.`
+  if (names && !names.some((pattern) => isNameMatch(pattern, fullName)))
+    return `The name ${fullName} is excluded by the filters.`
+  if (keywords && !hasOne(keywords, skill.keywords ?? [])) return 'The filters require another keyword.'
   if (categories && !hasOne(categories, [skill.category ?? '']))
-    return `The category '${skill.category}' is not wanted.`
-  if (licenses && !hasOne(licenses, [skill.license ?? ''])) return `The licence '${skill.license}' is not wanted.`
+    return `The category '${skill.category}' is excluded by the filters.`
+  if (licenses && !hasOne(licenses, [skill.license ?? '']))
+    return `The licence '${skill.license}' is excluded by the filters.`
   if (sizeMax !== undefined && (skill.size ?? Infinity) > sizeMax) return `It is larger than ${sizeMax} bytes.`
   return undefined
 }
 
-/** Whether anything is filtered at all. */
+/** Whether any filter is set. */
 export function hasFilters(filters: Filters): boolean {
   return Object.values(filters).some((value) => value !== undefined)
 }
 
-/** Whether a full name, or a short one, fits a pattern; one without a slash is about short names, whoever owns them. */
+/** Whether a full or short name matches a pattern. A pattern without a slash matches short names of any owner. */
 export function isNameMatch(pattern: string, name: string): boolean {
   const short = name.slice(name.indexOf('/') + 1)
   return pattern.includes('/') ? isMatch(pattern, name) : isMatch(pattern, short)
@@ -44,7 +48,7 @@ function hasOne(wanted: readonly string[], values: readonly string[]): boolean {
   return wanted.some((value) => lower.has(value.toLowerCase()))
 }
 
-/** `*` stands for any run of characters. Compared part by part: no pattern can make it slow. */
+/** Matches `*` against any characters. Compares part by part, so no pattern can make it slow. */
 function isMatch(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.toLowerCase().split('*')
   const lower = text.toLowerCase()

@@ -5,12 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type UpstreamRow, withUpstreams } from './tables/mirror-tables.ts'
 import { RegistryError } from '@skillstead/protocol'
 
-/** The right to sync one upstream, which one run has at a time, on however many nodes. */
+/** The exclusive right to sync one upstream, for one run at a time across all nodes of a database. */
 export interface Lease {
   readonly id: string
-  /** Aborted when another run took it over. */
+  /** Aborted when another run took the lease over. */
   readonly lost: AbortSignal
-  /** Gives it back, with what else is to be stored of the upstream in the same moment; not once it is lost. */
+  /**
+   * Releases the lease and stores other columns of the upstream in the same update. Does nothing once the lease is
+   * lost.
+   */
   release(changes?: ReleaseChanges): Promise<void>
 }
 
@@ -18,40 +21,40 @@ type ReleaseChanges = Partial<Pick<UpstreamRow, 'report' | 'tried_at' | 'synced_
 
 const leaseMs = 10_000
 const renewMs = 3_000
-const lookMs = 250
+const pollMs = 250
 
 type Context = StorageContext
 
-interface Holding {
+interface Holder {
   readonly lease: string | null
   readonly lease_until: number
 }
 
 /**
- * Takes the lease of an upstream. One that another run keeps renewing is a `conflict`; one whose run was killed is taken
- * over, at once where the process is known to be gone. Which of the two it is shows by whether it is renewed and not by
- * the clock, which may jump; and whatever happens here, each write of a run checks that the lease is still its own.
+ * Takes the lease of an upstream. Throws `conflict` if another run keeps renewing it. The lease of a killed run is
+ * taken over, at once if its process is known to be gone. The decision depends on whether the lease is renewed, not on
+ * the clock, which may jump; and each write of a run checks that the lease is still its own.
  */
 export async function takeLease(context: Context, name: string, signal: AbortSignal): Promise<Lease> {
   const id = `${hostname()}/${process.pid}/${randomUUID()}`
-  let seen: Holding | undefined
-  for (let waitedMs = 0; ; waitedMs += lookMs) {
+  let seen: Holder | undefined
+  for (let waitedMs = 0; ; waitedMs += pollMs) {
     const isOver = waitedMs >= leaseMs
-    const holding = await tryTake(context, name, id, isOver ? seen : undefined)
-    if (!holding) return keep(context, name, id)
-    if (seen && (holding.lease !== seen.lease || holding.lease_until !== seen.lease_until)) throw toConflict(name)
-    seen = holding
-    await sleep(lookMs, undefined, { signal }).catch(() => signal.throwIfAborted())
+    const holder = await tryTake(context, name, id, isOver ? seen : undefined)
+    if (!holder) return keep(context, name, id)
+    if (seen && (holder.lease !== seen.lease || holder.lease_until !== seen.lease_until)) throw toConflict(name)
+    seen = holder
+    await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted())
   }
 }
 
-/** Answers who has it, where that may be somebody; `over` has it no more, whatever it says. */
+/** Returns the current holder if it may still be running. `expired` is a holder that no longer counts. */
 async function tryTake(
   { database, clock }: Context,
   name: string,
   id: string,
-  over: Holding | undefined,
-): Promise<Holding | undefined> {
+  expired: Holder | undefined,
+): Promise<Holder | undefined> {
   return database.writer.write(async (trx) => {
     const now = clock.now()
     const row = await withUpstreams(trx)
@@ -60,7 +63,7 @@ async function tryTake(
       .where('name', '=', name)
       .executeTakeFirst()
     if (!row) throw new RegistryError('not_found', `There is no upstream '${name}'.`)
-    const isOver = over?.lease === row.lease && over?.lease_until === row.lease_until
+    const isOver = expired?.lease === row.lease && expired?.lease_until === row.lease_until
     if (row.lease !== null && !isOver && row.lease_until > now && !isGone(row.lease)) return row
     await withUpstreams(trx)
       .updateTable('upstreams')
@@ -76,7 +79,7 @@ function keep({ database, clock }: Context, name: string, id: string): Lease {
   const timer = setInterval(() => void renew().catch(() => undefined), renewMs)
   timer.unref()
 
-  /** A database that is full or busy loses nothing: the next one comes soon. */
+  /** A failed renewal is ignored: the next one follows before the lease expires. */
   async function renew(): Promise<void> {
     const { numUpdatedRows } = await database.writer.write((trx) =>
       withUpstreams(trx)
@@ -106,7 +109,7 @@ function keep({ database, clock }: Context, name: string, id: string): Lease {
   }
 }
 
-/** Whether the process that took it ran on this machine, and runs no more. */
+/** Whether the process that took the lease ran on this machine and has ended. */
 function isGone(lease: string): boolean {
   const [host, pid] = lease.split('/')
   if (host !== hostname() || Number(pid) === process.pid) return false
@@ -118,7 +121,7 @@ function isGone(lease: string): boolean {
   }
 }
 
-/** For a run whose upstream another one has, or took over. */
+/** The error of a run whose upstream is synced or was taken over by another run. */
 export function toConflict(name: string): RegistryError {
-  return new RegistryError('conflict', `Another sync of '${name}' is running; wait until it ends.`)
+  return new RegistryError('conflict', `Another sync of '${name}' is running. Wait until it ends.`)
 }

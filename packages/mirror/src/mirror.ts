@@ -34,12 +34,11 @@ import type {
 import { createUpstreamFetch } from './upstream-fetch.ts'
 import { createWriting } from './writing/writing.ts'
 
-/** Of a list that says no number. */
 const refusalsDefault = 100
 
 /**
- * Follows other registries into an open one: brings in what they publish, verified, and keeps what is here serving
- * whatever becomes of them. Close it before the registry.
+ * Creates the mirror of an open registry: it syncs and verifies skills of upstream registries, and serves them when the
+ * upstreams are unavailable. Close the mirror before the registry.
  *
  * @example
  * const mirror = createMirror(registry)
@@ -77,7 +76,8 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
     given: SyncOptions = {},
     isWanted?: (upstream: Upstream) => boolean,
   ): Promise<SyncReport> {
-    // What this node does not ask is no failure of the upstream, and none is kept with it.
+    // Refuse before the run starts: offline mode of this node is not a failure of the upstream, so no error is stored
+    // for it.
     if (parts.mode === 'offline') requireNetwork(await getUpstream(read, name), parts)
     return reading.without(name, () => begin(name, given, { within: parts, engine: runEngine, isWanted }))
   }
@@ -87,7 +87,8 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
     given: SyncOptions,
     { within, ...order }: { within: MirrorParts } & Pick<SyncOrder, 'engine' | 'isWanted'>,
   ): Promise<SyncReport> {
-    if (running.has(name)) throw new RegistryError('conflict', `A sync of '${name}' is running already.`)
+    if (running.has(name))
+      throw new RegistryError('conflict', `A sync of '${name}' is already running. Wait until it ends.`)
     if (closing.signal.aborted) throw new RegistryError('shutting_down', 'The mirror is closing.')
     const work = runSync(within, {
       name,
@@ -112,15 +113,15 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
     }
   }
 
-  /** Another node may have it or have had it, or it may have been removed since: then there is nothing to do. */
+  /** Does nothing if another node is syncing or has just synced the upstream, or if the upstream was removed. */
   async function syncOnSchedule(upstream: Upstream): Promise<void> {
     const { name } = upstream
     if (running.has(name) || isOutOfReach(upstream, parts)) return
     try {
       await sync(name, {}, (current) => (toNextAt(current, context.clock.now()) ?? Infinity) <= context.clock.now())
     } catch (error) {
-      const isNothing = error instanceof RegistryError && ['conflict', 'offline', 'shutting_down'].includes(error.code)
-      if (!isNothing) parts.onError(error)
+      const isExpected = error instanceof RegistryError && ['conflict', 'offline', 'shutting_down'].includes(error.code)
+      if (!isExpected) parts.onError(error)
     }
   }
 
@@ -146,7 +147,7 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
     async change(name, given) {
       await reading.without(name, async () => {
         if (running.has(name))
-          throw new RegistryError('conflict', `A sync of '${name}' is running; wait until it ends.`)
+          throw new RegistryError('conflict', `A sync of '${name}' is running. Wait until it ends.`)
         const { apiKey, ...changes } = toChanges(await getUpstream(read, name), given)
         const credential = apiKey === undefined ? undefined : context.secrets.seal(apiKey)
         await writer.write((trx) => changeUpstream(trx, name, { ...changes, credential }))
@@ -161,12 +162,12 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
       const [{ writesWaiting, writesInConflict }] = (await status(name)) as [UpstreamStatus]
       const waiting = writesWaiting + writesInConflict
       if (waiting > 0) {
-        const detail = `${waiting} writes wait for '${name}', and would be lost; deliver or drop them first (\`mirror outbox list\`).`
+        const detail = `${waiting} writes for '${name}' are pending and would be lost. Deliver or drop them first (\`mirror outbox list\`).`
         throw new RegistryError('conflict', detail)
       }
       await reading.without(name, async () => {
         if (running.has(name))
-          throw new RegistryError('conflict', `A sync of '${name}' is running; wait until it ends.`)
+          throw new RegistryError('conflict', `A sync of '${name}' is running. Wait until it ends.`)
         await writer.write((trx) => deleteUpstream(trx, name))
       })
       reading.forget()
@@ -254,6 +255,6 @@ function requireNetwork(upstream: Upstream, parts: Pick<MirrorParts, 'mode'>): v
   if (!isOutOfReach(upstream, parts)) return
   throw new RegistryError(
     'offline',
-    `This node is in offline mode and asks nobody: '${upstream.name}' can be synced with another --network, or come in a bundle.`,
+    `This node is in offline mode and contacts no upstream. Sync '${upstream.name}' with another --network, or import a bundle of it.`,
   )
 }

@@ -1,6 +1,9 @@
 import type { Refusal } from './types.ts'
 
-/** A version of a skill as a source without a log tells it. */
+/**
+ * A release: a version of a skill as read from an upstream without a public log (a registry that implements only the
+ * specification, a discovery index, a git repository or a folder).
+ */
 export interface Release {
   owner: string
   name: string
@@ -21,17 +24,17 @@ export interface Release {
   visibility?: 'public' | 'private'
   skillId?: string
   publisher?: { id: string; username: string }
-  /** As the source says; it is checked. */
+  /** The digest that the source states; the import checks it. */
   digest?: string
 }
 
-/** A skill that came from an upstream, as it is here. */
+/** The stored state of a skill that was imported from an upstream. */
 export interface KnownSkill {
   isPrivate: boolean
-  /** Its source took it out of public sight. */
+  /** Whether its source withdrew it from the public. */
   isWithdrawn: boolean
   deprecated: boolean
-  /** By number. */
+  /** Versions by number. */
   versions: ReadonlyMap<string, KnownVersion>
 }
 
@@ -42,30 +45,30 @@ export interface KnownVersion {
   yanked: boolean
 }
 
-/** What is here already of an upstream, so that a source need not read it again. */
+/** What is already stored of an upstream, so that a source need not read it again. */
 export interface KnownReleases {
-  /** Those of the skills that came from this upstream, by full name. */
+  /** Finds those of the skills that were imported from this upstream, by full name. */
   find(fullNames: readonly string[]): Promise<ReadonlyMap<string, KnownSkill>>
-  /** Those of the subjects (`owner/name` or `owner/name@version`) that were refused not long ago. */
+  /** Finds those of the subjects (`owner/name` or `owner/name@version`) that were refused recently. */
   findRefused(subjects: readonly string[]): Promise<ReadonlySet<string>>
-  /** Those of the owners whose namespace a user of this node has. */
+  /** Finds those of the owners whose namespace belongs to a user of this node. */
   findClaimed(owners: readonly string[]): Promise<ReadonlySet<string>>
 }
 
-/** Where a registry without a log is read. */
+/** Reads the skills of an upstream without a log. */
 export interface SnapshotSource {
   list(
     cursor: unknown,
     known: KnownReleases,
   ): AsyncIterable<{
     releases: Release[]
-    /** Where to go on once these are stored. */
+    /** Where the next run continues after these releases were stored. */
     cursor: unknown
-    /** What could not be read, and how many skills are here as they are there. */
+    /** Skills that could not be read, and the number of skills that are unchanged. */
     refused?: Refusal[]
     unchanged?: number
     estimate?: { left: number; secondsLeft: number }
   }>
-  /** How many requests went out so far. */
+  /** Number of requests sent so far. */
   readonly requests: number
 }

@@ -3,27 +3,29 @@ import { RegistryError } from '@skillstead/protocol'
 import { SyncAlarm, acceptAlarm, raiseAlarm, replacesKeys, toAcceptedKeys, toPausedError } from './alarms.ts'
 import { requireVerifierKey } from './settings.ts'
 import { takeLease, toConflict, type Lease } from './lease.ts'
-import { Tally, requireGoing, updateOwn, type MirrorParts, type Run } from './run.ts'
+import { Tally, requireActive, updateOwn, type MirrorParts, type Run } from './run.ts'
 import { getUpstream, type StoredReport } from './store/upstreams.ts'
 import type { Alarm, SyncOptions, SyncReport, Upstream } from './types.ts'
 
 export interface SyncOrder {
   readonly name: string
   readonly options: SyncOptions
-  /** The verifier keys that a bundle is accepted with, in place of the single `key` of the options. */
+  /** The verifier keys to accept a bundle with, in place of the single `key` of the options. */
   readonly keys?: readonly string[] | undefined
-  /** Ends the run. */
+  /** Aborting this signal ends the run. */
   readonly signal: AbortSignal
-  /** Syncs, in whatever way is right for the upstream. */
+  /** Syncs the upstream in the way of its kind. */
   engine(run: Run): Promise<void>
   onAlarm(alarm: Alarm): void
-  /** Whether the upstream, as it is once this run has it, is still to be synced: another node may just have done it. */
+  /**
+   * Whether the upstream still needs a sync, checked once this run has the lease: another node may just have synced it.
+   */
   readonly isWanted?: ((upstream: Upstream) => boolean) | undefined
 }
 
 /**
- * One sync from its lease to its report: both are stored whatever becomes of it. Throws `not_found`, `conflict` for an
- * upstream that another run has or that is paused, and what the engine throws.
+ * Runs one sync: takes the lease, lets the engine import, and stores the report or the error. Throws `not_found`,
+ * `conflict` if another run syncs the upstream or it is paused, and what the engine throws.
  */
 export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<SyncReport> {
   const { context } = parts
@@ -33,14 +35,14 @@ export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<Syn
     allowRemovals: order.options.allowRemovals || order.options.accept === 'mass_removal',
   }
   await getUpstream(context.database.read, name)
-  const asked = AbortSignal.any([order.signal, ...(options.signal ? [options.signal] : [])])
-  const lease = await takeLease(context, name, asked).catch((error: unknown) => {
-    requireGoing({ signal: asked, upstream: { name } })
+  const callerSignal = AbortSignal.any([order.signal, ...(options.signal ? [options.signal] : [])])
+  const lease = await takeLease(context, name, callerSignal).catch((error: unknown) => {
+    requireActive({ signal: callerSignal, upstream: { name } })
     throw error
   })
-  const ending = AbortSignal.any([asked, lease.lost])
+  const ending = AbortSignal.any([callerSignal, lease.lost])
   const startedMs = performance.now()
-  const upstream = await getUpstream(context.database.read, name).catch(giveBack(lease))
+  const upstream = await getUpstream(context.database.read, name).catch(releaseAndRethrow(lease))
   if (order.isWanted?.(upstream) === false) {
     await lease.release()
     throw toConflict(name)
@@ -61,7 +63,7 @@ export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<Syn
     const begun = { ...run, ...(await prepare(run, order.keys)) }
     await order.engine(begun)
   } catch (error) {
-    problem = await settle(run, error, order)
+    problem = await handleError(run, error, order)
   } finally {
     await http.close()
   }
@@ -71,7 +73,7 @@ export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<Syn
   return report
 }
 
-/** Looks whether it may go on, and from where. */
+/** Checks whether the sync may continue after a pause, and resets what the accepted pause requires. */
 async function prepare(run: Run, bundleKeys: SyncOrder['keys']): Promise<Pick<Run, 'upstream' | 'replacesKeys'>> {
   const { parts, upstream, options } = run
   const { read, writer } = parts.context.database
@@ -92,7 +94,10 @@ async function prepare(run: Run, bundleKeys: SyncOrder['keys']): Promise<Pick<Ru
   return { upstream: { ...begun, keys: [...keys], settings }, replacesKeys: true }
 }
 
-/** A key that would do nothing must not seem to be pinned. Throws `invalid_request`. */
+/**
+ * Rejects a key that would have no effect, so that the operator does not believe it was pinned. Throws
+ * `invalid_request`.
+ */
 function requireKeyAlarm({ name, alarm }: Upstream, key: string): void {
   requireVerifierKey(key)
   if (alarm && replacesKeys(alarm.code)) return
@@ -100,15 +105,18 @@ function requireKeyAlarm({ name, alarm }: Upstream, key: string): void {
   throw new RegistryError('invalid_request', detail)
 }
 
-/** What is told of an error: an alarm is kept, and an end that was asked for is no failure of the upstream. */
-async function settle(run: Run, error: unknown, { onAlarm }: SyncOrder): Promise<unknown> {
+/**
+ * Converts an error of the engine to the one that the caller gets: a pause is stored, and an abort by the caller is not
+ * a failure of the upstream.
+ */
+async function handleError(run: Run, error: unknown, { onAlarm }: SyncOrder): Promise<unknown> {
   try {
     if (error instanceof SyncAlarm) {
       const alarm = await raiseAlarm(run, error)
       onAlarm(alarm)
       return toPausedError(run.upstream, alarm)
     }
-    requireGoing(run)
+    requireActive(run)
     return toRegistryError(error)
   } catch (other) {
     return toRegistryError(other)
@@ -138,17 +146,19 @@ function toStored({ parts, upstream, tally }: Run, report: SyncReport, problem: 
   const stored: StoredReport = { last: problem === undefined ? report : upstream.report, error }
   return {
     report: JSON.stringify(stored),
-    // What readers cause puts off no run of the schedule, which brings more.
+    // A run for a single read does not postpone the scheduled sync, which imports more.
     ...(tally.extent === 'all' && { tried_at: now }),
     ...(tally.extent !== 'some' && problem === undefined && { synced_at: now }),
   }
 }
 
 function toMessage(problem: unknown): string {
-  return problem instanceof RegistryError ? problem.message : 'Something went wrong on this side; the log has more.'
+  return problem instanceof RegistryError
+    ? problem.message
+    : 'The sync failed with an internal error. The log of this node has the details.'
 }
 
-function giveBack(lease: Lease) {
+function releaseAndRethrow(lease: Lease) {
   return async (error: unknown): Promise<never> => {
     await lease.release()
     throw error

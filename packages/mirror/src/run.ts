@@ -14,42 +14,42 @@ export interface MirrorContext extends CatalogueContext {
   readonly secrets: Secrets
 }
 
-/** What all upstreams of a mirror share. */
+/** The parts that all syncs of a mirror share. */
 export interface MirrorParts {
   readonly context: MirrorContext
   readonly mode: NetworkMode
-  /** Full or short names, `*` as wildcard, that are never asked upstream and never come from there. */
+  /** Names that are never requested or imported from upstreams: full or short; `*` matches any characters. */
   readonly privateNames: readonly string[]
   /**
-   * The way to an upstream, through the bounds and the politeness of the mirror; to be closed. `waitMs` is for each answer
-   * where somebody waits: nothing is tried again then.
+   * Opens the HTTP client of an upstream, with the mirror's limits and rate control; the caller closes it. `waitMs`:
+   * timeout of each response while a caller waits; failed requests are not retried then.
    */
   openFetch(upstream: Upstream, signal?: AbortSignal, waitMs?: number): UpstreamFetch
-  /** The API key to read an upstream with, opened. */
+  /** The decrypted API key for reading an upstream. */
   readCredential(upstream: Upstream): string | undefined
   readonly onError: (error: unknown) => void
 }
 
-/** One sync while it runs. */
+/** One sync of one upstream, while it runs. */
 export interface Run {
   readonly parts: MirrorParts
-  /** As it was when the run began. */
+  /** The upstream's row at the start of the run. */
   readonly upstream: Upstream
   readonly options: SyncOptions
-  /** Ends the run: the caller, the mirror that closes, or a lease that was lost. */
+  /** Aborted when the caller cancels, the mirror closes, or the lease is lost. */
   readonly signal: AbortSignal
   readonly lease: Lease
-  /** The way to it; opens nothing until it is asked. */
+  /** The upstream's HTTP client. It opens no socket before the first request. */
   readonly http: UpstreamFetch
   readonly tally: Tally
-  /** Whether it runs on keys that replace those stored, and so ends the alarm about them. */
+  /** Whether the run uses keys that replace the stored ones, and so clears a pause about keys. */
   readonly replacesKeys?: boolean
   progress(progress: Omit<SyncProgress, 'upstream'>): void
 }
 
 const refusedShownMax = 100
 
-/** What a run counts; it is changed in place. */
+/** The counters of a run, changed in place. */
 export class Tally {
   applied = 0
   unchanged = 0
@@ -58,13 +58,13 @@ export class Tally {
   bytes = 0
   refusedTotal = 0
   /**
-   * How much of what is followed was asked for. Only `all` is a run as the schedule has it; after `public` it may still be
-   * said how old what is here is, and after `some` of nothing but that.
+   * Which part of the upstream the run covers. Only `all` counts as a scheduled sync. After `public` the mirror still
+   * records how fresh its public skills are; after `some` it does not.
    */
   extent: 'all' | 'public' | 'some' = 'all'
   readonly refused: SyncReport['refused'] = []
 
-  /** What became of one entry or release. */
+  /** Counts the outcome of one entry or release. */
   add(subject: string, outcome: EntryOutcome): void {
     if (outcome.result === 'unchanged') this.unchanged += 1
     else if (outcome.result === 'applied') {
@@ -79,14 +79,14 @@ export class Tally {
   }
 }
 
-/** Whether a name is one that the operator keeps to this node. `name` is full or short. */
+/** Whether the operator reserved a name for this node. `name` is full or short. */
 export function isPrivateName({ privateNames }: Pick<MirrorParts, 'privateNames'>, name: string): boolean {
   return privateNames.some((pattern) => isNameMatch(pattern, name))
 }
 
 /**
- * Changes the row of the upstream, in a transaction of the run. Throws `conflict` where the run no longer has it, or where
- * a condition does not hold, and so undoes the transaction; without changes it only looks for that.
+ * Updates the upstream's row in a transaction of the run. Throws `conflict`, which rolls the transaction back, if the
+ * run lost its lease or a condition does not hold. Without changes it only checks these.
  */
 export async function updateOwn(
   trx: WriteTransaction,
@@ -123,10 +123,13 @@ type OwnColumn =
   | 'alarm'
   | 'settings'
 
-/** What stands in the way of going on: the end of the run, in words. */
-export function requireGoing({ signal, upstream }: Pick<Run, 'signal'> & { upstream: Pick<Upstream, 'name'> }): void {
+/** Throws the reason if the run was ended. */
+export function requireActive({ signal, upstream }: Pick<Run, 'signal'> & { upstream: Pick<Upstream, 'name'> }): void {
   if (!signal.aborted) return
   const reason: unknown = signal.reason
   if (reason instanceof RegistryError) throw reason
-  throw new RegistryError('shutting_down', `The sync of '${upstream.name}' was ended; the next one goes on from here.`)
+  throw new RegistryError(
+    'shutting_down',
+    `The sync of '${upstream.name}' was stopped. The next sync continues from here.`,
+  )
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '@skillstead/core'
 import type { Upstream } from './types.ts'
 
-/** Runs that come round by themselves. */
+/** Starts syncs when they are due. */
 export interface Schedule {
   start(): void
   stop(): void
@@ -9,65 +9,67 @@ export interface Schedule {
 
 interface ScheduleParts {
   readonly clock: Clock
-  /** Every upstream as it is stored now, the highest priority first. */
+  /** Lists all upstreams from the database, the highest priority first. */
   list(): Promise<Upstream[]>
-  /** Syncs one; whatever becomes of it is no concern of the schedule. */
+  /** Syncs one upstream. The schedule ignores the result. */
   sync(upstream: Upstream): Promise<void>
   readonly onError: (error: unknown) => void
 }
 
-/** Another process may add an upstream, or sync one, so that the rows are looked at this often at least. */
-const lookMs = 30_000
-/** One that could not begin, since another node has it, stays due; it is tried again after this. */
+/** Maximum interval between two polls of the table: another process may add an upstream, or sync one. */
+const pollMs = 30_000
+/**
+ * If a sync cannot start because another node is running it, the upstream stays due and is tried again after this time.
+ */
 const pauseMs = 1000
 
-/** When the next run of an upstream is due, in milliseconds since 1970; null where none ever is. */
+/** When the next sync of an upstream is due, in milliseconds since 1970; null if it has no schedule. */
 export function toNextAt({ kind, settings, triedAt, alarm }: Upstream, now: number): number | null {
-  // A bundle is read when somebody brings it.
+  // Bundles are imported by hand.
   if (settings.everySeconds === 0 || kind === 'bundle' || alarm) return null
-  // A clock that was set back would put it off for as long.
+  // If the clock was set back, the last attempt seems to lie in the future. The next sync must not wait for that time.
   return triedAt === null ? now : Math.min(triedAt, now) + settings.everySeconds * 1000
 }
 
 /**
- * Has each upstream synced when it is due. Those that were never synced wait for the ones of higher priority to have had
- * their first run, which decides what a name means; besides that none waits for another, however long that takes.
+ * Syncs each upstream when it is due. An upstream that was never synced waits for the first sync of those with a higher
+ * priority, because the first one to have a name becomes its source. Otherwise no upstream waits for another.
  */
 export function createSchedule({ clock, list, sync, onError }: ScheduleParts): Schedule {
   const running = new Set<string>()
   const endedAt = new Map<string, number>()
-  let looking = Promise.resolve()
+  let polling = Promise.resolve()
   let cancel: (() => void) | undefined
   let isOn = false
 
-  /** One look after the other, so that the newest decides when the next one is. */
-  function lookAgain(): void {
-    looking = looking.then(look)
+  /** Runs one poll after the other, so that the newest poll sets the timer. */
+  function pollAgain(): void {
+    polling = polling.then(poll)
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     if (!isOn) return
-    let untilNextMs = lookMs
+    let untilNextMs = pollMs
     try {
       untilNextMs = beginDue(await list())
     } catch (error) {
       onError(error)
     }
     cancel?.()
-    if (isOn) cancel = clock.setTimer(untilNextMs, lookAgain)
+    if (isOn) cancel = clock.setTimer(untilNextMs, pollAgain)
   }
 
-  /** Answers for how long nothing else is due. What is under way says so at its end. */
+  /** Starts all due syncs. Returns the time until another one is due, in ms; a running sync polls again at its end. */
   function beginDue(upstreams: readonly Upstream[]): number {
     const now = clock.now()
-    let untilDueMs = lookMs
-    let isFirstUnderWay = false
+    let untilDueMs = pollMs
+    let isFirstSyncRunning = false
     for (const upstream of upstreams) {
       const isNew = upstream.syncedAt === null
       const dueAt = toDueAt(upstream, now)
       if (dueAt > now) untilDueMs = Math.min(untilDueMs, dueAt - now)
-      else if (!isNew || !isFirstUnderWay) begin(upstream)
-      isFirstUnderWay ||= isNew && running.has(upstream.name)
+      else if (!isNew || !isFirstSyncRunning) begin(upstream)
+      isFirstSyncRunning ||= isNew && running.has(upstream.name)
     }
     return untilDueMs
   }
@@ -84,7 +86,7 @@ export function createSchedule({ clock, list, sync, onError }: ScheduleParts): S
     const end = () => {
       running.delete(name)
       endedAt.set(name, clock.now())
-      lookAgain()
+      pollAgain()
     }
     void sync(upstream).catch(onError).finally(end)
   }
@@ -93,7 +95,7 @@ export function createSchedule({ clock, list, sync, onError }: ScheduleParts): S
     start() {
       if (isOn) return
       isOn = true
-      lookAgain()
+      pollAgain()
     },
     stop() {
       isOn = false

@@ -4,44 +4,53 @@ import type { MirrorAccounts, MirrorOutbox } from './write-types.ts'
 export type { KnownReleases, KnownSkill, KnownVersion, Release, SnapshotSource } from './release-types.ts'
 
 /**
- * Whether upstreams are asked: whenever it helps, behind what is answered from here (`prefer-local`, as it is unless it
- * is said), or never: `offline` opens no socket.
+ * When the node contacts upstreams: to check each answer (`online`), in the background after it answered from its own
+ * copy (`prefer-local`, the default), or never (`offline`: no socket is opened).
  */
 export type NetworkMode = 'online' | 'prefer-local' | 'offline'
 
-/** How an upstream is spoken to. */
+/**
+ * What an upstream is: a Skillstead node, a registry that implements only the specification, a discovery index, a git
+ * repository, a folder, or a bundle file.
+ */
 export type UpstreamKind = 'node' | 'registry' | 'discovery' | 'git' | 'folder' | 'bundle'
 
-/** What is taken: all that passes the filters, only what was chosen by name, or what somebody asked for. */
+/**
+ * Which skills a mirror imports: all that pass the filters, only those selected by name, or only those that a caller
+ * requested.
+ */
 export type MirrorMode = 'full' | 'selected' | 'pull-through'
 
-/** What is taken of an upstream; a skill must pass every filter that is given, and one value of each list. */
+/**
+ * Which skills of an upstream are imported. A skill must pass every filter that is set, and match one value of each
+ * list.
+ */
 export interface Filters {
   owners?: readonly string[]
-  /** Full or short names; `*` stands for any run of characters. */
+  /** Full or short names; `*` matches any characters. */
   names?: readonly string[]
   keywords?: readonly string[]
   categories?: readonly string[]
   licenses?: readonly string[]
   verified?: boolean
   minSecurityScore?: number
-  /** The bytes of a version's files together. */
+  /** Total size of a version's files in bytes. */
   sizeMax?: number
 }
 
-/** What the operator set for an upstream. */
+/** The operator's settings for an upstream. */
 export interface UpstreamSettings {
   mode: MirrorMode
   filters: Filters
-  /** 0: by hand only. */
+  /** Seconds between scheduled syncs. 0: the upstream is synced only on request. */
   everySeconds: number
-  /** The higher is synced first, and so gets a name that two of them have. */
+  /** Upstreams with a higher priority are synced first, and therefore become the source of a name that several have. */
   priority: number
-  /** How old a signed checkpoint may be before it counts as frozen; 0 for no limit. */
+  /** Maximum age of a signed checkpoint, in seconds; an older one pauses the sync (`freeze`). 0: no limit. */
   maxAgeSeconds: number
-  /** True where the operator gave the key; false where it was taken on first use. */
+  /** Whether the operator configured the key; false: the key was trusted on first use. */
   pinned: boolean
-  /** What `selected` takes: full or short names, `*` as wildcard. */
+  /** The skills that the mode `selected` imports: full or short names; `*` matches any characters. */
   selected: string[]
 }
 
@@ -50,17 +59,20 @@ export type AlarmCode = (typeof alarmCodes)[number]
 
 export interface Alarm {
   code: AlarmCode
-  /** What was seen, and what to do about it. */
+  /** What the mirror found, and what the operator can do. */
   message: string
   /** Milliseconds since 1970. */
   at: number
-  /** The verifier keys that were offered in place of those believed. */
+  /** The verifier keys that the upstream offered in place of the trusted ones. */
   keys?: string[]
-  /** Whether its acceptance must name the key: other keys were offered while the operator accepted an earlier alarm. */
+  /**
+   * Whether the operator must name the key to accept: the upstream offered different keys after the operator had
+   * accepted an earlier pause.
+   */
   needsKey?: boolean
 }
 
-/** Why the newest run failed. */
+/** Why the latest sync failed. */
 export interface LastError {
   code: string
   message: string
@@ -68,19 +80,19 @@ export interface LastError {
   at: number
 }
 
-/** An upstream as it is stored, parsed. */
+/** A row of the table `upstreams`, parsed. */
 export interface Upstream {
   name: string
   kind: UpstreamKind
   location: string
   settings: UpstreamSettings
-  /** The API key to read with, still sealed. */
+  /** The API key for reading the upstream, encrypted. */
   credential: Uint8Array | null
-  /** Whose key that is there, as the upstream said when it was first asked. */
+  /** The owner of that key at the upstream, as the upstream reported at the first request. */
   account: string | null
   logOrigin: string | null
   logEpoch: number | null
-  /** The verifier keys that are believed. */
+  /** The trusted verifier keys. */
   keys: string[]
   staged: number
   frontier: Uint8Array
@@ -89,7 +101,7 @@ export interface Upstream {
   checkpointAt: number | null
   applied: number
   cursor: unknown
-  /** The run that has it. */
+  /** Id of the sync run that holds the lease. */
   lease: string | null
   leaseUntil: number
   triedAt: number | null
@@ -100,7 +112,7 @@ export interface Upstream {
   createdAt: number
 }
 
-/** One entry of a node's feed. */
+/** One entry of a node's public log, as its feed returns it. */
 export type FeedEntry = Output<(typeof endpoints)['getFeed']>['entries'][number]
 
 export interface FeedPage {
@@ -112,19 +124,19 @@ export interface FeedPage {
   checkpoint: string | null
 }
 
-/** Where a log is read: a node, or a bundle. */
+/** Reads the public log of a registry: from a node over HTTP, or from a bundle file. */
 export interface LogSource {
-  /** True of what was written down once, such as a bundle: it may be old, and end before what is here already. */
+  /** Whether the log is a copy, such as a bundle. A copy may be old, and may end before the stored log. */
   readonly isCopy?: boolean
-  /** What comes after `since`. */
+  /** Reads the page of entries after the position `since`. */
   readPage(since: number): Promise<FeedPage>
-  /** Those of the blobs that there are, in any order; whoever asks checks what comes. */
+  /** Reads those of the blobs that the source has, in any order. The caller checks their digests. */
   readBlobs(digests: readonly string[]): AsyncIterable<{ digest: string; bytes: Uint8Array }>
-  /** The verifier keys that it names itself. */
+  /** Reads the verifier keys that the source publishes. */
   readKeys(): Promise<string[]>
-  /** Whether the owner of a skill is verified there; absent where nobody can say. */
+  /** Whether a skill's owner is verified at the source. Absent if the source cannot know, as a bundle. */
   isVerified?(fullName: string): Promise<boolean>
-  /** How many requests went out so far. */
+  /** Number of requests sent so far. */
   readonly requests: number
 }
 
@@ -134,26 +146,29 @@ export interface Refusal {
   detail: string
 }
 
-/** A refusal as it is kept until what was refused comes in. */
+/** A refusal as it is stored until the refused entry or release is imported. */
 export interface StoredRefusal extends Refusal {
   /** Milliseconds since 1970. */
   at: number
 }
 
-/** What one run did. */
+/** The result of one sync. */
 export interface SyncReport {
   upstream: string
-  /** How many changes came in. */
+  /** Number of changes imported. */
   applied: number
   requests: number
-  /** The position reached: of a log its newest entry, of a snapshot the number of releases seen. */
+  /**
+   * The position reached: the number of the newest log entry or, for an upstream without a log, the number of releases
+   * read.
+   */
   head: number
   unchanged: number
-  /** The first hundred. */
+  /** The first 100 refusals. */
   refused: Refusal[]
   refusedTotal: number
   removed: number
-  /** What was transferred of content. */
+  /** Bytes of content transferred. */
   bytes: number
   durationMs: number
 }
@@ -162,62 +177,68 @@ export interface SyncProgress {
   upstream: string
   phase: 'staging' | 'applying' | 'listing'
   done: number
-  /** Undefined where nobody knows. */
+  /** Undefined if the total is unknown. */
   total?: number
   secondsLeft?: number
 }
 
 export interface SyncOptions {
-  /** From the beginning again: what is there is compared, and what lacks comes in. */
+  /** Sync from the beginning: compare everything with what is stored, and import what is missing. */
   full?: boolean
-  /** Goes on with a run that hides more skills than one in a hundred. */
+  /** Continue although the sync hides more than one in a hundred skills. */
   allowRemovals?: boolean
-  /** The alarm that the operator has looked into, and goes on from. */
+  /** The pause reason that the operator has checked; the sync continues from it. */
   accept?: AlarmCode
-  /** The verifier key to believe and to pin, with an alarm about keys. */
+  /** The verifier key to trust and pin, with a pause reason about keys. */
   key?: string
   onProgress?(progress: SyncProgress): void
   signal?: AbortSignal
 }
 
 export interface AddOptions extends Partial<Omit<UpstreamSettings, 'pinned'>> {
-  /** Found out from the location unless it is said. */
+  /** Default: detected from the location. */
   kind?: UpstreamKind
-  /** A verifier key to pin: no other is believed. */
+  /** A verifier key to pin: no other key is trusted. */
   key?: string
-  /** Verifier keys that it named itself, as `findUpstream` read them: believed from the first sync on, and not pinned. */
+  /**
+   * Verifier keys that the upstream published, as `findUpstream` read them: trusted from the first sync on, and not
+   * pinned.
+   */
   keysSeen?: readonly string[]
-  /** The API key to read with; it is stored encrypted. */
+  /** The API key for reading the upstream; it is stored encrypted. */
   apiKey?: string
 }
 
-/** What can be changed of an upstream. `filters` stands for all filters. */
+/** The settings of an upstream that can be changed. `filters` replaces all filters. */
 export interface ChangeOptions extends Omit<AddOptions, 'kind' | 'keysSeen'> {
-  /** Where it is now. */
+  /** The new location. */
   location?: string
 }
 
-/** How an upstream stands, for the operator. */
+/** The state of an upstream, for the operator. */
 export interface UpstreamStatus {
   name: string
   kind: UpstreamKind
   location: string
   settings: UpstreamSettings
-  /** Whether an API key to read with is kept, and whose it is there, once it said. */
+  /** Whether an API key for reading is stored, and its owner at the upstream once the upstream reported it. */
   hasApiKey: boolean
   account: string | null
   state: 'new' | 'current' | 'behind' | 'syncing' | 'stopped'
   alarm: Alarm | null
-  /** The log's name and epoch; null for what has no log. */
+  /** The log's name and epoch; null for an upstream without a log. */
   logOrigin: string | null
   logEpoch: number | null
   keys: string[]
   staged: number
   verified: number
   applied: number
-  /** Milliseconds since 1970: when the upstream signed its newest checkpoint; null where it does not say. */
+  /** When the upstream signed its newest checkpoint, in milliseconds since 1970; null if the checkpoint has no time. */
   checkpointAt: number | null
-  /** False where the upstream gives no signed time: a freeze cannot be seen then. */
+  /**
+   * Whether an old checkpoint pauses the sync. False if checkpoints have no time: the mirror cannot detect a freeze
+   * then.
+   */
   freezeChecked: boolean
   triedAt: number | null
   syncedAt: number | null
@@ -225,57 +246,64 @@ export interface UpstreamStatus {
   refused: number
   writesWaiting: number
   writesInConflict: number
-  /** The next scheduled run; null when it runs by hand only. */
+  /** The next scheduled sync; null if the upstream is synced only on request. */
   nextAt: number | null
-  /** Of a reading of a registry without a log that is not at its end: how many skills and seconds were left, and when. */
+  /**
+   * Set while a registry without a log is only partly read: the skills and seconds that were left, and when that was
+   * estimated.
+   */
   estimate: { left: number; secondsLeft: number; at: number } | null
   lastReport: SyncReport | null
   lastError: LastError | null
 }
 
 export interface MirrorOptions {
-  /** `prefer-local` unless it is said. The registry's own way out is closed by its `outgoing.offline`. */
+  /** Default: `prefer-local`. The registry's own outgoing requests are controlled by its option `outgoing.offline`. */
   mode?: NetworkMode
-  /** Names that are never asked upstream: full or short, `*` as wildcard. */
+  /** Names that are never requested from upstreams: full or short; `*` matches any characters. */
   privateNames?: string[]
-  /** The `fetch` under each upstream's own; for tests. */
+  /** The underlying `fetch` of all upstream requests. Replaced in tests. */
   fetch?: typeof fetch
-  /** Certificates to trust besides the system's, PEM. */
+  /** Additional trusted certificates, PEM. */
   ca?: string[]
-  /** Waits out what an upstream asks for; for tests. */
+  /** Waits when an upstream asks the mirror to slow down. Replaced in tests. */
   sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** Told of what goes wrong behind the caller's back. */
+  /** Called with errors of background work. */
   onError?: (error: unknown) => void
-  /** Told of each alarm as it is raised. */
+  /** Called each time the sync of an upstream pauses, with the reason. */
   onAlarm?: (upstream: string, alarm: Alarm) => void
-  /** Told of each sync that came to its end, also of those by schedule. */
+  /** Called with the report of each completed sync, scheduled ones included. */
   onReport?: (report: SyncReport) => void
 }
 
-/** Follows other registries into this one. */
+/** A mirror: it syncs skills from upstream registries into this registry. */
 export interface Mirror {
-  /** Throws `name_taken`, `invalid_request`. Nothing is read until the first sync. */
+  /** Adds an upstream. Nothing is read until its first sync. Throws `name_taken`, `invalid_request`. */
   add(name: string, location: string, options?: AddOptions): Promise<UpstreamStatus>
   list(): Promise<UpstreamStatus[]>
-  /** Of one upstream, or of all. Throws `not_found`. */
+  /** Returns the state of one upstream, or of all. Throws `not_found`. */
   status(name?: string): Promise<UpstreamStatus[]>
-  /** Throws `offline`, `upstream_failed`, `upstream_timeout`, `conflict` (another run has it, or it is paused). */
+  /**
+   * Syncs an upstream. Throws `offline`, `upstream_failed`, `upstream_timeout`, and `conflict` if another run syncs it
+   * or it is paused.
+   */
   sync(name: string, options?: SyncOptions): Promise<SyncReport>
-  /** What did not come in of an upstream and why, the newest first; 100 unless it is said. Throws `not_found`. */
+  /** Lists what was not imported from an upstream and why, newest first. Default limit: 100. Throws `not_found`. */
   refusals(name: string, limit?: number): Promise<StoredRefusal[]>
   /**
-   * Changes what was set for an upstream; what is not given stays. Wider filters bring what was passed over with the next
-   * `full` sync, narrower ones take nothing away. Throws `not_found`, `invalid_request`, `conflict` while a sync runs.
+   * Changes an upstream's settings; omitted settings stay. After the filters become wider, the next `full` sync imports
+   * what was skipped; narrower filters remove nothing. Throws `not_found`, `invalid_request`, and `conflict` while a
+   * sync runs.
    */
   change(name: string, options: ChangeOptions): Promise<UpstreamStatus>
-  /** Forgets the upstream; what came from it stays. Throws `conflict` while writes wait for it. */
+  /** Removes the upstream; its skills stay. Throws `conflict` while writes for it are pending. */
   remove(name: string): Promise<void>
-  /** Begins the schedules. */
+  /** Starts the scheduled syncs. */
   start(): void
-  /** Ends what is running. The registry stays open. */
+  /** Stops running syncs. The registry stays open. */
   close(): Promise<void>
   readonly mode: NetworkMode
-  /** What was written here for upstreams. */
+  /** Local changes that are also sent to upstreams. */
   readonly outbox: MirrorOutbox
   readonly accounts: MirrorAccounts
 }

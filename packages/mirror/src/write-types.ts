@@ -63,7 +63,7 @@ export interface MirrorOutbox {
    */
   rename(id: string, newName: string): Promise<void>
   /**
-   * Sends pending writes now, in a process that runs no outbox jobs. Writes that fail stay pending. Throws `offline`.
+   * Sends pending writes now, for a process that runs no outbox jobs. Writes that fail stay pending. Throws `offline`.
    */
   deliver(upstream?: string): Promise<{ delivered: number; waiting: number; inConflict: number }>
 }

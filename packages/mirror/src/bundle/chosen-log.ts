@@ -11,16 +11,16 @@ import { readUpstreamFrontier, readUpstreamTexts } from '../store/upstream-log.t
 import { getUpstream } from '../store/upstreams.ts'
 import type { BundleHeader } from './format.ts'
 
-/** The log that a bundle is made of: this node's own, or what is here of an upstream's. */
+/** The log that a bundle contains: this node's own, or the stored copy of an upstream's. */
 export interface ChosenLog extends Pick<BundleHeader, 'origin' | 'epoch' | 'until' | 'checkpoint' | 'keys' | 'maker'> {
-  /** How errors call it. */
+  /** The name for error messages. */
   readonly name: string
   readFrontier(size: number): Promise<Buffer[]>
-  /** The entries after one number, up to `until`, some at a time. */
+  /** Reads the entries after a number up to `until`, in batches. */
   readTexts(after: number): AsyncIterable<readonly LogText[]>
 }
 
-/** All of the log that this is of is there for good: whatever is added meanwhile is for the next bundle. */
+/** The node's own log up to its newest checkpoint. Entries added later belong to the next bundle. */
 export async function readOwnLog(context: MirrorContext): Promise<ChosenLog> {
   const { treeSize: until, text: checkpoint } = await readSignedCheckpoint(context)
   return {
@@ -36,23 +36,24 @@ export async function readOwnLog(context: MirrorContext): Promise<ChosenLog> {
 }
 
 /**
- * The log of an upstream with the checkpoint that the upstream signed: whoever gets it needs to believe the upstream's key
- * alone. Throws `not_found`; `invalid_request` where it has no log, `conflict` where not all of it is in place.
+ * The stored log of an upstream with its signed checkpoint: readers of the bundle need only the upstream's key. Throws
+ * `not_found`, `invalid_request` for an upstream without a log, and `conflict` if not all verified entries are
+ * imported.
  */
 export async function readUpstreamLog(context: MirrorContext, name: string): Promise<ChosenLog> {
   const { read } = context.database
   const upstream = await getUpstream(read, name)
   const { kind, logOrigin, logEpoch, checkpoint, keys, verified, applied } = upstream
   if (kind !== 'node' && kind !== 'bundle') {
-    const detail = `'${name}' is of the kind ${kind}, which signs no log. Without --upstream the bundle is of this node, with all that came in.`
+    const detail = `Upstreams of kind ${kind}, such as '${name}', have no signed log. Create the bundle without --upstream: it contains this node's log with all mirrored skills.`
     throw new RegistryError('invalid_request', detail)
   }
   const command = kind === 'bundle' ? `bundle import FILE --name ${name}` : `mirror sync ${name}`
   if (checkpoint === null || logOrigin === null || logEpoch === null) {
-    throw new RegistryError('conflict', `Nothing of '${name}' is here yet: run \`skillstead ${command}\` first.`)
+    throw new RegistryError('conflict', `'${name}' was never synced. Run \`skillstead ${command}\` first.`)
   }
   if (applied < verified) {
-    const detail = `Of the ${verified} entries of '${name}' only ${applied} are in place: run \`skillstead ${command}\` first.`
+    const detail = `Only ${applied} of the ${verified} entries of '${name}' are imported. Run \`skillstead ${command}\` first.`
     throw new RegistryError('conflict', detail)
   }
   return {

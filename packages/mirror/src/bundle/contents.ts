@@ -14,20 +14,20 @@ import { explainFiltered, hasFilters, type Filtered } from '../filters.ts'
 import type { FeedEntry, Filters } from '../types.ts'
 import { createNeeds, type Needs } from './needs.ts'
 
-/** What goes into a bundle beside the log, found before the first byte of it is written. */
+/** The content of a bundle in addition to the log, found before the first byte is written. */
 export interface BundleContents {
-  /** How long each piece of content is, by its digest, in the order of {@link createNeeds}. */
+  /** The size of each blob by digest, in the order of {@link createNeeds}. */
   readonly sizes: ReadonlyMap<string, number>
-  /** Lists of files that their entries have no room for, by the digest of the version. */
+  /** File lists that are too long for their entries, by the digest of the version. */
   readonly lists: ReadonlyMap<string, Buffer>
-  /** Entries of versions, and how many of these have all of their content here. */
+  /** Number of version entries, and how many of them have all their content in the bundle. */
   readonly versions: number
   readonly complete: number
-  /** Of the content together. */
+  /** Total size of the content in bytes. */
   readonly bytes: number
 }
 
-/** The content of the versions that the entries tell of, that everyone may read now and that pass the filters. */
+/** Finds the content of the versions in the log that are public now and pass the filters. */
 export async function findContents(
   context: MirrorContext,
   { texts, filters }: { texts: AsyncIterable<readonly LogText[]>; filters: Filters },
@@ -49,10 +49,10 @@ export async function findContents(
       .map(({ entry }) => parseForeignJson(entry) as FeedEntry)
     versions += written.length
     for (const entry of written) needs.add(entry)
-    const told = written.flatMap(toTold)
-    const found = await findVersions(context, told)
-    for (const one of told) {
-      // Under another id a skill is here which the upstream lost, and has again.
+    const listed = written.flatMap(toListed)
+    const found = await findVersions(context, listed)
+    for (const one of listed) {
+      // Also by full name: a skill that the upstream lost and published again has another id there.
       const version = found.get(toKey(one.skillId, one)) ?? found.get(toKey(`${one.owner}/${one.name}`, one))
       if (!version || (hasFilters(filters) && isFiltered(filters, one, version))) continue
       const { files, list } = await readFiles(context, one, version)
@@ -68,29 +68,30 @@ export async function findContents(
   return { sizes: await toOrdered(context, { sizes, lists, needs }), lists, versions, complete, bytes }
 }
 
-/** In the order of the bundle. */
+/** Sorts the blobs into the order of the bundle. */
 async function toOrdered(
   context: MirrorContext,
   { sizes, lists, needs }: { sizes: ReadonlyMap<string, number>; lists: ReadonlyMap<string, Buffer>; needs: Needs },
 ): Promise<Map<string, number>> {
   for (const [digest, list] of lists) needs.readList(digest, list)
-  // A file can be the list of another version, whose own content is not in the bundle: readers take it for a list.
+  // A file can have the same bytes as the file list of another version whose content is not in the bundle. Readers then
+  // treat it as a list, so its files determine the order too.
   const others = [...sizes.keys()].filter((digest) => needs.isList(digest) && !lists.has(digest))
   const contents = others.length === 0 ? [] : await readContents(context, others)
   for (const [digest, bytes] of contents) needs.readList(digest, bytes)
   return new Map([...sizes].toSorted(([a], [b]) => needs.placeOf(a)! - needs.placeOf(b)!))
 }
 
-/** What a bundle looks at in the entry of a version. */
-interface Told extends Filtered {
+/** The fields of a version's entry that a bundle needs. */
+interface ListedVersion extends Filtered {
   readonly entry: FeedEntry
   readonly digest: string
   readonly skillId: string
   readonly version: string
 }
 
-/** None of an entry that an upstream made up: nothing came in by it. */
-function toTold(entry: FeedEntry): Told[] {
+/** Empty for a malformed entry of an upstream: nothing was imported from it. */
+function toListed(entry: FeedEntry): ListedVersion[] {
   const one = parseEntry(entry)
   if (typeof one !== 'object' || one.type !== 'version') return []
   const { skill, owner, version, keywords, category, license } = one.data
@@ -101,8 +102,11 @@ function toTold(entry: FeedEntry): Told[] {
   ]
 }
 
-async function findVersions(context: MirrorContext, told: readonly Told[]): Promise<Map<string, PublicVersion>> {
-  const digests = [...new Set(told.map(({ digest }) => digest))]
+async function findVersions(
+  context: MirrorContext,
+  listed: readonly ListedVersion[],
+): Promise<Map<string, PublicVersion>> {
+  const digests = [...new Set(listed.map(({ digest }) => digest))]
   const found = await findPublicVersions(context, digests)
   return new Map(
     found.flatMap((version) => [version.skillId, version.fullName].map((skill) => [toKey(skill, version), version])),
@@ -114,33 +118,33 @@ function toKey(skill: string, { version, digest }: { version: string; digest: st
 }
 
 /**
- * The files of a version, and their list where the entry has no room for it. An upstream may have written an entry about
- * what is here with other files than these, to be handed content that is nobody's to read: of that there are none.
+ * The files of a version, and their list if it is too long for the entry. Empty if the entry's digest does not match
+ * the stored files: a false entry of an upstream must not make the bundle contain private files.
  */
 async function readFiles(
   context: MirrorContext,
-  { entry, digest }: Told,
+  { entry, digest }: ListedVersion,
   { id }: PublicVersion,
 ): Promise<{ files?: readonly ManifestFile[]; list?: Buffer }> {
-  const said = readEntryFiles(entry, new Map())
-  if ('problem' in said) return {}
-  const files = 'files' in said ? said.files : await readVersionFiles(context, id)
+  const declared = readEntryFiles(entry, new Map())
+  if ('problem' in declared) return {}
+  const files = 'files' in declared ? declared.files : await readVersionFiles(context, id)
   const list = Buffer.from(toManifest(files))
   if (toDigest(list) !== digest) return {}
-  return 'files' in said ? { files } : { files, list }
+  return 'files' in declared ? { files } : { files, list }
 }
 
-function isFiltered(filters: Filters, told: Told, { securityScore, isVerified }: PublicVersion): boolean {
+function isFiltered(filters: Filters, listed: ListedVersion, { securityScore, isVerified }: PublicVersion): boolean {
   if (filters.verified && !isVerified) return true
   if (filters.minSecurityScore !== undefined && (securityScore ?? 0) < filters.minSecurityScore) return true
-  return explainFiltered(filters, told) !== undefined
+  return explainFiltered(filters, listed) !== undefined
 }
 
-/** How much content is read at a time. */
+/** Maximum content of one read. */
 const batchBytesMax = 4 * 1024 * 1024
 const batchMax = 250
 
-/** The content in its order, with no more of it in memory than a batch. */
+/** Reads the content in order, with at most one batch in memory. */
 export async function* readInOrder(
   context: MirrorContext,
   { sizes, lists }: BundleContents,
@@ -149,7 +153,7 @@ export async function* readInOrder(
     const contents = await readContents(context, digests)
     for (const digest of digests) {
       const bytes = lists.get(digest) ?? contents.get(digest)
-      if (!bytes) throw new Error(`The storage lacks the blob ${digest}.`)
+      if (!bytes) throw new Error(`The blob ${digest} is missing from the storage.`)
       yield { digest, bytes }
     }
   }

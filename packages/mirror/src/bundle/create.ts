@@ -24,38 +24,41 @@ import { writeWhole } from './write-whole.ts'
 import { openCompressor } from './zstd.ts'
 
 export interface CreateBundleOptions {
-  /** The position of the mirror that it is for: entries after this one. 0, everything, unless it is said. */
+  /** The bundle contains the entries after this position, which the receiving mirror has. Default: 0, everything. */
   readonly since?: number
   /**
-   * An upstream whose log it is of, with the checkpoint that the upstream signed, instead of this node's own: whoever
-   * gets it proves all of it with the upstream's key. The mirror signs what else is in the header.
+   * Bundle the stored log of this upstream, with the upstream's signed checkpoint, instead of this node's own log.
+   * Readers verify it with the upstream's key; this mirror signs the rest of the header.
    */
   readonly upstream?: string
-  /** What content goes in; the log always goes in whole, or nobody could verify it. */
+  /**
+   * Only content that passes the filters is included. The log is always complete, since it could not be verified
+   * otherwise.
+   */
   readonly filters?: Filters
-  /** Whether a file of that name is replaced. */
+  /** Replace an existing file. */
   readonly overwrite?: boolean
-  /** Told how far it is, in pieces of content. */
+  /** Called with the progress, counted in blobs. */
   onProgress?(progress: { done: number; total: number }): void
   readonly signal?: AbortSignal
 }
 
-/** A bundle that was made. */
+/** The result of creating a bundle. */
 export interface CreatedBundle {
   readonly file: string
   readonly header: BundleHeader
-  /** Of the file. */
+  /** Size of the file in bytes. */
   readonly size: number
-  /** Of the file, `sha256:` and hexadecimal, to compare where it arrives. */
+  /** Digest of the file, `sha256:` and hexadecimal, to compare after copying it. */
   readonly digest: string
   readonly durationMs: number
 }
 
 /**
- * Writes a log, from a position to its end, and the content that it tells of into one file. It reads one state of the log
- * while the node goes on, holds a few megabytes of it at a time, and leaves no file behind unless it is whole. Throws
- * `invalid_request` for a position that the log has not reached, `conflict` for a file that is there, and for an upstream
- * of which not all is in place.
+ * Creates a bundle: one signed file with the entries of a log after a position, and the content of their versions.
+ * Reads one consistent state of the log while the node keeps running, uses a few megabytes of memory, and leaves no
+ * incomplete file. Throws `invalid_request` for a position beyond the end of the log, and `conflict` if the file exists
+ * or the upstream is not completely imported.
  *
  * @example
  * await createBundle(registry, '/media/stick/skills.bundle', { since: 120 })
@@ -70,7 +73,7 @@ export async function createBundle(
   const { since = 0, filters = {}, upstream } = options
   const log = upstream === undefined ? await readOwnLog(context) : await readUpstreamLog(context, upstream)
   if (since > log.until) {
-    const detail = `The log of ${log.name} has ${log.until} entries, and so none after ${since}.`
+    const detail = `The log of ${log.name} has only ${log.until} entries, so there are none after ${since}.`
     throw new RegistryError('invalid_request', detail)
   }
   const contents = await findContents(context, { texts: log.readTexts(since), filters })
@@ -167,9 +170,9 @@ async function* toLogParts(
       size += line.length
     }
   }
-  // A run may have put another log of the upstream in its place meanwhile, and a disk may lose what it was given.
+  // A sync may have replaced the upstream's log in the meantime, or the disk may be damaged.
   if (toRoot(tree).toString('base64') !== log.checkpoint.split('\n')[2]) {
-    const detail = `The ${until} entries of ${log.name} are not those that were signed: they changed meanwhile, or the database is damaged. Make the bundle again.`
+    const detail = `The ${until} entries of ${log.name} do not match the signed checkpoint: they changed during the export, or the database is damaged. Create the bundle again.`
     throw new RegistryError('conflict', detail)
   }
   if (lines.length > 0) yield { first, bytes: Buffer.concat(lines) }
@@ -177,7 +180,7 @@ async function* toLogParts(
 
 const chunkBytesMin = 512 * 1024
 
-/** The compressor works in a thread: it is given much at a time, and the event loop back each time. */
+/** The compressor runs in a worker thread. Write large chunks, and let other events run after each. */
 async function* gather(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let gathered: Uint8Array[] = []
   let size = 0

@@ -3,25 +3,25 @@ import canonicalize from 'canonicalize'
 import * as v from 'valibot'
 import type { Filters } from '../types.ts'
 
-/** What the first field of every bundle says. */
+/** The value of the header field `format`. */
 export const bundleFormat = 'skillstead-bundle'
-/** Readers refuse any other: a later program may write what this one would not understand. */
+/** Readers reject other versions, which they may not understand. */
 export const bundleVersion = 1
 
-/** The names of what is in a bundle, in this order; `log/` and `blobs/` stand for any number of parts. */
+/** The names of a bundle's parts, in this order. `log/` and `blobs/` contain any number of parts. */
 export const headerName = 'bundle.json'
 export const signatureName = 'bundle.sig'
 export const logFolder = 'log/'
 export const blobFolder = 'blobs/'
 
-/** The bounds of what is read; whatever is larger was made by nobody honest. */
+/** Limits for reading. Bundles created by this program stay below them. */
 export const bundleLimits = {
   headerBytesMax: 1024 * 1024,
-  /** Most of them in the lists of the filters. */
+  /** Maximum number of JSON values in the header; most are in the filters' lists. */
   headerValuesMax: 20_000,
-  /** As many lines as a note may have. */
+  /** Enough for all signature lines that a signed note may have. */
   signatureBytesMax: 16 * 1024,
-  /** A part of the log is closed before it would pass this; it has one entry at least. */
+  /** Maximum size of one part of the log. A part has at least one entry. */
   logPartBytesMax: 4 * 1024 * 1024,
   logPartEntriesMax: 1000,
   blobBytesMax: limits.fileBytesMax,
@@ -45,78 +45,85 @@ const FiltersSchema = v.strictObject({
 const Header = v.strictObject({
   format: v.literal(bundleFormat),
   version: v.literal(bundleVersion),
-  /** The name and epoch of the log. */
+  /** Name and epoch of the log. */
   origin: v.pipe(v.string(), v.minLength(1)),
   epoch: Whole,
-  /** The entries in it are those after `since`, up to `until`. */
+  /** The bundle contains the entries after `since` up to `until`. */
   since: Whole,
   until: Whole,
-  /** What the tree of the first `since` entries grows from, base64: with the entries it leads to the checkpoint's root. */
+  /**
+   * The frontier of the first `since` entries, base64: the subtree roots from which the Merkle tree grows to the
+   * checkpoint's root.
+   */
   frontier: v.array(v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/))),
-  /** Of the first `until` entries. */
+  /** The signed checkpoint of the first `until` entries. */
   checkpoint: v.string(),
-  /** The verifier keys that sign at present, to be compared with what is known of the node: none proves itself. */
+  /**
+   * The verifier keys that sign at present. They prove nothing by themselves: compare them with the node's published
+   * keys.
+   */
   keys: Keys,
-  /** The mirror that wrote it, where its own node did not, and that mirror's verifier keys: the header is signed by it. */
+  /** Set if a mirror created the bundle: the name and verifier keys of the mirror, which signed the header. */
   maker: v.optional(v.strictObject({ name: v.pipe(v.string(), v.minLength(1)), keys: Keys })),
-  /** Versions that do not pass them are in the log alone. */
+  /** Versions that do not pass the filters are in the log, but without content. */
   filters: FiltersSchema,
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
   counts: v.strictObject({
     entries: Whole,
-    /** The entries of versions, and how many of these have all of their content here. */
+    /** Number of version entries, and how many of them have all their content in the bundle. */
     versions: Whole,
     complete: Whole,
     blobs: Whole,
-    /** Of the blobs together. */
+    /** Total size of the blobs in bytes. */
     bytes: Whole,
   }),
 })
 
-/** What a bundle says of itself: its first part. */
+/** The header of a bundle: its first part, which describes its contents and is signed. */
 export interface BundleHeader extends Omit<v.InferOutput<typeof Header>, 'filters'> {
   readonly filters: Filters
 }
 
-/** The header as canonical JSON (RFC 8785) in a line: the text that is signed. */
+/** The header as one line of canonical JSON (RFC 8785): the signed text. */
 export function toHeaderText(header: BundleHeader): string {
   return `${canonicalize(header)}\n`
 }
 
-/** Reads the first part of a bundle. Throws `invalid_request`. */
+/** Parses and validates the header. Throws `invalid_request`. */
 export function parseHeader(text: string): BundleHeader {
   const value = parseJson(text)
   const { format, version } = (value ?? {}) as { format?: unknown; version?: unknown }
-  if (format !== bundleFormat) throw noBundle('its first part does not say so')
+  if (format !== bundleFormat) throw noBundle('its header has another format')
   if (version !== bundleVersion) {
-    const sentence = `This bundle is of version ${String(version)}, and this program reads version ${bundleVersion}.`
+    const sentence = `This bundle has version ${String(version)}, but this program reads version ${bundleVersion}.`
     throw new RegistryError('invalid_request', `${sentence} Update Skillstead to import it.`)
   }
   const { success, output, issues } = v.safeParse(Header, value, firstIssueOnly)
-  if (!success) throw damaged(`its ${headerName} says something wrong in '${v.getDotPath(issues[0]) ?? ''}'`)
+  if (!success) throw damaged(`its ${headerName} has an invalid field '${v.getDotPath(issues[0]) ?? ''}'`)
   const header = output as BundleHeader
   if (toHeaderText(header) !== text) throw damaged(`its ${headerName} is not canonical JSON`)
   const { origin, since, until, frontier, maker, counts } = header
-  if (maker?.name === origin) throw damaged('it says that a mirror wrote it, which is the node itself')
-  if (since > until || counts.entries !== until - since) throw damaged('its positions do not fit together')
-  if (counts.complete > counts.versions || counts.versions > counts.entries) throw damaged('its counts do not fit')
-  if (frontier.length !== countBits(since)) throw damaged(`its frontier is not that of ${since} entries`)
+  if (maker?.name === origin) throw damaged('its header names the node itself as the mirror that created it')
+  if (since > until || counts.entries !== until - since) throw damaged('its positions contradict each other')
+  if (counts.complete > counts.versions || counts.versions > counts.entries)
+    throw damaged('its counts contradict each other')
+  if (frontier.length !== countBits(since)) throw damaged(`its frontier does not belong to a log of ${since} entries`)
   return header
 }
 
-/** The command that makes the bundle after a position; a mirror says of which upstream it is to be. */
+/** The command that creates the bundle after a position; on a mirror it names the upstream. */
 export function toCreateCommand({ since, upstream }: { since: number; upstream?: string | undefined }): string {
   return `skillstead bundle create FILE ${upstream === undefined ? '' : `--upstream ${upstream} `}--since ${since}`
 }
 
-/** A file that is none at all. */
+/** The error for a file that is not a bundle. */
 export function noBundle(why: string): RegistryError {
-  return new RegistryError('invalid_request', `This file is no bundle: ${why}.`)
+  return new RegistryError('invalid_request', `This file is not a bundle: ${why}.`)
 }
 
-/** A bundle that lost or changed something on its way, or was never right. */
+/** The error for a bundle that was damaged or altered. */
 export function damaged(why: string): RegistryError {
-  return new RegistryError('invalid_request', `The bundle is damaged: ${why}. Copy it again, or have it made again.`)
+  return new RegistryError('invalid_request', `The bundle is damaged: ${why}. Copy it again, or create it again.`)
 }
 
 function parseJson(text: string): unknown {

@@ -21,36 +21,39 @@ import { addBundleUpstream, findBundleUpstream } from './upstream-of.ts'
 import { verifyBundle } from './verify.ts'
 
 export interface ImportBundleOptions extends SyncOptions {
-  /** How the registry that it comes from is called here; found by its origin, or made of it, unless it is said. */
+  /**
+   * Name of the upstream that the bundle belongs to. Default: the upstream with the bundle's origin, or a new one named
+   * after it.
+   */
   readonly name?: string
   /**
-   * The verifier keys to believe from now on, and no others. One of the mirror that wrote the bundle is for its header,
-   * and is not kept.
+   * The verifier keys to trust from now on, and no others. A key of the mirror that created the bundle verifies its
+   * header only, and is not stored.
    */
   readonly keys?: readonly string[]
-  /** Names that never come from elsewhere: full or short, `*` as wildcard. */
+  /** Names that are never imported: full or short; `*` matches any characters. */
   readonly privateNames?: readonly string[]
   readonly onError?: (error: unknown) => void
 }
 
-/** What an import did. */
+/** The result of an import. */
 export interface ImportedBundle extends SyncReport {
   readonly origin: string
   readonly since: number
   readonly until: number
-  /** The verifier keys that are believed of the origin now. */
+  /** The verifier keys that are trusted for the origin now. */
   readonly keys: readonly string[]
-  /** Whether they were taken from the bundle, as nothing was known of the origin before: to be compared by hand. */
+  /** Whether the keys were taken from the bundle because the origin was unknown. Compare them by hand. */
   readonly isFirstUse: boolean
-  /** The command for the bundle after it. */
+  /** The command that creates the next bundle. */
   readonly next: string
 }
 
 /**
- * Brings a bundle in: verifies all of it, and then applies it as a sync of its origin would, each entry in a transaction
- * of its own. It can be ended at any moment and begun again, and brings in nothing twice. Asks no network. Throws
- * `invalid_request` for a bundle that is damaged, of an unknown signer, or that begins after what is here, and what a
- * sync throws.
+ * Imports a bundle: verifies all of it, then applies its entries like a sync of its origin, each in its own
+ * transaction. An import can be stopped at any moment and repeated; it imports nothing twice. Uses no network. Throws
+ * `invalid_request` for a damaged bundle, an untrusted signer, or a bundle that starts after the stored entries, and
+ * what a sync throws.
  *
  * @example
  * const { applied, origin } = await importBundle(registry, '/media/stick/skills.bundle')
@@ -62,9 +65,9 @@ export async function importBundle(
 ): Promise<ImportedBundle> {
   const context = partsOf(registry)
   requireExtension(context)
-  const { header: said } = await inspectBundle(file)
-  const { name, upstream, keys: believed } = await findBundleUpstream(context, said, options)
-  requirePosition(said, options.full ? 0 : (upstream?.applied ?? 0))
+  const { header: inspected } = await inspectBundle(file)
+  const { name, upstream, keys: believed } = await findBundleUpstream(context, inspected, options)
+  requirePosition(inspected, options.full ? 0 : (upstream?.applied ?? 0))
   const order = new Map<string, number>()
   const { header } = await verifyBundle(file, {
     keys: believed,
@@ -72,9 +75,10 @@ export async function importBundle(
     onContent: (digest) => void order.set(digest, order.size),
     onProgress: (progress) => options.onProgress?.({ upstream: name, phase: 'staging', ...progress }),
   })
-  // Another one was copied over it since: what was found above is not its.
-  if (toHeaderText(header) !== toHeaderText(said)) throw damaged('it changed while it was read')
-  const given = options.keys && keepOf(header.origin, options.keys)
+  // Another file was copied over the bundle in the meantime: the upstream and keys found above are not those of the new
+  // file.
+  if (toHeaderText(header) !== toHeaderText(inspected)) throw damaged('it changed while it was being read')
+  const given = options.keys && keysOf(header.origin, options.keys)
   if (!upstream) await addBundleUpstream(context, name, { file, header }, { keys: given })
   const report = await runSync(toParts(context, options), {
     name,
@@ -90,26 +94,26 @@ export async function importBundle(
   return { ...report, origin, since, until, keys, isFirstUse: believed.length === 0, next }
 }
 
-function keepOf(origin: string, keys: readonly string[]): string[] {
+function keysOf(origin: string, keys: readonly string[]): string[] {
   return keys.filter((key) => parseVerifierKey(key).name === origin)
 }
 
 interface Bundle {
   readonly file: string
   readonly header: BundleHeader
-  /** The content that is in it, in its order. */
+  /** The digests of its blobs, with their order. */
   readonly order: ReadonlyMap<string, number>
-  /** Those that were given. */
+  /** The keys that the operator passed. */
   readonly keys: readonly string[] | undefined
 }
 
-/** As the sync of a node, with what a bundle lacks in mind: it may begin late, end early, and be older than what is here. */
+/** Imports like the sync of a node, but a bundle may start late, end early and be older than the stored log. */
 async function syncBundle(run: Run, { file, header, order, keys: given }: Bundle): Promise<void> {
   const { logOrigin: origin, logEpoch: epoch, verified, staged, frontier, applied } = run.upstream
   requirePosition(header, applied)
   await requireHistory(run, header)
   const keys = given ?? run.upstream.keys
-  // An acceptance stores its keys once they proved the log.
+  // When the operator accepts a pause, its keys are stored after they verified the log.
   if (given && !run.replacesKeys) await pin(run, given)
   const root = toRoot(splitHashes(frontier)).toString('base64')
   const position: Position = { known: { origin, epoch, keys, verified }, staged, root }
@@ -117,10 +121,10 @@ async function syncBundle(run: Run, { file, header, order, keys: given }: Bundle
   try {
     await followLog(run, source, position)
     run.tally.head = position.known.verified
-    // What comes after its end was heard of over the network; the content of that is not here.
+    // Entries after the bundle's end may be stored from a sync over the network; their content is not in the bundle.
     const until = Math.min(header.until, position.known.verified)
     await applyLog(run, source, { ...position.known, verified: until }, applied)
-    // Nothing is asked for again: a bundle has what it has.
+    // Missing content is not requested again: the bundle does not have it.
     await applyLate(run, source, { known: position.known, applied: Math.max(until, applied), due: [] })
   } finally {
     await source.close()
@@ -132,28 +136,31 @@ async function pin(run: Run, keys: readonly string[]): Promise<void> {
   await run.parts.context.database.writer.write((trx) => updateOwn(trx, run, { keys: JSON.stringify(keys), settings }))
 }
 
-/** A bundle that skips entries would leave a hole that no later one fills. */
+/** Rejects a bundle that skips entries: no later bundle would contain them. */
 function requirePosition({ since, origin, maker }: BundleHeader, applied: number): void {
   if (since <= applied) return
   const command = toNextCommand({ maker }, applied)
-  const detail = `This bundle begins after entry ${since} of ${origin}; this mirror has ${applied}. Make one with: ${command}`
+  const detail = `This bundle starts after entry ${since} of ${origin}, but this mirror has only ${applied} entries. Create one with: ${command}`
   throw new RegistryError('invalid_request', detail)
 }
 
-/** What the mirror that made it calls the registry is not known here. */
+/**
+ * The name of the upstream on the mirror that created the bundle is unknown here, so the command contains a
+ * placeholder.
+ */
 function toNextCommand({ maker }: Pick<BundleHeader, 'maker'>, since: number): string {
   return toCreateCommand({ since, upstream: maker && 'NAME' })
 }
 
-/** The bundle proved that its entries follow on a tree: it is the one that is here, or the origin signed two of them. */
+/** Checks that the bundle continues the stored log. If it continues another one, the origin signed two histories. */
 async function requireHistory({ parts, upstream }: Run, { since, frontier }: BundleHeader): Promise<void> {
   const here = await readUpstreamFrontier(parts.context.database.read, upstream.name, since)
   if (here.every((hash, i) => hash.toString('base64') === frontier[i])) return
-  const sentence = `The bundle follows on ${since} entries that are not the first ${since} of those that it signed before.`
+  const sentence = `The bundle continues a log whose first ${since} entries differ from those that it signed before.`
   throw new SyncAlarm('fork', sentence)
 }
 
-/** Those of a mirror that knows of no network. */
+/** The parts of a mirror without network access. */
 function toParts(
   context: MirrorContext,
   { privateNames = [], onError = (error) => console.error(error) }: ImportBundleOptions,

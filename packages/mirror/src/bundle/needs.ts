@@ -1,34 +1,34 @@
 import { limits } from '@skillstead/protocol'
 
-/** An entry of a version, as far as it names content. */
+/** The fields of a version's entry that name content. */
 interface NamingEntry {
   readonly seq: number
   readonly digest: string | null
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** The content that the entries of a log name, and the one order of it in a bundle. */
+/** The blobs that the entries of a log name, and their order in a bundle. */
 export interface Needs {
   add(entry: NamingEntry): void
-  /** Whether a version names this as the list of its files. */
+  /** Whether the blob is the file list of a version. */
   isList(digest: string): boolean
-  /** Adds the files of such a list. One that cannot be read names none. */
+  /** Adds the files of such a list. An invalid list adds none. */
   readList(digest: string, bytes: Uint8Array): void
   /**
-   * The place of a piece of content in the order: by the entry that names it first, and within it as the entry, or the
-   * list of its files, does. A list comes before the files in it. Undefined for what is not named.
+   * The place of a blob in the order: by the first entry that names it, then by its place in the entry's file list. A
+   * file list comes before its files. Undefined for a blob that no entry names.
    */
   placeOf(digest: string): number | undefined
 }
 
-/** A digest and what else stands in a line of the list of files that a version's digest is of. */
+/** A line of a file list: digest, size and path. The digest of a version is computed over this list. */
 const manifestLine = /^(sha256:[0-9a-f]{64}) \d+ .+$/
-/** More digests than an entry has room for. */
+/** More digests than fit into one entry. */
 const placesOfEntry = 8192
 
 export function createNeeds(): Needs {
   const files = new Map<string, number>()
-  /** Versions whose entry had no room for the list of their files. */
+  /** Versions whose file list is too long for the entry. */
   const lists = new Map<string, number>()
 
   return {
@@ -48,13 +48,13 @@ export function createNeeds(): Needs {
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
       const lines = text.replace(/\n$/, '').split('\n', limits.versionFilesMax + 1)
       const named = lines.map((line) => manifestLine.exec(line)?.[1])
-      // An upstream may call any content the list of its files.
+      // An upstream may declare any blob as a file list.
       if (lines.length > limits.versionFilesMax || named.includes(undefined)) return
       for (const [i, file] of named.entries()) name(files, file!, place + 1 + i)
     },
     placeOf(digest) {
       const [list = Infinity, file = Infinity] = [lists.get(digest), files.get(digest)]
-      // A list that is a file of another version as well comes once.
+      // A list that is also a file of another version occurs once.
       const place = Math.min(list, file)
       return place === Infinity ? undefined : place
     },

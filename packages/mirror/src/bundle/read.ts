@@ -17,18 +17,17 @@ import { readTar, type TarFile } from './tar.ts'
 import { findFrameEnd } from './zstd-frame.ts'
 import { openDecompressor } from './zstd.ts'
 
-/** A piece of a bundle, in the order in which they come: the header, parts of the log, blobs. */
+/** One part of a bundle. They come in this order: the header, parts of the log, blobs. */
 export type BundlePart =
   | { readonly kind: 'header'; readonly header: BundleHeader; readonly text: string; readonly signature: string }
-  /** Entries as canonical JSON, the first with the number `first`. */
+  /** Entries as canonical JSON; `first` is the number of the first one. */
   | { readonly kind: 'log'; readonly first: number; readonly entries: readonly string[] }
-  /** The bytes are not compared with the digest that they are named by. */
+  /** The bytes have not been compared with the digest yet. */
   | { readonly kind: 'blob'; readonly digest: string; readonly bytes: Buffer }
 
 /**
- * Reads a bundle forward, once, with no more of it in memory than a part. It holds that everything is in its order and
- * within its bounds, that the entries are as many as the header says, and that the file is whole; what the parts say is
- * for the reader to check. Throws `invalid_request`.
+ * Reads a bundle once, forward, with one part in memory. Checks the order and size of the parts, the number of entries,
+ * and that the file is complete; the caller checks their content. Throws `invalid_request`.
  */
 export async function* readBundle(file: string): AsyncGenerator<BundlePart> {
   const place: Place = { stage: 'header' }
@@ -44,31 +43,31 @@ export async function* readBundle(file: string): AsyncGenerator<BundlePart> {
       const entries = toLines(name, bytes)
       const first = place.next
       place.next += entries.length
-      if (place.next > header.until + 1) throw damaged('it has more entries than it says')
+      if (place.next > header.until + 1) throw damaged('it has more entries than its header states')
       yield { kind: 'log', first, entries }
     } else {
-      if (place.next <= header.until) throw damaged(`its log ends with entry ${place.next - 1} of ${header.until}`)
+      if (place.next <= header.until) throw damaged(`its log ends at entry ${place.next - 1} of ${header.until}`)
       place.hasBlobs = true
       blobs += 1
-      if (blobs > header.counts.blobs) throw damaged('it has more content than it says')
+      if (blobs > header.counts.blobs) throw damaged('it has more content than its header states')
       yield { kind: 'blob', digest: `sha256:${name.slice(blobFolder.length)}`, bytes }
     }
   }
-  if (place.next <= header.until) throw damaged(`its log ends with entry ${place.next - 1} of ${header.until}`)
-  if (blobs < header.counts.blobs) throw damaged(`it has ${blobs} pieces of content of ${header.counts.blobs}`)
+  if (place.next <= header.until) throw damaged(`its log ends at entry ${place.next - 1} of ${header.until}`)
+  if (blobs < header.counts.blobs) throw damaged(`it has ${blobs} of ${header.counts.blobs} blobs`)
 }
 
-/** What may come next. */
+/** The position in the bundle, which decides what may come next. */
 interface Place {
   stage: 'header' | 'signature' | 'parts'
-  /** The number of the next entry. */
+  /** Number of the next entry. */
   next?: number
   hasBlobs?: boolean
 }
 
 function toBytesMax({ stage, next: seq, hasBlobs }: Place, name: string): number | undefined {
   if (stage === 'header') {
-    if (name !== headerName) throw noBundle(`it does not begin with ${headerName}`)
+    if (name !== headerName) throw noBundle(`it does not start with ${headerName}`)
     return bundleLimits.headerBytesMax
   }
   if (stage === 'signature') return name === signatureName ? bundleLimits.signatureBytesMax : undefined
@@ -78,7 +77,7 @@ function toBytesMax({ stage, next: seq, hasBlobs }: Place, name: string): number
 
 async function next(tar: AsyncGenerator<TarFile>): Promise<TarFile> {
   const { value, done } = await tar.next()
-  if (done) throw damaged('it ends too soon')
+  if (done) throw damaged('it ends early')
   return value
 }
 
@@ -93,23 +92,23 @@ function toText({ name, bytes }: TarFile): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    throw damaged(`'${name}' is no text`)
+    throw damaged(`'${name}' is not UTF-8 text`)
   }
 }
 
 function toLines(name: string, bytes: Buffer): string[] {
   const lines = toText({ name, bytes }).split('\n', bundleLimits.logPartEntriesMax + 2)
   const isWhole = lines.pop() === '' && lines.length > 0 && lines.length <= bundleLimits.logPartEntriesMax
-  // By characters, which are never more than bytes.
+  // Counted in characters, which are never more than bytes.
   if (isWhole && lines.every((line) => line.length <= limits.logEntryBytesMax)) return lines
-  throw damaged(`'${name}' is no part of a log`)
+  throw damaged(`'${name}' is not a part of a log`)
 }
 
-/** The bytes of the archive as they are unpacked; what cannot be is a sentence. */
+/** Decompresses the archive. Failures are thrown as error messages for the operator. */
 async function* unpack(file: string): AsyncGenerator<Buffer> {
   await requireOneFrame(file)
   const unpacked = openDecompressor()
-  // Errors of either come out of the last one.
+  // Errors of both streams are reported by the last one.
   pipeline(createReadStream(file, { highWaterMark: 256 * 1024 }), unpacked, () => {})
   let isEmpty = true
   try {
@@ -124,7 +123,7 @@ async function* unpack(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-const isNotCompressed = 'it is not compressed with Zstandard, or not whole'
+const isNotCompressed = 'it is not compressed with Zstandard, or is incomplete'
 
 async function requireOneFrame(file: string): Promise<void> {
   const handle = await open(file).catch((error: unknown) => {
@@ -132,9 +131,9 @@ async function requireOneFrame(file: string): Promise<void> {
   })
   try {
     const end = await findFrameEnd(handle)
-    // A decompressor skips frames that hold no content (RFC 8878, section 3.1.2), and refuses one that is not whole.
+    // A decompressor would skip frames without content (RFC 8878, section 3.1.2), and reject an incomplete one.
     if (end === undefined) throw noBundle(isNotCompressed)
-    if (end < (await handle.stat()).size) throw damaged('something comes after its end')
+    if (end < (await handle.stat()).size) throw damaged('it has data after its end')
   } catch (error) {
     throw toSentence(file, error, true)
   } finally {
@@ -144,13 +143,13 @@ async function requireOneFrame(file: string): Promise<void> {
 
 function toSentence(file: string, error: unknown, isEmpty: boolean): unknown {
   const { code = '' } = error as { code?: string }
-  if (code === 'ENOENT') return new RegistryError('not_found', `There is no file ${file}.`)
-  if (code === 'EISDIR') return new RegistryError('invalid_request', `${file} is a folder, and no bundle.`)
+  if (code === 'ENOENT') return new RegistryError('not_found', `${file} does not exist.`)
+  if (code === 'EISDIR') return new RegistryError('invalid_request', `${file} is a folder, not a bundle.`)
   if (code === 'EACCES' || code === 'EPERM') {
-    return new RegistryError('invalid_request', `${file} may not be read by this user.`)
+    return new RegistryError('invalid_request', `${file} cannot be read: permission denied.`)
   }
   if (/^(?:ZSTD_|Z_|ERR_ZLIB)/.test(code)) {
-    return isEmpty ? noBundle(isNotCompressed) : damaged('it cannot be unpacked')
+    return isEmpty ? noBundle(isNotCompressed) : damaged('it cannot be decompressed')
   }
   return error
 }

@@ -3,18 +3,20 @@ import type { FeedEntry, LogSource } from '../types.ts'
 import type { BundleHeader } from './format.ts'
 import { readBundle, type BundlePart } from './read.ts'
 
-/** Content that was passed may be asked for again: by a version whose like was refused, for instance. */
-const passedBytesMax = 32 * 1024 * 1024
+/**
+ * Maximum size of the cache of blobs that were read. They may be requested again, for example by a version with the
+ * same content as a refused one.
+ */
+const cacheBytesMax = 32 * 1024 * 1024
 
-/** The log in a bundle; to be closed. */
+/** The log in a bundle. The caller closes it. */
 export interface BundleSource extends LogSource {
   close(): Promise<void>
 }
 
 /**
- * Reads the log out of a bundle that was verified. `order` holds the content that is in it, in its order: so that the file
- * is read forward, with a bounded part of it in memory, and from its beginning again only where content is wanted that
- * was passed long before.
+ * Reads the log of a verified bundle. `order` contains the place of each blob. The file is read forward with a bounded
+ * part in memory, and from the beginning again only for blobs that are no longer cached.
  */
 export function createBundleSource(
   file: string,
@@ -23,18 +25,18 @@ export function createBundleSource(
 ): BundleSource {
   const log = createForward(file, 'log')
   const blobs = createForward(file, 'blob')
-  const passed = createPassed()
-  /** The number of the next piece of content in the file. */
+  const cache = createBlobCache()
+  /** Place of the next blob in the file. */
   let next = 0
 
-  /** Hands out what is wanted up to the last of it, and keeps in mind what lies between. */
+  /** Reads up to the last wanted blob, yields the wanted ones, and caches the others. */
   async function* readUpTo(wanted: Map<string, number>): AsyncGenerator<{ digest: string; bytes: Uint8Array }> {
     const last = Math.max(...wanted.values())
     while (next <= last) {
       const blob = await blobs.next()
       if (!blob) return
       next += 1
-      passed.add(blob)
+      cache.add(blob)
       if (wanted.delete(blob.digest)) yield blob
     }
   }
@@ -51,7 +53,7 @@ export function createBundleSource(
     async *readBlobs(digests) {
       const wanted = new Map<string, number>()
       for (const digest of digests) {
-        const bytes = passed.get(digest)
+        const bytes = cache.get(digest)
         if (bytes) yield { digest, bytes }
         else if (order.has(digest)) wanted.set(digest, order.get(digest)!)
       }
@@ -84,13 +86,13 @@ async function readEntries(log: Forward<'log'>, since: number): Promise<FeedEntr
 
 type PartOf<Kind extends BundlePart['kind']> = Extract<BundlePart, { kind: Kind }>
 
-/** The parts of one kind, in their order. */
+/** Reads the parts of one kind, in order. */
 interface Forward<Kind extends BundlePart['kind']> {
-  /** The one that came last. */
+  /** The last part read. */
   readonly current: PartOf<Kind> | undefined
-  /** Undefined where there are no more. */
+  /** The next part; undefined at the end. */
   next(): Promise<PartOf<Kind> | undefined>
-  /** From the beginning of the file again. */
+  /** Starts at the beginning of the file again. */
   restart(): Promise<void>
   close(): Promise<void>
 }
@@ -122,19 +124,19 @@ function createForward<Kind extends BundlePart['kind']>(file: string, kind: Kind
   }
 }
 
-/** The content that came last, as much of it as may be in memory. */
-function createPassed() {
-  const passed = new Map<string, Buffer>()
+/** A cache of the blobs read last, up to `cacheBytesMax`. */
+function createBlobCache() {
+  const cache = new Map<string, Buffer>()
   let bytes = 0
   return {
-    get: (digest: string) => passed.get(digest),
+    get: (digest: string) => cache.get(digest),
     add({ digest, bytes: content }: { digest: string; bytes: Buffer }): void {
-      if (passed.has(digest)) return
-      passed.set(digest, content)
+      if (cache.has(digest)) return
+      cache.set(digest, content)
       bytes += content.length
-      for (const [oldest, { length }] of passed) {
-        if (bytes <= passedBytesMax) break
-        passed.delete(oldest)
+      for (const [oldest, { length }] of cache) {
+        if (bytes <= cacheBytesMax) break
+        cache.delete(oldest)
         bytes -= length
       }
     },

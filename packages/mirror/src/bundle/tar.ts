@@ -1,26 +1,26 @@
 import { damaged } from './format.ts'
 
 /**
- * The plain tar (POSIX ustar) that a bundle is: files in one order, each header what its name and size make of it. The
- * reader compares every byte with what the writer would have written, so nothing in it can be changed, hidden or named
- * twice over, as the extensions of the format allow; that, and a microsecond a file, is why no library reads it.
+ * A bundle is a plain tar archive (POSIX ustar): files in a fixed order, each header determined by name and size. The
+ * reader compares every byte with what the writer would have written, so nothing can be altered, hidden or named twice,
+ * as the format's extensions allow. For this strictness, and for speed, no library is used.
  */
 const blockBytes = 512
 const nameBytesMax = 100
 
-/** Two empty blocks end an archive. */
+/** An archive ends with two empty blocks. */
 export const tarEnd: Buffer = Buffer.alloc(2 * blockBytes)
 
-/** A file of the archive, its bytes in memory. */
+/** A file of the archive, in memory. */
 export interface TarFile {
   readonly name: string
   readonly bytes: Buffer
 }
 
-/** The block before a file. */
+/** The header block of a file. */
 export function toTarHeader(name: string, size: number): Buffer {
   const block = Buffer.from(template)
-  if (name.length > nameBytesMax) throw new TypeError(`'${name}' is too long for a name in a bundle.`)
+  if (name.length > nameBytesMax) throw new TypeError(`The name '${name}' is too long for a bundle.`)
   block.write(name, 'latin1')
   block.write(size.toString(8).padStart(11, '0'), 124, 'latin1')
   let sum = 0
@@ -29,7 +29,7 @@ export function toTarHeader(name: string, size: number): Buffer {
   return block
 }
 
-/** What fills the last block of a file up. */
+/** The zero bytes that fill the last block of a file. */
 export function toPadding(size: number): Buffer {
   return zeros.subarray(0, paddingOf(size))
 }
@@ -37,7 +37,7 @@ export function toPadding(size: number): Buffer {
 const zeros = Buffer.alloc(blockBytes)
 const template = createTemplate()
 
-/** A plain file that everybody may read, of nobody and no time. */
+/** A header with mode 0644, owner 0 and time 0. */
 function createTemplate(): Buffer {
   const block = Buffer.alloc(blockBytes)
   const fields: [at: number, text: string][] = [
@@ -58,8 +58,8 @@ function paddingOf(size: number): number {
 }
 
 /**
- * Reads the files one after the other, none larger than `bytesMaxOf` allows for its name (undefined: it may not be
- * there), and to the very end. Throws `invalid_request`.
+ * Reads the files in order, to the very end. `bytesMaxOf` returns the maximum size of a file by its name, undefined if
+ * the file is not allowed here. Throws `invalid_request`.
  */
 export async function* readTar(
   chunks: AsyncIterable<Buffer>,
@@ -79,27 +79,28 @@ async function* readFiles(bytes: Reader, bytesMaxOf: (name: string) => number | 
     if (block.equals(zeros)) break
     const { name, size } = parseHeader(block)
     const bytesMax = bytesMaxOf(name)
-    if (bytesMax === undefined) throw damaged(`'${name}' does not belong where it is`)
-    if (size > bytesMax) throw damaged(`'${name}' has ${size} bytes, more than the ${bytesMax} that it may have`)
+    if (bytesMax === undefined) throw damaged(`'${name}' is in the wrong place`)
+    if (size > bytesMax) throw damaged(`'${name}' has ${size} bytes; the maximum is ${bytesMax}`)
     const file = { name, bytes: await bytes.read(size) }
-    if (!(await bytes.read(paddingOf(size))).equals(toPadding(size))) throw damaged(`something hides behind '${name}'`)
+    if (!(await bytes.read(paddingOf(size))).equals(toPadding(size)))
+      throw damaged(`there is data after the end of '${name}'`)
     yield file
   }
-  if (!(await bytes.read(blockBytes)).equals(zeros)) throw damaged('it does not end as it should')
-  if (!(await bytes.isAtEnd())) throw damaged('something comes after its end')
+  if (!(await bytes.read(blockBytes)).equals(zeros)) throw damaged('its end marker is missing')
+  if (!(await bytes.isAtEnd())) throw damaged('it has data after its end')
 }
 
 function parseHeader(block: Buffer): { name: string; size: number } {
   const name = block.toString('latin1', 0, nameBytesMax).replace(/\0+$/, '')
   const size = Number.parseInt(block.toString('latin1', 124, 135), 8)
   if (!/^[a-z0-9./]+$/.test(name) || !Number.isSafeInteger(size) || !toTarHeader(name, size).equals(block)) {
-    throw damaged('the name of one of its parts cannot be read')
+    throw damaged('it has an invalid file header')
   }
   return { name, size }
 }
 
 interface Reader {
-  /** Exactly so many bytes; they stay what they are. */
+  /** Reads exactly `size` bytes, which are not overwritten later. */
   read(size: number): Promise<Buffer>
   isAtEnd(): Promise<boolean>
 }
@@ -121,7 +122,7 @@ function createReader(iterator: AsyncIterator<Buffer>): Reader {
       if (rest.length >= size) return take(size)
       const parts: Buffer[] = []
       for (let wanted = size; wanted > 0;) {
-        if (!(await fill())) throw damaged('it ends too soon')
+        if (!(await fill())) throw damaged('it ends early')
         const part = take(Math.min(wanted, rest.length))
         parts.push(part)
         wanted -= part.length

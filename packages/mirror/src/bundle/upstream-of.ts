@@ -7,12 +7,12 @@ import type { Upstream } from '../types.ts'
 import type { BundleHeader } from './format.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** Where a bundle belongs, as far as that is known before it is verified. */
+/** The upstream that a bundle belongs to, before the bundle is verified. */
 export interface BundleUpstream {
   readonly name: string
-  /** Undefined where it is to be made. */
+  /** Undefined if the upstream does not exist yet. */
   readonly upstream: Upstream | undefined
-  /** The verifier keys to believe; none where the bundle's own are taken on first use. */
+  /** The trusted verifier keys. Empty if the bundle's own keys are trusted on first use. */
   readonly keys: readonly string[]
 }
 
@@ -22,8 +22,8 @@ interface Given {
 }
 
 /**
- * The registry here that follows the origin of a bundle, whether over the network or by bundles, or the name that one
- * would get. Throws `invalid_request`, and `name_taken` for a name that means something else.
+ * Finds the upstream of a bundle's origin, whether it is synced over the network or by bundles, or the name for a new
+ * one. Throws `invalid_request`, and `name_taken` if the name belongs to another upstream.
  */
 export async function findBundleUpstream(
   context: MirrorContext,
@@ -33,7 +33,10 @@ export async function findBundleUpstream(
   keys?.forEach(requireVerifierKey)
   if (wanted !== undefined) requireUpstreamName(wanted)
   if (origin === context.origin) {
-    throw new RegistryError('invalid_request', 'This bundle was made of this very node: there is nothing to bring in.')
+    throw new RegistryError(
+      'invalid_request',
+      "This bundle was created from this node's own log. There is nothing to import.",
+    )
   }
   const upstreams = await listUpstreams(context.database.read)
   const name = wanted ?? upstreams.find(({ logOrigin }) => logOrigin === origin)?.name ?? toName(origin)
@@ -42,7 +45,7 @@ export async function findBundleUpstream(
   return { name, upstream, keys: keys ?? upstream?.keys ?? [] }
 }
 
-/** Makes the upstream of a bundle that was verified. Throws `name_taken`. */
+/** Creates the upstream of a verified bundle. Throws `name_taken`. */
 export async function addBundleUpstream(
   context: MirrorContext,
   name: string,
@@ -60,7 +63,7 @@ export async function addBundleUpstream(
       credential: null,
       at: context.clock.now(),
     })
-    // An import that is killed next is found again by them.
+    // Stored now, so that the upstream is found again if the import is killed next.
     const known = { log_origin: origin, log_epoch: epoch }
     await withUpstreams(trx).updateTable('upstreams').set(known).where('name', '=', name).execute()
   })
@@ -68,10 +71,10 @@ export async function addBundleUpstream(
 
 function requireFit({ name, kind, logOrigin }: Upstream, origin: string, isNamed: boolean): void {
   const hasLog = kind === 'node' || kind === 'bundle'
-  // One that was never synced becomes whatever the operator says that it is.
+  // An upstream that was never synced takes the origin of the bundle if the operator names it.
   if (hasLog && (logOrigin === origin || (logOrigin === null && (isNamed || kind === 'bundle')))) return
-  const what = hasLog ? (logOrigin ?? 'a node that was never synced') : `of the kind ${kind}`
-  const detail = `This bundle is of ${origin}, and the upstream '${name}' is ${what}. Give it another name with --name.`
+  const what = hasLog ? (logOrigin ?? 'a node that was never synced') : `an upstream of kind ${kind}`
+  const detail = `This bundle is of ${origin}, but the upstream '${name}' is ${what}. Choose another name with --name.`
   throw new RegistryError('name_taken', detail)
 }
 

@@ -15,46 +15,45 @@ import { createNeeds, type Needs } from './needs.ts'
 import { readBundle, type BundlePart } from './read.ts'
 
 export interface VerifyBundleOptions {
-  /** Verifier keys that are believed. Without any those that the bundle names are, which proves only that it is whole. */
+  /** The trusted verifier keys. Without any, the bundle's own keys are used, which proves only that it is complete. */
   readonly keys?: readonly string[]
-  /** Told of each piece of content, in the order of the file. */
+  /** Called with the digest of each blob, in the order of the file. */
   onContent?(digest: string): void
-  /** Told how far it is, in pieces of content. */
+  /** Called with the progress, counted in blobs. */
   onProgress?(progress: { done: number; total: number }): void
   readonly signal?: AbortSignal
 }
 
-/** A bundle in which everything fits together. */
+/** A bundle that was verified completely. */
 export interface VerifiedBundle {
   readonly header: BundleHeader
-  /** The keys of the log's node that signed: the header or, where a mirror wrote it, the checkpoint alone. */
+  /** The keys of the log's node that signed the header or, if a mirror created the bundle, only the checkpoint. */
   readonly signers: readonly Signer[]
-  /** Whether they are among those that were given. */
+  /** Whether these keys are among the trusted ones passed. */
   readonly isTrusted: boolean
-  /** The keys of the mirror that wrote it; none where the node itself did. */
+  /** The keys of the mirror that created the bundle; empty if the node itself did. */
   readonly makers: readonly Signer[]
   /**
-   * Whether these are among those that were given. The log and its content are proven without them; what was left out,
-   * and when it was made, is the mirror's word.
+   * Whether the mirror's keys are among the trusted ones passed. The log and its content are verified without them;
+   * which content was left out, and the time, are stated by the mirror only.
    */
   readonly isMakerTrusted: boolean
-  /** When the log's checkpoint was the newest, in milliseconds since 1970, where the node says. */
+  /** When the log's checkpoint was signed, in milliseconds since 1970; undefined if it has no time. */
   readonly signedAt: number | undefined
   /** The keys that sign for the log at present. */
   readonly endorsedKeys: readonly string[]
 }
 
 /**
- * Reads a bundle once from beginning to end and checks all of it: who signed it, that the entries follow on each other
- * and lead to the root that the log's checkpoint is of, and that each piece of content is the one that an entry names.
- * Needs no database and holds no more than a part of it in memory, beside a line for each file. Throws
- * `invalid_request` with a sentence about the first thing that is wrong.
+ * Reads a bundle once and verifies all of it: its signatures, that the entries follow each other and lead to the
+ * checkpoint's root, and that each blob is named by an entry and matches its digest. Needs no database, and holds one
+ * part in memory plus a record per file. Throws `invalid_request` with the first problem.
  */
 export async function verifyBundle(file: string, options: VerifyBundleOptions = {}): Promise<VerifiedBundle> {
   const parts = readBundle(file)
   try {
     const first = await parts.next()
-    if (first.done || first.value.kind !== 'header') throw damaged('it ends too soon')
+    if (first.done || first.value.kind !== 'header') throw damaged('it ends early')
     const verified = verifyHeader(first.value, options.keys)
     await verifyParts(parts, verified.header, options)
     return verified
@@ -63,7 +62,7 @@ export async function verifyBundle(file: string, options: VerifyBundleOptions = 
   }
 }
 
-/** Who signed the header and the checkpoint in it. Throws `invalid_request`. */
+/** Verifies the signatures of the header and its checkpoint. Throws `invalid_request`. */
 function verifyHeader(part: Extract<BundlePart, { kind: 'header' }>, given: readonly string[] = []): VerifiedBundle {
   const { header } = part
   const { maker } = header
@@ -74,10 +73,11 @@ function verifyHeader(part: Extract<BundlePart, { kind: 'header' }>, given: read
   try {
     const writers = maker ? undefined : verifyNote(toNote(part), keys, 'the bundle').signers
     const { origin, treeSize, signedAt, endorsedKeys, signers } = verifyCheckpoint(header.checkpoint, keys)
-    if (origin !== header.origin) throw damaged(`it is of ${header.origin}, and its checkpoint of ${origin}`)
+    if (origin !== header.origin)
+      throw damaged(`its header names the log ${header.origin}, but its checkpoint ${origin}`)
     if (treeSize !== header.until)
-      throw damaged(`it ends at entry ${header.until}, and its checkpoint is of ${treeSize} entries`)
-    // After the checkpoint: a bundle of another log than the keys are of is told so first.
+      throw damaged(`it ends at entry ${header.until}, but its checkpoint covers ${treeSize} entries`)
+    // Checked after the checkpoint, so that keys of another log get the clearer error.
     const makers = maker ? verifyNote(toNote(part), isMakerTrusted ? ofMaker : maker.keys, 'the bundle').signers : []
     const writer = maker?.name ?? origin
     if (!(writers ?? makers).some(({ name }) => name === writer)) throw damaged(`it is not signed by ${writer}`)
@@ -94,10 +94,10 @@ function toNote({ text, signature }: Extract<BundlePart, { kind: 'header' }>): s
   return `${text}\n${signature}`
 }
 
-const changed = 'If the node changed its key, compare the new one with its operator, and give it with --key.'
+const changed = 'If the node changed its key, compare the new key with its operator, and pass it with --key.'
 
-/** How long reading entries may hold the event loop at a time. */
-const sliceMs = 10
+/** Maximum time in ms for which reading entries may block the event loop. */
+const blockMsMax = 10
 
 async function verifyParts(
   parts: AsyncGenerator<BundlePart>,
@@ -106,7 +106,7 @@ async function verifyParts(
 ): Promise<void> {
   const frontier = header.frontier.map((hash) => Buffer.from(hash, 'base64'))
   const needs = createNeeds()
-  let turnedMs = performance.now()
+  let yieldedMs = performance.now()
   let [size, blobs, bytes, versions, isProven, place] = [header.since, 0, 0, 0, false, 0]
   for await (const part of parts) {
     signal?.throwIfAborted()
@@ -115,9 +115,9 @@ async function verifyParts(
         versions += readEntry(entry, size + 1, needs)
         appendLeaf(frontier, size, hashLeaf(entry))
         size += 1
-        if (performance.now() - turnedMs < sliceMs) continue
+        if (performance.now() - yieldedMs < blockMsMax) continue
         await setImmediate()
-        turnedMs = performance.now()
+        yieldedMs = performance.now()
       }
     } else if (part.kind === 'blob') {
       if (!isProven) requireRoot(header, frontier)
@@ -125,18 +125,19 @@ async function verifyParts(
       place = takeBlob(part, needs, place)
       onContent?.(part.digest)
       bytes += part.bytes.length
-      if (bytes > header.counts.bytes) throw damaged('it has more content than it says')
+      if (bytes > header.counts.bytes) throw damaged('it has more content than its header states')
       onProgress?.({ done: ++blobs, total: header.counts.blobs })
     }
   }
   if (!isProven) requireRoot(header, frontier)
-  if (bytes !== header.counts.bytes || versions !== header.counts.versions) throw damaged('its counts are wrong')
+  if (bytes !== header.counts.bytes || versions !== header.counts.versions)
+    throw damaged('its counts do not match its content')
 }
 
-/** Notes the content that an entry names. Returns 1 for a version, 0 for what has no content. */
+/** Records the content that an entry names. Returns 1 for a version, 0 for an entry without content. */
 function readEntry(text: string, seq: number, needs: Needs): number {
   const entry = parseEntry(text)
-  if (!entry || entry.seq !== seq) throw damaged(`its entry ${seq} is none of a log, or not where it belongs`)
+  if (!entry || entry.seq !== seq) throw damaged(`its entry ${seq} is invalid or in the wrong place`)
   if (entry.type !== 'version') return 0
   needs.add(entry)
   return 1
@@ -152,7 +153,8 @@ interface EntryShape {
 function parseEntry(text: string): EntryShape | undefined {
   try {
     const value = parseForeignJson(text) as EntryShape
-    // One text for one value, or the leaf of what is read here would be another than the one that was signed.
+    // Only the canonical text is accepted: the Merkle leaf of another text for the same value would differ from the
+    // signed one.
     return canonicalize(value) === text && typeof value?.data === 'object' && value.data !== null ? value : undefined
   } catch {
     return undefined
@@ -162,16 +164,19 @@ function parseEntry(text: string): EntryShape | undefined {
 function requireRoot({ until, checkpoint, origin }: BundleHeader, frontier: readonly Buffer[]): void {
   const [, , rootHash] = checkpoint.split('\n')
   if (toRoot(frontier).toString('base64') === rootHash) return
-  throw damaged(`its entries are not the ${until} that ${origin} signed`)
+  throw damaged(`its entries are not the ${until} entries that ${origin} signed`)
 }
 
-/** Returns its place, after that of the one before: there is one order, so that one content makes one file. */
+/**
+ * Checks a blob and returns its place, which must follow the previous one. There is exactly one order, so that the same
+ * content always makes the same file.
+ */
 function takeBlob({ digest, bytes }: Extract<BundlePart, { kind: 'blob' }>, needs: Needs, before: number): number {
-  if (toDigest(bytes) !== digest) throw damaged(`the content ${digest} was altered`)
+  if (toDigest(bytes) !== digest) throw damaged(`the blob ${digest} was altered`)
   if (needs.isList(digest)) needs.readList(digest, bytes)
   const place = needs.placeOf(digest)
-  if (place === undefined) throw damaged(`no entry names the content ${digest}`)
-  if (place === before) throw damaged(`the content ${digest} is there twice`)
-  if (place < before) throw damaged(`the content ${digest} is not in its place`)
+  if (place === undefined) throw damaged(`no entry names the blob ${digest}`)
+  if (place === before) throw damaged(`the blob ${digest} occurs twice`)
+  if (place < before) throw damaged(`the blob ${digest} is in the wrong place`)
   return place
 }

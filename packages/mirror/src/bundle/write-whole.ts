@@ -7,29 +7,30 @@ import { RegistryError } from '@skillstead/protocol'
 
 export interface WholeFile {
   readonly bytes: AsyncIterable<Uint8Array>
-  /** What the bytes go through on their way. */
+  /** A transformation of the bytes, such as compression. */
   readonly transform: Transform
   readonly overwrite: boolean
-  /** Told of each piece as it is written. */
+  /** Called with each chunk that is written. */
   onChunk(chunk: Uint8Array): void
 }
 
 /**
- * Writes a file that is there whole or not at all: beside its place, forced onto the disk, and then moved. Returns its
- * size. Throws `conflict` where one is there and is not to be replaced, and a sentence where there is no room.
+ * Writes a file completely or not at all: to a temporary file in the same folder, which is flushed to disk and then
+ * renamed. Returns its size. Throws `conflict` if the file exists and must not be replaced, and `invalid_request` with
+ * an explanation if the disk is full or not writable.
  */
 export async function writeWhole(file: string, whole: WholeFile): Promise<number> {
-  if (!whole.overwrite && (await exists(file))) throw isThere(file)
+  if (!whole.overwrite && (await exists(file))) throw toExistsError(file)
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`
   try {
     const size = await writeAll(partial, whole)
     await removeLeftovers(file, partial)
-    await put(partial, file, whole.overwrite)
+    await moveIntoPlace(partial, file, whole.overwrite)
     await sync(dirname(file))
     return size
   } catch (error) {
     await unlink(partial).catch(() => undefined)
-    throw toSentence(file, error)
+    throw toMessage(file, error)
   }
 }
 
@@ -58,13 +59,13 @@ async function writeChunk(handle: FileHandle, chunk: Buffer): Promise<void> {
   }
 }
 
-/** Nobody who still writes one lets it be for so long. */
+/** Age after which a temporary file is considered abandoned. */
 const leftAfterMs = 60 * 60 * 1000
 
-/** Takes away what was begun under this name and never finished, as a process that is killed leaves it. */
+/** Deletes the abandoned temporary files of this name, which killed processes left. */
 async function removeLeftovers(file: string, own: string): Promise<void> {
   const folder = dirname(file)
-  // The clock of the folder, which may be that of another machine.
+  // Compare with the file system's clock, which may be that of another machine.
   const { mtimeMs: now } = await stat(own)
   for (const name of await readdir(folder)) {
     const other = join(folder, name)
@@ -75,13 +76,16 @@ async function removeLeftovers(file: string, own: string): Promise<void> {
   }
 }
 
-/** A link is made only where nothing is, also when another process is as quick; sticks mostly know of none. */
-async function put(partial: string, file: string, overwrite: boolean): Promise<void> {
+/**
+ * A hard link fails if the file exists, also if another process creates it at the same time. Most removable media have
+ * no links; there the file is renamed.
+ */
+async function moveIntoPlace(partial: string, file: string, overwrite: boolean): Promise<void> {
   if (overwrite) return rename(partial, file)
   try {
     await link(partial, file)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST' || (await exists(file))) throw isThere(file)
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' || (await exists(file))) throw toExistsError(file)
     return rename(partial, file)
   }
   await unlink(partial)
@@ -94,27 +98,27 @@ async function exists(file: string): Promise<boolean> {
   )
 }
 
-/** So that the name, too, survives when the stick is pulled out. */
+/** Flushes the folder, so that the file name survives if the medium is removed. */
 async function sync(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => undefined)
   await handle?.sync().catch(() => undefined)
   await handle?.close()
 }
 
-function isThere(file: string): RegistryError {
-  return new RegistryError('conflict', `${file} is there already; take another name, or replace it with --force.`)
+function toExistsError(file: string): RegistryError {
+  return new RegistryError('conflict', `${file} already exists. Choose another name, or pass --force to replace it.`)
 }
 
-const sentences: Readonly<Record<string, (file: string) => string>> = {
-  ENOSPC: (file) => `There is no room for ${file}; nothing was left there.`,
-  EDQUOT: (file) => `There is no room for ${file}; nothing was left there.`,
-  EFBIG: (file) => `${file} would be larger than the file system can hold: format the stick with exFAT or ext4.`,
-  ENOENT: (file) => `There is no folder ${dirname(file)} to write into.`,
-  EACCES: (file) => `${dirname(file)} may not be written to by this user.`,
-  EROFS: (file) => `${dirname(file)} is read-only.`,
+const messages: Readonly<Record<string, (file: string) => string>> = {
+  ENOSPC: (file) => `There is not enough space for ${file}. Nothing was written.`,
+  EDQUOT: (file) => `There is not enough space for ${file}. Nothing was written.`,
+  EFBIG: (file) => `${file} is too large for the file system. Format the medium with exFAT or ext4.`,
+  ENOENT: (file) => `The folder ${dirname(file)} does not exist.`,
+  EACCES: (file) => `The folder ${dirname(file)} is not writable: permission denied.`,
+  EROFS: (file) => `The folder ${dirname(file)} is on a read-only file system.`,
 }
 
-function toSentence(file: string, error: unknown): unknown {
-  const sentence = sentences[(error as NodeJS.ErrnoException).code ?? '']?.(file)
-  return sentence === undefined ? error : new RegistryError('invalid_request', sentence, { cause: error })
+function toMessage(file: string, error: unknown): unknown {
+  const message = messages[(error as NodeJS.ErrnoException).code ?? '']?.(file)
+  return message === undefined ? error : new RegistryError('invalid_request', message, { cause: error })
 }

@@ -5,14 +5,13 @@ const dictionaryIdBytes = [0, 1, 2, 4]
 const contentSizeBytes = [0, 2, 4, 8]
 const blockHeaderBytes = 3
 const checksumBytes = 4
-/** The type of a block that is one byte repeated: its size is that of the content. */
+/** A block that repeats one byte: its size field is the size of the decompressed content. */
 const rleBlock = 1
 
 /**
- * Finds the end of the Zstandard frame that a file begins with, by its block headers alone (RFC 8878, section 3.1.1).
- * Decompressors ignore bytes after a frame, and read further frames as more of the content, so that many files would hold
- * one bundle. Undefined where the file does not begin with a frame,
- * Infinity where it ends inside of it.
+ * Finds the end of the Zstandard frame at the start of a file, from its block headers only (RFC 8878, section 3.1.1).
+ * Decompressors ignore bytes after a frame and read further frames as more content, so different files could contain
+ * the same bundle. Undefined if the file does not start with a frame, Infinity if it ends inside of it.
  */
 export async function findFrameEnd(file: FileHandle): Promise<number | undefined> {
   const start = await read(file, 0, magic.length + 1)

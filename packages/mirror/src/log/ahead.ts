@@ -1,24 +1,24 @@
 /**
- * The items of a source in their order, with the next `count` of them asked for while one is in use. What is under way
- * when the reader ends is waited for, so that nothing goes on behind its back.
+ * Yields the items of a source in order, while the next `count` items are already being produced. When the reader stops
+ * early, waits for those, so that nothing continues in the background.
  */
-export async function* ahead<Item>(items: AsyncGenerator<Item>, count: number): AsyncGenerator<Item> {
-  const asked: Promise<IteratorResult<Item>>[] = []
-  const ask = () => {
+export async function* readAhead<Item>(items: AsyncGenerator<Item>, count: number): AsyncGenerator<Item> {
+  const pending: Promise<IteratorResult<Item>>[] = []
+  const request = () => {
     const next = items.next()
-    // It is waited for later, and must not end the process before.
+    // Awaited later. Until then a rejection must not count as unhandled, which ends the process.
     next.catch(() => undefined)
-    asked.push(next)
+    pending.push(next)
   }
   try {
-    for (let i = 0; i < count; i += 1) ask()
+    for (let i = 0; i < count; i += 1) request()
     for (;;) {
-      const { value, done } = await asked.shift()!
+      const { value, done } = await pending.shift()!
       if (done) return
-      ask()
+      request()
       yield value
     }
   } finally {
-    await Promise.allSettled([...asked, items.return(undefined)])
+    await Promise.allSettled([...pending, items.return(undefined)])
   }
 }

@@ -2,38 +2,38 @@ import { prepareEntries, type PreparedEntries } from '../applying/apply-entries.
 import type { EntryOutcome } from '../applying/mirrored-types.ts'
 import type { WriteTransaction } from '@skillstead/core/internal'
 import { parseForeignJson } from '@skillstead/protocol'
-import { requireGoing, updateOwn, type Run } from '../run.ts'
+import { requireActive, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import type { FeedEntry, Filters, LogSource } from '../types.ts'
-import { ahead } from './ahead.ts'
+import { readAhead } from './ahead.ts'
 import { fetchBlobs, toDeclaredBytes } from './fetch-blobs.ts'
 import { findUnverified } from './find-unverified.ts'
 import type { Known } from './judge-page.ts'
-import { guardSight, readSuperseded, type HidingGuard } from './removals.ts'
+import { guardVisibility, readSuperseded, type HidingGuard } from './removals.ts'
 import { createWanted, type Wanted } from './wanted-entries.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** Entries of one portion, and bytes of their content as they say. */
-const portionMax = 100
-const portionBytesMax = 4 * 1024 * 1024
-/** So many portions are fetched and looked at while one is written: that many and one are in memory. */
-const portionsAhead = 2
+/** Maximum number of entries in a batch, and of bytes of their content as the entries declare them. */
+const batchMax = 100
+const batchBytesMax = 4 * 1024 * 1024
+/** Batches that are fetched and inspected while another one is written. That many plus one are in memory. */
+const batchesAhead = 2
 
-/** Some entries in their order, with what is needed to apply them. */
-interface Portion {
+/** Consecutive entries with what is needed to apply them. */
+interface Batch {
   readonly entries: readonly FeedEntry[]
   readonly contents: ReadonlyMap<string, Uint8Array>
-  /** Neighbours that are all looked at, or all not. */
+  /** Runs of entries that are all selected, or all skipped. */
   readonly groups: readonly Group[]
 }
 
 interface Group {
   readonly entries: readonly FeedEntry[]
-  /** Undefined of those that are not looked at. */
+  /** Undefined for skipped entries. */
   readonly prepared: Promise<PreparedEntries> | undefined
 }
 
-/** What {@link applyLog} goes by. */
+/** The parts of one call of {@link applyLog}. */
 interface Application {
   readonly run: Run
   readonly source: LogSource
@@ -44,13 +44,13 @@ interface Application {
 }
 
 /**
- * Brings the verified entries of an upstream's log into the catalogue, each in a transaction that also advances the
- * position: whenever the process ends, it ends between two entries, and the next run goes on there. While some are
- * written the next are fetched and looked at.
+ * Applies the verified entries of an upstream's log to the catalogue. Each transaction also advances the stored
+ * position, so a process that ends at any moment leaves a position between two entries, and the next run continues
+ * there. While some entries are written, the next are fetched and inspected.
  */
 export async function applyLog(run: Run, source: LogSource, known: Known, applied: number): Promise<void> {
   if (applied >= known.verified) return
-  const guard = await guardSight(run, applied, known.verified)
+  const guard = await guardVisibility(run, applied, known.verified)
   const application: Application = {
     run,
     source,
@@ -59,58 +59,58 @@ export async function applyLog(run: Run, source: LogSource, known: Known, applie
     refusals: await createRefusals(run.parts.context, run.upstream),
     guard,
   }
-  for await (const { entries, groups } of ahead(readPortions(application, applied), portionsAhead)) {
+  for await (const { entries, groups } of readAhead(readBatches(application, applied), batchesAhead)) {
     for (const group of groups) await applyGroup(application, group)
     run.progress({ phase: 'applying', done: entries.at(-1)!.seq, total: known.verified })
   }
 }
 
-async function* readPortions(application: Application, applied: number): AsyncGenerator<Portion> {
+async function* readBatches(application: Application, applied: number): AsyncGenerator<Batch> {
   const { run, known } = application
-  let recent: readonly Portion[] = []
+  let recent: readonly Batch[] = []
   for (let last = applied; last < known.verified;) {
-    requireGoing(run)
-    const portion = await prepare(application, last, new Map(recent.flatMap(({ contents }) => [...contents])))
-    recent = [...recent, portion].slice(-portionsAhead)
-    last = portion.entries.at(-1)!.seq
-    yield portion
+    requireActive(run)
+    const batch = await prepare(application, last, new Map(recent.flatMap(({ contents }) => [...contents])))
+    recent = [...recent, batch].slice(-batchesAhead)
+    last = batch.entries.at(-1)!.seq
+    yield batch
   }
 }
 
 /**
- * Reads what comes after a position, fetches what it needs and has it looked at; `held` was fetched for what is not
- * written yet.
+ * Reads the batch of entries after a position, fetches their content and starts to inspect it. `cached` has content
+ * that was fetched for entries that are not written yet.
  */
 async function prepare(
   application: Application,
   after: number,
-  held: ReadonlyMap<string, Uint8Array>,
-): Promise<Portion> {
+  cached: ReadonlyMap<string, Uint8Array>,
+): Promise<Batch> {
   const { run, source, known, wanted } = application
   const all = await readEntries(run, after, known.verified)
   const chosen = new Set(all.filter((entry) => wanted.wants(entry)))
-  const entries = takePortion(all, chosen)
-  const looked = entries.filter((entry) => chosen.has(entry))
+  const entries = takeBatch(all, chosen)
+  const selected = entries.filter((entry) => chosen.has(entry))
   const reasons = new Map<FeedEntry, string>()
-  for (const entry of looked) {
+  for (const entry of selected) {
     const reason = wanted.refuse(entry)
     if (reason !== undefined) reasons.set(entry, reason)
   }
-  const allowed = looked.filter((entry) => !reasons.has(entry))
+  const allowed = selected.filter((entry) => !reasons.has(entry))
   for (const [entry, reason] of await findUnverified(run, source, allowed)) reasons.set(entry, reason)
   const fetched = allowed.filter((entry) => !reasons.has(entry))
-  const contents = await fetchBlobs(run, source, fetched, held)
+  const contents = await fetchBlobs(run, source, fetched, cached)
   const groups = toGroups(entries, chosen).map((group) => ({
     entries: group,
-    prepared: chosen.has(group[0]!) ? lookAt(application, group, contents, reasons) : undefined,
+    prepared: chosen.has(group[0]!) ? inspect(application, group, contents, reasons) : undefined,
   }))
   return { entries, contents, groups }
 }
 
-function lookAt(
+function inspect(
   { run, known }: Application,
   entries: readonly FeedEntry[],
-  contents: Portion['contents'],
+  contents: Batch['contents'],
   reasons: ReadonlyMap<FeedEntry, string>,
 ): Promise<PreparedEntries> {
   const { upstream, parts, options } = run
@@ -122,7 +122,7 @@ function lookAt(
     accepts: (entry) => reasons.get(entry as FeedEntry),
     acceptsScan: (_, { score }) => explainScore(score, upstream.settings.filters),
   })
-  // It is waited for later, and must not end the process before.
+  // Awaited later. Until then a rejection must not count as unhandled, which ends the process.
   prepared.catch(() => undefined)
   return prepared
 }
@@ -135,48 +135,51 @@ async function readEntries({ parts, upstream }: Run, after: number, until: numbe
     .where('seq', '>', after)
     .where('seq', '<=', until)
     .orderBy('seq')
-    .limit(portionMax)
+    .limit(batchMax)
     .execute()
-  if (rows.length === 0) throw new Error(`The log of ${upstream.name} lacks the entry ${after + 1}.`)
+  if (rows.length === 0) throw new Error(`Entry ${after + 1} is missing from the stored log of ${upstream.name}.`)
   return rows.map(({ entry }) => parseForeignJson(entry) as FeedEntry)
 }
 
-/** As many of the entries as go together, one at least. */
-function takePortion(entries: readonly FeedEntry[], chosen: ReadonlySet<FeedEntry>): readonly FeedEntry[] {
+/** The first entries whose content fits into one batch; at least one entry. */
+function takeBatch(entries: readonly FeedEntry[], chosen: ReadonlySet<FeedEntry>): readonly FeedEntry[] {
   let bytes = 0
   const end = entries.findIndex((entry, i) => {
     bytes += chosen.has(entry) ? toDeclaredBytes(entry) : 0
-    return i > 0 && bytes > portionBytesMax
+    return i > 0 && bytes > batchBytesMax
   })
   return end === -1 ? entries : entries.slice(0, end)
 }
 
 async function applyGroup(application: Application, { entries, prepared }: Group): Promise<void> {
   const { run, source } = application
-  requireGoing(run)
+  requireActive(run)
   if (!prepared) return skip(run, entries)
   const { write } = await prepared
-  requireGoing(run)
+  requireActive(run)
   const outcomes = await write((trx, entry, outcome) =>
     advance(application, trx, entry as FeedEntry, explain(source, outcome)),
   )
   outcomes.forEach((outcome, i) => run.tally.add(entries[i]!.subject, explain(source, outcome)))
 }
 
-/** Why a version does not pass by this node's own scan; undefined where it does. */
+/** Explains why a version does not pass the filter on this node's scan; undefined if it passes. */
 export function explainScore(score: number, { minSecurityScore = 0 }: Filters): string | undefined {
   if (score >= minSecurityScore) return undefined
-  return `Its security score is ${score}, and ${minSecurityScore} is the least that is wanted.`
+  return `Its security score is ${score}. The filters require at least ${minSecurityScore}.`
 }
 
-/** What a copy lacks was left out of it. */
+/** Content that a bundle lacks was left out when it was created. */
 function explain({ isCopy }: LogSource, outcome: EntryOutcome): EntryOutcome {
   if (!isCopy || outcome.result !== 'refused' || outcome.reason !== 'missing') return outcome
-  const detail = 'Its content is not in the bundle: one that was made without filters brings it in with --full.'
+  const detail =
+    'Its content is not in the bundle. To import it, create a bundle without filters and import it with --full.'
   return { ...outcome, reason: 'not_in_bundle', detail }
 }
 
-/** In the transaction that applies the entry: both are done, or neither is. */
+/**
+ * Runs in the transaction that applies the entry, so that the entry and the position are stored together or not at all.
+ */
 async function advance(
   { run, refusals, guard }: Application,
   trx: WriteTransaction,
@@ -196,7 +199,7 @@ async function skip(run: Run, group: readonly FeedEntry[]): Promise<void> {
   )
 }
 
-/** Neighbours that are all wanted, or all not. */
+/** Splits entries into runs that are all wanted, or all not. */
 function toGroups(entries: readonly FeedEntry[], wanted: ReadonlySet<FeedEntry>): FeedEntry[][] {
   const groups: FeedEntry[][] = []
   for (const entry of entries) {

@@ -6,32 +6,33 @@ import { SyncAlarm } from '../alarms.ts'
 import type { Run } from '../run.ts'
 import type { FeedEntry, LogSource } from '../types.ts'
 
-/** Of one request; a single file may be larger. */
+/** Maximum size of the files of one request. A single file may be larger. */
 const requestBytesMax = 4 * 1024 * 1024
-/** What is sent otherwise than its digest says is asked for so often before it is an alarm. */
+/** Attempts for a file whose bytes do not match its digest, before the sync pauses. */
 const triesMax = 2
 
-/** A file that is to be fetched; the size is what the entry says. */
+/** A file to fetch, with the size that the entry declares. */
 interface Need {
   readonly digest: string
-  /** Undefined of a list of files. */
+  /** Undefined for a list of files, whose size entries do not declare. */
   readonly size: number | undefined
 }
 
 /**
- * The bytes that these entries need and that are not here, by their digests: as many as the source has. `held` is on its
- * way into the catalogue; a bundle, which is read forward, would not give it twice.
+ * Fetches the blobs that entries need and this node lacks, by digest: as many as the source has. `cached` has blobs
+ * that were fetched for earlier entries and are not stored yet; a bundle, which is read forward, would not return them
+ * twice.
  */
 export async function fetchBlobs(
   run: Run,
   source: LogSource,
   entries: readonly FeedEntry[],
-  held: ReadonlyMap<string, Uint8Array>,
+  cached: ReadonlyMap<string, Uint8Array>,
 ): Promise<Map<string, Uint8Array>> {
   const contents = new Map<string, Uint8Array>()
   const add = async (needs: readonly Need[]) => {
     const missing = await keepMissing(run, needs)
-    for (const { digest } of missing) if (held.has(digest)) contents.set(digest, held.get(digest)!)
+    for (const { digest } of missing) if (cached.has(digest)) contents.set(digest, cached.get(digest)!)
     for (const batch of toBatches(missing.filter(({ digest }) => !contents.has(digest)))) {
       await fetchBatch(run, source, batch, contents)
     }
@@ -41,7 +42,9 @@ export async function fetchBlobs(
   return contents
 }
 
-/** How many bytes an entry's files have, as it says itself; of one that does not list them, what they may have together. */
+/**
+ * The total size of an entry's files as declared. For an entry without a list of files, the maximum size of a version.
+ */
 export function toDeclaredBytes(entry: FeedEntry): number {
   const files = readEntryFiles(entry, new Map())
   if ('list' in files) return limits.versionBytesMax
@@ -84,7 +87,7 @@ async function fetchBatch(
     }
     const [first] = altered.keys()
     if (first !== undefined && tries === triesMax) {
-      throw new SyncAlarm('altered', `What it sends for ${first} is other content than that digest's.`)
+      throw new SyncAlarm('altered', `The content that it sent for ${first} does not match this digest.`)
     }
     wanted = altered
   }

@@ -2,7 +2,10 @@ import type { Run } from '../run.ts'
 import type { FeedEntry, LogSource } from '../types.ts'
 import { toFullName } from './wanted-entries.ts'
 
-/** Why versions do not pass where only verified skills are wanted: the log does not say, so that each is asked for once. */
+/**
+ * Explains which versions the filter `verified` excludes. The log does not contain that, so each skill is requested
+ * once.
+ */
 export async function findUnverified(
   run: Run,
   source: LogSource,
@@ -20,6 +23,6 @@ export async function findUnverified(
 
 async function explainUnverified(source: LogSource, fullName: string): Promise<string | undefined> {
   const isVerified = await source.isVerified?.(fullName)
-  if (isVerified === undefined) return 'Whether it is verified cannot be told from here.'
-  return isVerified ? undefined : 'It is not verified upstream.'
+  if (isVerified === undefined) return 'The mirror cannot check whether its owner is verified.'
+  return isVerified ? undefined : 'Its owner is not verified upstream.'
 }

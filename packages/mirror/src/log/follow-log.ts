@@ -9,7 +9,7 @@ import {
 import { toRoot } from '@skillstead/core/internal'
 import { RegistryError, limits } from '@skillstead/protocol'
 import { SyncAlarm, replacesKeys } from '../alarms.ts'
-import { requireGoing, updateOwn, type Run } from '../run.ts'
+import { requireActive, updateOwn, type Run } from '../run.ts'
 import type { FeedEntry, FeedPage, LogSource } from '../types.ts'
 import {
   checkFreshness,
@@ -23,23 +23,24 @@ import {
 } from './judge-page.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** So many entries are stored in one piece of work. */
+/** Maximum number of entries stored in one transaction. */
 const stagedMax = 100
-/** How long making leaves of entries may hold the event loop at a time. */
-const sliceMs = 10
+/** Maximum time in ms for which hashing entries may block the event loop. */
+const blockMsMax = 10
 
-/** How far a log is here; it is changed in place. */
+/** How much of a log is stored; changed in place. */
 export interface Position {
   known: Known
   staged: number
-  /** The root of what is staged, base64. */
+  /** The Merkle root of the staged entries, base64. */
   root: string
 }
 
 /**
- * Brings the log of an upstream here: entries first, then, when as many are here as a signed checkpoint speaks of, the proof
- * that they lead to its root. That one check shows that the log only grew and holds every entry. What fails it is
- * dropped, and asked for once more, since it may have been altered on the way; then it is an alarm.
+ * Copies the log of an upstream: stages its entries (stores them unverified), and once all entries of a signed
+ * checkpoint are stored, checks that they lead to its root. This check shows that the log only grew and that no entry
+ * is missing. Entries that fail it are deleted and requested once more, since they may have been altered in transit; if
+ * they fail again, the sync pauses.
  */
 export async function followLog(run: Run, source: LogSource, position: Position): Promise<void> {
   for (let isLast = false; ; isLast = true) {
@@ -52,14 +53,15 @@ export async function followLog(run: Run, source: LogSource, position: Position)
 
 async function readToHead(run: Run, source: LogSource, position: Position): Promise<'current' | 'mismatch'> {
   const who = run.upstream.location
-  // The first one signed is reached first, so that no more is stored at a time than somebody signed for.
+  // Verify up to the first checkpoint before following a newer one, so that no more unverified entries are stored than
+  // one checkpoint covers.
   let target: SignedHead | undefined
   for (;;) {
-    requireGoing(run)
+    requireActive(run)
     const page = checkPage(await source.readPage(position.staged), position.staged, who)
     const head = await checkHead(run, source, position, page)
     if (head.treeSize < position.known.verified) return checkOlder(run, position, head)
-    // Left by a run that was killed, and of another history than the one that is signed now.
+    // A killed run left staged entries of another history than the one that is signed now.
     if (head.treeSize < position.staged) return 'mismatch'
     target ??= head
     run.progress({ phase: 'staging', done: position.staged, total: head.treeSize })
@@ -70,14 +72,14 @@ async function readToHead(run: Run, source: LogSource, position: Position): Prom
       rest = rest.slice(count)
       if (position.staged < target.treeSize) break
       if (position.root !== target.rootHash) return 'mismatch'
-      await keepVerified(run, position, page, target)
+      await storeVerified(run, position, page, target)
       if (head.treeSize === position.staged) return 'current'
       target = head
     }
     if (page.entries.length === 0) {
       throw new RegistryError(
         'upstream_failed',
-        `${who} says that it has ${head.treeSize} entries, and gives none after ${position.staged}.`,
+        `${who} reports ${head.treeSize} entries, but returns none after ${position.staged}.`,
       )
     }
   }
@@ -92,13 +94,16 @@ async function checkHead(run: Run, source: LogSource, position: Position, page: 
     if (options.accept !== 'future') checkNotAhead(head, now)
     if (options.accept !== 'freeze') checkFreshness(head, upstream.settings, now)
   }
-  // From the first page on it is one log, under one set of keys.
+  // The first page fixes the log's name, epoch and keys for the rest of the run.
   const keys = known.keys.length > 0 ? known.keys : head.keys
   position.known = { ...known, origin: page.origin, epoch: page.epoch, keys }
   return head
 }
 
-/** That it is the log it was, signed by a believed key; else the alarm names the keys that it offers. */
+/**
+ * Checks that the page is of the same log and signed by a trusted key. Otherwise the sync pauses and stores the keys
+ * that the source offers.
+ */
 async function checkOrigin({ upstream }: Run, source: LogSource, known: Known, page: FeedPage): Promise<SignedHead> {
   try {
     checkIdentity(page, known)
@@ -109,7 +114,10 @@ async function checkOrigin({ upstream }: Run, source: LogSource, known: Known, p
   }
 }
 
-/** An old copy brings nothing new, if it is of this history. It proves no new key: the newest entries are not in it. */
+/**
+ * An old copy has no new entries; checks that it has the same history. It cannot verify a new key, because the newest
+ * entries are not in it.
+ */
 async function checkOlder(run: Run, position: Position, { treeSize, rootHash }: SignedHead): Promise<'current'> {
   const { parts, upstream } = run
   if (run.replacesKeys) throw toOlderRefusal(upstream.name, position.known, treeSize)
@@ -117,7 +125,7 @@ async function checkOlder(run: Run, position: Position, { treeSize, rootHash }: 
   if (toRoot(frontier).toString('base64') === rootHash) return 'current'
   throw new SyncAlarm(
     'fork',
-    `The ${treeSize} entries that it signs are not the first ${treeSize} of those that it signed before.`,
+    `The ${treeSize} entries that it signs now differ from the first ${treeSize} that it signed before.`,
   )
 }
 
@@ -129,7 +137,7 @@ function toOlderRefusal(name: string, { origin, verified }: Known, treeSize: num
 async function stage(run: Run, position: Position, entries: readonly FeedEntry[]): Promise<void> {
   const { writer } = run.parts.context.database
   for (let i = 0; i < entries.length; i += stagedMax) {
-    requireGoing(run)
+    requireActive(run)
     const rows = await toRows(entries.slice(i, i + stagedMax), run.upstream.location)
     const { size, frontier } = await writer.write(
       async (trx) => {
@@ -145,30 +153,37 @@ async function stage(run: Run, position: Position, entries: readonly FeedEntry[]
 
 async function toRows(entries: readonly FeedEntry[], who: string): Promise<StagedEntry[]> {
   const rows: StagedEntry[] = []
-  let turnedMs = performance.now()
+  let yieldedMs = performance.now()
   for (const entry of entries) {
     const row = toRow(entry, who)
     if (Buffer.byteLength(row.entry) > limits.logEntryBytesMax) {
-      throw new RegistryError('upstream_failed', `${who} gives an entry ${row.seq} that is longer than one may be.`)
+      throw new RegistryError(
+        'upstream_failed',
+        `${who} returned entry ${row.seq}, which is longer than ${limits.logEntryBytesMax} bytes, the maximum of a log.`,
+      )
     }
     rows.push(row)
-    if (performance.now() - turnedMs < sliceMs) continue
+    if (performance.now() - yieldedMs < blockMsMax) continue
     await setImmediate()
-    turnedMs = performance.now()
+    yieldedMs = performance.now()
   }
   return rows
 }
 
-/** What the log commits to; there is text in JSON of which no two programs make the same bytes, and no node signs that. */
+/** The bytes that the log commits to. Some JSON, such as lone surrogates, has no canonical form; no node signs it. */
 function toRow(entry: FeedEntry, who: string): StagedEntry {
   try {
     return toStagedEntry(entry)
   } catch (cause) {
-    throw new RegistryError('upstream_failed', `${who} gives an entry ${entry.seq} that no log can hold.`, { cause })
+    throw new RegistryError(
+      'upstream_failed',
+      `${who} returned entry ${entry.seq}, which has no canonical JSON form and cannot be part of a log.`,
+      { cause },
+    )
   }
 }
 
-async function keepVerified(
+async function storeVerified(
   run: Run,
   position: Position,
   { origin, epoch }: FeedPage,
@@ -207,8 +222,8 @@ async function dropUnverified(run: Run, position: Position): Promise<void> {
 }
 
 /**
- * The signed root is of other entries than came. Whether history was rewritten shows in the entries that were believed:
- * they are asked for once more.
+ * Finds the pause reason when the entries do not lead to the signed root. Requests the previously verified entries once
+ * more, to find out whether the upstream rewrote its history.
  */
 async function explainMismatch(run: Run, source: LogSource, position: Position): Promise<SyncAlarm> {
   const { verified } = position.known
@@ -216,17 +231,17 @@ async function explainMismatch(run: Run, source: LogSource, position: Position):
   if (reached > verified) await dropUnverified(run, position)
   const isOther = verified > 0 && (reached === verified || (await isRewritten(run, source, verified)))
   if (isOther) {
-    const sentence = `Its log is another one than before: the ${verified} entries that it signed once are not the first of those it signs now.`
+    const sentence = `Its log was replaced: the ${verified} entries that it signed before differ from the first ${verified} that it signs now.`
     return new SyncAlarm('fork', sentence)
   }
-  const sentence = `The entries from ${verified + 1} to ${reached} do not lead to the root that it signed: they were altered, by it or on the way.`
+  const sentence = `Entries ${verified + 1} to ${reached} do not lead to the root that it signed. They were altered by the upstream or in transit.`
   return new SyncAlarm('altered', sentence)
 }
 
 async function isRewritten(run: Run, source: LogSource, verified: number): Promise<boolean> {
   const { read } = run.parts.context.database
   for (let since = 0; since < verified;) {
-    requireGoing(run)
+    requireActive(run)
     const { entries } = checkPage(await source.readPage(since), since, run.upstream.location)
     const stored = await withUpstreams(read)
       .selectFrom('upstream_log')

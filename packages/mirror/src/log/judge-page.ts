@@ -4,65 +4,66 @@ import * as v from 'valibot'
 import { SyncAlarm } from '../alarms.ts'
 import type { FeedPage, LogSource, UpstreamSettings } from '../types.ts'
 
-/** What is believed of a log, and how far it is known. */
+/** What the mirror trusts about a log, and how many of its entries are verified. */
 export interface Known {
-  /** Null before the first page. */
+  /** The log's name; null before the first page. */
   readonly origin: string | null
   readonly epoch: number | null
   readonly keys: readonly string[]
   readonly verified: number
 }
 
-/** A checkpoint that a believed key signed. */
+/** A checkpoint signed by a trusted key. */
 export interface SignedHead {
   readonly treeSize: number
   /** Base64. */
   readonly rootHash: string
   readonly checkpoint: string
-  /** Milliseconds since 1970; undefined where it does not say. */
+  /** Milliseconds since 1970; undefined if the checkpoint has no time. */
   readonly signedAt?: number
-  /** The keys to believe from now on. */
+  /** The keys to trust from now on. */
   readonly keys: readonly string[]
 }
 
 const Page = endpoints.getFeed.output
 
 /**
- * A page of a log, in the form of one, and following on `since`. The entries are as they came, for the log commits to all
- * that is in them. Throws `upstream_failed`.
+ * Checks the form of a page, and that it continues after `since`. Returns the entries unchanged, because the log
+ * commits to all their bytes. Throws `upstream_failed`.
  */
 export function checkPage(page: FeedPage, since: number, who: string): FeedPage {
-  // No node sends more than it was asked for. Checked first: validation looks at each entry.
+  // Checked before validation, which visits each entry. No node sends more than was requested.
   if (Array.isArray(page?.entries) && page.entries.length > limits.feedPageMax)
-    throw fail(`${who} sent ${page.entries.length} entries, more than the ${limits.feedPageMax} that a page may have.`)
+    throw fail(`${who} sent a page of ${page.entries.length} entries. The maximum is ${limits.feedPageMax}.`)
   const form = v.safeParse(Page, page, firstIssueOnly)
   if (!form.success) {
     const [issue] = form.issues
-    throw fail(`${who} answers with a feed that is none: ${v.getDotPath(issue) ?? 'it'}: ${issue.message}.`)
+    throw fail(`${who} returned an invalid feed: ${v.getDotPath(issue) ?? 'it'}: ${issue.message}.`)
   }
   const odd = page.entries.findIndex(({ seq }, i) => seq !== since + 1 + i)
   if (odd !== -1) {
     throw fail(
-      `${who} gives the entry ${page.entries[odd]!.seq} where ${since + 1 + odd} comes next; its feed has a gap or a loop.`,
+      `${who} returned entry ${page.entries[odd]!.seq} where entry ${since + 1 + odd} was expected. Its feed has a gap or a loop.`,
     )
   }
   return page
 }
 
-/** Throws the alarms `origin` and `epoch` where the log is another one than it was. */
+/** Pauses the sync with reason `origin` or `epoch` if the page is of another log than before. */
 export function checkIdentity({ origin, epoch }: FeedPage, known: Known): void {
   if (known.origin !== null && origin !== known.origin) {
-    throw new SyncAlarm('origin', `It was the log of ${known.origin}, and now it says that it is that of ${origin}.`)
+    throw new SyncAlarm('origin', `The log was named ${known.origin} before, and is named ${origin} now.`)
   }
   if (known.epoch !== null && epoch !== known.epoch) {
-    const sentence = `It was in its epoch ${known.epoch} and is in ${epoch} now: it was restored or moved, and what it published in between may be missing.`
+    const sentence = `Its epoch was ${known.epoch} and is ${epoch} now: the upstream was restored or moved, and may have lost what it published in between.`
     throw new SyncAlarm('epoch', sentence)
   }
 }
 
 /**
- * The page's checkpoint, where a believed key signed it. On first contact, with no key pinned, those that the source names
- * are believed. Throws the alarms `key`, `origin` and `rollback`; `upstream_failed` where there is none.
+ * Returns the page's checkpoint if a trusted key signed it. On first contact without a pinned key, the keys that the
+ * source publishes are trusted. Pauses the sync with reason `key`, `origin` or `rollback`; throws `upstream_failed` if
+ * the page has no checkpoint.
  */
 export async function checkSignature(
   page: FeedPage,
@@ -71,27 +72,24 @@ export async function checkSignature(
   who: string,
 ): Promise<SignedHead> {
   const { checkpoint } = page
-  if (checkpoint === null) throw fail(`${who} gives no signed checkpoint, so that nothing of its log can be believed.`)
+  if (checkpoint === null) throw fail(`${who} returned no signed checkpoint, so its log cannot be verified.`)
   const isFirst = known.keys.length === 0
   const keys = isFirst ? await source.readKeys() : known.keys
   const head = verify(checkpoint, keys, isFirst, who)
   if (head.origin !== page.origin) {
-    throw new SyncAlarm(
-      'origin',
-      `The feed says that it is the log of ${page.origin}, and its checkpoint ${head.origin}.`,
-    )
+    throw new SyncAlarm('origin', `The feed names the log ${page.origin}, but its checkpoint names ${head.origin}.`)
   }
   if (head.treeSize < known.verified && !source.isCopy) {
-    const sentence = `Its log has ${head.treeSize} entries, and had ${known.verified} before: it went back in time.`
+    const sentence = `Its log has ${head.treeSize} entries, but had ${known.verified} before: it lost entries.`
     throw new SyncAlarm('rollback', sentence)
   }
   if (head.treeSize < page.head) {
-    throw fail(`${who} signs ${head.treeSize} entries and says that it has ${page.head}.`)
+    throw fail(`${who} signed ${head.treeSize} entries, but reports ${page.head}.`)
   }
-  return { ...head, checkpoint, keys: toBelieved(head, keys) }
+  return { ...head, checkpoint, keys: toTrusted(head, keys) }
 }
 
-/** The keys that a source names and that signed a page's checkpoint. None where it cannot be read. */
+/** The keys that the source publishes and that signed the page's checkpoint. Empty if the keys cannot be read. */
 export async function readOfferedKeys({ checkpoint }: FeedPage, source: LogSource): Promise<readonly string[]> {
   if (checkpoint === null) return []
   const keys = await source.readKeys().catch(() => [])
@@ -107,23 +105,23 @@ function isSigner(key: string, checkpoint: string): boolean {
   }
 }
 
-/** How far the clocks of two nodes may differ. */
+/** Maximum difference between the clocks of two nodes. */
 const aheadMsMax = 10 * 60_000
 
 /**
- * Throws the alarm `future` for a checkpoint that is dated ahead: it would count as fresh for as long, whatever is quarantined
- * meanwhile.
+ * Pauses the sync with reason `future` if the checkpoint's time lies ahead. Such a checkpoint would count as fresh for
+ * a long time, and hide later entries.
  */
 export function checkNotAhead({ signedAt }: SignedHead, now: number): void {
   if (signedAt === undefined || signedAt - now <= aheadMsMax) return
-  const sentence = `Its newest checkpoint is dated ${new Date(signedAt).toISOString()}, which is ahead of the clock of this node, ${new Date(now).toISOString()}: one of the clocks is wrong, or the date was made up to hide later entries.`
+  const sentence = `Its newest checkpoint is dated ${new Date(signedAt).toISOString()}, ahead of this node's clock (${new Date(now).toISOString()}). One of the clocks is wrong, or the upstream uses a false date to hide later entries.`
   throw new SyncAlarm('future', sentence)
 }
 
-/** Throws the alarm `freeze` for a checkpoint that was signed too long ago. */
+/** Pauses the sync with reason `freeze` if the checkpoint is too old. */
 export function checkFreshness({ signedAt }: SignedHead, { maxAgeSeconds }: UpstreamSettings, now: number): void {
   if (signedAt === undefined || maxAgeSeconds === 0 || now - signedAt <= maxAgeSeconds * 1000) return
-  const sentence = `Its newest checkpoint was signed at ${new Date(signedAt).toISOString()}, and it is ${new Date(now).toISOString()} here: what was published since may be quarantined, or one of the clocks is wrong.`
+  const sentence = `Its newest checkpoint was signed at ${new Date(signedAt).toISOString()}, but this node's clock shows ${new Date(now).toISOString()}. The upstream may be hiding later entries, or one of the clocks is wrong.`
   throw new SyncAlarm('freeze', sentence)
 }
 
@@ -132,13 +130,13 @@ function verify(checkpoint: string, keys: readonly string[], isFirst: boolean, w
     return verifyCheckpoint(checkpoint, keys)
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error
-    if (isFirst) throw fail(`${who} signs with none of the keys that it names: ${error.message}`)
+    if (isFirst) throw fail(`${who} signs with none of the keys that it publishes: ${error.message}`)
     throw new SyncAlarm('key', error.message)
   }
 }
 
-/** Keys that sign together with a believed one are believed; one that signs no more is not. */
-function toBelieved(
+/** Keys that sign together with a trusted key become trusted; a key that no longer signs does not stay trusted. */
+function toTrusted(
   { endorsedKeys, signers }: { endorsedKeys: readonly string[]; signers: readonly { name: string; hash: string }[] },
   keys: readonly string[],
 ): readonly string[] {

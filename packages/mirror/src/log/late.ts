@@ -1,7 +1,7 @@
 import { applyEntries } from '../applying/apply-entries.ts'
 import { completePacks } from '../applying/complete-packs.ts'
 import { parseForeignJson } from '@skillstead/protocol'
-import { isPrivateName, requireGoing, updateOwn, type Run } from '../run.ts'
+import { isPrivateName, requireActive, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import type { FeedEntry, LogSource } from '../types.ts'
 import { explainScore } from './apply-log.ts'
@@ -11,16 +11,17 @@ import type { Known } from './judge-page.ts'
 import { createWanted, toFullName, type Wanted } from './wanted-entries.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** So many versions are tried again in one run. */
+/** Maximum number of versions retried in one run. */
 const retriedMax = 20
-/** How long after one try the next may follow, the last of these from then on. */
+/** Minimum minutes between two attempts, by the number of attempts so far; the last value repeats. */
 const pausesMinutes = [0, 5, 30, 120, 720, 1440]
-/** Of what follows on a version so many entries are read. */
+/** Maximum number of entries read after a version's own. */
 const followersMax = 100
 
 /**
- * What comes after its place in the log: versions whose content was not to be had when it was their turn, as `due` names
- * them, and what of packs was not here yet. `applied` is the position that the run reached.
+ * Imports late content: versions whose content the upstream did not return when their entries were applied (`due` lists
+ * them), and skills of packs that were not imported at the time of the pack's entry. `applied` is the position that the
+ * run reached.
  */
 export async function applyLate(
   run: Run,
@@ -45,14 +46,14 @@ async function retryMissing(late: Late, due: readonly string[]): Promise<void> {
   if (due.length === 0) return
   const wanted = await createWanted(late.run, new Map())
   for (const subject of due) {
-    requireGoing(late.run)
+    requireActive(late.run)
     await retry(late, wanted, subject)
   }
 }
 
-/** The versions whose content is to be asked for again by a run that begins, the longest waiting first. */
+/** The versions whose missing content this run requests again, the oldest refusal first. */
 export async function readDue({ parts, upstream, options }: Run): Promise<string[]> {
-  // It looks at everything anew.
+  // A full sync checks every entry anyway.
   if (options.full) return []
   const { database, clock } = parts.context
   const now = clock.now()
@@ -77,10 +78,10 @@ export async function readDue({ parts, upstream, options }: Run): Promise<string
   return rows.map(({ subject }) => subject)
 }
 
-/** One version, and what the log says of it after that: it was passed over with the version. */
+/** Applies one version again, followed by the later entries about it, which were skipped with it. */
 async function retry({ run, source, known, applied, refusals }: Late, wanted: Wanted, subject: string): Promise<void> {
   const { context } = run.parts
-  const [version, ...followers] = await readStory(run, subject, applied)
+  const [version, ...followers] = await readVersionEntries(run, subject, applied)
   const isGone = followers.some(({ type }) => type === 'withdrawn' || type === 'takedown')
   if (!version || isGone || !wanted.wants(version)) {
     await context.database.writer.write(async (trx) => {
@@ -99,7 +100,7 @@ async function retry({ run, source, known, applied, refusals }: Late, wanted: Wa
     isReread: true,
     acceptsScan: (_, { score }) => explainScore(score, run.upstream.settings.filters),
     async also(trx, entry, outcome) {
-      // The position stands: these lie before it.
+      // The stored position stays: these entries lie before it.
       await updateOwn(trx, run, {})
       await refusals.record(trx, entry.subject, outcome)
     },
@@ -107,8 +108,8 @@ async function retry({ run, source, known, applied, refusals }: Late, wanted: Wa
   outcomes.forEach((outcome, i) => run.tally.add(entries[i]!.subject, outcome))
 }
 
-/** The newest entry of a version, and what comes after it about that version and its skill. */
-async function readStory({ parts, upstream }: Run, subject: string, applied: number): Promise<FeedEntry[]> {
+/** The newest entry of a version, and the later entries about it and its skill. */
+async function readVersionEntries({ parts, upstream }: Run, subject: string, applied: number): Promise<FeedEntry[]> {
   const query = withUpstreams(parts.context.database.read)
     .selectFrom('upstream_log')
     .select(['seq', 'entry'])
@@ -131,7 +132,7 @@ async function readStory({ parts, upstream }: Run, subject: string, applied: num
   return [version, ...followers].map(({ entry }) => parseForeignJson(entry) as FeedEntry)
 }
 
-/** Whether anything came in since the last run that ended well, in whatever way. */
+/** Whether any change was imported since the last successful run, by whichever path. */
 async function hasNews({ parts, upstream, tally, options }: Run): Promise<boolean> {
   if (tally.applied > 0 || options.full || upstream.syncedAt === null) return true
   const row = await parts.context.database.read

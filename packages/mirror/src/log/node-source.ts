@@ -11,26 +11,26 @@ export interface NodeSourceOptions {
   readonly signal?: AbortSignal
 }
 
-/** How long reading lines may hold the event loop at a time. */
-const sliceMs = 10
-/** Nodes end a page of the feed at 4 MiB. */
-const answerBytesMax = 16 * 1024 * 1024
-/** What is asked for at a time is less, also as base64. */
+/** Maximum time in ms for which reading lines may block the event loop. */
+const blockMsMax = 10
+/** Nodes return at most 4 MiB per page of the feed. */
+const pageBytesMax = 16 * 1024 * 1024
+/** Requests for blobs ask for less, even with base64 encoding. */
 const blobsBytesMax = 64 * 1024 * 1024
-/** More keys do not sign one log. */
+/** Maximum number of keys of one log. */
 const keysMax = 16
 const keysBytesMax = 64 * 1024
 
-/** The log of a Skillstead node, over HTTP. Throws `invalid_request` for an address that no node has. */
+/** Reads the log of a Skillstead node over HTTP. Throws `invalid_request` for an invalid URL. */
 export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOptions): LogSource {
   const open = (bytesMax: number) => {
     const fetch = http.within(bytesMax)
     return createClient({ baseUrl, apiKey, signal, fetch, client: 'skillstead-mirror', counts: false, ...patience })
   }
-  const [api, blobs, keys] = [open(answerBytesMax), open(blobsBytesMax), open(keysBytesMax)]
+  const [api, blobs, keys] = [open(pageBytesMax), open(blobsBytesMax), open(keysBytesMax)]
   return {
     async readPage(since) {
-      // Not parsed yet, whatever its type says.
+      // Not validated yet, despite its type.
       return (await api.getFeed({ since, limit: limits.feedPageMax })) as FeedPage
     },
     async *readBlobs(digests) {
@@ -49,7 +49,7 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
       try {
         return (await api.getSkill({ name: fullName })).verified
       } catch (error) {
-        // It is gone there since.
+        // The upstream deleted the skill since.
         if (error instanceof RegistryError && (error.code === 'not_found' || error.code === 'taken_down')) return false
         throw error
       }
@@ -60,22 +60,25 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
   }
 }
 
-/** Every digest that was asked for has a line, be it only one that says it is not there; else the answer was cut short. */
+/** A complete response has a line for each requested digest, also for missing blobs. A shorter response was cut off. */
 async function* readLines(
   body: Uint8Array,
   waiting: Set<string>,
   who: string,
 ): AsyncGenerator<{ digest: string; bytes: Uint8Array }> {
-  let turnedMs = performance.now()
+  let yieldedMs = performance.now()
   for (const line of splitLines(body)) {
     const { digest, content } = parseLine(line, who)
     if (waiting.delete(digest) && content !== undefined) yield { digest, bytes: Buffer.from(content, 'base64') }
-    if (performance.now() - turnedMs < sliceMs) continue
+    if (performance.now() - yieldedMs < blockMsMax) continue
     await setImmediate()
-    turnedMs = performance.now()
+    yieldedMs = performance.now()
   }
   if (waiting.size === 0) return
-  throw new RegistryError('upstream_failed', `${who} broke off its answer; ${waiting.size} files are missing from it.`)
+  throw new RegistryError(
+    'upstream_failed',
+    `The response of ${who} ended early: ${waiting.size} files are missing from it.`,
+  )
 }
 
 function* splitLines(body: Uint8Array): Generator<string> {
@@ -92,10 +95,10 @@ function parseLine(line: string, who: string): { digest: string; content?: strin
   try {
     const { digest, content, missing } = parseForeignJson(line) as Record<string, unknown>
     if (typeof digest === 'string' && typeof content === 'string') return { digest, content }
-    // Said in so many words: what is taken for missing is not asked for again.
+    // The marker is required: a blob that counts as missing is not requested again.
     if (typeof digest === 'string' && missing === true) return { digest }
   } catch {
-    // Told below.
+    // Not JSON: throws below.
   }
-  throw new RegistryError('upstream_failed', `${who} answered a line that is none of a list of files.`)
+  throw new RegistryError('upstream_failed', `${who} returned a line that describes no file.`)
 }

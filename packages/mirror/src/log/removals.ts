@@ -7,14 +7,14 @@ import type { FeedEntry } from '../types.ts'
 import { toFullName } from './wanted-entries.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** A run may hide one in so many of the skills that came from its upstream, and these numbers at least and at most. */
+/** A run may hide one in `share` of the upstream's skills, but at least `hiddenMin` and at most `hiddenMax`. */
 const share = 100
 const hiddenMin = 5
 const hiddenMax = 20
-/** So many entries are in memory at a time, whatever an upstream signed. */
+/** Maximum number of entries in memory. */
 const readMax = 200
 
-/** The names that a log takes out of sight after a position, each with the entry that does so last. */
+/** The skills that the log withdraws or takes down after a position, each with the number of the last such entry. */
 export async function readSuperseded(run: Run, after: number, until: number): Promise<Map<string, number>> {
   const superseded = new Map<string, number>()
   const query = selectEntries(run, until).select('subject').where('type', 'in', ['withdrawn', 'takedown'])
@@ -26,7 +26,7 @@ export async function readSuperseded(run: Run, after: number, until: number): Pr
   }
 }
 
-/** What of a skill's sight an entry changes. */
+/** How an entry changes the visibility of a skill. */
 interface Change {
   readonly type: string
   readonly skillId: string
@@ -36,29 +36,32 @@ interface Change {
   readonly yanked: boolean
 }
 
-/** A skill that is in sight now, and what would be left of it. */
+/** A skill that is visible now, and its predicted state after the run. */
 interface Prospect {
   isGone: boolean
-  /** By number. */
+  /** Versions by number. */
   readonly versions: Map<string, { readonly digest: string; readonly yanked: boolean }>
 }
 
-/** Watches what a run hides while it applies. */
+/** Counts the skills that a run hides while it applies entries. */
 export interface HidingGuard {
-  /** Throws the alarm `mass_removal` at the first skill too many, and so undoes the transaction that hides it. */
+  /**
+   * Pauses the sync with reason `mass_removal` at the first skill over the limit; the transaction that hides it is
+   * rolled back.
+   */
   check(entry: FeedEntry, outcome: EntryOutcome): void
 }
 
 const noGuard: HidingGuard = { check: () => undefined }
 
 /**
- * Throws the alarm `mass_removal` where more skills would be hidden at the end than a mistake or a break-in upstream may
- * take from here unseen; nothing is applied by then. What a log says is not always what comes of it, for what it tells of
- * a skill after a removal may be refused here: so the rest is watched by what this returns.
+ * Pauses the sync with reason `mass_removal`, before anything is applied, if the entries would hide more skills than a
+ * mistake or break-in at the upstream may remove unnoticed. The prediction can be wrong, because later entries of a
+ * removed skill may be refused on this node; the returned guard therefore also counts during the run.
  */
-export async function guardSight(run: Run, after: number, until: number): Promise<HidingGuard> {
+export async function guardVisibility(run: Run, after: number, until: number): Promise<HidingGuard> {
   if (run.options.allowRemovals) return noGuard
-  const prospects = await readThreatened(run, after, until)
+  const prospects = await readAffected(run, after, until)
   if (prospects.size <= hiddenMin) return noGuard
   const query = selectEntries(run, until).where('type', 'in', ['version', 'yank', 'withdrawn', 'takedown'])
   await forEachChange(query, after, (changes) => {
@@ -80,7 +83,7 @@ function createGuard(prospects: ReadonlyMap<string, Prospect>, limit: number): H
       if (outcome.result !== 'applied' || entry.type === 'pack') return
       const { id: skillId } = entry.data['skill'] as { id: string }
       if (outcome.shown) hidden.delete(skillId)
-      // What a yank does, or one that is taken back, was foreseen to the letter.
+      // The effects of yanks were predicted exactly.
       if (!outcome.hid || entry.type === 'yank' || !prospects.has(skillId)) return
       hidden.add(skillId)
       if (hidden.size > limit) throw toAlarm(hidden.size, limit)
@@ -100,18 +103,18 @@ function apply(prospect: Prospect, { type, version, digest, yanked }: Change): v
   }
 }
 
-/** The skills in sight of which something is taken away, whatever comes after that. */
-async function readThreatened(run: Run, after: number, until: number): Promise<Map<string, Prospect>> {
+/** The visible skills that lose a version or are removed by an entry, whatever the later entries say. */
+async function readAffected(run: Run, after: number, until: number): Promise<Map<string, Prospect>> {
   const prospects = new Map<string, Prospect>()
   const query = selectEntries(run, until).where((eb) =>
     eb.or([
       eb('type', 'in', ['withdrawn', 'takedown', 'yank']),
-      // Canonical JSON has no spaces.
+      // Entries are canonical JSON, which has no spaces.
       eb.and([eb('type', '=', 'version'), eb('entry', 'like', '%"yanked":true%')]),
     ]),
   )
   await forEachChange(query, after, async (changes) => {
-    // By name as well: what a log that was built anew calls otherwise went on under the id that it had.
+    // Also by name: a rebuilt log has new ids, but its skills keep their old ids on this node.
     const names = new Map(changes.map(({ skillId, fullName }) => [skillId, fullName]))
     for (const id of prospects.keys()) names.delete(id)
     if (names.size === 0) return
@@ -154,7 +157,7 @@ async function forEachChange(
   }
 }
 
-/** Undefined of what makes no sense, and will be refused. */
+/** Undefined for a malformed entry, which will be refused. */
 function toChange(entry: FeedEntry): Change | undefined {
   const parsed = parseEntry(entry)
   if (parsed === undefined || typeof parsed === 'string' || parsed.type === 'pack') return undefined
@@ -164,7 +167,7 @@ function toChange(entry: FeedEntry): Change | undefined {
   return { type, skillId, fullName, version, digest: entry.digest ?? '', yanked }
 }
 
-/** The versions that are in sight, of these skills (ids, with their names) as far as they came from the upstream. */
+/** The visible versions of these skills (full names by id), if they were imported from the upstream. */
 function readLiveVersions(run: Run, names: ReadonlyMap<string, string>) {
   return selectOwn(run)
     .innerJoin('versions', 'versions.skill_id', 'skills.id')
@@ -175,7 +178,7 @@ function readLiveVersions(run: Run, names: ReadonlyMap<string, string>) {
     .execute()
 }
 
-/** How many skills a run may hide without a word. */
+/** How many skills a run may hide without a pause. */
 async function readLimit(run: Run): Promise<number> {
   const { skills } = await selectOwn(run)
     .select((eb) => eb.fn.countAll<number>().as('skills'))
@@ -184,8 +187,8 @@ async function readLimit(run: Run): Promise<number> {
 }
 
 /**
- * The skills that came from the upstream. Of a first sync that was broken off those that it brought in itself do not
- * count: they go as they came.
+ * The skills imported from the upstream. While the first sync is incomplete, its own imports do not count: the log may
+ * remove them again.
  */
 function selectOwn({ parts, upstream }: Run) {
   const query = parts.context.database.read.selectFrom('skills').where('skills.origin_upstream', '=', upstream.name)
@@ -193,6 +196,6 @@ function selectOwn({ parts, upstream }: Run) {
 }
 
 function toAlarm(hidden: number, limit: number): SyncAlarm {
-  const sentence = `It would hide ${hidden} skills at once, and ${limit} are the most that go without a word.`
+  const sentence = `The sync would hide ${hidden} skills. More than ${limit} at once need your confirmation.`
   return new SyncAlarm('mass_removal', sentence)
 }

@@ -6,8 +6,8 @@ import { followLog, type Position } from './follow-log.ts'
 import { applyLate, readDue } from './late.ts'
 
 /**
- * Syncs an upstream that has a log: brings what is new of the log here, proves that it is what the upstream signed and only
- * adds to what it signed before, and then applies it. Throws what the source throws, and {@link SyncAlarm}.
+ * Syncs an upstream that has a log: stores the new entries, verifies that the upstream signed them and that the log
+ * only grew, and then applies them. Throws what the source throws, and {@link SyncAlarm}.
  */
 export async function syncLog(run: Run, source: LogSource): Promise<void> {
   const { logOrigin: origin, logEpoch: epoch, keys, verified, staged, frontier, applied } = run.upstream

@@ -3,20 +3,20 @@ import { isPrivateName, type Run } from '../run.ts'
 import { readMirroredNames, readMirroredPacks } from '../store/mirrored-names.ts'
 import type { FeedEntry } from '../types.ts'
 
-/** What a run wants of a log. */
+/** Decides which entries of a log a run imports. */
 export interface Wanted {
   /**
-   * Whether an entry is to be looked at. Those that only change what is here always are: nothing comes in by them, and
-   * what upstream took back must go here too.
+   * Whether to apply an entry. Entries that only change stored skills are always applied: they import nothing, and what
+   * the upstream removed must be removed here too.
    */
   wants(entry: FeedEntry): boolean
-  /** Why an entry that was looked at may not come in, in a sentence; undefined where it may. */
+  /** Explains in a sentence why a wanted entry is refused; undefined if it is not. */
   refuse(entry: FeedEntry): string | undefined
 }
 
 /**
- * By the mode, the filters and the private names. `superseded` are the removals that lie ahead, by full name; `pulled` are
- * the skills that somebody asked for.
+ * Decides by the mode, the filters and the private names. `superseded`: removals later in the log, by full name.
+ * `pulled`: the skills that a caller requested.
  */
 export async function createWanted(
   run: Run,
@@ -36,22 +36,22 @@ export async function createWanted(
 
   return {
     wants(entry) {
-      // Of those of which nothing is here `completePacks` makes one as soon as something is.
+      // `completePacks` creates a pack as soon as one of its skills is imported.
       if (entry.type === 'pack') return isAll || packs.has(entry.subject)
       if (entry.type !== 'version') return true
       const fullName = toFullName(entry)
-      // Gone upstream since, together with its content.
+      // The upstream removed the skill later, together with its content.
       if ((superseded.get(fullName) ?? 0) > entry.seq) return false
       return isChosen(fullName) && explainFiltered(filters, toFiltered(entry)) === undefined
     },
     refuse(entry) {
       if (!isPrivateName(run.parts, toFullName(entry))) return undefined
-      return 'The operator keeps this name to the node itself (--private-names).'
+      return 'The operator reserved this name for this node (--private-names).'
     },
   }
 }
 
-/** The full name of the skill that an entry is about; the slug of a pack. */
+/** The full name of the entry's skill; for a pack its slug. */
 export function toFullName({ subject }: Pick<FeedEntry, 'subject'>): string {
   const at = subject.indexOf('@')
   return at === -1 ? subject : subject.slice(0, at)

@@ -2,7 +2,7 @@ import type { MirrorReport, MirrorStatus, MirrorWrite } from '@skillstead/protoc
 import type { SyncReport, UpstreamStatus } from '../types.ts'
 import type { OutboxWrite } from '../write-types.ts'
 
-/** How an upstream stands, in the form of the interface: times are texts. */
+/** Converts the state of an upstream to its form in the API, with times as ISO 8601 texts. */
 export function toShownStatus(status: UpstreamStatus): MirrorStatus {
   const { settings, alarm, lastError, estimate, lastReport } = status
   const { mode, filters, everySeconds, priority, maxAgeSeconds, pinned, selected } = settings
@@ -38,7 +38,7 @@ export function toShownWrite({ problem, createdAt, endedAt, ...write }: OutboxWr
   return { ...write, problem: problem && toTold(problem), createdAt: toTime(createdAt), endedAt: toTime(endedAt) }
 }
 
-/** What was stored by another version of this program may lack something, and hold more. */
+/** Selects the known fields: a report stored by another version of this program may have more or fewer. */
 function toReport(report: SyncReport): MirrorReport {
   const { upstream, applied, requests, head, unchanged, refused, refusedTotal, removed, bytes, durationMs } = report
   return { upstream, applied, requests, head, unchanged, refused, refusedTotal, removed, bytes, durationMs }

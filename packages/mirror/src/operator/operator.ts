@@ -10,10 +10,10 @@ import { toShownStatus, toShownWrite } from './forms.ts'
 
 type AddInput = Parsed<(typeof endpoints)['addMirror']>
 
-/** What fails at once is told to whoever asked for a sync; for the rest nobody waits. */
-const beginsMs = 250
+/** How long a request for a sync waits: early failures are returned, later ones only stored. */
+const startMsMax = 250
 
-/** What administrators see of a mirror, and do with it, through the interface of its registry. */
+/** The functions behind the API's endpoints for administrators of a mirror. */
 export function toOperator(
   context: MirrorContext,
   mirror: Mirror,
@@ -30,10 +30,10 @@ export function toOperator(
     get,
     async add(input) {
       const { name, url } = input
-      requireAddress(url)
+      requireUrl(url)
       await requirePublic(context, url)
       const options = toAddOptions(input)
-      // Also where its kind and key are given: the answer reports whether it is reachable.
+      // Checked even if kind and key are given: the response reports whether the upstream is reachable.
       const found =
         mirror.mode !== 'offline' ? await findUpstream(url, { ...options, ca, fetch, clock: context.clock }) : undefined
       const added = { ...options, kind: options.kind ?? found?.kind, keysSeen: found?.keys }
@@ -47,9 +47,9 @@ export function toOperator(
         () => true,
         (error: unknown) => ({ error }),
       )
-      const ended = await Promise.race([isOver, setTimeout(beginsMs, false)])
+      const ended = await Promise.race([isOver, setTimeout(startMsMax, false)])
       if (typeof ended === 'object') throw ended.error
-      // The run keeps why it failed, where it got so far; the rest is for the log of the node.
+      // A run stores its own failure. Unexpected errors go to the node's log.
       if (!ended) void isOver.then((end) => typeof end === 'object' && tell(end.error))
       return get(name)
     },
@@ -58,10 +58,10 @@ export function toOperator(
       const writes = await listWrites(context, { upstream: name, states, offset, limit })
       return { writes: writes.map(toShownWrite), total: await countWritesOf(context, name, states) }
     },
-    async settleWrite(name, id, settlement) {
+    async settleWrite(name, id, resolution) {
       await getWriteOf(context, name, id)
-      if (settlement.action === 'rename') await mirror.outbox.rename(id, settlement.newName)
-      else await mirror.outbox[settlement.action](id)
+      if (resolution.action === 'rename') await mirror.outbox.rename(id, resolution.newName)
+      else await mirror.outbox[resolution.action](id)
       return toShownWrite(await getWriteOf(context, name, id))
     },
   }
@@ -71,22 +71,24 @@ export function toOperator(
   }
 }
 
-/** Whoever may use the interface need not be let into the files of the machine, nor to programs on it. */
-function requireAddress(url: string): void {
+/** The API accepts no paths: an administrator's key must not give access to the machine's files and programs. */
+function requireUrl(url: string): void {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
-    throw refuseUrl('must be an http or https address; folders and bundles are added at the machine')
+    throw refuseUrl("must be an http or https URL; add folders and bundles on the node's machine")
 }
 
-/** Nor into its network, but for what of that its operator opened to requests. */
+/** The API accepts no private addresses either, except those that the operator allowed for outgoing requests. */
 async function requirePublic({ outgoing }: MirrorContext, url: string): Promise<void> {
-  // Git takes a name and a password so, and they are no part of the place.
+  // A username and password are allowed in git URLs, and do not matter for this check.
   const place = Object.assign(new URL(url), { username: '', password: '' })
   try {
     await outgoing.requirePublic(place.href, 'url')
   } catch (error) {
     const message = error instanceof RegistryError ? error.errors[0]?.message : undefined
     if (message === undefined) throw error
-    throw refuseUrl(`${message}; a node started with --allow-networks takes others, and so does the machine itself`)
+    throw refuseUrl(
+      `${message}; to add it, start the node with --allow-networks, or run the command on the node's machine`,
+    )
   }
 }
 

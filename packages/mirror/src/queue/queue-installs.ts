@@ -3,10 +3,10 @@ import { findUpstream } from './queue-opinion.ts'
 import { insertWrite, type WriteParts, type WritePayloads } from './upstream-write.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** So many installs are one row at most, and no more of them hold up what comes after. */
+/** Maximum number of installs in one write, so that later writes of the skill do not wait long. */
 const countMax = 500
 
-/** Keeps installs of mirrored skills for the upstreams that these came from, in the transaction that records them. */
+/** Queues installs of mirrored skills for their upstreams, in the transaction that records them. */
 export async function queueInstalls(
   trx: WriteTransaction,
   parts: WriteParts,
@@ -23,7 +23,7 @@ export async function queueInstalls(
   }
 }
 
-/** As many as fit go into the row that comes last and was not begun; answers how many are left. */
+/** Adds installs to the last pending write of the skill, if it has not been attempted. Returns how many are left. */
 async function addToNewest(trx: WriteTransaction, installs: MirroredInstalls): Promise<number> {
   const newest = await withUpstreams(trx)
     .selectFrom('upstream_writes')

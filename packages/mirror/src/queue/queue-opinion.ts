@@ -3,8 +3,8 @@ import { insertWrite, writableKinds, type WriteParts, type WritePayloads } from 
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
- * Keeps a star or a review of a mirrored skill for the upstream that it came from, in the transaction that stores it: in
- * the user's own name there where an account is linked, else in the mirror's. Without either it stays here.
+ * Queues a star or review of a mirrored skill for its upstream, in the transaction that stores it: as the user if an
+ * account is linked, else as the mirror. Without either it is not sent.
  */
 export async function queueOpinion(
   trx: WriteTransaction,
@@ -17,13 +17,13 @@ export async function queueOpinion(
   if (!upstream) return
   const by = (await isLinked(trx, userId, upstream.name)) ? 'user' : 'mirror'
   if (by === 'mirror' && upstream.credential === null) return
-  // For all whom the mirror speaks for there is one star: it stays as long as one of them has it.
+  // All users without a linked account share the mirror's star: it stays as long as one of them has starred the skill.
   const said = by === 'mirror' && kind === 'star' ? { starred: await hasStar(trx, skill.id, upstream.name) } : payload
   const whole = { skillId: skill.id, by, ...said } as WritePayloads[typeof kind]
   await insertWrite(trx, parts, { upstream, userId, subject: skill.full_name, kind, payload: whole })
 }
 
-/** The upstream of a name, where it is one that takes writes; it may have been removed since the skill came from there. */
+/** The upstream of this name if it accepts writes; undefined also if it was removed since the skill was imported. */
 export async function findUpstream(trx: WriteTransaction, name: string) {
   const row = await withUpstreams(trx)
     .selectFrom('upstreams')
@@ -44,7 +44,7 @@ async function isLinked(trx: WriteTransaction, userId: string | null, upstream: 
   return link !== undefined
 }
 
-/** Whether one of those who have no account of their own there gave a star. */
+/** Whether a user without a linked account has starred the skill. */
 async function hasStar(trx: WriteTransaction, skillId: string, upstream: string): Promise<boolean> {
   const star = await withUpstreams(trx)
     .selectFrom('stars')

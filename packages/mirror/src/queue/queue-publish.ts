@@ -11,18 +11,18 @@ import { insertWrite, writableKinds, type WriteParts } from './upstream-write.ts
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
- * Keeps a public version, or a fork, for each upstream at which its publisher has an account, in the transaction that
- * stores it. What came from an upstream goes there alone, and a fork only where its source is.
+ * Queues a public version or fork for each upstream at which its publisher has an account, in the transaction that
+ * stores it. Versions of a mirrored skill go to its upstream only, and a fork only where its source is.
  */
-export async function queuePublish(trx: WriteTransaction, parts: WriteParts, act: PublishedHere): Promise<void> {
-  const { skill, version, userId, forkedFrom } = act
+export async function queuePublish(trx: WriteTransaction, parts: WriteParts, change: PublishedHere): Promise<void> {
+  const { skill, version, userId, forkedFrom } = change
   for (const upstream of await findLinked(trx, skill, userId)) {
     const common = { skillId: skill.id, by: 'user', version: version.version, digest: version.digest } as const
     const write = { upstream, userId, subject: skill.full_name }
     if (!forkedFrom) {
-      const payload = { ...common, settings: toTold(act.settings) }
+      const payload = { ...common, settings: toSentSettings(change.settings) }
       await insertWrite(trx, parts, { ...write, kind: 'publish', payload })
-    } else if (await isThere(trx, upstream.name, forkedFrom.fullName)) {
+    } else if (await hasSkill(trx, upstream.name, forkedFrom.fullName)) {
       const payload = { ...common, source: forkedFrom.fullName }
       await insertWrite(trx, parts, { ...write, kind: 'fork', payload })
     }
@@ -30,18 +30,18 @@ export async function queuePublish(trx: WriteTransaction, parts: WriteParts, act
 }
 
 /**
- * Keeps a change of what is said of a skill for the upstreams that have the skill. One that turned public is published
+ * Queues changed settings of a skill for the upstreams that have the skill. A skill that becomes public is published
  * there with all its versions.
  */
-export async function queueSettings(trx: WriteTransaction, parts: WriteParts, act: SettingsChange): Promise<void> {
-  const { before, skill, userId } = act
+export async function queueSettings(trx: WriteTransaction, parts: WriteParts, change: SettingsChange): Promise<void> {
+  const { before, skill, userId } = change
   const upstreams = await findLinked(trx, skill, userId)
   if (upstreams.length === 0) return
   if (before.visibility !== 'public') return queueHistory(trx, parts, { skill, userId })
-  const settings = toTold(act.settings)
+  const settings = toSentSettings(change.settings)
   if (Object.keys(settings).length === 0) return
   for (const upstream of upstreams) {
-    if (!(await isThere(trx, upstream.name, skill.full_name))) continue
+    if (!(await hasSkill(trx, upstream.name, skill.full_name))) continue
     const payload = { skillId: skill.id, by: 'user', settings } as const
     await insertWrite(trx, parts, { upstream, userId, subject: skill.full_name, kind: 'publish', payload })
   }
@@ -66,10 +66,10 @@ async function queueHistory(
   }
 }
 
-/** Who may see it is each registry's own matter. */
-function toTold(settings: SkillSettings): SkillSettings {
-  const told = Object.entries({ ...settings, visibility: undefined })
-  return Object.fromEntries(told.filter(([, value]) => value !== undefined))
+/** The settings to send. Visibility is decided on each registry. */
+function toSentSettings(settings: SkillSettings): SkillSettings {
+  const sent = Object.entries({ ...settings, visibility: undefined })
+  return Object.fromEntries(sent.filter(([, value]) => value !== undefined))
 }
 
 const selectLinks = keepCompiled((db, { userId }: { userId: string }) =>
@@ -80,15 +80,15 @@ const selectLinks = keepCompiled((db, { userId }: { userId: string }) =>
     .where('upstream_links.user_id', '=', userId),
 )
 
-/** The upstreams that a public act of a user on a skill goes to. */
+/** The upstreams that receive a user's public changes of a skill. */
 async function findLinked(trx: WriteTransaction, skill: SkillRow, userId: string) {
   if (!isPublicMatter(skill)) return []
   const linked = (await selectLinks(trx, { userId })).filter(({ kind }) => writableKinds.has(kind))
   return skill.origin_kind === 'mirror' ? linked.filter(({ name }) => name === skill.origin_upstream) : linked
 }
 
-/** Whether an upstream has a skill, or is going to. */
-async function isThere(trx: WriteTransaction, upstream: string, fullName: string): Promise<boolean> {
+/** Whether an upstream has a skill, or will receive it. */
+async function hasSkill(trx: WriteTransaction, upstream: string, fullName: string): Promise<boolean> {
   const mirrored = await trx
     .selectFrom('skills')
     .select('id')

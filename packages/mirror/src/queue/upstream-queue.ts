@@ -4,7 +4,7 @@ import { queueOpinion } from './queue-opinion.ts'
 import { queuePublish, queueSettings } from './queue-publish.ts'
 import type { WriteParts } from './upstream-write.ts'
 
-/** The queue of writes to upstreams, filled in the transactions of their causes. */
+/** The hooks with which core queues writes to upstreams, in the transactions of the changes. */
 export function createUpstreamQueue(parts: WriteParts): UpstreamQueue {
   return {
     queuePublish: (trx, published) => queuePublish(trx, parts, published),

@@ -2,10 +2,10 @@ import type { Clock } from '@skillstead/core'
 import { newId, type Outbox, type SkillSettings, type WriteTransaction } from '@skillstead/core/internal'
 import { type UpstreamRow, type UpstreamWriteRow, withUpstreams } from '../tables/mirror-tables.ts'
 
-/** The outbox's topic: one job for each skill that something waits to be written to, at each upstream. */
+/** The outbox topic of writes: one job per upstream and skill with pending writes. */
 export const upstreamWriteTopic = 'upstream-write'
 
-/** What the job of a skill says. */
+/** The payload of a job. */
 export interface UpstreamWriteJob {
   readonly upstream: string
   readonly subject: string
@@ -13,25 +13,25 @@ export interface UpstreamWriteJob {
 
 export type WriteKind = UpstreamWriteRow['kind']
 
-/** In whose name something is written: the user's own there, the mirror's, or nobody's. */
+/** Who sends the write: the user's account at the upstream, the mirror's, or a guest. */
 type WriteBy = 'user' | 'mirror' | 'guest'
 
 interface Common {
-  /** The skill here. */
+  /** The skill's id on this node. */
   readonly skillId: string
   readonly by: WriteBy
-  /** How often the operator settled it: a new round is a new request. */
+  /** How often the operator retried or renamed the write. Each round uses a new idempotency key. */
   readonly round?: number
 }
 
-/** What is needed to do the act again, by its kind. Content is not in it: versions never change. */
+/** The parameters of a write, by kind. Content is not included: versions never change. */
 export interface WritePayloads {
   publish: Common & {
-    /** Absent where only what is said of the skill changed. */
+    /** Absent if only the skill's settings changed. */
     readonly version?: string
     readonly digest?: string
     readonly settings: SkillSettings
-    /** What it is to be called there, where the operator gave it another name. */
+    /** The short name that the operator chose for the skill at the upstream. */
     readonly renamedTo?: string
   }
   fork: Common & {
@@ -42,7 +42,7 @@ export interface WritePayloads {
   }
   track: Common & {
     readonly count: number
-    /** How many of them were taken already. */
+    /** Number of installs already sent. */
     readonly sent?: number
   }
   review: Common & { readonly rating: number; readonly title: string; readonly body: string }
@@ -50,16 +50,16 @@ export interface WritePayloads {
   star: Common & { readonly starred: boolean }
 }
 
-/** What writes are stored with. */
+/** The parts that storing a write needs. */
 export interface WriteParts {
   readonly clock: Clock
   readonly outbox: Pick<Outbox, 'enqueue'>
 }
 
-/** Those of the kinds of upstreams that take anything. */
+/** The kinds of upstreams that accept writes. */
 export const writableKinds: ReadonlySet<UpstreamRow['kind']> = new Set<UpstreamRow['kind']>(['node', 'registry'])
 
-/** One more write, after all that there are. */
+/** A new write, ordered after all others. */
 export interface NewWrite<K extends WriteKind = WriteKind> {
   readonly upstream: Pick<UpstreamRow, 'name' | 'location'>
   readonly userId: string | null
@@ -68,7 +68,7 @@ export interface NewWrite<K extends WriteKind = WriteKind> {
   readonly payload: WritePayloads[K]
 }
 
-/** Stores a write and has the outbox look after its skill, in the transaction of the act. */
+/** Stores a write and schedules an outbox job for its skill, in the transaction of the change. */
 export async function insertWrite<K extends WriteKind>(
   trx: WriteTransaction,
   parts: WriteParts,
@@ -100,7 +100,7 @@ export async function insertWrite<K extends WriteKind>(
   await enqueueDelivery(trx, parts, { upstream, subject })
 }
 
-/** Has the outbox look after what waits for a skill, unless it does already. */
+/** Schedules an outbox job for the skill's pending writes, unless one is scheduled already. */
 export async function enqueueDelivery(
   trx: WriteTransaction,
   { outbox }: Pick<WriteParts, 'outbox'>,
@@ -118,7 +118,7 @@ export async function enqueueDelivery(
   })
 }
 
-/** The lane of the outbox in which what goes to an upstream waits. */
+/** The outbox partition (`lane`) of an upstream's writes. */
 export function toWriteLane(upstream: string): string {
   return `upstream ${upstream}`
 }

@@ -6,7 +6,7 @@ import { fetchBlobs, toDeclaredBytes } from '../log/fetch-blobs.ts'
 import { findUnverified } from '../log/find-unverified.ts'
 import { syncLog } from '../log/sync-log.ts'
 import { createWanted } from '../log/wanted-entries.ts'
-import { requireGoing, updateOwn, type Run } from '../run.ts'
+import { requireActive, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import { getUpstream } from '../store/upstreams.ts'
 import type { FeedEntry, LogSource, Upstream } from '../types.ts'
@@ -54,7 +54,7 @@ async function pullOne(run: Run, source: LogSource, pull: Pull): Promise<'done' 
   let isThere = false
   const outcomes: EntryOutcome[] = []
   for (let after = 0; ;) {
-    requireGoing(run)
+    requireActive(run)
     const entries = takePortion(await readEntries(run, pull, after))
     if (entries.length === 0) break
     after = entries.at(-1)!.seq

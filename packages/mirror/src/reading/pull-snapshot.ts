@@ -1,5 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
-import { requireGoing, type Run } from '../run.ts'
+import { requireActive, type Run } from '../run.ts'
 import { askJson } from '../snapshot/ask.ts'
 import { drain, readPlace, storeReleases } from '../snapshot/drain.ts'
 import { createKnown } from '../snapshot/known.ts'
@@ -28,7 +28,7 @@ async function pullFromRegistry(run: Run, names: ReadonlySet<string>): Promise<L
   const here = await known.find([...names])
   const lacking = new Map<string, string>()
   for (const fullName of names) {
-    requireGoing(run)
+    requireActive(run)
     const reading = await readOne(run, fullName, here.get(fullName)?.versions)
     if (reading === 'moved') lacking.set(fullName, 'It changes as it is read.')
     else if (reading && 'refused' in reading) lacking.set(fullName, reading.refused.detail)

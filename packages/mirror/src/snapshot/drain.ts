@@ -1,6 +1,6 @@
 import { applyReleases } from '../applying/apply-releases.ts'
 import type { MirrorRelease, ReleaseOutcome } from '../applying/mirrored-types.ts'
-import { requireGoing, updateOwn, type Run } from '../run.ts'
+import { requireActive, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import type { Refusal, Release, SnapshotSource, UpstreamStatus } from '../types.ts'
 import { createKnown } from './known.ts'
@@ -33,7 +33,7 @@ export async function drain(run: Run, source: SnapshotSource, { place, part }: D
   const refusals = await createRefusals(run.parts.context, run.upstream)
   let done = run.tally.head
   for await (const { releases, cursor, refused = [], unchanged = 0, estimate } of source.list(stored ?? null, known)) {
-    requireGoing(run)
+    requireActive(run)
     await storeReleases(run, refusals, releases)
     if (part === 'public') {
       place.public = cursor

@@ -2,7 +2,7 @@ import type { Registry } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** The verifier keys of all upstreams of a registry: their logs prove what came from them. */
+/** The trusted verifier keys of all upstreams. Their logs prove where mirrored versions come from. */
 export async function readUpstreamKeys(registry: Registry): Promise<string[]> {
   const { database } = partsOf(registry)
   const rows = await withUpstreams(database.read).selectFrom('upstreams').select('keys').execute()

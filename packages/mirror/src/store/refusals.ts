@@ -5,14 +5,17 @@ import type { WriteTransaction } from '@skillstead/core/internal'
 import type { StoredRefusal, Upstream } from '../types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** What did not come in of an upstream, and why: kept up to date in the transactions of a run. */
+/**
+ * The stored refusals of an upstream: entries and releases that were not imported, with the reason. Updated in the
+ * transactions of a run.
+ */
 export interface Refusals {
   record(trx: WriteTransaction, subject: string, outcome: EntryOutcome): Promise<void>
-  /** Takes back what matters no more. */
+  /** Deletes the refusal of a subject. */
   forget(trx: WriteTransaction, subject: string): Promise<void>
 }
 
-/** Loads which subjects were refused before, so that what comes in needs to take back only those. */
+/** Loads the refused subjects, so that an import deletes only refusals that exist. */
 export async function createRefusals(
   { database, clock }: StorageContext,
   upstream: Pick<Upstream, 'name'>,
@@ -24,8 +27,8 @@ export async function createRefusals(
     .execute()
   const refused = new Set(rows.map(({ subject }) => subject))
   return {
-    async record(trx, said, outcome) {
-      const subject = toStoredSubject(said)
+    async record(trx, given, outcome) {
+      const subject = toStoredSubject(given)
       if (outcome.result === 'refused') {
         const { reason, detail } = outcome
         await withUpstreams(trx)
@@ -52,7 +55,7 @@ export async function createRefusals(
   }
 }
 
-/** What did not come in of an upstream and why, the newest first. */
+/** Lists the refusals of an upstream, newest first. */
 export async function listRefusals(read: Database['read'], upstream: string, limit: number): Promise<StoredRefusal[]> {
   return withUpstreams(read)
     .selectFrom('upstream_refusals')
@@ -64,7 +67,7 @@ export async function listRefusals(read: Database['read'], upstream: string, lim
     .execute()
 }
 
-/** How many things of each upstream did not come in. */
+/** The number of refusals of each upstream. */
 export async function countRefusals(read: Database['read']): Promise<Map<string, number>> {
   const rows = await withUpstreams(read)
     .selectFrom('upstream_refusals')

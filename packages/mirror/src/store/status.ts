@@ -6,7 +6,7 @@ import type { Upstream, UpstreamStatus } from '../types.ts'
 import { countRefusals } from './refusals.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** What is counted of all upstreams at once, by their names. */
+/** Counts by upstream name. */
 interface Counts {
   readonly skills: ReadonlyMap<string, number>
   readonly refused: ReadonlyMap<string, number>
@@ -14,7 +14,7 @@ interface Counts {
   readonly inConflict: ReadonlyMap<string, number>
 }
 
-/** How upstreams stand. `isRunning` knows of the runs of this process. */
+/** Reads the state of upstreams. `isRunning` reports the runs of this process. */
 export async function readStatus(
   context: StorageContext,
   upstreams: readonly Upstream[],
@@ -25,22 +25,28 @@ export async function readStatus(
   return upstreams.map((upstream) => toStatus(upstream, counts, now, isRunning(upstream.name)))
 }
 
-/** The figures of upstreams that an operator may want to watch. */
+/** The metrics of upstreams for monitoring. */
 export function toMetrics(statuses: readonly UpstreamStatus[], now: number): Metric[] {
   return statuses.flatMap(({ name, alarm, verified, applied, syncedAt, refused, writesWaiting }): Metric[] => {
     const gauge = (suffix: string, help: string, value: number, labels = {}): Metric => {
       return { name: `skillstead_mirror_${suffix}`, help, type: 'gauge', value, labels: { upstream: name, ...labels } }
     }
     return [
-      gauge('alarm', '1 while the sync of an upstream is paused by an alarm', alarm ? 1 : 0, {
+      gauge('alarm', '1 while the sync of an upstream is paused', alarm ? 1 : 0, {
         code: alarm?.code ?? 'none',
       }),
       gauge('waiting_entries', 'Verified entries of an upstream that are not applied yet', verified - applied),
-      gauge('refusals', 'Things of an upstream that did not come in', refused),
-      gauge('writes_waiting', 'Writes that wait for an upstream', writesWaiting),
+      gauge('refusals', 'Entries and releases of an upstream that were not imported', refused),
+      gauge('writes_waiting', 'Writes that are pending for an upstream', writesWaiting),
       ...(syncedAt === null
         ? []
-        : [gauge('synced_age_seconds', 'How long ago an upstream was synced', Math.max(0, now - syncedAt) / 1000)]),
+        : [
+            gauge(
+              'synced_age_seconds',
+              'Seconds since the last successful sync of an upstream',
+              Math.max(0, now - syncedAt) / 1000,
+            ),
+          ]),
     ]
   })
 }
@@ -78,7 +84,7 @@ function toStatus(upstream: Upstream, counts: Counts, now: number, isRunning: bo
   }
 }
 
-/** A log has none: there it is known how many entries are left. */
+/** Upstreams with a log have no estimate: the number of remaining entries is known. */
 function toEstimate(cursor: unknown): UpstreamStatus['estimate'] {
   return (cursor as { estimate?: UpstreamStatus['estimate'] } | null)?.estimate ?? null
 }

@@ -18,21 +18,24 @@ import { upstreamReader, upstreamTree } from './upstream-tree.ts'
 import type { FeedEntry } from '../applying/mirrored-types.ts'
 import { withUpstreams, type MirrorTables } from '../tables/mirror-tables.ts'
 
-/** An entry ready to be staged: its number, its bytes and their hash. */
+/** An entry ready to be staged (stored unverified): its number, its bytes and their hash. */
 export interface StagedEntry {
   readonly seq: number
   readonly hash: Buffer
   readonly type: string
-  /** As far as it can be one: entries are found by it. */
+  /** The subject, shortened to what the database can store and index. */
   readonly subject: string
-  /** Canonical JSON: what the upstream's log commits to, if it is honest. */
+  /** Canonical JSON: the bytes that the upstream's log commits to. */
   readonly entry: string
 }
 
-/** The bytes of an entry, and the leaf that they make, before any transaction. Throws a TypeError for what is no JSON. */
+/**
+ * Computes the bytes of an entry and their Merkle leaf hash, outside of any transaction. Throws a TypeError for a value
+ * that JSON cannot represent.
+ */
 export function toStagedEntry(entry: FeedEntry): StagedEntry {
   const text = canonicalize(entry)
-  if (text === undefined) throw new TypeError('An entry of a log must be a JSON value.')
+  if (text === undefined) throw new TypeError('A log entry must be a JSON value.')
   return {
     seq: entry.seq,
     hash: hashLeaf(text),
@@ -42,17 +45,17 @@ export function toStagedEntry(entry: FeedEntry): StagedEntry {
   }
 }
 
-/** No name of anything is longer. */
+/** Longer than any valid name. */
 const subjectCharactersMax = 512
 
-/** The subject of an entry, which an upstream may have filled with anything, as every database can hold and index it. */
+/** Makes any subject that an upstream sends storable and indexable in every database. */
 export function toStoredSubject(subject: string): string {
   return withoutNul(subject).slice(0, subjectCharactersMax).toWellFormed()
 }
 
 /**
- * Adds entries to what is here of an upstream's log, beyond what a checkpoint vouches for. They must follow in number on
- * the `staged` ones: throws a TypeError where they don't. Returns the tree's size and frontier with them, as stored.
+ * Appends entries to the stored log of an upstream before a checkpoint has verified them. Their numbers must follow the
+ * `staged` ones; throws a TypeError otherwise. Returns the new size and frontier of the tree.
  */
 export async function stageEntries(
   trx: WriteTransaction,
@@ -66,7 +69,7 @@ export async function stageEntries(
     .executeTakeFirstOrThrow()
   const size = row.staged + entries.length
   if (entries.some(({ seq }, i) => seq !== row.staged + 1 + i)) {
-    throw new TypeError(`The entries do not follow on the ${row.staged} that are here.`)
+    throw new TypeError(`The entries do not follow the ${row.staged} stored ones.`)
   }
   await insertEntries(trx, ...entries.map((entry) => ({ upstream, ...entry })))
   const head = { size: row.staged, frontier: splitHashes(row.frontier) }
@@ -82,7 +85,7 @@ export async function stageEntries(
 
 const insertEntries = keepInsert<'upstream_log', MirrorTables>('upstream_log')
 
-/** Forgets what is here of an upstream's log beyond its first `size` entries: what no checkpoint vouched for. */
+/** Deletes the entries after the first `size`, which no checkpoint has verified. */
 export async function dropStaged(trx: WriteTransaction, upstream: string, size: number): Promise<void> {
   await withUpstreams(trx).deleteFrom('upstream_log').where('upstream', '=', upstream).where('seq', '>', size).execute()
   for (let level = 0; tileHashes ** level <= Number.MAX_SAFE_INTEGER; level += 1) {
@@ -102,12 +105,15 @@ export async function dropStaged(trx: WriteTransaction, upstream: string, size: 
     .execute()
 }
 
-/** What the tree over the first `size` entries of an upstream's log grows from; `toRoot` makes its root of it. */
+/**
+ * The frontier of the first `size` entries: the subtree roots from which the Merkle tree grows. `toRoot` computes the
+ * root from it.
+ */
 export function readUpstreamFrontier(db: Kysely<Tables>, upstream: string, size: number): Promise<Buffer[]> {
   return readFrontier(upstreamReader(db, upstream), size)
 }
 
-/** The entries of an upstream's log, in batches. */
+/** Reads the stored entries of an upstream's log in batches. */
 export function readUpstreamTexts(db: Kysely<Tables>, upstream: string, range: LogRange): AsyncGenerator<LogText[]> {
   return readInBatches(upstream, range, ({ after, until }) =>
     withUpstreams(db)

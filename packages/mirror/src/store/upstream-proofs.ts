@@ -5,8 +5,8 @@ import { upstreamReader } from './upstream-tree.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
- * The proof that an upstream's log holds a version of a mirrored skill; undefined where the upstream has no log, or the
- * version is not from there.
+ * The proof that an upstream's log contains a version of a mirrored skill; undefined if the upstream has no log, or the
+ * version is not from it.
  */
 export async function proveVersion(
   db: Kysely<Tables>,
@@ -14,7 +14,7 @@ export async function proveVersion(
   subject: string,
 ): Promise<NonNullable<Provenance['log']> | undefined> {
   if (upstream === null) return undefined
-  // One row of both tables: the checkpoint is of a tree that has the entry.
+  // Read from both tables in one query, so that the checkpoint covers the entry.
   const row = await withUpstreams(db)
     .selectFrom('upstreams')
     .innerJoin('upstream_log', 'upstream_log.upstream', 'upstreams.name')

@@ -2,7 +2,7 @@ import type { TreeReader, TreeRows, Tables } from '@skillstead/core/internal'
 import type { Kysely } from 'kysely'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** The tree of an upstream's log, as far as it is here. */
+/** The stored Merkle tree of an upstream's log. */
 export function upstreamTree(upstream: string): TreeRows {
   return {
     readLeaves: (db, start, count) =>
@@ -39,7 +39,7 @@ export function upstreamTree(upstream: string): TreeRows {
   }
 }
 
-/** The tree of an upstream, with nothing kept: what is here may be dropped again, and another log take its place. */
+/** Reads an upstream's tree without a cache, because the stored log may be deleted and replaced by another. */
 export function upstreamReader(db: Kysely<Tables>, upstream: string): TreeReader {
   return { db, rows: upstreamTree(upstream), tiles: new Map() }
 }

@@ -11,15 +11,15 @@ export const upstreamsCheck: ExtensionCheck = {
       progress(upstream.name)
       const problem = await checkUpstreamLog(db, upstream)
       if (problem) fault(`Upstream ${upstream.name}: ${problem}`)
-      if (!areJson(upstream)) fault(`Upstream ${upstream.name}: what is kept of it is no JSON.`)
+      if (!areJson(upstream)) fault(`Upstream ${upstream.name}: its row contains invalid JSON.`)
     }
     const alarms = upstreams.filter(({ alarm }) => alarm !== null).length
-    const also = alarms === 0 ? '' : ` ${alarms} are paused by an alarm: see mirror status.`
+    const also = alarms === 0 ? '' : ` ${alarms} are paused. See mirror status.`
     return {
       sound:
         upstreams.length === 0
-          ? 'No upstream is followed.'
-          : `The logs of ${upstreams.length} upstreams are as they were vouched for.${also}`,
+          ? 'There are no upstreams.'
+          : `The stored logs of ${upstreams.length} upstreams match their signed checkpoints.${also}`,
       advice: 'Remove the upstream with mirror remove and add it again: mirrored skills stay and are verified again.',
     }
   },

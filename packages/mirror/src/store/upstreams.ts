@@ -6,16 +6,16 @@ import type { Alarm, LastError, SyncReport, Upstream, UpstreamSettings } from '.
 
 type Read = Database['read']
 
-/** What `upstreams.report` holds. */
+/** The JSON in the column `upstreams.report`. */
 export interface StoredReport {
   readonly last: SyncReport | null
-  /** Of the newest run, where it failed. */
+  /** The error of the latest run, if it failed. */
   readonly error: LastError | null
 }
 
-const nothingYet: StoredReport = { last: null, error: null }
+const emptyReport: StoredReport = { last: null, error: null }
 
-/** Every upstream, the highest priority first, and by name. */
+/** All upstreams, by descending priority, then by name. */
 export async function listUpstreams(db: Read): Promise<Upstream[]> {
   const rows = await withUpstreams(db).selectFrom('upstreams').selectAll().orderBy('name').execute()
   return rows.map(toUpstream).toSorted((a, b) => b.settings.priority - a.settings.priority)
@@ -24,8 +24,7 @@ export async function listUpstreams(db: Read): Promise<Upstream[]> {
 /** Throws `not_found`. */
 export async function getUpstream(db: Read, name: string): Promise<Upstream> {
   const row = await withUpstreams(db).selectFrom('upstreams').selectAll().where('name', '=', name).executeTakeFirst()
-  if (!row)
-    throw new RegistryError('not_found', `There is no upstream '${name}'; \`mirror list\` shows those there are.`)
+  if (!row) throw new RegistryError('not_found', `There is no upstream '${name}'. \`mirror list\` shows all upstreams.`)
   return toUpstream(row)
 }
 
@@ -50,7 +49,7 @@ export async function insertUpstream(
   if (there) {
     throw new RegistryError(
       'name_taken',
-      `There is an upstream '${given.name}' already; remove it first, or take another name.`,
+      `There is already an upstream '${given.name}'. Remove it first, or choose another name.`,
     )
   }
   const { name, kind, location, credential } = given
@@ -77,14 +76,14 @@ export async function insertUpstream(
       lease_until: 0,
       tried_at: null,
       synced_at: null,
-      report: JSON.stringify(nothingYet),
+      report: JSON.stringify(emptyReport),
       alarm: null,
       created_at: given.at,
     })
     .execute()
 }
 
-/** Changes what an operator set, in a transaction. */
+/** Updates the operator's settings in a transaction. */
 export async function changeUpstream(
   trx: WriteTransaction,
   name: string,
@@ -94,7 +93,7 @@ export async function changeUpstream(
     settings: JSON.stringify(settings),
     location,
     ...(keys !== undefined && { keys: JSON.stringify(keys) }),
-    // Whose key the new one is, is yet to be asked.
+    // The owner of the new key is requested at the next sync.
     ...(credential !== undefined && { credential, account: null }),
   }
   await withUpstreams(trx).updateTable('upstreams').set(changes).where('name', '=', name).execute()
@@ -105,7 +104,7 @@ interface ChangedUpstream extends Pick<Upstream, 'settings' | 'location'> {
   readonly credential?: Uint8Array
 }
 
-/** Forgets an upstream and all that is known of its log; what came from it stays. Throws `conflict` while writes wait. */
+/** Deletes an upstream and its stored log; its skills stay. Throws `conflict` while writes are pending. */
 export async function deleteUpstream(trx: WriteTransaction, name: string): Promise<void> {
   const waiting = await withUpstreams(trx)
     .selectFrom('upstream_writes')
@@ -115,7 +114,10 @@ export async function deleteUpstream(trx: WriteTransaction, name: string): Promi
     .limit(1)
     .executeTakeFirst()
   if (waiting)
-    throw new RegistryError('conflict', `Writes wait for '${name}', and would be lost; deliver or drop them first.`)
+    throw new RegistryError(
+      'conflict',
+      `Writes for '${name}' are pending and would be lost. Deliver or drop them first.`,
+    )
   for (const table of ['upstream_log', 'upstream_tiles', 'upstream_refusals', 'upstream_links'] as const) {
     await withUpstreams(trx).deleteFrom(table).where('upstream', '=', name).execute()
   }

@@ -6,5 +6,5 @@ const baseline: Migration = {
   up: (db, dialect) => createTables(db, dialect, upstreamTables),
 }
 
-/** The steps of the mirror's schema, oldest first. A step that was released never changes. */
+/** The migrations of the mirror's schema, oldest first. A released migration never changes. */
 export const migrations: readonly Migration[] = [baseline]

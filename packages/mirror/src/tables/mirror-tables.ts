@@ -126,7 +126,7 @@ export type MirrorTables = RowsOf<typeof upstreamTables>
 export type UpstreamRow = MirrorTables['upstreams']
 export type UpstreamWriteRow = MirrorTables['upstream_writes']
 
-/** The same connection or transaction, with the tables of the mirror in its type. */
+/** Adds the tables of the mirror to the type of a connection or transaction. */
 export function withUpstreams(db: Kysely<Tables>): Kysely<Tables & MirrorTables> {
   return db.withTables<MirrorTables>()
 }

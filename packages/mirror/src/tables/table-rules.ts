@@ -1,7 +1,7 @@
 import type { TableRule } from '@skillstead/core/internal'
 import type { MirrorTables } from './mirror-tables.ts'
 
-/** Every table of the mirror, as exports and backups have it. */
+/** How exports and backups treat each table of the mirror. */
 export const tables: Readonly<Record<keyof MirrorTables, TableRule>> = {
   upstreams: { key: ['name'], instead: { lease: 'null', lease_until: '0' }, sealed: 'credential' },
   upstream_log: { key: ['upstream', 'seq'] },

@@ -11,17 +11,17 @@ import type { UpstreamFetch } from '../upstream-fetch.ts'
 import { toProblem } from './problems.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** What linking works with. */
+/** The parts that functions on linked accounts need. */
 export interface AccountParts {
   readonly context: MirrorContext
-  /** The way to an upstream; throws `offline` when it is used in offline mode. */
+  /** The HTTP client of an upstream; its requests throw `offline` in offline mode. */
   httpOf(upstream: Upstream): UpstreamFetch
 }
 
 /**
- * Keeps the API key that a user has at an upstream, sealed; what the user publishes goes there with it. The upstream is
- * asked whose key it is, later where it does not answer. Throws `not_found`, `invalid_request` for a key that it does
- * not know, `conflict` where this node has no secret key.
+ * Links a user's account at an upstream: stores the user's API key, encrypted; the user's writes are sent with it. The
+ * upstream is asked for the username, later if it does not respond. Throws `not_found`, `invalid_request` for a key
+ * that the upstream rejects, and `conflict` if this node has no secret key.
  */
 export async function linkAccount(
   parts: AccountParts,
@@ -33,12 +33,12 @@ export async function linkAccount(
   if (!writableKinds.has(upstream.kind)) {
     throw new RegistryError(
       'invalid_request',
-      `'${upstream.name}' is a ${upstream.kind}, at which nobody has an account.`,
+      `'${upstream.name}' is an upstream of kind ${upstream.kind}, which has no accounts.`,
     )
   }
   requireApiKey(given.key)
   const credential = context.secrets.seal(given.key)
-  const username = await askWho(parts, upstream, given.key)
+  const username = await readUsername(parts, upstream, given.key)
   const at = context.clock.now()
   const row = { user_id: userId, upstream: upstream.name, username: username ?? '', credential, created_at: at }
   await context.database.writer.write((trx) =>
@@ -51,7 +51,10 @@ export async function linkAccount(
   return { user: given.user, upstream: upstream.name, username, createdAt: at }
 }
 
-/** Forgets the key. What waits with it waits until another is given, or it is dropped. Throws `not_found`. */
+/**
+ * Deletes the key. Writes that need it stay pending until another one is linked or they are dropped. Throws
+ * `not_found`.
+ */
 export async function unlinkAccount(context: StorageContext, user: string, upstream: string): Promise<void> {
   const { userId } = await getCaller(context, user)
   const { numDeletedRows } = await context.database.writer.write((trx) =>
@@ -61,10 +64,10 @@ export async function unlinkAccount(context: StorageContext, user: string, upstr
       .where('upstream', '=', upstream)
       .executeTakeFirstOrThrow(),
   )
-  if (numDeletedRows === 0n) throw new RegistryError('not_found', `${user} has no account at '${upstream}' linked.`)
+  if (numDeletedRows === 0n) throw new RegistryError('not_found', `${user} has not linked an account at '${upstream}'.`)
 }
 
-/** The accounts that are linked, by upstream and user. No keys. */
+/** Lists the linked accounts by upstream and user, without their keys. */
 export async function listAccounts({ database }: StorageContext): Promise<LinkedAccount[]> {
   const rows = await withUpstreams(database.read)
     .selectFrom('upstream_links')
@@ -76,13 +79,15 @@ export async function listAccounts({ database }: StorageContext): Promise<Linked
   return rows.map(({ username, created_at: createdAt, ...row }) => ({ ...row, username: username || null, createdAt }))
 }
 
-/** An account with its key opened. */
+/** A linked account with its decrypted key. */
 export interface OpenAccount {
   readonly key: string
   readonly username: string | null
 }
 
-/** The account of a user, asked for its name once more where that is not known yet; undefined where none is linked. */
+/**
+ * The linked account of a user; undefined if there is none. If its username is still unknown, asks the upstream again.
+ */
 export async function openAccount(
   parts: AccountParts,
   upstream: Upstream,
@@ -98,7 +103,7 @@ export async function openAccount(
   if (!link) return undefined
   const key = openKey(() => secrets.open(link.credential))
   if (link.username) return { key, username: link.username }
-  const username = await askWho(parts, upstream, key)
+  const username = await readUsername(parts, upstream, key)
   if (username === null) return { key, username }
   await database.writer.write((trx) =>
     withUpstreams(trx)
@@ -111,10 +116,13 @@ export async function openAccount(
   return { key, username }
 }
 
-/** How soon it is looked again whether the node was started with its secret key. */
+/** When to retry if the node has no secret key. */
 const secretRetrySeconds = 60
 
-/** A node that was started without its secret key has not lost it: what waits goes on waiting until it has it again. */
+/**
+ * Decrypts a key. If the node was started without its secret key, throws a temporary error, so that writes stay pending
+ * until it is started with the key.
+ */
 export function openKey<T>(open: () => T): T {
   try {
     return open()
@@ -124,20 +132,20 @@ export function openKey<T>(open: () => T): T {
   }
 }
 
-/** Null where nobody can say now, or where the upstream does not tell. */
-async function askWho({ httpOf }: AccountParts, upstream: Upstream, key: string): Promise<string | null> {
+/** Asks the upstream for the username of a key. Null if the upstream is unreachable or has no such endpoint. */
+async function readUsername({ httpOf }: AccountParts, upstream: Upstream, key: string): Promise<string | null> {
   try {
     const { fetch } = httpOf(upstream)
     const { username } = await createClient({ baseUrl: upstream.location, apiKey: key, fetch, retries: 0 }).getMe({})
-    // Shown to people, and part of names.
+    // Checked because the username is displayed and becomes part of full names.
     return isUsername(username) ? username : null
   } catch (error) {
-    const { code, isPassing } = toProblem(error, 0)
-    if (isPassing || code === 'not_found' || code === 'method_not_allowed') return null
+    const { code, isTemporary } = toProblem(error, 0)
+    if (isTemporary || code === 'not_found' || code === 'method_not_allowed') return null
     if (code !== 'unauthorized') throw error
     throw new RegistryError(
       'invalid_request',
-      `'${upstream.name}' does not know this API key; make one there and give that.`,
+      `'${upstream.name}' rejects this API key. Create a key there and pass that one.`,
     )
   }
 }

@@ -7,56 +7,70 @@ import { getUpstream } from '../store/upstreams.ts'
 import type { Upstream } from '../types.ts'
 import { openAccount, openKey, type AccountParts, type OpenAccount } from './accounts.ts'
 import { WriteConflict, toProblem } from './problems.ts'
-import { beginWrite, endWrite, findNext, listSubjects, markProblem, sweepOpinions, type StoredWrite } from './rows.ts'
+import {
+  beginWrite,
+  endWrite,
+  findNext,
+  listSubjects,
+  markProblem,
+  deleteOldOpinions,
+  type StoredWrite,
+} from './rows.ts'
 import { sendWrite } from './send.ts'
 
-/** Brings what waits to its upstreams. */
+/** Sends pending writes to their upstreams. */
 export interface Delivery {
-  /** Takes the outbox's jobs from now on, and looks after what lies there without one. */
+  /** Starts to handle the outbox's jobs, and schedules jobs for pending writes that have none. */
   start(): Promise<void>
-  /** The upstream answers again: what waits for its next attempt goes now. */
+  /** Called when the upstream responds again: retries its pending writes now. */
   wake(upstream: string): Promise<void>
-  /** Brings everything that waits to the upstreams, or to one, now; what fails goes on waiting. */
+  /** Sends all pending writes to one upstream, or to all, now. Failed writes stay pending. */
   deliverAll(upstream?: string): Promise<void>
-  /** Nothing more is begun; what is under way ends, since the way to the upstreams is closed. */
+  /** Starts no more writes, and waits for those in progress, whose requests the caller aborts. */
   stop(): Promise<void>
 }
 
 export interface DeliveryParts extends AccountParts {
-  /** The API key that the mirror itself has for an upstream. */
+  /** The mirror's own API key for an upstream. */
   readCredential(upstream: Upstream): string | undefined
   readonly onError: (error: unknown) => void
 }
 
 const secondMs = 1000
 const minuteMs = 60 * secondMs
-/** Before the second attempt and each further one; after the last it begins anew. A sync that succeeds cuts it short. */
+/**
+ * Delays before each further attempt. After the last one they start again from the first. A successful sync skips the
+ * delay.
+ */
 const retryDelaysMs = [5 * secondMs, 15 * secondMs, minuteMs, 2 * minuteMs, ...Array<number>(12).fill(5 * minuteMs)]
-/** Skills of one upstream whose attempts are brought forward at once. */
+/** Maximum number of skills of one upstream that are retried when it responds again. */
 const wokenMax = 1000
-/** So many skills are written to an upstream at a time. */
+/** Maximum number of skills written to one upstream concurrently. */
 const skillsMax = 4
 
 /**
- * Delivers writes in their order, skill by skill: what fails for a while holds up its own skill alone, and what only
- * somebody can settle waits there for that. Every upstream has a breaker.
+ * Sends the writes of each skill in order. A temporary failure blocks only its own skill, and a conflict blocks it
+ * until a user or the operator resolves it. Each upstream has a circuit breaker.
  */
 export function createDelivery(parts: DeliveryParts): Delivery {
   const { context, onError } = parts
   const { database, outbox, clock } = context
   const running = new Map<string, Promise<void>>()
   const breakers = new Map<string, Breaker>()
-  const turns = new Map<string, LimitFunction>()
-  /** Upstreams that were away when they were last written to. */
-  const away = new Set<string>()
+  const limits = new Map<string, LimitFunction>()
+  /** Upstreams that were unavailable at their last write. */
+  const unavailable = new Set<string>()
   let isStopped = false
 
-  /** One at a time in this process; two processes at once are told apart by the upstream, by the key of the request. */
+  /**
+   * Sends the writes of a skill, one job at a time in this process. If two processes send the same write, the upstream
+   * recognizes it by the idempotency key.
+   */
   function deliver(job: UpstreamWriteJob): Promise<void> {
     const key = `${job.upstream} ${job.subject}`
     const work = (running.get(key) ?? Promise.resolve())
       .catch(() => undefined)
-      .then(() => turnsOf(job.upstream)(() => deliverSkill(job)))
+      .then(() => limitOf(job.upstream)(() => deliverSkill(job)))
       .finally(() => {
         if (running.get(key) === work) running.delete(key)
       })
@@ -73,7 +87,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       try {
         await breakerOf(name).run(() => attempt(upstream, write))
       } catch (error) {
-        await keepProblem(write, error)
+        await storeProblem(write, error)
       }
     }
   }
@@ -82,10 +96,10 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     const account = await findAccount(upstream, found)
     const write = await database.writer.write((trx) => beginWrite(trx, found))
     if (!write) return
-    const told = await sendWrite({ context, upstream, http: parts.httpOf(upstream), write, account })
+    const note = await sendWrite({ context, upstream, http: parts.httpOf(upstream), write, account })
     const at = clock.now()
-    await database.writer.write((trx) => endWrite(trx, write, { note: told && { ...told, at }, at }))
-    if (away.delete(upstream.name)) await wake(upstream.name)
+    await database.writer.write((trx) => endWrite(trx, write, { note: note && { ...note, at }, at }))
+    if (unavailable.delete(upstream.name)) await wake(upstream.name)
   }
 
   async function findAccount(upstream: Upstream, write: StoredWrite): Promise<OpenAccount | undefined> {
@@ -93,7 +107,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     if (by === 'user') {
       const account = await openAccount(parts, upstream, write.user_id!)
       if (account) return account
-      const message = `The account of this user at ${upstream.name} is no longer linked. Link it again and retry, or drop the write.`
+      const message = `The account of this user at ${upstream.name} is no longer linked. Link it again and retry the write, or drop it.`
       throw new WriteConflict('unlinked', message)
     }
     const key = openKey(() => parts.readCredential(upstream))
@@ -103,13 +117,13 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     throw new WriteConflict('unlinked', message)
   }
 
-  /** Throws what passes, for the outbox to try again later. */
-  async function keepProblem(write: StoredWrite, error: unknown): Promise<void> {
-    const { isPassing, ...problem } = toProblem(error, clock.now())
+  /** Stores the problem with the write. Rethrows temporary errors, so that the outbox retries the job. */
+  async function storeProblem(write: StoredWrite, error: unknown): Promise<void> {
+    const { isTemporary, ...problem } = toProblem(error, clock.now())
     if (problem.code === 'shutting_down' && isStopped) throw error
-    await database.writer.write((trx) => markProblem(trx, write, problem, isPassing ? 'pending' : 'conflict'))
-    if (!isPassing) return
-    away.add(write.upstream)
+    await database.writer.write((trx) => markProblem(trx, write, problem, isTemporary ? 'pending' : 'conflict'))
+    if (!isTemporary) return
+    unavailable.add(write.upstream)
     throw error
   }
 
@@ -119,13 +133,13 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     return breaker
   }
 
-  function turnsOf(name: string): LimitFunction {
-    const found = turns.get(name) ?? pLimit(skillsMax)
-    turns.set(name, found)
+  function limitOf(name: string): LimitFunction {
+    const found = limits.get(name) ?? pLimit(skillsMax)
+    limits.set(name, found)
     return found
   }
 
-  /** What was written while the job came to its end has another one, and what failed too often in a row begins anew. */
+  /** Schedules another job for writes that arrived while the job ended, and after the last retry of a failed one. */
   async function followUp(trx: WriteTransaction, job: UpstreamWriteJob, state: 'done' | 'failed'): Promise<void> {
     const next = await findNext(trx, job.upstream, job.subject)
     if (next?.state !== 'pending') return
@@ -142,7 +156,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     for (const { id } of waiting) await database.writer.write((trx) => outbox.retry(trx, lane, id))
   }
 
-  async function enqueueLost(): Promise<void> {
+  async function enqueueMissing(): Promise<void> {
     const subjects = await listSubjects(database.read)
     for (const { upstream: name, subject } of subjects) {
       await database.writer.write(async (trx) => {
@@ -160,14 +174,14 @@ export function createDelivery(parts: DeliveryParts): Delivery {
           for (const { payload, state } of ended) await followUp(trx, payload as unknown as UpstreamWriteJob, state)
         },
       })
-      await sweepOpinions(context)
-      await enqueueLost()
+      await deleteOldOpinions(context)
+      await enqueueMissing()
     },
     wake,
     async deliverAll(name) {
       const subjects = await listSubjects(database.read, name)
       for (const { upstream } of subjects) breakers.delete(upstream)
-      await Promise.all(subjects.map((job) => deliver(job).catch((error: unknown) => tell(error, onError))))
+      await Promise.all(subjects.map((job) => deliver(job).catch((error: unknown) => reportBug(error, onError))))
     },
     async stop() {
       isStopped = true
@@ -176,7 +190,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   }
 }
 
-/** What passes is kept with its write; the rest is nobody's fault but ours. */
-function tell(error: unknown, onError: (error: unknown) => void): void {
+/** Registry errors are stored with their write; others are bugs and go to the node's log. */
+function reportBug(error: unknown, onError: (error: unknown) => void): void {
   if (!(error instanceof RegistryError)) onError(error)
 }

@@ -5,10 +5,10 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
 type Read = Database['read']
 
 /**
- * What a skill of this node is called at an upstream: what came from there is called the same, what is from here lies
- * under the name that its owner has there.
+ * The full name of a skill at an upstream: the same for a skill that was mirrored from there, else a name in the
+ * namespace that its owner has there.
  */
-export async function findNameThere(db: Read, upstream: string, fullName: string): Promise<string> {
+export async function findRemoteName(db: Read, upstream: string, fullName: string): Promise<string> {
   const skill = await db
     .selectFrom('skills')
     .select(['owner_id', 'owner', 'name', 'origin_kind', 'origin_upstream'])
@@ -24,7 +24,10 @@ export async function findNameThere(db: Read, upstream: string, fullName: string
   return `${link?.username || skill.owner}/${(await findRename(db, upstream, fullName)) ?? skill.name}`
 }
 
-/** The short name that the operator chose for a skill there, where its own was taken: what follows goes there too. */
+/**
+ * The short name that the operator chose for a skill at the upstream because its own was taken. Later writes use it
+ * too.
+ */
 export async function findRename(db: Read, upstream: string, fullName: string): Promise<string | undefined> {
   const rows = await withUpstreams(db)
     .selectFrom('upstream_writes')
@@ -39,8 +42,8 @@ export async function findRename(db: Read, upstream: string, fullName: string): 
   return payloads.find(({ renamedTo }) => renamedTo !== undefined)?.renamedTo
 }
 
-/** The full name of a mirrored skill as it is now: it may have been handed over since. */
-export async function findNameNow(db: Read, skillId: string): Promise<string | undefined> {
+/** The current full name of a skill, which may have been transferred. */
+export async function findCurrentName(db: Read, skillId: string): Promise<string | undefined> {
   const skill = await db.selectFrom('skills').select('full_name').where('id', '=', skillId).executeTakeFirst()
   return skill?.full_name
 }

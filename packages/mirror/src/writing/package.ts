@@ -6,17 +6,17 @@ import { toManifest } from '@skillstead/protocol'
 import { rewriteFrontmatterName } from '@skillstead/skill-format'
 import { WriteConflict } from './problems.ts'
 
-/** A version as it is sent. */
+/** A version in the form in which it is published. */
 export interface SentPackage {
   readonly skillMd: string
   readonly files: { path: string; content: string; encoding: 'base64' }[]
-  /** Of exactly this content. */
+  /** The digest of exactly this content. */
   readonly digest: string
 }
 
 /**
- * The content of a version that is stored here, under another name where one is given. Throws {@link WriteConflict} for
- * a version that is no longer everyone's to see, or not what it was.
+ * Reads the stored content of a version, renamed if `renamedTo` is set. Throws {@link WriteConflict} for a version that
+ * is no longer public or has changed.
  */
 export async function readPackage(
   context: MirrorContext,
@@ -24,7 +24,7 @@ export async function readPackage(
 ): Promise<SentPackage> {
   const { version, digest, renamedTo } = wanted
   const row = await findVersion(context, wanted)
-  if (!row || row.digest !== digest) throw changed(`The version ${version} is no longer here as it was.`)
+  if (!row || row.digest !== digest) throw changed(`The version ${version} has been removed or changed on this node.`)
   const files = await readVersionFiles(context, row.id)
   const contents = await readContents(
     context,
@@ -33,7 +33,7 @@ export async function readPackage(
   const read = files.map(({ path, digest: of }) => {
     const bytes = contents.get(of)
     if (!bytes || toDigest(bytes) !== of)
-      throw changed(`The file ${path} of ${version} is damaged here; see \`doctor\`.`)
+      throw changed(`The file ${path} of ${version} is damaged on this node: run \`skillstead doctor\`.`)
     return { path, bytes }
   })
   const [skillMd, ...rest] = read
@@ -50,7 +50,7 @@ export async function readPackage(
   }
 }
 
-/** Throws {@link WriteConflict} for a skill that is no longer everyone's to see. */
+/** Throws {@link WriteConflict} if the skill is no longer public. */
 export async function requirePublic({ database }: StorageContext, skillId: string): Promise<void> {
   const skill = await database.read
     .selectFrom('skills')
@@ -58,7 +58,7 @@ export async function requirePublic({ database }: StorageContext, skillId: strin
     .where('id', '=', skillId)
     .executeTakeFirst()
   if (skill?.visibility === 'public' && skill.state === 'live') return
-  throw changed('The skill is no longer public here, so nothing of it is sent.')
+  throw changed('The skill is no longer public on this node, so it is not sent.')
 }
 
 async function findVersion({ database }: StorageContext, { skillId, version }: { skillId: string; version: string }) {
@@ -68,7 +68,7 @@ async function findVersion({ database }: StorageContext, { skillId, version }: {
     .where('skill_id', '=', skillId)
     .where('version', '=', version)
     .executeTakeFirst()
-  if (row?.yanked) throw changed(`The version ${version} was yanked here since, so it is not sent.`)
+  if (row?.yanked) throw changed(`The version ${version} has been yanked on this node, so it is not sent.`)
   return row
 }
 
@@ -77,5 +77,5 @@ function digestOf(files: readonly { path: string; bytes: Uint8Array }[]): string
 }
 
 function changed(message: string): WriteConflict {
-  return new WriteConflict('changed', `${message} Drop the write, or undo that and retry.`)
+  return new WriteConflict('changed', `${message} Drop the write, or undo the change and retry.`)
 }

@@ -1,7 +1,7 @@
 import { RegistryError, type ErrorCode } from '@skillstead/protocol'
 import type { WriteProblem } from '../write-types.ts'
 
-/** What only the operator, or the user, can settle. */
+/** A problem that the operator or the user must resolve; retrying does not help. */
 export class WriteConflict extends Error {
   readonly code: WriteProblem['code']
 
@@ -11,8 +11,8 @@ export class WriteConflict extends Error {
   }
 }
 
-/** What goes well a moment later, or once the network is back. */
-const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** Temporary errors: the write may succeed later. */
+const temporaryCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'internal',
   'offline',
   'overloaded',
@@ -23,17 +23,24 @@ const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ])
 const messageCharactersMax = 1000
 
-/** Why a write did not arrive, and whether it may by itself. */
-export function toProblem(error: unknown, at: number): WriteProblem & { readonly isPassing: boolean } {
-  if (error instanceof WriteConflict) return { ...tell(error.code, error.message, at), isPassing: false }
+/** Converts the error of a write to a problem to store. `isTemporary`: a retry may succeed. */
+export function toProblem(error: unknown, at: number): WriteProblem & { readonly isTemporary: boolean } {
+  if (error instanceof WriteConflict) return { ...toWriteProblem(error.code, error.message, at), isTemporary: false }
   if (!(error instanceof RegistryError)) {
-    return { ...tell('internal', 'Something went wrong on this side; the log has more.', at), isPassing: true }
+    return {
+      ...toWriteProblem(
+        'internal',
+        'The write failed with an internal error. The log of this node has the details.',
+        at,
+      ),
+      isTemporary: true,
+    }
   }
-  // The first request of this very write is still running there.
+  // The upstream is still processing an earlier request of this write.
   const isRunning = error.code === 'conflict' && error.retryAfterSeconds !== undefined
-  return { ...tell(error.code, error.message, at), isPassing: isRunning || passing.has(error.code) }
+  return { ...toWriteProblem(error.code, error.message, at), isTemporary: isRunning || temporaryCodes.has(error.code) }
 }
 
-function tell(code: WriteProblem['code'], message: string, at: number): WriteProblem {
+function toWriteProblem(code: WriteProblem['code'], message: string, at: number): WriteProblem {
   return { code, message: message.slice(0, messageCharactersMax).toWellFormed(), at }
 }

@@ -7,7 +7,10 @@ import type { WriteProblem } from '../write-types.ts'
 
 type Read = Database['read']
 
-/** A write as it is stored, parsed. */
+/**
+ * A write: a row of the queue `upstream_writes`, parsed. It repeats a local change (a published version, a star, a
+ * review, an install) at an upstream.
+ */
 export type StoredWrite = {
   [K in WriteKind]: Omit<UpstreamWriteRow, 'kind' | 'payload'> & {
     readonly kind: K
@@ -15,7 +18,9 @@ export type StoredWrite = {
   }
 }[WriteKind]
 
-/** What comes next for a skill at an upstream: also where it is stuck, since what is behind it waits. */
+/**
+ * The first unfinished write of a skill at an upstream. It may be in conflict: later writes of the skill wait for it.
+ */
 export async function findNext(db: Read, upstream: string, subject: string): Promise<StoredWrite | undefined> {
   const rows = await withUpstreams(db)
     .selectFrom('upstream_writes')
@@ -34,10 +39,10 @@ export async function findNext(db: Read, upstream: string, subject: string): Pro
 export async function getWrite(db: Read, id: string): Promise<StoredWrite> {
   const row = await withUpstreams(db).selectFrom('upstream_writes').selectAll().where('id', '=', id).executeTakeFirst()
   if (row) return parseWrite(row)
-  throw new RegistryError('not_found', `There is no write '${id}'; \`mirror outbox list\` shows those there are.`)
+  throw new RegistryError('not_found', `There is no write '${id}'. \`mirror outbox list\` shows all writes.`)
 }
 
-/** The skills that something waits for, at one upstream or at all. */
+/** The skills with pending writes, at one upstream or at all. */
 export async function listSubjects(db: Read, upstream?: string): Promise<{ upstream: string; subject: string }[]> {
   return withUpstreams(db)
     .selectFrom('upstream_writes')
@@ -50,8 +55,8 @@ export async function listSubjects(db: Read, upstream?: string): Promise<{ upstr
 }
 
 /**
- * Marks the beginning of an attempt: from then on it may have arrived, whatever is heard of it. Returns the write as it
- * is now, since more installs, or another name, may have come to it until here; undefined where it was settled meanwhile.
+ * Records the start of an attempt: from now on the write may have arrived, even without a response. Returns the current
+ * row, which may have gained installs or a new name; undefined if the write was resolved in the meantime.
  */
 export async function beginWrite(trx: WriteTransaction, { id }: StoredWrite): Promise<StoredWrite | undefined> {
   const { numUpdatedRows } = await withUpstreams(trx)
@@ -63,7 +68,7 @@ export async function beginWrite(trx: WriteTransaction, { id }: StoredWrite): Pr
   return numUpdatedRows === 1n ? getWrite(trx, id) : undefined
 }
 
-/** What arrived has arrived, even where somebody dropped it meanwhile. */
+/** Marks a write as delivered, even if it was dropped in the meantime. */
 export async function endWrite(
   trx: WriteTransaction,
   { id }: StoredWrite,
@@ -77,7 +82,7 @@ export async function endWrite(
     .execute()
 }
 
-/** Keeps why it did not arrive; one that cannot stays where it is until somebody settles it. */
+/** Stores why a write failed. In conflict it stays at its place until a user or the operator resolves it. */
 export async function markProblem(
   trx: WriteTransaction,
   { id }: StoredWrite,
@@ -100,16 +105,19 @@ export async function setPayload(trx: WriteTransaction, id: string, payload: Sto
     .execute()
 }
 
-const keptMs = 30 * 24 * 60 * 60 * 1000
+const retentionMs = 30 * 24 * 60 * 60 * 1000
 
-/** Forgets what ended a month ago. What was published is kept: under which name it went decides where the next goes. */
-export async function sweepOpinions({ database, clock }: StorageContext): Promise<void> {
+/**
+ * Deletes stars, reviews and installs that were sent or dropped a month ago. Published versions stay, because their
+ * name at the upstream decides where the next version goes.
+ */
+export async function deleteOldOpinions({ database, clock }: StorageContext): Promise<void> {
   await database.writer.write(async (trx) => {
     await withUpstreams(trx)
       .deleteFrom('upstream_writes')
       .where('state', 'in', ['delivered', 'dropped'])
       .where('kind', 'in', ['track', 'star', 'review', 'agent-review'])
-      .where('ended_at', '<', clock.now() - keptMs)
+      .where('ended_at', '<', clock.now() - retentionMs)
       .execute()
   })
 }

@@ -1,28 +1,28 @@
 import type { Database, StorageContext } from '@skillstead/core/internal'
 import { RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
 import type { StoredWrite } from './rows.ts'
-import { findNameThere, findRename } from './names.ts'
+import { findRemoteName, findRename } from './names.ts'
 import { readPackage, requirePublic } from './package.ts'
 import { WriteConflict } from './problems.ts'
-import { findPathName, isSameThere } from './there.ts'
+import { findPathName, hasSameContent } from './remote-version.ts'
 import { openApi, type Note, type Sending, type SendingOf } from './send.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** How soon a fork is looked at again whose source is not there yet. */
+/** When to retry a fork whose source has not arrived yet. */
 const sourceRetrySeconds = 60
 
-/** A version exactly as it is stored, or a change of what is said of its skill. */
+/** Publishes a stored version, or changed settings of a skill. */
 export async function sendPublish(sending: SendingOf<'publish'>): Promise<Note> {
   const { context, upstream, write } = sending
   const { skillId, version, digest, settings } = write.payload
   const { read } = context.database
   await requirePublic(context, skillId)
   const renamedTo = await findRename(read, upstream.name, write.subject)
-  const name = toSentName(sending, await findNameThere(read, upstream.name, write.subject), renamedTo)
-  const { keywords, visibility: _, ...texts } = settings
-  const told = { name, ...texts, ...(keywords && { keywords: [...keywords] }) }
+  const name = toSentName(sending, await findRemoteName(read, upstream.name, write.subject), renamedTo)
+  const { keywords, visibility: _, ...rest } = settings
+  const texts = { name, ...rest, ...(keywords && { keywords: [...keywords] }) }
   if (version === undefined || digest === undefined) {
-    await openApi(sending).publishSkill(told)
+    await openApi(sending).publishSkill(texts)
     return undefined
   }
   const content = await readPackage(context, { skillId, version, digest, renamedTo })
@@ -32,7 +32,7 @@ export async function sendPublish(sending: SendingOf<'publish'>): Promise<Note> 
   try {
     const answer: Partial<Awaited<ReturnType<RegistryApi['publishSkill']>>> | null | undefined = await api.publishSkill(
       {
-        ...told,
+        ...texts,
         version,
         skillMd,
         ...(files.length > 0 && { files }),
@@ -42,58 +42,61 @@ export async function sendPublish(sending: SendingOf<'publish'>): Promise<Note> 
     requireSame(sending, answer?.version, { version, digest: content.digest })
     if (!answer?.quarantined) return undefined
   } catch (error) {
-    if (isTaken(error) && (await isSameThere(api, sending, toFullName(sending, name), { version, ...content })))
+    if (isTaken(error) && (await hasSameContent(api, sending, toFullName(sending, name), { version, ...content })))
       return undefined
     throw error
   }
   return {
     code: 'quarantined',
-    message: `${upstream.name} keeps it back until an administrator there has looked at it.`,
+    message: `${upstream.name} quarantined the version until an administrator there releases it.`,
   }
 }
 
-/** Made there of the same version: of another one it would be another fork. */
+/** Forks the skill at the upstream, if its latest version there is the one that was forked here. */
 export async function sendFork(sending: SendingOf<'fork'>): Promise<Note> {
   const { context, upstream, write } = sending
   const { skillId, source, version, digest } = write.payload
   const { read } = context.database
   await requirePublic(context, skillId)
-  await requireSourceThere(read, upstream.name, source)
+  await requireSourceDelivered(read, upstream.name, source)
   const renamedTo = await findRename(read, upstream.name, write.subject)
-  const name = await findNameThere(read, upstream.name, source)
+  const name = await findRemoteName(read, upstream.name, source)
   const newName = renamedTo ?? shortNameOf(write.subject)
   const wanted = { version, ...(await readPackage(context, { skillId, version, digest, renamedTo })) }
   const api = openApi(sending)
-  const isMade = () => isSameThere(api, sending, toFullName(sending, newName), wanted)
+  const isForked = () => hasSameContent(api, sending, toFullName(sending, newName), wanted)
   const path = await findPathName(api, sending, name)
   if ((await api.getSkill({ name: path })).latestVersion !== version) {
-    if (await isMade()) return
-    const message = `${name} has another latest version at ${upstream.name} than the ${version} that was forked here.`
-    throw new WriteConflict('changed', `${message} Drop the write, and fork the newer one.`)
+    if (await isForked()) return
+    const message = `The latest version of ${name} at ${upstream.name} is not ${version}, which was forked on this node.`
+    throw new WriteConflict('changed', `${message} Drop the write, and fork the newer version.`)
   }
   try {
     const fork: Partial<SkillDetails> | null | undefined = await api.forkSkill({ name: path, newName })
     requireSame(sending, { version: fork?.latestVersion ?? undefined, digest: fork?.digest ?? undefined }, wanted)
   } catch (error) {
-    if (!isTaken(error) || !(await isMade())) throw error
+    if (!isTaken(error) || !(await isForked())) throw error
   }
   return undefined
 }
 
-/** What is there may be ours: made by an attempt of which nobody heard, and whose answer the upstream does not keep. */
+/**
+ * The existing skill or version may come from an earlier attempt whose response was lost, and which the upstream no
+ * longer remembers.
+ */
 function isTaken(error: unknown): boolean {
   if (!(error instanceof RegistryError) || error.retryAfterSeconds !== undefined) return false
   return error.code === 'version_exists' || error.code === 'name_taken' || error.code === 'conflict'
 }
 
-/** The short name in the user's own namespace there, else the full one. */
+/** The name to send: the short name in the user's own namespace at the upstream, else the full name. */
 function toSentName({ account, write }: Sending, fullName: string, renamedTo: string | undefined): string {
   if (renamedTo !== undefined) return renamedTo
   const own = account?.username ?? ownerOf(write.subject)
   return ownerOf(fullName) === own ? shortNameOf(fullName) : fullName
 }
 
-/** What the upstream has must be what is here, as far as it says. */
+/** Throws {@link WriteConflict} if the upstream reports another version or digest than the one sent. */
 function requireSame(
   { upstream }: Sending,
   answer: { version?: string | undefined; digest?: string | undefined } | undefined,
@@ -101,17 +104,17 @@ function requireSame(
 ): void {
   const { version = wanted.version, digest = wanted.digest } = answer ?? {}
   if (version === wanted.version && digest === wanted.digest) return
-  const message = `${upstream.name} stored ${version} as ${digest}, and here ${wanted.version} is ${wanted.digest}.`
-  throw new WriteConflict('altered', `${message} Look at it there before anything more is sent.`)
+  const message = `${upstream.name} stored ${version} with digest ${digest}, but ${wanted.version} on this node has ${wanted.digest}.`
+  throw new WriteConflict('altered', `${message} Check the version there, then retry or drop the write.`)
 }
 
-/** Of a name as it is sent. */
+/** The full name for a name as it is sent. */
 function toFullName({ account, write }: Sending, name: string): string {
   return name.includes('/') ? name : `${account?.username ?? ownerOf(write.subject)}/${name}`
 }
 
-/** A source that waits itself goes first, and holds up nothing else. */
-async function requireSourceThere(db: Database['read'], upstream: string, source: string): Promise<void> {
+/** Throws a temporary error while writes of the fork's source are unfinished. */
+async function requireSourceDelivered(db: Database['read'], upstream: string, source: string): Promise<void> {
   const waiting = await withUpstreams(db)
     .selectFrom('upstream_writes')
     .select('id')
@@ -122,7 +125,7 @@ async function requireSourceThere(db: Database['read'], upstream: string, source
     .limit(1)
     .executeTakeFirst()
   if (!waiting) return
-  const detail = `${source} has to arrive first; it waits, or is in conflict, itself.`
+  const detail = `Writes of the fork's source ${source} must be delivered first, and are pending or in conflict.`
   throw new RegistryError('conflict', detail, { retryAfterSeconds: sourceRetrySeconds })
 }
 

@@ -5,31 +5,31 @@ import { RegistryError, errorTable, parseForeignJson, type ErrorCode, type Regis
 import type { Upstream } from '../types.ts'
 import { patience, type UpstreamFetch } from '../upstream-fetch.ts'
 import type { OpenAccount } from './accounts.ts'
-import { findNameNow } from './names.ts'
+import { findCurrentName } from './names.ts'
 import { WriteConflict } from './problems.ts'
 import { setPayload, type StoredWrite } from './rows.ts'
 import { sendFork, sendPublish } from './send-content.ts'
-import { findPathName } from './there.ts'
+import { findPathName } from './remote-version.ts'
 
-/** One attempt at a write. */
+/** One attempt to send a write. */
 export interface Sending<Write extends StoredWrite = StoredWrite> {
   readonly context: MirrorContext
   readonly upstream: Upstream
   readonly http: UpstreamFetch
   readonly write: Write
-  /** Who writes there; undefined for what needs nobody. */
+  /** The account that sends the write; undefined for installs, which need no account. */
   readonly account: OpenAccount | undefined
 }
 
-/** One attempt at a write of a kind. */
+/** One attempt to send a write of one kind. */
 export type SendingOf<K extends WriteKind> = Sending<Extract<StoredWrite, { kind: K }>>
 
-/** What is to be known of a write that arrived. */
+/** A note to store with a delivered write. */
 export type Note = { readonly code: 'quarantined'; readonly message: string } | undefined
 
 /**
- * Does a write at its upstream, once in effect however often it is sent. Throws a RegistryError that the upstream, or the
- * way to it, answers, {@link WriteConflict} for what cannot arrive as it was meant.
+ * Sends a write to its upstream. It takes effect once, however often it is sent. Throws the RegistryError of the
+ * response or the connection, and {@link WriteConflict} for a write that cannot succeed unchanged.
  */
 export async function sendWrite(sending: Sending): Promise<Note> {
   const { write } = sending
@@ -55,7 +55,7 @@ const senders: { readonly [K in WriteKind]: (sending: SendingOf<K>) => Promise<N
   },
 }
 
-/** One after the other, each remembered, so that what broke off goes on where it was. */
+/** Sends installs one by one and stores the progress, so that an interrupted write continues where it stopped. */
 async function sendInstalls(sending: SendingOf<'track'>): Promise<void> {
   const { write, context } = sending
   const skillName = await getName(sending)
@@ -68,39 +68,45 @@ async function sendInstalls(sending: SendingOf<'track'>): Promise<void> {
 }
 
 /**
- * The upstream's interface, with a key that makes it answer the same request the same way. Each round that the operator
- * begins has another: a refusal is kept there too, and would come again for a day.
+ * The upstream's API client with an idempotency key, so that a repeated request returns the stored response. Each retry
+ * by the operator uses a new key: the upstream would repeat a stored refusal for a day.
  */
 export function openApi({ upstream, http, account, write }: Sending, part = ''): RegistryApi {
   const key = `skillstead-${write.id}-${write.payload.round ?? 0}${part}`
   const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const headers = { ...(init.headers as Record<string, string>), 'idempotency-key': key }
-    const response = await http.within(answerBytesMax)(input, { ...init, headers })
+    const response = await http.within(responseBytesMax)(input, { ...init, headers })
     if (response.status > 399) await requireCode(upstream, response.clone())
     if (response.status < 300 || response.status > 399) return response
-    const place = response.headers.get('location') ?? 'another place'
-    throw new RegistryError('conflict', `What this is written to has moved at ${upstream.name}, to ${place}.`)
+    const place = response.headers.get('location') ?? 'another URL'
+    throw new RegistryError(
+      'conflict',
+      `${upstream.name} redirects this write to ${place}. Update the upstream's location, then retry.`,
+    )
   }
   const options = { baseUrl: upstream.location, fetch: send, client: 'skillstead-mirror', ...patience }
   return createClient({ ...options, ...(account && { apiKey: account.key }) })
 }
 
-/** Statuses of refusals that say by themselves what they mean, or pass. */
-const toldStatuses: ReadonlySet<number> = new Set([401, 403, 404, 408, 410, 425, 429, 451])
+/** Statuses that are temporary or whose meaning needs no error code. */
+const knownStatuses: ReadonlySet<number> = new Set([401, 403, 404, 408, 410, 425, 429, 451])
 const refusalCodes: Readonly<Record<number, ErrorCode>> = { 409: 'conflict', 413: 'payload_too_large' }
 const refusalBytesMax = 64 * 1024
-const answerBytesMax = 16 * 1024 * 1024
+const responseBytesMax = 16 * 1024 * 1024
 
-/** A refusal in words of its own, as the specification leaves them open, comes no other way the next time. */
+/**
+ * Throws a lasting error for a refusal without a known error code: the specification allows any text, and a retry would
+ * return the same.
+ */
 async function requireCode({ name }: Upstream, response: Response): Promise<void> {
   const { status, headers } = response
   const isPage = headers.get('content-type')?.startsWith('text/html')
-  if (status > 499 || toldStatuses.has(status) || isPage) return
-  const said = readRefusal((await response.text()).slice(0, refusalBytesMax))
-  if (typeof said.code === 'string' && Object.hasOwn(errorTable, said.code)) return
+  if (status > 499 || knownStatuses.has(status) || isPage) return
+  const body = readRefusal((await response.text()).slice(0, refusalBytesMax))
+  if (typeof body.code === 'string' && Object.hasOwn(errorTable, body.code)) return
   const words =
-    [said.detail, said.message, said.error].find((text) => typeof text === 'string') ?? 'it does not say why'
-  throw new RegistryError(refusalCodes[status] ?? 'invalid_request', `${name} answered ${status}: ${words}`)
+    [body.detail, body.message, body.error].find((text) => typeof text === 'string') ?? 'the response gives no reason'
+  throw new RegistryError(refusalCodes[status] ?? 'invalid_request', `${name} returned status ${status}: ${words}`)
 }
 
 function readRefusal(text: string): Record<string, unknown> {
@@ -114,7 +120,7 @@ function readRefusal(text: string): Record<string, unknown> {
 
 async function getName(sending: Sending): Promise<string> {
   const { context, write } = sending
-  const name = await findNameNow(context.database.read, write.payload.skillId)
+  const name = await findCurrentName(context.database.read, write.payload.skillId)
   if (name !== undefined) return findPathName(openApi(sending), sending, name)
-  throw new WriteConflict('changed', `${write.subject} is no longer here. Drop the write.`)
+  throw new WriteConflict('changed', `${write.subject} no longer exists on this node. Drop the write.`)
 }

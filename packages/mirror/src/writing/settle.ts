@@ -4,17 +4,17 @@ import { enqueueDelivery } from '../queue/upstream-write.ts'
 import type { WriteTransaction } from '@skillstead/core/internal'
 import { RegistryError, isSkillName } from '@skillstead/protocol'
 import { getUpstream } from '../store/upstreams.ts'
-import { findNameThere, findRename } from './names.ts'
+import { findRemoteName, findRename } from './names.ts'
 import { getWrite, parseWrite, setPayload, type StoredWrite } from './rows.ts'
 import type { ListWritesOptions, OutboxWrite, WriteProblem } from '../write-types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** The skill whose writes go on after one of them was settled. */
+/** The skill whose writes continue after one of them was resolved. */
 export type OutboxPlace = Pick<OutboxWrite, 'upstream' | 'subject'>
 
 const limitDefault = 100
 
-/** What is to be written to upstreams, in the order in which it was done here. */
+/** Lists the writes for upstreams, oldest first. */
 export async function listWrites(
   { database }: StorageContext,
   options: ListWritesOptions = {},
@@ -35,42 +35,42 @@ export async function listWrites(
   return Promise.all(rows.map(({ username, ...row }) => toShown(database.read, parseWrite(row), username)))
 }
 
-/** Sends a write in conflict again, as it is. Throws `not_found`, `conflict` for one that is settled. */
+/** Sends a write in conflict again unchanged. Throws `not_found`, and `conflict` for a completed write. */
 export async function retryWrite(context: MirrorContext, id: string): Promise<OutboxPlace> {
-  return settle(context, id, async (trx, write) => {
+  return resolve(context, id, async (trx, write) => {
     if (write.state === 'conflict') await reopen(trx, write, {})
   })
 }
 
-/** Gives a write up; what waits behind it goes on. Throws `not_found`, `conflict` for one that is settled. */
+/** Drops a write; later writes continue. Throws `not_found`, and `conflict` for a completed write. */
 export async function dropWrite(context: MirrorContext, id: string): Promise<OutboxPlace> {
-  return settle(context, id, async (trx, { id: dropped }) => {
+  return resolve(context, id, async (trx, { id: dropped }) => {
     const change = { state: 'dropped', ended_at: context.clock.now() } as const
     await withUpstreams(trx).updateTable('upstream_writes').set(change).where('id', '=', dropped).execute()
   })
 }
 
 /**
- * Publishes, or forks, under another name there; what follows of this skill goes to that name too. Throws `not_found`,
- * `invalid_request`, `conflict` for what is settled, or may have arrived under the old name already, `name_taken` for the
- * name of another skill there.
+ * Publishes or forks under another name at the upstream; later writes of the skill use that name too. Throws
+ * `not_found`, `invalid_request`, `name_taken` for the name of another skill there, and `conflict` for a write that is
+ * completed or may have arrived under the old name.
  */
 export async function renameWrite(context: MirrorContext, id: string, newName: string): Promise<OutboxPlace> {
   if (!isSkillName(newName)) {
     throw new RegistryError(
       'invalid_request',
-      `'${newName}' is no name of a skill: write it as in pdf-tools, without an owner.`,
+      `'${newName}' is not a valid skill name. Use a short name like pdf-tools, without an owner.`,
     )
   }
-  return settle(context, id, async (trx, write) => {
+  return resolve(context, id, async (trx, write) => {
     if (write.kind !== 'publish' && write.kind !== 'fork') {
       throw new RegistryError(
         'invalid_request',
-        'Only what is published or forked can take another name; retry or drop this.',
+        'Only publishing and forking can use another name. Retry or drop this write.',
       )
     }
     if (write.state === 'pending' && write.attempts > 0) {
-      const detail = 'It may have arrived already, though no answer came. Wait for one, or drop it.'
+      const detail = 'The write may have arrived without a response. Wait for the next attempt, or drop it.'
       throw new RegistryError('conflict', detail)
     }
     await refuseTaken(trx, write, newName)
@@ -78,9 +78,9 @@ export async function renameWrite(context: MirrorContext, id: string, newName: s
   })
 }
 
-/** Its versions would be mixed with those of the other one, which is the same user's. */
+/** Throws `name_taken` if another skill of the same user has the name: the versions of both would be mixed. */
 async function refuseTaken(trx: WriteTransaction, { upstream, subject }: StoredWrite, newName: string): Promise<void> {
-  const there = await findNameThere(trx, upstream, subject)
+  const there = await findRemoteName(trx, upstream, subject)
   const wanted = `${there.slice(0, there.indexOf('/'))}/${newName}`
   const mirrored = await trx
     .selectFrom('skills')
@@ -98,12 +98,12 @@ async function refuseTaken(trx: WriteTransaction, { upstream, subject }: StoredW
     .where('subject', '!=', subject)
     .where((eb) => eb.or([eb('subject', 'like', `%/${newName}`), eb('payload', 'like', `%"renamedTo":"${newName}"%`)]))
     .execute()
-  const names = await Promise.all(others.map((other) => findNameThere(trx, upstream, other.subject)))
+  const names = await Promise.all(others.map((other) => findRemoteName(trx, upstream, other.subject)))
   if (!mirrored && !names.includes(wanted)) return
-  throw new RegistryError('name_taken', `${wanted} is another skill at ${upstream}; choose a name that is free there.`)
+  throw new RegistryError('name_taken', `${wanted} is another skill at ${upstream}. Choose a name that is free there.`)
 }
 
-async function settle(
+async function resolve(
   context: MirrorContext,
   id: string,
   change: (trx: WriteTransaction, write: StoredWrite) => Promise<void>,
@@ -111,7 +111,7 @@ async function settle(
   return context.database.writer.write(async (trx) => {
     const write = await getWrite(trx, id)
     if (write.state === 'delivered' || write.state === 'dropped') {
-      throw new RegistryError('conflict', `This write is ${write.state}; there is nothing to settle.`)
+      throw new RegistryError('conflict', `This write is already ${write.state}.`)
     }
     await change(trx, write)
     const { location } = await getUpstream(trx, write.upstream)
@@ -121,7 +121,7 @@ async function settle(
   })
 }
 
-/** A new request: under the old key the upstream would repeat what it refused. */
+/** Makes the write pending with a new idempotency key: with the old one the upstream would repeat its refusal. */
 async function reopen(trx: WriteTransaction, write: StoredWrite, more: { renamedTo?: string }): Promise<void> {
   const payload = { ...write.payload, ...more, round: (write.payload.round ?? 0) + 1 }
   await setPayload(trx, write.id, payload)
@@ -132,11 +132,11 @@ async function reopen(trx: WriteTransaction, write: StoredWrite, more: { renamed
     .execute()
 }
 
-/** A write as the operator sees it. */
+/** Converts a write to its public form. */
 export async function toShown(db: Database['read'], write: StoredWrite, user: string | null): Promise<OutboxWrite> {
   const { id, upstream, subject, kind, state, attempts, error, payload } = write
   const { version = null } = payload as { version?: string }
-  const there = await findNameThere(db, upstream, subject)
+  const there = await findRemoteName(db, upstream, subject)
   const renamedTo = await findRename(db, upstream, subject)
   return {
     id,

@@ -5,7 +5,7 @@ import { toShown } from './settle.ts'
 import type { OutboxWrite } from '../write-types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** How many writes of some states there are for an upstream. */
+/** The number of an upstream's writes in some states. */
 export async function countWritesOf(
   { database }: StorageContext,
   upstream: string,
@@ -20,7 +20,7 @@ export async function countWritesOf(
   return count
 }
 
-/** A write for an upstream as the operator sees it. Throws `not_found`, also for one of another upstream. */
+/** Returns a write of an upstream in its public form. Throws `not_found`, also for a write of another upstream. */
 export async function getWriteOf({ database }: StorageContext, upstream: string, id: string): Promise<OutboxWrite> {
   const row = await withUpstreams(database.read)
     .selectFrom('upstream_writes')

@@ -9,53 +9,56 @@ import { createDelivery } from './deliver.ts'
 import { dropWrite, listWrites, renameWrite, retryWrite, type OutboxPlace } from './settle.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** The writing part of a mirror. */
+/** The part of a mirror that sends local changes to upstreams. */
 export interface Writing {
   readonly outbox: MirrorOutbox
   readonly accounts: MirrorAccounts
-  /** An upstream was reached: what waits for it goes now. */
+  /** Called when an upstream was reached: retries its pending writes now. */
   wake(upstream: string): void
   close(): Promise<void>
 }
 
-/** Takes the writes of a registry to its upstreams from now on; in offline mode they only gather. */
+/** Sends the writes of a registry to its upstreams from now on; in offline mode they stay pending. */
 export function createWriting(parts: MirrorParts, signal: AbortSignal): Writing {
   const { context, mode, onError, readCredential } = parts
-  const ways = new Map<string, UpstreamFetch>()
+  const clients = new Map<string, UpstreamFetch>()
   const httpOf = (upstream: Upstream): UpstreamFetch => {
-    const way = ways.get(upstream.name) ?? parts.openFetch(upstream, signal)
-    ways.set(upstream.name, way)
-    return way
+    const client = clients.get(upstream.name) ?? parts.openFetch(upstream, signal)
+    clients.set(upstream.name, client)
+    return client
   }
   const accountParts = { context, httpOf }
   const delivery = createDelivery({ ...accountParts, readCredential, onError })
-  if (mode !== 'offline') behind(delivery.start())
+  if (mode !== 'offline') inBackground(delivery.start())
 
-  /** Errors of a registry that closes meanwhile are none. */
-  function behind(work: Promise<void>): void {
+  /** Runs work in the background. Errors while the registry closes are ignored. */
+  function inBackground(work: Promise<void>): void {
     work.catch((error: unknown) => {
       if (!signal.aborted) onError(error)
     })
   }
 
   const wake = (upstream: string): void => {
-    if (mode !== 'offline') behind(delivery.wake(upstream))
+    if (mode !== 'offline') inBackground(delivery.wake(upstream))
   }
 
-  /** Whatever waited for its next attempt begins at once. */
-  async function goOn(settled: Promise<OutboxPlace>): Promise<void> {
-    wake((await settled).upstream)
+  /** Retries the upstream's pending writes once a write is resolved. */
+  async function wakeAfter(resolved: Promise<OutboxPlace>): Promise<void> {
+    wake((await resolved).upstream)
   }
 
   return {
     outbox: {
       list: (options) => listWrites(context, options),
-      retry: (id) => goOn(retryWrite(context, id)),
-      drop: (id) => goOn(dropWrite(context, id)),
-      rename: (id, newName) => goOn(renameWrite(context, id, newName)),
+      retry: (id) => wakeAfter(retryWrite(context, id)),
+      drop: (id) => wakeAfter(dropWrite(context, id)),
+      rename: (id, newName) => wakeAfter(renameWrite(context, id, newName)),
       async deliver(upstream) {
         if (mode === 'offline')
-          throw new RegistryError('offline', 'This node is in offline mode: what is written waits.')
+          throw new RegistryError(
+            'offline',
+            'This node is in offline mode: writes stay pending. Start it with another --network to send them.',
+          )
         const before = await countWrites(context, upstream)
         await delivery.deliverAll(upstream)
         const after = await countWrites(context, upstream)
@@ -71,7 +74,7 @@ export function createWriting(parts: MirrorParts, signal: AbortSignal): Writing 
     wake,
     async close() {
       await delivery.stop()
-      await Promise.all(ways.values().map((way) => way.close()))
+      await Promise.all(clients.values().map((client) => client.close()))
     },
   }
 }

@@ -1,0 +1,68 @@
+import { RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
+import type { SentPackage } from './package.ts'
+import type { Sending } from './send.ts'
+
+/** A version that the upstream should have. */
+export interface WantedVersion extends Pick<SentPackage, 'skillMd' | 'files' | 'digest'> {
+  readonly version: string
+}
+
+/**
+ * A response whose fields may have any type: registries that implement only the specification leave most of them open.
+ */
+type Details = { readonly [K in keyof SkillDetails]?: unknown }
+
+/**
+ * The skill's name in a URL path at an upstream. A registry that implements only the specification accepts short names
+ * only; there the short name must resolve to this same skill.
+ */
+export async function findPathName(
+  api: RegistryApi,
+  { upstream }: Pick<Sending, 'upstream'>,
+  fullName: string,
+): Promise<string> {
+  if (upstream.kind !== 'registry') return fullName
+  const name = fullName.slice(fullName.indexOf('/') + 1)
+  const details = await readDetails(api, { name })
+  return details && (details.fullName === undefined || details.fullName === fullName) ? name : fullName
+}
+
+/**
+ * Whether an upstream has a version with the same content, for example from an attempt whose response was lost.
+ * Compares digests or, if the upstream reports none, SKILL.md of a version that has no other files.
+ */
+export async function hasSameContent(
+  api: RegistryApi,
+  sending: Pick<Sending, 'upstream'>,
+  fullName: string,
+  wanted: WantedVersion,
+): Promise<boolean> {
+  const { version } = wanted
+  const name = await findPathName(api, sending, fullName)
+  const details = await readDetails(api, { name, version })
+  if (!details || (details.fullName ?? fullName) !== fullName) return false
+  const digest = readDigest(details, version)
+  if (digest !== undefined) return digest === wanted.digest
+  if (details.latestVersion !== version || wanted.files.length > 0) return false
+  const { body } = await api.getSkillMd({ name, version })
+  return Buffer.from(body as Uint8Array).equals(Buffer.from(wanted.skillMd))
+}
+
+async function readDetails(api: RegistryApi, wanted: { name: string; version?: string }): Promise<Details | undefined> {
+  try {
+    return ((await api.getSkill(wanted)) as Details | null | undefined) ?? undefined
+  } catch (error) {
+    if (error instanceof RegistryError && error.code === 'not_found') return undefined
+    throw error
+  }
+}
+
+/**
+ * The digest of a version, from the list of versions or, for the latest one, from the skill; undefined if there is
+ * none.
+ */
+function readDigest({ versions, latestVersion, digest }: Details, version: string): unknown {
+  const listed = (Array.isArray(versions) ? (versions as unknown[]) : []) as (Record<string, unknown> | null)[]
+  const one = listed.find((row) => row?.version === version)
+  return one?.digest ?? (latestVersion === version ? digest : undefined) ?? undefined
+}
