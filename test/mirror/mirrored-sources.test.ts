@@ -5,7 +5,7 @@ import { codeOf, skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { addUpstream, inShort, pull } from '../support/mirrored-acts.ts'
 import { sampleOf } from '../support/security-samples.ts'
-import type { FeedEntry } from '../../packages/mirror/src/applying/mirrored-types.ts'
+import type { FeedEntry } from '../../packages/mirror/src/types.ts'
 import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 const publish = (user: TestUser, name: string, body = 'One.', more: object = {}) =>
@@ -236,7 +236,7 @@ describeDatabases('one source for each name of a mirror', (open) => {
 
     it('is passed by: an entry of a kind that is not known yet', async () => {
       await publish(alice, 'tea')
-      expect(await follow({ edit: (entry) => ({ ...entry, type: 'blessing' }) })).toEqual([
+      expect(await follow({ edit: (entry) => ({ ...entry, type: 'blessing' as never }) })).toEqual([
         'blessing alice/tea@1.0.0: unchanged',
       ])
     })

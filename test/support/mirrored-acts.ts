@@ -3,10 +3,11 @@ import type { RegistryApi } from '@skillstead/protocol'
 import { bytesOf } from './answers.ts'
 import type { TestRegistry } from './harness.ts'
 import { applyEntries } from '../../packages/mirror/src/applying/apply-entries.ts'
-import { findMissingBlobs } from '../../packages/mirror/src/applying/missing-blobs.ts'
+import { findMissingBlobs } from '../../packages/mirror/src/log/fetch-blobs.ts'
 import { readEntryFiles } from '../../packages/mirror/src/applying/entry-files.ts'
 import { stageEntries, toStagedEntry } from '../../packages/mirror/src/store/upstream-log.ts'
-import type { ApplyEntries, EntryOutcome, FeedEntry } from '../../packages/mirror/src/applying/mirrored-types.ts'
+import type { ApplyEntries, EntryOutcome } from '../../packages/mirror/src/applying/mirrored-types.ts'
+import type { FeedEntry } from '../../packages/mirror/src/types.ts'
 import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 /** What became of the entries of a test's pull, by their subjects in the order of the log. */

@@ -141,6 +141,26 @@ describe('imports', () => {
     expect(files).toEqual(expect.arrayContaining(['core/src/storage/postgres.ts', 'core/src/storage/sqlite.ts']))
   })
 
+  it('of mirror write only the tables of the mirror', () => {
+    const folder = join(root, 'mirror/src')
+    const own = /const tables[^=]*= \{([^]*?)\n\}/.exec(
+      readFileSync(join(folder, 'tables/table-rules.ts'), 'utf8'),
+    )![1]!
+    const tables = new Set([...own.matchAll(/^  (\w+):/gm)].map(([, table]) => table))
+    expect(tables).toContain('upstream_log')
+    const writes = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .flatMap((path) => {
+        const text = readFileSync(join(folder, path), 'utf8')
+        const calls = text.matchAll(/\b(?:insertInto|updateTable|deleteFrom|keepInsert(?:<[^>]*>)?)\((?:'(\w+)')?/g)
+        return [...calls].map(([call, table]) => ({ path, call, table }))
+      })
+    expect(writes.length).toBeGreaterThan(10)
+    // `deleteUpstream` deletes from a list of tables that it names by the mirror's own types.
+    const others = writes.filter(({ table, call }) => !tables.has(table) && call !== 'deleteFrom(')
+    expect(others).toEqual([])
+  })
+
   it('of minisearch are in only one file', () => {
     expect(filesWith(({ name }) => name === 'minisearch').length).toBeLessThanOrEqual(1)
   })

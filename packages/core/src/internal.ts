@@ -26,7 +26,6 @@ export type {
   UpstreamLogs,
   UpstreamQueue,
 } from './catalogue/catalogue-context.ts'
-export { removeCollaborators } from './catalogue/collaborators.ts'
 export { readSources } from './catalogue/copy-candidates.ts'
 export {
   type ArtifactPlace,
@@ -44,11 +43,20 @@ export {
   importVersion,
   importVersions,
 } from './catalogue/import-versions.ts'
+export { countFork } from './catalogue/forks.ts'
+export {
+  markSynced,
+  putPack,
+  removeAtSource,
+  restoreSkill,
+  updateFromSource,
+  updateVersion,
+} from './catalogue/mirrored-rows.ts'
 export { inspectEach } from './catalogue/inspect-packages.ts'
 export { findScan, type Inspection, showAccessAmong } from './catalogue/inspection.ts'
 export { areDangerous, findInTexts, type Texts, toPackTexts } from './catalogue/metadata-scan.ts'
 export { cleanKeywords, type PackageFields, readPackageFields, withoutNul } from './catalogue/package-fields.ts'
-export { addMembers } from './catalogue/packs.ts'
+export { addMembers, replaceMembers } from './catalogue/packs.ts'
 export { announceVersion, type Publication, storeVersion } from './catalogue/publish-version.ts'
 export { refreshSkill } from './catalogue/refresh-skill.ts'
 export { toAction, toPolicyVerdict } from './catalogue/scan-policy.ts'
@@ -58,14 +66,7 @@ export { type Sketch, toSketch } from './catalogue/sketch.ts'
 export { type ListedVersion, selectVersions, toDocument, type VersionMetadata } from './catalogue/skill-document.ts'
 export { isPublicMatter, type SkillCause, toVersionEntry } from './catalogue/skill-log.ts'
 export { checkPackage, packContent, type PackedContent } from './catalogue/skill-package.ts'
-export {
-  applySettings,
-  createStub,
-  findState,
-  insertSkill,
-  type SkillSettings,
-  toColumns,
-} from './catalogue/skill-rows.ts'
+export { applySettings, createStub, insertSkill, type SkillSettings, toColumns } from './catalogue/skill-rows.ts'
 export {
   type Freshness,
   lookThrough,
@@ -80,7 +81,6 @@ export { type FileRow, readFiles, readFilesOfMany } from './catalogue/version-fi
 export { toTrustScore, trustTable } from './community/agent-actions.ts'
 export { readExternalText } from './community/scan-external.ts'
 export { findDrift, recomputeStandings } from './community/reputation.ts'
-export { recountCredit } from './community/skill-credit.ts'
 export { countUnscanned } from './governance/rescan.ts'
 export { isNetwork } from './http/public-addresses.ts'
 export { mapInSlices } from './kernel/batches.ts'

@@ -49,15 +49,20 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
     refuseClosed(source, await getSkillNow(context, trx, source, caller))
     await refuseTaken(trx, `${user.username}/${newName}`)
     const { skill } = await publishVersion(context, trx, publication, caller).catch(refuseQuarantined)
-    await trx
-      .updateTable('skills')
-      .set((eb) => ({ forks: eb('forks', '+', 1) }))
-      .where('id', '=', source.id)
-      .execute()
-    await appendChange(trx, { kind: 'counters', subject: source.id, at: context.clock.now(), entries: [] })
+    await countFork(trx, source.id, context.clock.now())
     return skill
   })
   return showDetails(context, fork, caller)
+}
+
+/** Counts a new fork at its source. `at`: milliseconds since 1970. */
+export async function countFork(trx: WriteTransaction, sourceId: string, at: number): Promise<void> {
+  await trx
+    .updateTable('skills')
+    .set((eb) => ({ forks: eb('forks', '+', 1) }))
+    .where('id', '=', sourceId)
+    .execute()
+  await appendChange(trx, { kind: 'counters', subject: sourceId, at, entries: [] })
 }
 
 async function readStored(context: CatalogueContext, version: VersionRow): Promise<SkillPackage> {

@@ -15,6 +15,8 @@ import { checkTexts, toPackTexts } from './metadata-scan.ts'
 import { getPack, requireFreeSlug, showPack, toShownSlug, toStoredSlug } from './read-packs.ts'
 import { getVersion } from './read-skill.ts'
 
+type NewMember = Pick<Member, 'skillId' | 'pinnedVersion' | 'note'>
+
 /** POST /packs. Throws `name_taken`, and `invalid_request` that names each skill the curator cannot see. */
 export async function createPack(context: CatalogueContext, input: Input<'createPack'>, caller: Caller) {
   const user = requireAccount(caller)
@@ -97,7 +99,12 @@ async function getOwnPack(context: CatalogueContext, slug: string, caller: Calle
   return pack
 }
 
-async function replaceMembers(trx: WriteTransaction, packId: string, members: readonly Member[]): Promise<void> {
+/** Replaces all members of a pack. */
+export async function replaceMembers(
+  trx: WriteTransaction,
+  packId: string,
+  members: readonly NewMember[],
+): Promise<void> {
   await trx.deleteFrom('pack_skills').where('pack_id', '=', packId).execute()
   await addMembers(trx, packId, members, 0)
 }
@@ -106,7 +113,7 @@ async function replaceMembers(trx: WriteTransaction, packId: string, members: re
 export async function addMembers(
   trx: WriteTransaction,
   packId: string,
-  members: readonly Pick<Member, 'skillId' | 'pinnedVersion' | 'note'>[],
+  members: readonly NewMember[],
   from: number,
 ): Promise<void> {
   if (members.length === 0) return

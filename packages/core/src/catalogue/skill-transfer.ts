@@ -3,7 +3,7 @@ import { getUserByName } from '../accounts/find-user.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
-import type { SkillRow } from '../storage/tables.ts'
+import type { SkillRow, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { changeSkill, refuseChanged } from './change-skill.ts'
@@ -48,6 +48,7 @@ export async function offerTransfer(context: CatalogueContext, input: Input<'tra
 /** POST /skills/<name>/transfer/accept: moves the skill to the new owner. The old full name redirects to it. */
 export async function acceptTransfer(context: CatalogueContext, input: Input<'acceptTransfer'>, caller: Caller) {
   const user = requireAccount(caller)
+  const owner = { id: user.userId, username: user.username }
   const skill = await getOffer(context, input.name, user.userId)
   if (skill.owner_id === user.userId)
     throw new RegistryError('forbidden', `${skill.full_name} is yours. Only the recipient can accept the transfer.`)
@@ -61,23 +62,34 @@ export async function acceptTransfer(context: CatalogueContext, input: Input<'ac
       await takeOffer(trx, before, user.userId)
       await refuseTaken(trx, fullName, skill.id)
       const addition = { name: before.full_name, bytes: await sumVersions(trx, 'skills.id', skill.id) }
-      await requireStorage(context, trx, { id: user.userId, username: user.username }, addition)
-      // The skill may return to a name that it had before; that name must not redirect elsewhere.
-      await trx.deleteFrom('aliases').where('full_name', '=', fullName).execute()
-      const moved = { owner_id: user.userId, owner: user.username, full_name: fullName }
-      await trx.updateTable('skills').set(moved).where('id', '=', skill.id).execute()
-      await trx
-        .insertInto('aliases')
-        .values({ full_name: before.full_name, skill_id: skill.id, created_at: context.clock.now() })
-        .execute()
-      await removeCollaborators(trx, skill.id)
-      // Share links were the former owner's decision, and their holders may have stored them.
-      await trx.deleteFrom('shares').where('skill_id', '=', skill.id).execute()
-      await context.reputation.recountCredit(trx, skill.id)
+      await requireStorage(context, trx, owner, addition)
+      await moveSkill(context, trx, before, { owner, fullName, at: context.clock.now() })
       return true
     },
   )
   return showDetails(context, after, caller)
+}
+
+/** Moves a skill to another owner's namespace. The old full name redirects to it. */
+export async function moveSkill(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  { id, full_name }: Pick<SkillRow, 'id' | 'full_name'>,
+  { owner, fullName, at }: { owner: Pick<UserRow, 'id' | 'username'>; fullName: string; at: number },
+): Promise<void> {
+  // The skill may return to a name that it had before; that name must not redirect elsewhere.
+  await trx.deleteFrom('aliases').where('full_name', '=', fullName).execute()
+  const moved = { owner_id: owner.id, owner: owner.username, full_name: fullName }
+  await trx.updateTable('skills').set(moved).where('id', '=', id).execute()
+  await trx
+    .insertInto('aliases')
+    .values({ full_name, skill_id: id, created_at: at })
+    .onConflict((conflict) => conflict.column('full_name').doNothing())
+    .execute()
+  await removeCollaborators(trx, id)
+  // Share links were the former owner's decision, and their holders may have stored them.
+  await trx.deleteFrom('shares').where('skill_id', '=', id).execute()
+  await context.reputation.recountCredit(trx, id)
 }
 
 /** DELETE /skills/<name>/transfer: withdrawn by the owner, or declined by the recipient. */

@@ -1,48 +1,56 @@
 import { systemCaller } from '@skillstead/core'
 import {
-  type CatalogueContext,
   ensureNamespace,
   isPublicMatter,
   recordAudit,
   refreshSkill,
+  removeAtSource,
+  markSynced,
+  updateVersion,
+  type CatalogueContext,
   type SkillRow,
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import type { RemovalEntry, SkillEntry, YankEntry } from './entry-data.ts'
-import { refuseTexts } from './refuse-texts.ts'
+import { refuseTexts } from './scan-refusal.ts'
 import { isDeletedHere, refuse } from './place-skill.ts'
-import { isUntold, wasSaid, type Relaying } from './relay-entries.ts'
-import { settleSource, toSkillTexts } from './settle-source.ts'
+import { needsRelay, wasRelayed, type Relaying } from './relay-entries.ts'
+import { toSkillTexts, updateSkill } from './update-skill.ts'
 import type { MirrorOutcome } from './mirrored-types.ts'
 
 const unchanged: MirrorOutcome = { result: 'unchanged' }
 
-/** A change of what is said of a skill. */
+/** The stored skill that an entry changes, and how the entry is relayed. */
+interface Change {
+  readonly before: SkillRow
+  readonly relaying: Relaying
+}
+
+/** Applies changed metadata of a skill. */
 export async function applySkill(
   context: CatalogueContext,
   trx: WriteTransaction,
   { data }: SkillEntry,
-  { before, relaying }: { before: SkillRow; relaying: Relaying },
+  { before, relaying }: Change,
 ): Promise<MirrorOutcome> {
-  if (await wasSaid(trx, relaying.relay)) return unchanged
+  if (await wasRelayed(trx, relaying.relay)) return unchanged
   const refusal = await refuseTexts(context, toSkillTexts(data), data.skill.fullName)
   if (refusal) return refusal
   const at = context.clock.now()
   const owner = await ensureNamespace(trx, data.owner.username, at, data.owner.id)
-  const changed = await settleSource(trx, before, { owner, data, at })
-  if (!changed && !(await isUntold(trx, relaying.relay, data.skill.fullName))) return unchanged
+  const isChanged = await updateSkill(context, trx, before, { owner, data, at })
+  if (!isChanged && !(await needsRelay(trx, relaying.relay, data.skill.fullName))) return unchanged
   const cause = { type: 'skill' } as const
   const change = { skillId: before.id, before, cause, at, relay: relaying.relay, mayHold: data.holder }
-  const skill = await refreshSkill(context, trx, change)
-  return { result: 'applied', fullName: skill.full_name, ...toSight(before, skill) }
+  return toApplied(before, await refreshSkill(context, trx, change))
 }
 
-/** A yank, or one that is taken back. */
+/** Applies a yank, or the reversal of one. */
 export async function applyYank(
   context: CatalogueContext,
   trx: WriteTransaction,
   { data, entry }: YankEntry,
-  { before, relaying }: { before: SkillRow; relaying: Relaying },
+  { before, relaying }: Change,
 ): Promise<MirrorOutcome> {
   const version = await trx
     .selectFrom('versions')
@@ -50,37 +58,32 @@ export async function applyYank(
     .where('skill_id', '=', before.id)
     .where('version', '=', data.version)
     .executeTakeFirst()
-  if (!version || version.yanked === Number(data.yanked) || (await wasSaid(trx, relaying.relay))) return unchanged
+  const yanked = Number(data.yanked)
+  if (!version || version.yanked === yanked || (await wasRelayed(trx, relaying.relay))) return unchanged
   if (version.digest !== entry.digest) {
-    return refuse('version_exists', `${entry.subject} is here with other content than the one that is yanked.`)
+    return refuse('version_exists', `${entry.subject} exists on this node with other content than the yanked version.`)
   }
   const at = context.clock.now()
-  await trx
-    .updateTable('versions')
-    .set({ yanked: Number(data.yanked) })
-    .where('id', '=', version.id)
-    .execute()
-  await trx.updateTable('skills').set({ origin_synced_at: at }).where('id', '=', before.id).execute()
+  await updateVersion(trx, version, { yanked })
+  await markSynced(trx, before.id, at)
   const cause = { type: 'yank', versionId: version.id } as const
   const skill = await refreshSkill(context, trx, { skillId: before.id, before, cause, at, relay: relaying.relay })
-  return { result: 'applied', fullName: skill.full_name, ...toSight(before, skill) }
+  return toApplied(before, skill)
 }
 
-/** What takes a skill out of public sight. Its name stays taken here as there. */
+/** Applies a withdrawal or takedown. The name stays taken on this node as at the upstream. */
 export async function applyRemoval(
   context: CatalogueContext,
   trx: WriteTransaction,
   { type, data }: RemovalEntry,
-  { before, relaying }: { before: SkillRow; relaying: Relaying },
+  { before, relaying }: Change,
 ): Promise<MirrorOutcome> {
   const state = type === 'takedown' ? 'taken_down' : 'withdrawn'
   if (before.full_name !== data.skill.fullName || before.source_state === state || isDeletedHere(before))
     return unchanged
-  if (await wasSaid(trx, relaying.relay)) return unchanged
+  if (await wasRelayed(trx, relaying.relay)) return unchanged
   const at = context.clock.now()
-  const columns = { source_state: state, state, origin_synced_at: at } as const
-  await trx.updateTable('skills').set(columns).where('id', '=', before.id).execute()
-  await trx.deleteFrom('transfers').where('skill_id', '=', before.id).execute()
+  await removeAtSource(trx, before.id, { state, at })
   const subject = before.full_name
   const from = { upstream: relaying.upstream }
   await recordAudit(trx, { caller: systemCaller, action: `mirror.${type}`, subject, at, data: from })
@@ -89,13 +92,10 @@ export async function applyRemoval(
   return { result: 'applied', fullName: subject, hid: isShown(before) }
 }
 
-/** What became of a skill in public sight. */
-export function toSight(
-  before: SkillRow | undefined,
-  after: SkillRow,
-): { readonly hid: boolean; readonly shown: boolean } {
+/** The outcome of an applied change, with its effect on the public visibility of the skill. */
+export function toApplied(before: SkillRow | undefined, after: SkillRow): MirrorOutcome {
   const [was, is] = [before !== undefined && isShown(before), isShown(after)]
-  return { hid: was && !is, shown: !was && is }
+  return { result: 'applied', fullName: after.full_name, hid: was && !is, shown: !was && is }
 }
 
 function isShown(skill: SkillRow): boolean {

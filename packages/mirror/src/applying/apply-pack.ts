@@ -1,24 +1,27 @@
-import { limits, toVisibleText } from '@skillstead/protocol'
-import type { Kysely } from 'kysely'
 import {
-  ensureNamespace,
-  type CatalogueContext,
-  appendChange,
   addMembers,
+  appendChange,
+  ensureNamespace,
+  putPack,
+  replaceMembers,
   toPackTexts,
+  type CatalogueContext,
   type PackRow,
   type Tables,
   type WriteTransaction,
 } from '@skillstead/core/internal'
+import { limits, toVisibleText } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
 import { toCreatedAt, type PackEntry } from './entry-data.ts'
-import { refuseTexts } from './refuse-texts.ts'
-import { refuse, type Refusal } from './place-skill.ts'
-import { wasSaid, type Relaying } from './relay-entries.ts'
 import type { MirrorOutcome } from './mirrored-types.ts'
+import { refuse, refuseClaimedName, type Refusal } from './place-skill.ts'
+import { selectInBatches } from './prepare-package.ts'
+import { wasRelayed, type Relaying } from './relay-entries.ts'
+import { refuseTexts } from './scan-refusal.ts'
 
 /**
- * A pack of an upstream as it is there now, or that it is gone. Of its skills it holds those that are here; a slug has
- * one source, as a name has.
+ * Applies the entry of a pack: its current state, or its withdrawal. The pack contains those of its skills that are
+ * stored here. Like a full name, a slug has one source.
  */
 export async function applyPack(
   context: CatalogueContext,
@@ -28,81 +31,73 @@ export async function applyPack(
 ): Promise<MirrorOutcome> {
   const { slug } = data.pack
   const before = await trx.selectFrom('packs').selectAll().where('slug', '=', slug).executeTakeFirst()
-  const refusal =
-    (before && refuseOther(before, upstream)) ??
-    (await refuseClaimed(trx, data)) ??
-    (before ? undefined : await refuseNew(trx, data))
-  // It came from there before the name of its curator was claimed.
-  const isKnown = refusal && before?.origin_upstream === upstream && (await wasSaid(trx, relay))
-  if (refusal) return isKnown ? { result: 'unchanged' } : refusal
+  const refusal = await refusePack(trx, before, data, upstream)
+  if (refusal) {
+    // The pack was imported before the name of its curator was claimed.
+    const isKnown = before?.origin_upstream === upstream && (await wasRelayed(trx, relay))
+    return isKnown ? { result: 'unchanged' } : refusal
+  }
   const textRefusal = await refuseTexts(context, toPackTexts(data), `the pack ${slug}`)
   if (textRefusal) return textRefusal
   if (!before && data.withdrawn) return { result: 'unchanged' }
   const at = context.clock.now()
   const curator = await ensureNamespace(trx, data.curator.username, at, data.curator.id)
-  const texts = data.withdrawn ? {} : toTexts(data)
-  const state: PackRow['state'] = data.withdrawn ? 'withdrawn' : 'live'
-  const id = before?.id ?? data.pack.id
-  const row = { curator_id: curator.id, curator: curator.username, state, updated_at: at, ...texts }
-  if (before) await trx.updateTable('packs').set(row).where('id', '=', id).execute()
-  else {
-    const fresh = { id, slug, name: slug, description: '', visibility: 'public', origin_upstream: upstream } as const
-    const createdAt = toCreatedAt(entry, at)
-    await trx
-      .insertInto('packs')
-      .values({ ...fresh, ...row, created_at: createdAt })
-      .execute()
+  const pack: PackRow = {
+    ...(before ?? toNewPack(data, toCreatedAt(entry, at), upstream)),
+    curator_id: curator.id,
+    curator: curator.username,
+    state: data.withdrawn ? 'withdrawn' : 'live',
+    updated_at: at,
+    ...(!data.withdrawn && {
+      name: toPlainText(data.name, limits.displayNameCharactersMax),
+      description: toPlainText(data.description, limits.descriptionCharactersMax),
+    }),
   }
-  if (!data.withdrawn) await putMembers(trx, id, data)
-  await appendChange(trx, { kind: 'pack', subject: id, at, entries: [relay] })
+  await putPack(trx, before, pack)
+  if (!data.withdrawn) await putMembers(trx, pack.id, data)
+  await appendChange(trx, { kind: 'pack', subject: pack.id, at, entries: [relay] })
   return { result: 'applied', fullName: slug }
 }
 
-function refuseOther({ slug, origin_upstream }: PackRow, upstream: string): Refusal | undefined {
-  if (origin_upstream === upstream) return undefined
-  if (origin_upstream === null)
-    return refuse('owned_locally', `The pack ${slug} is from here, and is not written over.`)
-  return refuse('other_source', `The pack ${slug} comes from ${origin_upstream}, and a pack has one source.`)
+function toNewPack({ pack: { id, slug } }: PackEntry['data'], createdAt: number, upstream: string) {
+  const fields = { name: slug, description: '', visibility: 'public', origin_upstream: upstream } as const
+  return { id, slug, ...fields, created_at: createdAt }
 }
 
-/** That it is gone is followed all the same. */
-async function refuseClaimed(
+async function refusePack(
   trx: WriteTransaction,
-  { curator, withdrawn }: PackEntry['data'],
+  before: PackRow | undefined,
+  { pack, curator, withdrawn }: PackEntry['data'],
+  upstream: string,
 ): Promise<Refusal | undefined> {
-  if (withdrawn) return undefined
-  const { username } = curator
-  const user = await trx.selectFrom('users').select('claimed').where('username', '=', username).executeTakeFirst()
-  if (!user?.claimed) return undefined
-  return refuse('owned_locally', `${username} is a user of this node, so no one else makes packs under that name.`)
-}
-
-async function refuseNew(trx: WriteTransaction, { pack }: PackEntry['data']): Promise<Refusal | undefined> {
+  if (before && before.origin_upstream === null) {
+    return refuse('owned_locally', `The pack ${before.slug} belongs to this node and is not overwritten.`)
+  }
+  if (before && before.origin_upstream !== upstream) {
+    return refuse(
+      'other_source',
+      `The pack ${before.slug} comes from ${before.origin_upstream}. A pack has one source.`,
+    )
+  }
+  // A withdrawal is applied also after the name of the curator was claimed.
+  const claimed = withdrawn ? undefined : await refuseClaimedName(trx, curator.username)
+  if (claimed || before) return claimed
   const taken = await trx.selectFrom('packs').select('slug').where('id', '=', pack.id).executeTakeFirst()
   return taken && refuse('name_taken', `The pack ${pack.slug} has the id of the pack ${taken.slug}.`)
 }
 
-function toTexts({ name, description }: PackEntry['data']) {
-  return {
-    name: toVisibleText(name).slice(0, limits.displayNameCharactersMax).toWellFormed(),
-    description: toVisibleText(description).slice(0, limits.descriptionCharactersMax).toWellFormed(),
-  }
-}
-
-/** As published packs have them. */
 const noteCharactersMax = 1000
 
-/** A long list comes in parts: the first begins it anew, each further one goes on with it. */
+/** Makes text of an upstream displayable, and shortens it to what users of this node could publish. */
+function toPlainText(text: string, charactersMax: number): string {
+  return toVisibleText(text).slice(0, charactersMax).toWellFormed()
+}
+
+/** Writes the members of a pack. A long list arrives in parts: the first one replaces the list, later ones extend it. */
 async function putMembers(trx: WriteTransaction, packId: string, { skills, part }: PackEntry['data']): Promise<void> {
   const isFirst = !part || part.number <= 1
-  if (isFirst) await trx.deleteFrom('pack_skills').where('pack_id', '=', packId).execute()
-  const there = await trx
-    .selectFrom('pack_skills')
-    .select(['skill_id', 'position'])
-    .where('pack_id', '=', packId)
-    .orderBy('position')
-    .execute()
-  const taken = new Set(there.map(({ skill_id }) => skill_id))
+  const present = isFirst ? [] : await readMembers(trx, packId)
+  const taken = new Set(present.map(({ skill_id }) => skill_id))
   const ids = await findSkills(
     trx,
     skills.map(({ fullName }) => fullName),
@@ -111,21 +106,25 @@ async function putMembers(trx: WriteTransaction, packId: string, { skills, part 
     const skillId = ids.get(fullName)
     if (skillId === undefined || taken.has(skillId)) return []
     taken.add(skillId)
-    return [{ skillId, pinnedVersion, note: toVisibleText(note).slice(0, noteCharactersMax).toWellFormed() }]
+    return [{ skillId, pinnedVersion, note: toPlainText(note, noteCharactersMax) }]
   })
-  await addMembers(trx, packId, members, (there.at(-1)?.position ?? -1) + 1)
+  if (isFirst) await replaceMembers(trx, packId, members)
+  else await addMembers(trx, packId, members, (present.at(-1)?.position ?? -1) + 1)
 }
 
-/** So many names are looked up with one query. */
-const lookedUpMax = 500
+function readMembers(trx: WriteTransaction, packId: string) {
+  return trx
+    .selectFrom('pack_skills')
+    .select(['skill_id', 'position'])
+    .where('pack_id', '=', packId)
+    .orderBy('position')
+    .execute()
+}
 
-/** The ids of those that are here, by their full names. */
+/** The ids of the stored skills among these, by full name. */
 export async function findSkills(db: Kysely<Tables>, fullNames: readonly string[]): Promise<Map<string, string>> {
-  const found = new Map<string, string>()
-  for (let i = 0; i < fullNames.length; i += lookedUpMax) {
-    const names = fullNames.slice(i, i + lookedUpMax)
-    const rows = await db.selectFrom('skills').select(['id', 'full_name']).where('full_name', 'in', names).execute()
-    for (const { id, full_name } of rows) found.set(full_name, id)
-  }
-  return found
+  const rows = await selectInBatches(fullNames, (batch) =>
+    db.selectFrom('skills').select(['id', 'full_name']).where('full_name', 'in', batch).execute(),
+  )
+  return new Map(rows.map(({ id, full_name }) => [full_name, id]))
 }

@@ -1,45 +1,47 @@
-import { compareVersions, isSkillName, isUsername, isVersion, nextPatch, reservedOwners } from '@skillstead/protocol'
 import { systemCaller } from '@skillstead/core'
+import { compareVersions, isSkillName, isUsername, isVersion, nextPatch, reservedOwners } from '@skillstead/protocol'
 import {
   announceVersion,
   applySettings,
-  type CatalogueContext,
   ensureNamespace,
-  findState,
   insertSkill,
-  isPublicMatter,
-  type ListedVersion,
+  markSynced,
   refreshSkill,
+  restoreSkill,
   selectVersions,
+  storeVersion,
+  updateVersion,
+  type CatalogueContext,
+  type ListedVersion,
   type SkillCause,
   type SkillRow,
   type SkillSettings,
-  storeVersion,
+  type UserRow,
   type WriteTransaction,
 } from '@skillstead/core/internal'
-import { refuseScan } from './apply-version.ts'
-import { isFreeId } from './mirrored-ids.ts'
-import { findPlace, refuse, type Refusal } from './place-skill.ts'
-import { isRefusal } from './prepare-versions.ts'
+import { toApplied } from './apply-changes.ts'
+import { isId } from './entry-data.ts'
+import type { ApplyReleases, MirrorRelease, ReleaseOutcome } from './mirrored-types.ts'
+import { findPlace, findSkill, isVersionHere, refuse, type Refusal } from './place-skill.ts'
+import { isRefusal } from './prepare-package.ts'
 import { isSame, prepareReleases, type PreparedRelease } from './prepare-releases.ts'
 import { toPublishedText } from './published-text.ts'
-import type { ApplyReleases, MirrorRelease, ReleaseOutcome } from './mirrored-types.ts'
+import { refuseScan } from './scan-refusal.ts'
 import { writeInOrder } from './write-in-order.ts'
-import { isVersionHere } from './written-here.ts'
 
 /**
- * Applies versions of a registry that has no log, in order: each in a write of its own together with `also`, under the
- * numbers that they have there. A skill is known by its full name. What is refused leaves everything as it was. Throws
- * what `also` throws, and what keeps the node from writing; the releases after that one are not applied.
+ * Applies releases (versions of a registry without a log) in order, each in its own transaction together with `also`.
+ * They keep their version numbers; a skill is identified by its full name. A refused release changes nothing. Throws
+ * errors of `also` and of the database; the releases after that one are not applied.
  */
 export async function applyReleases(context: CatalogueContext, order: ApplyReleases): Promise<ReleaseOutcome[]> {
   const { releases, also } = order
-  const named = new Map(releases.map((release) => [release, refuseName(release)]))
-  const readable = releases.filter((release) => !named.get(release))
+  const invalid = new Map(releases.map((release) => [release, refuseName(release)]))
+  const readable = releases.filter((release) => !invalid.get(release))
   const found = await prepareReleases(context, readable)
   const prepared = new Map(readable.map((release, i) => [release, found[i]!]))
   return writeInOrder(context, releases, async (trx, release) => {
-    const ready = named.get(release) ?? prepared.get(release)!
+    const ready = invalid.get(release) ?? prepared.get(release)!
     const outcome = isRefusal(ready) ? ready : await applyPrepared(context, trx, { order, release, ready })
     await also?.(trx, release, outcome)
     return outcome
@@ -47,10 +49,11 @@ export async function applyReleases(context: CatalogueContext, order: ApplyRelea
 }
 
 function refuseName({ owner, name, version }: MirrorRelease): Refusal | undefined {
-  const isMeant = isUsername(owner) && isSkillName(name) && !reservedOwners.has(owner)
-  if (!isMeant) return refuse('malformed', `'${owner}/${name}' is no name that a skill can have on this node.`)
+  if (!isUsername(owner) || !isSkillName(name) || reservedOwners.has(owner)) {
+    return refuse('malformed', `'${owner}/${name}' is not a valid name of a skill on this node.`)
+  }
   if (version === undefined || isVersion(version)) return undefined
-  return refuse('malformed', `'${version}' is no version of ${owner}/${name}; three numbers are needed.`)
+  return refuse('malformed', `'${version}' is not a valid version of ${owner}/${name}. Versions have three numbers.`)
 }
 
 interface Readable {
@@ -64,12 +67,12 @@ async function applyPrepared(
   trx: WriteTransaction,
   { order, release, ready }: Readable,
 ): Promise<ReleaseOutcome> {
-  const { upstream } = order
+  const { upstream, acceptsScan } = order
   const fullName = `${release.owner}/${release.name}`
   const wanted = { upstream, skillId: undefined, owner: release.owner, fullName }
   const { skill: before, stranger, refusal } = await findPlace(trx, wanted)
   if (refusal) {
-    // Published here, and there from here; or it came from there before its namespace was claimed.
+    // Published here and sent to the upstream, or imported from there before its namespace was claimed.
     const version = { upstream, version: release.version, digest: ready.content.digest }
     return stranger && (await isVersionHere(trx, stranger, version)) ? { result: 'unchanged' } : refusal
   }
@@ -78,62 +81,47 @@ async function applyPrepared(
   if (same && same.digest !== ready.content.digest) {
     return refuse(
       'version_exists',
-      `${fullName}@${same.version} is here with other content, and a version never changes.`,
+      `${fullName}@${same.version} exists with other content, and a version never changes.`,
     )
   }
-  const scanned = same ? undefined : refuseFound(context, order, release, ready)
-  if (scanned) return scanned
-  const isBack = before !== undefined && (await goOnPrivate(trx, before, release))
-  if (same) return applySame(context, trx, { before: before!, same, release, isBack })
+  if (!same && ready.inspection) {
+    const reason = acceptsScan?.(release, ready.inspection.scan)
+    if (reason !== undefined) return refuse('filtered', reason)
+    const scanned = refuseScan(context, ready.inspection, fullName)
+    if (scanned) return scanned
+  }
+  // The source withdrew the skill and now shows it to its owner only: it became private. No log states that.
+  const isRestored =
+    before?.source_state === 'withdrawn' &&
+    release.visibility === 'private' &&
+    (await restoreSkill(trx, before.id, { visibility: 'private' }))
+  if (same) return applySame(context, trx, { before: before!, same, release, isRestored })
   return applyNew(context, trx, { order, before, versions, release, ready })
 }
 
-function refuseFound(
-  context: CatalogueContext,
-  { acceptsScan }: ApplyReleases,
-  release: MirrorRelease,
-  { inspection }: PreparedRelease,
-): ReleaseOutcome | undefined {
-  const fullName = `${release.owner}/${release.name}`
-  if (!inspection) return undefined
-  const reason = acceptsScan?.(release, inspection.scan)
-  return reason === undefined ? refuseScan(context, inspection, fullName) : refuse('filtered', reason)
+interface SameRelease {
+  readonly before: SkillRow
+  readonly same: ListedVersion
+  readonly release: MirrorRelease
+  readonly isRestored: boolean
 }
 
-/** One that its source withdrew and shows to its owner is private since: so it is here, and no log tells of it. */
-async function goOnPrivate(trx: WriteTransaction, before: SkillRow, { visibility }: MirrorRelease): Promise<boolean> {
-  if (visibility !== 'private' || before.source_state !== 'withdrawn') return false
-  await trx.updateTable('skills').set({ source_state: 'live', visibility }).where('id', '=', before.id).execute()
-  const state = await findState(trx, before.id)
-  await trx.updateTable('skills').set({ state }).where('id', '=', before.id).execute()
-  return true
-}
-
-/** What is said anew of a version that is here: whether it is yanked, and of the latest one what is said of the skill. */
+/** Updates a stored version: whether it is yanked and, if it is the latest one, the settings of its skill. */
 async function applySame(
   context: CatalogueContext,
   trx: WriteTransaction,
-  { before, same, release, isBack }: { before: SkillRow; same: ListedVersion; release: MirrorRelease; isBack: boolean },
+  { before, same, release, isRestored }: SameRelease,
 ): Promise<ReleaseOutcome> {
   const at = context.clock.now()
-  const yanked = release.yanked === undefined ? same.yanked : Number(release.yanked)
-  const isYank = yanked !== same.yanked
-  if (isYank) await trx.updateTable('versions').set({ yanked }).where('id', '=', same.id).execute()
-  // An old one would bring back its old category, and the next take it away again.
+  const isYank = release.yanked !== undefined && (await updateVersion(trx, same, { yanked: Number(release.yanked) }))
+  // An older version would restore its old category, and the next sync would change it back.
   const isLatest = same.version === before.latest_version
   const isChanged = isLatest && (await applySettings(trx, before, toSettings(release)))
-  if (!isYank && !isChanged && !isBack) return { result: 'unchanged' }
-  await trx.updateTable('skills').set({ origin_synced_at: at }).where('id', '=', before.id).execute()
+  if (!isYank && !isChanged && !isRestored) return { result: 'unchanged' }
+  await markSynced(trx, before.id, at)
   const cause: SkillCause = isYank ? { type: 'yank', versionId: same.id } : { type: 'skill' }
-  const change = {
-    skillId: before.id,
-    before,
-    cause,
-    at,
-    mayHold: release.holder ?? true,
-  }
-  const skill = await refreshSkill(context, trx, change)
-  return { result: 'applied', fullName: skill.full_name, hid: isShown(before) && !isShown(skill) }
+  const change = { skillId: before.id, before, cause, at, mayHold: release.holder ?? true }
+  return toApplied(before, await refreshSkill(context, trx, change))
 }
 
 interface NewRelease extends Readable {
@@ -144,24 +132,27 @@ interface NewRelease extends Readable {
 async function applyNew(
   context: CatalogueContext,
   trx: WriteTransaction,
-  { order, before, versions, release, ready }: NewRelease,
+  { order, before, versions, release, ready: { fields, content, inspection } }: NewRelease,
 ): Promise<ReleaseOutcome> {
-  const { inspection } = ready
-  if (!inspection) throw new Error(`${release.owner}/${release.name} was here a moment ago. Sync again.`)
+  if (!inspection) {
+    throw new Error(`${release.owner}/${release.name} disappeared from this node during the sync. Sync again.`)
+  }
   const at = context.clock.now()
   const owner = await ensureNamespace(trx, release.owner, at)
   const [highest] = versions
-  const number = ready.fields.version ?? (highest ? nextPatch(highest.version) : '1.0.0')
+  const number = fields.version ?? (highest ? nextPatch(highest.version) : '1.0.0')
   const isHighest = !highest || compareVersions(number, highest.version) > 0
   const settings = isHighest || !before ? toSettings(release) : {}
-  const skillId = before?.id ?? (await insertRow(trx, { order, release, owner, settings, at }))
-  if (before) await applySettings(trx, before, settings)
-  if (before) await trx.updateTable('skills').set({ origin_synced_at: at }).where('id', '=', skillId).execute()
+  const skillId = before?.id ?? (await insertRow(trx, { upstream: order.upstream, release, owner, settings, at }))
+  if (before) {
+    await applySettings(trx, before, settings)
+    await markSynced(trx, skillId, at)
+  }
   const publication = {
     owner,
     publisher: release.publisher ?? owner,
-    fields: ready.fields,
-    content: ready.content,
+    fields,
+    content,
     inspection,
     settings,
     changelog: toPublishedText(release.changelog ?? '', 'changelog'),
@@ -171,28 +162,22 @@ async function applyNew(
   const change = { skillId, before, at, mayHold: release.holder ?? true }
   const stored = await storeVersion(context, trx, { ...change, publication, number, others: versions })
   await announceVersion(context, trx, stored, { publication, caller: systemCaller })
-  const { skill } = stored
-  return {
-    result: 'applied',
-    fullName: skill.full_name,
-    hid: before !== undefined && isShown(before) && !isShown(skill),
-  }
+  return toApplied(before, stored.skill)
 }
 
-interface NewRow {
-  readonly order: ApplyReleases
+interface NewSkill {
+  readonly upstream: string
   readonly release: MirrorRelease
-  readonly owner: { readonly id: string; readonly username: string }
+  readonly owner: Pick<UserRow, 'id' | 'username'>
   readonly settings: SkillSettings
   readonly at: number
 }
 
-async function insertRow(trx: WriteTransaction, { order, release, owner, settings, at }: NewRow): Promise<string> {
-  const { skillId, name, publishedAt } = release
-  const isFree = skillId !== undefined && (await isFreeId(trx, skillId))
+async function insertRow(trx: WriteTransaction, { upstream, release, owner, settings, at }: NewSkill): Promise<string> {
+  const { skillId: id, name, publishedAt } = release
+  const skillId = id !== undefined && isId(id) && !(await findSkill(trx, id)) ? id : undefined
   const createdAt = publishedAt === undefined ? at : Math.min(at, publishedAt)
-  const mirrored = { upstream: order.upstream, skillId: isFree ? skillId : undefined, createdAt }
-  return insertSkill(trx, { owner, fields: { name }, settings, mirrored }, at)
+  return insertSkill(trx, { owner, fields: { name }, settings, mirrored: { upstream, skillId, createdAt } }, at)
 }
 
 function toSettings(release: MirrorRelease): SkillSettings {
@@ -204,8 +189,4 @@ function toSettings(release: MirrorRelease): SkillSettings {
     deprecationMessage: deprecationMessage && toPublishedText(deprecationMessage, 'deprecationMessage'),
     visibility,
   }
-}
-
-function isShown(skill: SkillRow): boolean {
-  return isPublicMatter(skill) && skill.latest_version !== ''
 }

@@ -1,133 +1,103 @@
 import { systemCaller } from '@skillstead/core'
 import {
   announceVersion,
-  type CatalogueContext,
+  countFork,
   ensureNamespace,
+  findSource,
   insertSkill,
-  type ListedVersion,
-  type Publication,
   refreshSkill,
   selectVersions,
-  type SkillRow,
   storeVersion,
-  toAction,
-  toPolicyVerdict,
+  updateVersion,
+  type CatalogueContext,
+  type SkillRow,
   type WriteTransaction,
 } from '@skillstead/core/internal'
+import { toApplied } from './apply-changes.ts'
 import { toCreatedAt, type VersionEntry } from './entry-data.ts'
-import { toSight } from './apply-changes.ts'
-import { creditSource } from './fork-source.ts'
-import { refuse } from './place-skill.ts'
-import { toPublishedText } from './published-text.ts'
-import { refuseTexts } from './refuse-texts.ts'
-import type { PreparedVersion } from './prepare-versions.ts'
-import { settleSource, toSettings, toSkillTexts } from './settle-source.ts'
 import type { MirrorOutcome } from './mirrored-types.ts'
-import { isOvertaken, isUntold, wasSaid, type Relaying } from './relay-entries.ts'
+import { refuse } from './place-skill.ts'
+import type { PreparedVersion } from './prepare-package.ts'
+import { toPublishedText } from './published-text.ts'
+import { isSuperseded, needsRelay, wasRelayed, type Relaying } from './relay-entries.ts'
+import { refuseScan, refuseTexts } from './scan-refusal.ts'
+import { toSettings, toSkillTexts, updateSkill } from './update-skill.ts'
+
+interface VersionChange {
+  /** The stored skill; undefined for a new one. */
+  readonly before: SkillRow | undefined
+  /** Undefined if the version is already stored. */
+  readonly prepared: PreparedVersion | undefined
+  readonly relaying: Relaying
+  readonly isReread: boolean
+}
 
 /**
- * A version of an upstream's log, within a transaction: the skill where it is new, under the id that it has there, the
- * version where it is new, and what the entry says of the skill in any case.
+ * Applies a version's entry in a transaction: inserts the skill, under its id at the upstream, and the version if they
+ * are new, and updates the skill with what the entry states about it.
  */
 export async function applyVersion(
   context: CatalogueContext,
   trx: WriteTransaction,
   { data, entry }: VersionEntry,
-  {
-    before,
-    prepared,
-    relaying,
-    isReread,
-  }: {
-    before: SkillRow | undefined
-    prepared: PreparedVersion | undefined
-    relaying: Relaying
-    isReread: boolean
-  },
+  { before, prepared, relaying, isReread }: VersionChange,
 ): Promise<MirrorOutcome> {
+  const { relay, upstream } = relaying
   const versions = before ? await selectVersions(trx, { skillId: before.id }) : []
   const same = versions.find(({ version }) => version === data.version)
   if (same && same.digest !== entry.digest) {
-    return refuse('version_exists', `${entry.subject} is here with other content, and a version never changes.`)
+    return refuse('version_exists', `${entry.subject} exists with other content, and a version never changes.`)
   }
-  if (!same && !prepared) throw new Error(`${entry.subject} was here a moment ago. Sync again.`)
-  if (same && (await wasSaid(trx, relaying.relay))) return { result: 'unchanged' }
-  const refusal = same ? undefined : refuseScan(context, prepared!.inspection, entry.subject)
-  if (refusal) return refusal
+  if (!same && !prepared) throw new Error(`${entry.subject} disappeared from this node during the sync. Sync again.`)
+  if (same && (await wasRelayed(trx, relay))) return { result: 'unchanged' }
   const texts = { ...toSkillTexts(data), changelog: data.changelog }
-  const textRefusal = await refuseTexts(context, texts, entry.subject)
-  if (textRefusal) return textRefusal
+  const refusal =
+    (same ? undefined : refuseScan(context, prepared!.inspection, entry.subject)) ??
+    (await refuseTexts(context, texts, entry.subject))
+  if (refusal) return refusal
 
   const at = context.clock.now()
   const owner = await ensureNamespace(trx, data.owner.username, at, data.owner.id)
-  const skillId = before?.id ?? (await insertRow(trx, { data, entry }, { owner, upstream: relaying.upstream, at }))
-  // Of one that comes late the skill has said since what it is called, and the like.
-  const isLate = isReread && before !== undefined && !same && (await isOvertaken(trx, before, relaying.relay, versions))
-  const changed = before !== undefined && !isLate && (await settleSource(trx, before, { owner, data, at }))
-  const change = { skillId, before, at, relay: relaying.relay, mayHold: data.holder }
+  const skillId = before?.id ?? (await insertRow())
+  // The metadata in the entry of a late version is outdated if later entries of the skill were applied already.
+  const isLate = isReread && before !== undefined && !same && (await isSuperseded(trx, before, relay, versions))
+  const isChanged = before !== undefined && !isLate && (await updateSkill(context, trx, before, { owner, data, at }))
+  const change = { skillId, before, at, relay, mayHold: data.holder }
   if (same) {
-    const told = await correctVersion(trx, same, { data, entry })
-    const isNews = changed || told || (await isUntold(trx, relaying.relay, data.skill.fullName))
-    if (!isNews) return { result: 'unchanged' }
-    return toApplied(
-      before,
-      await refreshSkill(context, trx, { ...change, cause: { type: 'version', versionId: same.id } }),
-    )
+    // A version that was published on this node gets the data of its entry once it returns from the upstream.
+    const isCorrected = await updateVersion(trx, same, {
+      yanked: Number(data.yanked),
+      published_at: data.publishedAt,
+      publisher_id: data.publisher.id,
+      publisher: data.publisher.username,
+    })
+    if (!isChanged && !isCorrected && !(await needsRelay(trx, relay, data.skill.fullName))) {
+      return { result: 'unchanged' }
+    }
+    const cause = { type: 'version', versionId: same.id } as const
+    return toApplied(before, await refreshSkill(context, trx, { ...change, cause }))
   }
-  const publication = toPublication({ data, entry }, prepared!, owner)
-  const stored = await storeVersion(context, trx, { ...change, publication, number: data.version, others: versions })
-  await announceVersion(context, trx, stored, { publication, caller: systemCaller })
-  if (!before) await creditSource(context, trx, stored.skill, at)
-  return toApplied(before, stored.skill)
-}
-
-function toApplied(before: SkillRow | undefined, skill: SkillRow): MirrorOutcome {
-  return { result: 'applied', fullName: skill.full_name, ...toSight(before, skill) }
-}
-
-/** A node keeps nothing of others that it would not take from its own users; nobody here could answer for it. */
-export function refuseScan(context: CatalogueContext, { scan }: PreparedVersion['inspection'], subject: string) {
-  if (toAction(context.scanPolicy, scan) === 'warn') return undefined
-  return refuse(
-    'policy',
-    `The scan calls ${subject} ${toPolicyVerdict(scan)}, which this node's policy does not let in.`,
-  )
-}
-
-type Version = Pick<VersionEntry, 'data' | 'entry'>
-
-function insertRow(
-  trx: WriteTransaction,
-  { data, entry }: Version,
-  { owner, upstream, at }: { owner: Publication['owner']; upstream: string; at: number },
-): Promise<string> {
-  const { skill, forkedFrom } = data
-  const mirrored = { upstream, skillId: skill.id, createdAt: toCreatedAt(entry, at) }
-  const row = { owner, fields: { name: skill.name }, settings: toSettings(data), mirrored }
-  return insertSkill(trx, { ...row, forkedFrom: forkedFrom ?? undefined }, at)
-}
-
-function toPublication({ data }: Version, prepared: PreparedVersion, owner: Publication['owner']) {
-  return {
+  const publication = {
     owner,
     publisher: data.publisher,
     settings: {},
     changelog: toPublishedText(data.changelog, 'changelog'),
     publishedAt: data.publishedAt,
     yanked: data.yanked,
-    ...prepared,
+    ...prepared!,
   }
-}
+  const stored = await storeVersion(context, trx, { ...change, publication, number: data.version, others: versions })
+  await announceVersion(context, trx, stored, { publication, caller: systemCaller })
+  if (!before && data.forkedFrom) {
+    const source = await findSource(trx, data.forkedFrom.fullName)
+    if (source) await countFork(trx, source.id, at)
+  }
+  return toApplied(before, stored.skill)
 
-/** What the source says of a version that is here, such as of one that was published on this node and came back from there. */
-async function correctVersion(trx: WriteTransaction, same: ListedVersion, { data }: Version): Promise<boolean> {
-  const row = {
-    yanked: Number(data.yanked),
-    published_at: data.publishedAt,
-    publisher_id: data.publisher.id,
-    publisher: data.publisher.username,
+  function insertRow(): Promise<string> {
+    const { skill, forkedFrom } = data
+    const mirrored = { upstream, skillId: skill.id, createdAt: toCreatedAt(entry, at) }
+    const row = { owner, fields: { name: skill.name }, settings: toSettings(data), mirrored }
+    return insertSkill(trx, { ...row, forkedFrom: forkedFrom ?? undefined }, at)
   }
-  if (Object.entries(row).every(([column, value]) => same[column as keyof typeof row] === value)) return false
-  await trx.updateTable('versions').set(row).where('id', '=', same.id).execute()
-  return true
 }

@@ -1,31 +1,32 @@
+import type { CatalogueContext, WriteTransaction } from '@skillstead/core/internal'
 import { parseForeignJson } from '@skillstead/protocol'
 import { sql } from 'kysely'
-import type { CatalogueContext, WriteTransaction } from '@skillstead/core/internal'
+import { withUpstreams } from '../tables/mirror-tables.ts'
+import type { FeedEntry } from '../types.ts'
 import { applyPack, findSkills } from './apply-pack.ts'
 import { parseEntry, type PackEntry } from './entry-data.ts'
+import type { EntryOutcome, MirrorSource } from './mirrored-types.ts'
 import { toRelaying } from './relay-entries.ts'
-import type { EntryOutcome, FeedEntry, MirrorSource } from './mirrored-types.ts'
-import { withUpstreams } from '../tables/mirror-tables.ts'
 
 export interface CompletePacks {
   readonly upstream: MirrorSource
-  /** How many entries of its log are in place. */
+  /** Number of applied entries of the upstream's log. */
   readonly applied: number
-  /** Whether a pack of this slug may come in. */
+  /** Whether a pack with this slug may be imported. */
   accepts(slug: string): boolean
-  /** Runs in the transaction that changes a pack. */
+  /** Called in the transaction that changes a pack. */
   also(trx: WriteTransaction, slug: string, outcome: EntryOutcome): Promise<void>
 }
 
 /**
- * Gives the packs of an upstream those of their skills that came in after the packs did, and makes those that were let be
- * because none of their skills was here. Each in a write of its own; nothing is written where nothing lacks.
+ * Adds skills to packs that were imported before these skills, and creates packs that were skipped because none of
+ * their skills was stored. Each pack is written in its own transaction; complete packs are not written.
  */
 export async function completePacks(context: CatalogueContext, order: CompletePacks): Promise<void> {
   for (const slug of await readSlugs(context, order)) {
     if (!order.accepts(slug)) continue
     const parts = await readParts(context, order, slug)
-    if (parts.length === 0 || !(await lacksMembers(context.database.read, order, slug, parts))) continue
+    if (parts.length === 0 || !(await lacksMembers(context, order, slug, parts))) continue
     await context.database.writer.write(async (trx) => {
       let outcome: EntryOutcome = { result: 'unchanged' }
       for (const part of parts) {
@@ -37,39 +38,25 @@ export async function completePacks(context: CatalogueContext, order: CompletePa
   }
 }
 
-/** As the index has it that only packs are in. */
-const isPack = sql<boolean>`type = 'pack'`
-
-async function readSlugs({ database }: CatalogueContext, { upstream, applied }: CompletePacks): Promise<string[]> {
-  const rows = await withUpstreams(database.read)
+/** The applied entries of packs. The condition on the type is written as in the index on packs. */
+function selectPackEntries({ database }: CatalogueContext, { upstream, applied }: CompletePacks) {
+  return withUpstreams(database.read)
     .selectFrom('upstream_log')
-    .select('subject')
-    .distinct()
     .where('upstream', '=', upstream.name)
-    .where(isPack)
+    .where(sql<boolean>`type = 'pack'`)
     .where('seq', '<=', applied)
-    .orderBy('subject')
-    .execute()
+}
+
+async function readSlugs(context: CatalogueContext, order: CompletePacks): Promise<string[]> {
+  const rows = await selectPackEntries(context, order).select('subject').distinct().orderBy('subject').execute()
   return rows.map(({ subject }) => subject)
 }
 
-/** The entries that tell all of a pack as it is now; none of one that is gone, or that makes no sense. */
-async function readParts(
-  { database }: CatalogueContext,
-  { upstream, applied }: CompletePacks,
-  slug: string,
-): Promise<readonly PackEntry[]> {
-  const rows = await withUpstreams(database.read)
-    .selectFrom('upstream_log')
-    .select('entry')
-    .where('upstream', '=', upstream.name)
-    .where(isPack)
-    .where('subject', '=', slug)
-    .where('seq', '<=', applied)
-    .orderBy('seq')
-    .execute()
+/** The entries that together have the current state of a pack; none for a withdrawn pack. */
+async function readParts(context: CatalogueContext, order: CompletePacks, slug: string): Promise<readonly PackEntry[]> {
+  const query = selectPackEntries(context, order).select('entry').where('subject', '=', slug).orderBy('seq')
   let parts: PackEntry[] = []
-  for (const { entry } of rows) {
+  for (const { entry } of await query.execute()) {
     const one = parseEntry(parseForeignJson(entry) as FeedEntry)
     if (typeof one !== 'object' || one.type !== 'pack') continue
     const { withdrawn, part } = one.data
@@ -79,17 +66,15 @@ async function readParts(
   return parts
 }
 
-type Read = CatalogueContext['database']['read']
-
 async function lacksMembers(
-  read: Read,
+  { database: { read } }: CatalogueContext,
   { upstream }: CompletePacks,
   slug: string,
   parts: readonly PackEntry[],
 ): Promise<boolean> {
   const names = parts.flatMap(({ data }) => data.skills.map(({ fullName }) => fullName))
-  const here = new Set((await findSkills(read, names)).values())
-  if (here.size === 0) return false
+  const missing = new Set((await findSkills(read, names)).values())
+  if (missing.size === 0) return false
   const pack = await read
     .selectFrom('packs')
     .select(['id', 'state', 'origin_upstream'])
@@ -97,7 +82,7 @@ async function lacksMembers(
     .executeTakeFirst()
   if (!pack) return true
   const rows = await read.selectFrom('pack_skills').select('skill_id').where('pack_id', '=', pack.id).execute()
-  for (const { skill_id } of rows) here.delete(skill_id)
-  // One that was taken away here stays so, and one from elsewhere was refused before.
-  return pack.state === 'live' && pack.origin_upstream === upstream.name && here.size > 0
+  for (const { skill_id } of rows) missing.delete(skill_id)
+  // A pack that was deleted on this node stays deleted, and a pack of another source was refused before.
+  return pack.state === 'live' && pack.origin_upstream === upstream.name && missing.size > 0
 }

@@ -1,9 +1,8 @@
 import { firstIssueOnly, isSkillName, isUsername, isVersion, reservedOwners } from '@skillstead/protocol'
 import * as v from 'valibot'
-import { isId } from './mirrored-ids.ts'
-import type { FeedEntry } from './mirrored-types.ts'
+import type { FeedEntry } from '../types.ts'
 
-/** Who had an entry first: the name and epoch of its log, and the entry's number there. */
+/** The log that had an entry first: its name and epoch, and the entry's number in it. */
 export interface FirstOrigin {
   readonly origin: string
   readonly epoch: number
@@ -22,9 +21,9 @@ const Time = v.pipe(
   v.check((epochMs) => Number.isFinite(epochMs)),
 )
 
-/** What an entry that was relayed says of where it was first. */
+/** The first log of a relayed entry. */
 const First = v.optional(v.object({ origin: v.string(), epoch: Whole, seq: Whole }))
-/** Anything else than the name of a version is no source. */
+/** An invalid name counts as no source. */
 const Source = v.pipe(
   v.nullable(v.object({ fullName: v.string(), version: v.string() })),
   v.transform((source) => (source && isVersion(source.version) && isFullName(source.fullName) ? source : null)),
@@ -55,7 +54,7 @@ const settings = {
   deprecationMessage: v.string(),
 }
 
-/** What the entries of each type say, as far as a mirror takes anything from them; see `skills/skill-log.ts`. */
+/** The fields of each type of entry that a mirror uses. The entries are created in core's `catalogue/skill-log.ts`. */
 const schemas = {
   version: v.object({
     ...identity,
@@ -97,25 +96,28 @@ export type RemovalEntry = Parsed<'withdrawn'> | Parsed<'takedown'>
 
 export type PackEntry = Parsed<'pack'>
 
-/** An entry, taken at its word as far as that can be meant. */
+/**
+ * A log entry: one public change of a skill or pack, validated. Types: a published version, changed metadata of a
+ * skill, a yank, a withdrawal or takedown, or a pack.
+ */
 export type ParsedEntry = VersionEntry | SkillEntry | YankEntry | RemovalEntry | PackEntry
 
-/** What an entry says; a sentence where it makes no sense, undefined where it is of a type that is not followed. */
+/** Validates an entry. Returns a sentence for an invalid entry, undefined for a type that mirrors ignore. */
 export function parseEntry(entry: FeedEntry): ParsedEntry | string | undefined {
-  if (!isFollowed(entry.type)) return undefined
+  if (!isKnownType(entry.type)) return undefined
   const parsed = v.safeParse(schemas[entry.type], entry.data, firstIssueOnly)
   if (!parsed.success) {
     const path = v.getDotPath(parsed.issues[0])
-    return `The entry ${entry.seq} makes no sense${path === null ? '' : ` in ${path}`}.`
+    return `Entry ${entry.seq} is invalid${path === null ? '' : ` in the field ${path}`}.`
   }
   const one = { type: entry.type, entry, data: parsed.output } as ParsedEntry
-  return isConsistent(one) ? one : `The entry ${entry.seq} speaks of one thing and is filed under another.`
+  return isConsistent(one) ? one : `The subject of entry ${entry.seq} does not match its data.`
 }
 
-/** When an entry was made, in milliseconds since 1970; the present where it says nothing that is a time, or a later one. */
+/** The time of an entry in milliseconds since 1970; `now` if the time is invalid or later. */
 export function toCreatedAt({ at }: Pick<FeedEntry, 'at'>, now: number): number {
-  const said = Date.parse(at)
-  return Number.isFinite(said) ? Math.min(now, said) : now
+  const epochMs = Date.parse(at)
+  return Number.isFinite(epochMs) ? Math.min(now, epochMs) : now
 }
 
 function isFullName(text: string): boolean {
@@ -123,7 +125,16 @@ function isFullName(text: string): boolean {
   return rest.length === 0 && isUsername(owner) && isSkillName(name)
 }
 
-function isFollowed(type: string): type is Type {
+/** Whether a text may be the id of a skill, user or pack on this node. */
+export function isId(text: string): boolean {
+  return idPattern.test(text) && text !== operatorId
+}
+
+const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+/** The id of the operator, who has no skills. */
+const operatorId = '00000000-0000-0000-0000-000000000000'
+
+function isKnownType(type: string): type is Type {
   return Object.hasOwn(schemas, type)
 }
 

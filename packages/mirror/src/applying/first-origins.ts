@@ -1,11 +1,11 @@
 import type { LogDraft, SkillRow, WriteTransaction } from '@skillstead/core/internal'
 import type { FirstOrigin } from './entry-data.ts'
-import type { FeedEntry } from './mirrored-types.ts'
+import type { FeedEntry } from '../types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
- * Versions of a mirrored skill that this log tells of once more, such as after it was hidden here for a time, with where
- * each was first: a mirror that this one comes from in turn knows its own by that.
+ * Adds the first log of each version to entries that this node's log publishes again, for example after the skill was
+ * hidden for a while. If this node's upstream mirrors this node in turn, it recognizes its own entries by that.
  */
 export async function addFirstOrigins(
   trx: WriteTransaction,
@@ -36,7 +36,7 @@ export async function addFirstOrigins(
   })
 }
 
-/** Where an entry was first: what it says itself, else where it was read. */
+/** The log that had an entry first: as the entry states, else the log that it was read from. */
 export function toFirstOrigin(
   { seq, data }: Pick<FeedEntry, 'seq' | 'data'>,
   { origin, epoch }: { origin: string; epoch: number },

@@ -1,55 +1,47 @@
 import type { Security } from '@skillstead/protocol'
 import type { WriteTransaction } from '@skillstead/core/internal'
+import type { Release } from '../release-types.ts'
+import type { FeedEntry } from '../types.ts'
 
-/** An entry of an upstream's public log, as its feed gives it. */
-export interface FeedEntry {
-  readonly seq: number
-  readonly type: string
-  /** ISO 8601. */
-  readonly at: string
-  readonly subject: string
-  readonly digest: string | null
-  readonly data: Readonly<Record<string, unknown>>
-}
-
-/** Which registry something comes from: the upstream's name here, and the name and epoch of its log. */
+/** The upstream that entries come from: its name on this node, and the name and epoch of its log. */
 export interface MirrorSource {
   readonly name: string
   readonly origin: string
   readonly epoch: number
 }
 
-/** Why something of an upstream did not come in. */
+/** Why an entry or release of an upstream was not imported. */
 export type RefusalReason =
-  /** It says what no registry could mean. */
+  /** It is invalid. */
   | 'malformed'
-  /** The name, or the whole namespace, belongs to this node. */
+  /** The name or its whole namespace belongs to this node. */
   | 'owned_locally'
-  /** The name came from another upstream, or the skill did. */
+  /** The name, or the skill, was imported from another upstream. */
   | 'other_source'
-  /** The name is taken here by a skill that was deleted or moved. */
+  /** The name belongs to a deleted or transferred skill of this node. */
   | 'name_taken'
-  /** The number is here with other content. */
+  /** The version number exists with other content. */
   | 'version_exists'
-  /** Its files were not sent: upstream, the skill may be withdrawn since. */
+  /** The upstream did not return its files: it may have withdrawn the skill since. */
   | 'missing'
-  /** The same of a bundle, which was made without it. */
+  /** The bundle was created without its files. */
   | 'not_in_bundle'
-  /** Files that are not the ones that the digests name. */
+  /** Its files do not match their digests. */
   | 'altered'
-  /** The policy on scans would hold or refuse it. */
+  /** The scan policy of this node would quarantine or refuse it. */
   | 'policy'
-  /** The package breaks a limit or a rule of paths. */
+  /** The package violates a limit or a rule for paths. */
   | 'invalid'
-  /** `accepts` said no, with a reason of its own. */
+  /** The filters exclude it. */
   | 'filtered'
 
-/** What became of an entry or a release. `detail` is a sentence for the operator. */
+/** What happened to an entry or release. */
 export type MirrorOutcome =
-  /** `hid`: the skill was in public sight before and is no more; `shown`: it was not, and is now. */
+  /** `hid`: the skill was public before and is no longer; `shown`: the reverse. */
   | { readonly result: 'applied'; readonly fullName: string; readonly hid?: boolean; readonly shown?: boolean }
-  /** It is here already, is the node's own, or is of something that was not let in. */
+  /** It is already stored, comes from this node, or concerns a skill that was not imported. */
   | { readonly result: 'unchanged' }
+  /** `detail` is a sentence for the operator. */
   | { readonly result: 'refused'; readonly reason: RefusalReason; readonly detail: string }
 
 export type EntryOutcome = MirrorOutcome
@@ -60,55 +52,35 @@ export interface ApplyEntries {
   /** In the order of the log. */
   readonly entries: readonly FeedEntry[]
   /**
-   * Set where they may come after later ones of the same skill, as when one is tried again: those do not say anew what the
-   * skill is called, and the like.
+   * Whether later entries of the same skill may have been applied already, for example when a late version is retried.
+   * The metadata of the skill then stays as the later entries set it.
    */
   readonly isReread?: boolean
-  /** Bytes by their digests: those that {@link findMissingBlobs} found missing, lists of files among them. */
+  /** The blobs that {@link findMissingBlobs} listed, by digest; lists of files included. */
   readonly contents: ReadonlyMap<string, Uint8Array>
-  /** Says why an entry is not wanted, in a sentence; undefined where it is. */
+  /** Explains why an entry is refused, in a sentence; undefined if it is not. */
   accepts?(entry: FeedEntry): string | undefined
-  /** The same once the content of a version was looked at; not asked of one that is here already. */
+  /** The same after the content of a version was scanned; not called for a stored version. */
   acceptsScan?(entry: FeedEntry, scan: Security): string | undefined
-  /** Runs in the transaction that applies the entry, also where it changes nothing or is refused: what it throws undoes that. */
+  /** Called in the transaction of each entry, with any outcome. An error rolls the transaction back. */
   also(trx: WriteTransaction, entry: FeedEntry, outcome: EntryOutcome): Promise<void>
 }
 
-/** A version of a registry that has no log, with what it says of the skill. */
-export interface MirrorRelease {
-  readonly owner: string
-  readonly name: string
-  /** The next patch, or the number that has this content already, where it is not said. */
-  readonly version?: string | undefined
-  /** Milliseconds since 1970. */
-  readonly publishedAt?: number | undefined
-  /** SKILL.md among them. */
-  readonly files: readonly { readonly path: string; readonly bytes: Uint8Array }[]
-  readonly displayName?: string | undefined
-  readonly description?: string | undefined
-  readonly license?: string | undefined
-  readonly category?: string | undefined
-  readonly keywords?: readonly string[] | undefined
-  readonly repository?: string | undefined
-  readonly changelog?: string | undefined
-  readonly deprecated?: boolean | undefined
-  readonly deprecationMessage?: string | undefined
-  readonly yanked?: boolean | undefined
-  readonly visibility?: 'public' | 'private' | undefined
-  readonly skillId?: string | undefined
-  readonly publisher?: { readonly id: string; readonly username: string } | undefined
-  /** Of the version, as the source says: other content is refused as `altered`. */
-  readonly digest?: string | undefined
-  /** Whether the skill may answer to its short name; true unless it is said. */
+/** A release, with what the import needs in addition. Without a version it gets the next patch number. */
+export type MirrorRelease = {
+  readonly [Field in keyof Release]: Release[Field] | (undefined extends Release[Field] ? undefined : never)
+} & {
+  /** Whether the skill may hold its short name. Default: true. */
   readonly holder?: boolean | undefined
 }
 
 export interface ApplyReleases {
-  /** The upstream's name here. */
+  /** The upstream's name on this node. */
   readonly upstream: string
-  /** Those of one skill oldest first. */
+  /** The releases of one skill are in order of age, oldest first. */
   readonly releases: readonly MirrorRelease[]
-  /** Says why a version is not wanted once its content was looked at; undefined where it is. */
+  /** Explains why a release is refused after its scan; undefined if it is not. */
   acceptsScan?(release: MirrorRelease, scan: Security): string | undefined
+  /** Called in the transaction of each release, with any outcome. An error rolls the transaction back. */
   also?(trx: WriteTransaction, release: MirrorRelease, outcome: ReleaseOutcome): Promise<void>
 }

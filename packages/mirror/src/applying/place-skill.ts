@@ -2,7 +2,7 @@ import { keepCompiled, type SkillRow, type WriteTransaction } from '@skillstead/
 import type { MirrorOutcome, RefusalReason } from './mirrored-types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** What names a skill of an upstream; only one with a log tells the id. */
+/** The identity of a skill at an upstream. Only upstreams with a log state the id. */
 export interface Wanted {
   readonly upstream: string
   readonly skillId: string | undefined
@@ -10,65 +10,66 @@ export interface Wanted {
   readonly fullName: string
 }
 
-/** Where something of an upstream goes: to the skill that came from there before, to a name that is free, or nowhere. */
-export type Place =
-  | { readonly skill: SkillRow; readonly stranger?: undefined; readonly refusal?: undefined }
-  | { readonly skill?: undefined; readonly stranger?: undefined; readonly refusal?: undefined }
-  /** The name or the id is that of a skill which came from elsewhere, or whose owner is a user of this node. */
-  | { readonly stranger: SkillRow; readonly refusal: Refusal; readonly skill?: undefined }
-  | { readonly refusal: Refusal; readonly skill?: undefined; readonly stranger?: undefined }
+/** Where an upstream's skill is stored: the skill imported from there before, a free name (all undefined), or nowhere. */
+export interface Place {
+  readonly skill?: SkillRow
+  readonly refusal?: Refusal
+  /** With a refusal: the skill of another source, or of a user of this node, that has the name or the id. */
+  readonly stranger?: SkillRow
+}
 
 export type Refusal = Extract<MirrorOutcome, { result: 'refused' }>
 
-/** A refusal with its sentence. */
+/** Creates a refusal. `detail` is a sentence for the operator. */
 export function refuse(reason: RefusalReason, detail: string): Refusal {
   return { result: 'refused', reason, detail }
 }
 
 /**
- * The one rule about where what an upstream says may go. Each full name has one source: what is from here, or from
- * another upstream, is never written over and never added to; and a name that was deleted here stays so.
+ * Decides where an upstream's skill may be stored. Each full name has one source: a skill of this node or of another
+ * upstream is never overwritten or extended, and a name that was deleted on this node stays deleted.
  */
 export async function findPlace(trx: WriteTransaction, wanted: Wanted): Promise<Place> {
   const { upstream, skillId, fullName } = wanted
   const [named] = await selectByName(trx, { fullName })
-  const skill = skillId === undefined || named?.id === skillId ? named : await findById(trx, skillId)
+  const skill = skillId === undefined || named?.id === skillId ? named : await findSkill(trx, skillId)
   if (skill) {
     if (!isFrom(skill, upstream)) return { stranger: skill, refusal: refuseStranger(skill, fullName) }
     if (isDeletedHere(skill)) {
-      return { refusal: refuse('name_taken', `${skill.full_name} was deleted on this node, and stays so.`) }
+      return { refusal: refuse('name_taken', `${skill.full_name} was deleted on this node and is not imported again.`) }
     }
-    if (skill.full_name === fullName) return withoutClaimed(trx, wanted, skill)
-    const refusal = skill.name === nameOf(fullName) ? undefined : refuseShortName(skill, fullName)
-    return withRefusal({ skill }, refusal ?? (await refuseNew(trx, wanted, named, skill.id)))
+    if (skill.full_name === fullName) return refuseIfClaimed(trx, wanted, skill)
+    const refusal = refuseShortName(skill, fullName) ?? (await refuseNewName(trx, wanted, named, skill.id))
+    return refusal ? { refusal } : { skill }
   }
   if (named && !isFrom(named, upstream)) return { stranger: named, refusal: refuseStranger(named, fullName) }
-  if (named && !isDeletedHere(named) && (await isOfAnotherLog(trx, named, upstream)))
-    return withoutClaimed(trx, wanted, named)
-  return withRefusal({}, await refuseNew(trx, wanted, named))
+  if (named && !isDeletedHere(named) && (await isFromReplacedLog(trx, named, upstream)))
+    return refuseIfClaimed(trx, wanted, named)
+  const refusal = await refuseNewName(trx, wanted, named)
+  return refusal ? { refusal } : {}
 }
 
-/** The skill that an upstream speaks of, where it came from there; for what says something of a skill that is here. */
+/** The stored skill that an entry changes, if it was imported from this upstream. */
 export async function findOwn(
   trx: WriteTransaction,
   { upstream, skillId, fullName }: Pick<Wanted, 'upstream' | 'fullName'> & { readonly skillId: string },
 ): Promise<SkillRow | undefined> {
-  const skill = await findById(trx, skillId)
+  const skill = await findSkill(trx, skillId)
   if (skill) return isFrom(skill, upstream) ? skill : undefined
   const [named] = await selectByName(trx, { fullName })
-  return named && isFrom(named, upstream) && (await isOfAnotherLog(trx, named, upstream)) ? named : undefined
+  return named && isFrom(named, upstream) && (await isFromReplacedLog(trx, named, upstream)) ? named : undefined
 }
 
 /**
- * Whether a skill came by a log that its upstream has no more: it was restored or built anew, the operator accepted that,
- * and what has the name there now goes by another id. The skill here goes on as that one, for a name has one source.
+ * Whether a skill was imported from an earlier log of its upstream. After the upstream was restored or rebuilt and the
+ * operator accepted that, the skill of this name has another id there; it is the same skill, since a name has one source.
  */
-async function isOfAnotherLog(
+async function isFromReplacedLog(
   trx: WriteTransaction,
   { id, full_name }: Pick<SkillRow, 'id' | 'full_name'>,
   upstream: string,
 ): Promise<boolean> {
-  const told = await withUpstreams(trx)
+  const logged = await withUpstreams(trx)
     .selectFrom('upstream_log')
     .select('seq')
     .where('upstream', '=', upstream)
@@ -76,23 +77,43 @@ async function isOfAnotherLog(
     .where((eb) =>
       eb.or([
         eb('subject', '=', full_name),
-        // The character after `@`.
+        // A range for the prefix `full_name@`: `A` follows `@`.
         eb.and([eb('subject', '>=', `${full_name}@`), eb('subject', '<', `${full_name}A`)]),
       ]),
     )
     .where('entry', 'like', `%"${id}"%`)
     .limit(1)
     .executeTakeFirst()
-  return told === undefined
+  return logged === undefined
 }
 
-/** Whether it was deleted on this node rather than where it comes from: then nothing that is said there brings it back. */
+/** Whether the skill was deleted on this node, not at its source. No statement of the source restores it. */
 export function isDeletedHere({ state, source_state }: Pick<SkillRow, 'state' | 'source_state'>): boolean {
   return state === 'withdrawn' && source_state !== 'withdrawn'
 }
 
-function withRefusal(place: Place, refusal: Refusal | undefined): Place {
-  return refusal ? { refusal } : place
+/** Whether a skill's first version was published or imported on this node. */
+export function isWrittenHere({ origin_kind: kind }: Pick<SkillRow, 'origin_kind'>): boolean {
+  return kind === 'local' || kind === 'import'
+}
+
+/**
+ * Whether a skill of this node has exactly this version of an upstream: it was published here and sent there, or
+ * imported from there before its namespace was claimed. A release without a number matches any version.
+ */
+export async function isVersionHere(
+  trx: WriteTransaction,
+  skill: SkillRow,
+  { upstream, version, digest }: { upstream: string; version: string | undefined; digest: string | null },
+): Promise<boolean> {
+  if (!isWrittenHere(skill) && skill.origin_upstream !== upstream) return false
+  const rows = await trx
+    .selectFrom('versions')
+    .select('version')
+    .where('skill_id', '=', skill.id)
+    .where('digest', '=', digest)
+    .execute()
+  return version === undefined ? rows.length > 0 : rows.some((row) => row.version === version)
 }
 
 function isFrom(skill: SkillRow, upstream: string): boolean {
@@ -101,18 +122,19 @@ function isFrom(skill: SkillRow, upstream: string): boolean {
 
 function refuseStranger(skill: SkillRow, fullName: string): Refusal {
   if (skill.origin_kind === 'mirror') {
-    return refuse('other_source', `${fullName} comes from ${skill.origin_upstream}, and a skill has one source.`)
+    return refuse('other_source', `${fullName} comes from ${skill.origin_upstream}. A skill has one source.`)
   }
-  const what = skill.stub ? 'is known here as a stub' : 'is a skill of this node'
-  return refuse('owned_locally', `${skill.full_name} ${what}, and is not written over.`)
+  const what = skill.stub ? 'is known on this node as a stub' : 'is a skill of this node'
+  return refuse('owned_locally', `${skill.full_name} ${what} and is not overwritten.`)
 }
 
-function refuseShortName(skill: SkillRow, fullName: string): Refusal {
+function refuseShortName(skill: SkillRow, fullName: string): Refusal | undefined {
+  if (skill.name === fullName.slice(fullName.indexOf('/') + 1)) return undefined
   return refuse('malformed', `${skill.full_name} cannot become ${fullName}: a skill keeps its short name.`)
 }
 
-/** Why a skill cannot take a name that no other of its source has; undefined where it can. */
-async function refuseNew(
+/** Explains why a skill cannot take a name that it does not have yet; undefined if it can. */
+async function refuseNewName(
   trx: WriteTransaction,
   { upstream, owner, fullName }: Wanted,
   named: SkillRow | undefined,
@@ -120,32 +142,34 @@ async function refuseNew(
 ): Promise<Refusal | undefined> {
   if (named) {
     return isFrom(named, upstream)
-      ? refuse('name_taken', `${fullName} is another skill here, which came from ${upstream} before.`)
+      ? refuse('name_taken', `${fullName} is another skill on this node, which came from ${upstream} before.`)
       : refuseStranger(named, fullName)
   }
   const [alias] = await selectAlias(trx, { fullName })
   if (alias && alias.skill_id !== skillId) {
-    return refuse('name_taken', `${fullName} leads to the skill that was transferred from it.`)
+    return refuse('name_taken', `${fullName} redirects to the skill that was transferred from it.`)
   }
-  return refuseClaimed(trx, { upstream, owner })
+  return refuseClaimedName(trx, owner, upstream)
 }
 
-/** A skill that came in before its namespace was claimed is its new owner's: the upstream adds nothing to it. */
-async function withoutClaimed(trx: WriteTransaction, wanted: Wanted, skill: SkillRow): Promise<Place> {
-  const refusal = await refuseClaimed(trx, wanted)
+/** A skill that was imported before its namespace was claimed belongs to the new owner: the upstream adds nothing. */
+async function refuseIfClaimed(trx: WriteTransaction, wanted: Wanted, skill: SkillRow): Promise<Place> {
+  const refusal = await refuseClaimedName(trx, wanted.owner, wanted.upstream)
   return refusal ? { stranger: skill, refusal } : { skill }
 }
 
-async function refuseClaimed(
+/** Refuses to publish under the name of a user of this node, unless that user linked the account at `upstream`. */
+export async function refuseClaimedName(
   trx: WriteTransaction,
-  { upstream, owner }: Pick<Wanted, 'upstream' | 'owner'>,
+  username: string,
+  upstream?: string,
 ): Promise<Refusal | undefined> {
-  const [user] = await selectUser(trx, { username: owner })
-  if (!user?.claimed || (await isLinked(trx, user.id, upstream, owner))) return undefined
-  return refuse('owned_locally', `${owner} is a user of this node, so no one else publishes under that name.`)
+  const [user] = await selectUser(trx, { username })
+  if (!user?.claimed || (upstream !== undefined && (await isLinked(trx, user.id, upstream, username)))) return undefined
+  return refuse('owned_locally', `${username} is a user of this node, so no one else may publish under that name.`)
 }
 
-/** The user said, with a key, to be the one of this name there. */
+/** Whether the user linked the account with this username at the upstream, by its API key. */
 async function isLinked(trx: WriteTransaction, userId: string, upstream: string, username: string): Promise<boolean> {
   const link = await withUpstreams(trx)
     .selectFrom('upstream_links')
@@ -157,13 +181,9 @@ async function isLinked(trx: WriteTransaction, userId: string, upstream: string,
   return link !== undefined
 }
 
-async function findById(trx: WriteTransaction, skillId: string): Promise<SkillRow | undefined> {
-  const [skill] = await selectById(trx, { id: skillId })
+export async function findSkill(trx: WriteTransaction, id: string): Promise<SkillRow | undefined> {
+  const [skill] = await selectById(trx, { id })
   return skill
-}
-
-function nameOf(fullName: string): string {
-  return fullName.slice(fullName.indexOf('/') + 1)
 }
 
 const selectById = keepCompiled((db, { id }: { id: string }) =>

@@ -1,39 +1,24 @@
-import { RegistryError } from '@skillstead/protocol'
-import {
-  type CatalogueContext,
-  inspectEach,
-  readPackageFields,
-  type PackageFields,
-  checkPackage,
-  packContent,
-  type PackedContent,
-  mapInSlices,
-} from '@skillstead/core/internal'
-import { decodeUtf8, isRefusal, type PreparedVersion } from './prepare-versions.ts'
-import { refuse, type Refusal } from './place-skill.ts'
+import { inspectEach, mapInSlices, type CatalogueContext } from '@skillstead/core/internal'
 import type { MirrorRelease } from './mirrored-types.ts'
+import type { Refusal } from './place-skill.ts'
+import { isRefusal, packVersion, selectInBatches, type PackedVersion, type PreparedVersion } from './prepare-package.ts'
 
-/** A release that was read; `inspection` is left out where the very content is there under this name. */
-export type PreparedRelease = Omit<PreparedVersion, 'inspection'> & Partial<Pick<PreparedVersion, 'inspection'>>
+/** A release that was read, and scanned unless the same content is already stored under this name. */
+export type PreparedRelease = PackedVersion & Partial<Pick<PreparedVersion, 'inspection'>>
 
-export interface Packed {
+interface PackedRelease extends PackedVersion {
   readonly release: MirrorRelease
-  readonly fields: PackageFields
-  readonly content: PackedContent
 }
 
-/** So many versions are looked up with one query. */
-const lookedUpMax = 100
-
-/** Reads releases, and looks at those that are not here yet; what cannot come in has its refusal in place of that. */
+/** Reads releases and scans those that are not stored yet. The result has a refusal for one that cannot be imported. */
 export async function prepareReleases(
   context: CatalogueContext,
   releases: readonly MirrorRelease[],
 ): Promise<(PreparedRelease | Refusal)[]> {
   const packed = await mapInSlices(releases, pack)
   const readable = packed.flatMap((one) => (isRefusal(one) ? [] : [one]))
-  const there = await findThere(context, readable)
-  const fresh = readable.filter((one) => !there.has(one))
+  const stored = await findStored(context, readable)
+  const fresh = readable.filter((one) => !stored.has(one))
   const inspections = await inspectEach(fresh, context.clock.now())
   return packed.map((one) => {
     if (isRefusal(one)) return one
@@ -43,58 +28,41 @@ export async function prepareReleases(
   })
 }
 
-async function pack(release: MirrorRelease): Promise<Packed | Refusal> {
+async function pack(release: MirrorRelease): Promise<PackedRelease | Refusal> {
   const { owner, name, files, digest, keywords, displayName, description, license, version, category } = release
   const title = `${owner}/${name}${version === undefined ? '' : `@${version}`}`
-  const document = files.find(({ path }) => path === 'SKILL.md')
-  const skillMd = document && decodeUtf8(document.bytes)
-  if (skillMd === undefined) return refuse('invalid', `${title} has no SKILL.md in UTF-8.`)
-  try {
-    const rest = files.filter((file) => file !== document)
-    checkPackage({ skillMd, files: rest })
-    const content = await packContent({ skillMd, files: rest })
-    if (digest !== undefined && content.digest !== digest) {
-      return refuse('altered', `The files of ${title} are not those of the digest that comes with them.`)
-    }
-    const given = { name, version, displayName, description, license, category, keywords: keywords && [...keywords] }
-    return {
-      release,
-      fields: readPackageFields(skillMd, given, { requestWins: true, describeFromBody: true }),
-      content,
-    }
-  } catch (error) {
-    if (!(error instanceof RegistryError) || error.status >= 500) throw error
-    return refuse('invalid', `${title} is no version that this node takes. ${error.message}`)
-  }
+  const given = { name, version, displayName, description, license, category, keywords: keywords && [...keywords] }
+  const packed = await packVersion(title, files, { digest, given })
+  return isRefusal(packed) ? packed : { ...packed, release }
 }
 
-/** Whether a release is a version that is there: by its number, else by its content and date. */
+/** Whether a release is this stored version: by its number or, if it has none, by its content and date. */
 export function isSame(
   row: { readonly version: string; readonly digest: string; readonly published_at: number },
-  { release, fields, content }: Packed,
+  { release, fields, content }: PackedRelease,
 ): boolean {
   if (fields.version !== undefined) return row.version === fields.version
   const { publishedAt } = release
   return row.digest === content.digest && (publishedAt === undefined || publishedAt === row.published_at)
 }
 
-async function findThere({ database }: CatalogueContext, packed: readonly Packed[]): Promise<Set<Packed>> {
-  const there = new Set<Packed>()
-  for (let i = 0; i < packed.length; i += lookedUpMax) {
-    const part = packed.slice(i, i + lookedUpMax)
-    const rows = await database.read
+async function findStored(
+  { database }: CatalogueContext,
+  packed: readonly PackedRelease[],
+): Promise<Set<PackedRelease>> {
+  const rows = await selectInBatches(packed, (batch) =>
+    database.read
       .selectFrom('versions')
       .innerJoin('skills', 'skills.id', 'versions.skill_id')
       .select(['skills.full_name', 'versions.version', 'versions.digest', 'versions.published_at'])
-      .where('versions.digest', 'in', [...new Set(part.map(({ content }) => content.digest))])
-      .where('skills.full_name', 'in', [...new Set(part.map(toFullName))])
-      .execute()
-    for (const one of part)
-      if (rows.some((row) => row.full_name === toFullName(one) && isSame(row, one))) there.add(one)
-  }
-  return there
+      .where('versions.digest', 'in', [...new Set(batch.map(({ content }) => content.digest))])
+      .where('skills.full_name', 'in', [...new Set(batch.map(toFullName))])
+      .execute(),
+  )
+  const byName = Map.groupBy(rows, (row) => row.full_name)
+  return new Set(packed.filter((one) => byName.get(toFullName(one))?.some((row) => isSame(row, one))))
 }
 
-function toFullName({ release: { owner, name } }: Packed): string {
+function toFullName({ release: { owner, name } }: PackedRelease): string {
   return `${owner}/${name}`
 }

@@ -2,12 +2,14 @@ import { endpoints, limits, toVisibleText } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { cleanKeywords } from '@skillstead/core/internal'
 
-/** As a request to publish has them. */
+/** The schemas of a request to publish. */
 const { displayName, description, license, category, repository, deprecationMessage, changelog } =
   endpoints.publishSkill.input.entries
 const schemas = { displayName, description, license, category, repository, deprecationMessage, changelog } as const
 
-/** How much of a longer text is taken. An address is not cut: its beginning leads elsewhere. */
+/**
+ * Maximum lengths, to which longer texts are shortened. A URL is not shortened, because its beginning leads elsewhere.
+ */
 const charactersMax: Readonly<Record<keyof typeof schemas, number>> = {
   displayName: limits.displayNameCharactersMax,
   description: limits.descriptionCharactersMax,
@@ -19,15 +21,15 @@ const charactersMax: Readonly<Record<keyof typeof schemas, number>> = {
 }
 
 /**
- * A text of an upstream as a user of this node could publish it: without invisible characters, and cut to its length.
- * Empty where a request with it would be refused.
+ * Limits a text of an upstream to what a user of this node could publish: without invisible characters, and shortened
+ * to the maximum length. Empty if a request with the text would be rejected.
  */
 export function toPublishedText(text: string, field: keyof typeof schemas): string {
   const value = toVisibleText(text).slice(0, charactersMax[field]).toWellFormed()
   return v.is(schemas[field], value) ? value : ''
 }
 
-/** As many keywords of an upstream as a user of this node could publish. */
+/** The keywords of an upstream, limited to what a user of this node could publish. */
 export function toPublishedKeywords(keywords: readonly string[]): string[] {
   return cleanKeywords(keywords).slice(0, limits.keywordsMax)
 }

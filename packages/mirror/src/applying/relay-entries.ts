@@ -1,46 +1,48 @@
+import { jsonBytes, toEntryText, type LogDraft, type SkillRow, type WriteTransaction } from '@skillstead/core/internal'
 import { limits } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
-import { type LogDraft, type SkillRow, type WriteTransaction, jsonBytes, toEntryText } from '@skillstead/core/internal'
+import { withUpstreams } from '../tables/mirror-tables.ts'
+import type { FeedEntry } from '../types.ts'
 import type { FirstOrigin, ParsedEntry } from './entry-data.ts'
 import { toFirstOrigin } from './first-origins.ts'
-import type { FeedEntry, MirrorSource } from './mirrored-types.ts'
-import { withUpstreams } from '../tables/mirror-tables.ts'
+import type { MirrorSource } from './mirrored-types.ts'
 
-/** How an entry goes on into this node's log. */
+/**
+ * An applied entry is relayed: this node's own log publishes it too, so that mirrors of this mirror import it. The
+ * relayed entry has the upstream's data, and in `origin` the log that had it first.
+ */
 export interface Relaying {
-  /** Which upstream it came from. */
+  /** Name of the upstream. */
   readonly upstream: string
+  /** The entry for this node's log. */
   readonly relay: LogDraft
-  /** Whether this node's log has room for it. */
+  /** Whether the entry is short enough for this node's log. */
   readonly fits: boolean
 }
 
-/** What the data of an entry may have beside its number, time and so on, and be said on as it is. */
+/** Maximum size of an entry's data, which leaves room for the number, time and other fields of the entry. */
 const dataBytesMax = limits.logEntryBytesMax - 1024
 
-/**
- * The entry as this node's log says it on: as it came, with where it was first. Of one that is too long for that, what
- * nobody here knows is left out.
- */
+/** Converts an entry for this node's log. If it is too long, fields that this version does not know are left out. */
 export function toRelaying(one: ParsedEntry, source: MirrorSource): Relaying {
   const { subject, digest, data } = one.entry
   const origin = toFirstOrigin(one.entry, source)
   const whole = { ...data, origin }
   const relay = { type: one.type, subject, digest, data: whole }
   if (jsonBytes(whole) <= dataBytesMax) return { upstream: source.name, relay, fits: true }
-  const known = { ...relay, data: { ...toKnown(one), origin } }
-  return { upstream: source.name, relay: known, fits: fitsLog(known) }
+  const shortened = { ...relay, data: { ...toKnownFields(one), origin } }
+  return { upstream: source.name, relay: shortened, fits: fitsLog(shortened) }
 }
 
-/** The same of a skill that has another id here: whoever follows this node knows it by that one. */
-export function toldOf(relaying: Relaying, here: Pick<SkillRow, 'id'> | undefined): Relaying {
+/** Replaces the id of a skill that has another id on this node: mirrors of this node know that id. */
+export function relayedAs(relaying: Relaying, stored: Pick<SkillRow, 'id'> | undefined): Relaying {
   const { relay } = relaying
-  const said = relay.data['skill'] as { readonly id: string } | undefined
-  if (!here || !said || said.id === here.id) return relaying
-  return { ...relaying, relay: { ...relay, data: { ...relay.data, skill: { ...said, id: here.id } } } }
+  const skill = relay.data['skill'] as { readonly id: string } | undefined
+  if (!stored || !skill || skill.id === stored.id) return relaying
+  return { ...relaying, relay: { ...relay, data: { ...relay.data, skill: { ...skill, id: stored.id } } } }
 }
 
-function toKnown({ data, entry }: ParsedEntry): Record<string, unknown> {
+function toKnownFields({ data, entry }: ParsedEntry): Record<string, unknown> {
   const { publishedAt, cut, files, size, portable } = entry.data
   return {
     ...data,
@@ -61,79 +63,77 @@ function fitsLog({ type, subject, digest, data }: LogDraft): boolean {
 }
 
 /**
- * Whether this very entry was said on already, so that whatever it brought about is here, and whatever changed since came
- * after it: the log of an upstream may be read from its beginning again.
+ * Whether this entry was relayed before. Then its changes are stored, and later changes followed it: the log of an
+ * upstream may be read from its beginning again.
  */
-export async function wasSaid(trx: WriteTransaction, { type, subject, data }: LogDraft): Promise<boolean> {
-  const rows = await trx
-    .selectFrom('log')
-    .select('entry')
-    .where('subject', '=', subject)
-    .where('type', '=', type)
-    .orderBy('seq', 'desc')
-    .limit(comparedMax)
-    .execute()
+export async function wasRelayed(trx: WriteTransaction, { type, subject, data }: LogDraft): Promise<boolean> {
+  const entries = await readNewestEntries(trx, [subject], [type], comparedMax)
   const wanted = toComparable(data)
-  return rows.some(({ entry }) => toComparable((JSON.parse(entry) as FeedEntry).data) === wanted)
+  return entries.some((entry) => toComparable(entry.data) === wanted)
 }
 
-/** Who holds the short name is decided on each node. */
+/** Omits the holder of the short name, which each node decides. */
 function toComparable(data: FeedEntry['data']): string | undefined {
   return canonicalize({ ...data, holder: null })
 }
 
 /**
- * Whether this node's log has not said the like since it told that the skill is gone. What comes into public sight again
- * brings its whole history along, and of that nothing is left out, though all of it is here.
+ * Whether this node's log needs the entry although its content is stored: the log has no entry of this subject, or none
+ * since it withdrew the skill. A restored skill is published again with its whole history.
  */
-export async function isUntold(trx: WriteTransaction, { type, subject }: LogDraft, fullName: string): Promise<boolean> {
-  const told = await readNewest(trx, subject, [type])
-  return told === 0 || told < (await readNewest(trx, fullName, ['withdrawn', 'takedown']))
+export async function needsRelay(
+  trx: WriteTransaction,
+  { type, subject }: LogDraft,
+  fullName: string,
+): Promise<boolean> {
+  const [last] = await readNewestEntries(trx, [subject], [type], 1)
+  const [removal] = await readNewestEntries(trx, [fullName], ['withdrawn', 'takedown'], 1)
+  return !last || last.seq < (removal?.seq ?? 0)
 }
 
-async function readNewest(trx: WriteTransaction, subject: string, types: readonly string[]): Promise<number> {
-  const row = await trx
-    .selectFrom('log')
-    .select('seq')
-    .where('subject', '=', subject)
-    .where('type', 'in', types)
-    .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.seq ?? 0
-}
-
-/** So many entries about a skill are looked at for a later one. */
+/** Maximum number of a skill's entries that are searched for a later one. */
 const laterMax = 200
 
-/** Whether this node's log has said of a skill what its source said after this entry. */
-export async function isOvertaken(
+/** Whether this node's log has an entry about the skill that its source published after this one. */
+export async function isSuperseded(
   trx: WriteTransaction,
   { full_name }: Pick<SkillRow, 'full_name'>,
   { data }: LogDraft,
   versions: readonly { readonly version: string }[],
 ): Promise<boolean> {
   const { origin, epoch, seq } = data['origin'] as FirstOrigin
-  const rows = await trx
-    .selectFrom('log')
-    .select('entry')
-    .where('subject', 'in', [full_name, ...versions.map(({ version }) => `${full_name}@${version}`)])
-    .where('type', 'in', ['version', 'skill'])
-    .orderBy('seq', 'desc')
-    .limit(laterMax)
-    .execute()
-  return rows.some(({ entry }) => {
-    const said = (JSON.parse(entry) as FeedEntry).data['origin'] as FirstOrigin | undefined
-    return said?.origin === origin && said.epoch === epoch && said.seq > seq
+  const subjects = [full_name, ...versions.map(({ version }) => `${full_name}@${version}`)]
+  const entries = await readNewestEntries(trx, subjects, ['version', 'skill'], laterMax)
+  return entries.some((entry) => {
+    const first = entry.data['origin'] as FirstOrigin | undefined
+    return first?.origin === origin && first.epoch === epoch && first.seq > seq
   })
 }
 
-/** So many entries about one thing are looked at for one that has been here before. */
+/** Maximum number of entries of one subject that are searched for an equal one. */
 const comparedMax = 20
 
+/** The newest entries of subjects in this node's own log. */
+async function readNewestEntries(
+  trx: WriteTransaction,
+  subjects: readonly string[],
+  types: readonly string[],
+  count: number,
+): Promise<FeedEntry[]> {
+  const rows = await trx
+    .selectFrom('log')
+    .select(['seq', 'entry'])
+    .where('subject', 'in', subjects)
+    .where('type', 'in', types)
+    .orderBy('seq', 'desc')
+    .limit(count)
+    .execute()
+  return rows.map(({ seq, entry }) => ({ ...(JSON.parse(entry) as FeedEntry), seq }))
+}
+
 /**
- * Whether an entry of one upstream is one that came in from another, which both have from the same place: then there is
- * nothing to tell the operator.
+ * Whether an entry of one upstream was already imported from another upstream, and both have it from the same log. The
+ * operator need not be notified of such an entry.
  */
 export async function cameFromElsewhere(
   trx: WriteTransaction,

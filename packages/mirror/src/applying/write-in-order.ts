@@ -3,8 +3,8 @@ import type { CatalogueContext, WriteTransaction } from '@skillstead/core/intern
 const bulk = { bulk: true }
 
 /**
- * Does work for each item in a write of its own, in their order. All are handed over at once, so that they share commits.
- * Throws what the first of them threw; of those after it nothing is done, for they would leave a gap.
+ * Does work for each item in its own transaction, in order. All are queued at once, so that they share commits. After
+ * an error nothing is done for the later items, because they would leave a gap; throws that first error.
  */
 export async function writeInOrder<Item, Result>(
   { database }: CatalogueContext,
@@ -24,7 +24,8 @@ export async function writeInOrder<Item, Result>(
   }
 
   const settled = await Promise.allSettled(
-    // Within, for the next may follow in the same commit; without, for the commit itself may fail.
+    // Checked inside, because the next item may follow in the same commit, and outside, because the commit itself may
+    // fail.
     items.map((item) => attempt(() => database.writer.write((trx) => attempt(() => work(trx, item)), bulk))),
   )
   if (failed) throw (failed as { error: unknown }).error

@@ -1,5 +1,6 @@
-import { findMissingBlobs } from '../applying/missing-blobs.ts'
+import { selectInBatches } from '../applying/prepare-package.ts'
 import { readEntryFiles } from '../applying/entry-files.ts'
+import type { StorageContext } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { limits } from '@skillstead/protocol'
 import { SyncAlarm } from '../alarms.ts'
@@ -49,6 +50,15 @@ export function toDeclaredBytes(entry: FeedEntry): number {
   const files = readEntryFiles(entry, new Map())
   if ('list' in files) return limits.versionBytesMax
   return 'files' in files ? files.files.reduce((sum, { size }) => sum + size, 0) : 0
+}
+
+/** The digests whose blobs this node does not store, without duplicates, in their order. */
+export async function findMissingBlobs({ database }: StorageContext, digests: readonly string[]): Promise<string[]> {
+  const rows = await selectInBatches(digests, (batch) =>
+    database.read.selectFrom('blobs').select('digest').where('digest', 'in', batch).execute(),
+  )
+  const stored = new Set(rows.map(({ digest }) => digest))
+  return [...new Set(digests)].filter((digest) => !stored.has(digest))
 }
 
 function toListNeeds(entry: FeedEntry): Need[] {

@@ -15,7 +15,7 @@ import {
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { upstreamReader, upstreamTree } from './upstream-tree.ts'
-import type { FeedEntry } from '../applying/mirrored-types.ts'
+import type { FeedEntry } from '../types.ts'
 import { withUpstreams, type MirrorTables } from '../tables/mirror-tables.ts'
 
 /** An entry ready to be staged (stored unverified): its number, its bytes and their hash. */

@@ -1,0 +1,75 @@
+import {
+  checkPackage,
+  packContent,
+  readPackageFields,
+  type Inspection,
+  type PackageFields,
+  type PackedContent,
+} from '@skillstead/core/internal'
+import { RegistryError } from '@skillstead/protocol'
+import { refuse, type Refusal } from './place-skill.ts'
+
+/** The files of a version, checked and digested, before any transaction begins. */
+export interface PackedVersion {
+  readonly fields: PackageFields
+  readonly content: PackedContent
+}
+
+/** A packed version with its scan. */
+export interface PreparedVersion extends PackedVersion {
+  readonly inspection: Inspection
+}
+
+/**
+ * Checks the files of a version and computes their digest, which must be `digest` if that is known. `given` takes
+ * precedence over the frontmatter.
+ */
+export async function packVersion(
+  title: string,
+  files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
+  { digest, given }: { digest: string | null | undefined; given: Parameters<typeof readPackageFields>[1] },
+): Promise<PackedVersion | Refusal> {
+  const document = files.find(({ path }) => path === 'SKILL.md')
+  const skillMd = document && decodeUtf8(document.bytes)
+  if (skillMd === undefined) return refuse('invalid', `${title} has no SKILL.md in UTF-8.`)
+  try {
+    const rest = files.filter((file) => file !== document)
+    checkPackage({ skillMd, files: rest })
+    const content = await packContent({ skillMd, files: rest })
+    // Computed over the bytes that will be stored, whatever was checked before.
+    if (digest !== undefined && content.digest !== digest) {
+      return refuse('altered', `The files of ${title} do not match its digest.`)
+    }
+    return { fields: readPackageFields(skillMd, given, { requestWins: true, describeFromBody: true }), content }
+  } catch (error) {
+    if (!(error instanceof RegistryError) || error.status >= 500) throw error
+    return refuse('invalid', `${title} is not a version that this node accepts. ${error.message}`)
+  }
+}
+
+/** Decodes a document; undefined if it is not UTF-8. Encoding the result again gives the same bytes. */
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a version was refused instead of prepared. */
+export function isRefusal<Value extends object>(one: Value | Refusal): one is Refusal {
+  return 'result' in one
+}
+
+/** Calls `select` with batches of distinct keys, to keep statements short, and returns all rows. */
+export async function selectInBatches<Key, Row>(
+  keys: Iterable<Key>,
+  select: (batch: Key[]) => Promise<Row[]>,
+): Promise<Row[]> {
+  const distinct = [...new Set(keys)]
+  const rows: Row[] = []
+  for (let i = 0; i < distinct.length; i += batchMax) rows.push(...(await select(distinct.slice(i, i + batchMax))))
+  return rows
+}
+
+const batchMax = 100

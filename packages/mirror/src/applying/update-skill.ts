@@ -1,0 +1,70 @@
+import {
+  updateFromSource,
+  type CatalogueContext,
+  type SkillRow,
+  type SkillSettings,
+  type Texts,
+  type UserRow,
+  type WriteTransaction,
+} from '@skillstead/core/internal'
+import type { SkillEntry, VersionEntry } from './entry-data.ts'
+import { toPublishedKeywords, toPublishedText } from './published-text.ts'
+
+type EntryData = VersionEntry['data'] | SkillEntry['data']
+
+/**
+ * Writes what an entry states about a stored skill: that it is public, its name and its settings. `refreshSkill`
+ * updates the rest. Returns whether anything changed.
+ */
+export function updateSkill(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  before: SkillRow,
+  { owner, data, at }: { owner: Pick<UserRow, 'id' | 'username'>; data: EntryData; at: number },
+): Promise<boolean> {
+  const settings = withoutCut(before, data)
+  return updateFromSource(context, trx, before, { owner, fullName: data.skill.fullName, settings, at })
+}
+
+/** The settings that an entry states for the skill, limited to what users of this node could publish. */
+export function toSettings(data: EntryData): SkillSettings {
+  return {
+    category: toPublishedText(data.category, 'category'),
+    repository: toPublishedText(data.repository, 'repository'),
+    deprecated: data.deprecated,
+    deprecationMessage: toPublishedText(data.deprecationMessage, 'deprecationMessage'),
+    // In a version's entry these belong to the version, and the skill takes them from its latest one.
+    ...(!('version' in data) && {
+      displayName: toPublishedText(data.displayName, 'displayName'),
+      description: toPublishedText(data.description, 'description'),
+      license: toPublishedText(data.license, 'license'),
+      keywords: toPublishedKeywords(data.keywords),
+    }),
+  }
+}
+
+/** The texts of an entry, for the scan. */
+export function toSkillTexts(data: EntryData): Texts {
+  const { displayName, description, category, license, keywords, deprecationMessage } = data
+  return { displayName, description, category, license, keywords: keywords.join('\n'), deprecationMessage }
+}
+
+/** Omits the texts that the entry shortened to fit into the log, if the stored text has the same beginning. */
+function withoutCut(before: SkillRow, data: EntryData): SkillSettings {
+  const isSame = (field: string) => {
+    const [cut, whole] = [data[field as 'description'], before[columnOf[field] ?? 'description']]
+    return typeof cut === 'string' && typeof whole === 'string' && whole.startsWith(cut.slice(0, -1))
+  }
+  const omitted = new Set(data.cut.filter((field) => field === 'keywords' || isSame(field)))
+  return Object.fromEntries(Object.entries(toSettings(data)).filter(([field]) => !omitted.has(field)))
+}
+
+const columnOf: Readonly<
+  Record<string, 'display_name' | 'deprecation_message' | 'category' | 'license' | 'repository'>
+> = {
+  displayName: 'display_name',
+  deprecationMessage: 'deprecation_message',
+  category: 'category',
+  license: 'license',
+  repository: 'repository',
+}
