@@ -11,7 +11,7 @@ import {
 import { toEntryText } from '../../packages/core/src/log/entry-text.ts'
 import { appendChange, type LogDraft } from '../../packages/core/src/log/append-change.ts'
 import type { WriteTransaction } from '../../packages/core/src/storage/writer.ts'
-import { checkLog } from '../../packages/core/src/log/check-log.ts'
+import { checkLog } from '../../packages/maintenance/src/doctor/check-log.ts'
 import { readTile } from '../../packages/core/src/log/read-tile.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { fromRows, type Figure } from './figures.ts'

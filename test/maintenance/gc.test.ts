@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { localApi, type Registry, systemCaller } from '@skillstead/core'
-import { beginIdempotent, collectGarbage, partsOf, type StorageContext } from '@skillstead/core/internal'
-import { checkRegistry } from '@skillstead/maintenance'
-import { describe, expect, it } from 'vitest'
+import { localApi, openRegistry as openPlain, type Registry, systemCaller } from '@skillstead/core'
+import { beginIdempotent, partsOf, type StorageContext } from '@skillstead/core/internal'
+import { checkRegistry, collectGarbage } from '@skillstead/maintenance'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBlob, putBlobs } from '../../packages/core/src/storage/blobs.ts'
-import { skillMd } from '../support/answers.ts'
+import { codeOf, skillMd } from '../support/answers.ts'
 import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
-import { describeDatabases } from '../support/harness.ts'
+import { createClock, describeDatabases } from '../support/harness.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
 const hourMs = 60 * 60 * 1000
@@ -117,6 +117,25 @@ describe('skillstead gc', () => {
     expect(after.file.freeBytes).toBe(0)
     expect(await skillstead(['doctor', '--deep', '--data', data])).toMatchObject({ code: 0 })
     expect((await skillstead(['gc', '--data', data])).stdout).toMatch(/^There is no unreferenced data\.\n/)
+  })
+})
+
+describe('a registry without the maintenance extension', () => {
+  it('deletes unreferenced contents and expired share links once a day, and makes no backups', async () => {
+    const clock = createClock()
+    const registry = await openPlain({ path: join(await makeFolder(), 'skillstead.db'), clock })
+    onTestFinished(() => registry.close())
+    const operator = localApi(registry, systemCaller)
+    await operator.createUser({ username: 'alice' })
+    const alice = localApi(registry, await registry.getCaller('alice'))
+    await alice.publishSkill({ skillMd: skillMd('kept'), visibility: 'private' })
+    await alice.createShare({ name: 'alice/kept', expiresInDays: 1 })
+    await putUnused(registry, 10)
+    clock.advance(25 * hourMs)
+    await expect.poll(() => count(partsOf(registry))).toMatchObject({ blobs: 1, shares: 0 })
+    expect((await alice.getSkillMd({ name: 'alice/kept' })).body).toBeDefined()
+    expect(await codeOf(operator.createBackup())).toBe('not_implemented')
+    expect(await operator.listBackups()).toEqual({ backups: [], total: 0, folder: null, schedule: null })
   })
 })
 

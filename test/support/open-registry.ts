@@ -7,14 +7,15 @@ import {
   type DatabaseLocation,
 } from '../../packages/core/src/storage/database.ts'
 
-/*
- * As the CLI does it: for registries that can be mirrors.
- */
-
+/** The extensions with tables, as the CLI opens a registry with them. */
 export const extensions = [mirrorExtension]
 
-export function openRegistry(options: RegistryOptions): Promise<Registry> {
-  return open({ extensions, ...options })
+/** Opens a registry with all extensions, as the CLI does. */
+export async function openRegistry({
+  backups,
+  ...options
+}: RegistryOptions & maintenance.MaintenanceOptions): Promise<Registry> {
+  return open({ extensions: [...extensions, maintenance.maintenanceExtension({ backups })], ...options })
 }
 
 export function openDatabase(location: DatabaseLocation): Promise<Database> {

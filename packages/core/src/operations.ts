@@ -33,7 +33,6 @@ import { addExternal, deleteExternal, listExternal } from './community/external-
 import { scanExternal } from './community/scan-external.ts'
 import { heartbeat } from './community/heartbeat.ts'
 import { loadSkill } from './catalogue/load-skill.ts'
-import { createBackup, listBackups } from './operator/operate-backups.ts'
 import {
   addMirror,
   listMirrors,
@@ -248,8 +247,8 @@ export const operations = {
   retryOutboxRow,
   getStorage: (context) => showStorage(context),
   getRateLimits: (context) => showRateLimits(context),
-  listBackups: (context) => listBackups(context),
-  createBackup,
+  listBackups: ({ backups }) => backups.list(),
+  createBackup: ({ backups }, _input, caller) => backups.create(caller),
 
   listMirrors: (context) => listMirrors(context),
   getMirror: showMirror,

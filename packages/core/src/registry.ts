@@ -19,7 +19,6 @@ import { readIdentity, type Identity } from './log/node-identity.ts'
 import { connectExtensions, type RegistryExtension } from './operator/extension.ts'
 import { createUpstreams } from './catalogue/upstream-port.ts'
 import { createServingNode } from './operator/node-port.ts'
-import { type BackupPlan, readBackupMetrics, requireFile, scheduleBackups } from './operator/scheduled-backups.ts'
 import { createSetupCode } from './operator/setup-code.ts'
 import { readNodeMetrics, readOrNothing, readStoredMetrics, type Metric } from './operator/metrics.ts'
 import { readReadiness } from './operator/readiness.ts'
@@ -78,11 +77,10 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly scanPolicy?: ScanPolicy
   /** Storage quota of each user on the free plan, in bytes; 0 for no quota. Default: 1 GiB. */
   readonly storageQuotaBytes?: number
-  /** Scheduled copies of the SQLite file into the folder `backups` next to it. Default: none. */
-  readonly backups?: BackupPlan
   /** Key of 32 bytes that encrypts the API keys of upstreams. Without it no such key can be stored. */
   readonly secretKey?: Uint8Array
-  /** Packages that add to the registry, such as `mirrorExtension` of `@skillstead/mirror`. Default: none. */
+  /** Packages that add to the registry, such as `mirrorExtension` of `@skillstead/mirror` and
+   * `maintenanceExtension` of `@skillstead/maintenance`. Default: none. */
   readonly extensions?: readonly RegistryExtension[]
   /** Called with errors of background work, which no caller receives. */
   readonly onError?: (error: unknown) => void
@@ -149,15 +147,15 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const onError = options.onError ?? ((error) => console.error(error))
   const secrets = createSecrets(options.secretKey)
   const outgoing = createOutgoing(options.outgoing ?? {})
-  requireFile(options, options.backups)
   const database = await openDatabase(options)
   const { origin, epoch } = await identify(database, options.origin, clock)
   const changes = await createChangeFollower(database, onError, options.pollMs)
   const traffic = { calls: 0 }
   const outbox = createOutbox({ database, clock, traffic, onError })
-  const { upstreamQueue, upstreamLogs } = connectExtensions(extensions, { clock, outbox })
+  const closing = new AbortController()
+  const hooks = connectExtensions(extensions, { clock, database, outbox, closing: closing.signal, onError })
   const watchers = await createWatchers(database, changes)
-  const counting = { database, clock, outbox, watchers, upstreamQueue, onError }
+  const counting = { database, clock, outbox, watchers, upstreamQueue: hooks.upstreamQueue, onError }
   const sharedLimits = createSharedLimits(database, onError)
   const counters = createCounters(counting, createSeenDownloads(sharedLimits))
   const telemetry = createTelemetry(counting)
@@ -169,7 +167,6 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     onError,
   })
   const copies = createCopyIndex(database, onError)
-  const closing = new AbortController()
   const waits = new AbortController()
   const context: OperatorContext = {
     origin,
@@ -182,8 +179,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     events: createEvents(outbox, clock),
     reputation,
     agents: { attributeVersion },
-    upstreamQueue,
-    upstreamLogs,
+    ...hooks,
     async onVerificationChange(trx, userId, at) {
       await refreshStanding(trx, userId, at)
       await refreshVerifiedSkills(context, trx, userId)
@@ -203,7 +199,6 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     defaultPlan: options.defaultPlan ?? 'free',
     scanPolicy: options.scanPolicy ?? {},
     storageQuotaBytes: options.storageQuotaBytes ?? storageQuotaBytesDefault,
-    backupPlan: options.backups,
     upstreams: createUpstreams(),
     node: createServingNode(),
     setup: createSetupCode(database),
@@ -213,7 +208,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     closing: closing.signal,
     waits: waits.signal,
   }
-  const metricReaders = [() => readStoredMetrics(context), () => readBackupMetrics(context)]
+  const metricReaders = [() => readStoredMetrics(context), hooks.backups.readMetrics]
   let closed: Promise<void> | undefined
 
   async function close(): Promise<void> {
@@ -245,7 +240,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     }
     await scheduleRescan(context)
     await scheduleSketches(context)
-    await scheduleBackups(context, onError)
+    await hooks.backups.schedule()
     outbox.start()
     // Count installs that were recorded by a process that ended before it counted them.
     await telemetry.flush()

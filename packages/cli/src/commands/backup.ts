@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { writeBackup } from '@skillstead/core'
+import { writeBackup } from '@skillstead/maintenance'
 import { UsageError, command } from '../command/command.ts'
 import { toSize } from '../mirror/bundle-lines.ts'
 import { storeOptions, toLocation } from '../registry/place.ts'

@@ -1,4 +1,5 @@
-import { collectGarbage, compact, type FileUse, type Garbage, partsOf, readUse } from '@skillstead/core/internal'
+import { partsOf } from '@skillstead/core/internal'
+import { collectGarbage, compact, type FileUse, type Garbage, readUse } from '@skillstead/maintenance'
 import { flag, command } from '../command/command.ts'
 import { toSize } from '../mirror/bundle-lines.ts'
 import { storeOptions, withRegistry } from '../registry/place.ts'

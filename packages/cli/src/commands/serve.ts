@@ -1,5 +1,6 @@
 import { guest, localApi, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
 import { makePrivateFolder, partsOf } from '@skillstead/core/internal'
+import { maintenanceExtension } from '@skillstead/maintenance/extension'
 import { mirrorExtension } from '@skillstead/mirror/extension'
 import type { Mirror } from '@skillstead/mirror'
 import { isSkillName, planNames } from '@skillstead/protocol'
@@ -65,7 +66,6 @@ export const commands = {
         ...toLocation(given, { make: makePrivateFolder }),
         ...work,
         secretKey: toSecretKey(given),
-        extensions: [mirrorExtension],
         onError: createErrorLog(given.io),
       })
       const running = await listen(registry, given, output)
@@ -82,13 +82,13 @@ export const commands = {
   }),
 }
 
-/** Reads the options for the registry's name and its outgoing work. Throws {@link UsageError} for invalid values. */
+/** Reads the options for the registry's name, its outgoing work and its extensions. Throws {@link UsageError} for invalid values. */
 export async function toWorkOptions(
   given: Arguments,
 ): Promise<
   Pick<
     RegistryOptions,
-    'origin' | 'outgoing' | 'webhooks' | 'defaultPlan' | 'scanPolicy' | 'storageQuotaBytes' | 'backups'
+    'origin' | 'outgoing' | 'webhooks' | 'defaultPlan' | 'scanPolicy' | 'storageQuotaBytes' | 'extensions'
   >
 > {
   return {
@@ -98,7 +98,7 @@ export async function toWorkOptions(
     defaultPlan: toPlan(text(given, 'default-plan')),
     scanPolicy: toScanPolicy(given),
     storageQuotaBytes: toStorageQuota(given),
-    backups: toBackupPlan(given),
+    extensions: [mirrorExtension, maintenanceExtension({ backups: toBackupPlan(given) })],
   }
 }
 

@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { guest, localApi, openRegistry, type Registry, systemCaller } from '@skillstead/core'
 import { makePrivateFolder } from '@skillstead/core/internal'
-import { mirrorExtension } from '@skillstead/mirror/extension'
 import { command } from '../command/command.ts'
 import { createErrorLog } from '../terminal/output.ts'
 import { toLocation } from '../registry/place.ts'
@@ -26,7 +25,6 @@ export const commands = {
         ...toLocation(here, { make: makePrivateFolder }),
         ...work,
         secretKey: toSecretKey(here),
-        extensions: [mirrorExtension],
         onError: createErrorLog(given.io),
       })
       const news = await furnish(registry)

@@ -60,9 +60,10 @@ export async function withRegistry<T>(
 ): Promise<T> {
   const { openRegistry } = await import('@skillstead/core')
   const { makePrivateFolder } = await import('@skillstead/core/internal')
+  const { maintenanceExtension } = await import('@skillstead/maintenance/extension')
   const { mirrorExtension } = await import('@skillstead/mirror/extension')
   const location = toLocation(given, make ? { make: makePrivateFolder } : {})
-  const own = { extensions: [mirrorExtension], onError: createErrorLog(given.io) }
+  const own = { extensions: [mirrorExtension, maintenanceExtension()], onError: createErrorLog(given.io) }
   const registry = await openRegistry({ ...location, ...shortLived, ...own, ...parts })
   try {
     return await work(registry)

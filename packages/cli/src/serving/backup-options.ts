@@ -1,4 +1,4 @@
-import type { BackupPlan } from '@skillstead/core'
+import type { BackupPlan } from '@skillstead/maintenance'
 import { UsageError, text, type Arguments, type Option } from '../command/command.ts'
 
 /** Options for scheduled backups by a node. */

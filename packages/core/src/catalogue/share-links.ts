@@ -7,6 +7,7 @@ import { createToken, hashToken } from '../kernel/tokens.ts'
 import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { ShareRow, SkillRow } from '../storage/tables.ts'
+import type { Writer } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
 import { requireOwner } from './visibility.ts'
@@ -97,4 +98,9 @@ async function getOwned(context: CatalogueContext, name: string, caller: Caller)
 
 function toShare({ id, created_at, expires_at }: ShareRow) {
   return { id, createdAt: toTimestamp(created_at), expiresAt: toTimestamp(expires_at) }
+}
+
+/** Deletes expired links. */
+export async function sweepShares(writer: Writer, now: number): Promise<void> {
+  await writer.write((trx) => trx.deleteFrom('shares').where('expires_at', '<=', now).execute())
 }

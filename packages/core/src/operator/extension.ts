@@ -1,9 +1,14 @@
+import { RegistryError, type RegistryApi } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { UpstreamLogs, UpstreamQueue } from '../catalogue/catalogue-context.ts'
-import type { Clock } from '../kernel/clock.ts'
+import { sweepShares } from '../catalogue/share-links.ts'
+import type { Caller } from '../kernel/caller.ts'
 import type { Outbox } from '../outbox/outbox.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { SchemaExtension } from '../storage/migrations/migration.ts'
 import type { Tables } from '../storage/tables.ts'
+import { findUnusedBlobs, removeUnusedBlobs } from '../storage/unused-blobs.ts'
+import type { Metric } from './metrics.ts'
 
 /** What another package adds to a registry that is opened with it. */
 export interface RegistryExtension extends SchemaExtension {
@@ -24,26 +29,61 @@ export interface ExtensionCheck {
 }
 
 /** What the hooks of an extension may use of the registry. */
-export interface ExtensionParts {
-  readonly clock: Clock
+export interface ExtensionParts extends StorageContext {
   readonly outbox: Outbox
+  /** Aborts when the registry closes. */
+  readonly closing: AbortSignal
+  /** Receives errors of background work, which no caller receives. */
+  readonly onError: (error: unknown) => void
 }
 
-/** What the registry calls, in the transactions of its own changes. */
+/** Functions of extensions that the registry calls; of the upstreams, in the transactions of its own changes. */
 export interface ExtensionHooks {
   readonly upstreamQueue: UpstreamQueue
   readonly upstreamLogs: UpstreamLogs
+  readonly backups: BackupPort
+  /** Deletes unreferenced data. Called once a day. */
+  collectGarbage(): Promise<unknown>
+}
+
+/** Backups of the registry's file. */
+export interface BackupPort {
+  /** The backups, newest first, and the schedule. */
+  list(): ReturnType<RegistryApi['listBackups']>
+  /** Makes a backup. Throws `not_implemented` if the database is not a file, `conflict` during another backup. */
+  create(caller: Caller): ReturnType<RegistryApi['createBackup']>
+  /** Starts the schedule, if there is one. Called by a process that runs jobs. */
+  schedule(): Promise<void>
+  readMetrics(): Promise<Metric[]>
 }
 
 const ignore = async () => undefined
 
-/** For a registry without a mirror: nothing is written to upstreams, and no upstream's log proves anything. */
-const withoutUpstreams: ExtensionHooks = {
-  upstreamQueue: { queuePublish: ignore, queueSettings: ignore, queueOpinion: ignore, queueInstalls: ignore },
-  upstreamLogs: { addFirstOrigins: async (_trx, _skill, drafts) => [...drafts], proveVersion: ignore },
+/** The hooks of a registry without extensions: it has no upstreams and makes no backups. */
+function createDefaultHooks({ clock, database }: ExtensionParts): ExtensionHooks {
+  return {
+    upstreamQueue: { queuePublish: ignore, queueSettings: ignore, queueOpinion: ignore, queueInstalls: ignore },
+    upstreamLogs: { addFirstOrigins: async (_trx, _skill, drafts) => [...drafts], proveVersion: ignore },
+    backups: {
+      list: async () => ({ backups: [], total: 0, folder: null, schedule: null }),
+      create: async () => {
+        throw new RegistryError(
+          'not_implemented',
+          'This registry makes no backups. Open it with `extensions: [maintenanceExtension()]` of @skillstead/maintenance.',
+        )
+      },
+      schedule: ignore,
+      readMetrics: async () => [],
+    },
+    // Also without the extension for maintenance: otherwise the database would grow without end.
+    async collectGarbage() {
+      await sweepShares(database.writer, clock.now())
+      for await (const { unused } of findUnusedBlobs(database.read)) await removeUnusedBlobs(database.writer, unused)
+    },
+  }
 }
 
 /** The hooks of all extensions. Where two implement the same one, the later one is called. */
 export function connectExtensions(extensions: readonly RegistryExtension[], parts: ExtensionParts): ExtensionHooks {
-  return Object.assign({}, withoutUpstreams, ...extensions.map(({ connect }) => connect(parts))) as ExtensionHooks
+  return Object.assign(createDefaultHooks(parts), ...extensions.map(({ connect }) => connect(parts))) as ExtensionHooks
 }

@@ -1,6 +1,5 @@
 import { sweepSessions } from '../accounts/sessions.ts'
 import type { OperatorContext } from './operator-context.ts'
-import { collectGarbage } from './collect-garbage.ts'
 import { sweepIdempotent } from '../accounts/idempotency.ts'
 import { sweepDays } from '../community/download-days.ts'
 import { rollUpInstalls } from '../community/trends.ts'
@@ -22,7 +21,7 @@ export async function scheduleHousekeeping(context: OperatorContext): Promise<vo
     async handle() {
       await sweepIdempotent(context)
       await sweepSessions(context)
-      await collectGarbage(context)
+      await context.collectGarbage()
       await forgetRetiredKeys(context)
       const now = context.clock.now()
       await context.outbox.sweep({ done: now - doneKeptMs, failed: now - failedKeptMs })

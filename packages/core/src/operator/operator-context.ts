@@ -5,7 +5,7 @@ import type { Secrets } from '../kernel/secrets.ts'
 import type { WebhooksContext } from '../webhooks/webhooks-context.ts'
 import type { RegistryExtension } from './extension.ts'
 import type { ServingNode } from './node-port.ts'
-import type { BackupPlan } from './scheduled-backups.ts'
+import type { ExtensionHooks } from './extension.ts'
 import type { SetupCode } from './setup-code.ts'
 
 /** Dependencies of the operator endpoints: the whole registry. */
@@ -13,8 +13,8 @@ export interface OperatorContext extends CommunityContext, WebhooksContext {
   readonly counters: DownloadCounters
   /** Limits across the nodes on one database; undefined when a database has one node. */
   readonly sharedLimits: SharedLimits | undefined
-  /** The schedule of backups; undefined for none. */
-  readonly backupPlan: BackupPlan | undefined
+  readonly backups: ExtensionHooks['backups']
+  readonly collectGarbage: ExtensionHooks['collectGarbage']
   /** The HTTP node that serves the registry, once started. */
   readonly node: ServingNode
   /** The code that the first user must enter. */

@@ -10,7 +10,7 @@ export interface BackupOrder {
 /** Pages to copy between two checks for cancellation. */
 const stepPages = 4096
 
-/** The thread of `writeBackup`: posts the problem of a damaged copy, or null. */
+/** The thread of `copySqliteFile`: posts what is wrong with a damaged copy, or null. */
 const { from, to } = workerData as BackupOrder
 void answer()
 

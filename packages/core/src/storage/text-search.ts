@@ -59,6 +59,15 @@ export async function removeSkillText(trx: WriteTransaction, num: number, dialec
   else await sql`delete from skill_text where num = ${num}`.execute(trx)
 }
 
+/** Empties the full-text index, even if it is damaged. */
+export async function clearTexts(trx: WriteTransaction, dialect: Dialect): Promise<void> {
+  if (dialect === 'postgres') return void (await sql`delete from skill_text`.execute(trx))
+  // Drops the table: deleting rows could fail in a damaged index.
+  const { rows } = await sql<{ sql: string }>`select sql from sqlite_schema where name = 'skill_text'`.execute(trx)
+  await sql`drop table skill_text`.execute(trx)
+  await sql.raw(rows[0]!.sql).execute(trx)
+}
+
 /** A table expression of `num` and `rank` (higher is better) for the skills that match. */
 export function matchText(dialect: Dialect, query: TextQuery): RawBuilder<{ num: number; rank: number }> {
   if (dialect === 'sqlite') {

@@ -1,4 +1,4 @@
-import { findPartialFiles } from '@skillstead/core/internal'
+import { findPartialFiles } from '../backup/place-file.ts'
 import type { Check } from './finding.ts'
 
 /** Interrupted backups take space but are not a fault of the registry. */

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
-import { noticeMovedTexts, type Tables } from '@skillstead/core/internal'
+import type { Tables } from '@skillstead/core/internal'
+import { noticeMovedTexts } from './text-drift.ts'
 import { restoreAdvice, type Check, type Faults } from './finding.ts'
 import { describeDatabase } from './quick-checks.ts'
 

@@ -1,17 +1,17 @@
 import { sql } from 'kysely'
 import { systemCaller } from '@skillstead/core'
 import {
-  checkLog,
   countRows,
   countUnscanned,
   findDrift,
   hasDiskSpace,
-  noticeMovedTexts,
   recomputeStandings,
   recordAudit,
 } from '@skillstead/core/internal'
 import { restoreAdvice, type Check } from './finding.ts'
-import { repairText } from './check-text.ts'
+import { checkLog } from './check-log.ts'
+import { repairText } from './skill-texts.ts'
+import { noticeMovedTexts } from './text-drift.ts'
 
 /** SQLite's quick check of its file; PostgreSQL manages its own files. */
 export const quickDatabaseCheck: Check = {

@@ -7,12 +7,12 @@ import { type Clock, systemClock } from '@skillstead/core'
 import {
   type DatabaseLocation,
   type Dialect,
-  placeFile,
   readTreeHead,
   type SchemaExtension,
   type Tables,
   toRoot,
 } from '@skillstead/core/internal'
+import { placeFile } from '../backup/place-file.ts'
 import { readColumns, type Column } from './portable-columns.ts'
 import { openReading, readSchema } from './open-reading.ts'
 import { readRows } from './read-rows.ts'

@@ -4,14 +4,14 @@ import {
   type DatabaseLocation,
   type Dialect,
   hasExtension,
-  indexTexts,
-  placeFile,
   readTreeHead,
   type SchemaExtension,
   startEpoch,
   toRoot,
   type WriteTransaction,
 } from '@skillstead/core/internal'
+import { placeFile } from '../backup/place-file.ts'
+import { indexTexts } from '../doctor/skill-texts.ts'
 import { fillDatabase } from './open-target.ts'
 import { toTableRules } from './portable-tables.ts'
 import { moveCounters } from './write-rows.ts'

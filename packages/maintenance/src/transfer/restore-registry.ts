@@ -2,7 +2,6 @@ import { basename } from 'node:path'
 import { sql } from 'kysely'
 import { type Clock, systemCaller, systemClock } from '@skillstead/core'
 import {
-  copyRegistry,
   type Database,
   openDatabase,
   recordAudit,
@@ -10,6 +9,7 @@ import {
   startEpoch,
   type WriteTransaction,
 } from '@skillstead/core/internal'
+import { copyRegistry } from '../backup/write-backup.ts'
 import { preparePlace } from './no-registry.ts'
 import { readSealedKeys, type SealedKeys } from './sealed.ts'
 import { findRowProblem } from './verify-rows.ts'

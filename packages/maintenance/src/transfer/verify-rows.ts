@@ -1,7 +1,8 @@
 import { sql, type Kysely } from 'kysely'
-import { type Blob, checkLog, type Dialect, type Tables, unpackBlob } from '@skillstead/core/internal'
+import { type Blob, type Dialect, type Tables, unpackBlob } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { Faults } from '../doctor/finding.ts'
+import { checkLog } from '../doctor/check-log.ts'
 import { checkVersions } from '../doctor/check-versions.ts'
 import { readColumns } from './portable-columns.ts'
 import { readRows } from './read-rows.ts'
@@ -60,7 +61,7 @@ async function findVersionProblem(db: Kysely<Tables>): Promise<string | undefine
 }
 
 async function findLogProblem(db: Kysely<Tables>): Promise<string | undefined> {
-  const { ok, detail } = await checkLog({ database: { read: db } as Parameters<typeof checkLog>[0]['database'] })
+  const { ok, detail } = await checkLog({ database: { read: db } })
   // Drop the advice, which is for a registry in use.
   return ok ? undefined : detail.replace(' Restore a backup.', '')
 }

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { link, open, rename, rm } from 'node:fs/promises'
+import { link, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { RegistryError } from '@skillstead/protocol'
+import type { Database } from '@skillstead/core/internal'
 
-/** Name of a file while {@link placeFile} writes it, and names of SQLite's journals next to it. */
+/**
+ * Name of a file while {@link placeFile} writes it, and names of SQLite's journals next to it. Names chosen by people do
+ * not match.
+ */
 const partialPattern = /^\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.partial(?:-journal|-wal|-shm)?$/
-
-/** Whether a name is that of an incomplete file of {@link placeFile}. Names chosen by people do not match. */
-export function isPartial(name: string): boolean {
-  return partialPattern.test(name)
-}
 
 /**
  * Creates a file atomically, readable only by its owner: `write` fills a file with a temporary name, which is synced to
@@ -57,4 +56,33 @@ async function giveName(partial: string, to: string): Promise<void> {
 
 function toTaken(): RegistryError {
   return new RegistryError('conflict', 'A file with this name already exists. Choose another name.')
+}
+
+/** A partial file older than this was left by a killed process: no backup takes as long. */
+const partialAgeMinMs = 24 * 60 * 60 * 1000
+
+interface PartialFile {
+  readonly path: string
+  readonly bytes: number
+}
+
+/** Unfinished copies of the registry, next to its file and in its backup folder. */
+export async function findPartialFiles({ path }: Pick<Database, 'path'>, now: number): Promise<PartialFile[]> {
+  if (path === undefined) return []
+  const home = dirname(resolve(path))
+  const files: PartialFile[] = []
+  for (const folder of [home, join(home, 'backups')]) {
+    for (const name of await readdir(folder).catch(() => [])) {
+      if (!partialPattern.test(name)) continue
+      const found = await stat(join(folder, name)).catch(() => undefined)
+      if (found?.isFile() && found.mtimeMs < now - partialAgeMinMs)
+        files.push({ path: join(folder, name), bytes: found.size })
+    }
+  }
+  return files
+}
+
+/** Removes the files; ignores files that are already gone. */
+export async function removePartialFiles(files: readonly PartialFile[]): Promise<void> {
+  for (const { path } of files) await rm(path, { force: true })
 }

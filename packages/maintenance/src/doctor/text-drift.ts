@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
-import type { Database } from './database.ts'
-import type { Dialect } from './dialect.ts'
-import type { Tables } from './tables.ts'
-import { toVector, type SkillText } from './text-search.ts'
-import type { WriteTransaction } from './writer.ts'
+import { toVector, type Database, type SkillText, type Tables } from '@skillstead/core/internal'
 
 /** The expected index entry of a skill, with the skill's full name. */
 export interface NumberedText {
@@ -36,15 +32,6 @@ export function findWrongTexts(database: Database, pages: AsyncIterable<Numbered
  */
 export async function noticeMovedTexts(db: Kysely<Tables>): Promise<void> {
   await sql`select rowid from skill_text limit 1`.execute(db)
-}
-
-/** Empties the full-text index, even if it is damaged. */
-export async function clearTexts(trx: WriteTransaction, dialect: Dialect): Promise<void> {
-  if (dialect === 'postgres') return void (await sql`delete from skill_text`.execute(trx))
-  // Drops the table: deleting rows could fail in a damaged index.
-  const { rows } = await sql<{ sql: string }>`select sql from sqlite_schema where name = 'skill_text'`.execute(trx)
-  await sql`drop table skill_text`.execute(trx)
-  await sql.raw(rows[0]!.sql).execute(trx)
 }
 
 /** The columns in the order of the table. */

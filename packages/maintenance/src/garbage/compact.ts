@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { OperatorContext } from './operator-context.ts'
-import { readFileUse } from '../storage/file-use.ts'
+import { sql } from 'kysely'
+import type { StorageContext } from '@skillstead/core/internal'
 
 /** The use of a registry's file, in bytes. */
 export interface FileUse {
@@ -14,15 +14,19 @@ export interface FileUse {
 const spareBytes = 64 * 1024 * 1024
 
 /** The use of a registry's SQLite file; undefined for PostgreSQL. */
-export async function readUse({ database }: Pick<OperatorContext, 'database'>): Promise<FileUse | undefined> {
-  return database.dialect === 'sqlite' ? readFileUse(database.read) : undefined
+export async function readUse({ database }: Pick<StorageContext, 'database'>): Promise<FileUse | undefined> {
+  if (database.dialect === 'postgres') return undefined
+  const { rows } = await sql<FileUse>`select page_count * page_size as bytes,
+    freelist_count * page_size as "freeBytes"
+    from pragma_page_count(), pragma_page_size(), pragma_freelist_count()`.execute(database.read)
+  return rows[0]!
 }
 
 /**
  * Rewrites the SQLite file without its free space. This needs about the same space again, and blocks all other writers.
  * Throws if the disk has not enough space.
  */
-export async function compact(context: Pick<OperatorContext, 'database'>): Promise<FileUse> {
+export async function compact(context: Pick<StorageContext, 'database'>): Promise<FileUse> {
   const { database } = context
   if (database.dialect !== 'sqlite' || !database.compact) {
     throw new Error(

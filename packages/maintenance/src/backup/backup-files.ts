@@ -1,13 +1,10 @@
 import { chmod, lstat, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { RegistryError, type Backup } from '@skillstead/protocol'
-import { recordAudit } from '../log/audit.ts'
-import type { Caller } from '../kernel/caller.ts'
-import type { OperatorContext } from './operator-context.ts'
-import { findPartialFiles, removePartialFiles } from './partial-files.ts'
-import { makePrivateFolder } from '../storage/make-folder.ts'
-import { writeBackup } from '../storage/backup.ts'
-import type { Database } from '../storage/database.ts'
+import type { Caller, ExtensionParts } from '@skillstead/core'
+import { makePrivateFolder, recordAudit, type Database } from '@skillstead/core/internal'
+import { findPartialFiles, removePartialFiles } from './place-file.ts'
+import { writeBackup } from './write-backup.ts'
 
 const folderName = 'backups'
 /** A timestamp with hyphens for `:` and `.`, which some file systems reject, and a marker for scheduled backups. */
@@ -39,7 +36,7 @@ export async function readBackups(folder: string): Promise<Backup[]> {
  * another backup is being made.
  */
 export async function addBackup(
-  { database, clock, closing }: Pick<OperatorContext, 'database' | 'clock' | 'closing'>,
+  { database, clock, closing }: Pick<ExtensionParts, 'database' | 'clock' | 'closing'>,
   scheduled: boolean,
 ): Promise<Backup> {
   const folder = findFolder(database)
@@ -62,7 +59,7 @@ export async function addBackup(
 
 /** Records in the audit log who made a backup. */
 export async function recordBackup(
-  { database, clock }: Pick<OperatorContext, 'database' | 'clock'>,
+  { database, clock }: Pick<ExtensionParts, 'database' | 'clock'>,
   caller: Caller,
   { name, bytes }: Backup,
 ): Promise<void> {

@@ -1,8 +1,5 @@
 import { type BackupSchedule, RegistryError, toTimestamp } from '@skillstead/protocol'
-import { systemCaller } from '../kernel/caller.ts'
-import type { OperatorContext } from './operator-context.ts'
-import type { DatabaseLocation } from '../storage/database.ts'
-import type { Metric } from './metrics.ts'
+import { systemCaller, type ExtensionParts, type Metric } from '@skillstead/core'
 import { addBackup, dropOldBackups, findFolder, readBackups, recordBackup, toUnsupported } from './backup-files.ts'
 
 /** The interval of scheduled backups, and how many are retained. */
@@ -17,30 +14,27 @@ const topic = 'backup'
 const minuteMs = 60_000
 const retryDelaysMs = [5 * minuteMs, 15 * minuteMs, 60 * minuteMs]
 
-/** Throws a TypeError for invalid numbers, and `not_implemented` if there is no file to copy. */
-export function requireFile({ path }: DatabaseLocation, plan: BackupPlan | undefined): void {
-  if (!plan) return
-  const isSound = [plan.everyMs, plan.kept].every(Number.isSafeInteger) && plan.everyMs >= minuteMs && plan.kept >= 1
-  if (!isSound)
-    throw new TypeError(
-      'The interval of backups must be at least one minute, and at least one backup must be retained.',
-    )
-  if (path === undefined || path === ':memory:') throw toUnsupported(path === undefined ? 'postgres' : 'sqlite')
+/** Throws a TypeError for a plan with invalid numbers. */
+export function checkPlan({ everyMs, kept }: BackupPlan): void {
+  if ([everyMs, kept].every(Number.isSafeInteger) && everyMs >= minuteMs && kept >= 1) return
+  throw new TypeError('The interval of backups must be at least one minute, and at least one backup must be retained.')
 }
 
 /**
  * Makes backups on schedule; the next one is a row of the outbox. A backup that is overdue when the registry opens is
- * made at once. `onError` receives the error of a failed backup.
+ * made at once. `onError` receives the error of a failed backup. Without a plan, cancels the backup that an earlier plan
+ * scheduled. Throws `not_implemented` if the database is not a file.
  */
-export async function scheduleBackups(context: OperatorContext, onError: (error: unknown) => void): Promise<void> {
-  const { backupPlan: plan, outbox, clock } = context
-  if (!plan) return dropWaiting(context)
+export async function scheduleBackups(parts: ExtensionParts, plan: BackupPlan | undefined): Promise<void> {
+  const { outbox, clock, database, onError } = parts
+  if (!plan) return dropWaiting(parts)
+  if (database.path === undefined) throw toUnsupported(database.dialect)
   outbox.handle(topic, {
     // Only retries that would come before the next scheduled backup.
     retryDelaysMs: retryDelaysMs.filter((delayMs) => delayMs < plan.everyMs),
     async handle() {
       try {
-        await makeBackup(context, plan)
+        await makeBackup(parts, plan)
       } catch (error) {
         if (!isClosing(error)) onError(new Error(`A scheduled backup failed: ${toMessage(error)}`, { cause: error }))
         throw error
@@ -48,21 +42,23 @@ export async function scheduleBackups(context: OperatorContext, onError: (error:
     },
     afterwards: (trx, [ended]) => outbox.enqueue(trx, toJob(ended!.startedAt + plan.everyMs)),
   })
-  const last = await findLastAt(context)
+  const last = await findLastAt(parts)
   const now = clock.now()
   // After the clock was set back, the last backup may be in the future.
   const dueAt = last === undefined ? now : Math.min(last, now) + plan.everyMs
-  await dropWaiting(context)
-  await context.database.writer.write((trx) => outbox.enqueue(trx, toJob(dueAt)))
+  await dropWaiting(parts)
+  await database.writer.write((trx) => outbox.enqueue(trx, toJob(dueAt)))
 }
 
 /** The schedule and the last result; null without a schedule. */
-export async function readSchedule(context: OperatorContext): Promise<BackupSchedule | null> {
-  const { backupPlan: plan, outbox } = context
+export async function readSchedule(
+  parts: ExtensionParts,
+  plan: BackupPlan | undefined,
+): Promise<BackupSchedule | null> {
   if (!plan) return null
-  const rows = await outbox.list(topic, 2)
+  const rows = await parts.outbox.list(topic, 2)
   const waiting = rows.find(({ state }) => state === 'pending')
-  const last = await findLastAt(context)
+  const last = await findLastAt(parts)
   return {
     everySeconds: plan.everyMs / 1000,
     kept: plan.kept,
@@ -73,8 +69,8 @@ export async function readSchedule(context: OperatorContext): Promise<BackupSche
 }
 
 /** Metrics that reveal failing or missing backups. */
-export async function readBackupMetrics(context: OperatorContext): Promise<Metric[]> {
-  const schedule = await readSchedule(context)
+export async function readBackupMetrics(parts: ExtensionParts, plan: BackupPlan | undefined): Promise<Metric[]> {
+  const schedule = await readSchedule(parts, plan)
   if (!schedule) return []
   const lastMs = schedule.lastAt === null ? 0 : Date.parse(schedule.lastAt)
   return [
@@ -93,23 +89,23 @@ export async function readBackupMetrics(context: OperatorContext): Promise<Metri
   ]
 }
 
-async function makeBackup(context: OperatorContext, { kept }: BackupPlan): Promise<void> {
-  const made = await addBackup(context, true)
-  await dropOldBackups(findFolder(context.database)!, kept, made.name)
-  await recordBackup(context, systemCaller, made)
+async function makeBackup(parts: ExtensionParts, { kept }: BackupPlan): Promise<void> {
+  const made = await addBackup(parts, true)
+  await dropOldBackups(findFolder(parts.database)!, kept, made.name)
+  await recordBackup(parts, systemCaller, made)
 }
 
 function toJob(dueAt: number) {
   return { topic, payload: {}, uniqueKey: topic, dueAt }
 }
 
-async function findLastAt({ database }: OperatorContext): Promise<number | undefined> {
+async function findLastAt({ database }: ExtensionParts): Promise<number | undefined> {
   const last = (await readBackups(findFolder(database)!)).find(({ scheduled }) => scheduled)
   return last && Date.parse(last.createdAt)
 }
 
 /** A new plan has another next time; a running backup is not affected. */
-async function dropWaiting({ database, clock }: OperatorContext): Promise<void> {
+async function dropWaiting({ database, clock }: ExtensionParts): Promise<void> {
   const waits = await database.read.selectFrom('outbox').select('id').where('unique_key', '=', topic).executeTakeFirst()
   if (!waits) return
   await database.writer.write(async (trx) => {

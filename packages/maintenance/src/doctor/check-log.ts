@@ -1,9 +1,14 @@
 import { toTimestamp } from '@skillstead/protocol'
-import type { LogContext } from './log-context.ts'
-import { findTreeProblem, type CheckedTree } from './check-tree.ts'
-import { findKeyProblem } from './signing-keys.ts'
-import { ownTree } from './tree-rows.ts'
-import { readTreeHead, tileHashes, type TreeHead } from './log-tree.ts'
+import {
+  findKeyProblem,
+  findTreeProblem,
+  ownTree,
+  readTreeHead,
+  tileHashes,
+  type CheckedTree,
+  type Database,
+  type TreeHead,
+} from '@skillstead/core/internal'
 
 /** Result of a check of the whole log; `detail` is a sentence in both cases. */
 export interface LogCheck {
@@ -11,14 +16,14 @@ export interface LogCheck {
   readonly detail: string
 }
 
-type Reader = LogContext['database']['read']
+type Reader = Database['read']
 
 /**
  * Recomputes the Merkle tree from the entries and compares everything that is stored of it: each entry with its hash
  * and its columns, each tile with the hashes below it, the head, and the two halves of each key. Reports the first
  * mismatch. Runs in batches, so that a node can serve requests meanwhile.
  */
-export async function checkLog({ database }: Pick<LogContext, 'database'>): Promise<LogCheck> {
+export async function checkLog({ database }: { readonly database: Pick<Database, 'read'> }): Promise<LogCheck> {
   // Read before the head: entries that are appended during the check must not look surplus.
   const extent = await readExtent(database.read)
   const head = await readTreeHead(database.read)

@@ -1,13 +1,17 @@
 import { setImmediate } from 'node:timers/promises'
-import { recordAudit } from '../log/audit.ts'
-import { systemCaller } from '../kernel/caller.ts'
-import { createProgress, readPages } from '../storage/pages.ts'
-import type { Tell } from '../storage/pages.ts'
-import { countRows } from '../storage/count-rows.ts'
-import type { OperatorContext } from './operator-context.ts'
-import { keptMs as answersKeptMs } from '../accounts/idempotency.ts'
-import { findUnusedBlobs, removeUnusedBlobs } from '../storage/unused-blobs.ts'
-import { findPartialFiles, removePartialFiles } from './partial-files.ts'
+import { systemCaller } from '@skillstead/core'
+import {
+  answersKeptMs,
+  countRows,
+  createProgress,
+  findUnusedBlobs,
+  readPages,
+  recordAudit,
+  removeUnusedBlobs,
+  type StorageContext,
+  type Tell,
+} from '@skillstead/core/internal'
+import { findPartialFiles, removePartialFiles } from '../backup/place-file.ts'
 
 /** Unreferenced data of one kind. */
 export interface Garbage {
@@ -23,15 +27,13 @@ interface CollectOptions {
   readonly report?: Tell
 }
 
-type Parts = Pick<OperatorContext, 'database' | 'clock'>
-
 const removedPerWrite = 500
 
 /**
  * Removes unreferenced data in small steps, so that a running node can serve requests. Never removes versions. Each
  * blob is checked again in the transaction that removes it, so that no new reference is lost.
  */
-export async function collectGarbage(parts: Parts, options: CollectOptions = {}): Promise<Garbage[]> {
+export async function collectGarbage(parts: StorageContext, options: CollectOptions = {}): Promise<Garbage[]> {
   const { dryRun = false, report = () => {} } = options
   const now = parts.clock.now()
   const garbage = [
@@ -50,7 +52,7 @@ export async function collectGarbage(parts: Parts, options: CollectOptions = {})
   return garbage
 }
 
-async function collectBlobs({ database }: Parts, dryRun: boolean, report: Tell): Promise<Garbage> {
+async function collectBlobs({ database }: StorageContext, dryRun: boolean, report: Tell): Promise<Garbage> {
   const progress = createProgress(report, 'contents', await countRows(database.read.selectFrom('blobs')))
   let [count, bytes] = [0, 0]
   for await (const { unused, read } of findUnusedBlobs(database.read)) {
@@ -73,7 +75,7 @@ interface Ended {
 }
 
 /** Expired rows. */
-async function collectRows({ database }: Parts, dryRun: boolean, ended: Ended): Promise<Garbage> {
+async function collectRows({ database }: StorageContext, dryRun: boolean, ended: Ended): Promise<Garbage> {
   const { name, table, column, before } = ended
   const readIds = (after: string) =>
     database.read
@@ -102,13 +104,13 @@ async function collectRows({ database }: Parts, dryRun: boolean, ended: Ended): 
   return { name, count, bytes: 0 }
 }
 
-async function collectFiles({ database, clock }: Parts, dryRun: boolean): Promise<Garbage> {
+async function collectFiles({ database, clock }: StorageContext, dryRun: boolean): Promise<Garbage> {
   const files = await findPartialFiles(database, clock.now())
   if (!dryRun) await removePartialFiles(files)
   return { name: 'backups', count: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
-async function note({ database, clock }: Parts, garbage: readonly Garbage[]): Promise<void> {
+async function note({ database, clock }: StorageContext, garbage: readonly Garbage[]): Promise<void> {
   const data = Object.fromEntries(garbage.map(({ name, count }) => [name, count]))
   await database.writer.write((trx) =>
     recordAudit(trx, { caller: systemCaller, action: 'garbage.collect', subject: '', at: clock.now(), data }),

@@ -1,0 +1,52 @@
+import type { RegistryExtension } from '@skillstead/core'
+import { addBackup, findFolder, readBackups, recordBackup } from './backup/backup-files.ts'
+import {
+  checkPlan,
+  readBackupMetrics,
+  readSchedule,
+  scheduleBackups,
+  type BackupPlan,
+} from './backup/backup-schedule.ts'
+import { collectGarbage } from './garbage/collect-garbage.ts'
+
+export type { BackupPlan } from './backup/backup-schedule.ts'
+
+export interface MaintenanceOptions {
+  /** Scheduled copies of the SQLite file into the folder `backups` next to it. Default: none. */
+  readonly backups?: BackupPlan | undefined
+}
+
+/**
+ * Adds backups to a registry, on request and on schedule, and the complete daily deletion of unreferenced data. Throws
+ * a TypeError for an invalid plan.
+ *
+ * @example
+ * const plan = { everyMs: 24 * 60 * 60 * 1000, kept: 7 }
+ * const registry = await openRegistry({ path: 'skills.db', extensions: [maintenanceExtension({ backups: plan })] })
+ */
+export function maintenanceExtension({ backups: plan }: MaintenanceOptions = {}): RegistryExtension {
+  if (plan) checkPlan(plan)
+  return {
+    name: '@skillstead/maintenance',
+    migrations: [],
+    tables: {},
+    connect: (parts) => ({
+      collectGarbage: () => collectGarbage(parts),
+      backups: {
+        async list() {
+          const folder = findFolder(parts.database)
+          if (folder === undefined) return { backups: [], total: 0, folder: null, schedule: null }
+          const backups = await readBackups(folder)
+          return { backups, total: backups.length, folder, schedule: await readSchedule(parts, plan) }
+        },
+        async create(caller) {
+          const made = await addBackup(parts, false)
+          await recordBackup(parts, caller, made)
+          return { ...made, verified: true }
+        },
+        schedule: () => scheduleBackups(parts, plan),
+        readMetrics: () => readBackupMetrics(parts, plan),
+      },
+    }),
+  }
+}
