@@ -36,7 +36,7 @@ export async function changeSkill(
 
 /** Between the permission check and the write, another user may have deleted or taken over the skill. */
 export function refuseChanged(checked: Pick<SkillRow, 'owner_id'>, now: SkillRow): void {
-  if (now.state === 'withdrawn') throw new RegistryError('not_found', `There is no skill '${now.full_name}' any more.`)
+  if (now.state === 'withdrawn') throw new RegistryError('not_found', `The skill '${now.full_name}' was deleted.`)
   if (now.owner_id !== checked.owner_id)
     throw new RegistryError('conflict', `${now.full_name} has a new owner. Read it again before you change it.`)
 }
@@ -53,7 +53,7 @@ export async function requireWriter(
 ): Promise<SkillRow> {
   const skill = await trx.selectFrom('skills').selectAll().where('full_name', '=', fullName).executeTakeFirst()
   if (!skill || skill.state === 'withdrawn')
-    throw new RegistryError('not_found', `There is no skill '${fullName}' any more.`)
+    throw new RegistryError('not_found', `The skill '${fullName}' was deleted.`)
   const isVisibilityChange = visibility !== undefined && visibility !== skill.visibility
   if (isVisibilityChange || !(await canWrite(trx, skill, user))) requireOwner(skill, user)
   return skill

@@ -125,18 +125,13 @@ export async function listInvitations(context: CatalogueContext, caller: Caller)
   const rows = await context.database.read
     .selectFrom('invitations')
     .innerJoin('skills', 'skills.id', 'invitations.skill_id')
-    .select(['skills.full_name', 'skills.owner', 'invitations.role', 'invitations.created_at'])
+    .select(['skills.full_name as fullName', 'skills.owner', 'invitations.role', 'invitations.created_at as createdAt'])
     .where('invitations.user_id', '=', userId)
     .where('skills.state', '=', 'live')
     .orderBy('invitations.created_at')
     .orderBy('skills.full_name')
     .execute()
-  const invitations = rows.map(({ full_name, owner, role, created_at }) => ({
-    fullName: full_name,
-    owner,
-    role,
-    createdAt: toTimestamp(created_at),
-  }))
+  const invitations = rows.map((row) => ({ ...row, createdAt: toTimestamp(row.createdAt) }))
   return { invitations, total: invitations.length }
 }
 

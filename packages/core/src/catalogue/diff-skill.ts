@@ -40,13 +40,6 @@ function toVerdict(scan: Security | undefined): SkillDiff['security']['from'] {
   return scan ? { score: scan.score, verdict: scan.verdict } : null
 }
 
-/** A file that differs, by its rows in both versions. */
-interface Change {
-  readonly path: string
-  readonly status: FileDiff['status']
-  readonly rows: readonly [from: FileRow | undefined, to: FileRow | undefined]
-}
-
 /** Pauses after each file, so that other requests wait for one file at most. */
 async function diffFiles(context: CatalogueContext, from: readonly FileRow[], to: readonly FileRow[]) {
   const files: FileDiff[] = []
@@ -68,7 +61,7 @@ async function diffFiles(context: CatalogueContext, from: readonly FileRow[], to
   return files
 }
 
-function findChanges(from: readonly FileRow[], to: readonly FileRow[]): Change[] {
+function findChanges(from: readonly FileRow[], to: readonly FileRow[]) {
   const [before, after] = [from, to].map((rows) => new Map(rows.map((row) => [row.path, row])))
   const paths = [...new Set([...before!.keys(), ...after!.keys()])].toSorted((a, b) =>
     compareFiles({ path: a }, { path: b }),
@@ -76,15 +69,8 @@ function findChanges(from: readonly FileRow[], to: readonly FileRow[]): Change[]
   return paths.flatMap((path) => {
     const rows = [before!.get(path), after!.get(path)] as const
     if (rows[0]?.digest === rows[1]?.digest) return []
-    return [{ path, status: !rows[0] ? 'added' : !rows[1] ? 'removed' : 'changed', rows }]
+    return [{ path, status: !rows[0] ? 'added' : !rows[1] ? 'removed' : 'changed', rows } as const]
   })
-}
-
-/** One file in two versions; undefined on the side that lacks it. */
-interface FilePair {
-  readonly path: string
-  readonly from: Uint8Array | undefined
-  readonly to: Uint8Array | undefined
 }
 
 /** Larger files are not compared: the comparison would block the event loop. */
@@ -95,7 +81,15 @@ const editsMax = 500
 const contextLines = 3
 
 /** The patch of one file in git's format. Takes bounded time for any files. */
-export function diffFile({ path, from, to }: FilePair): FileDiff {
+export function diffFile({
+  path,
+  from,
+  to,
+}: {
+  path: string
+  from: Uint8Array | undefined
+  to: Uint8Array | undefined
+}): FileDiff {
   const status = from === undefined ? 'added' : to === undefined ? 'removed' : 'changed'
   const file = { path, status } as const
   const [before, after] = [from && toText(from), to && toText(to)]

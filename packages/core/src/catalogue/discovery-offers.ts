@@ -59,20 +59,13 @@ async function readOffersOfPage(
 async function readOne(context: CatalogueContext, input: { name: string; version?: string }, caller: Caller) {
   const { skill, version } = await getContent(context, input, caller)
   const { owner, name } = skill
-  const ownMetadata = skill.described_by === version.version ? null : version.metadata
-  return {
-    id: version.id,
-    digest: version.digest,
-    version: version.version,
-    owner,
-    name,
-    description: toDescription(skill, ownMetadata),
-  }
+  const description = toDescription(skill, skill.described_by === version.version ? null : version.metadata)
+  return { id: version.id, digest: version.digest, version: version.version, owner, name, description }
 }
 
 async function readOfOwner(context: CatalogueContext, username: string, caller: Caller): Promise<Offer[]> {
   const { id } = await getUserByName(context, username)
-  const isHis = callerId(caller) === id
+  const isOwn = callerId(caller) === id
   const open: SkillRow['visibility'][] = caller.kind === 'user' ? ['public', 'internal'] : ['public']
   const rows = await selectLatest(context)
     // Selected first, so that only these of an owner's thousands of skills are joined.
@@ -83,7 +76,7 @@ async function readOfOwner(context: CatalogueContext, username: string, caller: 
         .where('owner_id', '=', id)
         .where('state', '=', 'live')
         .where('latest_version', '!=', '')
-        .where('visibility', 'in', isHis ? [...open, 'private'] : open)
+        .where('visibility', 'in', isOwn ? [...open, 'private'] : open)
         .orderBy('downloads', 'desc')
         .orderBy('name')
         .limit(ownerSkillsMax),
@@ -134,20 +127,7 @@ const columns = [
 const ownMetadataColumn = sql<string | null>`case when versions.version = skills.described_by then null
   else versions.metadata end`.as('own_metadata')
 
-interface OfferRow extends Pick<
-  SkillRow,
-  'owner_id' | 'visibility' | 'state' | 'full_name' | 'moderation' | 'latest_version' | 'security_score'
-> {
-  id: string
-  skill_id: string
-  owner: string
-  name: string
-  description: string
-  digest: string
-  version: string
-  verdict: string | null
-  own_metadata: string | null
-}
+type OfferRow = Awaited<ReturnType<ReturnType<typeof selectLatest>['execute']>>[number]
 
 /** The skills that the caller may see, without those that should not be installed in bulk. */
 async function toOffers(context: CatalogueContext, rows: readonly OfferRow[], caller: Caller): Promise<Offer[]> {

@@ -7,13 +7,12 @@ import { appendChange } from '../log/append-change.ts'
 import type { SkillRow, Tables, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
-import type { ComparedSkill } from './copy-candidates.ts'
 import { getSkillNow } from './find-skill.ts'
 import { inspectPackage } from './inspect-packages.ts'
 import { readPackageFields } from './package-fields.ts'
 import { publishVersion, Quarantined } from './publish-version.ts'
 import { getContent } from './read-skill.ts'
-import { findSource, showDetails } from './show-details.ts'
+import { showDetails } from './show-details.ts'
 import { packContent, type SkillPackage } from './skill-package.ts'
 import { readPackageFiles } from './version-files.ts'
 import { keepSeen } from './visibility.ts'
@@ -95,111 +94,89 @@ async function refuseTaken(trx: WriteTransaction, fullName: string): Promise<voi
 /** The maximum length of a chain of forks that is followed. */
 const generationsMax = 32
 
-type Kin = Pick<ComparedSkill, 'id' | 'forked_from'>
-/** Skill ids, each with the ids of the skill itself and of its direct and indirect fork sources. */
+type Kin = Pick<SkillRow, 'id' | 'forked_from'>
+const sourceColumns = [
+  ...(['id', 'owner_id', 'visibility', 'state', 'full_name', 'forked_from', 'forked_from_version'] as const),
+] as const
+type Source = Pick<SkillRow, (typeof sourceColumns)[number]>
+
+/** Each skill id with the ids of the skill itself and of its direct and indirect fork sources. */
 type Lineage = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Reads where skills were forked from, with a few queries per generation. */
+/** Reads which skills some skills were forked from, directly and indirectly. */
 export async function readLineage(db: Kysely<Tables>, skills: readonly Kin[]): Promise<Lineage> {
-  const sources = new Map<string, Kin>()
-  let names = listUnknown(skills, sources)
-  for (let i = 0; i < generationsMax && names.length > 0; i++) {
-    const found = await findSources(db, names)
-    for (const name of names) sources.set(name, found.get(name) ?? { id: name, forked_from: null })
-    names = listUnknown([...found.values()], sources)
-  }
-  return new Map(skills.map((skill) => [skill.id, climb(skill, sources)]))
+  const sources = await readSources(db, skills)
+  // A source that does not exist is identified by its name.
+  const climbed = (skill: Kin) => Array.from(climb(skill, sources), ({ name, source }) => source?.id ?? name)
+  return new Map(skills.map((skill) => [skill.id, new Set([skill.id, ...climbed(skill)])]))
 }
 
 /** Whether one skill descends from the other, or both from the same. */
 export function isKin(lineage: Lineage, a: string, b: string): boolean {
-  const one = lineage.get(a)
-  const other = lineage.get(b)
-  return one !== undefined && other !== undefined && [...one].some((id) => other.has(id))
+  return [...(lineage.get(a) ?? [])].some((id) => lineage.get(b)?.has(id))
 }
 
-function listUnknown(skills: readonly Kin[], sources: ReadonlyMap<string, Kin>): string[] {
+/** The chain of skills that a skill was forked from, nearest first, limited to those that the caller may see. */
+export async function readForkChain(context: CatalogueContext, skill: SkillRow, caller: Caller) {
+  const { read } = context.database
+  const chain = [...climb(skill, await readSources(read, [skill]))]
+  const sources = chain.flatMap(({ source }) => source ?? [])
+  const seen = new Set(await keepSeen(context, sources, caller))
+  const shown = chain.flatMap(({ source, ...fork }) => (source && seen.has(source) ? [{ ...fork, source }] : []))
+  if (shown.length === 0) return []
+  const rows = await read
+    .selectFrom('versions')
+    .select(['skill_id', 'version', 'digest'])
+    .where((eb) => eb.or(shown.map(({ source, version }) => eb.and({ skill_id: source.id, version }))))
+    .execute()
+  return shown.flatMap(({ source, name, version }) => {
+    const row = rows.find((one) => one.skill_id === source.id && one.version === version)
+    return row ? [{ fullName: name, version, digest: row.digest }] : []
+  })
+}
+
+/** The fork sources of skills, direct and indirect, by the names that the forks store; two queries per generation. */
+async function readSources(db: Kysely<Tables>, skills: readonly Kin[]) {
+  const sources = new Map<string, Source | undefined>()
+  let names = listUnknown(skills, sources)
+  for (let i = 0; i < generationsMax && names.length > 0; i++) {
+    const found = await findSources(db, names)
+    for (const name of names) sources.set(name, found.get(name))
+    names = listUnknown([...found.values()], sources)
+  }
+  return sources
+}
+
+function listUnknown(skills: readonly Kin[], sources: ReadonlyMap<string, unknown>): string[] {
   const names = new Set(skills.map(({ forked_from }) => forked_from))
   return [...names].filter((name): name is string => name !== null && !sources.has(name))
 }
 
 /** Finds skills by their current names or the names they had before a transfer. */
-async function findSources(db: Kysely<Tables>, names: readonly string[]): Promise<Map<string, Kin>> {
+async function findSources(db: Kysely<Tables>, names: readonly string[]): Promise<Map<string, Source>> {
   const moved = await db
     .selectFrom('aliases')
     .innerJoin('skills', 'skills.id', 'aliases.skill_id')
-    .select(['aliases.full_name', 'skills.id', 'skills.forked_from'])
+    .select(sourceColumns.map((column) => `skills.${column}` as const))
+    .select('aliases.full_name as name')
     .where('aliases.full_name', 'in', names)
     .execute()
-  const named = await db
-    .selectFrom('skills')
-    .select(['full_name', 'id', 'forked_from'])
-    .where('full_name', 'in', names)
-    .execute()
-  return new Map([...moved, ...named].map((row) => [row.full_name, row]))
+  const named = await db.selectFrom('skills').select(sourceColumns).where('full_name', 'in', names).execute()
+  return new Map([
+    ...moved.map((row) => [row.name, row] as const),
+    ...named.map((row) => [row.full_name, row] as const),
+  ])
 }
 
-function climb(skill: Kin, sources: ReadonlyMap<string, Kin>): Set<string> {
-  const ids = new Set<string>()
-  let at: Kin | undefined = skill
-  while (at && !ids.has(at.id)) {
-    ids.add(at.id)
-    at = at.forked_from === null ? undefined : sources.get(at.forked_from)
-  }
-  return ids
-}
-
-/** The maximum length of a chain of forks that is shown. */
-const chainMax = 32
-
-interface Ancestor {
-  readonly source: SkillRow
-  readonly fullName: string
-  readonly version: string
-}
-
-/** The chain of skills that a skill was forked from, nearest first, limited to those that the caller may see. */
-export async function readForkChain(context: CatalogueContext, skill: SkillRow, caller: Caller) {
-  const ancestors = await readAncestors(context, skill)
-  const sources = ancestors.map(({ source }) => source)
-  const seen = new Set((await keepSeen(context, sources, caller)).map(({ id }) => id))
-  const shown = ancestors.filter(({ source }) => seen.has(source.id))
-  const digests = await readDigests(context, shown)
-  return shown.flatMap(({ source, fullName, version }) => {
-    const digest = digests.get(toKey(source.id, version))
-    return digest === undefined ? [] : [{ fullName, version, digest }]
-  })
-}
-
-/** One query per step, since each step names the next. Names can move between skills, so the chain could be a cycle. */
-async function readAncestors(context: CatalogueContext, skill: SkillRow): Promise<Ancestor[]> {
-  const ancestors: Ancestor[] = []
+/** The forks' sources, nearest first. Names can move between skills, so the chain could be a cycle. */
+function* climb(skill: Kin & Partial<Source>, sources: ReadonlyMap<string, Source | undefined>) {
   const met = new Set([skill.id])
-  let at = skill
-  while (at.forked_from !== null && ancestors.length < chainMax) {
-    const source = await findSource(context.database.read, at.forked_from)
-    if (!source || met.has(source.id)) break
-    ancestors.push({ source, fullName: at.forked_from, version: at.forked_from_version ?? '' })
+  for (let at = skill; at.forked_from !== null;) {
+    const source = sources.get(at.forked_from)
+    if (source && met.has(source.id)) return
+    yield { name: at.forked_from, version: at.forked_from_version ?? '', source }
+    if (!source) return
     met.add(source.id)
     at = source
   }
-  return ancestors
-}
-
-async function readDigests(context: CatalogueContext, ancestors: readonly Ancestor[]): Promise<Map<string, string>> {
-  if (ancestors.length === 0) return new Map()
-  const rows = await context.database.read
-    .selectFrom('versions')
-    .select(['skill_id', 'version', 'digest'])
-    .where((eb) =>
-      eb.or(
-        ancestors.map(({ source, version }) => eb.and([eb('skill_id', '=', source.id), eb('version', '=', version)])),
-      ),
-    )
-    .execute()
-  return new Map(rows.map(({ skill_id, version, digest }) => [toKey(skill_id, version), digest]))
-}
-
-function toKey(skillId: string, version: string): string {
-  return `${skillId}@${version}`
 }

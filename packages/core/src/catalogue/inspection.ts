@@ -14,29 +14,15 @@ export interface Inspection {
   readonly sketch: Sketch
 }
 
-/** A version that was just inserted, before its skill is refreshed. */
-interface InspectedVersion {
-  readonly skillId: string
-  readonly versionId: string
-  readonly inspection: Inspection
-  /** In milliseconds since 1970. */
-  readonly at: number
-}
-
-/** The part that the public form of a skill shows. */
-interface RecordedInspection {
-  readonly scan: StoredScan
-}
-
 /** Stores an inspection in the transaction that stores the version. */
 export async function recordInspection(
   trx: WriteTransaction,
   copies: CopyIndex,
-  { skillId, versionId, inspection }: InspectedVersion,
-): Promise<RecordedInspection> {
+  { skillId, versionId, inspection }: { skillId: string; versionId: string; inspection: Inspection },
+) {
   const scan = toStoredScan(inspection.scan)
   await putScan(trx, { skillId, versionId, scan })
-  await putAccess(trx, { versionId, access: inspection.access })
+  await insertAccess(trx, { version_id: versionId, access: JSON.stringify(inspection.access) })
   await copies.put(trx, { skillId, versionId, sketch: inspection.sketch })
   return { scan }
 }
@@ -108,11 +94,6 @@ interface ListedVersion {
   readonly yanked: number
 }
 
-/** Stores what a version accesses, in the transaction that stores the version. */
-async function putAccess(trx: WriteTransaction, { versionId, access }: { versionId: string; access: Access }) {
-  await insertAccess(trx, { version_id: versionId, access: JSON.stringify(access) })
-}
-
 const insertAccess = keepInsert('version_access')
 
 /** The public form of what a version accesses. */
@@ -151,7 +132,11 @@ export async function readAccessOfMany(db: Kysely<Tables>, ids: readonly string[
   const rows =
     ids.length <= 2
       ? await selectPair(db, { one: ids[0]!, other: ids.at(-1)! })
-      : await selectMany(db, [...new Set(ids)])
+      : await db
+          .selectFrom('version_access')
+          .selectAll()
+          .where('version_id', 'in', [...new Set(ids)])
+          .execute()
   return new Map(rows.map(({ version_id, access }) => [version_id, JSON.parse(access) as Access]))
 }
 
@@ -166,11 +151,6 @@ export const unread: Access = {
   cut: ['What this version accesses has not been analysed.'],
 }
 
-interface AccessRow {
-  version_id: string
-  access: string
-}
-
 const selectPair = keepCompiled((db, { one, other }: { one: string; other: string }) =>
   db.selectFrom('version_access').selectAll().where('version_id', 'in', [one, other]),
 )
@@ -182,7 +162,3 @@ const selectVersions = keepCompiled((db, { skillId }: { skillId: string }) =>
     .where('skill_id', '=', skillId)
     .orderBy('sort_key', 'desc'),
 )
-
-function selectMany(db: Kysely<Tables>, ids: readonly string[]): Promise<AccessRow[]> {
-  return db.selectFrom('version_access').selectAll().where('version_id', 'in', ids).execute()
-}

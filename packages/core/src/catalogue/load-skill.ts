@@ -1,4 +1,4 @@
-import { composeSkill, type LoadedSkill, type LoadLevel, type SkillParts } from '@skillstead/skill-format/loading'
+import { composeSkill, type LoadedSkill, type SkillParts } from '@skillstead/skill-format/loading'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -11,14 +11,6 @@ import { showName } from './shown-names.ts'
 import { toSkill, type VersionMetadata } from './skill-document.ts'
 import { truncateSkill } from './truncate-skill.ts'
 import { readFiles } from './version-files.ts'
-
-interface LoadInput {
-  readonly name: string
-  readonly level: LoadLevel
-  readonly version?: string
-  readonly maxTokens?: number
-  readonly priority?: readonly string[]
-}
 
 /**
  * GET /skills/<name>/load: the skill at the level that an agent requests. Levels below `full` are read from the
@@ -39,7 +31,7 @@ export async function loadSkill(
   return loaded
 }
 
-async function toBudget(loaded: LoadedSkill, { maxTokens, priority }: LoadInput): Promise<LoadedSkill> {
+async function toBudget(loaded: LoadedSkill, { maxTokens, priority }: Input<'loadSkill'>): Promise<LoadedSkill> {
   return maxTokens === undefined ? loaded : truncateSkill({ loaded, maxTokens, priority })
 }
 

@@ -143,11 +143,8 @@ function judgeFindings(
   const alarming = findAlarming(findings)
   if (alarming.length === 0 || toAction(scanPolicy, { verdict }) === 'warn') return toScanWarnings({ findings })
   const fields = [...new Set(alarming.map(({ path }) => toField(path)))].join(', ')
-  throw new RegistryError(
-    'invalid_skill',
-    `The scan rates this text ${verdict}, which this registry does not accept. Change ${fields}.`,
-    { errors: toScanErrors(alarming) },
-  )
+  const detail = `The scan rates this text ${verdict}, which this registry does not accept. Change ${fields}.`
+  throw new RegistryError('invalid_skill', detail, { errors: toScanErrors(alarming) })
 }
 
 /**

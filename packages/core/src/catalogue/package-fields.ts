@@ -101,7 +101,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
   else if (!isSkillName(name))
     problems.push({
       path: 'name',
-      message: `'${name}' is no skill name: use lower-case letters, digits and single inner hyphens, 64 at most.`,
+      message: `'${name}' is not a valid skill name: use at most 64 lower-case letters, digits and single hyphens between them.`,
     })
   if (description.trim() === '')
     problems.push({ path: 'description', message: 'is given neither in the request nor in the frontmatter.' })

@@ -89,7 +89,7 @@ export async function deletePack(context: CatalogueContext, input: Input<'delete
 async function getLivePack(trx: WriteTransaction, id: string): Promise<PackRow> {
   const pack = await trx.selectFrom('packs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   if (pack.state === 'live') return pack
-  throw new RegistryError('not_found', `There is no pack '${toShownSlug(pack.slug)}', or you may not see it.`)
+  throw new RegistryError('not_found', `The pack '${toShownSlug(pack.slug)}' was deleted.`)
 }
 
 async function getOwnPack(context: CatalogueContext, slug: string, caller: Caller): Promise<PackRow> {
@@ -177,7 +177,7 @@ async function resolveMembers(context: CatalogueContext, inputs: readonly Member
     const member = await findMember(context, wanted, caller)
     if (typeof member === 'string') errors.push({ path: `skills.${i}`, message: member })
     else if (members.some(({ skillId }) => skillId === member.skillId))
-      errors.push({ path: `skills.${i}`, message: `names ${member.fullName} a second time.` })
+      errors.push({ path: `skills.${i}`, message: `lists ${member.fullName} a second time.` })
     else members.push(member)
   }
   if (errors.length > 0) throw invalidFields('invalid_request', errors)
@@ -190,12 +190,12 @@ async function findMember(
   caller: Caller,
 ): Promise<Member | string> {
   const skill = await findReadableSkill(context, wanted.name, caller)
-  if (!skill) return `'${wanted.name}' is no skill that you may see.`
+  if (!skill) return `names '${wanted.name}', a skill that does not exist or that you have no access to.`
   if (wanted.version !== undefined) {
     if (!isVersion(wanted.version))
-      return `has '${wanted.version}' for a version; three numbers are needed, such as 1.4.0.`
+      return `has the invalid version '${wanted.version}'; write three numbers, such as 1.4.0.`
     const version = await getVersion(context, skill, wanted.version).catch(() => undefined)
-    if (!version) return `pins ${skill.full_name}@${wanted.version}, which there is not.`
+    if (!version) return `pins ${skill.full_name}@${wanted.version}, which does not exist.`
   }
   return {
     skillId: skill.id,

@@ -1,22 +1,22 @@
 import { compareVersions, type EventData, type Security, toVersionSortKey, type Warning } from '@skillstead/protocol'
-import { type Inspection, recordInspection, showAccessAmong, type ShownAccess } from './inspection.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { newId } from '../kernel/ids.ts'
 import { recordAudit } from '../log/audit.ts'
 import { putBlobs } from '../storage/blobs.ts'
-import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
-import { joinScans, requireMetadata } from './metadata-scan.ts'
-import { toAction, toScanRefusal, toScanWarnings } from './scan-policy.ts'
 import { keepInsert } from '../storage/compiled-query.ts'
 import type { SkillRow, UserRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { chooseVersion } from './choose-version.ts'
-import { newId } from '../kernel/ids.ts'
+import { type Inspection, recordInspection, showAccessAmong, type ShownAccess } from './inspection.ts'
+import { joinScans, requireMetadata } from './metadata-scan.ts'
 import { type PackageFields, withoutNul } from './package-fields.ts'
 import { refreshSkill, type SkillChange } from './refresh-skill.ts'
-import { applySettings, findTarget, insertSkill, type SkillSettings } from './skill-rows.ts'
-import { requireStorage } from './storage-quota.ts'
+import { toAction, toScanRefusal, toScanWarnings } from './scan-policy.ts'
 import { type ListedVersion, toName } from './skill-document.ts'
 import type { PackedContent } from './skill-package.ts'
+import { applySettings, findTarget, insertSkill, type SkillSettings } from './skill-rows.ts'
+import { requireStorage } from './storage-quota.ts'
 
 /** A checked version to store. */
 export interface Publication {
@@ -160,7 +160,7 @@ export async function storeVersion(
   const { skillId, before, at } = change
   const { inspection } = publication
   const version = await insertVersion(trx, skillId, number, publication, at)
-  const recorded = await recordInspection(trx, context.copies, { skillId, versionId: version.id, inspection, at })
+  const recorded = await recordInspection(trx, context.copies, { skillId, versionId: version.id, inspection })
   // The first version has nothing to be compared with.
   const lower = others.findIndex((other) => compareVersions(other.version, version.version) < 0)
   const versions = others.toSpliced(lower === -1 ? others.length : lower, 0, version)

@@ -19,7 +19,7 @@ export async function getPack(context: CatalogueContext, slug: string, caller: C
     .execute()
   const pack = rows.find((row) => row.slug !== slug && row.state === 'live') ?? rows.find((row) => row.slug === slug)
   if (!pack || !canSeePack(pack, caller))
-    throw new RegistryError('not_found', `There is no pack '${slug}' that you may see.`)
+    throw new RegistryError('not_found', `The pack '${slug}' does not exist, or you have no access to it.`)
   return pack
 }
 

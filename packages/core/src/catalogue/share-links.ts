@@ -64,12 +64,8 @@ export async function deleteShare(context: CatalogueContext, input: Input<'delet
       .executeTakeFirst()
     if (deleted.numDeletedRows === 0n)
       throw new RegistryError('not_found', `${skill.full_name} has no share link with this id.`)
-    await recordAudit(trx, {
-      caller,
-      action: 'skill.unshare',
-      subject: skill.full_name,
-      at: context.clock.now(),
-    })
+    const at = context.clock.now()
+    await recordAudit(trx, { caller, action: 'skill.unshare', subject: skill.full_name, at })
   })
 }
 

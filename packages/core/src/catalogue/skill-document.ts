@@ -188,11 +188,7 @@ export function toVersion(
   { access, widens }: ShownAccess,
 ): SkillVersion {
   return {
-    version: row.version,
-    publishedAt: toTimestamp(row.published_at),
-    digest: row.digest,
-    changelog: row.changelog,
-    yanked: row.yanked === 1,
+    ...toVersionSummary(row),
     size: row.size,
     files: files.map(({ path, size, digest }) => ({ path, size, digest })),
     portable: row.portable === 1,

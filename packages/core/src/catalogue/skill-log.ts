@@ -86,14 +86,12 @@ function toYankEntry(skill: SkillRow, version: ListedVersion): LogDraft {
   }
 }
 
-/** The entry of a skill that is no longer public: deleted, made private, or renamed. */
-function toWithdrawnEntry(skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'owner' | 'owner_id'>): LogDraft {
-  return { type: 'withdrawn', subject: skill.full_name, digest: null, data: identify(skill) }
-}
-
-/** The entry of a takedown. It says nothing about the claim. */
-function toTakedownEntry(skill: Parameters<typeof identify>[0]): LogDraft {
-  return { type: 'takedown', subject: skill.full_name, digest: null, data: identify(skill) }
+/**
+ * The entry of a skill that is no longer public: deleted, made private or renamed (`withdrawn`), or under a takedown,
+ * without the claim.
+ */
+function toRemovalEntry(type: 'withdrawn' | 'takedown', skill: SkillRow): LogDraft {
+  return { type, subject: skill.full_name, digest: null, data: identify(skill) }
 }
 
 function identify(skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'owner' | 'owner_id'>) {
@@ -140,7 +138,7 @@ function toRelayed({ before, skill, holder }: LoggedChange, relay: LogDraft): Lo
   if (!isPublicMatter(skill)) return []
   const moved = before && isPublicMatter(before) && before.full_name !== skill.full_name
   const data = 'holder' in relay.data ? { ...relay.data, holder } : relay.data
-  return [...(moved ? [toWithdrawnEntry(before)] : []), { ...relay, data }]
+  return [...(moved ? [toRemovalEntry('withdrawn', before)] : []), { ...relay, data }]
 }
 
 async function toOwnEntries(trx: WriteTransaction, upstreamLogs: UpstreamLogs, change: LoggedChange) {
@@ -155,9 +153,9 @@ async function toEntries(trx: WriteTransaction, change: LoggedChange): Promise<L
   const was = before !== undefined && isPublicMatter(before)
   const is = isPublicMatter(skill)
   if (!was && !is) return []
-  if (was && !is) return [skill.state === 'taken_down' ? toTakedownEntry(before) : toWithdrawnEntry(before)]
+  if (was && !is) return [toRemovalEntry(skill.state === 'taken_down' ? 'takedown' : 'withdrawn', before)]
   if (was && before.full_name !== skill.full_name) {
-    return [toWithdrawnEntry(before), ...(await toAllEntries(trx, change))]
+    return [toRemovalEntry('withdrawn', before), ...(await toAllEntries(trx, change))]
   }
   if (!was) return toAllEntries(trx, change)
   if (cause.type === 'skill' || cause.type === 'judgement')

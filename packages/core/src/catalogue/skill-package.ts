@@ -128,9 +128,6 @@ function tooLarge(bytesMax: number): string {
 function invalidSkill(errors: readonly FieldError[]): RegistryError {
   const [first] = errors
   const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
-  return new RegistryError(
-    'invalid_skill',
-    first ? `${first.path}: ${first.message}${more}` : 'The package is not valid.',
-    { errors },
-  )
+  const detail = first ? `${first.path}: ${first.message}${more}` : 'The package is not valid.'
+  return new RegistryError('invalid_skill', detail, { errors })
 }

@@ -9,22 +9,6 @@ import { itemColumns, type ItemRow } from './skill-document.ts'
 /** The match of every skill if there is no query. */
 const noMatch = { score: 0, fields: [], terms: [] }
 
-interface SearchInput {
-  q: string
-  page: number
-  limit: number
-  sort?: 'downloads' | 'recent' | 'stars'
-  includeStubs: boolean
-  explain: boolean
-  category?: string
-  license?: string
-  owner?: string
-  verified?: boolean
-  deprecated?: boolean
-  keyword?: string
-  minSecurityScore?: number
-}
-
 /** GET /skills: the envelope of specification 2.2. */
 export function searchSkills(context: CatalogueContext, input: Input<'searchSkills'>, caller: Caller) {
   return searchSkillsAs(context, input, { viewer: caller, reader: caller })
@@ -33,7 +17,7 @@ export function searchSkills(context: CatalogueContext, input: Input<'searchSkil
 /** As {@link searchSkills}: finds what `viewer` may see, with names that resolve for `reader`. */
 export async function searchSkillsAs(
   context: CatalogueContext,
-  input: SearchInput,
+  input: Input<'searchSkills'>,
   { viewer, reader }: { viewer: Caller; reader: Caller },
 ): Promise<SearchResult> {
   const { q, page, limit, sort, explain } = input

@@ -21,26 +21,16 @@ export async function offerTransfer(context: CatalogueContext, input: Input<'tra
   if (newOwner.id === skill.owner_id)
     throw new RegistryError('conflict', `${skill.full_name} already belongs to ${newOwner.username}.`)
   if (!newOwner.claimed)
-    throw new RegistryError(
-      'forbidden',
-      `${newOwner.username} is an unclaimed namespace, so no user could accept the transfer.`,
-    )
+    throw new RegistryError('forbidden', `No user has claimed the namespace ${newOwner.username}. Choose another user.`)
   const at = context.clock.now()
   await context.database.writer.write(async (trx) => {
-    refuseChanged(
-      skill,
-      await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow(),
-    )
+    const now = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
+    refuseChanged(skill, now)
     const offer = { skill_id: skill.id, new_owner_id: newOwner.id, created_at: at }
     await trx.deleteFrom('transfers').where('skill_id', '=', skill.id).execute()
     await trx.insertInto('transfers').values(offer).execute()
-    await recordAudit(trx, {
-      caller,
-      action: 'skill.transfer.offer',
-      subject: skill.full_name,
-      at,
-      data: { newOwner: newOwner.username },
-    })
+    const data = { newOwner: newOwner.username }
+    await recordAudit(trx, { caller, action: 'skill.transfer.offer', subject: skill.full_name, at, data })
   })
   return { fullName: skill.full_name, newOwner: newOwner.username, createdAt: toTimestamp(at) }
 }
@@ -105,12 +95,8 @@ export async function cancelTransfer(context: CatalogueContext, input: Input<'ca
       .returning('skill_id')
       .executeTakeFirst()
     if (!cancelled) throw noOffer(skill.full_name)
-    await recordAudit(trx, {
-      caller,
-      action: 'skill.transfer.cancel',
-      subject: skill.full_name,
-      at: context.clock.now(),
-    })
+    const at = context.clock.now()
+    await recordAudit(trx, { caller, action: 'skill.transfer.cancel', subject: skill.full_name, at })
   })
 }
 
@@ -121,15 +107,11 @@ export async function listTransfers(context: CatalogueContext, caller: Caller) {
     .selectFrom('transfers')
     .innerJoin('skills', 'skills.id', 'transfers.skill_id')
     .innerJoin('users', 'users.id', 'transfers.new_owner_id')
-    .select(['skills.full_name', 'users.username', 'transfers.created_at'])
+    .select(['skills.full_name as fullName', 'users.username as newOwner', 'transfers.created_at as createdAt'])
     .where((eb) => eb.or([eb('transfers.new_owner_id', '=', userId), eb('skills.owner_id', '=', userId)]))
     .orderBy('transfers.created_at')
     .execute()
-  const transfers = rows.map((row) => ({
-    fullName: row.full_name,
-    newOwner: row.username,
-    createdAt: toTimestamp(row.created_at),
-  }))
+  const transfers = rows.map((row) => ({ ...row, createdAt: toTimestamp(row.createdAt) }))
   return { transfers, total: transfers.length }
 }
 
@@ -162,7 +144,7 @@ async function takeOffer(trx: WriteTransaction, skill: SkillRow, userId: string)
 }
 
 function noOffer(name: string): RegistryError {
-  return new RegistryError('not_found', `No transfer of '${name}' waits for you.`)
+  return new RegistryError('not_found', `There is no pending transfer of '${name}' to you or by you.`)
 }
 
 async function refuseTaken(trx: WriteTransaction, fullName: string, skillId: string): Promise<void> {

@@ -8,14 +8,8 @@ export const storageQuotaBytesDefault = 1024 * 1024 * 1024
 
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
-/** An addition as named in the error, such as `this version`. */
-interface Addition {
-  readonly name: string
-  readonly bytes: number
-}
-
 /**
- * Throws `payload_too_large` if an addition would take its owner over the storage quota of the free plan. Counts all
+ * Throws `payload_too_large` if an addition (`name`, as in `this version`) would take its owner over the storage quota of the free plan. Counts all
  * versions of the owner's skills, each with all its files, and those in quarantine. Deleted skills count too: versions
  * are never removed, so publishing and deleting in a loop would fill the disk.
  */
@@ -23,7 +17,7 @@ export async function requireStorage(
   { storageQuotaBytes }: Pick<CatalogueContext, 'storageQuotaBytes'>,
   trx: WriteTransaction,
   owner: Pick<UserRow, 'id' | 'username'>,
-  { name, bytes }: Addition,
+  { name, bytes }: { name: string; bytes: number },
 ): Promise<void> {
   if (storageQuotaBytes === 0) return
   const user = await trx.selectFrom('users').select(['plan', 'claimed']).where('id', '=', owner.id).executeTakeFirst()

@@ -27,13 +27,8 @@ export async function truncateSkill(order: TruncateOrder, threads: Threads = poo
   // If no thread can be started, truncate in this one.
   if (found === 'broken') return truncateHere(order)
   if (found === 'late') {
-    throw new RegistryError(
-      'overloaded',
-      'Truncating the skill to maxTokens takes too long at the moment. Try again shortly.',
-      {
-        retryAfterSeconds: 5,
-      },
-    )
+    const advice = 'The server is too busy to truncate the skill to maxTokens. Try again in 5 seconds.'
+    throw new RegistryError('overloaded', advice, { retryAfterSeconds: 5 })
   }
   return found
 }

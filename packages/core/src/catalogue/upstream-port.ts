@@ -8,27 +8,26 @@ import {
   RegistryError,
 } from '@skillstead/protocol'
 
-/** The skill that a call is about, as it named it. */
+/** The skill that a request reads, and the version if the request names one. */
 export interface WantedSkill {
-  /** Full or short. */
+  /** Full or short name. */
   readonly name: string
-  /** Where the call asks for one by its number. */
   readonly version?: string | undefined
 }
 
-/** How well an answer is known to be true. */
+/** The age of data that comes from an upstream. */
 export interface Freshness {
-  /** Since an upstream last vouched for it. */
+  /** Time since the upstream last confirmed the data. */
   readonly ageSeconds: number
-  /** Whether that was too long ago, or the last try to learn more failed. */
+  /** Whether the data is older than allowed, or the last attempt to update it failed. */
   readonly stale: boolean
 }
 
-/** What a registry asks of those it follows while it answers a call. The mirror attaches one; without it nothing is asked. */
+/** Reads from upstreams while a request is handled. A mirror attaches it; other registries have none. */
 export interface UpstreamPort {
   /**
-   * Updates the local copy of a skill, or the lists if no skill is named. `mode` decides whether the caller waits for
-   * it. Waits at most 2 s; errors of an upstream are not thrown.
+   * Updates the local copy of a skill, or the lists if no skill is named: before the response or after it, as the
+   * operator configured. Waits at most 2 s. Never throws an upstream's error.
    */
   freshen(wanted?: WantedSkill): Promise<void>
   /**
@@ -36,26 +35,26 @@ export interface UpstreamPort {
    * repeating. Throws `upstream_failed`, `upstream_timeout` and `offline` if no upstream could be asked.
    */
   pull(wanted: WantedSkill): Promise<boolean>
-  /** How fresh an answer about a skill is, or about lists where none is named; undefined for what is from here. */
+  /** The freshness of a skill, or of the lists if no skill is named; undefined for data of this registry. */
   freshness(name?: string): Promise<Freshness | undefined>
 }
 
-/** What administrators see of what is followed, and do with it. Each throws `not_found` for an upstream that is not there. */
+/** Lets administrators list and manage upstreams. The methods throw `not_found` for an unknown upstream. */
 export interface UpstreamOperator {
   readonly mode: NonNullable<Overview['network']>
   list(): Promise<MirrorStatus[]>
   get(name: string): Promise<MirrorStatus>
   /** Throws `name_taken`, `invalid_request`. */
   add(input: Parsed<(typeof endpoints)['addMirror']>): Promise<MirrorStatus & { problem: string | null }>
-  /** Throws `conflict` while something waits for it or a sync runs. */
+  /** Throws `conflict` while writes to the upstream are pending or a sync runs. */
   remove(name: string): Promise<void>
-  /** Begins, and waits a moment for what fails at once. Throws `conflict`, `offline`. */
+  /** Starts a sync, and waits briefly to report an immediate failure. Throws `conflict`, `offline`. */
   sync(name: string, options: Pick<SyncInput, 'accept' | 'allowRemovals' | 'full' | 'key'>): Promise<MirrorStatus>
   listWrites(
     name: string,
     wanted: { states: readonly MirrorWrite['state'][]; offset: number; limit: number },
   ): Promise<{ writes: MirrorWrite[]; total: number }>
-  /** Throws `not_found`, `conflict` for what is settled, `invalid_request` for what cannot take another name. */
+  /** Throws `not_found`, `conflict` for a completed write, `invalid_request` for a write that cannot be renamed. */
   settleWrite(
     name: string,
     id: string,
@@ -65,12 +64,12 @@ export interface UpstreamOperator {
 
 type SyncInput = Parsed<(typeof endpoints)['syncMirror']>
 
-/** The place where the mirror of a registry is attached once it follows somebody. */
+/** Holds the parts that a mirror attaches to its registry. */
 export interface Upstreams {
-  /** Undefined as long as nothing is followed. */
+  /** Undefined while the registry has no upstreams. */
   readonly port: UpstreamPort | undefined
   attach(port: UpstreamPort | undefined): void
-  /** Undefined where the registry has no mirror. */
+  /** Undefined if the registry is not a mirror. */
   readonly operator: UpstreamOperator | undefined
   attachOperator(operator: UpstreamOperator | undefined): void
 }
@@ -116,19 +115,13 @@ const reads: Partial<Record<EndpointName, 'skill' | 'list'>> = {
   heartbeat: 'list',
 }
 
-interface ReadInput {
-  readonly name?: string
-  readonly version?: string
-  /** The newer one of two that are compared. */
-  readonly to?: string
-}
-
-/** What a call reads of the skills that may be mirrored; undefined for all other calls. */
+/** The mirrored skill that an operation reads, or none for lists; undefined for operations that never ask upstreams. */
 export function toMirroredRead(name: EndpointName, input: unknown): { readonly wanted?: WantedSkill } | undefined {
   const kind = reads[name]
   if (kind === undefined) return undefined
   if (kind === 'list') return {}
-  const { name: skill = '', version, to } = input as ReadInput
+  // `to` is the newer of the two versions that `diffSkill` compares.
+  const { name: skill = '', version, to } = input as { name?: string; version?: string; to?: string }
   return { wanted: { name: skill, version: version ?? to } }
 }
 
@@ -142,11 +135,10 @@ export async function readThrough<Result>(
   perform: () => Result | Promise<Result>,
 ): Promise<Result> {
   const read = toMirroredRead(name, input)
-  if (!read) return perform()
-  return lookThrough(port, read.wanted, perform)
+  return read ? lookThrough(port, read.wanted, perform) : perform()
 }
 
-/** As {@link readThrough}, for what reads a skill, or a list where none is named, and is none of the calls. */
+/** As {@link readThrough}, for reads that are not operations; without `wanted`, of a list. */
 export async function lookThrough<Result>(
   port: UpstreamPort,
   wanted: WantedSkill | undefined,

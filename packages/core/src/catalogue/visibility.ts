@@ -184,10 +184,11 @@ async function findRole(db: Kysely<Tables>, skill: Visible, caller: Caller): Pro
 
 /** Whether a row of `skills` is in the lists of a caller: see `visibility.ts` for the rule about one skill. */
 export function isListedFor(caller: Caller): RawBuilder<SqlBool> {
-  return sql`(skills.state = 'live' and skills.latest_version <> '' and skills.stub = 0 and ${isListedTo(callerId(caller))})`
+  return sql`(skills.state = 'live' and skills.latest_version <> '' and skills.stub = 0 and ${isOpenToViewer(callerId(caller))})`
 }
 
-function isListedTo(viewer: string | null): RawBuilder<SqlBool> {
+/** Whether a row of `skills` is visible to a viewer, apart from its state. */
+export function isOpenToViewer(viewer: string | null): RawBuilder<SqlBool> {
   if (viewer === null) return sql`skills.visibility = 'public'`
   return sql`(skills.visibility in ('public', 'internal') or skills.owner_id = ${viewer} or exists (
     select 1 from collaborators where collaborators.skill_id = skills.id and collaborators.user_id = ${viewer}))`

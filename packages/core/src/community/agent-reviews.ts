@@ -17,13 +17,6 @@ import { admitAgent, insertAgent, recognizeAgent } from './agents.ts'
 import type { CommunityContext } from './community-context.ts'
 import { creditReview } from './skill-credit.ts'
 
-interface AgentReviewInput {
-  name: string
-  agentKey: string
-  rating: number
-  content: string
-}
-
 /**
  * POST /skills/<name>/agent-reviews: 201, or 200 if the agent changes its review. The first review of an unknown agent
  * registers it, and the response contains its token. Throws `forbidden` for a wrong token, or a missing one if the
@@ -42,7 +35,11 @@ export async function createAgentReview(
     const at = context.clock.now()
     const skill = await getSkillNow(context, trx, found, caller)
     const { agent: known, authenticated } = await recognizeAgent(trx, input.agentKey, { caller, options })
-    if (known?.authenticated && !authenticated) throw needsToken(input.agentKey)
+    if (known?.authenticated && !authenticated) {
+      // After an agent has authenticated once, no one else can act in its name.
+      const advice = `${input.agentKey} has used its token. Send it in X-Agent-Token to review as this agent.`
+      throw new RegistryError('forbidden', advice)
+    }
     const made = known ? undefined : await insertAgent(trx, { ...input, displayName: input.agentKey }, at)
     const agent = known ?? made!.agent
     const before = await findReview(trx, skill, agent)
@@ -50,24 +47,12 @@ export async function createAgentReview(
     const after = await creditReview(trx, review, at, () => putReview(trx, before, review))
     await recordReview(trx, { agent, before, after })
     const { agentKey, rating, content } = input
-    await context.upstreamQueue.queueOpinion(trx, {
-      kind: 'agent-review',
-      skill,
-      caller,
-      payload: { agentKey, rating, content },
-    })
+    const payload = { agentKey, rating, content }
+    await context.upstreamQueue.queueOpinion(trx, { kind: 'agent-review', skill, caller, payload })
     if (!before) await emitReview(trx, context, { skill, agent, review: after })
     const body = { ...toAgentReview(after, agent), ...(made && { agentToken: made.agentToken }), ...warned }
     return { status: before ? 200 : 201, body }
   })
-}
-
-/** After an agent has authenticated once, no one else can act in its name. */
-function needsToken(agentKey: string): RegistryError {
-  return new RegistryError(
-    'forbidden',
-    `${agentKey} has used its token. Send it in X-Agent-Token to review as this agent.`,
-  )
 }
 
 function findReview(trx: WriteTransaction, skill: SkillRow, agent: AgentRow): Promise<AgentReviewRow | undefined> {
@@ -80,7 +65,7 @@ function findReview(trx: WriteTransaction, skill: SkillRow, agent: AgentRow): Pr
 }
 
 function toReview(
-  input: AgentReviewInput,
+  input: Input<'createAgentReview'>,
   by: { skill: SkillRow; agent: AgentRow; authenticated: boolean; at: number },
 ): AgentReviewRow {
   return {

@@ -1,7 +1,7 @@
 import { type Agent, type AgentActivity, RegistryError, type Reply, toTimestamp } from '@skillstead/protocol'
-import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
+import { sql, type SqlBool } from 'kysely'
 import { findAgent, getAgentByKey, isAuthentic } from '../accounts/find-agent.ts'
-import { isAdministrator } from '../catalogue/visibility.ts'
+import { isAdministrator, isOpenToViewer } from '../catalogue/visibility.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import { accountId, type Caller, callerId } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
@@ -10,7 +10,7 @@ import type { Input } from '../kernel/operation-input.ts'
 import { createToken, isTokenOf } from '../kernel/tokens.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
-import type { AgentActionType, AgentRow, Tables } from '../storage/tables.ts'
+import type { AgentActionType, AgentRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { linkAgent, recordAction, recordActions } from './agent-actions.ts'
 import type { CommunityContext } from './community-context.ts'
@@ -67,12 +67,6 @@ function toPlatformId(agentKey: string): string {
   return agentKey.slice(0, agentKey.indexOf(':'))
 }
 
-interface RegisterInput {
-  agentKey: string
-  displayName: string
-  platformId: string
-}
-
 /**
  * POST /agents: 201 with the token for a new key, 200 without it for a known one. Changing a known agent's name
  * requires its token. Throws `invalid_request` if key and platform disagree, `forbidden`, `rate_limited`.
@@ -101,17 +95,15 @@ export async function registerAgent(
   })
 }
 
-function refuseOtherPlatform({ agentKey, platformId }: RegisterInput): void {
+function refuseOtherPlatform({ agentKey, platformId }: Input<'registerAgent'>): void {
   const platform = toPlatformId(agentKey)
   if (platform === platformId) return
   throw invalidField('platformId', `must be '${platform}', the first part of the agentKey.`)
 }
 
 function needsToken(agentKey: string): RegistryError {
-  return new RegistryError(
-    'forbidden',
-    `${agentKey} is registered under another displayName. Send its token in X-Agent-Token to change it.`,
-  )
+  const advice = 'Send its token in X-Agent-Token to change the name.'
+  return new RegistryError('forbidden', `${agentKey} is registered under another displayName. ${advice}`)
 }
 
 /**
@@ -170,7 +162,8 @@ export async function getAgent(
     .select(['type', 'at', 'detail', 'full_name'])
     .where('agent_id', '=', agent.id)
     .$if(!isOwn, (select) => select.where('type', 'not in', privateActions))
-    .where((eb) => eb.or([eb('skill_id', 'is', null), isListedFor(eb, callerId(caller))]))
+    // Filtered in the database: any number of rows might be skipped before enough visible ones are found.
+    .where(sql<SqlBool>`(skill_id is null or (skills.state = 'live' and ${isOpenToViewer(callerId(caller))}))`)
     .orderBy('agent_activity.id', 'desc')
     .limit(activityMax)
     .execute()
@@ -190,21 +183,6 @@ function isAgent(agent: AgentRow, { agentToken }: CallOptions): boolean {
 
 function isUserOf(agent: AgentRow, caller: Caller): boolean {
   return agent.user_id !== null && agent.user_id === callerId(caller)
-}
-
-/** Filtered in the database: any number of rows might be skipped before enough visible ones are found. */
-function isListedFor(eb: ExpressionBuilder<Tables, 'skills'>, viewer: string | null): Expression<SqlBool> {
-  const isLive = eb('skills.state', '=', 'live')
-  if (viewer === null) return eb.and([isLive, eb('skills.visibility', '=', 'public')])
-  const isCollaborator = eb.exists(
-    eb
-      .selectFrom('collaborators')
-      .select('collaborators.user_id')
-      .whereRef('collaborators.skill_id', '=', 'skills.id')
-      .where('collaborators.user_id', '=', viewer),
-  )
-  const isOpen = eb('skills.visibility', 'in', ['public', 'internal'])
-  return eb.and([isLive, eb.or([isOpen, eb('skills.owner_id', '=', viewer), isCollaborator])])
 }
 
 /** The public form of an agent: without its token and its user. */

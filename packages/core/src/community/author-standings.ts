@@ -95,16 +95,15 @@ export interface Standing extends Author {
   readonly verified: readonly VerifiedMethod[]
 }
 
-/** A change of an author's facts. */
-interface Change extends Author {
-  readonly facts: Facts
-}
-
 /**
  * Adds differences to the facts of authors, one difference per author, and updates their scores and badges. Zero
  * differences cost nothing; the others one query to read and one to write, for any number of authors.
  */
-export async function addToStandings(trx: WriteTransaction, all: readonly Change[], at: number): Promise<void> {
+export async function addToStandings(
+  trx: WriteTransaction,
+  all: readonly (Author & { readonly facts: Facts })[],
+  at: number,
+): Promise<void> {
   const changes = all.filter(({ facts }) => !areNoFacts(facts))
   if (changes.length === 0) return
   const ids = changes.map(({ user_id }) => user_id)
@@ -117,11 +116,8 @@ export async function addToStandings(trx: WriteTransaction, all: readonly Change
     const before = standings.get(user_id) ?? { user_id, username, facts: noFacts, verified: [] }
     return { before, after: { ...before, facts: addFacts(before.facts, facts) } }
   })
-  await putStandings(
-    trx,
-    pairs.map(({ after }) => after),
-    at,
-  )
+  const standingsAfter = pairs.map(({ after }) => after)
+  await putStandings(trx, standingsAfter, at)
   for (const { before, after } of pairs) {
     await settleBadges(trx, after.user_id, { current: earnedOf(before), earned: earnedOf(after), at })
   }
@@ -129,11 +125,8 @@ export async function addToStandings(trx: WriteTransaction, all: readonly Change
 
 /** Recomputes a user's standing from the stored facts, after a verification was decided or revoked. */
 export async function refreshStanding(trx: WriteTransaction, userId: string, at: number): Promise<void> {
-  const { username } = await trx
-    .selectFrom('users')
-    .select('username')
-    .where('id', '=', userId)
-    .executeTakeFirstOrThrow()
+  const user = trx.selectFrom('users').select('username').where('id', '=', userId)
+  const { username } = await user.executeTakeFirstOrThrow()
   const before = (await findStanding(trx, userId)) ?? { user_id: userId, username, facts: noFacts, verified: [] }
   const verified = (await readVerifiedMethods(trx, [userId])).get(userId) ?? []
   const after = { ...before, verified }

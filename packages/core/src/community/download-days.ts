@@ -16,12 +16,6 @@ import { toStanding } from './author-standings.ts'
 import { settleBadges, toBadges, toScore } from './badges.ts'
 import type { CommunityContext } from './community-context.ts'
 
-/** What one transaction counted, by skill id, and what it left for the next. */
-interface Counted {
-  readonly counts: ReadonlyMap<string, number>
-  readonly left: UseCounts
-}
-
 /**
  * Adds downloads to skills and updates what depends on them: one entry of the change sequence for all of them, and an
  * event for each owner who subscribes. That may be too much for one transaction; the rest is returned.
@@ -31,7 +25,7 @@ export async function countDownloads(
   { dialect, outbox }: { dialect: Dialect; outbox: Pick<Outbox, 'enqueue'> },
   uses: UseCounts,
   at: number,
-): Promise<Counted> {
+) {
   const watched = await findWatched(trx, dialect, sumSkills(uses).keys())
   const { taken, left } = takeUses(uses, watched)
   const counts = sumSkills(taken)

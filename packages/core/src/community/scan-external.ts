@@ -12,12 +12,6 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
 import { type ExternalSource, parseSource } from './external-source.ts'
 
-interface ScanInput {
-  url?: string
-  content?: string
-  format: 'json' | 'sarif'
-}
-
 /** POST /external/scan: scans submitted content or the content at a URL; the latter updates an indexed skill. */
 export async function scanExternal(context: CommunityContext, input: Input<'scanExternal'>) {
   const report = await scan(context, input)
@@ -39,7 +33,7 @@ async function recordScan(trx: WriteTransaction, { url }: ExternalSource, report
   await trx.updateTable('external_skills').set(change).where('url', '=', url).execute()
 }
 
-async function scan(context: CommunityContext, { url, content }: ScanInput): Promise<ScanReport> {
+async function scan(context: CommunityContext, { url, content }: Input<'scanExternal'>): Promise<ScanReport> {
   if (url === undefined && content !== undefined)
     return scanText(context, { path: 'SKILL.md', text: content }, 'content')
   if (url === undefined || content !== undefined) throw refuseInput()

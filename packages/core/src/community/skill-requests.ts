@@ -124,10 +124,7 @@ export async function voteForRequest(context: CommunityContext, { id }: Input<'v
   await context.database.writer.write(async (trx) => {
     const { status } = await getRequestRow(trx, id)
     if (status !== 'open' && status !== 'in_progress')
-      throw new RegistryError(
-        'conflict',
-        `This request is ${status}. Users can vote only for open requests and requests in progress.`,
-      )
+      throw new RegistryError('conflict', `This request is ${status}. Vote for one that is open or in progress.`)
     const vote = { request_id: id, user_id: userId, created_at: context.clock.now() }
     if (await addRow(trx, 'request_votes', vote)) await addVotes(trx, id, 1)
   })
@@ -181,10 +178,7 @@ export async function updateRequest(context: CommunityContext, change: Input<'up
   await context.database.writer.write(async (trx) => {
     const request = await trx.selectFrom('requests').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
     if (request.status !== seen.status)
-      throw new RegistryError(
-        'invalid_transition',
-        `This request has become ${request.status} in the meantime. Read it again.`,
-      )
+      throw new RegistryError('invalid_transition', `This request is now ${request.status}. Read it again.`)
     if (skillId !== null) await requirePublicNow(trx, skillId)
     const at = context.clock.now()
     await trx

@@ -89,12 +89,6 @@ function checkRepoUrl({ source, repoUrl }: Install): void {
   )
 }
 
-interface ExternalInstall {
-  skillName: string
-  source: 'github' | 'external'
-  repoUrl?: string | undefined
-}
-
 /** A skill in a GitHub repository, by the name in the install. */
 interface InRepository {
   readonly repoUrl: string
@@ -110,7 +104,7 @@ interface InRepository {
  */
 async function recordExternalInstall(
   context: CommunityContext,
-  { skillName, source, repoUrl }: ExternalInstall,
+  { skillName, source, repoUrl }: Pick<Input<'track'>, 'skillName' | 'source' | 'repoUrl'>,
   options: CallOptions,
 ): Promise<UsedSkill | null> {
   const name = toSlug(skillName.split('/').at(-1)!)

@@ -196,12 +196,6 @@ async function rollUpDay({ database, clock }: Pick<CommunityContext, 'database' 
   return true
 }
 
-interface TrendingInput {
-  period: TrendRow['period']
-  category?: string
-  limit: number
-}
-
 /** A smaller category is read completely and sorted. A larger one is read in the order of the ranking. */
 const smallCategorySkills = 1000
 
@@ -233,7 +227,7 @@ function readBest(ranking: ReturnType<typeof selectRanking>, limit: number) {
     .execute()
 }
 
-function selectRanking(context: CommunityContext, { period, category }: TrendingInput, isSmall: boolean) {
+function selectRanking(context: CommunityContext, { period, category }: Input<'getTrending'>, isSmall: boolean) {
   const db = context.database.read
   // SQLite reads the tables of a cross join in the given order; PostgreSQL chooses the order itself.
   const joined = isSmall ? db.selectFrom('skills').crossJoin('trends') : db.selectFrom('trends').crossJoin('skills')

@@ -13,11 +13,6 @@ import type { UserRow } from '../storage/tables.ts'
 import { countWebhooks } from '../webhooks/read-webhooks.ts'
 import type { CommunityContext } from './community-context.ts'
 
-interface Picture {
-  contentType: string
-  content: string
-}
-
 /** GET /users/me. */
 export async function showMe(context: CommunityContext, caller: Caller): Promise<Me> {
   const { username } = requireAccount(caller)
@@ -152,7 +147,10 @@ async function countOf(context: CommunityContext, user: UserRow, { all }: { all:
   }
 }
 
-function decodePicture({ contentType, content }: Picture): { content_type: string; bytes: Uint8Array } {
+function decodePicture({ contentType, content }: NonNullable<Input<'updateMe'>['avatar']>): {
+  content_type: string
+  bytes: Uint8Array
+} {
   const bytes = Buffer.from(content, 'base64')
   if (bytes.length > limits.avatarBytesMax || !hasMagic(contentType, bytes)) {
     throw invalidField('avatar', `must be a ${contentType} of at most ${limits.avatarBytesMax / 1024} KiB.`)
