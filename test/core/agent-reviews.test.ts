@@ -64,8 +64,8 @@ describeApi('reviews of agents', (open) => {
     return { reviews: row.review_count, authenticated: row.authenticated_review_count, helpful: row.helpful_count }
   }
 
-  describe('are limited to one per agent and skill:', () => {
-    it('the first registers an unknown agent and shows its token once', async () => {
+  describe('the review of a skill by an agent', () => {
+    it('registers an unknown agent the first time, and returns its token once', async () => {
       const input = { name: 'tool', agentKey: 'codex:new', rating: 4.5, content: 'Saves time.' }
       const { agentToken, ...review } = await test.api().createAgentReview(input)
       expect(agentToken).toMatch(/^sat_[\w-]{43}$/)
@@ -98,7 +98,7 @@ describeApi('reviews of agents', (open) => {
       for (const answer of shown) expect(JSON.stringify(answer)).not.toContain('sat_')
     })
 
-    it('the second changes it, with 200, and keeps its id, its date and its votes', async () => {
+    it('is changed by the second request, with 200, and keeps its id, date and votes', async () => {
       const input = toInput('tool', 'codex:again', 2)
       expect(await test.statusOf(undefined, 'createAgentReview', input)).toBe(201)
       const first = (await list('tool')).find(({ agentKey }) => agentKey === 'codex:again')!
@@ -125,7 +125,7 @@ describeApi('reviews of agents', (open) => {
       expect(activity[0]!.detail).toBe('Changed its review to 5 stars for version 1.0.1')
     })
 
-    it('two concurrent first ones create one agent, one token and one review', async () => {
+    it('is created once, with one agent and one token, by two concurrent requests', async () => {
       await publish('torn')
       const answers = await Promise.all(
         [1, 2, 3].map((n) => test.api().createAgentReview(toInput('torn', 'codex:torn', n))),
@@ -136,7 +136,7 @@ describeApi('reviews of agents', (open) => {
       expect(await countersOf('codex:torn')).toEqual({ reviews: 1, authenticated: 0, helpful: 0 })
     })
 
-    it('concurrent first ones of two skills register the agent once', async () => {
+    it('registers the agent once if it reviews two skills concurrently', async () => {
       await publish('left')
       await publish('right')
       const answers = await Promise.all(
@@ -147,8 +147,8 @@ describeApi('reviews of agents', (open) => {
     })
   })
 
-  describe('are authenticated by the token:', () => {
-    it('then only the token can change them', async () => {
+  describe("a review with the agent's token", () => {
+    it('can be changed only with the token', async () => {
       await publish('proven')
       const agentToken = await register('codex:proven')
       const other = await register('codex:other')
@@ -168,7 +168,7 @@ describeApi('reviews of agents', (open) => {
       expect(await countersOf('codex:proven')).toEqual({ reviews: 1, authenticated: 1, helpful: 0 })
     })
 
-    it('an agent that has used it cannot review without it', async () => {
+    it('makes the token required for all later reviews by the agent', async () => {
       await publish('first-proven')
       const agentToken = await register('codex:careful')
       const input = { agentKey: 'codex:careful', displayName: 'Careful', platformId: 'codex' }
@@ -184,7 +184,7 @@ describeApi('reviews of agents', (open) => {
       ).toMatchObject({ authenticated: true })
     })
 
-    it('an unauthenticated one becomes authenticated when it is changed with the token', async () => {
+    it('becomes authenticated if it was created without the token', async () => {
       await publish('claimed')
       const { agentToken, id } = await test.api().createAgentReview(toInput('claimed', 'codex:claimed', 1))
       await test.api().createAgentReview(toInput('claimed', 'codex:claimed', 2))
@@ -195,7 +195,7 @@ describeApi('reviews of agents', (open) => {
       expect((await test.api().getAgent({ agentKey: 'codex:claimed' })).trustScore).toBeGreaterThan(15)
     })
 
-    it('a wrong one refuses a first review and registers no agent', async () => {
+    it('is rejected if the token is wrong, and registers no agent', async () => {
       const other = await register('codex:lender')
       for (const agentToken of [forged, other, 'x']) {
         const call = test.apiWith({ agentToken }).createAgentReview(toInput('tool', 'codex:nobody'))
@@ -206,9 +206,9 @@ describeApi('reviews of agents', (open) => {
     })
   })
 
-  describe('refuse', () => {
+  describe('an invalid review', () => {
     it.each([0, 0.5, 5.5, 6, -1, 0.999, 5.001, 1e300, Number.NaN, Number.POSITIVE_INFINITY, '4', null, [4]])(
-      'a rating of %j, without any effect',
+      'with the rating %j is rejected without any effect',
       async (rating) => {
         const input = { ...toInput('tool', 'codex:odd'), rating: rating as number }
         expect(new Set(await fieldsOf(test.api().createAgentReview(input)))).toEqual(new Set(['rating']))
@@ -233,7 +233,7 @@ describeApi('reviews of agents', (open) => {
       expect(await codeOf(test.api().getAgent({ agentKey: 'codex:odd' }))).toBe('not_found')
     })
 
-    it('no rating from one to five and no content of up to four thousand characters', async () => {
+    it('does not include ratings from one to five, nor content of up to four thousand characters', async () => {
       await publish('rated')
       for (const rating of [1, 1.1, 1.5, 2.75, Math.PI, 4.3, 4.999_999, 5]) {
         const review = await test.api().createAgentReview({ ...toInput('rated', 'codex:fair', rating), content: 'x' })
@@ -271,7 +271,7 @@ describeApi('reviews of agents', (open) => {
     })
   })
 
-  it('of a private skill are for those who may see it', async () => {
+  it('of a private skill are visible to callers who may see the skill', async () => {
     await publish('secret', 'private')
     const { agentToken } = await alice.api.createAgentReview(toInput('alice/secret', 'codex:inside', 5))
     expect(await list('alice/secret', alice)).toHaveLength(1)
@@ -307,7 +307,7 @@ describeApi('reviews of agents', (open) => {
     }
   })
 
-  describe('are listed', () => {
+  describe('the list of reviews by agents', () => {
     /** Twelve reviews, many of them alike: [rating, votes, minute of the last change]. */
     const made = Array.from({ length: 12 }, (_, i) => [4 + ((i * 5) % 4) / 10, (i * 7) % 3, (i * 3) % 4] as const)
     beforeAll(async () => {
@@ -331,7 +331,7 @@ describeApi('reviews of agents', (open) => {
       rating_high: (i: number) => [made[i]![0], made[i]![1], i],
     }
     it.each([undefined, 'recent', 'helpful', 'rating_high'] as const)(
-      'by %s, on pages that never overlap',
+      'is sorted by %s, on pages that never overlap',
       async (sort) => {
         const toKeys = orders[sort ?? 'recent']
         const order = [...made.keys()].toSorted((a, b) => compareLists(toKeys(b), toKeys(a)))
@@ -348,7 +348,7 @@ describeApi('reviews of agents', (open) => {
       },
     )
 
-    it('as an empty list without reviews and past the end', async () => {
+    it('is empty for a skill without reviews, and past the last page', async () => {
       await publish('unheard')
       expect(await test.api().listAgentReviews({ name: 'unheard' })).toEqual({
         reviews: [],
@@ -368,8 +368,8 @@ describeApi('reviews of agents', (open) => {
     })
   })
 
-  describe('are marked as helpful', () => {
-    it('once per agent, registered or not', async () => {
+  describe('a helpful vote for a review', () => {
+    it('counts once per agent, registered or not', async () => {
       const id = await makeReview('helpful', 'codex:author')
       const mark = (agentKey: string) => test.api().markAgentReviewHelpful({ name: 'helpful', id, agentKey })
       await register('codex:reader')
@@ -382,7 +382,7 @@ describeApi('reviews of agents', (open) => {
       expect(await codeOf(test.api().getAgent({ agentKey: 'codex:passer-by' }))).toBe('not_found')
     })
 
-    it('never by their own agent', async () => {
+    it('is rejected from the agent that wrote the review', async () => {
       const agentToken = await register('codex:vain')
       const id = await makeReview('vanity', 'codex:vain', agentToken)
       for (const token of [undefined, agentToken]) {
@@ -394,7 +394,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('vanity'))[0]!.helpfulCount).toBe(0)
     })
 
-    it('not with a wrong token', async () => {
+    it('is rejected with a wrong token', async () => {
       const id = await makeReview('guarded', 'codex:guarded')
       const other = await register('codex:lending')
       await register('codex:borrowing')
@@ -406,7 +406,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('guarded'))[0]!.helpfulCount).toBe(0)
     })
 
-    it('only if they are of that skill', async () => {
+    it('requires a review of the skill in the URL', async () => {
       const id = await makeReview('mine', 'codex:mine')
       const agentKey = 'codex:lost'
       for (const [name, wrong] of [
@@ -422,7 +422,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('mine'))[0]!.helpfulCount).toBe(0)
     })
 
-    it('and raise the trust of their agent once for each other user whose agents prove it', async () => {
+    it("raises the reviewer's trust once for each other user whose agent authenticates", async () => {
       const author = await registerFor(alice, 'codex:trusted')
       const id = await makeReview('trusted', 'codex:trusted', author)
       const before = await test.api().getAgent({ agentKey: 'codex:trusted' })
@@ -449,7 +449,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('trusted'))[0]!.helpfulCount).toBe(7)
     })
 
-    it('and an earlier vote in an agent’s name does not prevent its own vote from counting', async () => {
+    it('counts even if someone else voted in the name of the agent before', async () => {
       const id = await makeReview('usurped', 'codex:usurped', await register('codex:usurped'))
       const agentKey = 'codex:usurped-voter'
       const agentToken = await registerFor(bob, agentKey)
@@ -465,7 +465,7 @@ describeApi('reviews of agents', (open) => {
       expect(await countersOf('codex:usurped')).toMatchObject({ helpful: 1 })
     })
 
-    it('and votes of its own user stop counting once the agent is linked to that user', async () => {
+    it('stops counting if the reviewer is later linked to the user who voted', async () => {
       const agentToken = await register('codex:undercover')
       const id = await makeReview('undercover', 'codex:undercover', agentToken)
       for (const [user, agentKey] of [
@@ -481,7 +481,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('undercover'))[0]!.helpfulCount).toBe(2)
     })
 
-    it('at most ten times per hour, review and address', async () => {
+    it('is limited to ten per hour, review and address', async () => {
       const one = await makeReview('flooded', 'codex:flooded-one')
       const two = await makeReview('flooded', 'codex:flooded-two')
       const here = localApi(test.registry, guest, { address: '203.0.113.7' })
@@ -494,8 +494,8 @@ describeApi('reviews of agents', (open) => {
     })
   })
 
-  describe('count for the standing of the owner', () => {
-    it('only if they are authenticated and of a linked agent, by the difference', async () => {
+  describe("the effect of agents' reviews on the owner's reputation", () => {
+    it('requires an authenticated review by a linked agent, and is the difference to its earlier review', async () => {
       const name = 'alice/weighed'
       await publish('weighed')
       const { agentToken } = await test.api().createAgentReview(toInput(name, 'codex:weigher', 5))
@@ -519,7 +519,7 @@ describeApi('reviews of agents', (open) => {
       expect(await creditOf(name)).toEqual([2, 5])
     })
 
-    it("never if they are of the owner's own agents, even if linked later", async () => {
+    it("does not exist for reviews by the owner's own agents, even if they are linked later", async () => {
       const name = 'alice/praised'
       await publish('praised')
       const agentToken = await registerFor(alice, 'codex:fan')

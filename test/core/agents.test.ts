@@ -56,8 +56,8 @@ describeApi('agents', (open, { transport }) => {
     return publishedCount
   }
 
-  describe('register themselves', () => {
-    it('with 201 and a token the first time, with 200 and none afterwards', async () => {
+  describe('the registration of an agent', () => {
+    it('returns 201 with a token the first time, and 200 without a token afterwards', async () => {
       const input = toInput('claude-code:first', 'First')
       const made = await test.api().registerAgent(input)
       expect(made).toEqual({
@@ -84,7 +84,7 @@ describeApi('agents', (open, { transport }) => {
       expect(JSON.stringify(shown.slice(0, 3))).not.toContain('sat_')
     })
 
-    it('under keys of their platform', async () => {
+    it('requires a key that begins with the platform', async () => {
       const input = { agentKey: 'codex:one', displayName: 'One', platformId: 'claude-code' }
       const refusal = await refusalOf(test.api().registerAgent(input))
       expect(refusal.code).toBe('invalid_request')
@@ -131,7 +131,7 @@ describeApi('agents', (open, { transport }) => {
       expect(await codeOf(test.api().getAgent({ agentKey: `${platformId}:own-1` }))).toBe('not_found')
     })
 
-    it('under keys with every allowed character', async () => {
+    it('accepts a key with every allowed character', async () => {
       const agentKey = `${'p.l_a-t0'.padEnd(128, 'z')}:${'I.n_S-t9'.padEnd(128, 'Z')}`
       expect(await test.statusOf(undefined, 'registerAgent', toInput(agentKey, 'x'.repeat(200)))).toBe(201)
       expect(await test.api().getAgent({ agentKey })).toMatchObject({ agentKey })
@@ -139,7 +139,7 @@ describeApi('agents', (open, { transport }) => {
       expect(await fieldsOf(test.api().registerAgent(toInput('a:b', 'x'.repeat(201))))).toEqual(['displayName'])
     })
 
-    it('once, even concurrently', async () => {
+    it('creates one agent for concurrent requests', async () => {
       const answers = await Promise.all(
         ['One', 'One', 'One'].map((name) => test.api().registerAgent(toInput('claude-code:torn', name))),
       )
@@ -149,7 +149,7 @@ describeApi('agents', (open, { transport }) => {
       expect(renamed.displayName).toBe('Mine')
     })
 
-    it('a limited number per hour and address, while known agents are not limited', async () => {
+    it('is limited per hour and address, except for known agents', async () => {
       const at = (address: string) => localApi(test.registry, guest, { address })
       for (let i = 0; i < 200; i++) await at('203.0.113.1').registerAgent(toInput(`flood:${i}`))
       expect(await codeOf(at('203.0.113.1').registerAgent(toInput('flood:200')))).toBe('rate_limited')
@@ -177,7 +177,7 @@ describeApi('agents', (open, { transport }) => {
     })
   })
 
-  describe('are changed only with their token:', () => {
+  describe('a change of an agent', () => {
     const agentKey = 'claude-code:named'
     let token: string
     beforeAll(async () => {
@@ -200,14 +200,14 @@ describeApi('agents', (open, { transport }) => {
       expect(await readRow(agentKey)).toEqual(before)
     })
 
-    it('a wrong token is refused even where none is required', async () => {
+    it('is rejected with a wrong token, even if none is required', async () => {
       const wrong = test.apiWith({ agentToken: forged })
       expect(await codeOf(wrong.registerAgent(toInput(agentKey, 'Before')))).toBe('forbidden')
       expect(await codeOf(wrong.registerAgent(toInput('claude-code:unknown')))).toBe('forbidden')
       expect(await codeOf(test.api().getAgent({ agentKey: 'claude-code:unknown' }))).toBe('not_found')
     })
 
-    it('their own token changes the name and updates when they were last seen', async () => {
+    it("stores the name and the last-seen time if the agent's token is sent", async () => {
       test.clock.advance(1000)
       const after = await test.apiWith({ agentToken: token }).registerAgent(toInput(agentKey, 'After'))
       expect(after).toMatchObject({ displayName: 'After', trustScore: 15 })
@@ -217,10 +217,10 @@ describeApi('agents', (open, { transport }) => {
     })
   })
 
-  describe('get another token from an administrator', () => {
+  describe('a new token for an agent', () => {
     const agentKey = 'claude-code:robbed'
 
-    it('which revokes the old one and changes nothing else', async () => {
+    it('revokes the old token and changes nothing else', async () => {
       const stolen = await register(agentKey)
       await test.apiWith({ agentToken: stolen }, alice).publishSkill({ skillMd: skillMd('before-theft') })
       const { token_hash: old, ...before } = await readRow(agentKey)
@@ -239,7 +239,7 @@ describeApi('agents', (open, { transport }) => {
       expect(JSON.stringify(entries)).not.toContain('sat_')
     })
 
-    it('and from no other user', async () => {
+    it('is issued by administrators only', async () => {
       const before = await readRow(agentKey)
       expect(await codeOf(test.api().resetAgentToken({ agentKey }))).toBe('unauthorized')
       expect(await codeOf(alice.api.resetAgentToken({ agentKey }))).toBe('forbidden')
@@ -248,7 +248,7 @@ describeApi('agents', (open, { transport }) => {
     })
   })
 
-  describe('are ranked', () => {
+  describe('the list of agents', () => {
     const agents = [
       ['rank:a', { trust_score: 80, last_seen_at: 1000, published_count: 1, review_count: 4 }],
       ['rank:b', { trust_score: 80, last_seen_at: 3000, published_count: 7, review_count: 0 }],
@@ -285,7 +285,7 @@ describeApi('agents', (open, { transport }) => {
       expect(past).toEqual({ agents: [], total: 5, page: 4, totalPages: 3 })
     })
 
-    it('in the same order of keys on every database', async () => {
+    it('has the same order of keys on every database', async () => {
       const keys = [
         'order:-1',
         'order:.',
@@ -302,7 +302,7 @@ describeApi('agents', (open, { transport }) => {
       expect(found.map(({ agentKey }) => agentKey)).toEqual(keys)
     })
 
-    it('of all platforms or one, twenty at a time', async () => {
+    it('can be limited to one platform, and has pages of twenty', async () => {
       const { agents: first, total } = await test.api().listAgents()
       expect(first).toHaveLength(20)
       expect(total).toBeGreaterThan(200)
@@ -323,8 +323,8 @@ describeApi('agents', (open, { transport }) => {
     })
   })
 
-  describe('show what they did', () => {
-    it('newest first, at most fifty', async () => {
+  describe('the activity of an agent', () => {
+    it('is listed newest first, at most fifty actions', async () => {
       const agentToken = await register('busy:one')
       for (let i = 0; i < 60; i++) {
         test.clock.advance(1000)
@@ -347,7 +347,7 @@ describeApi('agents', (open, { transport }) => {
       )
     })
 
-    it('of which the newest two hundred are stored per agent, while the counters include all', async () => {
+    it('is stored for the newest two hundred actions, while the counters include all', async () => {
       const { writer, read } = partsOf(test.registry).database
       for (const agentKey of ['kept:other', 'kept:one']) await register(agentKey)
       const doThings = (agentKey: string, from: number, count: number) =>
@@ -378,12 +378,12 @@ describeApi('agents', (open, { transport }) => {
       expect((await test.api().getAgent({ agentKey: 'kept:one' })).installCount).toBe(1201)
     })
 
-    it('and an unknown agent is not found', async () => {
+    it('returns 404 for an unknown agent', async () => {
       for (const agentKey of ['busy:two', 'busy', 'busy:ONE', 'busy:one ', '%'])
         expect(await codeOf(test.api().getAgent({ agentKey }))).toBe('not_found')
     })
 
-    it('on skills that the caller may see, under their current names', async () => {
+    it('includes actions on skills that the caller may see, under their current names', async () => {
       const agentToken = await register('seen:one')
       const agent = test.apiWith({ agentToken }, alice)
       for (const visibility of ['public', 'internal', 'private'] as const)
@@ -416,8 +416,8 @@ describeApi('agents', (open, { transport }) => {
     })
   })
 
-  describe('publish', () => {
-    it('with their token and the key of a user, which links the agent to the user', async () => {
+  describe('a version that an agent publishes', () => {
+    it('is recorded for the agent of the token, which is linked to the user of the key', async () => {
       const agentToken = await register('maker:one')
       expect(await readRow('maker:one')).toMatchObject({ user_id: null, authenticated: 0, trust_score: 0 })
       await test.apiWith({ agentToken }, alice).publishSkill({ skillMd: skillMd('made') })
@@ -429,7 +429,7 @@ describeApi('agents', (open, { transport }) => {
       expect((await readRow('maker:one')).user_id).toBe(userId)
     })
 
-    it('and a request that stores no version is not recorded as their action', async () => {
+    it('is not recorded as an action if the request stored no version', async () => {
       const agentToken = await register('maker:idle')
       const agent = test.apiWith({ agentToken }, alice)
       await alice.api.publishSkill({ skillMd: skillMd('idle') })
@@ -449,13 +449,13 @@ describeApi('agents', (open, { transport }) => {
       ['a version', { skillMd: skillMd('refused') }],
       ['a dry run', { skillMd: skillMd('refused'), dryRun: true }],
       ['metadata', { name: 'idle', category: 'refused' }],
-    ])('and a wrong token refuses %s', async (_, input) => {
+    ])('is rejected with %s', async (_, input) => {
       expect(await codeOf(test.apiWith({ agentToken: forged }, alice).publishSkill(input))).toBe('forbidden')
       expect(await codeOf(test.api().getSkill({ name: 'alice/refused' }))).toBe('not_found')
       expect((await test.api().getSkill({ name: 'alice/idle' })).category).not.toBe('refused')
     })
 
-    it('and a correct token does not replace a key', async () => {
+    it("requires a user's key in addition to the agent's token", async () => {
       const agentToken = await register('maker:guest')
       expect(await codeOf(test.apiWith({ agentToken }).publishSkill({ skillMd: skillMd('keyless') }))).toBe(
         'unauthorized',
@@ -465,7 +465,7 @@ describeApi('agents', (open, { transport }) => {
   })
 })
 
-describe('the trust score', () => {
+describe('the trust score of an agent', () => {
   const counters = fc.record(
     Object.fromEntries(
       trustTable.map(({ counter }) => [counter, fc.nat({ max: counter === 'authenticated' ? 1 : 5000 })]),
@@ -493,7 +493,7 @@ describe('the trust score', () => {
     )
   })
 
-  it('gives much more for authenticated actions', () => {
+  it('rises much more for authenticated actions', () => {
     const anybody = toTrustScore({ ...toCounters(0), review_count: 1000 })
     const proven = toTrustScore({ ...toCounters(0), authenticated: 1, authenticated_review_count: 5, review_count: 5 })
     expect(anybody).toBe(5)

@@ -41,7 +41,7 @@ describeApi('downloads per day', (open) => {
     expect([month.days.length, month.days.at(-1)!.day, month.total]).toEqual([30, '2026-01-04', 7])
   })
 
-  it("include no other skill's, and are hidden for a private skill", async () => {
+  it('include no downloads of other skills, and are hidden for a private skill', async () => {
     expect((await test.api().getDownloads({ name: 'unused' })).total).toBe(0)
     expect(await codeOf(test.api().getDownloads({ name: 'alice/secret' }))).toBe('not_found')
     expect((await alice.api.getDownloads({ name: 'alice/secret' })).total).toBe(0)
@@ -69,7 +69,7 @@ describeApi('downloads per day', (open) => {
     expect((await test.api().getDownloads({ name: 'used', days: 365 })).total).toBe(2)
   })
 
-  it('never miss installs while hours are merged', async () => {
+  it('include all installs while hours are being merged into days', async () => {
     const fresh = await open()
     const { api } = await fresh.makeUser('alice')
     await api.publishSkill({ skillMd: skillMd('busy') })

@@ -61,7 +61,7 @@ describeApi('a heartbeat', (open) => {
       await trx.updateTable('scans').set({ verdict }).where('skill_id', 'in', skills).execute()
     })
 
-  describe('reports for each installed skill', () => {
+  describe('the report about an installed skill', () => {
     const cases: [name: string, version: string, digest: string | undefined, expected: object | undefined][] = [
       ['fine', '1.1.0', undefined, undefined],
       ['fine', '2.0.0', undefined, undefined],
@@ -89,12 +89,12 @@ describeApi('a heartbeat', (open) => {
       expect(updates).toMatchObject(expected ? [{ ...item, ...expected }] : [])
     })
 
-    it('nothing if the digest is the published one', async () => {
+    it('is empty if the digest is that of the published version', async () => {
       const { digest } = await test.api().getVersion({ name: 'drifted', version: '1.1.0' })
       expect((await beat([['drifted', '1.1.0', digest]])).updates).toEqual([])
     })
 
-    it('a message with the advice', async () => {
+    it('contains a message with advice', async () => {
       const { updates } = await beat([
         ['taken', '1.0.0'],
         ['flagged', '1.0.0'],
@@ -118,7 +118,7 @@ describeApi('a heartbeat', (open) => {
       expect(written.filter(([, text]) => text !== '')).toEqual([['alice/left', 'Nobody\nkeeps it.']])
     })
 
-    it('only the worst reason, also if it is listed twice', async () => {
+    it('contains only the most severe reason, also if the skill is listed twice', async () => {
       expect(await reasonOf(['everything', '1.0.0'])).toBe('everything@1.0.0: deprecated')
       expect(await reasonOf(['everything', '1.0.0', otherDigest])).toBe('everything@1.0.0: drifted')
       const twice = [
@@ -135,7 +135,7 @@ describeApi('a heartbeat', (open) => {
       expect(await reasonOf(...twice)).toBe('everything@1.1.0: taken_down')
     })
 
-    it('the time, and when to send the next heartbeat', async () => {
+    it('comes with the current time and the delay until the next heartbeat', async () => {
       expect(await beat([])).toEqual({
         updates: [],
         unknown: [],
@@ -146,7 +146,7 @@ describeApi('a heartbeat', (open) => {
     })
   })
 
-  describe('finds skills', () => {
+  describe('the look-up of skills in a heartbeat', () => {
     beforeAll(async () => {
       for (const name of ['secret', 'inner', 'away', 'shut', 'gone']) await publish(alice, name, '1.1.0')
       await alice.api.publishSkill({ name: 'secret', visibility: 'private' })
@@ -164,7 +164,7 @@ describeApi('a heartbeat', (open) => {
       return { found: updates.map(({ fullName }) => fullName), unknown }
     }
 
-    it('that the caller may see; the others are unknown, each name once', async () => {
+    it('finds skills that the caller may see, and lists each other name once as unknown', async () => {
       const carol = await test.makeUser('carol')
       const nobody = ['alice/gone', 'alice/never', 'nowhere']
       expect(await seen(undefined)).toEqual({
@@ -183,7 +183,7 @@ describeApi('a heartbeat', (open) => {
       expect((await seen(carol)).found).toEqual(['alice/secret', 'alice/inner', 'bob/away'])
     })
 
-    it('by short names: the caller’s own, else the holder', async () => {
+    it('resolves a short name to the caller’s own skill, else to its holder', async () => {
       await publish(alice, 'held', '1.1.0')
       await publish(bob, 'held', '1.1.0')
       await bob.api.publishSkill({ skillMd: skillMd('own'), version: '1.1.0', visibility: 'private' })
@@ -202,7 +202,7 @@ describeApi('a heartbeat', (open) => {
       })
     })
 
-    it('and reports a takedown only to callers who could see the skill', async () => {
+    it('reports a takedown only to callers who could see the skill', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('closed-case'), visibility: 'private' })
       const installed = [['alice/closed-case', '1.0.0']] as const
       await partsOf(test.registry).database.writer.write(async (trx) => {
@@ -213,8 +213,8 @@ describeApi('a heartbeat', (open) => {
     })
   })
 
-  describe('names a replacement', () => {
-    it('the first usable public skill that the owner names', async () => {
+  describe('the replacement for an installed skill', () => {
+    it('is the first safe public skill that the deprecation message names', async () => {
       for (const name of ['next', 'also-left', 'bad', 'private-next', 'follower']) await publish(bob, name, '1.0.0')
       await bob.api.publishSkill({ skillMd: sampleOf('dangerous', 'hostile') })
       await bob.api.publishSkill({ skillMd: sampleOf('caution', 'careless') })
@@ -235,7 +235,7 @@ describeApi('a heartbeat', (open) => {
       expect((await replacementOf('replaced')).replacement).toBe('bob/away')
     })
 
-    it('else the most installed fork by a verified author', async () => {
+    it('is otherwise the most installed fork by a verified author', async () => {
       await publish(alice, 'forked', '1.0.0')
       const makers = await Promise.all(['f-1', 'f-2', 'f-3', 'f-4', 'f-5', 'f-6'].map((name) => test.makeUser(name)))
       for (const maker of makers) await maker.api.forkSkill({ name: 'alice/forked' })
@@ -268,7 +268,7 @@ describeApi('a heartbeat', (open) => {
       expect((await replacementOf('bob/forked')).replacement).toBe('bob/next')
     })
 
-    it('but none for a skill that only needs an update', async () => {
+    it('is missing for a skill that only needs an update', async () => {
       await publish(alice, 'kept-up', '1.0.0')
       await publish(alice, 'kept-up', '1.1.0')
       await alice.api.publishSkill({ name: 'kept-up', deprecated: false, deprecationMessage: 'Or bob/next.' })
@@ -276,7 +276,7 @@ describeApi('a heartbeat', (open) => {
     })
   })
 
-  describe('refuses', () => {
+  describe('an invalid heartbeat', () => {
     const item = { skillName: 'fine', version: '1.0.0' }
     const tooMany = Array.from({ length: limits.heartbeatSkillsMax + 1 }, () => item)
     it.each([
@@ -290,7 +290,7 @@ describeApi('a heartbeat', (open) => {
       expect(await fieldsOf(test.api().heartbeat(input as never))).toEqual([path])
     })
 
-    it('a token of another agent, and stores nothing', async () => {
+    it("with another agent's token is rejected, and stores nothing", async () => {
       const { agentToken: token } = await test
         .api()
         .registerAgent({ agentKey: 'a:victim', displayName: 'V', platformId: 'a' })

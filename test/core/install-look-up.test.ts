@@ -81,7 +81,7 @@ describeDatabases('heartbeats', (open) => {
     bob = await test.makeUser('bob')
   })
 
-  it('resolve names like single look-ups', async () => {
+  it('resolve each name like a look-up of a single skill', async () => {
     const refs = ['open', 'inner', 'closed', 'shared', 'moved', 'hidden', 'gone', 'taken', 'closed-taken', 'never']
     for (const name of refs.slice(0, -1)) await alice.api.publishSkill({ skillMd: skillMd(name) })
     for (const name of ['closed', 'moved']) await bob.api.publishSkill({ skillMd: skillMd(name) })

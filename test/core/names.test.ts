@@ -113,8 +113,8 @@ describeApi('the names in responses', (open) => {
     expect([metadata.name, frontmatter['name'], toolDefinition?.name]).toEqual(['bob/tool', 'tool', 'tool'])
   })
 
-  describe('after the holder', () => {
-    it('was transferred, resolve to it as before', async () => {
+  describe('the short name after its holder', () => {
+    it('was transferred still resolves to the skill', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('moving') })
       await bob.api.publishSkill({ skillMd: skillMd('moving') })
       await alice.api.transferSkill({ name: 'alice/moving', newOwner: 'carol' })
@@ -126,7 +126,7 @@ describeApi('the names in responses', (open) => {
       }
     })
 
-    it('was deleted or made private, do not give the short name to another skill', async () => {
+    it('was deleted or made private is not given to another skill', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('going') })
       await bob.api.publishSkill({ skillMd: skillMd('going') })
       expect(await nameOf('alice/going')).toBe('going')

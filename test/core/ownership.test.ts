@@ -43,7 +43,7 @@ describeApi('ownership', (open, { transport }) => {
       expect((await test.api().getSkill({ name: 'alice/origin' })).forks).toBe(1)
     })
 
-    it('keeps the name by default, and takes no name twice', async () => {
+    it('keeps the name by default, and is rejected if the caller has a skill of that name', async () => {
       await publish('same')
       expect((await bob.api.forkSkill({ name: 'same' })).fullName).toBe('bob/same')
       expect(await codeOf(bob.api.forkSkill({ name: 'same', newName: 'same' }))).toBe('name_taken')
@@ -54,7 +54,7 @@ describeApi('ownership', (open, { transport }) => {
       expect(await codeOf(bob.api.forkSkill({ name: 'alice/same' }))).toBe('name_taken')
     })
 
-    it('is of a version that is not yanked, and not for guests', async () => {
+    it('copies a version that is not yanked, and is not available to guests', async () => {
       await publish('yanked-source')
       await alice.api.publishSkill({ skillMd: skillMd('yanked-source', { body: 'Bad.' }) })
       await alice.api.yankVersion({ name: 'yanked-source', version: '1.0.1' })
@@ -63,7 +63,7 @@ describeApi('ownership', (open, { transport }) => {
       expect(await codeOf(bob.api.forkSkill({ name: 'nowhere' }))).toBe('not_found')
     })
 
-    it('of a document without frontmatter is possible too', async () => {
+    it('can be made of a document without frontmatter', async () => {
       await alice.api.publishSkill({ skillMd: '# Plain\n', name: 'plain', description: 'Plain.' })
       const fork = await bob.api.forkSkill({ name: 'plain', newName: 'plainer' })
       expect(fork).toMatchObject({ name: 'plainer', description: 'Plain.' })

@@ -126,7 +126,7 @@ describeApi('packs', (open) => {
     expect(await fieldsOf(test.api().listPacks({ limit: 101 }))).toEqual(['limit'])
   })
 
-  it('that are private or internal are visible only to their readers', async () => {
+  it('are visible only to permitted callers if they are private or internal', async () => {
     await bob.api.createPack({ name: 'Mine only', description: '', skills: ['one'], visibility: 'private' })
     await bob.api.createPack({ name: 'Ours only', description: '', skills: ['one'], visibility: 'internal' })
     const seen = async (user?: TestUser) =>
@@ -139,7 +139,7 @@ describeApi('packs', (open) => {
     expect(await codeOf(test.api().getPack({ slug: 'ours-only' }))).toBe('not_found')
   })
 
-  it('that are private leave their slug free for others, who cannot detect them', async () => {
+  it('do not reserve their slug while they are private, so that other users cannot detect them', async () => {
     expect(await make(alice, 'private')).toMatchObject({ slug: 'covert' })
     expect(await codeOf(make(alice, 'private'))).toBe('name_taken')
     expect(await codeOf(test.api().getPack({ slug: 'covert' }))).toBe('not_found')
@@ -159,11 +159,11 @@ describeApi('packs', (open) => {
     expect((await bob.api.getPack({ slug: 'later' })).visibility).toBe('internal')
   })
 
-  it('are created by signed-in callers', async () => {
+  it('require a signed-in caller to be created', async () => {
     expect(await codeOf(test.api().createPack({ name: 'Guest', description: '', skills: [] }))).toBe('unauthorized')
   })
 
-  it('follow a skill to its new owner, and lose one that is deleted', async () => {
+  it('keep a transferred skill under its new name, and drop a deleted one', async () => {
     for (const name of ['moving', 'going']) await alice.api.publishSkill({ skillMd: skillMd(name) })
     await bob.api.createPack({ name: 'Followed', description: '', skills: ['moving', 'going'] })
     await alice.api.transferSkill({ name: 'moving', newOwner: 'bob' })
@@ -177,8 +177,8 @@ describeApi('packs', (open) => {
 
   const since = async () => (await test.api().getFeed()).head
 
-  describe('in the feed', () => {
-    it('have one entry per change, with only their public skills', async () => {
+  describe('entries of packs in the feed', () => {
+    it('are written once per change, with only the public skills of the pack', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('unlisted'), visibility: 'private' })
       const head = await since()
       await alice.api.createPack({ name: 'Fed', description: 'D.', skills: ['one', 'alice/unlisted'] })
@@ -203,7 +203,7 @@ describeApi('packs', (open) => {
       expect(JSON.stringify(entries)).not.toContain('unlisted')
     })
 
-    it('appear when they become public and are withdrawn when they become private', async () => {
+    it('begin when a pack becomes public, and end with a withdrawal when it becomes private', async () => {
       const head = await since()
       await alice.api.createPack({ name: 'Turning', description: '', skills: [], visibility: 'private' })
       await alice.api.updatePack({ slug: 'turning', name: 'Turning still' })

@@ -54,7 +54,7 @@ describeApi('provenance', (open, { transport }) => {
       expect(await verify(record)).toMatchObject({ ok: true, problems: [], entry: { subject: 'alice/tea@1.0.0' } })
     })
 
-    it('is of the latest by default, or of another, yanked or not', async () => {
+    it('describes the latest version by default, or the requested one, even if it is yanked', async () => {
       await publish(alice, 'many')
       test.clock.advance(1000)
       await publish(alice, 'many', 'Two.')
@@ -153,7 +153,7 @@ describeApi('provenance', (open, { transport }) => {
       },
     )
 
-    it('is in the log once it is public, also for the second time', async () => {
+    it('has a log entry once it is public, also if it becomes public a second time', async () => {
       await publish(alice, 'late', 'One.', { visibility: 'private' })
       await publish(alice, 'late', 'Two.')
       await alice.api.publishSkill({ name: 'late', visibility: 'public' })

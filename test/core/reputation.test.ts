@@ -87,7 +87,7 @@ describeApi('reputation', (open) => {
     expect(await reputationOf(author)).toMatchObject({ score: 0, badges: [] })
   })
 
-  it('keeps a badge and its date while it is earned, with a new date when earned again', async () => {
+  it('keeps a badge with its date while the author meets its condition, and dates a regained badge again', async () => {
     const { author, skill } = await makeAuthor('badger')
     const since = async () => (await reputationOf(author)).badges.find(({ id }) => id === 'published')?.since
     const first = new Date(test.clock.now()).toISOString()
@@ -104,7 +104,7 @@ describeApi('reputation', (open) => {
     expect(await since()).toBe(new Date(test.clock.now()).toISOString())
   })
 
-  describe('is not raised by', () => {
+  describe('reputation of an author is not raised by', () => {
     it('stars and reviews by the author', async () => {
       const { author, skill } = await makeAuthor('vain')
       const before = await reputationOf(author)
@@ -292,12 +292,12 @@ describeApi('the leaderboard', (open) => {
     expect(await test.api().getLeaderboard({ page: 9 })).toEqual({ entries: [], total: 5, page: 9, totalPages: 1 })
   })
 
-  it('lists ten by default, at most a hundred', async () => {
+  it('returns ten authors by default, and at most a hundred', async () => {
     expect(await fieldsOf(test.api().getLeaderboard({ limit: 101 }))).toEqual(['limit'])
     expect(await fieldsOf(test.api().getLeaderboard({ limit: 0 }))).toEqual(['limit'])
   })
 
-  it('ranks a disabled account at its place without moving others down', async () => {
+  it('gives a disabled account its rank without lowering the rank of others', async () => {
     expect(await test.api().getReputation({ username: 'gone' })).toMatchObject({ rank: 2, score: 53 })
     expect(await test.api().getReputation({ username: 'fan-0' })).toMatchObject({ rank: 6, score: 0 })
   })

@@ -100,7 +100,7 @@ describeApi('requests', (open, { transport }) => {
     await (await own.makeUser()).api.createRequest(wanted)
   })
 
-  describe('follow the transition table', () => {
+  describe('the status of a request', () => {
     const apis: Record<Role, () => RegistryApi> = {
       'a guest': () => test.api(),
       'a stranger': () => bob.api,
@@ -108,21 +108,24 @@ describeApi('requests', (open, { transport }) => {
       'an administrator': () => admin.api,
     }
 
-    it.each(moves.filter(({ refused }) => !refused))('from $from to $to by $role', async ({ from, to, role }) => {
-      const id = await ask(from)
-      const before = await test.api().getRequest({ id })
-      const audit = await auditOf(id)
-      test.clock.advance(1000)
-      const after = await apis[role]().updateRequest({ id, status: to })
-      expect(after).toEqual({ ...before, status: to, updatedAt: new Date(test.clock.now()).toISOString() })
-      expect(await test.api().getRequest({ id })).toEqual(after)
-      const entry = { action: `request.${to}`, data: { from } }
-      const told = (await auditOf(id)).slice(0, (await auditOf(id)).length - audit.length)
-      expect(told, 'what others do is in the audit').toMatchObject(role === 'the requester' ? [] : [entry])
-    })
+    it.each(moves.filter(({ refused }) => !refused))(
+      'can change from $from to $to by $role',
+      async ({ from, to, role }) => {
+        const id = await ask(from)
+        const before = await test.api().getRequest({ id })
+        const audit = await auditOf(id)
+        test.clock.advance(1000)
+        const after = await apis[role]().updateRequest({ id, status: to })
+        expect(after).toEqual({ ...before, status: to, updatedAt: new Date(test.clock.now()).toISOString() })
+        expect(await test.api().getRequest({ id })).toEqual(after)
+        const entry = { action: `request.${to}`, data: { from } }
+        const told = (await auditOf(id)).slice(0, (await auditOf(id)).length - audit.length)
+        expect(told, 'what others do is in the audit').toMatchObject(role === 'the requester' ? [] : [entry])
+      },
+    )
 
     it.each(moves.filter(({ refused }) => refused))(
-      'not from $from to $to by $role: $refused',
+      'cannot change from $from to $to by $role: $refused',
       async ({ from, to, role, refused }) => {
         const id = await ask(from)
         const before = await test.api().getRequest({ id })
@@ -135,7 +138,7 @@ describeApi('requests', (open, { transport }) => {
     )
 
     it.each(pairs.filter(([from, to]) => steps[`${from} ${to}`]))(
-      'from %s to %s by an administrator if a guest made the request',
+      'can change from %s to %s by an administrator if a guest created the request',
       async (from, to) => {
         const id = await ask(from, test.api())
         expect((await admin.api.updateRequest({ id, status: to })).status).toBe(to)
@@ -143,7 +146,7 @@ describeApi('requests', (open, { transport }) => {
     )
 
     it.each(pairs.filter(([from, to]) => steps[`${from} ${to}`] !== 'anyone'))(
-      'not from %s to %s by a user if a guest made the request',
+      'cannot change from %s to %s by a user if a guest created the request',
       async (from, to) => {
         const id = await ask(from, test.api())
         const code = steps[`${from} ${to}`] ? 'forbidden' : 'invalid_transition'
@@ -152,7 +155,7 @@ describeApi('requests', (open, { transport }) => {
       },
     )
 
-    it('to one state of two concurrent ones', async () => {
+    it('changes once if two changes are concurrent', async () => {
       for (const [first, second] of [
         ['in_progress', 'in_progress'],
         ['fulfilled', 'closed'],
@@ -169,7 +172,7 @@ describeApi('requests', (open, { transport }) => {
       }
     })
 
-    it('only with a valid state of an existing request', async () => {
+    it('cannot be set to an unknown status, nor for an unknown request', async () => {
       const id = await ask()
       expect(await fieldsOf(alice.api.updateRequest({ id, status: 'done' as Status }))).toEqual(['status'])
       expect(await codeOf(alice.api.updateRequest({ id: 'nothing', status: 'closed' }))).toBe('not_found')
@@ -178,7 +181,7 @@ describeApi('requests', (open, { transport }) => {
     })
   })
 
-  describe('are fulfilled by a skill', () => {
+  describe('the skill that fulfils a request', () => {
     beforeAll(async () => {
       await bob.api.publishSkill({ skillMd: skillMd('faxes') })
       await bob.api.publishSkill({ skillMd: skillMd('secret-faxes'), visibility: 'private' })
@@ -186,7 +189,7 @@ describeApi('requests', (open, { transport }) => {
       await alice.api.publishSkill({ skillMd: skillMd('own-faxes'), visibility: 'private' })
     })
 
-    it('that is public, by its full or short name', async () => {
+    it('is a public skill, given by its full or short name', async () => {
       for (const fulfilledBy of ['bob/faxes', 'faxes']) {
         const id = await ask('in_progress')
         expect(await alice.api.updateRequest({ id, status: 'fulfilled', fulfilledBy })).toMatchObject({
@@ -200,7 +203,7 @@ describeApi('requests', (open, { transport }) => {
     })
 
     it.each(['bob/secret-faxes', 'bob/house-faxes', 'alice/own-faxes', 'bob/nowhere', 'nowhere'])(
-      'but not by %s, which is not public',
+      'cannot be %s, which is not public',
       async (fulfilledBy) => {
         const id = await ask()
         const refusal = await refusalOf(alice.api.updateRequest({ id, status: 'fulfilled', fulfilledBy }))
@@ -210,7 +213,7 @@ describeApi('requests', (open, { transport }) => {
       },
     )
 
-    it('with the same error for a private and an unknown skill', async () => {
+    it('is rejected with the same error if it is private as if it is unknown', async () => {
       const id = await ask()
       const told = async (name: string) =>
         (await refusalOf(alice.api.updateRequest({ id, status: 'fulfilled', fulfilledBy: name }))).message.replace(
@@ -220,13 +223,13 @@ describeApi('requests', (open, { transport }) => {
       expect(await told('bob/secret-faxes')).toBe(await told('bob/nowhere'))
     })
 
-    it.each(['open', 'in_progress', 'closed'] as const)('and no other status accepts a skill: %s', async (status) => {
+    it.each(['open', 'in_progress', 'closed'] as const)('cannot be given with the status %s', async (status) => {
       const id = await ask(status === 'open' ? 'closed' : 'open')
       const input = { id, status, fulfilledBy: 'faxes' }
       expect(await fieldsOf(alice.api.updateRequest(input))).toEqual(['fulfilledBy'])
     })
 
-    it('which is shown by its current name to callers who may see it, also in lists', async () => {
+    it('is shown by its current name to callers who may see it, also in lists', async () => {
       await bob.api.publishSkill({ skillMd: skillMd('moving-faxes') })
       const id = await ask()
       await alice.api.updateRequest({ id, status: 'fulfilled', fulfilledBy: 'moving-faxes' })
@@ -257,8 +260,8 @@ describeApi('requests', (open, { transport }) => {
     })
   })
 
-  describe('collect votes', () => {
-    it('one per user, idempotently', async () => {
+  describe('votes for a request', () => {
+    it('count once per user, and can be sent again', async () => {
       const id = await ask()
       expect(await codeOf(test.api().voteForRequest({ id }))).toBe('unauthorized')
       expect((await bob.api.voteForRequest({ id })).votes).toBe(1)
@@ -277,14 +280,14 @@ describeApi('requests', (open, { transport }) => {
       expect((await bob.api.voteForRequest({ id })).votes).toBe(2)
     })
 
-    it.each(['open', 'in_progress'] as const)('while they are open or in progress: %s', async (status) => {
+    it.each(['open', 'in_progress'] as const)('are accepted while the request is %s', async (status) => {
       const id = await ask(status)
       for (const user of [alice, bob, admin]) await user.api.voteForRequest({ id })
       expect((await test.api().getRequest({ id })).votes).toBe(3)
     })
 
     it.each(['fulfilled', 'closed'] as const)(
-      'but none when they are %s; a vote can always be withdrawn',
+      'are rejected when the request is %s, but can still be withdrawn',
       async (status) => {
         const id = await ask()
         await alice.api.voteForRequest({ id })
@@ -295,7 +298,7 @@ describeApi('requests', (open, { transport }) => {
       },
     )
 
-    it('but none for an unknown request', async () => {
+    it('return 404 for an unknown request', async () => {
       expect(await codeOf(bob.api.voteForRequest({ id: 'nothing' }))).toBe('not_found')
       expect(await codeOf(bob.api.withdrawRequestVote({ id: 'nothing' }))).toBe('not_found')
     })

@@ -61,7 +61,7 @@ describeApi('reviews and issues of users', (open) => {
       ])
     })
 
-    it('of one user at the same moment become one', async () => {
+    it('by one user at the same time become one review', async () => {
       await publish('hasty')
       const made = await Promise.all([1, 3, 5].map((rating) => bob.api.createReview(toReview('hasty', rating))))
       expect(new Set(made.map(({ id }) => id)).size).toBe(1)
@@ -131,7 +131,7 @@ describeApi('reviews and issues of users', (open) => {
   })
 
   describe('issues', () => {
-    it('are opened with 201, any number per user', async () => {
+    it('are created with 201, any number per user', async () => {
       await publish('broken')
       expect(await test.statusOf(bob, 'createIssue', toIssue('broken'))).toBe(201)
       const made = []
@@ -180,7 +180,7 @@ describeApi('reviews and issues of users', (open) => {
     })
   })
 
-  describe('are accepted from signed-in users who may see the skill:', () => {
+  describe('a review or an issue', () => {
     beforeAll(async () => {
       await publish('closed', 'private')
       await publish('shared', 'private')
@@ -226,7 +226,7 @@ describeApi('reviews and issues of users', (open) => {
       ])
     })
 
-    it('and refused ones leave no trace', async () => {
+    it('stores nothing if it is rejected', async () => {
       const { reviews } = await partsOf(test.registry)
         .database.read.selectFrom('reviews')
         .innerJoin('skills', 'skills.id', 'reviews.skill_id')
@@ -238,7 +238,7 @@ describeApi('reviews and issues of users', (open) => {
       expect((await alice.api.listIssues({ name: 'alice/closed' })).total).toBe(2)
     })
 
-    it('but not with a read-only key', async () => {
+    it('is rejected with a read-only key', async () => {
       const { key } = await bob.api.createApiKey({ name: 'reader', scopes: ['read'] })
       const api = test.apiWithKey(key)
       expect(await codeOf(api.createReview(toReview('tool')))).toBe('forbidden')

@@ -81,7 +81,7 @@ describeApi('links that share a private skill', (open, { transport }) => {
     expect(await codeOf(test.apiWith({ shareToken: `${token}x` }).getSkill({ name: 'alice/shared' }))).toBe('not_found')
   })
 
-  it('end when their creator is no longer the owner', async () => {
+  it('stop working when their creator is no longer the owner', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('handed'), visibility: 'private' })
     const hand = () => alice.api.createShare({ name: 'alice/handed' })
     const { token } = await hand()

@@ -106,7 +106,7 @@ describeDatabases('telemetry', (open, dialect) => {
     expect(await test.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 5 })
   })
 
-  it('counts failed installs with the next ones', async () => {
+  it('counts installs whose counting failed together with the next ones', async () => {
     const errors: unknown[] = []
     const test = await open({ onError: (error) => void errors.push(error) })
     const author = await test.makeUser('author')
@@ -124,7 +124,7 @@ describeDatabases('telemetry', (open, dialect) => {
     expect((await test.api().getTrending({})).entries[0]).toMatchObject({ installs: 3 })
   })
 
-  it('commits concurrent installs together', async () => {
+  it('commits concurrent installs in one transaction', async () => {
     const test = await openWithSkills()
     await install(test, 'a', 100)
     const { count } = await partsOf(test.registry)

@@ -59,7 +59,7 @@ describeApi('installs', (open) => {
     expect(await codeOf(bob.api.track({ skillName: 'alice/secret' }))).toBe('not_found')
   })
 
-  it('name a repository if and only if the source is github', async () => {
+  it('must name a repository if the source is github, and only then', async () => {
     const repoUrl = 'https://github.com/acme/skills'
     expect(await fieldsOf(test.api().track({ skillName: 'pdf', source: 'github' }))).toEqual(['repoUrl'])
     expect(await fieldsOf(test.api().track({ skillName: 'pdf', source: 'registry', repoUrl }))).toEqual(['repoUrl'])
@@ -76,7 +76,7 @@ describeApi('installs', (open) => {
     expect(hours.every((row) => Object.keys(row).toSorted().join() === 'hour,installs,skill_id')).toBe(true)
   })
 
-  it('are refused at once when a skill is no longer public', async () => {
+  it('are rejected as soon as the skill is no longer public', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('shy') })
     await test.api().track({ skillName: 'shy' })
     await alice.api.publishSkill({ name: 'shy', visibility: 'private' })
@@ -84,7 +84,7 @@ describeApi('installs', (open) => {
     expect(await installsOf('alice/shy')).toBe(0)
   })
 
-  describe('that trend', () => {
+  describe('trending skills', () => {
     it('are ranked by installs and growth over the previous period', async () => {
       const fresh = await open()
       const author = await fresh.makeUser('author')
@@ -132,7 +132,7 @@ describeApi('installs', (open) => {
       expect(await fieldsOf(test.api().getTrending({ period: 'year' as never }))).toEqual(['period'])
     })
 
-    it('leave out private, withdrawn and yanked skills', async () => {
+    it('do not include private, withdrawn and yanked skills', async () => {
       for (const name of ['gone', 'hushed', 'pulled']) {
         await alice.api.publishSkill({ skillMd: skillMd(name) })
         await test.api().track({ skillName: `alice/${name}` })

@@ -64,10 +64,10 @@ describeApi('what callers may see', (open) => {
     ['diffSkill', (api, name) => api.diffSkill({ name, from: '1.0.0', to: '1.0.0' })],
   ]
 
-  describe('of a private skill', () => {
+  describe('a private skill', () => {
     beforeAll(() => publishPrivate('hidden'))
 
-    it.each([...reads, ...unbuilt])('no one else can detect that it exists: %s', async (_, read) => {
+    it.each([...reads, ...unbuilt])('cannot be detected by other users: %s', async (_, read) => {
       for (const name of ['alice/hidden', 'hidden']) {
         expect(await codeOf(read(test.api(), name))).toBe('not_found')
         expect(await codeOf(read(bob.api, name))).toBe('not_found')
@@ -75,24 +75,24 @@ describeApi('what callers may see', (open) => {
       }
     })
 
-    it.each(deeds)('no one else can act on it or detect it by trying: %s', async (_, act) => {
+    it.each(deeds)('cannot be changed by other users, nor detected by an attempt: %s', async (_, act) => {
       expect(await codeOf(act(bob.api, 'alice/hidden'))).toBe('not_found')
       expect(await codeOf(act(bob.api, 'alice/not-there'))).toBe('not_found')
     })
 
-    it('a stranger who publishes under its name gets the same response as for a free name', async () => {
+    it('has a name for which a publish by another user is answered like for a free name', async () => {
       const tries = ['alice/hidden', 'alice/free'].map((name) =>
         codeOf(bob.api.publishSkill({ skillMd: '# x', name, description: 'x' })),
       )
       expect(await Promise.all(tries)).toEqual(['forbidden', 'forbidden'])
     })
 
-    it.each(reads)('the owner has full access, also by its short name: %s', async (_, read) => {
+    it.each(reads)('can be used by its owner, also by its short name: %s', async (_, read) => {
       expect(await read(alice.api, 'alice/hidden')).toBeDefined()
       expect(await read(alice.api, 'hidden')).toBeDefined()
     })
 
-    it('no list, completion, category, pack or feed shows it, nor any blob of it', async () => {
+    it('is in no list, completion, category, pack or feed, and its blobs are not served', async () => {
       const skill = await publishPrivate('axolotl', 'Axolotl keeping.')
       await alice.api.publishSkill({ skillMd: skillMd('axolotl-public', { description: 'Axolotl feeding.' }) })
       await alice.api.createPack({
