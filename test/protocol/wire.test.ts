@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 const rows = Object.entries(endpoints as Record<string, Endpoint>)
 
 describe('the wire table', () => {
-  it('matches the endpoint table exactly', () => {
+  it('lists exactly the endpoints of the endpoint table', () => {
     const expected = rows.map(([name, { method, path, kind, uploads }]) => [
       name,
       { method, path, isContent: kind === 'content', takesUploads: uploads !== undefined },

@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import type { AllowanceName } from './allowances.ts'
 import type { Scope } from './scopes.ts'
 import type { PlanName } from './plans.ts'
+import { parseWireLine, wire, type EndpointName } from './wire.ts'
 
 type Schema = v.GenericSchema
 
@@ -53,6 +54,21 @@ export interface Endpoint {
 }
 
 export type Endpoints = Record<string, Endpoint>
+
+/** The part of an endpoint that is in the wire table, with its tag. */
+type OnWire = Pick<Endpoint, 'method' | 'path' | 'tag' | 'kind'>
+
+/** Adds the method, the path and the kind of the output from the wire table to the endpoints of one tag. */
+export function toEndpoints<const T extends Record<string, Omit<Endpoint, keyof OnWire>>>(
+  tag: string,
+  details: T & Record<Exclude<keyof T, EndpointName>, never>,
+): { readonly [K in keyof T]: T[K] & OnWire } {
+  const entries = Object.entries<object>(details).map(([name, rest]) => {
+    const { method, path, isContent } = parseWireLine(wire[name as EndpointName])
+    return [name, { method, path, tag, kind: isContent ? 'content' : 'json', ...rest }]
+  })
+  return Object.fromEntries(entries)
+}
 
 /** The input of a caller, before defaults and coercions. */
 export type Input<E extends Endpoint> = v.InferInput<E['input']>

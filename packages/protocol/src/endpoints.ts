@@ -1,4 +1,4 @@
-import type { Api, Endpoints } from './endpoint.ts'
+import type { Api, Endpoint } from './endpoint.ts'
 import { accountEndpoints } from './endpoints/accounts-endpoints.ts'
 import { agentEndpoints } from './endpoints/agents-endpoints.ts'
 import { dmcaEndpoints } from './endpoints/dmca-endpoints.ts'
@@ -14,6 +14,7 @@ import { reviewEndpoints } from './endpoints/reviews-endpoints.ts'
 import { securityEndpoints } from './endpoints/security-endpoints.ts'
 import { skillEndpoints } from './endpoints/skills-endpoints.ts'
 import { syncEndpoints } from './endpoints/sync-endpoints.ts'
+import type { EndpointName } from './wire.ts'
 import { webhookEndpoints } from './endpoints/webhooks-endpoints.ts'
 
 /** All operations under `/api/v1`: the source of the routes, the validation, the OpenAPI document and both clients. */
@@ -34,9 +35,9 @@ export const endpoints = {
   ...syncEndpoints,
   ...operatorEndpoints,
   ...mirrorEndpoints,
-} as const satisfies Endpoints
+} as const satisfies Record<EndpointName, Endpoint>
 
-export type EndpointName = keyof typeof endpoints
+export type { EndpointName }
 
 /** The registry as functions, in-process or over HTTP. */
 export type RegistryApi = Api<typeof endpoints>

@@ -1,5 +1,4 @@
 import type { Endpoint } from './endpoint.ts'
-import type { EndpointName } from './endpoints.ts'
 
 export { RegistryError, errorTable, type ErrorCode, type FieldError, type Problem } from './errors.ts'
 export { JsonLimitError, parseForeignJson } from './parse-json.ts'
@@ -13,8 +12,8 @@ type Method = Endpoint['method']
 export type WireLine = `${Method} /${string}` | `${Method} /${string} ${'content' | 'uploads'}`
 
 /**
- * The part of the endpoint table that a client needs to call it, without the schemas: a tenth of the bytes. A test
- * checks that both tables agree.
+ * All endpoints with their methods and paths. A client needs nothing else to call them: without the schemas the table
+ * has a tenth of the bytes.
  */
 export const wire = {
   searchSkills: 'GET /skills',
@@ -159,7 +158,9 @@ export const wire = {
   syncMirror: 'POST /mirrors/:upstream/sync',
   listMirrorWrites: 'GET /mirrors/:upstream/writes',
   settleMirrorWrite: 'POST /mirrors/:upstream/writes/:id',
-} as const satisfies Record<EndpointName, WireLine>
+} as const satisfies Record<string, WireLine>
+
+export type EndpointName = keyof typeof wire
 
 /** A parsed {@link WireLine}. */
 export interface WireEndpoint {

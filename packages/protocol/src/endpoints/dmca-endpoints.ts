@@ -1,18 +1,15 @@
 import * as v from 'valibot'
-import type { Endpoints } from '../endpoint.ts'
+import { toEndpoints } from '../endpoint.ts'
 import { Id, SkillRef, Term, limit, page, pageFields, text } from '../schemas/fields.ts'
 import { DmcaCase, counterNoticeFields, dmcaStatuses, noticeFields } from '../schemas/dmca.ts'
 
 const id = { id: Term }
 
 /** Takedowns (specification 4.7). */
-export const dmcaEndpoints = {
+export const dmcaEndpoints = toEndpoints('DMCA', {
   submitDmca: {
-    method: 'POST',
-    path: '/dmca',
     auth: 'none',
     status: 201,
-    tag: 'DMCA',
     summary: 'Submit a takedown notice for a skill',
     allowances: ['takedown'],
     input: v.strictObject({
@@ -22,20 +19,14 @@ export const dmcaEndpoints = {
     output: v.object({ ...DmcaCase.entries, caseToken: v.optional(v.string()) }),
   },
   getDmca: {
-    method: 'GET',
-    path: '/dmca/:id',
     auth: 'none',
-    tag: 'DMCA',
     summary: 'Show the state of a takedown case',
     input: v.object(id),
     output: DmcaCase,
   },
   submitCounterNotice: {
-    method: 'POST',
-    path: '/dmca/:id/counter-notice',
     auth: 'none',
     status: 201,
-    tag: 'DMCA',
     summary: 'Submit a counter-notice to a takedown',
     allowances: ['takedown'],
     input: v.strictObject({
@@ -45,21 +36,15 @@ export const dmcaEndpoints = {
     output: DmcaCase,
   },
   listDmca: {
-    method: 'GET',
-    path: '/dmca',
     auth: 'admin',
     scope: 'manage',
-    tag: 'DMCA',
     summary: 'List takedown cases',
     input: v.object({ status: v.optional(v.picklist(dmcaStatuses)), page, limit: limit() }),
     output: v.object({ cases: v.array(DmcaCase), ...pageFields }),
   },
   updateDmca: {
-    method: 'PATCH',
-    path: '/dmca/:id',
     auth: 'admin',
     scope: 'manage',
-    tag: 'DMCA',
     summary: 'Decide a takedown case',
     input: v.strictObject({
       ...id,
@@ -70,4 +55,4 @@ export const dmcaEndpoints = {
     }),
     output: DmcaCase,
   },
-} as const satisfies Endpoints
+})

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Endpoints } from '../endpoint.ts'
+import { toEndpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
 import { ReportedAgent } from '../schemas/agent.ts'
 import { ExternalSkill, Trending, externalRegistries, periods } from '../schemas/external.ts'
@@ -20,89 +20,75 @@ import {
 
 /** External skills, telemetry and trending skills (specification 4.8). */
 export const externalEndpoints = {
-  listExternal: {
-    method: 'GET',
-    path: '/external',
-    auth: 'none',
-    tag: 'External skills',
-    summary: 'List indexed skills of other registries',
-    input: v.object({
-      registry: v.optional(v.picklist([...externalRegistries, 'all']), 'all'),
-      verified: v.optional(Flag),
-      page,
-      limit: limit(),
-    }),
-    output: v.object({ externalSkills: v.array(ExternalSkill), ...pageFields }),
-  },
-  scanExternal: {
-    method: 'POST',
-    path: '/external/scan',
-    auth: 'key',
-    tag: 'External skills',
-    summary: 'Scan a skill by its URL or its content',
-    query: ['format'],
-    bodyBytesMax: 12 * 1024 * 1024,
-    input: v.strictObject({
-      url: v.optional(text(2000)),
-      content: v.optional(v.pipe(v.string(), v.maxLength(10 * 1024 * 1024))),
-      format: v.optional(v.picklist(['json', 'sarif']), 'json'),
-    }),
-    output: v.union([ScanReport, SarifLog]),
-  },
-  addExternal: {
-    method: 'POST',
-    path: '/external',
-    auth: 'admin',
-    scope: 'manage',
-    status: [201, 200],
-    tag: 'External skills',
-    summary: 'Index a skill of another registry by its URL, and scan it',
-    input: v.strictObject({
-      url: text(2000),
-      name: v.optional(prose(128)),
-      description: v.optional(prose(limits.descriptionCharactersMax, 0)),
-      author: v.optional(prose(128)),
-      installs: v.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
-    }),
-    output: ExternalSkill,
-  },
-  deleteExternal: {
-    method: 'DELETE',
-    path: '/external/:id',
-    auth: 'admin',
-    scope: 'manage',
-    status: 204,
-    tag: 'External skills',
-    summary: 'Remove a skill of another registry from the index',
-    input: v.strictObject({ id: Term }),
-    output: NoContent,
-  },
-  track: {
-    method: 'POST',
-    path: '/track',
-    auth: 'none',
-    status: 202,
-    tag: 'Telemetry',
-    summary: 'Record an install anonymously',
-    input: v.strictObject({
-      skillName: SkillRef,
-      source: v.optional(v.picklist(['registry', 'github', 'external']), 'registry'),
-      agents: v.optional(boundedArray(ReportedAgent, limits.trackAgentsMax), []),
-      repoUrl: v.optional(v.pipe(v.string(), v.url(), v.maxLength(500))),
-    }),
-    output: v.object({ accepted: v.literal(true) }),
-  },
-  getTrending: {
-    method: 'GET',
-    path: '/trending',
-    auth: 'none',
-    tag: 'Telemetry',
-    summary: 'Show trending skills, by recent installs',
-    input: v.object({
-      period: v.optional(v.picklist(periods), 'week'),
-      category: v.optional(Term),
-      limit: limit(10),
-    }),
-    output: Trending,
-  },
-} as const satisfies Endpoints
+  ...toEndpoints('External skills', {
+    listExternal: {
+      auth: 'none',
+      summary: 'List indexed skills of other registries',
+      input: v.object({
+        registry: v.optional(v.picklist([...externalRegistries, 'all']), 'all'),
+        verified: v.optional(Flag),
+        page,
+        limit: limit(),
+      }),
+      output: v.object({ externalSkills: v.array(ExternalSkill), ...pageFields }),
+    },
+    scanExternal: {
+      auth: 'key',
+      summary: 'Scan a skill by its URL or its content',
+      query: ['format'],
+      bodyBytesMax: 12 * 1024 * 1024,
+      input: v.strictObject({
+        url: v.optional(text(2000)),
+        content: v.optional(v.pipe(v.string(), v.maxLength(10 * 1024 * 1024))),
+        format: v.optional(v.picklist(['json', 'sarif']), 'json'),
+      }),
+      output: v.union([ScanReport, SarifLog]),
+    },
+    addExternal: {
+      auth: 'admin',
+      scope: 'manage',
+      status: [201, 200],
+      summary: 'Index a skill of another registry by its URL, and scan it',
+      input: v.strictObject({
+        url: text(2000),
+        name: v.optional(prose(128)),
+        description: v.optional(prose(limits.descriptionCharactersMax, 0)),
+        author: v.optional(prose(128)),
+        installs: v.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+      }),
+      output: ExternalSkill,
+    },
+    deleteExternal: {
+      auth: 'admin',
+      scope: 'manage',
+      status: 204,
+      summary: 'Remove a skill of another registry from the index',
+      input: v.strictObject({ id: Term }),
+      output: NoContent,
+    },
+  }),
+  ...toEndpoints('Telemetry', {
+    track: {
+      auth: 'none',
+      status: 202,
+      summary: 'Record an install anonymously',
+      input: v.strictObject({
+        skillName: SkillRef,
+        source: v.optional(v.picklist(['registry', 'github', 'external']), 'registry'),
+        agents: v.optional(boundedArray(ReportedAgent, limits.trackAgentsMax), []),
+        repoUrl: v.optional(v.pipe(v.string(), v.url(), v.maxLength(500))),
+      }),
+      output: v.object({ accepted: v.literal(true) }),
+    },
+    getTrending: {
+      auth: 'none',
+      summary: 'Show trending skills, by recent installs',
+      input: v.object({
+        period: v.optional(v.picklist(periods), 'week'),
+        category: v.optional(Term),
+        limit: limit(10),
+      }),
+      output: Trending,
+    },
+  }),
+}

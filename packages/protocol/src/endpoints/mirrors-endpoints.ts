@@ -1,39 +1,30 @@
 import * as v from 'valibot'
-import type { Endpoints } from '../endpoint.ts'
+import { toEndpoints } from '../endpoint.ts'
 import { Count, NoContent, SkillName, Term, limit, page, pageFields, text } from '../schemas/fields.ts'
 import { MirrorStatus, MirrorWrite, alarmCodes, mirrorOptions, writeStates } from '../schemas/mirror.ts'
 
 const upstream = { upstream: Term }
 
 /** The upstream registries of a node, and the writes that are forwarded to them. */
-export const mirrorEndpoints = {
+export const mirrorEndpoints = toEndpoints('Mirrors', {
   listMirrors: {
-    method: 'GET',
-    path: '/mirrors',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Mirrors',
     summary: 'List the upstream registries, highest priority first',
     input: v.object({}),
     output: v.object({ mirrors: v.array(MirrorStatus), total: Count }),
   },
   getMirror: {
-    method: 'GET',
-    path: '/mirrors/:upstream',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Mirrors',
     summary: 'Show the state of an upstream registry',
     input: v.object(upstream),
     output: MirrorStatus,
   },
   addMirror: {
-    method: 'POST',
-    path: '/mirrors',
     auth: 'admin',
     scope: 'manage',
     status: 201,
-    tag: 'Mirrors',
     summary: 'Add an upstream: a node, another registry of the specification, a discovery index or a git repository',
     input: v.strictObject({ name: SkillName, url: text(2000), ...mirrorOptions }),
     output: v.object({
@@ -46,23 +37,17 @@ export const mirrorEndpoints = {
     }),
   },
   removeMirror: {
-    method: 'DELETE',
-    path: '/mirrors/:upstream',
     auth: 'admin',
     scope: 'manage',
     status: 204,
-    tag: 'Mirrors',
     summary: 'Remove an upstream registry; its imported skills stay',
     input: v.strictObject(upstream),
     output: NoContent,
   },
   syncMirror: {
-    method: 'POST',
-    path: '/mirrors/:upstream/sync',
     auth: 'admin',
     scope: 'manage',
     status: 202,
-    tag: 'Mirrors',
     summary: 'Sync from an upstream registry in the background',
     input: v.strictObject({
       ...upstream,
@@ -81,21 +66,15 @@ export const mirrorEndpoints = {
     output: MirrorStatus,
   },
   listMirrorWrites: {
-    method: 'GET',
-    path: '/mirrors/:upstream/writes',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Mirrors',
     summary: 'List the writes that are forwarded to an upstream, in order',
     input: v.object({ ...upstream, state: v.optional(v.picklist(writeStates)), page, limit: limit() }),
     output: v.object({ writes: v.array(MirrorWrite), ...pageFields }),
   },
   settleMirrorWrite: {
-    method: 'POST',
-    path: '/mirrors/:upstream/writes/:id',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Mirrors',
     summary: 'Retry or drop a forwarded write, or publish it at the upstream under another name',
     input: v.strictObject({
       ...upstream,
@@ -106,4 +85,4 @@ export const mirrorEndpoints = {
     }),
     output: MirrorWrite,
   },
-} as const satisfies Endpoints
+})

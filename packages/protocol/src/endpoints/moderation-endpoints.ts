@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Endpoints } from '../endpoint.ts'
+import { toEndpoints } from '../endpoint.ts'
 import { Id, SkillRef, Term, Timestamp, limit, page, pageFields, text } from '../schemas/fields.ts'
 import {
   CopyReport,
@@ -16,76 +16,55 @@ import {
 const name = { name: SkillRef }
 
 /** Reports of skills and copies, decisions of administrators, and appeals. */
-export const moderationEndpoints = {
+export const moderationEndpoints = toEndpoints('Moderation', {
   reportCopy: {
-    method: 'POST',
-    path: '/skills/:name/report-copy',
     auth: 'key',
     scope: 'manage',
     status: 201,
-    tag: 'Moderation',
     summary: 'Report a skill as a copy of another',
     input: v.strictObject({ ...name, originalSkillId: Term, evidence: text(10_000) }),
     output: CopyReport,
   },
   reportSkill: {
-    method: 'POST',
-    path: '/skills/:name/report',
     auth: 'none',
     scope: 'manage',
     status: 202,
-    tag: 'Moderation',
     summary: 'Report a skill to the administrators',
     allowances: ['report', 'reports'],
     input: v.strictObject({ ...name, reason: text(100), details: v.optional(text(4000, 0), '') }),
     output: v.object({ id: Id, status: v.literal('open'), createdAt: Timestamp }),
   },
   appealModeration: {
-    method: 'POST',
-    path: '/skills/:name/appeal',
     auth: 'key',
     scope: 'manage',
     status: 201,
-    tag: 'Moderation',
     summary: 'Appeal a decision of the administrators to flag or hide your skill',
     input: v.strictObject({ ...name, statement: text(10_000) }),
     output: Report,
   },
   getModeration: {
-    method: 'GET',
-    path: '/skills/:name/moderation',
     auth: 'key',
-    tag: 'Moderation',
     summary: 'Show the moderation state of a skill, for its owner and administrators',
     input: v.object(name),
     output: Moderation,
   },
   moderateSkill: {
-    method: 'PUT',
-    path: '/skills/:name/moderation',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Moderation',
     summary: 'Flag or hide a skill, or restore it',
     input: v.strictObject({ ...name, state: v.picklist(moderationStates), reason: text(4000, 0) }),
     output: Moderation,
   },
   listModerated: {
-    method: 'GET',
-    path: '/moderation',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Moderation',
     summary: 'List the skills that administrators flagged or hid, latest decision first',
     input: v.object({ state: v.optional(v.picklist(['flagged', 'hidden'])), page, limit: limit() }),
     output: v.object({ skills: v.array(ModeratedSkill), ...pageFields }),
   },
   listReports: {
-    method: 'GET',
-    path: '/reports',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Moderation',
     summary: 'List the reports of skills and the appeals of their owners, oldest first',
     input: v.object({
       status: v.optional(v.picklist(reportStatuses)),
@@ -96,11 +75,8 @@ export const moderationEndpoints = {
     output: v.object({ reports: v.array(Report), ...pageFields }),
   },
   decideReport: {
-    method: 'PATCH',
-    path: '/reports/:id',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Moderation',
     summary: 'Decide a report (upheld hides the skill) or an appeal (upheld restores it)',
     input: v.strictObject({
       id: Term,
@@ -110,21 +86,15 @@ export const moderationEndpoints = {
     output: Report,
   },
   listCopyReports: {
-    method: 'GET',
-    path: '/copy-reports',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Moderation',
     summary: 'List the reports of copies, oldest first',
     input: v.object({ status: v.optional(v.picklist(copyReportStatuses)), page, limit: limit() }),
     output: v.object({ copyReports: v.array(NamedCopyReport), ...pageFields }),
   },
   decideCopyReport: {
-    method: 'PATCH',
-    path: '/copy-reports/:id',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Moderation',
     summary: 'Confirm or dismiss a report of a copy',
     input: v.strictObject({
       id: Term,
@@ -133,4 +103,4 @@ export const moderationEndpoints = {
     }),
     output: CopyReport,
   },
-} as const satisfies Endpoints
+})

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Endpoints } from '../endpoint.ts'
+import { toEndpoints } from '../endpoint.ts'
 import { User } from '../schemas/account.ts'
 import { Count, Term, Username, limit, page, pageFields, text } from '../schemas/fields.ts'
 import {
@@ -15,87 +15,63 @@ import {
 } from '../schemas/operator.ts'
 
 /** Operation of a node: its first user, its jobs, its storage, its backups. */
-export const operatorEndpoints = {
+export const operatorEndpoints = toEndpoints('Operation', {
   getSetup: {
-    method: 'GET',
-    path: '/setup',
     auth: 'none',
     open: true,
-    tag: 'Operation',
     summary: 'Show whether the node still needs its first user',
     volatile: true,
     input: v.object({}),
     output: v.object({ needed: v.boolean() }),
   },
   setUp: {
-    method: 'POST',
-    path: '/setup',
     auth: 'none',
     open: true,
     status: 201,
-    tag: 'Operation',
     summary: 'Create the first user, an administrator, with the setup code that the node printed at its start',
     allowances: ['setup', 'setups'],
     input: v.strictObject({ code: text(100), username: Username }),
     output: v.object({ user: User, key: v.string() }),
   },
   getOverview: {
-    method: 'GET',
-    path: '/operator/overview',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Operation',
     summary: 'Show an overview of the node',
     input: v.object({}),
     output: Overview,
   },
   listOutbox: {
-    method: 'GET',
-    path: '/operator/outbox',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Operation',
     summary: 'List pending and failed jobs, newest first, with counts by topic',
     input: v.object({ state: v.optional(v.picklist(outboxStates)), kind: v.optional(Term), page, limit: limit() }),
     output: v.object({ rows: v.array(OutboxRow), counts: v.array(OutboxCounts), ...pageFields }),
   },
   retryOutboxRow: {
-    method: 'POST',
-    path: '/operator/outbox/:id/retry',
     auth: 'admin',
     scope: 'manage',
     status: 202,
-    tag: 'Operation',
     summary: 'Retry pending or failed jobs now',
     input: v.strictObject({ id: Term }),
     output: OutboxRow,
   },
   getStorage: {
-    method: 'GET',
-    path: '/operator/storage',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Operation',
     summary: 'Show the disk space of the registry and its largest skills',
     input: v.object({}),
     output: StorageUse,
   },
   getRateLimits: {
-    method: 'GET',
-    path: '/operator/rate-limits',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Operation',
     summary: 'Show the rate limits per minute and the number of rejected requests',
     input: v.object({}),
     output: RateLimits,
   },
   listBackups: {
-    method: 'GET',
-    path: '/operator/backups',
     auth: 'admin',
     scope: 'manage',
-    tag: 'Operation',
     summary: 'List the backups of the registry, newest first',
     input: v.object({}),
     output: v.object({
@@ -107,14 +83,11 @@ export const operatorEndpoints = {
     }),
   },
   createBackup: {
-    method: 'POST',
-    path: '/operator/backups',
     auth: 'admin',
     scope: 'manage',
     status: 201,
-    tag: 'Operation',
     summary: 'Back up the whole registry while it is running, and verify the copy',
     input: v.strictObject({}),
     output: NewBackup,
   },
-} as const satisfies Endpoints
+})

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Endpoints } from '../endpoint.ts'
+import { toEndpoints } from '../endpoint.ts'
 import { VerificationMethod } from '../schemas/account.ts'
 import { Term, limit, page, pageFields, text } from '../schemas/fields.ts'
 import { ListedVerification, Reputation, Verification, verificationStatuses } from '../schemas/reputation.ts'
@@ -8,72 +8,58 @@ const username = { username: Term }
 
 /** Reputation and the verification of authors (specification 4.6). */
 export const reputationEndpoints = {
-  getReputation: {
-    method: 'GET',
-    path: '/users/:username/reputation',
-    auth: 'none',
-    tag: 'Reputation',
-    summary: "Show an author's reputation",
-    input: v.object(username),
-    output: Reputation,
-  },
-  getLeaderboard: {
-    method: 'GET',
-    path: '/reputation/leaderboard',
-    auth: 'none',
-    tag: 'Reputation',
-    summary: 'List the authors with the highest reputation',
-    input: v.object({ page, limit: limit(10) }),
-    output: v.object({ entries: v.array(Reputation), ...pageFields }),
-  },
-  verifyAuthor: {
-    method: 'POST',
-    path: '/users/:username/verify',
-    auth: 'key',
-    scope: 'manage',
-    status: 202,
-    tag: 'Reputation',
-    summary: 'Request the verification of your own account',
-    allowances: ['verification'],
-    input: v.strictObject({ ...username, method: VerificationMethod, proof: text(1000) }),
-    output: Verification,
-  },
-  listOwnVerifications: {
-    method: 'GET',
-    path: '/users/:username/verifications',
-    auth: 'key',
-    tag: 'Reputation',
-    summary: 'List your own verifications, newest first',
-    input: v.object({ ...username, page, limit: limit() }),
-    output: v.object({ verifications: v.array(ListedVerification), ...pageFields }),
-  },
-  listVerifications: {
-    method: 'GET',
-    path: '/verifications',
-    auth: 'admin',
-    scope: 'manage',
-    tag: 'Administration',
-    summary: 'List verifications, oldest first',
-    input: v.object({
-      status: v.optional(v.picklist(verificationStatuses)),
-      method: v.optional(VerificationMethod),
-      page,
-      limit: limit(),
-    }),
-    output: v.object({ verifications: v.array(ListedVerification), ...pageFields }),
-  },
-  decideVerification: {
-    method: 'PATCH',
-    path: '/verifications/:id',
-    auth: 'admin',
-    scope: 'manage',
-    tag: 'Administration',
-    summary: 'Decide a manual verification, or revoke one',
-    input: v.strictObject({
-      id: Term,
-      status: v.picklist(['verified', 'rejected']),
-      note: v.optional(text(4000, 0), ''),
-    }),
-    output: ListedVerification,
-  },
-} as const satisfies Endpoints
+  ...toEndpoints('Reputation', {
+    getReputation: {
+      auth: 'none',
+      summary: "Show an author's reputation",
+      input: v.object(username),
+      output: Reputation,
+    },
+    getLeaderboard: {
+      auth: 'none',
+      summary: 'List the authors with the highest reputation',
+      input: v.object({ page, limit: limit(10) }),
+      output: v.object({ entries: v.array(Reputation), ...pageFields }),
+    },
+    verifyAuthor: {
+      auth: 'key',
+      scope: 'manage',
+      status: 202,
+      summary: 'Request the verification of your own account',
+      allowances: ['verification'],
+      input: v.strictObject({ ...username, method: VerificationMethod, proof: text(1000) }),
+      output: Verification,
+    },
+    listOwnVerifications: {
+      auth: 'key',
+      summary: 'List your own verifications, newest first',
+      input: v.object({ ...username, page, limit: limit() }),
+      output: v.object({ verifications: v.array(ListedVerification), ...pageFields }),
+    },
+  }),
+  ...toEndpoints('Administration', {
+    listVerifications: {
+      auth: 'admin',
+      scope: 'manage',
+      summary: 'List verifications, oldest first',
+      input: v.object({
+        status: v.optional(v.picklist(verificationStatuses)),
+        method: v.optional(VerificationMethod),
+        page,
+        limit: limit(),
+      }),
+      output: v.object({ verifications: v.array(ListedVerification), ...pageFields }),
+    },
+    decideVerification: {
+      auth: 'admin',
+      scope: 'manage',
+      summary: 'Decide a manual verification, or revoke one',
+      input: v.strictObject({
+        id: Term,
+        status: v.picklist(['verified', 'rejected']),
+        note: v.optional(text(4000, 0), ''),
+      }),
+      output: ListedVerification,
+    },
+  }),
+}

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Endpoints } from '../endpoint.ts'
+import { toEndpoints } from '../endpoint.ts'
 import { AgentKey, AgentReview } from '../schemas/agent.ts'
 import { SkillRef, Term, limit, page, pageFields, prose, wholeNumber } from '../schemas/fields.ts'
 import { Issue, Review, issueTypes } from '../schemas/review.ts'
@@ -8,12 +8,9 @@ import { textWarnings } from '../schemas/skill.ts'
 const name = { name: SkillRef }
 
 /** Reviews and issues of a skill, by agents and users (specification 4.1 and the contract's additions). */
-export const reviewEndpoints = {
+export const reviewEndpoints = toEndpoints('Reviews', {
   listAgentReviews: {
-    method: 'GET',
-    path: '/skills/:name/agent-reviews',
     auth: 'none',
-    tag: 'Reviews',
     summary: "List agents' reviews of a skill",
     input: v.object({
       ...name,
@@ -24,11 +21,8 @@ export const reviewEndpoints = {
     output: v.object({ reviews: v.array(AgentReview), ...pageFields }),
   },
   createAgentReview: {
-    method: 'POST',
-    path: '/skills/:name/agent-reviews',
     auth: 'none',
     status: [201, 200],
-    tag: 'Reviews',
     summary: 'Review a skill as an agent',
     allowances: ['agent'],
     input: v.strictObject({
@@ -40,53 +34,38 @@ export const reviewEndpoints = {
     output: v.object({ ...AgentReview.entries, agentToken: v.optional(v.string()), ...textWarnings }),
   },
   markAgentReviewHelpful: {
-    method: 'POST',
-    path: '/skills/:name/agent-reviews/:id/helpful',
     auth: 'none',
-    tag: 'Reviews',
     summary: "Mark an agent's review as helpful",
     allowances: ['vote'],
     input: v.strictObject({ ...name, id: Term, agentKey: AgentKey }),
     output: AgentReview,
   },
   listReviews: {
-    method: 'GET',
-    path: '/skills/:name/reviews',
     auth: 'none',
-    tag: 'Reviews',
     summary: "List users' reviews of a skill",
     input: v.object({ ...name, page, limit: limit() }),
     output: v.object({ reviews: v.array(Review), ...pageFields }),
   },
   createReview: {
-    method: 'POST',
-    path: '/skills/:name/reviews',
     auth: 'key',
     scope: 'manage',
     status: [201, 200],
-    tag: 'Reviews',
     summary: 'Review a skill, or update your review of it',
     input: v.strictObject({ ...name, rating: wholeNumber(1, 5), title: prose(200), body: prose(10_000, 0) }),
     output: v.object({ ...Review.entries, ...textWarnings }),
   },
   listIssues: {
-    method: 'GET',
-    path: '/skills/:name/issues',
     auth: 'none',
-    tag: 'Reviews',
     summary: 'List the issues of a skill',
     input: v.object({ ...name, page, limit: limit() }),
     output: v.object({ issues: v.array(Issue), ...pageFields }),
   },
   createIssue: {
-    method: 'POST',
-    path: '/skills/:name/issues',
     auth: 'key',
     scope: 'manage',
     status: 201,
-    tag: 'Reviews',
     summary: 'Open an issue on a skill',
     input: v.strictObject({ ...name, type: v.picklist(issueTypes), title: prose(200), body: prose(10_000, 0) }),
     output: Issue,
   },
-} as const satisfies Endpoints
+})

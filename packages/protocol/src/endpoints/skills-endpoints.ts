@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Endpoints } from '../endpoint.ts'
+import { toEndpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
 import { loadLevels } from '../load-levels.ts'
 import {
@@ -95,12 +95,9 @@ export const PublishOutput = v.object({
 })
 
 /** Skills (specification 4.1 and the contract's additions): search, reading, publishing. */
-export const skillEndpoints = {
+export const skillEndpoints = toEndpoints('Skills', {
   searchSkills: {
-    method: 'GET',
-    path: '/skills',
     auth: 'none',
-    tag: 'Skills',
     summary: 'Search skills',
     input: v.object({
       q: v.optional(text(1000, 0), ''),
@@ -120,29 +117,20 @@ export const skillEndpoints = {
     output: SearchResult,
   },
   suggest: {
-    method: 'GET',
-    path: '/suggest',
     auth: 'none',
-    tag: 'Skills',
     summary: 'Suggest completions for a search box, best first',
     input: v.object({ q: text(200, 0), limit: limit(8, 20) }),
     output: v.object({ suggestions: v.array(v.string()), total: Count }),
   },
   listCategories: {
-    method: 'GET',
-    path: '/categories',
     auth: 'none',
-    tag: 'Skills',
     summary: 'List the categories in use with their number of skills',
     input: v.object({}),
     output: v.object({ categories: v.array(v.object({ name: v.string(), count: Count })), total: Count }),
   },
   publishSkill: {
-    method: 'PUT',
-    path: '/skills',
     auth: 'key',
     scope: 'publish',
-    tag: 'Skills',
     // 202: an administrator must release the version first.
     status: [201, 200, 202],
     summary: 'Publish a new skill or version, or update the metadata of a skill',
@@ -152,52 +140,34 @@ export const skillEndpoints = {
     output: PublishOutput,
   },
   getSkill: {
-    method: 'GET',
-    path: '/skills/:name',
     auth: 'none',
-    tag: 'Skills',
     summary: 'Show a skill',
     input: versioned,
     output: SkillDetails,
   },
   deleteSkill: {
-    method: 'DELETE',
-    path: '/skills/:name',
     auth: 'key',
     scope: 'manage',
     status: 204,
-    tag: 'Skills',
     summary: 'Delete a skill; its name stays reserved',
     input: nameInput,
     output: NoContent,
   },
   getSkillMd: {
-    method: 'GET',
-    path: '/skills/:name/skill.md',
     auth: 'none',
-    tag: 'Skills',
     summary: 'Read the SKILL.md of a version; counts as a download',
-    kind: 'content',
     input: versioned,
     output: ContentBody,
   },
   getArchive: {
-    method: 'GET',
-    path: '/skills/:name/archive',
     auth: 'none',
-    tag: 'Skills',
     summary: 'Download a version as a byte-for-byte reproducible zip; counts as a download',
-    kind: 'content',
     input: versioned,
     output: ContentBody,
   },
   getFile: {
-    method: 'GET',
-    path: '/skills/:name/files/**:path',
     auth: 'none',
-    tag: 'Skills',
     summary: 'Read one file of a version',
-    kind: 'content',
     input: v.object({
       ...name,
       path: text(1024),
@@ -206,28 +176,19 @@ export const skillEndpoints = {
     output: ContentBody,
   },
   listVersions: {
-    method: 'GET',
-    path: '/skills/:name/versions',
     auth: 'none',
-    tag: 'Skills',
     summary: 'List the versions of a skill, highest first',
     input: v.object({ ...name, page, limit: limit() }),
     output: v.object({ versions: v.array(SkillVersion), ...pageFields }),
   },
   getVersion: {
-    method: 'GET',
-    path: '/skills/:name/versions/:version',
     auth: 'none',
-    tag: 'Skills',
     summary: 'Show one version of a skill',
     input: v.object({ ...name, version: Term }),
     output: SkillVersion,
   },
   loadSkill: {
-    method: 'GET',
-    path: '/skills/:name/load',
     auth: 'none',
-    tag: 'Skills',
     summary: 'Load as much of a skill as an agent needs (specification 2.4)',
     input: v.object({
       ...name,
@@ -239,51 +200,36 @@ export const skillEndpoints = {
     output: loadedSkill,
   },
   diffSkill: {
-    method: 'GET',
-    path: '/skills/:name/diff',
     auth: 'none',
-    tag: 'Skills',
     summary: 'Compare two versions of a skill',
     input: v.object({ ...name, from: Version, to: Version }),
     output: SkillDiff,
   },
   listForks: {
-    method: 'GET',
-    path: '/skills/:name/forks',
     auth: 'none',
-    tag: 'Skills',
     summary: 'List the forks of a skill, newest first',
     input: v.object({ ...name, page, limit: limit() }),
     output: v.object({ skills: v.array(Skill), ...pageFields }),
   },
   getDownloads: {
-    method: 'GET',
-    path: '/skills/:name/downloads',
     auth: 'none',
-    tag: 'Skills',
     summary: 'Show the downloads of a skill per day (UTC), today last',
     volatile: true,
     input: v.object({ ...name, days: v.optional(wholeNumber(1, 365), 30) }),
     output: Downloads,
   },
   getSimilarity: {
-    method: 'GET',
-    path: '/skills/:name/similarity',
     auth: 'none',
-    tag: 'Skills',
     summary: 'List the skills that are similar to this one',
     input: v.object(name),
     output: Similarity,
   },
   getProvenance: {
-    method: 'GET',
-    path: '/skills/:name/provenance',
     auth: 'none',
-    tag: 'Skills',
     summary: 'Show who published a version and when, with the proof that the log contains it',
     input: versioned,
     output: Provenance,
   },
-} as const satisfies Endpoints
+})
 
 export type PublishSkillInput = v.InferOutput<typeof PublishInput>

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Endpoints } from '../endpoint.ts'
+import { toEndpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
 import { ContentBody, Count, Term, Timestamp, boundedArray, limit, wholeNumber } from '../schemas/fields.ts'
 
@@ -13,12 +13,9 @@ const FeedEntry = v.object({
 })
 
 /** Endpoints for mirrors and cluster nodes (the contract's Sync part). */
-export const syncEndpoints = {
+export const syncEndpoints = toEndpoints('Sync', {
   getFeed: {
-    method: 'GET',
-    path: '/feed',
     auth: 'none',
-    tag: 'Sync',
     summary: 'Read the ordered log of public changes',
     volatile: true,
     input: v.object({
@@ -36,55 +33,35 @@ export const syncEndpoints = {
     }),
   },
   getBlob: {
-    method: 'GET',
-    path: '/blobs/:digest',
     auth: 'none',
-    tag: 'Sync',
     summary: 'Read the bytes of a public file by their digest',
-    kind: 'content',
     input: v.object({ digest: Term }),
     output: ContentBody,
   },
   batchBlobs: {
-    method: 'POST',
-    path: '/blobs/batch',
     auth: 'none',
-    tag: 'Sync',
     summary:
       'Read many blobs: one JSON line each, { digest, size, content (base64) }, { digest, missing: true }, or { digest, size, skipped: true } beyond 64 MiB',
-    kind: 'content',
     volatile: true,
     input: v.strictObject({ digests: boundedArray(Term, limits.blobBatchMax, 1) }),
     output: ContentBody,
   },
   getCheckpoint: {
-    method: 'GET',
-    path: '/checkpoint',
     auth: 'none',
-    tag: 'Sync',
     summary: 'Read the signed checkpoint of the transparency log',
-    kind: 'content',
     input: v.object({}),
     output: ContentBody,
   },
   getTile: {
-    method: 'GET',
-    path: '/tile/**:path',
     auth: 'none',
-    tag: 'Sync',
     summary: 'Read a tile of the transparency log',
-    kind: 'content',
     input: v.object({ path: Term }),
     output: ContentBody,
   },
   getPublicKey: {
-    method: 'GET',
-    path: '/key',
     auth: 'none',
-    tag: 'Sync',
     summary: "Read the node's public key",
-    kind: 'content',
     input: v.object({}),
     output: ContentBody,
   },
-} as const satisfies Endpoints
+})

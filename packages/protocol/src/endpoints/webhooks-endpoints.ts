@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Endpoints } from '../endpoint.ts'
+import { toEndpoints } from '../endpoint.ts'
 import { NoContent, Term, limit, page, pageFields } from '../schemas/fields.ts'
 import {
   Delivery,
@@ -18,26 +18,20 @@ const settings = {
 }
 
 /** Webhooks (specification 4.9). */
-export const webhookEndpoints = {
+export const webhookEndpoints = toEndpoints('Webhooks', {
   listWebhooks: {
-    method: 'GET',
-    path: '/webhooks',
     auth: 'key',
     scope: 'manage',
     plan: 'pro',
-    tag: 'Webhooks',
     summary: 'List your webhooks',
     input: v.object({ page, limit: limit() }),
     output: v.object({ ...pageFields, webhooks: v.array(Webhook) }),
   },
   createWebhook: {
-    method: 'POST',
-    path: '/webhooks',
     auth: 'key',
     scope: 'manage',
     plan: 'pro',
     status: 201,
-    tag: 'Webhooks',
     summary: 'Create a webhook',
     input: v.strictObject({
       url: WebhookUrl,
@@ -48,23 +42,17 @@ export const webhookEndpoints = {
     output: v.object({ ...Webhook.entries, secret: v.optional(v.string()) }),
   },
   getWebhook: {
-    method: 'GET',
-    path: '/webhooks/:id',
     auth: 'key',
     scope: 'manage',
     plan: 'pro',
-    tag: 'Webhooks',
     summary: 'Show a webhook and its deliveries',
     input: v.object(id),
     output: v.object({ ...Webhook.entries, deliveries: v.array(Delivery) }),
   },
   updateWebhook: {
-    method: 'PATCH',
-    path: '/webhooks/:id',
     auth: 'key',
     scope: 'manage',
     plan: 'pro',
-    tag: 'Webhooks',
     summary: 'Update a webhook',
     input: v.strictObject({
       ...id,
@@ -76,50 +64,38 @@ export const webhookEndpoints = {
     output: Webhook,
   },
   deleteWebhook: {
-    method: 'DELETE',
-    path: '/webhooks/:id',
     auth: 'key',
     scope: 'manage',
     plan: 'pro',
     status: 204,
-    tag: 'Webhooks',
     summary: 'Delete a webhook',
     input: v.strictObject(id),
     output: NoContent,
   },
   getDelivery: {
-    method: 'GET',
-    path: '/webhooks/:id/deliveries/:deliveryId',
     auth: 'key',
     scope: 'manage',
     plan: 'pro',
-    tag: 'Webhooks',
     summary: 'Show a delivery and its body',
     input: v.object({ ...id, deliveryId: Term }),
     output: DeliveryDetails,
   },
   retryDelivery: {
-    method: 'POST',
-    path: '/webhooks/:id/deliveries/:deliveryId/retry',
     auth: 'key',
     scope: 'manage',
     plan: 'pro',
     status: 202,
-    tag: 'Webhooks',
     summary: 'Retry a delivery now',
     input: v.strictObject({ ...id, deliveryId: Term }),
     output: Delivery,
   },
   pingWebhook: {
-    method: 'POST',
-    path: '/webhooks/:id/ping',
     auth: 'key',
     scope: 'manage',
     plan: 'pro',
     status: 202,
-    tag: 'Webhooks',
     summary: 'Send a test delivery',
     input: v.strictObject(id),
     output: Delivery,
   },
-} as const satisfies Endpoints
+})
