@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAnswerCache } from '../../packages/client/src/loading/answer-cache.ts'
-import { copyJson } from '../../packages/client/src/loading/copy-json.ts'
+import { createAnswerCache, copyJson } from '../../packages/client/src/loading/answer-cache.ts'
 
 const bounds = { answersMax: 4, charactersMax: 60 }
 const answerOf = (output: string) => ({ output, etag: undefined, subject: output, sinceMs: 0, forMs: 1 })

@@ -2,12 +2,10 @@ import type { Input, RegistryApi, SearchResult, endpoints } from '@skillstead/pr
 import { loadLevels, projectLevel, toTool, type LoadLevel, type LoadedSkill } from '@skillstead/skill-format/loading'
 import { RegistryError } from '@skillstead/protocol/wire'
 import { createHttp, type HttpOptions } from './http.ts'
-import type { CachedAnswer } from './loading/answer-cache.ts'
+import { type CachedAnswer, copyJson } from './loading/answer-cache.ts'
 import { checkFound, checkLoaded } from './loading/check-shape.ts'
-import { copyJson } from './loading/copy-json.ts'
 import { keepAnswers, type Question } from './loading/keep-answers.ts'
-import { loadEach, type LoadManyOptions, type WantedSkill } from './loading/load-each.ts'
-import type { LoadOptions } from './loading/load-options.ts'
+import { loadEach, type LoadManyOptions, type WantedSkill, type LoadOptions } from './loading/load-each.ts'
 import { toSource } from './loading/source.ts'
 
 /** The options of specification 2.4, and some more for programs. */

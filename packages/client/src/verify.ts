@@ -2,7 +2,7 @@ export { parseCheckpoint, verifyCheckpoint, type Checkpoint, type VerifiedCheckp
 export { toContentDigest, verifyFiles, type ContentFile } from './verify/files.ts'
 export { toLeafHash, verifyConsistency, verifyInclusion } from './verify/merkle-tree.ts'
 export type { ConsistencyProof, InclusionProof } from './verify/merkle-tree.ts'
-export { verifyNote } from './verify/note.ts'
+export { verifyNote } from './verify/signed-note.ts'
 export { verifyProvenance } from './verify/provenance.ts'
 export type { ProvenanceReport, UnprovenField, VerifyProvenanceOptions } from './verify/provenance.ts'
 export type { Signer } from './verify/signed-note.ts'

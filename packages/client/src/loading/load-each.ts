@@ -1,5 +1,4 @@
-import type { LoadedSkill } from '@skillstead/skill-format/loading'
-import type { LoadOptions } from './load-options.ts'
+import type { LoadedSkill, LoadLevel } from '@skillstead/skill-format/loading'
 
 /** A skill by name, or with options that override the common ones. */
 export type WantedSkill = string | ({ readonly name: string } & Omit<LoadOptions, 'signal'>)
@@ -40,4 +39,17 @@ export async function loadEach(
     ending.abort()
   }
   return loaded.filter((skill) => skill !== undefined)
+}
+
+export interface LoadOptions {
+  /** The level to load. Default: `full`. */
+  readonly level?: LoadLevel
+  /** The version. Default: the latest. */
+  readonly version?: string
+  /** Maximum size of the loaded skill as JSON, in tokens of `o200k_base`. */
+  readonly maxTokens?: number
+  /** Titles of sections to include first if not all of them fit. */
+  readonly priority?: readonly string[]
+  /** Aborts the call. */
+  readonly signal?: AbortSignal
 }

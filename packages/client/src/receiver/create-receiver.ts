@@ -1,12 +1,8 @@
 import type { WebhookEvent } from '@skillstead/protocol'
-import { fail, refuse, refuseMethod } from './answer.ts'
-import { createHandling } from './handling.ts'
-import type { WebhookHeaders } from './headers.ts'
-import { readBody } from './read-body.ts'
-import { createSeen, type Seen } from './seen.ts'
+import { createHandling, createSeen, type Seen } from './handling.ts'
+import { type WebhookHeaders, verify } from './verify-delivery.ts'
 import { importKeys, requireSecrets, type SecretKeys } from './signatures.ts'
-import { verify } from './verify-delivery.ts'
-import { WebhookError } from './webhook-error.ts'
+import { WebhookError, webhookErrorStatuses, type WebhookErrorCode } from './webhook-error.ts'
 
 export interface ReceiverOptions {
   /** The webhook's secret; several during a change of the secret, or if several webhooks deliver to this receiver. */
@@ -121,4 +117,70 @@ function toBytes(body: WebhookBody): Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return new TextEncoder().encode(body)
   if (body instanceof Uint8Array || body instanceof ArrayBuffer) return new Uint8Array(body)
   throw new TypeError('Pass the raw body of the request, not a parsed one.')
+}
+
+/** The response to a refused delivery. */
+export function refuse({ code, message }: WebhookError): Response {
+  return toProblem(code, webhookErrorStatuses[code], message)
+}
+
+/** The response after a handler failed, without the reason. The registry sends the delivery again. */
+export function fail(): Response {
+  return toProblem('failed', 500, 'The event was not handled.')
+}
+
+/** The response to a request that is not a delivery. */
+export function refuseMethod(): Response {
+  return toProblem('method_not_allowed', 405, 'Deliveries are sent with POST.', { allow: 'POST' })
+}
+
+function toProblem(
+  code: WebhookErrorCode | 'failed' | 'method_not_allowed',
+  status: number,
+  detail: string,
+  headers: Record<string, string> = {},
+): Response {
+  const problem = { type: 'about:blank', status, detail, code }
+  const contentType = { 'content-type': 'application/problem+json' }
+  return new Response(JSON.stringify(problem), { status, headers: { ...headers, ...contentType } })
+}
+
+const bytesAtFirst = 4096
+
+/**
+ * Reads the bytes of a request's body. Throws `too_large` as soon as it exceeds `bytesMax`, `malformed` if it is cut
+ * off, and a TypeError if the body was read before.
+ */
+export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
+  if (request.bodyUsed || request.body?.locked) {
+    throw new TypeError('The body was read before. Pass an unread request, such as a clone.')
+  }
+  const tooLarge = () => new WebhookError('too_large', `The body is larger than ${bytesMax} bytes.`)
+  if (Number(request.headers.get('content-length')) > bytesMax) throw tooLarge()
+  let bytes = new Uint8Array(bytesAtFirst)
+  let length = 0
+  const reader = request.body?.getReader()
+  for (let next = await read(reader); next?.value; next = await read(reader)) {
+    const end = length + next.value.length
+    if (end > bytesMax) throw tooLarge()
+    if (end > bytes.length) bytes = grow(bytes, Math.min(2 * end, bytesMax))
+    bytes.set(next.value, length)
+    length = end
+  }
+  return bytes.subarray(0, length)
+}
+
+async function read(reader: ReadableStreamDefaultReader<Uint8Array> | undefined) {
+  try {
+    return await reader?.read()
+  } catch (cause) {
+    throw new WebhookError('malformed', 'The body was cut off.', { cause })
+  }
+}
+
+/** Copy into one buffer: a body may arrive byte by byte, and each stored chunk takes a hundred bytes. */
+function grow(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(length)
+  larger.set(bytes)
+  return larger
 }

@@ -1,6 +1,4 @@
-import type { WebhookEvent } from '@skillstead/protocol'
-import { findHeader, getHeader, type WebhookHeaders } from './headers.ts'
-import { parseEvent } from './parse-event.ts'
+import { type WebhookEvent, eventNames, isWebhookEvent, parseForeignJson, pingEvent } from '@skillstead/protocol'
 import { isServiceSigned, isStandardSigned, parseSignatures, toSignedContent, type SecretKeys } from './signatures.ts'
 import { WebhookError } from './webhook-error.ts'
 
@@ -60,4 +58,69 @@ async function requireService({ keys }: Rules, headers: WebhookHeaders, body: By
   const isChanging = parseSignatures(findHeader(headers, 'webhook-signature') ?? '').length > 1
   if (isChanging || (await isServiceSigned(keys, signature, body))) return
   throw new WebhookError('bad_signature', 'The X-Service-Signature is not valid.')
+}
+
+const knownEvents: ReadonlySet<unknown> = new Set([...eventNames, pingEvent])
+
+/**
+ * Parses the body of a delivery. Known events are validated by their schemas; unknown events and additional fields,
+ * which a newer registry may send, pass unchanged. Throws `malformed`.
+ */
+export function parseEvent(body: Uint8Array): WebhookEvent {
+  const envelope = parseJson(body)
+  if (!isEnvelope(envelope)) throw malformed('The body is not an event envelope.')
+  if (knownEvents.has(envelope.event) && !isWebhookEvent(envelope)) {
+    throw malformed(`The data is not that of the event ${envelope.event}.`)
+  }
+  return envelope as WebhookEvent
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return parseForeignJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body))
+  } catch (cause) {
+    throw malformed('The body is not JSON in UTF-8.', cause)
+  }
+}
+
+function isEnvelope(value: unknown): value is { id: string; event: string } {
+  if (!isRecord(value)) return false
+  const { id, event, timestamp, data } = value
+  const isNamed = [id, event].every((each) => typeof each === 'string' && each !== '')
+  return isNamed && typeof timestamp === 'string' && !Number.isNaN(Date.parse(timestamp)) && isRecord(data)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function malformed(message: string, cause?: unknown): WebhookError {
+  return new WebhookError('malformed', message, { cause })
+}
+
+/** The headers of a request: those of fetch, or a record such as Node's with names in any case. */
+export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** A header by its lower-case name; undefined if it is missing or empty. */
+export function findHeader(headers: WebhookHeaders, name: string): string | undefined {
+  const value = isFetchHeaders(headers) ? headers.get(name) : joinValues(headers, name)
+  return value?.trim() || undefined
+}
+
+/** Throws `missing_header` if it is missing. */
+export function getHeader(headers: WebhookHeaders, name: string): string {
+  const value = findHeader(headers, name)
+  if (value === undefined) throw new WebhookError('missing_header', `The header ${name} is missing.`)
+  return value
+}
+
+/** Duck typing: frameworks have Headers classes of their own. */
+function isFetchHeaders(headers: WebhookHeaders): headers is Headers {
+  return typeof headers.get === 'function'
+}
+
+/** A repeated header becomes an invalid value, or a longer list of signatures. */
+function joinValues(headers: Exclude<WebhookHeaders, Headers>, name: string): string {
+  const found = Object.entries(headers).filter(([key]) => key.toLowerCase() === name)
+  return found.flatMap(([, value]) => value ?? []).join(' ')
 }

@@ -97,3 +97,19 @@ export function isSignature(signature: Uint8Array, message: Uint8Array, publicKe
 function listKeys(keys: readonly Signer[]): string {
   return keys.map(({ name, hash }) => `${name}+${hash}`).join(', ')
 }
+
+/**
+ * Verifies that one of the given verifier keys signed a note (C2SP `signed-note`); returns its text and the signers.
+ * `what` names the note in error messages.
+ *
+ * @throws {VerificationError} that names the signing key if it is not one of the given keys.
+ */
+export function verifyNote(
+  note: string,
+  keys: readonly string[],
+  what = 'the note',
+): { readonly text: string; readonly signers: readonly Signer[] } {
+  const parts = splitNote(note)
+  if (!parts) throw new VerificationError('signature', `There is no signature below ${what}.`)
+  return { text: parts.text, signers: verifySignatures(parts, keys, 'signature', what) }
+}

@@ -1,6 +1,5 @@
 import { isSkillName, isVersion, limits } from '@skillstead/protocol'
-import { toSlug } from './slug.ts'
-import { toPlainText } from './text.ts'
+import { toSlug, toPlainText } from './text.ts'
 import type { ParsedSkillMd, SkillWarning } from './types.ts'
 
 /** The fields that a registry reads from frontmatter. */
