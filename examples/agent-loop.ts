@@ -1,8 +1,8 @@
-// An agent that looks for skills, lists them within a budget, reads the one that it calls within another, and goes on
-// with a tool of its own. The model is a stand-in; put yours in the place of `askModel`. Run it with
+// An agent that searches for skills, lists them within a budget, loads the skill that it calls within another budget,
+// and continues with a tool of its own. The model is simulated: replace `askModel` with yours. Run it with
 //   node --conditions=source examples/agent-loop.ts                        in this process, with the skills of examples/skills
 //   node --conditions=source examples/agent-loop.ts --http                 the same over HTTP, from a node of its own
-//   node --conditions=source examples/agent-loop.ts http://localhost:7545  over HTTP, from a node that runs
+//   node --conditions=source examples/agent-loop.ts http://localhost:7545  over HTTP, from a running node
 import { readFileSync, readdirSync } from 'node:fs'
 import { createSkillClient, type SkillClient } from '@skillstead/client'
 import { localApi, openRegistry, systemCaller } from '@skillstead/core'
@@ -60,10 +60,10 @@ for (let turn = 0; turn < turnsMax; turn++) {
 console.log(messages.at(-1)!.content)
 await close()
 
-/** What a call of a skill gives: as much of it as is left to spend. */
+/** The result of calling a skill: as much of the skill as the remaining budget allows. */
 async function readSkill(index: number): Promise<string> {
   const skill = await client.load(listed[index]!.fullName, { maxTokens: tokensLeft, priority: ['Steps'] })
-  // About four characters a token; the node counts exactly, so one load is never above what was left before it.
+  // Estimate four characters per token; the node counts exactly, so no load exceeds the remaining budget.
   tokensLeft -= Math.ceil(JSON.stringify(skill).length / 4)
   console.log(`${skill.metadata.fullName} is read, ${skill.truncated.length} sections left out`)
   return skill.fullContent ?? skill.summary ?? ''
@@ -73,7 +73,7 @@ function countSeparators(text: string): string {
   return JSON.stringify(Object.fromEntries([',', ';', '\t'].map((mark) => [mark, text.split(mark).length - 1])))
 }
 
-/** Stands in for a model: reads the skill that has most words of the task, then does the step that it knows, then answers. */
+/** Simulates a model: reads the skill with most words of the task, runs the step that it names, then answers. */
 function askModel(said: readonly Message[], tools: readonly GenericTool[]): Message {
   const results = said.filter(({ role }) => role === 'tool')
   const words = new Set(said[0]!.content.toLowerCase().match(/[a-z]+/g))

@@ -1,6 +1,6 @@
-// A team that no network reaches: what is published outside goes in on a stick, in signed files, and in the other
-// direction goes only a number. Both sides are in one program here; in earnest they are two machines, and the same is
-// done with `skillstead bundle create` and `skillstead bundle import`.
+// An air-gapped team: skills published outside are carried in on a USB stick, in signed files, and only a number is
+// carried out. Both sides are in one program here; in practice they are two machines, which use
+// `skillstead bundle create` and `skillstead bundle import`.
 //   node --conditions=source examples/air-gap.ts
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ const toSkillMd = (name: string) => `---\nname: ${name}\ndescription: How to mak
 await alice.publishSkill({ skillMd: toSkillMd('tea'), version: '1.0.0' })
 await alice.publishSkill({ skillMd: toSkillMd('coffee'), version: '1.0.0' })
 
-// The key is told once, by a way that is not the stick: on paper, or by telephone.
+// Exchange the key once over another channel than the stick: on paper, or by telephone.
 const keys = (await outside.verifierKeys()).map(({ vkey }) => vkey)
 
 const first = join(stick, 'first.bundle')
@@ -34,7 +34,7 @@ console.log(`it is whole, and signed by ${signers[0]?.name}`)
 const imported = await importBundle(inside, first, { keys })
 console.log(`${imported.applied} changes came in; the next bundle begins after ${imported.head}`)
 
-// Later: a new version, and one that is taken back. The next stick has only what is new.
+// Later: a new version, and a yanked one. The next stick contains only the changes.
 await alice.publishSkill({ skillMd: `${toSkillMd('tea')}\nWarm the pot.\n`, version: '1.1.0' })
 await alice.deleteSkill({ name: 'alice/coffee' })
 const second = join(stick, 'second.bundle')

@@ -1,4 +1,4 @@
-// Gives a skill to a model of Anthropic as a tool. Run it with
+// Passes a skill as a tool to a model of Anthropic. Run it with
 //   ANTHROPIC_API_KEY=... node --conditions=source examples/anthropic.ts http://localhost:7545 tidy-csv 'How do I clean orders.csv?'
 import Anthropic from '@anthropic-ai/sdk'
 import type { MessageParam, ToolResultBlockParam } from '@anthropic-ai/sdk/resources/messages'

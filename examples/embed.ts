@@ -1,4 +1,4 @@
-// A registry inside a program: no port, no service. Run it with
+// A registry inside a program, without a port or a service. Run it with
 //   node --conditions=source examples/embed.ts
 import { localApi, openRegistry, systemCaller } from '@skillstead/core'
 

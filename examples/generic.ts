@@ -1,5 +1,5 @@
-// Prints the tools of the skills that are found, one a line: name, description and the JSON Schema of what they take,
-// for agents of one's own, local models and every framework that is not named elsewhere. Run it with
+// Prints the tools of the found skills, one per line: name, description and the JSON Schema of the parameters. For
+// agents of your own, local models, and frameworks without an example here. Run it with
 //   node --conditions=source examples/generic.ts http://localhost:7545 'clean a csv file'
 import { createSkillClient, toTool } from '@skillstead/client'
 import { toToolNames } from '@skillstead/skill-format/loading'
@@ -10,6 +10,6 @@ const { skills } = await client.search(query, { limit: 3 })
 const fullNames = skills.map(({ fullName }) => fullName)
 const loaded = await client.loadMany(fullNames, { level: 'contract' })
 
-// Two owners may use one name: no two tools may.
+// Skills of two owners may have the same name; tools may not.
 const names = toToolNames(skills)
 for (const [i, skill] of loaded.entries()) console.log(JSON.stringify(toTool(skill, 'generic', { name: names[i]! })))

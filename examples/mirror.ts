@@ -1,5 +1,5 @@
-// A registry that follows another one and goes on without it: everything is verified before it is visible here, and stays
-// when the other is away. Both are in this process, with a port between them.
+// A registry that mirrors another one and continues without it: everything is verified before it is visible here, and
+// stays available when the other registry is not. Both run in this process, connected by a port.
 //   node --conditions=source examples/mirror.ts
 import { localApi, openRegistry, systemCaller } from '@skillstead/core'
 import { createMirror, mirrorExtension } from '@skillstead/mirror'
@@ -18,7 +18,7 @@ const office = await openRegistry({
   extensions: [mirrorExtension],
 })
 const mirror = createMirror(office, {
-  privateNames: ['office/*'], // names that are never asked outside
+  privateNames: ['office/*'], // names that are never sent to the upstream
   onAlarm: (upstream, { message }) => console.error(`${upstream} is paused: ${message}`),
 })
 await mirror.add('main', node.url, { everySeconds: 600 })

@@ -1,4 +1,4 @@
-// Gives a skill to a model of OpenAI, or of whoever speaks its protocol (OPENAI_BASE_URL), as a tool. Run it with
+// Passes a skill as a tool to a model of OpenAI, or of a provider with the same API (OPENAI_BASE_URL). Run it with
 //   OPENAI_API_KEY=... node --conditions=source examples/openai.ts http://localhost:7545 tidy-csv 'How do I clean orders.csv?'
 import { createSkillClient, toTool } from '@skillstead/client'
 import OpenAI from 'openai'

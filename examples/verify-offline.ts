@@ -1,5 +1,5 @@
-// Checks a provenance record and the files beside a SKILL.md with nothing but the public key of a node: no network, and
-// the same code in a browser. `skillstead verify NAME --save record.json` keeps a record, `skillstead key` prints the key.
+// Verifies a provenance record and the files of a skill with only the public key of a node, without a network; the code
+// also runs in a browser. `skillstead verify NAME --save record.json` saves a record, `skillstead key` prints the key.
 //   node --conditions=source examples/verify-offline.ts record.json node.key path/to/skill
 import { readFileSync, readdirSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'

@@ -1,5 +1,5 @@
-// Prints what happens in a registry: subscribes itself, prints each event once, and unsubscribes when it is stopped.
-// The registry must reach this program by HTTPS, under a name that TLS_CERT is for. Run it with
+// Prints the events of a registry: subscribes, prints each event once, and unsubscribes when it is stopped.
+// The registry must reach this program over HTTPS, under a host name of TLS_CERT. Run it with
 //   SKILLSTEAD_URL=http://localhost:7545 SKILLSTEAD_KEY=ssk_... RECEIVER_HOST=receiver.example.com PORT=8443 \
 //     TLS_CERT=cert.pem TLS_KEY=key.pem node --conditions=source examples/webhook-receiver.ts
 import { randomBytes } from 'node:crypto'
@@ -25,7 +25,7 @@ const server = createServer(tls, async (request, response) => {
     console.log(timestamp, event, JSON.stringify(data))
   })
   response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text(), () => {
-    if (!request.complete) request.destroy() // The rest of a body that is too large is not waited for.
+    if (!request.complete) request.destroy() // Do not wait for the rest of a body that is too large.
   })
 })
 server.listen(Number(PORT))

@@ -5,7 +5,7 @@ import { createAnswerCache, copyJson } from '../../packages/client/src/loading/a
 const bounds = { answersMax: 4, charactersMax: 60 }
 const answerOf = (output: string) => ({ output, etag: undefined, subject: output, sinceMs: 0, forMs: 1 })
 
-/** The same by the slow way: a list, the last used at its end. */
+/** A slow reference implementation: a list with the most recently used entry at its end. */
 function createModel() {
   let held: [key: string, output: string][] = []
   const sizeOf = (list: typeof held) => list.reduce((sum, [key, output]) => sum + key.length + output.length + 2, 0)

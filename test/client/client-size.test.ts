@@ -2,12 +2,12 @@ import { createRequire } from 'node:module'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 
-/** What is used here of the bundler that vitest brings. */
+/** The part of vitest's bundler that this test uses. */
 interface Bundler {
   build(options: object): Promise<{ output: { code?: string; imports: string[]; moduleIds: string[] }[] }>
 }
 
-/** The bound for the main entry, compressed. */
+/** Maximum compressed size of the main entry point. */
 const bytesMax = 15_000
 
 async function bundle(entry: string) {

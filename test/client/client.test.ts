@@ -5,7 +5,7 @@ import { openStandIn, send, sendPage, sendProblem } from '../support/stand-in.ts
 
 const found = { skills: [], total: 0, page: 1, totalPages: 0, filters: { q: '' } }
 
-/** The error of a call that must fail, which must be ours. */
+/** The error of a call that must fail with a RegistryError. */
 async function failureOf(call: Promise<unknown>): Promise<RegistryError> {
   const error = await call.then(
     () => undefined,
@@ -87,7 +87,7 @@ describe('an API client of a failing node', () => {
     })
     const api = createClient({ baseUrl: standIn.url })
     await api.searchSkills()
-    // Not a bound on how fast anything is: a wait that was skipped would end before.
+    // This is no speed limit: the elapsed time shows that the client waited.
     expect(times[1]! - times[0]!).toBeGreaterThan(950)
     standIn.answer = sendProblem(429, 'rate_limited', { 'retry-after': '3600' })
     expect((await failureOf(api.searchSkills())).retryAfterSeconds).toBe(3600)

@@ -6,7 +6,7 @@ import { skillMd, startNode } from '../support/server-harness.ts'
 
 const hourMs = 3_600_000
 
-/** A fetch that remembers the statuses of what it got. */
+/** A fetch that records the statuses of its responses. */
 function watchFetch() {
   const statuses: number[] = []
   const watched: typeof fetch = async (...input) => {

@@ -6,7 +6,7 @@ import { loadedSkill, openStandIn, send, sendPage, sendPageOf, sendProblem, send
 
 const hourMs = 3_600_000
 
-/** A client of a stand-in that answers with a skill until a test says otherwise. */
+/** A client of a fake node that returns a skill until a test sets another response. */
 async function openClient(options: SkillClientOptions = {}) {
   const clock = createClock()
   const node = await openStandIn()

@@ -18,7 +18,7 @@ describeApi('a skill client', (open, { transport }) => {
     await alice.api.publishSkill({ skillMd: documentOf('pdf'), version: '1.0.0' })
   })
 
-  /** Over the way in of the suite, and what it was asked. */
+  /** A skill client on the transport of the suite, and the requests that it sent. */
   function makeClient(user: TestUser | undefined = alice, options: SkillClientOptions = {}) {
     const asked: string[] = []
     const api = user ? user.api : test.api()

@@ -5,14 +5,14 @@ import { naiveLeaf, naivePath, naiveProof, naiveRoot } from '../support/naive-tr
 
 const toText = (hash: Buffer) => hash.toString('base64')
 const makeEntries = (count: number) => Array.from({ length: count }, (_, i) => Buffer.from(`entry ${i}`))
-/** The leaves and the root of eight that implementations of RFC 6962 test themselves with. */
+/** The eight leaves and the root that are the common test vectors of RFC 6962. */
 const knownEntries = ['', '\0', '\u0010', ' !', '01', '@ABC', 'PQRSTUVW', '`abcdefghijklmno']
 const knownRoot = Buffer.from('5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328', 'hex')
 
 const sizes = fc.integer({ min: 1, max: 300 })
-/** A tree, and a place in it. */
+/** A tree, and the index of one of its leaves. */
 const places = sizes.chain((size) => fc.record({ size: fc.constant(size), index: fc.nat(size - 1) }))
-/** A tree, and one that it grew from. */
+/** A tree, and one of its earlier sizes. */
 const growths = sizes.chain((size) => fc.record({ size: fc.constant(size), older: fc.integer({ min: 1, max: size }) }))
 
 function toInclusion({ size, index }: { size: number; index: number }) {
@@ -37,14 +37,14 @@ function toConsistency({ size, older }: { size: number; older: number }) {
   }
 }
 
-/** One bit of one hash is another. */
+/** Changes one bit of one hash. */
 function alter(text: string, bit: number): string {
   const bytes = Buffer.from(text, 'base64')
   bytes[Math.floor(bit / 8) % 32]! ^= 1 << (bit % 8)
   return toText(bytes)
 }
 
-/** One of its hashes altered, missing and doubled; none of a proof that has none. */
+/** The proof with one hash changed, removed or repeated; nothing for an empty proof. */
 function toWrongProofs(proof: readonly string[], pick: number, bit: number): string[][] {
   if (proof.length === 0) return []
   const at = pick % proof.length

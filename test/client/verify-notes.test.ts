@@ -9,7 +9,7 @@ const node = createNoteSigner('node.example')
 const other = createNoteSigner('node.example')
 const stranger = createNoteSigner('stranger.example')
 
-/** The message that a checkpoint is refused with, or `taken`. */
+/** The error message of a rejected checkpoint, or `taken` for an accepted one. */
 function outcomeOf(note: string, keys: readonly string[]): string {
   try {
     verifyCheckpoint(note, keys)
@@ -22,7 +22,7 @@ function outcomeOf(note: string, keys: readonly string[]): string {
 
 describe('a verifier key', () => {
   it('is read in the format of other tools for signed notes', () => {
-    // That of the checksum database of Go, which anybody can look up.
+    // The public key of Go's checksum database.
     const key = parseVerifierKey('sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8')
     expect(key).toMatchObject({ name: 'sum.golang.org', hash: '033de0ae' })
     expect(key.publicKey).toHaveLength(32)

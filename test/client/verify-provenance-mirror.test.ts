@@ -15,7 +15,7 @@ describe('a provenance record', () => {
 
   describe('of a mirror', () => {
     const mirror = createNoteSigner('mirror.example')
-    /** As a mirror gives it: the log proof of the node that it was published to, and the mirror's own signature. */
+    /** A record from a mirror: with the log proof of the origin node, and the signature of the mirror. */
     const relay = (change: object = {}, signer = mirror): Provenance => {
       const origin = { kind: 'mirror' as const, upstream: 'node', syncedAt: '2026-01-02T12:00:00.000Z' }
       const { log, signature: _own, ...fields } = { ...record, origin, ...change }

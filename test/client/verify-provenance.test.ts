@@ -6,7 +6,7 @@ import { toCanonical } from '../support/canonical.ts'
 import { createNoteSigner } from '../support/note-signer.ts'
 import { content, makeRecords, type Records } from '../support/provenance-records.ts'
 
-/** Every place of a JSON value that something can be put in. */
+/** All paths of a JSON value at which a value can be replaced. */
 function listPlaces(value: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return [path]
   return [path, ...Object.entries(value).flatMap(([key, inner]) => listPlaces(inner, [...path, key]))]
@@ -20,7 +20,7 @@ function changeAt(value: unknown, path: readonly string[], change: (value: unkno
   return copy
 }
 
-/** What can become of a value: a character or number more or less, another kind of thing, a field more or less. */
+/** Changes of a value: one character or number more or less, another type, an added or a missing field. */
 const changes = fc.oneof(
   fc.jsonValue().map((other) => () => other),
   fc.tuple(fc.nat(), fc.string({ minLength: 1, maxLength: 1 })).map(([pick, character]) => (value: unknown) => {

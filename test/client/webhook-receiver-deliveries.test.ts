@@ -22,7 +22,7 @@ describeApi('a receiver of real deliveries', (start) => {
   })
   afterAll(() => outside.close())
 
-  /** Puts a receiver behind the address; what it handled, and the statuses that it answered. */
+  /** Starts a receiver at the address; returns the handled events and the response statuses. */
   function listen(options: ReceiverOptions, handle: (each: WebhookEvent) => unknown = () => {}) {
     const receiver = createReceiver({ now: test.clock.now, ...options })
     const seen = { events: [] as WebhookEvent[], statuses: [] as number[] }

@@ -7,7 +7,7 @@ async function refuseAll(): Promise<void> {
   throw new Error('no')
 }
 
-/** Waits until what a receiver was given before is verified. */
+/** Waits until the receiver has verified all earlier deliveries. */
 async function settle(receiver: Receiver): Promise<void> {
   const { headers, body } = sign()
   for (let n = 0; n < 10; n++) await receiver.verify(headers, body)

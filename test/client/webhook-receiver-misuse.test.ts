@@ -10,7 +10,7 @@ function post(body: BodyInit | null = sign().body): Request {
   return new Request(url, { method: 'POST', headers: sign().headers, body, duplex: 'half' } as RequestInit)
 }
 
-/** A receiver, and what its operator hears. */
+/** A receiver, and the errors that its operator receives. */
 function openHeard(options: Partial<ReceiverOptions> = {}) {
   const errors: unknown[] = []
   return { errors, receiver: openReceiver({ onError: (error) => void errors.push(error), ...options }) }

@@ -19,7 +19,7 @@ function toTitle(name: string): string {
   return name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
 }
 
-/** Puts another byte in the place of one. */
+/** Replaces one byte with another. */
 function changeByte(text: string, position: number, byte: number): string | undefined {
   const bytes = Buffer.from(text)
   const at = position % bytes.length
@@ -161,7 +161,7 @@ describe('a webhook receiver', () => {
     expect(await outcome(signature.replace('v1', 'v1a'))).toBe('bad_signature')
     expect(await outcome(signature.replace('v1', 'v2'))).toBe('bad_signature')
     expect(await outcome(signature.slice(3))).toBe('bad_signature')
-    // A signature of an unknown version is no sign that the secret is being changed.
+    // A signature of an unknown version does not indicate a rotation of the secret.
     const forged = { ...headers, 'webhook-signature': `v1a,Zm9v ${signature}`, 'x-service-signature': 'sha256=0' }
     expect(await outcomeOf(forged, body)).toBe('bad_signature')
   })

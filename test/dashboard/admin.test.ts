@@ -21,7 +21,7 @@ const places = [
   '/audit',
 ]
 
-/** The API as somebody who is no administrator. */
+/** The API for a user who is not an administrator. */
 async function asUser({ createUser, registry }: Visit, username: string) {
   await createUser(username)
   return localApi(registry, await registry.getCaller(username))

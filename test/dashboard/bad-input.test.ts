@@ -6,7 +6,7 @@ import { describeBrowser, goWithin, takePicture, visit, type Visit } from '../su
 import { sample } from '../support/long.ts'
 import { json } from '../support/server-harness.ts'
 
-/** What gets no answer at all has no status. */
+/** A request without a response has no status. */
 const away = { expectedStatuses: [Number.NaN] }
 
 describeBrowser('a dashboard whose node is unavailable', () => {
@@ -78,7 +78,7 @@ describeBrowser('a session in the dashboard', () => {
     const { openSignedIn, api, createUser } = await visit()
     const key = await createUser('bob')
     const page = await openSignedIn('/account/skills', { key, expectedStatuses: [401] })
-    // What is still being asked for would notice it first, and take the navigation away.
+    // A pending request would otherwise detect the ended session first, and replace the page.
     await page.getByText('You have not published any skills').waitFor()
     await api.updateUser({ username: 'bob', disabled: true })
     await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: 'API keys' }).click()
@@ -220,7 +220,7 @@ const texts = {
 }
 const all = Object.values(texts).join(' ')
 
-/** A skill that people of many languages wrote about; its address. */
+/** Creates a skill with texts in many languages; returns its address. */
 async function fillWithScripts({ registry, api, createUser, get }: Visit): Promise<{ skill: string; bobsKey: string }> {
   const bobsKey = await createUser('bob')
   const bob = localApi(registry, await registry.getCaller('bob'))
@@ -245,7 +245,7 @@ async function fillWithScripts({ registry, api, createUser, get }: Visit): Promi
   return { skill: `bob/${name}`, bobsKey }
 }
 
-/** In the page: texts of another direction that stand beside other texts and could turn those around. */
+/** Runs in the page: finds texts whose direction could change the order of adjacent texts. */
 function findMixed(): string[] {
   const mixed: string[] = []
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
@@ -258,7 +258,7 @@ function findMixed(): string[] {
   return mixed
 }
 
-/** In the page: by how much it is wider than the window. */
+/** Runs in the page: the number of pixels by which the page is wider than the window. */
 function findOverflow(): number {
   return document.documentElement.scrollWidth - document.documentElement.clientWidth
 }

@@ -13,7 +13,7 @@ describeBrowser('the catalogue page', () => {
   test('searches while the user types, stores the query in the address, and sends few requests', async () => {
     const { node, open } = await visitCatalogue()
     const page = await open('/', { isOwn: true })
-    // The heading may be there before anything was asked for.
+    // The heading may appear before the first request.
     await page.getByRole('link', { name: 'alice/pdf', exact: true }).waitFor()
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url().slice(node.url.length)))
@@ -25,7 +25,7 @@ describeBrowser('the catalogue page', () => {
     await box.fill('')
     await page.getByRole('link', { name: 'alice/pdf', exact: true }).waitFor()
     const searches = asked.filter((path) => path.startsWith('/api/v1/skills'))
-    // One a pause: what stood there before is kept, so that taking it all back costs nothing.
+    // One search per pause: earlier results are cached, so that deleting the text sends no request.
     expect(new Set(searches).size).toBe(searches.length)
     expect(searches).not.toContain('/api/v1/skills?q=&page=1&explain=false')
     await page.goBack()
@@ -53,7 +53,7 @@ describeBrowser('the catalogue page', () => {
     await page.getByLabel('Search skills').fill('planning')
     await page.getByRole('link', { name: 'alice/sprints' }).waitFor()
     expect(await marks.allTextContents()).toEqual(['Plans'])
-    // Cleared after a search that found nothing: the whole catalogue, not the page of an empty one.
+    // Clearing a search without results shows the whole catalogue, not the page of an empty catalogue.
     await page.getByLabel('Search skills').fill('qqqq')
     await page.getByRole('heading', { name: 'Nothing matches “qqqq”' }).waitFor()
     await page.getByRole('button', { name: 'Clear search' }).click()
@@ -156,7 +156,7 @@ describeBrowser('the catalogue page', () => {
 
   test('continues automatically after too many requests, and explains what to do if the node is unavailable', async () => {
     const { open } = await visitCatalogue()
-    // What gets no answer at all has no status.
+    // A request without a response has no status.
     const page = await open('/', { expectedStatuses: [429, Number.NaN], isOwn: true })
     await page.clock.install()
     let isLimited = true
@@ -222,7 +222,7 @@ function isWithin(page: Awaited<ReturnType<Visit['open']>>): Promise<boolean> {
   return page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)
 }
 
-/** A node with some skills: of two categories, one of a long name, one in other scripts. */
+/** A node with skills of two categories, one with a long name and one in other scripts. */
 async function visitCatalogue(opening: Parameters<typeof visit>[2] = {}): Promise<Visit> {
   const fixture = await visit({}, undefined, opening)
   const skills = [

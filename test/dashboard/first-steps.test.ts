@@ -90,7 +90,7 @@ describeBrowser('a user of the dashboard without a mouse', () => {
     await page.keyboard.type(key)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'alice' }).waitFor()
-    // The frame comes before the content: the link that skips it is the first of all.
+    // The header precedes the content, and its first link skips to the content.
     await tabTo(page, page.getByRole('link', { name: 'Skills', exact: true }).first())
     await page.keyboard.press('Enter')
     await tabTo(page, page.getByLabel('Search skills'))
@@ -171,7 +171,7 @@ async function dropFolder(page: Page, folder: string): Promise<void> {
   await tools.detach()
 }
 
-/** Presses Tab until the element has the focus, which is somewhere to be seen all the way. */
+/** Presses Tab until the element has the focus. The focus must be visible at each step. */
 async function tabTo(page: Page, target: Locator, pressesMax = 60): Promise<void> {
   await target.waitFor()
   for (let presses = 0; presses < pressesMax; presses++) {
@@ -187,10 +187,10 @@ function isFocused(target: Locator): Promise<boolean> {
   return target.evaluate((element) => element === document.activeElement)
 }
 
-/** In the page: whether one of the elements has the focus, and the focused element, where nothing shows that it is. */
+/** Runs in the page: whether one of the elements has the focus, and the focused element if its focus is invisible. */
 function lookAtFocus(targets: Element[]): { isThere: boolean; unseen: string | null } {
   const focused = document.activeElement
-  // Past the last element the focus goes to the browser's own buttons.
+  // After the last element, the focus moves to the browser's own buttons.
   if (!focused || focused === document.body) return { isThere: false, unseen: null }
   const shown = [focused, focused.closest('label')].filter((element) => element !== null)
   const isSeen = shown.some((element) => {

@@ -6,7 +6,7 @@ import { injections } from '../support/injections.ts'
 import { sample } from '../support/long.ts'
 
 const head = '---\nname: trap\ndescription: A trap\n---\n'
-/** Fields take no control characters; a document does. */
+/** Fields reject control characters; documents accept them. */
 const spoken = injections.map((one) => one.replaceAll('\0', '').replaceAll('\u0001', ''))
 const joined = (max: number) => spoken.join(' \n\n ').slice(0, max)
 
@@ -72,14 +72,14 @@ describeBrowser('untrusted text in the dashboard', () => {
     await page.goto(`${visited.node.url}/skills/alice/huge?view=raw&page=${last}`)
     await page.getByText('The very end').waitFor()
     await page.goto(`${visited.node.url}/skills/alice/knots`)
-    // All of it is there in the end, rendered or not, and the page listens meanwhile.
+    // In the end the page contains the whole text, rendered or not, and responds in the meantime.
     await page.getByText('>'.repeat(100)).waitFor()
     await page.getByRole('link', { name: 'Files' }).click()
     await page.getByRole('link', { name: 'SKILL.md' }).waitFor()
   })
 })
 
-/** What must not happen while the page is open, as it happens; requests and the console are the harness's. */
+/** Records forbidden events while the page is open. The harness checks requests and the console. */
 async function listen(page: Page): Promise<string[]> {
   const heard: string[] = []
   const origin = new URL(page.url()).origin
@@ -96,7 +96,7 @@ async function listen(page: Page): Promise<string[]> {
   return heard
 }
 
-/** That what looks for trouble finds some. */
+/** Checks that the detection finds injected scripts. */
 async function seesTrouble(page: Page, heard: string[]): Promise<void> {
   await page.evaluate(() => {
     Reflect.apply(Reflect.get(window, 'pwned') as () => void, window, [])
@@ -108,7 +108,7 @@ async function seesTrouble(page: Page, heard: string[]): Promise<void> {
   await page.evaluate(() => document.querySelector('main > template')!.remove())
 }
 
-/** Whatever waits for the mouse, the keyboard or an animation gets it. */
+/** Sends all mouse, keyboard and animation events to all elements. */
 async function dispatchAll(page: Page): Promise<void> {
   await page.evaluate(() => {
     const kinds = 'mouseover mouseenter focus focusin load error wheel scroll copy toggle animationend begin'.split(' ')
@@ -118,7 +118,7 @@ async function dispatchAll(page: Page): Promise<void> {
   })
 }
 
-/** Runs in the page: what no text of a stranger may have become. */
+/** Runs in the page: finds elements and attributes that untrusted text must never create. */
 function findTrouble(): string[] {
   const trouble: string[] = []
   const foreign =
@@ -150,7 +150,7 @@ function findTrouble(): string[] {
   return trouble
 }
 
-/** Puts all of it wherever a stranger may write; gives what some pages have to show of it, as text. */
+/** Writes all injections into every field that a user can set; returns the text that pages must show. */
 async function spread({ registry, api, createUser }: Visit): Promise<Map<string, string[]>> {
   const skillMd = `---\nname: trap\ndescription: A trap\nmetadata:\n  tags: ["<b onclick=pwned()>"]\n---\n${joined(400_000)}\n`
   const description = joined(4000)

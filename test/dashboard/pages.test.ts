@@ -9,7 +9,7 @@ describeBrowser('the dashboard', () => {
     await page.getByRole('link', { name: 'alice/pdf' }).waitFor()
     await takePicture(page, 'catalogue')
     const mine = await openSignedIn('/')
-    // The heading does not wait for who is signed in.
+    // The heading appears before the session is loaded.
     await expect.poll(() => mine.getByRole('link', { name: 'alice', exact: true }).count()).toBe(1)
   })
 
@@ -31,7 +31,7 @@ describeBrowser('the dashboard', () => {
       expect([path, await findBarriers(page)]).toEqual([path, []])
       titles.add(await page.title())
     }
-    // The catalogue keeps its title whatever is searched for, and where one may not be says so alike.
+    // All searches share one title, and so do all pages that require a login.
     expect(titles.size).toBeGreaterThan(paths.length - 6)
   })
 })

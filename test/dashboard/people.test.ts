@@ -12,7 +12,7 @@ describeBrowser('the pages of authors', () => {
     for (let number = 1; number <= 24; number++) await publish(api, `skill-${number}`)
     const page = await open('/users')
     const row = page.getByRole('row').filter({ hasText: 'alice' })
-    // Reputation is settled in the background.
+    // The node computes reputation in the background.
     await expect.poll(async () => (await page.reload(), row.textContent())).toContain('Ten public skills')
     await look(page, 'authors')
     await row.getByRole('link', { name: 'alice' }).click()
@@ -104,7 +104,7 @@ function publish(api: Visit['api'], name: string) {
   return api.publishSkill({ skillMd: `---\nname: ${name}\ndescription: About ${name}\n---\n# ${name}\n` })
 }
 
-/** Without barriers in either scheme, and within a phone. */
+/** Checks accessibility in both colour schemes, and that the page fits a phone. */
 async function look(page: Page, name: string): Promise<void> {
   const size = page.viewportSize()!
   expect(await findBarriers(page)).toEqual([])

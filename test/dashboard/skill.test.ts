@@ -34,7 +34,7 @@ describeBrowser('the page of a skill', () => {
     await main.getByText('Warm the pot and the cups.').waitFor()
     await page.getByRole('link', { name: 'Install', exact: true }).click()
     await main.getByText(`npx skills add ${visited.node.url}/alice/tea@1.0.1`).waitFor()
-    // The command that is shown for everybody's tools does what it says.
+    // The URL in the shown curl command returns the archive.
     const archive = /'(http[^']+)'/.exec((await main.getByText('curl -fL').textContent())!)![1]!
     expect((await fetch(archive)).headers.get('content-type')).toBe('application/zip')
   })
@@ -74,7 +74,7 @@ describeBrowser('the page of a skill', () => {
     await page.getByText('Verified: all checks passed.').waitFor()
     expect(await page.getByText('That the key is the right one').count()).toBe(1)
     await takePicture(page, 'skill-provenance')
-    // A node that gives other files than were published.
+    // The node returns other files than the published ones.
     await page.route('**/archive?*', async (route) => {
       const url = route.request().url().replace('1.0.1', '1.0.0')
       await route.fulfill({ response: await route.fetch({ url }) })

@@ -11,11 +11,11 @@ const main = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta
 
 interface Step {
   readonly command: string
-  /** Lines that the page shows below it. */
+  /** The output that the page shows below the command. */
   readonly shown: readonly string[]
 }
 
-/** The commands of a page, in their order, with what it says that they print. */
+/** The commands of a page in order, with their documented output. */
 function readSteps(text: string): Step[] {
   const steps: { command: string; shown: string[] }[] = []
   for (const [, block] of text.matchAll(/^```\n([^]*?)^```$/gm)) {
@@ -27,7 +27,7 @@ function readSteps(text: string): Step[] {
   return steps
 }
 
-/** Numbers differ from run to run, and `…` stands for what is left out. */
+/** Numbers may differ between runs, and `…` replaces omitted text. */
 function toPattern(shown: string): RegExp {
   const escaped = shown.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
   return new RegExp(`^${escaped.replaceAll(/\d+/g, String.raw`\d+`).replaceAll('…', '.*')}$`, 'm')
@@ -52,7 +52,7 @@ it('the commands of the air-gap page work, from the first sync to an update', { 
       .replaceAll(/http:\/\/(?:localhost|127\.0\.0\.1):7545/g, inside?.url ?? 'http://127.0.0.1:7545')
       .replaceAll(/(?<=^|\s)\/(srv|media)\//g, `${folder}/$1/`)
   const toLine = (shown: string) => toPattern(toReal(shown).replaceAll('skills.example.com', '…'))
-  /** Answers what it printed; rejects where it fails. */
+  /** Returns the output of the command; rejects if it fails. */
   const run = (command: string) =>
     new Promise<string>((resolve, reject) => {
       const env = { PATH: `${place('bin')}:${process.env.PATH}`, HOME: place('home') }
@@ -77,7 +77,7 @@ it('the commands of the air-gap page work, from the first sync to an update', { 
     } else {
       printed = await run(toReal(command))
     }
-    // The node that serves follows within a second what another process wrote.
+    // The running node sees within one second what another process wrote.
     const isFollowed = command.startsWith('skillstead search ')
     const read = async () => (isFollowed ? run(toReal(command)) : printed)
     for (const line of shown) await expect.poll(read, { message: command }).toMatch(toLine(line))

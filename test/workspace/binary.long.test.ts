@@ -78,7 +78,7 @@ describe('the single-file executable without Node', () => {
       expect(loaded.truncated).not.toEqual([])
     })
 
-    // Elsewhere there is no list of what a process has loaded.
+    // Other systems have no list of the files that a process has loaded.
     it.runIf(process.platform === 'linux')('uses one copy of the database library in all threads', async () => {
       expect(await api.createBackup()).toMatchObject({ verified: true })
       const maps = await readFile(`/proc/${node.pid}/maps`, 'utf8')
@@ -86,11 +86,11 @@ describe('the single-file executable without Node', () => {
       expect(new Set(parts.map((line) => line.split(/\s+/).slice(3, 5).join(' '))).size).toBe(1)
     })
 
-    // What a thread does that cannot be had is done without it, so that nothing else would tell.
+    // The node works without threads too, so only their number shows that they started.
     it.runIf(process.platform === 'linux')('starts the requested number of worker threads', async () => {
-      // The one that moves the journal comes after so many commits.
+      // The thread that writes checkpoints of the journal starts after a number of commits.
       for (let i = 0; i < 40; i++) await api.publishSkill({ skillMd: skillMd(`cup-${i}`), version: '1.0.0' })
-      // It, one that looks at packages, and one that keeps to budgets.
+      // The checkpoint thread, one that scans packages, and one that truncates to budgets.
       await expect.poll(() => countThreads(node.pid)).toBeGreaterThanOrEqual(3)
     })
 
@@ -137,7 +137,7 @@ describe('the single-file executable without Node', () => {
   })
 })
 
-/** Those that JavaScript runs in, besides the first. */
+/** The number of threads that run JavaScript, without the main thread. */
 async function countThreads(pid: number): Promise<number> {
   const folder = `/proc/${pid}/task`
   const names = await Promise.all((await readdir(folder)).map((id) => readFile(join(folder, id, 'comm'), 'utf8')))

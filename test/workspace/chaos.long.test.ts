@@ -4,7 +4,7 @@ import { repetitions, seed } from '../support/long.ts'
 
 const patienceMs = 1_200_000
 
-/** `pnpm crash chaos --minutes 60` goes on for an hour, and with `--postgres` on PostgreSQL. */
+/** `pnpm crash chaos --minutes 60` runs the same for an hour; `--postgres` uses PostgreSQL. */
 describe('a node on a failing machine', () => {
   it(
     'keeps acknowledged writes, never shows partial ones, and stays consistent through every kind of fault',

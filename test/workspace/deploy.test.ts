@@ -27,7 +27,7 @@ function canRun(command: string, ...args: string[]): boolean {
   }
 }
 
-/** The words behind the program that both start. */
+/** The arguments of the program that both files start. */
 const started = {
   'the unit': /^ExecStart=\/usr\/local\/bin\/skillstead (.*)$/m.exec(unit)![1]!.split(' '),
   'the image': JSON.parse(/^CMD (\[.*\])$/m.exec(containerfile)![1]!) as string[],
@@ -50,7 +50,7 @@ describe('examples/deploy', () => {
       const folder = await mkdtemp(join(tmpdir(), 'skillstead-unit-'))
       onTestFinished(() => rm(folder, { recursive: true }))
       const file = join(folder, 'skillstead.service')
-      // The program is to be there, whatever it is.
+      // Any existing file will do as the program.
       await writeFile(file, unit.replace('/usr/local/bin/skillstead', process.execPath))
       const told = await promisify(execFile)('systemd-analyze', ['verify', file])
       expect(told).toEqual({ stdout: '', stderr: '' })
@@ -78,7 +78,7 @@ describe('examples/deploy', () => {
     expect(scripts).toHaveProperty([script!])
     expect(containerfile).toContain('COPY --from=build /source/dist/skillstead /usr/local/bin/skillstead')
     expect(containerfile).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m)
-    // Nothing of a clone that was installed on another machine.
+    // The image must not contain files that were installed on another machine.
     expect(readFileSync(join(root, '.dockerignore'), 'utf8').split('\n')).toContain('**/node_modules')
     const { options = {} } = await loadCommand('serve')
     const [, port] = /^EXPOSE (\d+)$/m.exec(containerfile)!

@@ -8,7 +8,7 @@ import { parseCommandLine } from '../../packages/cli/src/program/program.ts'
 import { makeFolder, mainFile, startServerProcess } from '../support/cli-harness.ts'
 import { documents, isOutput, readBlocks, readSteps, toWords } from '../support/doc-commands.ts'
 
-/** Why the words after `skillstead` are no valid command line; undefined if they are one. */
+/** The reason why the words after `skillstead` are an invalid command line; undefined for a valid one. */
 async function findFault(words: readonly string[]): Promise<string | undefined> {
   const io = { env: {}, stdin: process.stdin, stdout: new PassThrough(), stderr: new PassThrough(), interruption }
   try {
@@ -61,7 +61,7 @@ describe('the runnable code blocks of the documents', () => {
       const node = await startServerProcess(['start', '--port', '0'], cwd)
       const steps = readBlocks(document).filter(isRunnable).flatMap(readSteps)
       const toLocal = (text: string) => text.replaceAll('http://localhost:7545', node.url)
-      // One shell for all, so that what one exports is there for the next.
+      // All blocks run in one shell, so that later blocks see exported variables.
       const script = steps.map(({ command }) => `{ ${toLocal(command)}\n}\nprintf '\\036'`).join('\n')
       const env = { PATH: [programs, process.env.PATH].join(delimiter), HOME: folder }
       const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { cwd, env })

@@ -36,7 +36,7 @@ async function writeCertificates(folder: string): Promise<{ ca: string; cert: st
   return files
 }
 
-/** Runs an example that goes on until it is told to stop. */
+/** Runs an example until it is stopped. */
 function startExample(name: string, env: Record<string, string>) {
   const child = spawn(process.execPath, ['--conditions=source', example(name)], {
     env: toChildEnvironment(env),
@@ -104,7 +104,7 @@ describe('the examples', () => {
     })
     const { webhooks } = await apiOfBob!.listWebhooks({})
     expect(webhooks).toMatchObject([{ active: true }])
-    // An event is printed before the node has its answer.
+    // The example prints an event before it responds to the node.
     const readDeliveries = async () => {
       const { deliveries } = await apiOfBob!.getWebhook({ id: webhooks[0]!.id })
       return deliveries.map(({ status, attempts }) => [status, attempts.length])
@@ -189,7 +189,7 @@ describe('the examples', () => {
       data,
     ])
     expect(portable).toBe(true)
-    // The examples' own author had it first, and nothing else is to be said.
+    // There must be no other warnings than that the author of the examples published them first.
     expect(warnings.map(({ code }) => code)).toEqual(['resembles'])
   })
 })

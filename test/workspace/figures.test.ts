@@ -75,7 +75,7 @@ test('a later measurement is added to the earlier results, and replaces those of
   expect(written).toContain('Measured by `bench`; then `bench cluster`; then `bench log` in 22 minutes: 2 cores.')
 })
 
-// What is cut short would leave nodes running, each with its memory.
+// An interrupted benchmark must not leave its nodes running.
 test.each([
   ['bare-child', 'sizes.json'],
   ['node-child', '{ "registry": { "path": ":memory:" } }'],

@@ -5,7 +5,7 @@ import { grownMiBMax, runFuzz } from '../fuzz/run-fuzz.ts'
 import { repetitions, seed } from '../support/long.ts'
 import { makePlace, type DialectName } from '../support/places.ts'
 
-/** So much of the interface has to be reached at least, for a run that is only refused finds nothing. */
+/** Minimum number of successful calls: a run whose requests are all rejected would find nothing. */
 const goodMin = Object.keys(endpoints).length * 0.45
 
 const requestCount = repetitions({ sampled: 1500, whole: 10_000 })

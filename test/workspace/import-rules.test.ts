@@ -30,7 +30,7 @@ const allowed: Record<string, readonly string[]> = {
   dashboard: ['protocol', 'client'],
 }
 
-/** The rooms of core, lowest first: a room imports lower ones alone. The files beside them wire the rooms. */
+/** The folders of core, lowest first: a folder imports only lower ones. The files next to them connect the folders. */
 const rooms = [
   'kernel',
   'storage',

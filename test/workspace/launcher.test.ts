@@ -71,7 +71,7 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
       expect(await run(['--version'])).toMatchObject({ ...version, stderr: expect.stringMatching(message) })
       expect(await countInstalls()).toBe(2 + index)
     }
-    // A checkout that writes the same bytes again.
+    // This simulates a checkout that writes the same bytes again.
     await utimes(inputs[0]!, later, later)
     expect(await run(['--version'])).toMatchObject({ ...version, stderr: '' })
     expect(await countInstalls()).toBe(3)

@@ -63,7 +63,7 @@ const installed = async (folder: string) => {
   return join(consumer, 'node_modules', name)
 }
 
-/** What the compiler has against the consumer, or ''. */
+/** The compiler errors of a program that uses the packages; '' for none. */
 function compile(node: string, resolution: string, options: readonly string[]): Promise<string> {
   const args = [tsc, '-p', join(consumer, `${resolution}.json`), ...options]
   return run(node, args).then(
@@ -72,7 +72,7 @@ function compile(node: string, resolution: string, options: readonly string[]): 
   )
 }
 
-/** A program that imports every entry that a packed package offers; it prints those that hold nothing. */
+/** A program that imports every entry point of the packed packages, and prints those without exports. */
 async function importEverything(): Promise<string> {
   const manifests = await Promise.all(folders.map(async (folder) => readManifest(await installed(folder))))
   const entries = manifests.flatMap(({ name, exports = {} }) => Object.keys(exports).map((key) => name + key.slice(1)))

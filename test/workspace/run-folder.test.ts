@@ -11,14 +11,14 @@ import { toCommand } from '../support/line-reporter.ts'
 import { runSql, takeDatabase } from '../support/postgres-databases.ts'
 import { makeRunFolder } from '../support/run-folder.ts'
 
-/** A temporary folder as several runs share it. */
+/** A temporary folder that several runs share. */
 async function makeParent(): Promise<string> {
   const parent = await mkdtemp(join(tmpdir(), 'skillstead-parent-'))
   onTestFinished(() => rm(parent, { recursive: true, force: true }))
   return parent
 }
 
-/** A child process of the run that has the folder. */
+/** A child process of the run that owns the folder. */
 async function startChild(folder: string): Promise<ChildProcess> {
   const child = spawn('sleep', ['600'], { env: { PATH: process.env.PATH, TMPDIR: folder } })
   onTestFinished(() => void child.kill('SIGKILL'))

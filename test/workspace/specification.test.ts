@@ -10,5 +10,5 @@ describe('each requirement of sections 2 to 4 and 6 of the specification is name
   })
 })
 
-/** The beginning of a test: `it('...`, also of many: `it.each(rows)('...`. */
+/** The beginning of a test: `it('...`, or of several: `it.each(rows)('...`. */
 const titlePattern = /^\s*it(?:\.\w+\([\s\S]*?\))?\(\s*['"`].*$/gm

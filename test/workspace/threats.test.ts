@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 interface NamedTest {
-  /** As in `archives`, of `test/skill-format/archives.test.ts`. */
+  /** The test file, such as `skill-format/archives` for `test/skill-format/archives.test.ts`. */
   readonly file: string
   readonly title: string
 }
@@ -57,7 +57,7 @@ function toCell({ file, title }: NamedTest): string {
   return `\`${file}\` “${title}”`
 }
 
-/** Whether a file calls something, as `it` or what `it.each` gives, with this very title. */
+/** Whether the file contains a test with exactly this title, also of `it.each`. */
 function isThere({ file, title }: NamedTest): boolean {
   const path = [`${file}.test.ts`, `${file}.long.test.ts`]
     .map((name) => join(import.meta.dirname, '..', name))
