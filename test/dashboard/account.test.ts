@@ -234,7 +234,7 @@ describeBrowser('the account pages of the dashboard', () => {
     await page.getByText('Request verification').click()
     await page.getByLabel('Method').selectOption('manual')
     await page.getByLabel('Proof').fill('We met in Lisbon.')
-    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+    await page.getByRole('button', { name: 'Send the request' }).click()
     await page.getByText('pending').waitFor()
     const { username } = await api.getMe()
     const { verifications } = await api.listOwnVerifications({ username })

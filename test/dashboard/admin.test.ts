@@ -79,7 +79,7 @@ describeBrowser('the administration pages of the dashboard', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
     await row.locator('.badge').getByText('disabled').waitFor()
     expect((await ask())[0]).not.toBe(200)
-    await row.getByRole('button', { name: 'Let in' }).click()
+    await row.getByRole('button', { name: 'Enable' }).click()
     await expect.poll(ask).toEqual([200, 'team'])
     await row.getByRole('button', { name: 'Issue a key' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Issue a key' }).click()

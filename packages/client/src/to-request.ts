@@ -43,7 +43,7 @@ function fillPath(pattern: string, input: Readonly<Record<string, unknown>>) {
  */
 function refuseUnsendable(segments: readonly string[]): void {
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..' || !segment.isWellFormed())) {
-    throw new RegistryError('not_found', `There is nothing with the name '${segments.join('/')}'.`)
+    throw new RegistryError('not_found', `The name '${segments.join('/')}' does not exist.`)
   }
 }
 

@@ -174,7 +174,7 @@ async function read(reader: ReadableStreamDefaultReader<Uint8Array> | undefined)
   try {
     return await reader?.read()
   } catch (cause) {
-    throw new WebhookError('malformed', 'The body was cut off.', { cause })
+    throw new WebhookError('malformed', 'The request was aborted before its whole body arrived.', { cause })
   }
 }
 

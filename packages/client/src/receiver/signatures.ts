@@ -16,10 +16,12 @@ const signatureCharacters = 44
 /** Throws a TypeError for an invalid secret, so that it is noticed at the start and not at the first delivery. */
 export function requireSecrets(secrets: readonly string[]): void {
   if (secrets.length === 0 || !secrets.every((secret) => typeof secret === 'string' && secret !== '')) {
-    throw new TypeError('A receiver needs the secret of its webhook, as text.')
+    throw new TypeError('The webhook secret is missing. Pass it as a string.')
   }
   if (secrets.some((secret) => secret.trim().startsWith(standardPrefix) && /\s/.test(secret))) {
-    throw new TypeError('A secret contains white space, perhaps a line break from the file that it was read from.')
+    throw new TypeError(
+      'The secret contains whitespace, perhaps the line break of the file that it was read from. Remove it.',
+    )
   }
   if (!secrets.every((secret) => toStandardBytes(secret)?.length)) {
     throw new TypeError('The part of a secret after whsec_ must be base64.')

@@ -105,7 +105,7 @@ function CopyButton({ text, label }: { text: string; label: string }) {
 /** A secret that the node shows only once, with a sentence about its use. */
 export function NewSecret(props: { label: string; text: string; children: ComponentChildren; onDone?: () => void }) {
   return (
-    <section class="card secret" aria-label={props.label}>
+    <section class={props.onDone ? 'card secret' : 'secret'} aria-label={props.label}>
       <p role="status">{props.children}</p>
       <Copyable text={props.text} />
       {props.onDone && (

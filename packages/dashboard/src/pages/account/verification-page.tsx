@@ -26,7 +26,7 @@ export function VerificationPage() {
         Skills of verified authors have a mark. To prove your identity, publish a token in a place that only you
         control.
       </p>
-      <Form card="Request verification" action={action} submit="Ask">
+      <Form card="Request verification" action={action} submit="Send the request">
         <Select label="Method" name="method" options={methods} />
         <Field
           label="Proof"
@@ -43,8 +43,8 @@ export function VerificationPage() {
               <Badge tone={tones[one.status]}>{one.status}</Badge>
               <strong>{one.method}</strong>
               <bdi>{one.proof}</bdi>
-              <Time at={one.createdAt} verb="asked" />
-              {one.checkedAt && <Time at={one.checkedAt} verb="looked at" />}
+              <Time at={one.createdAt} verb="requested" />
+              {one.checkedAt && <Time at={one.checkedAt} verb="checked" />}
             </p>
             {one.status === 'pending' && (
               <>

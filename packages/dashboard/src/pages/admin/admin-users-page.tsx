@@ -67,12 +67,12 @@ function Access({ user: { username, disabled } }: { user: User }) {
   if (disabled) {
     return (
       <>
-        <Badge tone="bad">disabled</Badge> <ActionButton {...change}>Let in</ActionButton>
+        <Badge tone="bad">disabled</Badge> <ActionButton {...change}>Enable</ActionButton>
       </>
     )
   }
   return (
-    <ConfirmButton action="Disable" title={`Shut ${username} out?`} {...change}>
+    <ConfirmButton action="Disable" title={`Disable ${username}?`} {...change}>
       <p>Keys and sessions stop working at once. The skills stay, and you can enable the user again.</p>
     </ConfirmButton>
   )

@@ -45,7 +45,7 @@ function CaseItem({ of }: { of: Case }) {
       <h2>{of.skill ? <NameLink href={addresses.skill(name)} name={name} /> : name}</h2>
       <p class="facts">
         <Badge tone={next ? 'fair' : 'plain'}>{toCaseWords(of.status)}</Badge>
-        <Time at={of.submittedAt} verb="came" />
+        <Time at={of.submittedAt} verb="submitted" />
         {of.counterNoticeUntil && (
           <span>
             restored <Time at={of.counterNoticeUntil} /> unless a court action is recorded

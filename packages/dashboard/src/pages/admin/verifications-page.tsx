@@ -26,7 +26,7 @@ export function VerificationsPage() {
             <p class="facts">
               <Badge tone={one.status === 'pending' ? 'fair' : 'plain'}>{one.status}</Badge>
               <span>{one.method}</span>
-              <Time at={one.createdAt} verb="asked" />
+              <Time at={one.createdAt} verb="requested" />
             </p>
             <p dir="auto">{one.proof}</p>
             {one.note && <UserText class="faint">{one.note}</UserText>}

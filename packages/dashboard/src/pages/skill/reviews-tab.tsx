@@ -134,7 +134,7 @@ function OneAgentReview({ review }: { review: AgentReview }) {
       <NameHeading level={3} href={addresses.agent(review.agentKey)} name={review.displayName || review.agentKey} />
       <p class="facts">
         <Rating of={review.rating} />
-        {review.authenticated ? <Badge tone="good">proved itself</Badge> : <Badge>not authenticated</Badge>}
+        {review.authenticated ? <Badge tone="good">authenticated</Badge> : <Badge>not authenticated</Badge>}
         <span>of version {review.version}</span>
         <span>{toCount(review.helpfulCount, 'agent')} found it helpful</span>
         <Time at={review.updatedAt} />

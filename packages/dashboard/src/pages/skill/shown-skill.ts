@@ -32,7 +32,7 @@ export function toFileAddress(shown: ShownSkill, path: string): string {
 
 export function toBytes({ body }: Content): Uint8Array<ArrayBuffer> {
   if (body instanceof Uint8Array) return new Uint8Array(body)
-  throw new TypeError('The client must return bytes.')
+  throw new TypeError('The API client returned an unexpected type; bytes were expected.')
 }
 
 /** Decodes text; null for binary data: with a NUL, or not UTF-8. */

@@ -49,7 +49,7 @@ function Match({ shown, match }: { shown: ShownSkill; match: SimilarityMatch }) 
         <Badge tone={similarity >= 0.4 && !related ? 'fair' : 'plain'}>{Math.round(similarity * 100)}% alike</Badge>
         <span>{kinds[kind]}</span>
         {related && <span>{relations[related]}</span>}
-        <span>{publishedFirst ? 'had it first' : 'had it later'}</span>
+        <span>{publishedFirst ? 'published first' : 'published later'}</span>
       </p>
       {passages.length > 0 && (
         <details>

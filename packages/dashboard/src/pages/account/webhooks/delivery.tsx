@@ -18,7 +18,7 @@ export function DeliveryItem({ webhookId, delivery }: { webhookId: string; deliv
         <Badge tone={deliveryTones[delivery.status]}>{delivery.status}</Badge>
         <code>{delivery.event}</code>
         <Time at={delivery.createdAt} />
-        {delivery.nextAttemptAt && <Time at={delivery.nextAttemptAt} verb="tried again" />}
+        {delivery.nextAttemptAt && <Time at={delivery.nextAttemptAt} verb="next attempt" />}
       </p>
       <details onToggle={(event) => setOpened(event.currentTarget.open)}>
         <summary>{toCount(delivery.attempts.length, 'attempt')} and what was sent</summary>

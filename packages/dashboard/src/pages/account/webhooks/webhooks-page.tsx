@@ -59,7 +59,7 @@ export function NewWebhook() {
   )
   if (secret !== undefined) return <SecretShown secret={secret} onDone={() => setSecret(undefined)} />
   return (
-    <Form card="Create a webhook" action={action} submit="Create webhook" done="Made.">
+    <Form card="Create a webhook" action={action} submit="Create webhook" done="Created.">
       <WebhookFields withSecret />
     </Form>
   )
