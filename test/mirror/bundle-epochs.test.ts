@@ -25,8 +25,8 @@ async function bring(
   return importBundle(to.registry, ofEpoch, options)
 }
 
-describeDatabases('a node that was built anew under a new epoch', (open) => {
-  it('goes on where it is known, once the operator accepts that', async () => {
+describeDatabases('the mirror of a node that was rebuilt under a new epoch', (open) => {
+  it('updates the skills it has after the operator accepted the new epoch', async () => {
     const { lost, rebuilt, mirror } = await openLost(open)
     for (const version of ['1.0.0', '1.1.0']) await lost.publish('tea', version)
     await lost.publish('cake')
@@ -50,7 +50,7 @@ describeDatabases('a node that was built anew under a new epoch', (open) => {
     }
   })
 
-  it('is heeded in what it takes back from then on', async () => {
+  it("applies removals from the rebuilt node's log", async () => {
     const { lost, rebuilt, mirror } = await openLost(open)
     for (const { publish } of [lost, rebuilt]) {
       for (const version of ['1.0.0', '1.1.0']) await publish('tea', version)
@@ -70,7 +70,7 @@ describeDatabases('a node that was built anew under a new epoch', (open) => {
     expect((await mirror.api().searchSkills({})).total).toBe(1)
   })
 
-  it('cannot hide many skills at once without a word', async () => {
+  it('pauses before the rebuilt node hides many skills at once', async () => {
     const { lost, rebuilt, mirror } = await openLost(open)
     for (const { publish } of [lost, rebuilt]) for (let i = 0; i < 7; i += 1) await publish(`tea-${i}`)
     await bring(lost, mirror)
@@ -81,7 +81,7 @@ describeDatabases('a node that was built anew under a new epoch', (open) => {
     expect((await mirror.api().searchSkills({})).total).toBe(7)
   })
 
-  it('is told on to mirrors of the mirror as the skills that they know, and in bundles as it is', async () => {
+  it('relays the skills under their stored ids, and bundles them as the node published them', async () => {
     const { lost, rebuilt, mirror } = await openLost(open)
     await lost.publish('tea')
     await bring(lost, mirror)

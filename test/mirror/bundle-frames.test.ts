@@ -5,7 +5,7 @@ import { refusalOf, skillMd } from '../support/answers.ts'
 import { compress, makeFile } from '../support/bundle-acts.ts'
 import { openTestMirror } from '../support/mirror-acts.ts'
 
-describe('a bundle whose file has more than its Zstandard frame', () => {
+describe('a bundle file with data outside its Zstandard frame', () => {
   const skippable = Buffer.concat([Buffer.from('502a4d18', 'hex'), Buffer.from([3, 0, 0, 0]), Buffer.from('tea')])
 
   it.each<[what: string, before: Buffer, after: Buffer]>([
@@ -16,7 +16,7 @@ describe('a bundle whose file has more than its Zstandard frame', () => {
     ['a skippable frame', Buffer.alloc(0), skippable],
     ['a skippable frame before it', skippable, Buffer.alloc(0)],
     ['an empty frame before it', compress(Buffer.alloc(0)), Buffer.alloc(0)],
-  ])('is refused: %s', async (_, before, after) => {
+  ])('is rejected with %s', async (_, before, after) => {
     const { registry, user } = await openTestMirror({ origin: 'origin.example' })
     await (await user('alice')).publishSkill({ skillMd: skillMd('tea') })
     const file = await makeFile()

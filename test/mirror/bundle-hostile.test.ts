@@ -34,8 +34,8 @@ async function tryBundle(file: string): Promise<string> {
   }
 }
 
-describe('a bundle of which one byte was changed', () => {
-  it('is refused, or is the same bundle', async () => {
+describe('a bundle with one changed byte', () => {
+  it('is rejected, or still contains the same data', async () => {
     const { file } = await makeBundle()
     const bytes = await readFile(file)
     const right = await tryBundle(file)
@@ -52,7 +52,7 @@ describe('a bundle of which one byte was changed', () => {
     )
   })
 
-  it('is refused, wherever in what is packed it is', async () => {
+  it('is rejected if the byte is in the uncompressed archive', async () => {
     const { file } = await makeBundle()
     const bytes = zstdDecompressSync(await readFile(file))
     const altered = await makeFile()
@@ -67,7 +67,7 @@ describe('a bundle of which one byte was changed', () => {
     )
   })
 
-  it('is refused wherever it is cut off, and with anything behind it', async () => {
+  it('is rejected if it is truncated anywhere, or has data after its end', async () => {
     const { file } = await makeBundle()
     const bytes = await readFile(file)
     const unpacked = zstdDecompressSync(bytes)
@@ -86,7 +86,7 @@ describe('a bundle of which one byte was changed', () => {
   })
 })
 
-describe('what is no bundle', () => {
+describe('a file that is not a bundle', () => {
   it.each<[what: string, bytes: Buffer, sentence: RegExp]>([
     ['an empty file', Buffer.alloc(0), /^This file is not a bundle: it is not compressed/],
     [
@@ -100,18 +100,18 @@ describe('what is no bundle', () => {
       compress(Buffer.alloc(4096, 'x')),
       /^The bundle is damaged: it has an invalid file header/,
     ],
-  ])('such as %s, is refused in a sentence', async (_, bytes, sentence) => {
+  ])('such as %s, is rejected with an error message', async (_, bytes, sentence) => {
     const file = await makeFile()
     await writeFile(file, bytes)
     expect((await refusalOf(verifyBundle(file))).message).toMatch(sentence)
   })
 
-  it('or is not there, or is a folder, is refused in a sentence', async () => {
+  it('is reported as missing, or as a folder', async () => {
     expect((await refusalOf(verifyBundle('/nowhere/at.all'))).message).toBe('/nowhere/at.all does not exist.')
     expect((await refusalOf(verifyBundle('/tmp'))).message).toBe('/tmp is a folder, not a bundle.')
   })
 
-  it('or is of a later version, is refused with what to do', async () => {
+  it('of a later version is rejected with the advice to update', async () => {
     const { registry, file } = await makeBundle()
     const later = await alter(registry, file, (_, header) => void Object.assign(header, { version: 2 }))
     expect((await refusalOf(verifyBundle(later))).message).toBe(
@@ -280,14 +280,14 @@ const lies: readonly Lie[] = [
   },
 ]
 
-describe('a bundle that', () => {
-  it.each(lies.map((lie) => [lie.what, lie] as const))('%s is refused', async (_, { change, sentence }) => {
+describe('a manipulated bundle, which', () => {
+  it.each(lies.map((lie) => [lie.what, lie] as const))('%s, is rejected', async (_, { change, sentence }) => {
     const { registry, file } = await makeBundle()
     const altered = await alter(registry, file, change)
     expect((await refusalOf(verifyBundle(altered))).message).toMatch(damaged(sentence))
   })
 
-  it('unpacks to more than anybody has room for is given up at the first part that is too large', async () => {
+  it('decompresses to a huge size, is rejected at its first part that is too large', async () => {
     const file = await makeFile()
     await writeFile(file, compress(Buffer.alloc(256 * 1024 * 1024)))
     expect((await refusalOf(verifyBundle(file))).message).toMatch(damaged('it has data after its end'))

@@ -9,10 +9,10 @@ import { endMirrors, openUpstream } from '../support/mirror-harness.ts'
 
 afterEach(endMirrors)
 
-describeDatabases('what a bundle comes from', (open) => {
+describeDatabases('the import of bundles from different sources', (open) => {
   const openAway = () => open({ origin: 'away.example', works: false })
 
-  it('believes the key that was given or seen first, and no other', async () => {
+  it('trusts only the key that was passed or seen first', async () => {
     const origin = await openPublisher(open)
     const impostor = await openPublisher(open)
     await origin.publish('tea')
@@ -29,7 +29,7 @@ describeDatabases('what a bundle comes from', (open) => {
     expect(await api().searchSkills({})).toMatchObject({ total: 1 })
   })
 
-  it('follows a change of keys that the old one vouches for, and another one when it is told to', async () => {
+  it('trusts a new key that the old key endorses, or one that the operator passes', async () => {
     const origin = await openPublisher(open)
     const { registry } = await openAway()
     await origin.publish('tea')
@@ -53,7 +53,7 @@ describeDatabases('what a bundle comes from', (open) => {
     })
   })
 
-  it('never overwrites what is from here', async () => {
+  it('never overwrites skills of this node', async () => {
     const origin = await openPublisher(open)
     const away = await openPublisher(open, { origin: 'away.example' })
     await origin.publish('tea')
@@ -62,7 +62,7 @@ describeDatabases('what a bundle comes from', (open) => {
     expect(report).toMatchObject({ applied: 0, refused: [{ subject: 'alice/tea@1.0.0', reason: 'owned_locally' }] })
   })
 
-  it('takes over from the network, and the network from it', async () => {
+  it('continues after a sync over the network, and the reverse', async () => {
     const origin = await openUpstream(open, { origin: 'origin.example' })
     const publisher = { registry: origin.test.registry }
     const { registry } = await openAway()
@@ -116,7 +116,7 @@ describeDatabases('what a bundle comes from', (open) => {
     await mirror.close()
   })
 
-  it('comes from a mirror as well, and still says where everything was first', async () => {
+  it('accepts bundles of a mirror, and still records the first log of each entry', async () => {
     const origin = await openPublisher(open)
     await origin.publish('tea')
     const middle = await open({ origin: 'middle.example', works: false })
@@ -132,7 +132,7 @@ describeDatabases('what a bundle comes from', (open) => {
     expect(own.message).toBe("This bundle was created from this node's own log. There is nothing to import.")
   })
 
-  it('gives upstreams names, and mixes none up', async () => {
+  it('names upstreams after their origin, and keeps them apart', async () => {
     const [origin, other] = [await openPublisher(open), await openPublisher(open, { origin: 'other.example' })]
     await origin.publish('tea')
     await other.publish('cake')
@@ -148,7 +148,7 @@ describeDatabases('what a bundle comes from', (open) => {
     expect(await refusalOf(createMirror(registry).sync('main'))).toMatchObject({ code: 'invalid_request' })
   })
 
-  it('stands still where the origin signed two histories, and leaves the good one serving', async () => {
+  it('pauses if the origin signed two histories, and still serves the first one', async () => {
     const origin = await openPublisher(open)
     const { registry, api } = await openAway()
     await origin.publish('tea')

@@ -8,7 +8,7 @@ import { findDamage, readState } from '../support/mirror-state.ts'
 describeDatabases('the import of a bundle', (open) => {
   const openAway = () => open({ origin: 'away.example', works: false })
 
-  it('brings in what is in it, as it is at the origin', async () => {
+  it('imports the skills as they are at the origin', async () => {
     const origin = await openPublisher(open)
     await origin.publish('tea')
     await origin.publish('tea', '1.1.0', { files: [{ path: 'references/pot.md', content: 'A pot.\n' }] })
@@ -36,7 +36,7 @@ describeDatabases('the import of a bundle', (open) => {
     expect(log).toMatchObject({ origin: 'origin.example', treeSize: 4 })
   })
 
-  it('changes nothing where it was done before', async () => {
+  it('changes nothing when it is repeated', async () => {
     const origin = await openPublisher(open)
     await origin.publish('tea')
     const file = await bundleOf(origin)
@@ -52,7 +52,7 @@ describeDatabases('the import of a bundle', (open) => {
     expect(await api().getFeed({})).toEqual(before)
   })
 
-  it('goes on where the last one ended, also with one that overlaps it, and takes an older one as it is', async () => {
+  it('continues after the last bundle, accepts overlapping ones, and ignores an older one', async () => {
     const origin = await openPublisher(open)
     const { registry } = await openAway()
     await origin.publish('tea')
@@ -70,7 +70,7 @@ describeDatabases('the import of a bundle', (open) => {
     expect(await readState(registry)).toEqual(await readState(origin.registry))
   })
 
-  it('refuses one that skips entries, and says which one is needed', async () => {
+  it('rejects a bundle that skips entries, and reports which one is needed', async () => {
     const origin = await openPublisher(open)
     const { registry, api } = await openAway()
     await origin.publish('tea')
@@ -87,7 +87,7 @@ describeDatabases('the import of a bundle', (open) => {
     expect(await api().searchSkills({})).toMatchObject({ total: 1 })
   })
 
-  it('says of what was left out that it is not in the bundle, and takes it from one that has it', async () => {
+  it('reports omitted content as not in the bundle, and imports it from a later one', async () => {
     const origin = await openPublisher(open)
     const { registry } = await openAway()
     await origin.publish('tea', '1.0.0', { license: 'MIT' })
@@ -112,7 +112,7 @@ describeDatabases('the import of a bundle', (open) => {
     expect(await readState(registry)).toEqual(await readState(origin.registry))
   })
 
-  it('resumes wherever it was ended', async () => {
+  it('resumes wherever it was stopped', async () => {
     const origin = await openPublisher(open)
     for (let i = 0; i < 12; i += 1) await origin.publish(`tea-${i % 6}`, `1.${i}.0`)
     const file = await bundleOf(origin)
@@ -134,7 +134,7 @@ describeDatabases('the import of a bundle', (open) => {
     expect(await readState(registry)).toEqual(await readState(origin.registry))
   })
 
-  it('refuses a damaged one before anything of it is in', async () => {
+  it('rejects a damaged bundle before importing anything', async () => {
     const origin = await openPublisher(open)
     await origin.publish('tea')
     await origin.publish('cake')
@@ -149,7 +149,7 @@ describeDatabases('the import of a bundle', (open) => {
     expect(await createMirror(registry).list()).toEqual([])
   })
 
-  it('brings in the skills of a skill with more files than its entry has room for', async () => {
+  it('imports a version with more files than fit into its log entry', async () => {
     const origin = await openPublisher(open)
     const files = Array.from({ length: 500 }, (_, i) => ({
       path: `references/${'long-'.repeat(20)}${i}.md`,

@@ -36,8 +36,8 @@ async function openWay(open: Open) {
   return { origin, outside, inside, follow, write, outsideKey }
 }
 
-describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
-  it("is proven inside by the first node's key, and so is each version that came in", async () => {
+describeDatabases('a bundle that a mirror creates of an upstream', (open) => {
+  it("is verified with the first node's key, as is each imported version", async () => {
     const { origin, inside, follow, write } = await openWay(open)
     await origin.publish('tea')
     await origin.publish('tea', '1.1.0', { files: [{ path: 'references/pot.md', content: 'A pot.\n' }] })
@@ -68,7 +68,7 @@ describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
     expect(entries[0]!.data).toMatchObject({ origin: { origin: 'origin.example', seq: 1 } })
   })
 
-  it('goes on from a position of that log, whoever made the one before', async () => {
+  it('continues from a position of that log, whoever created the previous bundle', async () => {
     const { origin, inside, follow, write } = await openWay(open)
     await origin.publish('tea')
     const first = await makeFile()
@@ -83,7 +83,7 @@ describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
     expect(await readState(inside.registry)).toEqual(await readState(origin.registry))
   })
 
-  it("needs the first node's key; with that of the mirror as well it is held to what the mirror says", async () => {
+  it("needs the first node's key, and the mirror's signature if the mirror's key is passed too", async () => {
     const { origin, outside, follow, write, outsideKey } = await openWay(open)
     await origin.publish('tea')
     await follow()
@@ -110,7 +110,7 @@ describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
     await expect(verifyBundle(own, { keys: [origin.key] })).rejects.toThrow(/names the node itself/)
   })
 
-  it('is not made of what is not all in place, or has no log', async () => {
+  it('is not created of an upstream that is incomplete or has no log', async () => {
     const { origin, outside, follow, write } = await openWay(open)
     expect(await refusalOf(write())).toMatchObject({ code: 'not_found' })
     const mirror = createMirror(outside.registry)
@@ -135,7 +135,7 @@ describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
     ])
   })
 
-  it('is not made of entries that are not those which were signed', async () => {
+  it('is not created of entries that do not match the signed checkpoint', async () => {
     const { origin, outside, follow, write } = await openWay(open)
     await origin.publish('tea')
     await origin.publish('cake')
@@ -155,7 +155,7 @@ describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
     expect((await refusalOf(write())).message).toMatch(/^The 2 entries of 'main' do not match the signed checkpoint/)
   })
 
-  it("hands out nothing of others that an upstream's entry names as files of its own", async () => {
+  it("contains no private files that an upstream's entry falsely names", async () => {
     const { origin, outside, write } = await openWay(open)
     await origin.publish('tea')
     await origin.alice.api.yankVersion({ name: 'alice/tea', version: '1.0.0' })

@@ -9,7 +9,7 @@ import { makeFile, openPublisher, readHeader, readParts } from '../support/bundl
 import { describeDatabases } from '../support/harness.ts'
 
 describeDatabases('a bundle', (open) => {
-  it('is an archive that other programs read: the header, who signed it, the log, and the content it needs', async () => {
+  it('is a tar archive with the header, its signature, the log, and the content of the log', async () => {
     const { registry, publish } = await openPublisher(open)
     await publish('tea')
     await publish('cake', '1.0.0', { files: [{ path: 'scripts/bake.sh', content: 'echo baking\n' }] })
@@ -61,7 +61,7 @@ describeDatabases('a bundle', (open) => {
     expect(header.counts).toMatchObject({ entries: 2, versions: 2, complete: 1, blobs: 1 })
   })
 
-  it('is verified by the key of its node alone, and by no other', async () => {
+  it('is verified only by the key of its node', async () => {
     const { registry, publish, key } = await openPublisher(open)
     const other = await openPublisher(open)
     await publish('tea')
@@ -79,7 +79,7 @@ describeDatabases('a bundle', (open) => {
     )
   })
 
-  it('since a position holds what came after, and proves that it follows on all before', async () => {
+  it('after a position contains only later entries, and proves that they continue the log', async () => {
     const { registry, publish, key } = await openPublisher(open)
     for (const name of ['tea', 'cake', 'jam', 'milk', 'rye']) await publish(name)
     for (const since of [1, 3, 4, 5]) {
@@ -92,7 +92,7 @@ describeDatabases('a bundle', (open) => {
     expect(message).toBe('The log of this node has only 5 entries, so there are none after 6.')
   })
 
-  it('leaves out the content that filters do not want, and nothing of the log', async () => {
+  it('leaves out content that the filters exclude, but no log entries', async () => {
     const { registry, publish, key } = await openPublisher(open)
     await publish('tea', '1.0.0', { license: 'MIT' })
     await publish('cake', '1.0.0', { license: 'GPL-3.0' })
@@ -109,7 +109,7 @@ describeDatabases('a bundle', (open) => {
     expect(text).not.toContain('# cake')
   })
 
-  it('has nothing of what is private, and no content of what was taken back', async () => {
+  it('contains no private skills, and no content of removed ones', async () => {
     const { registry, publish, alice, key } = await openPublisher(open)
     await publish('tea')
     await alice.api.publishSkill({ skillMd: skillMd('diary', { body: 'My secret.' }), visibility: 'private' })
@@ -123,7 +123,7 @@ describeDatabases('a bundle', (open) => {
     expect(await verifyBundle(file, { keys: [key] })).toMatchObject({ isTrusted: true })
   })
 
-  it('brings the list of files of a version whose entry has no room for it', async () => {
+  it('contains the file list of a version if it is too long for the entry', async () => {
     const { registry, alice, key } = await openPublisher(open)
     const files = Array.from({ length: 500 }, (_, i) => ({
       path: `references/${'long-'.repeat(20)}${i}.md`,
@@ -136,7 +136,7 @@ describeDatabases('a bundle', (open) => {
     expect(await verifyBundle(file, { keys: [key] })).toMatchObject({ isTrusted: true })
   })
 
-  it('is of one moment while the registry goes on', async () => {
+  it('contains one consistent state while the registry changes', async () => {
     const { registry, publish, key } = await openPublisher(open)
     for (let i = 0; i < 30; i += 1) await publish(`tea-${i}`)
     const file = await makeFile()
@@ -147,7 +147,7 @@ describeDatabases('a bundle', (open) => {
     expect(await verifyBundle(file, { keys: [key] })).toMatchObject({ isTrusted: true })
   })
 
-  it('replaces no other file unless that is wanted', async () => {
+  it('replaces an existing file only on request', async () => {
     const { registry, publish } = await openPublisher(open)
     await publish('tea')
     const file = await makeFile()
@@ -161,7 +161,7 @@ describeDatabases('a bundle', (open) => {
     expect(await readdir(dirname(file))).toEqual(['skills.bundle'])
   })
 
-  it('takes away what one that was killed left under its name, and nothing that somebody may still write', async () => {
+  it('deletes abandoned temporary files of its name, but none in use', async () => {
     const { registry, publish } = await openPublisher(open)
     await publish('tea')
     const file = await makeFile()
@@ -178,7 +178,7 @@ describeDatabases('a bundle', (open) => {
     ])
   })
 
-  it('is there whole or not at all', async () => {
+  it('is written completely or not at all', async () => {
     const { registry, publish } = await openPublisher(open)
     await publish('tea')
     const file = await makeFile()

@@ -9,7 +9,7 @@ const everySeconds = 60
 const rounds = 4
 
 describe.skipIf(inject('postgresUrl') === null)('the mirrors of three nodes on one PostgreSQL', () => {
-  it('sync on schedule once, and not once each', async () => {
+  it('run each scheduled sync once in total', async () => {
     const clock = createClock()
     const upstream = await startNode({}, undefined, { clock })
     const place = await makePlace('PostgreSQL')

@@ -31,7 +31,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a mirror on %s', (dialect) => 
   }
 
   it.skipIf(isMissing)(
-    'that is killed as it syncs, or whose upstream is, ends in exactly the state of the upstream',
+    "ends in exactly the upstream's state if it or the upstream is killed during a sync",
     async () => {
       const report = await runSyncKills(await makeOptions())
       expect(report, `with seed ${seed}`).toMatchObject(faults)
@@ -41,7 +41,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a mirror on %s', (dialect) => 
   )
 
   it.skipIf(isMissing)(
-    'that is killed as it brings in a bundle ends in exactly the state that the bundle has',
+    "ends in exactly the bundle's state if it is killed during an import",
     async () => {
       const report = await runImportKills(await makeOptions())
       expect(report, `with seed ${seed}`).toMatchObject(faults)

@@ -19,8 +19,8 @@ async function openPages(pages: Record<string, { type: string; text: string; sta
   })
 }
 
-describe('what stands at an address', () => {
-  it('is a node where a log is signed, by its origin or with /api/v1, and its key is read', async () => {
+describe('the detected kind of an upstream URL', () => {
+  it('is node for a signed log, with or without /api/v1, and includes its key', async () => {
     const { node, registry } = await startNode()
     for (const address of [node.url, `${node.url}/`, `${node.url}/api/v1`]) {
       const found = await findUpstream(address)
@@ -29,19 +29,19 @@ describe('what stands at an address', () => {
     }
   })
 
-  it('is a node that shows nothing without a key, given one', async () => {
+  it('is node for a private node if an API key is passed', async () => {
     const { node, key } = await startNode({ requireKey: true })
     await expect(findUpstream(node.url)).rejects.toThrow('It wants a key: --api-key KEY.')
     expect(await findUpstream(node.url, { apiKey: key })).toMatchObject({ kind: 'node' })
   })
 
-  it('is a registry where only skills are listed', async () => {
+  it('is registry if the server only lists skills', async () => {
     const registry = await openSpecRegistry(Date.now)
     registry.put('anna', 'tea')
     expect(await findUpstream(registry.url)).toEqual({ kind: 'registry', keys: [] })
   })
 
-  it('is a discovery index in either of its places', async () => {
+  it('is discovery for an index at either of its URLs', async () => {
     for (const folder of ['agent-skills', 'skills']) {
       const text = '{"skills":[]}'
       const { url } = await openPages({ [`/.well-known/${folder}/index.json`]: { type: 'application/json', text } })
@@ -49,13 +49,13 @@ describe('what stands at an address', () => {
     }
   })
 
-  it('is a git repository where one can be cloned', async () => {
+  it('is git for a repository that can be cloned', async () => {
     const type = 'application/x-git-upload-pack-advertisement'
     const { url } = await openPages({ '/team/skills/info/refs': { type, text: '001e# service=git-upload-pack\n0000' } })
     expect(await findUpstream(`${url}/team/skills`)).toEqual({ kind: 'git', keys: [] })
   })
 
-  it('is nothing where pages of something else are, and that is said', async () => {
+  it('is unknown for other websites, with an error message', async () => {
     const page = { type: 'text/html', text: '<html>Sign in to this network</html>' }
     const paths = ['/api/v1/checkpoint', '/api/v1/skills', '/.well-known/skills/index.json', '/info/refs']
     const { url } = await openPages(Object.fromEntries(paths.map((path) => [path, page])))
@@ -65,7 +65,7 @@ describe('what stands at an address', () => {
     })
   })
 
-  it('is taken for a node where nobody answers, or not now', async () => {
+  it('is node if the server does not respond', async () => {
     const { url } = await openPages({ '/api/v1/checkpoint': { type: 'text/plain', text: '', status: 503 } })
     expect(await findUpstream(url)).toMatchObject({ kind: 'node', keys: [], problem: `${url} answers 503.` })
     const away = await openPages({})
@@ -77,7 +77,7 @@ describe('what stands at an address', () => {
     })
   })
 
-  it('is not asked where it shows by itself: paths, and addresses that are not of the web', async () => {
+  it('needs no request for paths and non-HTTP URLs, which identify the kind', async () => {
     const folder = await makeFolder()
     const fetch = (() => expect.unreachable('Nobody was to be asked')) as unknown as typeof globalThis.fetch
     await mkdir(join(folder, 'plain'))
@@ -87,7 +87,7 @@ describe('what stands at an address', () => {
     expect(await findUpstream('git@example.com:team/skills', { fetch })).toEqual({ kind: 'git', keys: [] })
   })
 
-  it('is asked whether it is reachable where its kind shows, or is given', async () => {
+  it('includes whether the server is reachable, also if the kind is known', async () => {
     const asked: string[] = []
     const fetch = (async (input: URL) => {
       asked.push(input.href)

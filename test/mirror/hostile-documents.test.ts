@@ -30,7 +30,7 @@ const list = '{"total":1,"totalPages":1,"skills":['
 /** Of values: fewer than are refused at once. */
 const manyObjects = 450_000
 
-describe('documents from outside that hold millions of values', () => {
+describe('documents from outside with millions of values', () => {
   it('are refused by every reader without exhausting its memory', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'skillstead-hostile-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))

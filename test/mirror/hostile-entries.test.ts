@@ -7,7 +7,7 @@ import { endMirrors, openMirror } from '../support/mirror-harness.ts'
 
 afterEach(endMirrors)
 
-describeDatabases('a log whose signer lies', (open) => {
+describeDatabases('a sync of a log with manipulated entries', (open) => {
   /** A mirror of a false node with so many skills. */
   async function follow(skills: number) {
     const node = await openFalseNode(startMs)
@@ -19,7 +19,7 @@ describeDatabases('a log whose signer lies', (open) => {
     return { node, served, ...followed }
   }
 
-  describe('with texts that a database bears badly', () => {
+  describe('with texts that databases cannot store', () => {
     const nul = 'a\u0000b'
     const long = randomBytes(20_000).toString('hex')
 
@@ -58,7 +58,7 @@ describeDatabases('a log whose signer lies', (open) => {
       ['a field that nobody knows, as long as an entry may be', (node) => fill(publishNew(node, { more: '' }), 'more')],
       ['an origin with much in it', (node) => fill(publishNew(node, { origin: { ...first, more: '' } }), 'origin')],
       ['a time far from here', (node) => publishNew(node, {}, { at: '2026-01-01T00:00:00+01' })],
-    ])('%s: what comes after it comes in', async (_, spoil) => {
+    ])('imports the later entries after %s', async (_, spoil) => {
       const { node, mirror, test } = await follow(0)
       node.publish('alice/before')
       spoil(node)
@@ -78,7 +78,7 @@ describeDatabases('a log whose signer lies', (open) => {
         { deprecated: true, deprecationMessage: 'y'.repeat(2000) },
         { deprecationMessage: 'y'.repeat(1000) },
       ],
-    ])('%s: comes in as it could be published here', async (_, said, shown) => {
+    ])('limits texts to what could be published on this node: %s', async (_, said, shown) => {
       const { node, mirror, test } = await follow(0)
       const { data } = node.publish('alice/new', { data: said })
       await mirror.sync('main')
@@ -88,14 +88,14 @@ describeDatabases('a log whose signer lies', (open) => {
       expect(await test.api().getSkill({ name: 'alice/new' })).toMatchObject({ ...shown, displayName: 'Changed' })
     })
 
-    it('more keywords than may be published: as many come in as may', async () => {
+    it('imports as many keywords as may be published', async () => {
       const { node, mirror, test } = await follow(0)
       node.publish('alice/new', { data: { keywords: Array.from({ length: 200 }, (__, i) => `word-${i}`) } })
       await mirror.sync('main')
       expect((await test.api().getSkill({ name: 'alice/new' })).keywords).toHaveLength(32)
     })
 
-    it('a removal that is as long as an entry may be is followed all the same', async () => {
+    it('applies a removal whose entry has the maximum length', async () => {
       const { node, mirror, served } = await follow(2)
       fill(withdraw(node, node.entries[0]!, { more: '' }), 'more')
       expect(await mirror.sync('main')).toMatchObject({ removed: 1 })
@@ -103,7 +103,7 @@ describeDatabases('a log whose signer lies', (open) => {
     })
   })
 
-  describe('and takes much out of sight', () => {
+  describe('that hide many skills', () => {
     const many = 8
 
     it.each<[string, (node: FalseNode) => void]>([
@@ -137,7 +137,7 @@ describeDatabases('a log whose signer lies', (open) => {
           for (const entry of entries) withdraw(node, entry)
         },
       ],
-    ])('%s: it stops before more is gone than goes without a word', async (_, spoil) => {
+    ])('pauses before it hides more skills than allowed: %s', async (_, spoil) => {
       const { node, mirror, served, alarms } = await follow(many)
       spoil(node)
       await expect(mirror.sync('main')).rejects.toMatchObject({ code: 'conflict' })
@@ -147,7 +147,7 @@ describeDatabases('a log whose signer lies', (open) => {
       expect(await served()).toBe(0)
     })
 
-    it('is no alarm where what was yanked is back at the end', async () => {
+    it('does not pause if the yanked versions are restored at the end', async () => {
       const { node, mirror, served, alarms } = await follow(many)
       for (const yanked of [true, false]) eachOf(node, (entry) => yank(node, entry, yanked), many)
       await mirror.sync('main')
@@ -158,7 +158,7 @@ describeDatabases('a log whose signer lies', (open) => {
     })
   })
 
-  it('leaves what was away for a while as it is when everything is compared once more', async () => {
+  it('keeps restored skills in place when a full sync compares everything', async () => {
     const { node, mirror, test, served, alarms } = await follow(8)
     const entries = [...node.entries]
     for (const entry of entries) {

@@ -8,7 +8,7 @@ import { createNoteSigner } from '../support/note-signer.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
-describe('an upstream that answers with something else than a feed', () => {
+describe('an upstream that returns something other than a feed', () => {
   const page = { origin: 'upstream.example', epoch: 7, entries: [], next: 0, head: 0, checkpoint: '' }
 
   it.each<[string, (node: FalseNode) => void]>([
@@ -33,7 +33,7 @@ describe('an upstream that answers with something else than a feed', () => {
     ['half of a character', (node) => change(node, ([first]) => [{ ...first, subject: '\ud800' }])],
     ['a redirect to another host', (node) => redirect(node, 'http://127.0.0.2:1/')],
     ['a redirect to itself', (node) => redirect(node, '/api/v1/feed')],
-  ])('%s: it is told in a sentence, nothing comes in, and the good state serves', async (_, spoil) => {
+  ])('causes an error message and no import, and the stored skills are still served: %s', async (_, spoil) => {
     const { node, mirror, served, alarm } = await openInMemory()
     node.publish('mallory/new')
     node.publish('mallory/other')
@@ -52,7 +52,7 @@ describe('an upstream that answers with something else than a feed', () => {
     expect(await served()).toEqual([...three, 'mallory/new', 'mallory/other'])
   })
 
-  it('a bomb of packed zeros: it is broken off, and memory is not filled with it', async () => {
+  it('cannot fill the memory with a decompression bomb', async () => {
     const { node, mirror, served } = await openInMemory()
     const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024))
     node.instead = (_, response) => {
@@ -67,7 +67,7 @@ describe('an upstream that answers with something else than a feed', () => {
     expect(await served()).toEqual(three)
   })
 
-  it('a flood without an end: it is broken off', async () => {
+  it('is cut off if its response never ends', async () => {
     const { node, mirror } = await openInMemory()
     node.instead = (_, response) => {
       const chunk = Buffer.alloc(1024 * 1024, ' ')
@@ -82,8 +82,8 @@ describe('an upstream that answers with something else than a feed', () => {
   })
 })
 
-describePairs('an upstream whose log is not what it signed before', (openPair) => {
-  it('and has fewer entries: rollback', async () => {
+describePairs('an upstream whose log differs from what it signed before', (openPair) => {
+  it('pauses the mirror as rollback if it has fewer entries', async () => {
     const { node, mirror, alarm, served, alarms } = await openPair()
     node.entries = node.entries.slice(0, 2)
     expect((await refusalOf(mirror.sync('main'))).message).toContain('it lost entries')
@@ -100,7 +100,7 @@ describePairs('an upstream whose log is not what it signed before', (openPair) =
   it.each([
     ['the same size', (node: FalseNode) => void node.entries.pop()],
     ['a larger one', (node: FalseNode) => node.publish('bob/more')],
-  ])('and has another history of %s: fork', async (_, grow) => {
+  ])('pauses the mirror as fork if it has another history of %s', async (_, grow) => {
     const { node, mirror, alarm, served } = await openPair()
     node.publish('mallory/new')
     node.entries[0] = { ...node.entries[0]!, at: '2020-01-01T00:00:00.000Z' }
@@ -110,7 +110,7 @@ describePairs('an upstream whose log is not what it signed before', (openPair) =
     expect(await served()).toEqual(three)
   })
 
-  it('and is of another epoch, or has another name: epoch, origin', async () => {
+  it('pauses the mirror as epoch or origin if its epoch or name differs', async () => {
     const one = await openPair()
     one.node.epoch = 8
     await refusalOf(one.mirror.sync('main'))
@@ -123,7 +123,7 @@ describePairs('an upstream whose log is not what it signed before', (openPair) =
     expect(await two.served()).toEqual(three)
   })
 
-  it('and leaves an entry out, or alters one that it signed: altered', async () => {
+  it('pauses the mirror as altered if an entry is missing or changed', async () => {
     for (const spoil of [
       (entry: FalseEntry) => ({ ...entry, subject: 'mallory/evil@1.0.0' }),
       (entry: FalseEntry) => ({ ...entry, data: { ...entry.data, hidden: 1 } }),
@@ -140,7 +140,7 @@ describePairs('an upstream whose log is not what it signed before', (openPair) =
     }
   })
 
-  it('and was signed long ago, though it is asked now: freeze', async () => {
+  it('pauses the mirror as freeze if it was signed too long ago', async () => {
     const { node, mirror, clock, alarm, served } = await openPair()
     clock.advance(dayMs + 1)
     expect((await refusalOf(mirror.sync('main'))).message).toContain(
@@ -154,8 +154,8 @@ describePairs('an upstream whose log is not what it signed before', (openPair) =
   })
 })
 
-describePairs('an upstream that signs with another key', (openPair, openMirror) => {
-  it('that nobody vouched for: key, whether it was pinned or taken on first use', async () => {
+describePairs('a new key of an upstream', (openPair, openMirror) => {
+  it('pauses the mirror as key if no trusted key endorsed it', async () => {
     for (const key of [true, false]) {
       const { node, mirror, alarm, served } = await openPair({ key })
       const thief = createNoteSigner(node.origin)
@@ -167,7 +167,7 @@ describePairs('an upstream that signs with another key', (openPair, openMirror) 
     }
   })
 
-  it('whose text names the old one as a fellow, which did not sign it: key', async () => {
+  it("pauses the mirror as key if it claims the old key's signature without having it", async () => {
     const { node, mirror, alarm } = await openPair({ key: true })
     const [old] = node.signers
     const thief = createNoteSigner(node.origin)
@@ -176,7 +176,7 @@ describePairs('an upstream that signs with another key', (openPair, openMirror) 
     expect(await alarm()).toBe('key')
   })
 
-  it('that the old one vouched for by signing beside it: it is believed, and the old one no more after that', async () => {
+  it('is trusted if the old key signed too, and then replaces it', async () => {
     const { node, mirror, alarm, served } = await openPair({ key: true })
     const [old] = node.signers
     const next = createNoteSigner(node.origin)
@@ -194,7 +194,7 @@ describePairs('an upstream that signs with another key', (openPair, openMirror) 
     expect(await alarm()).toBe('key')
   })
 
-  it('than the one that was pinned before anything came in: nothing comes in', async () => {
+  it('imports nothing if another key was pinned before the first sync', async () => {
     const node = await openFalseNode(startMs)
     node.publish('alice/pdf')
     const { mirror, api } = await openMirror()
@@ -204,8 +204,8 @@ describePairs('an upstream that signs with another key', (openPair, openMirror) 
   })
 })
 
-describePairs('clocks that jump', (openPair) => {
-  it.each([-3650, -1])('back by %i days here: alarm future, and nothing is lost', async (days) => {
+describePairs('a clock that jumps', (openPair) => {
+  it.each([-3650, -1])('back by %i days on this node pauses the mirror as future, and loses nothing', async (days) => {
     const { node, mirror, clock, alarm, served } = await openPair()
     clock.set(startMs + days * dayMs)
     node.publish('alice/more')
@@ -216,7 +216,7 @@ describePairs('clocks that jump', (openPair) => {
     expect(await served()).toContain('alice/more')
   })
 
-  it('on by ten years here: it looks like a freeze, and goes on when the clock is right', async () => {
+  it('forward by ten years on this node pauses the mirror as freeze until it is corrected', async () => {
     const { node, mirror, clock, alarm, served } = await openPair()
     clock.set(startMs + 3650 * dayMs)
     node.publish('alice/more')
@@ -227,7 +227,7 @@ describePairs('clocks that jump', (openPair) => {
     expect(await served()).toContain('alice/more')
   })
 
-  it('there: 10 minutes ahead pass, more is the alarm future, ten years back is a freeze', async () => {
+  it('at the upstream is accepted up to 10 minutes ahead; more pauses as future, ten years back as freeze', async () => {
     const { node, mirror, alarm } = await openPair()
     node.nowMs = startMs + 10 * 60_000
     await mirror.sync('main')

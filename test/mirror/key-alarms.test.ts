@@ -18,15 +18,15 @@ async function openStopped(code: 'key' | 'origin', { key = false } = {}) {
   return { ...pair, old: old!, offered, status }
 }
 
-describe.each(['key', 'origin'] as const)('accepting the alarm %s', (code) => {
-  it('believes the key that was offered with the alarm, and then no longer the old one', async () => {
+describe.each(['key', 'origin'] as const)('accepting the pause reason %s', (code) => {
+  it('trusts the key that was offered with the pause, and no longer the old one', async () => {
     const { mirror, offered, served, status } = await openStopped(code)
     await mirror.sync('main', { accept: code })
     expect(await status()).toMatchObject({ alarm: null, keys: [offered.vkey], settings: { pinned: false } })
     expect(await served()).toEqual(['alice/new', ...three].toSorted())
   })
 
-  it('refuses a key that is offered later, and raises the alarm for that one', async () => {
+  it('rejects a key that is offered later, and pauses again', async () => {
     const { node, mirror, old, offered, served, status } = await openStopped(code)
     const thief = createNoteSigner(node.origin)
     node.signers = [thief]
@@ -48,7 +48,7 @@ describe.each(['key', 'origin'] as const)('accepting the alarm %s', (code) => {
     expect(message).toContain(`\`skillstead mirror sync main --accept ${code} --key ${offered.vkey}\``)
   })
 
-  it('leaves the old key and the alarm where the sync fails', async () => {
+  it('keeps the old key and the pause if the sync fails', async () => {
     const { node, mirror, old, offered, status } = await openStopped(code)
     node.instead = (_, response) => {
       response.writeHead(404).end()
@@ -61,7 +61,7 @@ describe.each(['key', 'origin'] as const)('accepting the alarm %s', (code) => {
     expect(await status()).toMatchObject({ alarm: null, keys: [offered.vkey] })
   })
 
-  it('needs the new key where the old one was pinned', async () => {
+  it('requires the new key if the old one was pinned', async () => {
     const { mirror, old, offered, status } = await openStopped(code, { key: true })
     const refusal = await refusalOf(mirror.sync('main', { accept: code }))
     expect(refusal.code).toBe('invalid_request')
@@ -75,14 +75,14 @@ describe.each(['key', 'origin'] as const)('accepting the alarm %s', (code) => {
     expect(await status()).toMatchObject({ alarm: null, keys: [offered.vkey], settings: { pinned: true } })
   })
 
-  it('takes a key that the operator pinned since', async () => {
+  it('accepts a key that the operator pinned since', async () => {
     const { mirror, offered, status } = await openStopped(code, { key: true })
     await mirror.change('main', { key: offered.vkey })
     await mirror.sync('main', { accept: code })
     expect(await status()).toMatchObject({ alarm: null, keys: [offered.vkey], settings: { pinned: true } })
   })
 
-  it('needs the new key where the upstream names none that signs', async () => {
+  it('requires the new key if the upstream publishes none that signs', async () => {
     const { node, mirror, old, offered, status } = await openStopped(code)
     const unnamed = createNoteSigner(node.origin)
     node.signers = [createNoteSigner(node.origin), { ...unnamed, vkey: offered.vkey }]

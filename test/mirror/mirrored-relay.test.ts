@@ -16,7 +16,7 @@ const transfer = async (name: string, from: TestUser, to: TestUser) => {
   await to.api.acceptTransfer({ name })
 }
 
-describeDatabases('what a mirror says on', (open) => {
+describeDatabases('the entries that a mirror relays', (open) => {
   let origin: TestRegistry
   let mirror: TestRegistry
   let alice: TestUser
@@ -31,7 +31,7 @@ describeDatabases('what a mirror says on', (open) => {
   const show = (name: string) => mirror.api().getSkill({ name })
 
   describe('in its own log', () => {
-    it('is each entry that it applied, as it was, with where it was first', async () => {
+    it('include each applied entry unchanged, with its first log', async () => {
       await publish(alice, 'tea', 'One.')
       await publish(alice, 'tea', 'Two.', { category: 'Drinks' })
       await alice.api.yankVersion({ name: 'tea', version: '1.0.0' })
@@ -58,7 +58,7 @@ describeDatabases('what a mirror says on', (open) => {
       expect((await checkRegistry(mirror.registry)).filter(({ ok }) => !ok)).toEqual([])
     })
 
-    it('leaves a mirror of the mirror with the same, and the first origin', async () => {
+    it('give a mirror of the mirror the same skills and first logs', async () => {
       const third = await open({ origin: 'third.example' })
       await addUpstream(third, 'mirror')
       await publish(alice, 'tea')
@@ -73,7 +73,7 @@ describeDatabases('what a mirror says on', (open) => {
       expect(await third.api().getSkill({ name: 'alice/tea' })).toMatchObject({ id, latestVersion, digest })
     })
 
-    it('comes back to nobody: nodes that follow each other say nothing twice', async () => {
+    it('are not repeated by nodes that mirror each other', async () => {
       await addUpstream(origin, 'mirror')
       const carol = await mirror.makeUser('carol')
       await publish(alice, 'tea')
@@ -93,7 +93,7 @@ describeDatabases('what a mirror says on', (open) => {
       expect(await origin.api().getSkill({ name: 'alice/tea' })).toMatchObject({ origin: { kind: 'local' } })
     })
 
-    it('is no news where two upstreams have it from the same place', async () => {
+    it('are not repeated if two upstreams have them from the same log', async () => {
       const second = await open({ origin: 'second.example' })
       const third = await open({ origin: 'third.example' })
       await addUpstream(second, 'up')
@@ -111,8 +111,8 @@ describeDatabases('what a mirror says on', (open) => {
     })
   })
 
-  describe('of removals', () => {
-    it('is a takedown, and that it ended', async () => {
+  describe('about removals', () => {
+    it('include a takedown and its end', async () => {
       await publish(alice, 'tea')
       await follow()
       const { id } = await makeCase(origin, 'alice/tea', alice, 'counter_noticed')
@@ -128,7 +128,7 @@ describeDatabases('what a mirror says on', (open) => {
       expect(await show('alice/tea')).toMatchObject({ latestVersion: '1.0.0' })
     })
 
-    it('is a transfer: the same skill under its new full name, to which the old one leads', async () => {
+    it('include a transfer, after which the old full name redirects to the new one', async () => {
       const bob = await origin.makeUser('bob')
       const { skill } = await publish(alice, 'tea')
       await publish(alice, 'tea', 'Two.')
@@ -147,7 +147,7 @@ describeDatabases('what a mirror says on', (open) => {
       expect(await show('alice/tea')).toMatchObject({ id: skill.id })
     })
 
-    it('is a transfer to a name that is taken here no more than its end', async () => {
+    it('include only the end of a transfer to a name that is taken on the mirror', async () => {
       const bob = await origin.makeUser('bob')
       await mirror.makeUser('bob')
       await publish(alice, 'tea')
@@ -163,8 +163,8 @@ describeDatabases('what a mirror says on', (open) => {
     })
   })
 
-  describe('of packs', () => {
-    it('is the pack as it is there, with those of its skills that are here', async () => {
+  describe('about packs', () => {
+    it('include the pack with those of its skills that are stored', async () => {
       for (const name of ['tea', 'milk', 'salt']) await publish(alice, name)
       const said = {
         name: 'Breakfast',
@@ -187,7 +187,7 @@ describeDatabases('what a mirror says on', (open) => {
       expect(await codeOf(mirror.api().getPack({ slug: 'breakfast' }))).toBe('not_found')
     })
 
-    it('writes over none that was made here', async () => {
+    it('overwrite no pack of the mirror', async () => {
       await mirror.admin.api.createPack({ name: 'Breakfast', description: 'Ours.', skills: [] })
       await alice.api.createPack({ name: 'Breakfast', description: 'Theirs.', skills: [] })
       await mirror.makeUser('alice')
@@ -197,8 +197,8 @@ describeDatabases('what a mirror says on', (open) => {
     })
   })
 
-  describe('as provenance', () => {
-    it('is the proof of the log that the version was published to', async () => {
+  describe('for provenance', () => {
+    it('include the proof of the log to which the version was published', async () => {
       for (let i = 0; i < 300; i++) await publish(alice, `skill-${i}`)
       await publish(alice, 'tea', 'One.')
       await follow()
@@ -224,7 +224,7 @@ describeDatabases('what a mirror says on', (open) => {
       }
     }, 120_000)
 
-    it('is that of a new name after a transfer', async () => {
+    it('include the proof of the new name after a transfer', async () => {
       const bob = await origin.makeUser('bob')
       await publish(alice, 'tea')
       await transfer('alice/tea', alice, bob)

@@ -18,7 +18,7 @@ const release = (name: string, body = 'One.', more: Partial<MirrorRelease> = {})
   ...more,
 })
 
-describeDatabases('what is mirrored from a registry without a log', (open) => {
+describeDatabases('the import of releases from a registry without a log', (open) => {
   let mirror: TestRegistry
   beforeEach(async () => {
     mirror = await openSilent(open, { origin: 'mirror.example' })
@@ -42,7 +42,7 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
   }
   const show = (name: string, username?: string) => mirror.api(username).getSkill({ name })
 
-  it('keeps numbers, times, texts and files as they are there', async () => {
+  it('keeps version numbers, times, texts and files', async () => {
     const hook = await hookUp(mirror, mirror.admin, { events: ['skill.published'] })
     const publisher = { id: '019b0000-0000-7000-8000-000000000007', username: 'bob' }
     const given = { displayName: 'Tea!', description: 'Leaves.', license: 'MIT', category: 'Drinks', keywords: ['hot'] }
@@ -72,7 +72,7 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
     expect(await hook.take()).toHaveLength(2)
   })
 
-  it('changes nothing when it comes again, and follows what is said anew of the latest', async () => {
+  it('changes nothing when repeated, but updates the settings from the latest version', async () => {
     const [one, two] = [release('tea', 'One.', { version: '1.0.0' }), release('tea', 'Two.', { version: '1.1.0' })]
     await apply([one, two])
     const { head } = await mirror.api().getFeed({})
@@ -86,7 +86,7 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
     expect(await show('tea')).toMatchObject({ latestVersion: '1.0.0' })
   })
 
-  it('numbers what has no number, and never the same content twice', async () => {
+  it('numbers releases without a version, and the same content only once', async () => {
     expect(await apply([release('tea', 'One.'), release('tea', 'Two.'), release('tea', 'One.')])).toEqual([
       'applied',
       'applied',
@@ -96,14 +96,14 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
     expect(await apply([release('tea', 'One.', { version: '5.0.0' })])).toEqual(['applied'])
   })
 
-  it('takes no other content for a number that is here, nor for a digest', async () => {
+  it('rejects other content for a stored version or a digest', async () => {
     await apply([release('tea', 'One.', { version: '1.0.0' })])
     expect(await apply([release('tea', 'Else.', { version: '1.0.0' })])).toEqual(['version_exists'])
     expect(await apply([release('milk', 'One.', { digest: `sha256:${'0'.repeat(64)}` })])).toEqual(['altered'])
     expect(await codeOf(show('alice/milk'))).toBe('not_found')
   })
 
-  it('adds nothing to what is from here, or from another upstream', async () => {
+  it('adds nothing to skills of this node or of another upstream', async () => {
     await addUpstream(mirror, 'other')
     await apply([release('tea')])
     expect(await apply([release('tea', 'Two.')], { upstream: 'other' })).toEqual(['other_source'])
@@ -115,14 +115,14 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
     ])
   })
 
-  it('refuses only what is new under a name that was claimed since', async () => {
+  it("rejects only new versions after the owner's name was claimed", async () => {
     await apply([release('tea'), release('milk', 'One.', { version: '1.0.0' })])
     await mirror.makeUser('alice')
     const same = [release('tea'), release('milk', 'One.', { version: '1.0.0' })]
     expect(await apply([...same, release('tea', 'Two.')])).toEqual(['unchanged', 'unchanged', 'owned_locally'])
   })
 
-  it('refuses what no skill can be called, or no version can hold, and goes on with the rest', async () => {
+  it('rejects invalid skill names and invalid version content, and continues with the rest', async () => {
     expect(
       await apply([
         release('../tea'),
@@ -136,7 +136,7 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
     ).toEqual(['malformed', 'malformed', 'malformed', 'invalid', 'invalid', 'invalid', 'applied'])
   })
 
-  it('keeps to the policy on scans, and to what the operator asks of them', async () => {
+  it("applies the scan policy and the operator's filter on scans", async () => {
     const strict = await open({ scanPolicy: { dangerous: 'refuse' } })
     await addUpstream(strict, 'up')
     const bad = release('bad', '', { files: [{ path: 'SKILL.md', bytes: Buffer.from(sampleOf('dangerous', 'bad')) }] })
@@ -148,8 +148,8 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
     ])
   })
 
-  describe('a private skill', () => {
-    it('is for its owner alone, in no feed, and stays so', async () => {
+  describe('of a private skill', () => {
+    it('keeps the skill visible to its owner only, and out of feeds', async () => {
       await mirror.makeUser('alice')
       await mirror.makeUser('bob')
       const secret = release('secret', 'Hush.', { visibility: 'private' })
@@ -168,20 +168,20 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
     })
   })
 
-  it('has the provenance of this node, which is the first to log it', async () => {
+  it('records provenance of this node, which logs the skill first', async () => {
     await apply([release('tea')])
     const record = await mirror.api().getProvenance({ name: 'tea' })
     expect(record.log).toMatchObject({ origin: 'mirror.example' })
     expect(verifyProvenance(record, { keys: await readKeys(mirror.api()) })).toMatchObject({ ok: true, unproven: [] })
   })
 
-  it('holds its short name, unless it is said that another one does', async () => {
+  it('gives the skill its short name unless another skill holds it', async () => {
     await apply([release('tea', 'One.', { holder: false }), release('milk')])
     expect(await codeOf(show('tea'))).toBe('not_found')
     expect(await show('milk')).toMatchObject({ fullName: 'alice/milk' })
   })
 
-  it('says each outcome in the transaction that brings it about', async () => {
+  it('reports each outcome in the transaction that applies it', async () => {
     const told: string[] = []
     const releases = [release('tea'), release('milk'), release('salt')]
     const failing = applyReleases(partsOf(mirror.registry), {

@@ -21,7 +21,7 @@ const manyFiles = Array.from({ length: 300 }, (_, i) => ({
   content: `${i}`,
 }))
 
-describeDatabases('what is mirrored from the log of a node', (open) => {
+describeDatabases("the import from a node's log", (open) => {
   let origin: TestRegistry
   let mirror: TestRegistry
   let alice: TestUser
@@ -37,8 +37,8 @@ describeDatabases('what is mirrored from the log of a node', (open) => {
     inShort(await pull(mirror, 'up', origin.api(), ...more))
   const show = (name: string) => mirror.api().getSkill({ name })
 
-  describe('a version', () => {
-    it('is the same skill with the same ids, times, numbers and bytes', async () => {
+  describe('of a version', () => {
+    it('keeps ids, times, version numbers and bytes', async () => {
       await publish(alice, 'tea', 'One.', { category: 'Drinks', repository: 'https://example.com/tea' })
       origin.clock.advance(minuteMs)
       await publish(alice, 'tea', 'Two.', { version: '3.1.4', changelog: 'Better.', keywords: ['b', 'a'] })
@@ -59,7 +59,7 @@ describeDatabases('what is mirrored from the log of a node', (open) => {
       })
     })
 
-    it('leaves its author a namespace that nobody can sign in as', async () => {
+    it('creates a namespace for its author that no user can sign in to', async () => {
       await publish(alice, 'tea')
       await follow()
       const { users } = await mirror.admin.api.listUsers({ q: 'alice' })
@@ -67,7 +67,7 @@ describeDatabases('what is mirrored from the log of a node', (open) => {
       expect((await show('tea')).author.id).toBe((await origin.api().getSkill({ name: 'tea' })).author.id)
     })
 
-    it('is found, and loaded, and told to those who watch', async () => {
+    it('makes it searchable and loadable, and notifies subscribers', async () => {
       const hook = await hookUp(mirror, mirror.admin, { events: ['skill.published'] })
       await publish(alice, 'tea')
       await follow()
@@ -81,7 +81,7 @@ describeDatabases('what is mirrored from the log of a node', (open) => {
       ])
     })
 
-    it('counts a fork with what it was made of', async () => {
+    it('counts a fork at its source', async () => {
       await publish(alice, 'tea')
       const bob = await origin.makeUser('bob')
       await bob.api.forkSkill({ name: 'alice/tea' })
@@ -90,7 +90,7 @@ describeDatabases('what is mirrored from the log of a node', (open) => {
       expect((await show('alice/tea')).forks).toBe(1)
     })
 
-    it('whose files no entry had room for is stored by the list that its digest names', async () => {
+    it('with more files than fit into the entry uses the list under its digest', async () => {
       await publish(alice, 'wide', 'One.', { files: manyFiles })
       const [entry] = await feed(origin)
       expect(entry!.data).toMatchObject({ files: null, cut: ['files'] })
@@ -99,7 +99,7 @@ describeDatabases('what is mirrored from the log of a node', (open) => {
       expect((await mirror.api().getVersion(of)).files).toEqual((await origin.api().getVersion(of)).files)
     })
 
-    it('keeps texts whole that an entry had to cut', async () => {
+    it('keeps the full texts that the entry had to shorten', async () => {
       const changelog = '变'.repeat(20_000)
       const description = '茶'.repeat(4000)
       const given = { files: manyFiles, changelog, skillMd: skillMd('long', { description }) }
@@ -113,8 +113,8 @@ describeDatabases('what is mirrored from the log of a node', (open) => {
     })
   })
 
-  describe('what happens to it afterwards', () => {
-    it('follows: settings, deprecation, yank and what is taken back', async () => {
+  describe('of later changes', () => {
+    it('applies settings, deprecations, yanks and their reversal', async () => {
       await publish(alice, 'tea', 'One.')
       await publish(alice, 'tea', 'Two.', { category: 'Drinks' })
       await follow()
@@ -131,7 +131,7 @@ describeDatabases('what is mirrored from the log of a node', (open) => {
       expect(await show(name)).toMatchObject({ latestVersion: '1.0.1', deprecated: false })
     })
 
-    it('follows: withdrawn, and public again', async () => {
+    it('applies a withdrawal and a second publication', async () => {
       await publish(alice, 'tea', 'One.')
       await publish(alice, 'tea', 'Two.')
       await follow()
@@ -152,7 +152,7 @@ describeDatabases('what is mirrored from the log of a node', (open) => {
       expect(await shown(mirror, 'tea')).toEqual(await shown(origin, 'tea'))
     })
 
-    it('follows: deleted, and the name stays taken', async () => {
+    it('applies a deletion, after which the name stays taken', async () => {
       await publish(alice, 'tea')
       await follow()
       await alice.api.deleteSkill({ name: 'tea' })

@@ -83,7 +83,7 @@ describeMirrors('a network that breaks', (open) => {
     ['answers with a page for people', ({ count }) => (count % 4 === 1 ? { body: '<html>Sign in</html>' } : undefined)],
     ['is slow', delay(20)],
   ]
-  it.each(everything)('that %s: what is served is true at each moment, and complete at the end', async (_, fault) => {
+  it.each(everything)('that %s never makes a mirror serve false data, and the sync completes', async (_, fault) => {
     const { mirror, registry, upstream, network, api } = await wire({}, open)
     const all = new Set(await readState(upstream.registry))
     network.fault = fault
@@ -100,9 +100,9 @@ describeMirrors('a network that breaks', (open) => {
   })
 })
 
-describe('a network that lies', () => {
+describe('a network that alters data', () => {
   it.each([0.02, 0.3, 0.5, 0.7, 0.98])(
-    'that alters a bit at %d of each answer: nothing altered comes in',
+    'and changes bit %d of each response does not get altered data imported',
     async (share) => {
       const { mirror, registry, upstream, network } = await wire()
       const whole = await readState(upstream.registry)
@@ -120,7 +120,7 @@ describe('a network that lies', () => {
     },
   )
 
-  it('that answers as it did once, for ever: what came in stays, and a log that grew and is gone again is a rollback', async () => {
+  it('and repeats an old response forever loses no skills, and a shrunken log pauses as rollback', async () => {
     const { mirror, registry, upstream, network } = await wire()
     const past = replay()
     network.fault = on(/feed/, past)
@@ -135,7 +135,7 @@ describe('a network that lies', () => {
     expect(await readState(upstream.registry)).toEqual(whole)
   })
 
-  it('that leads to another node: nothing of it comes in', async () => {
+  it('and leads to another node does not get its data imported', async () => {
     const { mirror, registry, network, clock } = await wire()
     await mirror.sync('main')
     const whole = await readState(registry)
@@ -147,7 +147,7 @@ describe('a network that lies', () => {
     expect(await readState(registry)).toEqual(whole)
   })
 
-  it('a feed whose head runs away as it is read ends at what was signed', async () => {
+  it("and moves a feed's head while it is read ends at the signed size", async () => {
     const { mirror, registry, upstream, network } = await wire()
     network.fault = on(/feed/, async ({ count }) => {
       if (count < 6) await publishVersions(upstream.alice, `late-${count}`, 1)
@@ -159,7 +159,7 @@ describe('a network that lies', () => {
     expect(await readState(registry)).toEqual(await readState(upstream.registry))
   })
 
-  it('a feed that leaves out removals is found out', async () => {
+  it('and leaves removals out of a feed is detected', async () => {
     const { mirror, registry, upstream, network } = await wire()
     await mirror.sync('main')
     await upstream.alice.deleteSkill({ name: 'alice/skill-1' })
@@ -179,8 +179,8 @@ describe('a network that lies', () => {
   })
 })
 
-describe('a mirror in trouble', () => {
-  it('with a full disk: it says so, stores no half, goes on serving, and ends right when there is room', async () => {
+describe('a mirror with a full disk', () => {
+  it('reports the full disk, stores nothing partly, keeps serving, and recovers', async () => {
     const path = join(await makeFolder(), 'skills.db')
     const { mirror, registry, upstream, api } = await wire({ path })
     await mirror.sync('main')
@@ -203,8 +203,8 @@ describe('a mirror in trouble', () => {
   })
 })
 
-describeDatabases('two syncs at once', (_, dialect) => {
-  it('here and by another process: one of them does it, and it is done once', async () => {
+describeDatabases('two concurrent syncs', (_, dialect) => {
+  it('in two processes run the sync once', async () => {
     const { location, remove } = await makePlace(dialect)
     onTestFinished(remove)
     const one = await wire(location)
@@ -227,8 +227,8 @@ describeDatabases('two syncs at once', (_, dialect) => {
   })
 })
 
-describeMirrors('mirrors that contain each other', (open) => {
-  it('settle: nothing goes round, and each has what the others published', async () => {
+describeMirrors('mirrors of each other', (open) => {
+  it('end with all skills on each, and repeat no entries', async () => {
     const clock = createClock()
     const nodes = await Promise.all(
       ['a', 'b', 'c'].map(async (name) => {
@@ -268,7 +268,7 @@ describeMirrors('mirrors that contain each other', (open) => {
     for (const { registry } of nodes) expect(await findDamage(registry)).toEqual([])
   })
 
-  it('and one that follows itself takes nothing', async () => {
+  it('import nothing from themselves', async () => {
     const test = await open({ origin: 'self.example' })
     const node = await listenNode(test.registry, { port: 0, rates: 'off' })
     onTestFinished(() => node.close())

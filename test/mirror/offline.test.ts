@@ -17,7 +17,7 @@ describeDatabases('a registry in offline mode', (open) => {
   const openOffline = () =>
     open({ outgoing: { ...toOutgoing(outside), offline: true }, webhooks: { offAfterFailures: 2 } })
 
-  it('opens no socket and asks no name server: what would go outside waits, and is no failure', async () => {
+  it('opens no socket and queries no name server; outgoing work stays pending', async () => {
     const test = await openOffline()
     const [sockets, questions] = [watchSockets(test), outside.questions.length]
     const receiver = openReceiver(outside)
@@ -66,7 +66,7 @@ describeDatabases('a registry in offline mode', (open) => {
     await online.close()
   })
 
-  it('says `offline` of what somebody waits for, and scans what is sent', async () => {
+  it('returns offline for requests that need the network, and scans submitted texts', async () => {
     const test = await openOffline()
     const sockets = watchSockets(test)
     await expect(test.admin.api.scanExternal({ url: 'https://example.com/tea/SKILL.md' })).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describeDatabases('a registry in offline mode', (open) => {
     expect(sockets).toEqual([])
   })
 
-  it('refuses addresses that tell by themselves where they lead', async () => {
+  it('rejects URLs with private addresses without a DNS query', async () => {
     const test = await openOffline()
     for (const url of ['https://10.0.0.1/x', 'https://localhost/x', 'ftp://example.com/x'])
       await expect(test.admin.api.scanExternal({ url }), url).rejects.toMatchObject({ code: 'invalid_request' })
@@ -86,7 +86,7 @@ describeDatabases('a registry in offline mode', (open) => {
 })
 
 describe('skillstead serve --network offline', () => {
-  it('asks nobody outside, whoever it is', async () => {
+  it('contacts no other host', async () => {
     const data = await makeFolder()
     const { key } = await skillsteadJson<{ key: string }>(['users', 'create', 'anna', '--data', data])
     const server = await startServer(['serve', '--network', 'offline', '--port', '0', '--data', data])

@@ -6,8 +6,8 @@ import { openPair, takePaths } from '../support/mirror-reading-acts.ts'
 
 afterEach(endMirrors)
 
-describeDatabases('what installers read of a mirror', (open) => {
-  it('is looked for upstream where it is not here: the index of a skill, and the file beside one', async () => {
+describeDatabases('the discovery index of a mirror', (open) => {
+  it('requests missing skills and their files from the upstream', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     await upstream.publish('tea')
@@ -27,7 +27,7 @@ describeDatabases('what installers read of a mirror', (open) => {
     expect(takePaths(network)).toEqual([])
   })
 
-  it('is no absence where the upstream cannot be asked', async () => {
+  it('returns an error, not 404, if the upstream is unreachable', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     network.fault = () => ({ cut: 0 })
@@ -37,7 +37,7 @@ describeDatabases('what installers read of a mirror', (open) => {
     expect((await installer.get('/alice/pdf/.well-known/agent-skills/pdf-1.0.0.md')).status).toBe(502)
   })
 
-  it('is never asked for under the names that stay here', async () => {
+  it('requests no private names from the upstream', async () => {
     const { network, test } = await openPair(open, {}, { privateNames: ['acme/*'] })
     await test.makeUser('bob')
     const installer = await serve(test)
@@ -48,7 +48,7 @@ describeDatabases('what installers read of a mirror', (open) => {
     expect(takePaths(network).join(' ')).not.toMatch(/acme|bob|pdf|merger/)
   })
 
-  it('costs a request of the allowance where it is not here, for it may have somebody asked', async () => {
+  it("counts a missing skill against the caller's rate limit, since it may cause an upstream request", async () => {
     const { upstream, test } = await openPair(open)
     await upstream.publish('pdf')
     const installer = await serve(test, { rates: { anonymous: 3 } })
@@ -60,7 +60,7 @@ describeDatabases('what installers read of a mirror', (open) => {
     expect(await installer.names('/alice/pdf')).toEqual(['pdf'])
   })
 
-  it('says how fresh it is, of a version only its age', async () => {
+  it('states how fresh a response is, and for a version only its age', async () => {
     const { upstream, network, mirror, test } = await openPair(open, { mode: 'full', everySeconds: 0 })
     await upstream.publish('pdf')
     await mirror.sync('main')

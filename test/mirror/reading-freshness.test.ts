@@ -8,7 +8,7 @@ import { openPair, readFreshness } from '../support/mirror-reading-acts.ts'
 
 afterEach(endMirrors)
 
-describeDatabases('how fresh an answer is', (open) => {
+describeDatabases('the freshness of a response', (open) => {
   async function openServed(...given: [add: AddOptions, options?: MirrorOptions]) {
     const pair = await openPair(open, ...given)
     const node = await listenNode(pair.test.registry, {
@@ -21,7 +21,7 @@ describeDatabases('how fresh an answer is', (open) => {
     return { ...pair, url: node.url }
   }
 
-  it('is in no answer itself', async () => {
+  it('is not part of the response body', async () => {
     const { upstream, mirror, test } = await openPair(open, { mode: 'full' })
     await upstream.publish('pdf')
     await mirror.sync('main')
@@ -30,7 +30,7 @@ describeDatabases('how fresh an answer is', (open) => {
     expect(skill.origin.syncedAt).toBe(new Date(test.clock.now()).toISOString())
   })
 
-  it('is told in seconds since the upstream vouched for it, of mirrored skills and of lists', async () => {
+  it('is the number of seconds since the upstream confirmed a mirrored skill or list', async () => {
     const { upstream, mirror, test, url } = await openServed({ mode: 'full', everySeconds: 0 })
     await upstream.publish('pdf')
     await mirror.sync('main')
@@ -52,7 +52,7 @@ describeDatabases('how fresh an answer is', (open) => {
     expect(await readFreshness(url, '/skills/pdf', known)).toEqual({ status: 304, age: '0', stale: null })
   })
 
-  it('is stale once it is older than the operator allows', async () => {
+  it('is stale after the maximum age that the operator set', async () => {
     const { upstream, mirror, test, url } = await openServed({ mode: 'full', everySeconds: 0, maxAgeSeconds: 3600 })
     await upstream.publish('pdf')
     await mirror.sync('main')
@@ -65,7 +65,7 @@ describeDatabases('how fresh an answer is', (open) => {
     expect(await readFreshness(url, '/skills/pdf')).toMatchObject({ age: '0', stale: null })
   })
 
-  it('is stale while the upstream cannot be reached, and not after that', async () => {
+  it('is stale only while the upstream is unreachable', async () => {
     const { upstream, network, mirror, test, url } = await openServed({ mode: 'full' }, { mode: 'online' })
     await upstream.publish('pdf')
     await mirror.sync('main')
@@ -78,7 +78,7 @@ describeDatabases('how fresh an answer is', (open) => {
     expect(await readFreshness(url, '/skills/pdf')).toEqual({ status: 200, age: '0', stale: null })
   })
 
-  it('is stale no more once a sync reached the upstream that readers could not', async () => {
+  it('is no longer stale after a successful sync', async () => {
     const { upstream, network, mirror, test, url } = await openServed({ everySeconds: 600 })
     await upstream.publish('pdf')
     await readFreshness(url, '/skills/alice%2Fpdf')
@@ -94,7 +94,7 @@ describeDatabases('how fresh an answer is', (open) => {
     expect(await readFreshness(url, '/skills/alice%2Fno-9'), 'and it is asked again').toMatchObject({ status: 404 })
   })
 
-  it('is stale of no version that was asked for by its number, for it never changes', async () => {
+  it('is never stale for a version number, whose content never changes', async () => {
     const { upstream, network, mirror, test, url } = await openServed({ mode: 'full' })
     await upstream.publish('pdf')
     await upstream.publish('pdf', '1.1.0')
@@ -110,7 +110,7 @@ describeDatabases('how fresh an answer is', (open) => {
       expect([path, await readFreshness(url, path)]).toEqual([path, { status: 200, age: '7', stale: null }])
   })
 
-  it('is stale where the answer came too late', async () => {
+  it("is stale if the upstream's response was too late", async () => {
     const { upstream, network, mirror, test, url } = await openServed({ mode: 'full' }, { mode: 'online' })
     await upstream.publish('pdf')
     await mirror.sync('main')
@@ -125,7 +125,7 @@ describeDatabases('how fresh an answer is', (open) => {
     goOn(undefined)
   })
 
-  it('is no matter of what is from here, and of a node that follows nobody', async () => {
+  it('is not stated for local skills and nodes without upstreams', async () => {
     const { mirror, test, url } = await openServed({ mode: 'full' })
     const bob = await test.makeUser('bob')
     await bob.api.publishSkill({ skillMd: '---\nname: mine\ndescription: Mine\n---\nMine.\n' })
@@ -137,7 +137,7 @@ describeDatabases('how fresh an answer is', (open) => {
     expect(await readFreshness(url, '/skills')).toEqual(none)
   })
 
-  it('ages where the upstream is not followed any more', async () => {
+  it('grows older after the upstream was removed', async () => {
     const { upstream, mirror, test, url } = await openServed({ mode: 'full' })
     await upstream.publish('pdf')
     await mirror.sync('main')
@@ -147,7 +147,7 @@ describeDatabases('how fresh an answer is', (open) => {
     expect(await readFreshness(url, '/skills/pdf')).toEqual({ status: 200, age: '100000', stale: 'true' })
   })
 
-  it('can be read by pages of other origins', async () => {
+  it('is readable by pages of other origins', async () => {
     const { url } = await openServed({})
     const { headers } = await fetch(url + '/api/v1/skills', { headers: { origin: 'https://elsewhere.example' } })
     expect(headers.get('access-control-expose-headers')).toMatch(/\bage,.*\bx-skillstead-stale\b/)

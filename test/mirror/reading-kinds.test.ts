@@ -11,8 +11,8 @@ import { openSpecRegistry } from '../support/spec-registry.ts'
 
 afterEach(endMirrors)
 
-describeDatabases('reading through to an upstream without a log', (open) => {
-  it('asks a registry that speaks only the specification for the one skill', async () => {
+describeDatabases('requests for skills of an upstream without a log', (open) => {
+  it('request one skill from a registry that implements only the specification', async () => {
     const { mirror, test } = await openMirror(open)
     const upstream = await openSpecRegistry(() => test.clock.now())
     upstream.put('ann', 'pdf', { version: '2.1.0' })
@@ -34,7 +34,7 @@ describeDatabases('reading through to an upstream without a log', (open) => {
     expect(await readCode(test, 'ann/tea'), 'a limit of requests is a failure too').toBe('upstream_failed')
   })
 
-  it('vouches for the one skill alone, and puts off no run of the schedule', async () => {
+  it('confirm only that skill, and do not postpone the scheduled sync', async () => {
     const { mirror, test } = await openMirror(open)
     const upstream = await openSpecRegistry(() => test.clock.now())
     upstream.put('ann', 'pdf')
@@ -54,7 +54,7 @@ describeDatabases('reading through to an upstream without a log', (open) => {
     expect([await ageOf('ann/pdf'), await ageOf('ann/tea')]).toEqual([30, 30])
   })
 
-  it('shows a skill that the registry has and does not give as no absence, and asks for others all the same', async () => {
+  it('return an error for a listed skill that the registry does not return, and still request others', async () => {
     const { mirror, test } = await openMirror(open)
     const upstream = await openSpecRegistry(() => test.clock.now())
     upstream.put('ann', 'pdf')
@@ -74,7 +74,7 @@ describeDatabases('reading through to an upstream without a log', (open) => {
     expect((await test.api().getSkill({ name: 'ann/pdf' })).latestVersion).toBe('1.1.0')
   })
 
-  it('looks into a discovery index for the one skill', async () => {
+  it('request one skill from a discovery index', async () => {
     const node = await openUpstream(open)
     await node.publish('pdf')
     await node.publish('tea')
@@ -92,7 +92,7 @@ describeDatabases('reading through to an upstream without a log', (open) => {
     expect(await readCode(test, 'alice/tar')).toBe('upstream_failed')
   })
 
-  it('looks into a folder, also where there is no network', async () => {
+  it('read a folder, also without a network', async () => {
     const place = await mkdtemp(join(tmpdir(), 'skillstead-folder-'))
     onTestFinished(() => rm(place, { recursive: true }))
     const folder = join(place, 'disk')

@@ -10,7 +10,7 @@ afterEach(endMirrors)
 describeApi('the mode `online`', (open) => {
   const online = { mode: 'online' } as const
 
-  it('asks first, so that what was published a moment ago is seen', async () => {
+  it('asks the upstream first, and shows new versions at once', async () => {
     const { upstream, mirror, test } = await openPair(open, { mode: 'full' }, online)
     await upstream.publish('pdf')
     await mirror.sync('main')
@@ -26,7 +26,7 @@ describeApi('the mode `online`', (open) => {
     expect(await readCode(test, 'alice/zip'), 'on a miss it is asked again').toBe('ok')
   })
 
-  it('asks nobody about what never changes', async () => {
+  it('requests nothing for content that never changes', async () => {
     const { upstream, network, mirror, test } = await openPair(open, { mode: 'full' }, online)
     await upstream.publish('pdf')
     await mirror.sync('main')
@@ -41,7 +41,7 @@ describeApi('the mode `online`', (open) => {
     expect(takePaths(network)).toEqual([])
   })
 
-  it('asks nobody about what is from here', async () => {
+  it('requests nothing for skills of this node', async () => {
     const { network, mirror, test } = await openPair(open, { mode: 'full' }, online)
     await mirror.sync('main')
     const bob = await test.makeUser('bob')
@@ -52,7 +52,7 @@ describeApi('the mode `online`', (open) => {
     expect(takePaths(network)).toEqual([])
   })
 
-  it('falls back to what is here, without waiting for more than two seconds', async () => {
+  it('falls back to the stored skill after two seconds', async () => {
     const { upstream, network, mirror, test } = await openPair(open, { mode: 'full' }, online)
     await upstream.publish('pdf')
     await mirror.sync('main')
@@ -71,7 +71,7 @@ describeApi('the mode `online`', (open) => {
 })
 
 describeApi('the mode `prefer-local`', (open) => {
-  it('answers from here, and asks behind the answer once it is older than the schedule', async () => {
+  it('responds from the mirror, and refreshes in the background when the schedule is due', async () => {
     const { upstream, network, mirror, test } = await openPair(open, { mode: 'full', everySeconds: 60 })
     await upstream.publish('pdf')
     await mirror.sync('main')
@@ -87,7 +87,7 @@ describeApi('the mode `prefer-local`', (open) => {
     expect(takePaths(network), 'one refresh for all').toEqual(['GET /feed?since=1&limit=1000', 'POST /blobs/batch'])
   })
 
-  it('asks nobody behind an answer where the operator syncs by hand', async () => {
+  it('refreshes nothing in the background if there is no schedule', async () => {
     const { upstream, network, mirror, test } = await openPair(open, { mode: 'full', everySeconds: 0 })
     await upstream.publish('pdf')
     await mirror.sync('main')
@@ -101,7 +101,7 @@ describeApi('the mode `prefer-local`', (open) => {
 })
 
 describeApi('the mode `offline`', (open) => {
-  it('answers what is here, and says `offline` of what may be upstream', async () => {
+  it('returns stored skills, and offline for skills that the upstream may have', async () => {
     const first = await openPair(open)
     await first.upstream.publish('pdf')
     await first.test.api().getSkill({ name: 'alice/pdf' })
@@ -122,7 +122,7 @@ describeApi('the mode `offline`', (open) => {
 })
 
 describeDatabases('a mirror without a network', (open) => {
-  it('opens no socket at all', async () => {
+  it('opens no socket', async () => {
     let connections = 0
     const listener = createServer((socket) => {
       connections += 1

@@ -7,8 +7,8 @@ import { openPair, openWay, readCode, takePaths } from '../support/mirror-readin
 
 afterEach(endMirrors)
 
-describeApi('reading through to a node', (open) => {
-  it('brings in a skill that is asked for by its full name, with all its versions, and keeps it', async () => {
+describeApi('requests for skills of an upstream node', (open) => {
+  it('import a skill with all its versions by its full name, and keep it', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf', '1.0.0')
     await upstream.publish('pdf', '1.1.0')
@@ -28,7 +28,7 @@ describeApi('reading through to a node', (open) => {
     })
   })
 
-  it('asks about no skill: the log comes whole, and then the content of that skill alone', async () => {
+  it('do not reveal the skill: the whole log is read, then the content of that skill', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     await upstream.publish('tea')
@@ -39,7 +39,7 @@ describeApi('reading through to a node', (open) => {
     expect(takePaths(network)).toEqual(['GET /feed?since=2&limit=1000', 'POST /blobs/batch'])
   })
 
-  it('asks once for what many miss at the same time', async () => {
+  it('cause one upstream request for concurrent misses', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     const codes = await Promise.all(Array.from({ length: 40 }, () => readCode(test, 'alice/pdf')))
@@ -47,7 +47,7 @@ describeApi('reading through to a node', (open) => {
     expect(takePaths(network)).toHaveLength(3)
   })
 
-  it('learns once a second at most what there is, whatever names are tried', async () => {
+  it("read the upstream's log at most once a second, whatever names are requested", async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     for (let i = 0; i < 20; i++) expect(await readCode(test, `alice/guess-${i}`)).toBe('not_found')
@@ -56,7 +56,7 @@ describeApi('reading through to a node', (open) => {
     expect(takePaths(network)).toEqual(['POST /blobs/batch'])
   })
 
-  it('remembers for a minute that there is no such skill', async () => {
+  it('cache for a minute that a skill does not exist', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('tea')
     expect(await readCode(test, 'alice/pdf')).toBe('not_found')
@@ -68,7 +68,7 @@ describeApi('reading through to a node', (open) => {
     expect(await readCode(test, 'alice/pdf')).toBe('ok')
   })
 
-  it('looks for a version that is not here, once', async () => {
+  it('request a missing version once', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     await test.api().getSkill({ name: 'alice/pdf' })
@@ -84,7 +84,7 @@ describeApi('reading through to a node', (open) => {
     expect(takePaths(network)).toEqual([])
   })
 
-  it('never asks for short names, private names, names of local users, and what is no name', async () => {
+  it('never send short names, private names, names of local users, or invalid names', async () => {
     const { upstream, network, test } = await openPair(open, {}, { privateNames: ['acme/*', 'secret-*'] })
     await upstream.publish('pdf')
     const bob = await test.makeUser('bob')
@@ -94,14 +94,14 @@ describeApi('reading through to a node', (open) => {
     expect(takePaths(network)).toEqual([])
   })
 
-  it('never sends a search or the beginning of a name', async () => {
+  it('never send search terms or prefixes of names', async () => {
     const { network, test } = await openPair(open)
     await test.api().searchSkills({ q: 'the merger of acme' })
     await test.api().suggest({ q: 'alice/pd' })
     expect(takePaths(network).filter((path) => !path.startsWith('GET /feed?') && path !== 'GET /key')).toEqual([])
   })
 
-  it('loads and forks what is not here yet', async () => {
+  it('load and fork skills that are not mirrored yet', async () => {
     const { upstream, test } = await openPair(open)
     await upstream.publish('pdf')
     await upstream.publish('tea')
@@ -111,7 +111,7 @@ describeApi('reading through to a node', (open) => {
     expect((await test.api().loadSkill({ name: 'alice/tea', level: 'metadata' })).metadata.name).toBe('tea')
   })
 
-  it('shows no failure of an upstream as an absence', async () => {
+  it('never return a failure of an upstream as not found', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     network.fault = () => ({ status: 500, body: 'no' })
@@ -124,7 +124,7 @@ describeApi('reading through to a node', (open) => {
     expect(await readCode(test, 'acme'), 'what is never asked for is not there').toBe('not_found')
   })
 
-  it('calls it a failure where the files of what is listed are not given', async () => {
+  it('fail if the upstream does not return the files of a listed skill', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     network.fault = on(/blobs/, ({ body }) => ({ body: body.toString().replaceAll(/,"content":"[^"]*"/g, '') }))
@@ -133,7 +133,7 @@ describeApi('reading through to a node', (open) => {
     expect(await readCode(test, 'alice/pdf')).toBe('ok')
   })
 
-  it('leaves an upstream alone that fails again and again, and tries it again after a while', async () => {
+  it('stop contacting an upstream that fails repeatedly, for a while', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     network.fault = () => ({ cut: 0 })
@@ -146,7 +146,7 @@ describeApi('reading through to a node', (open) => {
     expect(await readCode(test, 'alice/pdf')).toBe('ok')
   })
 
-  it('lets nobody wait for more than ten seconds, and keeps what comes later', async () => {
+  it('end after ten seconds, and store what arrives later', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     const { promise: held, resolve: goOn } = Promise.withResolvers<undefined>()
@@ -159,7 +159,7 @@ describeApi('reading through to a node', (open) => {
     await expect.poll(() => readCode(test, 'alice/pdf'), { timeout: 60_000 }).toBe('ok')
   })
 
-  it('calls what a synced upstream lacks absent, and says nothing of one that was never synced', async () => {
+  it('return not found only if a synced upstream lacks the skill', async () => {
     const { upstream, network, mirror, test } = await openPair(open, { mode: 'full' })
     expect(await readCode(test, 'alice/pdf')).toBe('upstream_failed')
     await mirror.sync('main')
@@ -169,7 +169,7 @@ describeApi('reading through to a node', (open) => {
     expect(takePaths(network)).toEqual([])
   })
 
-  it('keeps the order of priority: a name is not taken from the next while the first cannot be asked', async () => {
+  it('do not take a name from a lower priority while the higher one is unreachable', async () => {
     const first = await openUpstream(open)
     const second = await openUpstream(open, { origin: 'second.example' })
     await first.publish('pdf', '1.0.0', { body: 'The first.' })
@@ -186,7 +186,7 @@ describeApi('reading through to a node', (open) => {
     expect((await test.api().getSkill({ name: 'alice/tea' })).origin.upstream).toBe('b')
   })
 
-  it('does not bring in what the filters leave out, or what was deleted', async () => {
+  it('do not import skills that the filters exclude or that were deleted', async () => {
     const { upstream, network, test } = await openPair(open, { filters: { names: ['alice/t*'] } })
     await upstream.publish('pdf')
     await upstream.publish('tea')
@@ -198,7 +198,7 @@ describeApi('reading through to a node', (open) => {
     expect(await readCode(test, 'alice/tea')).toBe('ok')
   })
 
-  it('follows what it brought in, and nothing else, in every sync after that', async () => {
+  it('make later syncs update the requested skills, and no others', async () => {
     const { upstream, mirror, test } = await openPair(open)
     await upstream.publish('pdf')
     await upstream.publish('tea')
@@ -212,7 +212,7 @@ describeApi('reading through to a node', (open) => {
     expect(await readCode(test, 'alice/pdf')).toBe('not_found')
   })
 
-  it('pulls nothing from one that stands still', async () => {
+  it('import nothing from a paused upstream', async () => {
     const { upstream, network, mirror, test } = await openPair(open)
     await upstream.publish('pdf')
     await upstream.publish('tea')
@@ -229,7 +229,7 @@ describeApi('reading through to a node', (open) => {
     expect(await readCode(test, 'alice/pdf')).toBe('ok')
   })
 
-  it('counts no download there for what it brings in', async () => {
+  it('count no downloads at the upstream', async () => {
     const { upstream, test } = await openPair(open)
     await upstream.publish('pdf')
     await test.api().getSkillMd({ name: 'alice/pdf' })

@@ -55,7 +55,7 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await sleep(2)
 }
 
-it('a run that takes long is looked after at its end, and not all the time', async () => {
+it('polls again when a long sync ends, and not during it', async () => {
   const { begun, looks, clock, settle: wait, end } = startSchedule({ syncedAt: 1, triedAt: 1 })
   await wait()
   expect(begun).toEqual(['upstream-0'])
@@ -68,7 +68,7 @@ it('a run that takes long is looked after at its end, and not all the time', asy
   expect(begun).toEqual(['upstream-0', 'upstream-0'])
 })
 
-it('a run that another node has is tried again after a pause', async () => {
+it('retries a sync that another node runs after a pause', async () => {
   const { begun, looks, clock, settle: wait, end } = startSchedule({ syncedAt: 1, triedAt: 1 })
   await wait()
   await end(0, { isTried: false })
@@ -80,7 +80,7 @@ it('a run that another node has is tried again after a pause', async () => {
   expect(begun).toHaveLength(2)
 })
 
-it('the first run of one upstream holds up the first runs of those below it, and nothing else', async () => {
+it('delays only first syncs until those of higher priority ended', async () => {
   const {
     begun,
     clock,
@@ -101,14 +101,14 @@ it('the first run of one upstream holds up the first runs of those below it, and
   await expect.poll(() => begun.slice(5)).toEqual(['upstream-2'])
 })
 
-it('a bundle that is followed, and what stands still, is never due', async () => {
+it('never syncs bundles or paused upstreams', async () => {
   const alarm = { code: 'fork' as const, message: 'It forked.', at: 1 }
   const { begun, looks, settle: wait } = startSchedule({ kind: 'bundle' }, { alarm }, { everySeconds: 0 })
   await wait()
   expect({ begun, looks: looks() }).toEqual({ begun: [], looks: 1 })
 })
 
-it('nothing begins once it was stopped, also where a run ends after that', async () => {
+it('starts nothing after it was stopped, even if a sync ends later', async () => {
   const { schedule, begun, looks, clock, settle: wait, end } = startSchedule({ syncedAt: 1, triedAt: 1 })
   await wait()
   schedule.stop()

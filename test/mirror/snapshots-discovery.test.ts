@@ -45,7 +45,7 @@ async function openHost(): Promise<StandIn & { files: Map<string, Uint8Array | s
 }
 
 describeDatabases('a mirror of a discovery index', (open) => {
-  it('follows the index of an owner at a node, zips and single files', async () => {
+  it("imports the index of a node's owner, with zips and single files", async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('tea')
     const files = [{ path: 'scripts/run.sh', content: 'echo run\n' }]
@@ -66,7 +66,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect(tea.versions.map(({ version }) => version)).toEqual(['1.0.1', '1.0.0'])
   })
 
-  it('makes nothing public that only a key shows', async () => {
+  it('imports skills that need a key as private', async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('tea')
     await upstream.alice.api.publishSkill({ skillMd: toSkillMd('diary'), version: '1.0.0', visibility: 'private' })
@@ -79,7 +79,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     await expect(test.api().getSkill({ name: 'alice/diary' })).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('takes from an index that is closed to guests what is there, as private', async () => {
+  it('imports an index that is closed to guests as private', async () => {
     const text = toSkillMd('pdf')
     const entry = { name: 'pdf', type: 'skill-md', description: 'x', url: '/pdf.md', digest: toDigest(text) }
     let isOpen = false
@@ -99,7 +99,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     await expect(test.api().getSkill({ name: 'acme/pdf' })).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('names the owner after the host, and numbers by the frontmatter where it grows', async () => {
+  it('names the owner after the host, and takes higher versions from the frontmatter', async () => {
     const host = await openHost()
     const put = (body: string, version: string) => {
       const text = toSkillMd('pdf', body, `metadata:\n  version: ${version}\n`)
@@ -125,7 +125,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect(await versions()).toEqual(['3.0.1', '3.0.0', '2.0.1', '2.0.0'])
   })
 
-  it('takes tar.gz, and refuses what has another digest, another host, a bad path or a second name', async () => {
+  it('accepts tar.gz, and rejects wrong digests, other hosts, invalid paths and duplicate names', async () => {
     const host = await openHost()
     const good = await toTarGz({ 'SKILL.md': toSkillMd('tar'), 'a/b.txt': 'text' })
     const escape = await toTarGz({ 'SKILL.md': toSkillMd('escape'), '../../x': 'text' })
@@ -158,7 +158,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect(files.map(({ path }) => path)).toEqual(['SKILL.md', 'a/b.txt'])
   })
 
-  it('reads an index of version 0.1.0 file by file, and afterwards only what changed', async () => {
+  it('reads an index of version 0.1.0 file by file, and later only changes', async () => {
     const host = await openHost()
     const skills = [
       { name: 'pdf', description: 'x', files: ['SKILL.md', 'references/a b.md'] },
@@ -178,7 +178,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect((await test.api().getSkill({ name: 'acme/pdf' })).latestVersion).toBe('1.0.1')
   })
 
-  it('looks again for what was not there, or was another, when the index came', async () => {
+  it('retries files that were missing or changed when the index was read', async () => {
     const host = await openHost()
     const [tea, pdf] = [toSkillMd('tea'), toSkillMd('pdf')]
     const skills = [
@@ -195,7 +195,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect(await mirror.sync('site')).toMatchObject({ applied: 0, requests: 1 })
   })
 
-  it('goes on with an index of version 0.1.0 where one of 0.2.0 was', async () => {
+  it('continues with an index of version 0.1.0 after one of version 0.2.0', async () => {
     const host = await openHost()
     const text = toSkillMd('pdf')
     const entry = { name: 'pdf', type: 'skill-md', description: 'x', url: '/pdf.md', digest: toDigest(text) }
@@ -209,7 +209,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect(await mirror.sync('site')).toMatchObject({ applied: 1, refusedTotal: 0 })
   })
 
-  it('takes no more of a skill than a version may have, also where a part of it changed', async () => {
+  it('limits a skill to the size of a version, also after partial changes', async () => {
     const host = await openHost()
     const paths = Array.from({ length: 12 }, (_, i) => `part-${i}.txt`)
     const files = ['SKILL.md', ...paths]
@@ -236,7 +236,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect(host.requests.length - sent - 1 - files.length).toBeLessThanOrEqual(enough)
   })
 
-  it('deletes nothing that is listed no more, and says where there is no index', async () => {
+  it('deletes no unlisted skills, and reports a missing index', async () => {
     const host = await openHost()
     const text = toSkillMd('pdf')
     host.files.set('/pdf.md', text)

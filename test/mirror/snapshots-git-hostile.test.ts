@@ -71,8 +71,8 @@ function makeRepository(name = 'pdf'): string {
 
 const title = hasGit ? 'a hostile repository' : 'a hostile repository: skipped, for there is no git'
 describe.skipIf(!hasGit)(`${title}`, () => {
-  describeDatabases('of git', (open) => {
-    it('leads with its submodules nowhere', async () => {
+  describeDatabases('in git', (open) => {
+    it('does not follow submodules', async () => {
       const [repository, inner] = [makeRepository(), makeRepository('inner')]
       git(repository, ['submodule', '--quiet', 'add', inner, 'pdf/inner'])
       commit(repository)
@@ -82,7 +82,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       expect((await test.api().getSkill({ name: 'ann/pdf' })).files.map(({ path }) => path)).toEqual(['SKILL.md'])
     })
 
-    it('may hold ten thousand million files and is left after the first of them', async () => {
+    it('stops reading after the limit in a repository of ten billion files', async () => {
       const repository = makeRepository()
       let entry = `100644 blob ${git(repository, ['hash-object', '-w', '--stdin'], 'x')}\tx`
       for (let depth = 0; depth < 10; depth += 1) {
@@ -104,14 +104,14 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       'ssh://-oProxyCommand=touch%20pwned/x',
       'ssh://ann@-oProxyCommand=touch%20pwned/x',
       'ann@-oProxyCommand=x:y',
-    ])('has no host that is an option: %s', async (location) => {
+    ])('rejects a host that git would read as an option: %s', async (location) => {
       const { mirror } = await openMirror(open)
       const refused = mirror.add('repo', location, { kind: 'git' }).then(() => mirror.sync('repo'))
       expect(['invalid_request', 'upstream_failed']).toContain((await refusalOf(refused)).code)
       expect(existsSync('pwned')).toBe(false)
     })
 
-    it('that asks for a password, or sends elsewhere, is asked nothing more', async () => {
+    it('gives up if the server asks for a password or redirects', async () => {
       const elsewhere = await openStandIn((_, response) => response.writeHead(404).end())
       const closed = await openStandIn((_, response) =>
         response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end(),
@@ -128,7 +128,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       expect(elsewhere.requests).toEqual([])
     })
 
-    it('that never answers leaves no program behind', async () => {
+    it('leaves no process behind if the server never responds', async () => {
       let waiting = 0
       const silent = await openStandIn((request) => {
         waiting += 1
@@ -146,9 +146,9 @@ describe.skipIf(!hasGit)(`${title}`, () => {
   })
 })
 
-describe.skipIf(!hasGit)('what a killed sync of a repository left among the temporary files', () => {
+describe.skipIf(!hasGit)('a temporary folder that a killed git sync left', () => {
   describeDatabases('on a node', (open) => {
-    it('is gone after the next one, and nothing else is', async () => {
+    it('is deleted by the next sync, and nothing else is', async () => {
       const { mirror } = await openMirror(open)
       const repository = makeRepository()
       const place = makeFolder()

@@ -58,7 +58,7 @@ function makeRepository(): string {
 const title = hasGit ? 'a mirror of a git repository' : 'a mirror of a git repository: skipped, for there is no git'
 describe.skipIf(!hasGit)(`${title}`, () => {
   describeDatabases('as it is', (open) => {
-    it('brings in every folder with a SKILL.md of the newest commit, and once more only what changed', async () => {
+    it('imports each folder with a SKILL.md, and later only changes', async () => {
       const repository = makeRepository()
       put(repository, 'skills/pdf/SKILL.md', toSkillMd('pdf', 'One.', 'metadata:\n  version: 1.2.0\n'))
       put(repository, 'skills/pdf/scripts/run.sh', 'echo run\n')
@@ -78,7 +78,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       expect((await test.api().getSkill({ name: 'acme/pdf' })).latestVersion).toBe('1.2.1')
     })
 
-    it('deletes nothing, and keeps a name for the folder that had it first', async () => {
+    it('deletes nothing, and keeps a name with the folder that had it first', async () => {
       const repository = makeRepository()
       put(repository, 'm/SKILL.md', toSkillMd('pdf', 'Mine.'))
       put(repository, 'x/SKILL.md', toSkillMd('tea'))
@@ -122,7 +122,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       'git://127.0.0.1/x',
       'ftp://127.0.0.1/x',
       'http://-x/y',
-    ])('refuses %s', async (location) => {
+    ])('rejects %s', async (location) => {
       const { mirror } = await openMirror(open)
       const refused = mirror.add('repo', location, { kind: 'git' }).then(() => mirror.sync('repo'))
       await expect(refused).rejects.toMatchObject({
@@ -130,7 +130,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       })
     })
 
-    it('tells nobody the password of an address', async () => {
+    it('never shows the password of a URL', async () => {
       const { mirror } = await openMirror(open)
       await mirror.add('repo', 'http://ann:first@second@127.0.0.1:9/skills.git', { kind: 'git' })
       const { message } = await refusalOf(mirror.sync('repo'))
@@ -138,7 +138,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       expect(message).not.toMatch(/first|second/)
     })
 
-    it('says what git says where there is no repository', async () => {
+    it("reports git's message if there is no repository", async () => {
       const { mirror } = await openMirror(open)
       await mirror.add('repo', join(makeFolder(), 'nothing'), { kind: 'git' })
       await expect(mirror.sync('repo')).rejects.toMatchObject({ code: 'upstream_failed', message: /^git failed: / })
@@ -147,7 +147,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
 })
 
 describeDatabases('a mirror of a folder', (open) => {
-  it('brings in every skill of it, and once more only what changed', async () => {
+  it('imports each skill of the folder, and later only changes', async () => {
     const folder = join(makeFolder(), 'Our Skills')
     put(folder, 'pdf/SKILL.md', toSkillMd('pdf'))
     put(folder, 'pdf/inner/SKILL.md', toSkillMd('inner'))
@@ -170,7 +170,7 @@ describeDatabases('a mirror of a folder', (open) => {
     expect((await test.api().searchSkills({})).total).toBe(3)
   })
 
-  it('follows no link in it, and refuses what is larger than a skill may be', async () => {
+  it('follows no links, and rejects skills that are too large', async () => {
     const [folder, outside] = [makeFolder(), makeFolder()]
     put(outside, 'secret/SKILL.md', toSkillMd('secret'))
     put(folder, 'pdf/SKILL.md', toSkillMd('pdf'))
@@ -185,7 +185,7 @@ describeDatabases('a mirror of a folder', (open) => {
     expect((await test.api().searchSkills({})).total).toBe(1)
   })
 
-  it('scans what comes in: what is below the score that is wanted stays out', async () => {
+  it('scans imported skills, and rejects those below the minimum score', async () => {
     const folder = makeFolder()
     put(folder, 'good/SKILL.md', toSkillMd('good'))
     put(
@@ -202,7 +202,7 @@ describeDatabases('a mirror of a folder', (open) => {
     expect((await test.api().searchSkills({})).total).toBe(1)
   })
 
-  it('is read in offline mode too', async () => {
+  it('works in offline mode', async () => {
     const folder = makeFolder()
     put(folder, 'pdf/SKILL.md', toSkillMd('pdf'))
     const { mirror } = await openMirror(open, { mode: 'offline' })

@@ -16,7 +16,7 @@ function toSkillMd(name: string): string {
   return `---\nname: ${name}\ndescription: Does ${name}\n---\n# ${name}\n\nDoes it.\n`
 }
 
-describeDatabases('an upstream that says whose key it was given', (open) => {
+describeDatabases('an upstream that reports the owner of a key', (open) => {
   /** An upstream with private skills of alice and bob, whose word for "you are" can be changed on the way. */
   async function openBoth() {
     const upstream = await openUpstream(open)
@@ -34,7 +34,7 @@ describeDatabases('an upstream that says whose key it was given', (open) => {
     return { upstream, bob, network, mirror, test, say }
   }
 
-  it('opens with the key of the operator no namespace that a user of this node has', async () => {
+  it("cannot use the operator's key to write into the namespace of a user of this node", async () => {
     const { bob, network, mirror, test } = await openBoth()
     const own = await test.makeUser('bob')
     await mirror.add('main', network.url, { apiKey: bob.key })
@@ -50,7 +50,7 @@ describeDatabases('an upstream that says whose key it was given', (open) => {
     expect(await own.api.getSkill({ name: 'bob/of-bob' })).toMatchObject({ visibility: 'private' })
   })
 
-  it('is held to the name that it said first', async () => {
+  it('cannot change the name that it reported first', async () => {
     const { upstream, network, mirror, test, say } = await openBoth()
     await mirror.add('main', network.url, { apiKey: upstream.alice.key })
     expect(await mirror.sync('main')).toMatchObject({ applied: 1 })
@@ -67,7 +67,7 @@ describeDatabases('an upstream that says whose key it was given', (open) => {
     expect(await mirror.sync('main')).toMatchObject({ applied: 0, refusedTotal: 0 })
   })
 
-  it('brings a user nothing under the name of another one, and keeps nobody else from his', async () => {
+  it('cannot import under the name of another user, or block other users', async () => {
     const { upstream, bob, network, mirror, test, say } = await openBoth()
     const ann = await test.makeUser('ann')
     const alice = await test.makeUser('alice')
@@ -87,7 +87,7 @@ describeDatabases('an upstream that says whose key it was given', (open) => {
     }
   })
 
-  it.each([['Not A Name'], [null], ['search']])('comes to its end where it says %s', async (name) => {
+  it.each([['Not A Name'], [null], ['search']])('lets the sync complete if it reports the name %s', async (name) => {
     const { upstream, network, mirror, test, say } = await openBoth()
     await upstream.publish('pdf')
     say(name)

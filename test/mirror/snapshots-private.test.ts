@@ -14,8 +14,8 @@ function toSkillMd(name: string, body = 'Does it.'): string {
   return `---\nname: ${name}\ndescription: Does ${name}\n---\n# ${name}\n\n${body}\n`
 }
 
-describeDatabases('private skills at a node', (open) => {
-  it('come with the key of their owner, every version as it is, and stay private', async () => {
+describeDatabases('private skills of an upstream node', (open) => {
+  it("are imported with their owner's key, with all versions, and stay private", async () => {
     const upstream = await openUpstream(open)
     const bob = await upstream.test.makeUser('bob')
     const files = [{ path: 'notes.txt', content: 'Dear diary.' }]
@@ -45,7 +45,7 @@ describeDatabases('private skills at a node', (open) => {
     expect((await test.api().searchSkills({})).skills.map(({ name }) => name)).not.toContain('diary')
   })
 
-  it('come again only where they changed, and are never taken away', async () => {
+  it('are read again only after changes, and never deleted', async () => {
     const upstream = await openUpstream(open)
     const { api } = upstream.alice
     await api.publishSkill({ skillMd: toSkillMd('diary'), version: '1.0.0', visibility: 'private' })
@@ -68,7 +68,7 @@ describeDatabases('private skills at a node', (open) => {
     expect(await alice.api.getSkill({ name: 'alice/diary' })).toMatchObject({ latestVersion: '1.1.0' })
   })
 
-  it('turn public here as there, by the log', async () => {
+  it('become public through the log when the upstream publishes them', async () => {
     const upstream = await openUpstream(open)
     const { api } = upstream.alice
     await api.publishSkill({ skillMd: toSkillMd('diary'), version: '1.0.0', visibility: 'private' })
@@ -81,7 +81,7 @@ describeDatabases('private skills at a node', (open) => {
     expect(await test.api().getSkill({ name: 'alice/diary' })).toMatchObject({ visibility: 'public' })
   })
 
-  it('are private here once they turned private there, for whom the key is of, and public again as there', async () => {
+  it("become private for the key's owner when the upstream makes them private, and public again", async () => {
     const upstream = await openUpstream(open)
     const { api } = upstream.alice
     for (const version of ['1.0.0', '1.1.0']) await upstream.publish('diary', version)
@@ -125,7 +125,7 @@ describeDatabases('private skills at a node', (open) => {
     await node.close()
   })
 
-  it('come with the key of a user who linked it while the upstream was away', async () => {
+  it('are imported with a key that was linked while the upstream was unreachable', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open, {}, { secretKey })
     await upstream.alice.api.publishSkill({ skillMd: toSkillMd('diary'), version: '1.0.0', visibility: 'private' })
@@ -139,7 +139,7 @@ describeDatabases('private skills at a node', (open) => {
     expect(await alice.api.getSkill({ name: 'alice/diary' })).toMatchObject({ visibility: 'private' })
   })
 
-  it('hold up nobody else where a key that a user linked can no longer be read', async () => {
+  it('do not block others if a linked key can no longer be decrypted', async () => {
     const upstream = await openUpstream(open)
     const bob = await upstream.test.makeUser('bob')
     await bob.api.publishSkill({ skillMd: toSkillMd('ledger'), version: '1.0.0', visibility: 'private' })
@@ -162,7 +162,7 @@ describeDatabases('private skills at a node', (open) => {
     })
   })
 
-  it('do not come with a key that is none, which is said', async () => {
+  it('are not imported with an invalid key, which is reported', async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('pdf')
     const { mirror } = await openMirror(open, {}, { secretKey })

@@ -10,7 +10,7 @@ afterEach(endMirrors)
 
 const dayMs = 24 * 60 * 60_000
 
-describeDatabases('a mirror of a registry that speaks only the specification', (open) => {
+describeDatabases('a mirror of a registry that implements only the specification', (open) => {
   async function openBoth(add: Parameters<Awaited<ReturnType<typeof openMirror>>['mirror']['add']>[2] = {}) {
     const { mirror, test, errors } = await openMirror(open, {}, { secretKey: new Uint8Array(32) })
     const upstream = await openSpecRegistry(() => test.clock.now())
@@ -18,7 +18,7 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
     return { mirror, test, upstream, errors }
   }
 
-  it('brings in every skill of every page, with its number, date, ids and texts', async () => {
+  it('imports each skill of each page, with its version, date, ids and texts', async () => {
     const { mirror, test, upstream } = await openBoth()
     for (let i = 0; i < 104; i++) upstream.put('ann', `tool-${i}`, { publishedAt: startMs - i * 1000 })
     upstream.put('bob', 'pdf', { version: '3.2.1', publishedAt: startMs - dayMs })
@@ -37,7 +37,7 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
     expect((await test.api().getSkillMd({ name: 'bob/pdf' })).body).toBeDefined()
   })
 
-  it('brings in all skills of a short name where lists name those in full that do not hold it', async () => {
+  it('imports all skills of a short name if lists show full names for those that do not hold it', async () => {
     const { mirror, test } = await openMirror(open)
     const upstream = await openUpstream(open)
     for (const username of ['ann', 'bob']) {
@@ -51,7 +51,7 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
     }
   })
 
-  it('asks for nothing but lists, details and SKILL.md, all as a guest', async () => {
+  it('requests only lists, details and SKILL.md, as a guest', async () => {
     const { mirror, upstream } = await openBoth()
     upstream.put('ann', 'one')
     await mirror.sync('far')
@@ -63,7 +63,7 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
     expect(upstream.requests.some(({ headers }) => headers.authorization !== undefined)).toBe(false)
   })
 
-  it('asks once where nothing is new, and reads only what has a new version', async () => {
+  it('sends one request if nothing is new, and reads only new versions', async () => {
     const { mirror, test, upstream } = await openBoth()
     for (let i = 0; i < 5; i++) upstream.put('ann', `tool-${i}`, { publishedAt: startMs - 1000 - i })
     await mirror.sync('far')
@@ -84,7 +84,7 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
     expect(versions.map(({ version }) => version)).toEqual(['1.1.0', '1.0.0'])
   })
 
-  it('hears of a deprecation within a day, and never deletes what is no longer listed', async () => {
+  it('applies a deprecation within a day, and never deletes unlisted skills', async () => {
     const { mirror, test, upstream } = await openBoth()
     upstream.put('ann', 'kept')
     upstream.put('ann', 'gone')
@@ -97,7 +97,7 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
     expect(await test.api().getSkill({ name: 'ann/gone' })).toMatchObject({ latestVersion: '1.0.0' })
   })
 
-  it('goes on at the page where it was ended', async () => {
+  it('continues at the page where it was stopped', async () => {
     const { mirror, test, upstream } = await openBoth()
     for (let i = 0; i < 112; i++) upstream.put('ann', `tool-${i}`, { publishedAt: startMs - i * 1000 })
     const ending = new AbortController()
@@ -115,7 +115,7 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
     expect((await test.api().searchSkills({})).total).toBe(112)
   })
 
-  it('refuses what is listed and is no skill, what is here under that name, and what another skill answers for', async () => {
+  it('rejects invalid skills, taken names, and details of another skill', async () => {
     const { mirror, test, upstream } = await openBoth()
     const carol = await test.makeUser('carol')
     await carol.api.publishSkill({ skillMd: '---\nname: mine\ndescription: Mine\n---\n# Mine\n', version: '1.0.0' })
@@ -140,7 +140,7 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
     expect(await test.api().getSkill({ name: 'carol/mine' })).toMatchObject({ latestVersion: '1.0.0' })
   })
 
-  it('takes no page of a network for a SKILL.md, and no page for a list', async () => {
+  it('rejects an HTML page in place of a SKILL.md or a list', async () => {
     const { mirror, test, upstream } = await openBoth()
     upstream.put('ann', 'one', { text: '<!DOCTYPE html><html><body>Sign in</body></html>' })
     expect(await mirror.sync('far')).toMatchObject({ applied: 0, refused: [{ reason: 'malformed' }] })
@@ -149,7 +149,7 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
     await expect(mirror.sync('far', { full: true })).rejects.toMatchObject({ code: 'upstream_failed' })
   })
 
-  it('leaves a skill for the next time whose newest version is another one by the time it is read', async () => {
+  it('skips a skill that gets a new version while it is read', async () => {
     const { mirror, test, upstream } = await openBoth()
     const skill = upstream.put('ann', 'one')
     const { answer } = upstream
@@ -163,7 +163,7 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
     expect(await test.api().getSkill({ name: 'ann/one' })).toMatchObject({ latestVersion: '1.0.1' })
   })
 
-  it('keeps to the allowance of the rate headers, and says how long the rest takes', async () => {
+  it('respects the rate limit headers, and estimates the remaining time', async () => {
     const clock = createClock()
     const pauses: number[] = []
     const sleep = async (ms: number) => {
@@ -190,7 +190,7 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
     expect(estimates[0]).toBeLessThan(130)
   })
 
-  it('ends with a list that goes round in circles', async () => {
+  it('stops at a list whose pages repeat', async () => {
     const { mirror, upstream } = await openBoth()
     upstream.put('ann', 'one')
     const { answer } = upstream
@@ -210,7 +210,7 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
     expect(requests).toBeLessThan(6)
   })
 
-  it('asks for nothing that the filters or private names leave out', async () => {
+  it('requests nothing that filters or private names exclude', async () => {
     const { test } = await openMirror(open)
     const { mirror } = await openMirror(open, { privateNames: ['secret-*', 'acme/*'] }, { at: test.location })
     const upstream = await openSpecRegistry(() => test.clock.now())
@@ -226,7 +226,7 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
     expect(upstream.takeRequests().join(' ')).not.toMatch(/tea|secret|pdf-tool/)
   })
 
-  it('brings private skills with the key of their owner, private, and no others', async () => {
+  it("imports private skills only with their owner's key, as private", async () => {
     const { mirror, test, upstream } = await openBoth({ apiKey: 'key-of-ann' })
     const ann = await test.makeUser('ann')
     await mirror.accounts.link('ann', 'far', 'key-of-ann')

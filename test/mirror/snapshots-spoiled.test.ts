@@ -26,11 +26,11 @@ async function makeBomb(): Promise<Buffer> {
   return gzipSync(await packTar(entries))
 }
 
-describeDatabases('one skill of many that cannot be had', (open) => {
+describeDatabases('one skill that cannot be fetched', (open) => {
   /** Without waiting between tries. */
   const openOne = () => openMirror(open, { sleep: async () => {} })
 
-  it('keeps no other one of an index away: too large, unpacked too large, never given, and given elsewhere', async () => {
+  it('does not block the other skills of an index', async () => {
     const files = new Map<string, Buffer | number>([
       ['bomb', await makeBomb()],
       ['broken', 500],
@@ -72,7 +72,7 @@ describeDatabases('one skill of many that cannot be had', (open) => {
     expect((await test.api().searchSkills({})).total).toBe(3)
   })
 
-  it('keeps no other one of a list away, and three in a row are the registry that is away', async () => {
+  it('does not block the other skills of a list, but three in a row end the sync', async () => {
     const { mirror, test } = await openOne()
     const upstream = await openSpecRegistry(() => test.clock.now())
     for (const name of ['one', 'two', 'three']) upstream.put('ann', name)

@@ -7,7 +7,7 @@ import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.
 afterEach(endMirrors)
 
 describe('reading ahead', () => {
-  it('gives everything in its order, and asks for what comes next while one is in use', async () => {
+  it('yields items in order, and requests the next ones meanwhile', async () => {
     const { items, seen } = count(5)
     const read: number[] = []
     for await (const item of readAhead(items, 2)) {
@@ -18,7 +18,7 @@ describe('reading ahead', () => {
     expect(read).toEqual([0, 1, 2, 3, 4])
   })
 
-  it('tells of what failed after all that came before it', async () => {
+  it('reports an error after all items before it', async () => {
     const read: number[] = []
     const reading = (async () => {
       for await (const item of readAhead(count(5, 2).items, 2)) read.push(item)
@@ -27,7 +27,7 @@ describe('reading ahead', () => {
     expect(read).toEqual([0, 1])
   })
 
-  it('ends only after what is under way, where the reader ends early', async () => {
+  it('waits for running requests if the reader stops early', async () => {
     const { items, seen } = count(5)
     for await (const item of readAhead(items, 2)) if (item === 1) break
     expect(seen).toEqual({ asked: [0, 1, 2, 3], ended: true })
@@ -35,7 +35,7 @@ describe('reading ahead', () => {
 })
 
 describeDatabases('a sync that reads ahead', (open) => {
-  it('asks once for content that many versions share, however far it is with writing them', async () => {
+  it('requests content that several versions share once', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     const skillMd = '---\nname: big\ndescription: Much of it\n---\n# Big\n'

@@ -8,7 +8,7 @@ afterEach(endMirrors)
 
 const dayMs = 24 * 60 * 60 * 1000
 
-describeDatabases('an alarm about an upstream', (open) => {
+describeDatabases('the pause of a sync', (open) => {
   async function openLarge(skills: number) {
     const upstream = await openUpstream(open)
     for (let i = 0; i < skills; i += 1) await upstream.publish(`skill-${i}`)
@@ -18,7 +18,7 @@ describeDatabases('an alarm about an upstream', (open) => {
     return { upstream, ...followed }
   }
 
-  it('stops a run that would hide many skills, before the first of them', async () => {
+  it('happens before a run hides many skills', async () => {
     const { upstream, mirror, test, alarms } = await openLarge(8)
     const { api } = upstream.alice
     for (let i = 0; i < 3; i += 1) await api.deleteSkill({ name: `alice/skill-${i}` })
@@ -37,7 +37,7 @@ describeDatabases('an alarm about an upstream', (open) => {
     expect(await mirror.status('main')).toMatchObject([{ state: 'current', alarm: null }])
   })
 
-  it('is none about a few removals, and none about what is there again at the end', async () => {
+  it('does not happen for a few removals, or for skills that are restored at the end', async () => {
     const { upstream, mirror, alarms } = await openLarge(8)
     const { api } = upstream.alice
     for (let i = 0; i < 5; i += 1) await api.deleteSkill({ name: `alice/skill-${i}` })
@@ -50,7 +50,7 @@ describeDatabases('an alarm about an upstream', (open) => {
     expect(alarms).toEqual([])
   })
 
-  it('is told to the webhooks of administrators, and to nobody else', async () => {
+  it('is sent to the webhooks of administrators only', async () => {
     const { upstream, mirror, test } = await openLarge(6)
     const operator = await test.makeUser('operator', { plan: 'pro', role: 'admin' })
     const bob = await test.makeUser('bob', { plan: 'pro' })
@@ -69,7 +69,7 @@ describeDatabases('an alarm about an upstream', (open) => {
     expect(await untold.take()).toEqual([])
   })
 
-  it('is a figure to watch', async () => {
+  it('is shown in the metrics', async () => {
     const { upstream, mirror, test } = await openLarge(6)
     const readAlarm = async () => {
       const metrics = await test.registry.metrics()
@@ -83,7 +83,7 @@ describeDatabases('an alarm about an upstream', (open) => {
     expect(await readAlarm()).toEqual([{ upstream: 'main', code: 'mass_removal', value: 1 }])
   })
 
-  it('comes for a key that no believed one vouched for, and goes when the operator believes it', async () => {
+  it('happens for a key that no trusted key endorsed, until the operator accepts it', async () => {
     const { upstream, mirror, test, alarms } = await openLarge(1)
     await rotateKey(partsOf(upstream.test.registry), { overlapMs: 0 })
     await upstream.publish('tea')
@@ -94,7 +94,7 @@ describeDatabases('an alarm about an upstream', (open) => {
     expect(await test.api().getSkill({ name: 'alice/tea' })).toMatchObject({ latestVersion: '1.0.0' })
   })
 
-  it('comes for a log that is signed no more', async () => {
+  it('happens for a log that is no longer signed', async () => {
     const { upstream, mirror, test, alarms } = await openLarge(1)
     await mirror.sync('main')
     test.clock.advance(dayMs + 60_000)
@@ -105,7 +105,7 @@ describeDatabases('an alarm about an upstream', (open) => {
     expect(await mirror.status('main')).toMatchObject([{ state: 'current', freezeChecked: true }])
   })
 
-  it('comes at once where a pinned key is not the one that signs', async () => {
+  it('happens at the first sync if another key than the pinned one signs', async () => {
     const [upstream, other] = [await openUpstream(open), await openUpstream(open)]
     await upstream.publish('pdf')
     const { mirror, alarms } = await openMirror(open)

@@ -19,7 +19,7 @@ async function readPack(test: TestRegistry, slug: string): Promise<string[]> {
   return skills.map(({ fullName }) => fullName)
 }
 
-describeDatabases('what comes after its turn', (open) => {
+describeDatabases('late content of an upstream', (open) => {
   /** A node, and a mirror to which it does not give content with one of the `hidden` words in it. */
   async function openShy(options: AddOptions = {}) {
     const upstream = await openUpstream(open)
@@ -42,7 +42,7 @@ describeDatabases('what comes after its turn', (open) => {
     return { upstream, mirror, test, hidden, asked: () => asked }
   }
 
-  it('is content that was not to be had: the next syncs ask for it, less and less often', async () => {
+  it('is requested again by later syncs, at growing intervals', async () => {
     const { upstream, mirror, test, hidden, asked } = await openShy()
     await upstream.publish('tea')
     await upstream.publish('cake')
@@ -67,7 +67,7 @@ describeDatabases('what comes after its turn', (open) => {
     expect(verifyProvenance(record, { keys: [key!.vkey] })).toMatchObject({ ok: true })
   })
 
-  it('is not asked for where it was taken back since', async () => {
+  it('is not requested after its version was withdrawn', async () => {
     const { upstream, mirror, hidden, asked } = await openShy()
     await upstream.publish('cake')
     hidden.add('# cake')
@@ -80,7 +80,7 @@ describeDatabases('what comes after its turn', (open) => {
   })
 
   it.each(['the next sync', 'a full one'])(
-    'is an old version, in %s, and says nothing anew of the skill',
+    "of an old version, in %s, does not change the skill's metadata",
     async (which) => {
       const { upstream, mirror, test, hidden } = await openShy()
       const { api } = upstream.alice
@@ -108,7 +108,7 @@ describeDatabases('what comes after its turn', (open) => {
     },
   )
 
-  it('is a skill of a pack: the pack gains it, and whoever follows the mirror hears of it', async () => {
+  it('is added to its pack, and mirrors of the mirror receive the changed pack', async () => {
     const { upstream, mirror, test, hidden } = await openShy()
     for (const name of ['tea', 'cake', 'jam']) await upstream.publish(name)
     await upstream.alice.api.createPack({
@@ -128,7 +128,7 @@ describeDatabases('what comes after its turn', (open) => {
     expect((await test.api().getFeed({})).head, 'and is told once').toBe(head)
   })
 
-  it('is a pack where not all is taken: it has what is here, and goes as it goes there', async () => {
+  it('creates a pack of the imported skills, which is withdrawn with the original', async () => {
     const { upstream, mirror, test } = await openShy({ mode: 'selected', selected: ['tea', 'jam'] })
     const { api } = upstream.alice
     for (const name of ['tea', 'cake', 'jam']) await upstream.publish(name)
@@ -149,7 +149,7 @@ describeDatabases('what comes after its turn', (open) => {
     expect(await codeOf(readPack(test, 'breakfast'))).toBe('not_found')
   })
 
-  it('is no pack of a name that the operator keeps, or that is of this node', async () => {
+  it('creates no pack with a private name or a name of this node', async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('tea')
     for (const name of ['Secret', 'Ours', 'Theirs']) {

@@ -8,7 +8,7 @@ import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts
 
 afterEach(endMirrors)
 
-describeDatabases('runs of a mirror', (open) => {
+describeDatabases('syncs of a mirror', (open) => {
   async function openFollowed(options: Parameters<typeof openMirror>[1] = {}) {
     const upstream = await openUpstream(open)
     await upstream.publish('pdf')
@@ -16,7 +16,7 @@ describeDatabases('runs of a mirror', (open) => {
     return { upstream, ...followed }
   }
 
-  it('are one at a time, in one process', async () => {
+  it('run one at a time in a process', async () => {
     const { upstream, mirror } = await openFollowed()
     await mirror.add('main', upstream.url)
     const [one, two] = await Promise.allSettled([mirror.sync('main'), mirror.sync('main')])
@@ -24,7 +24,7 @@ describeDatabases('runs of a mirror', (open) => {
     expect(two).toMatchObject({ status: 'rejected', reason: { code: 'conflict' } })
   })
 
-  it('are one at a time, on several nodes of one database', async () => {
+  it('run one at a time on several nodes of a database', async () => {
     const { upstream, mirror, test } = await openFollowed()
     const second = await openMirror(open, {}, { at: test.location })
     await mirror.add('main', upstream.url)
@@ -39,7 +39,7 @@ describeDatabases('runs of a mirror', (open) => {
     expect((await test.api().getFeed({})).entries).toHaveLength(1)
   })
 
-  it('go on at once where a process was killed', async () => {
+  it('continue at once after a process was killed', async () => {
     const { upstream, mirror, test } = await openFollowed()
     await mirror.add('main', upstream.url)
     const lease = `${(await import('node:os')).hostname()}/4194999/gone`
@@ -52,7 +52,7 @@ describeDatabases('runs of a mirror', (open) => {
     expect(await mirror.sync('main')).toMatchObject({ applied: 1 })
   })
 
-  it('go on after a while where a node of another machine was killed', async () => {
+  it('continue after the lease expired if a node of another machine was killed', async () => {
     const { upstream, mirror, test } = await openFollowed()
     await mirror.add('main', upstream.url)
     await partsOf(test.registry).database.writer.write((trx) =>
@@ -67,7 +67,7 @@ describeDatabases('runs of a mirror', (open) => {
     expect(await run).toMatchObject({ applied: 1 })
   })
 
-  it('end where another one took the upstream over, with nothing done twice', async () => {
+  it('end if another node took the upstream over, and do nothing twice', async () => {
     const { upstream, mirror, test } = await openFollowed()
     await mirror.add('main', upstream.url)
     let isTaken = false
@@ -85,7 +85,7 @@ describeDatabases('runs of a mirror', (open) => {
     expect((await test.api().getFeed({})).entries).toHaveLength(1)
   })
 
-  it('end at once where that is asked for while another node has the upstream', async () => {
+  it('can be cancelled while they wait for another node', async () => {
     const { upstream, mirror, test } = await openFollowed()
     await mirror.add('main', upstream.url)
     const takeFor = (until: number) =>
@@ -105,7 +105,7 @@ describeDatabases('runs of a mirror', (open) => {
     expect(await mirror.sync('main')).toMatchObject({ applied: 1 })
   })
 
-  it('come to their turn however many readers have the upstream asked', async () => {
+  it('run although many readers cause upstream requests', async () => {
     const { upstream, mirror, test } = await openFollowed()
     await mirror.add('main', upstream.url, { mode: 'pull-through' })
     let isOver = false
@@ -121,7 +121,7 @@ describeDatabases('runs of a mirror', (open) => {
     await Promise.all(readers)
   })
 
-  it('come round by themselves', async () => {
+  it('run on schedule', async () => {
     const { upstream, mirror, test, errors } = await openFollowed()
     await mirror.add('main', upstream.url, { everySeconds: 600 })
     await mirror.add('by-hand', upstream.url, { everySeconds: 0 })
@@ -135,7 +135,7 @@ describeDatabases('runs of a mirror', (open) => {
     expect(errors).toEqual([])
   })
 
-  it('have the upstream of the highest priority first, so that it decides what a name means', async () => {
+  it('start with the highest priority, which becomes the source of a name', async () => {
     const [low, high] = [await openUpstream(open), await openUpstream(open)]
     await low.publish('pdf', '1.0.0')
     await high.publish('pdf', '2.0.0')
@@ -148,7 +148,7 @@ describeDatabases('runs of a mirror', (open) => {
     expect(await test.api().getSkill({ name: 'alice/pdf' })).toMatchObject({ latestVersion: '2.0.0' })
   })
 
-  it('tell of an upstream that is away, and leave what is here as it is', async () => {
+  it('report an unreachable upstream, and keep its skills', async () => {
     const { upstream, mirror, test } = await openFollowed()
     await mirror.add('main', upstream.url)
     await mirror.sync('main')
@@ -160,7 +160,7 @@ describeDatabases('runs of a mirror', (open) => {
     expect(await test.api().getSkill({ name: 'pdf' })).toMatchObject({ fullName: 'alice/pdf' })
   })
 
-  it('are none in offline mode', async () => {
+  it('do not run in offline mode', async () => {
     const { upstream, mirror } = await openFollowed({ mode: 'offline' })
     await mirror.add('main', upstream.url)
     await expect(mirror.sync('main')).rejects.toMatchObject({ code: 'offline', status: 503 })
@@ -170,7 +170,7 @@ describeDatabases('runs of a mirror', (open) => {
     ])
   })
 
-  it('end when the mirror closes, and begin no more', async () => {
+  it('end when the mirror closes, and no more start', async () => {
     const { upstream, test } = await openFollowed()
     for (let i = 0; i < 110; i += 1) await upstream.publish(`skill-${i}`)
     const mirror = createMirror(test.registry)
@@ -183,7 +183,7 @@ describeDatabases('runs of a mirror', (open) => {
 })
 
 describeDatabases('upstreams', (open) => {
-  it('are refused with a sentence where they make no sense', async () => {
+  it('are rejected with an error message if their settings are invalid', async () => {
     const { mirror } = await openMirror(open)
     const refused = (name: string, location: string, options = {}) =>
       expect(mirror.add(name, location, options)).rejects.toMatchObject({ code: 'invalid_request' })
@@ -202,7 +202,7 @@ describeDatabases('upstreams', (open) => {
     ])
   })
 
-  it('are forgotten with all that is known of them, and what came from them stays', async () => {
+  it('are removed with their stored logs, and their skills stay', async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('pdf')
     const { mirror, test } = await openMirror(open)

@@ -5,8 +5,8 @@ import { endMirrors, openMirror, openUpstream, readTold } from '../support/mirro
 
 afterEach(endMirrors)
 
-describeDatabases('a sync with a node', (open) => {
-  it('brings in what is published there, as it is there', async () => {
+describeDatabases('a sync from a node', (open) => {
+  it('imports published skills unchanged', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     await upstream.publish('pdf', '1.0.0')
@@ -23,7 +23,7 @@ describeDatabases('a sync with a node', (open) => {
     expect((await test.api().getSkill({ name: 'pdf' })).fullName).toBe('alice/pdf')
   })
 
-  it('asks once where nothing is new, and changes nothing', async () => {
+  it('sends one request if nothing is new, and changes nothing', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     await upstream.publish('pdf')
@@ -36,7 +36,7 @@ describeDatabases('a sync with a node', (open) => {
     expect(await test.api().getFeed({})).toEqual(before)
   })
 
-  it('asks twice for one new version, and brings in that one alone', async () => {
+  it('sends two requests for one new version, and imports only that one', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     await upstream.publish('pdf', '1.0.0')
@@ -47,7 +47,7 @@ describeDatabases('a sync with a node', (open) => {
     expect((await test.api().getSkill({ name: 'alice/pdf' })).latestVersion).toBe('1.0.1')
   })
 
-  it('follows what is yanked, deprecated, deleted and published again', async () => {
+  it('applies yanks, deprecations, deletions and republications', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     const { api } = upstream.alice
@@ -67,7 +67,7 @@ describeDatabases('a sync with a node', (open) => {
     expect((await test.api().getSkill({ name: 'alice/yanked' })).latestVersion).toBe('1.1.0')
   })
 
-  it('deletes nothing for what was taken back before it was ever seen, and does not report it', async () => {
+  it('ignores skills that were removed before the first sync', async () => {
     const upstream = await openUpstream(open)
     const { mirror } = await openMirror(open)
     await upstream.publish('gone')
@@ -77,7 +77,7 @@ describeDatabases('a sync with a node', (open) => {
     expect(await mirror.sync('main')).toMatchObject({ applied: 1, refusedTotal: 0 })
   })
 
-  it('never writes over a skill of this node, and says so', async () => {
+  it('never overwrites a skill of this node, and reports that', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     const bob = await test.makeUser('bob')
@@ -99,7 +99,7 @@ describeDatabases('a sync with a node', (open) => {
     expect(await mirror.status('main')).toMatchObject([{ refused: 2, state: 'current' }])
   })
 
-  it('refuses only what is new under a name that was claimed since, also when it compares everything again', async () => {
+  it('rejects only new versions after a name was claimed, also in a full sync', async () => {
     const upstream = await openUpstream(open)
     const { api } = upstream.alice
     const { mirror, test } = await openMirror(open)
@@ -120,7 +120,7 @@ describeDatabases('a sync with a node', (open) => {
     expect(await test.api().getPack({ slug: 'breakfast' })).toMatchObject({ name: 'Breakfast' })
   })
 
-  it('takes a name from one upstream alone: the one that had it first', async () => {
+  it('takes each name from the first upstream that had it', async () => {
     const [one, two] = [await openUpstream(open), await openUpstream(open)]
     const { mirror, test } = await openMirror(open)
     await one.publish('pdf', '1.0.0')
@@ -134,7 +134,7 @@ describeDatabases('a sync with a node', (open) => {
     expect(await test.api().getSkill({ name: 'alice/pdf' })).toMatchObject({ latestVersion: '1.0.0' })
   })
 
-  it('goes on where it ended', async () => {
+  it('continues where it stopped', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     for (let i = 0; i < 120; i += 1) await upstream.publish(`skill-${i}`)
@@ -155,7 +155,7 @@ describeDatabases('a sync with a node', (open) => {
     expect(await mirror.status('main')).toMatchObject([{ applied: 120, state: 'current', lastError: null }])
   })
 
-  it('compares everything with what is here when it is told to, and changes nothing that is right', async () => {
+  it('compares everything in a full sync, and changes nothing that is correct', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     await upstream.publish('pdf')
@@ -167,7 +167,7 @@ describeDatabases('a sync with a node', (open) => {
     expect((await test.api().getFeed({})).entries).toEqual(before.entries)
   })
 
-  it('believes the key that it saw first, and the one that follows it with its word', async () => {
+  it('trusts the first key that it saw, and a new key that the old one endorses', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     const readKeys = async () => (await mirror.status('main'))[0]!.keys
@@ -188,7 +188,7 @@ describeDatabases('a sync with a node', (open) => {
     expect(after).toEqual(during.filter((key) => !before.includes(key)))
   })
 
-  it('holds every entry of the log and its proof here', async () => {
+  it('stores each log entry and its proof', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     for (let i = 0; i < 5; i += 1) await upstream.publish(`skill-${i}`)

@@ -21,8 +21,8 @@ function inTurn(...answers: ReturnType<typeof send>[]): ReturnType<typeof send> 
   return (request, response) => answers[Math.min(next++, answers.length - 1)]!(request, response)
 }
 
-describe('the way to an upstream', () => {
-  it('gives a whole answer, counted', async () => {
+describe('the HTTP client of an upstream', () => {
+  it('returns complete responses, and counts them', async () => {
     const server = await openStandIn(send({ a: 1 }))
     const { http } = open()
     const response = await http.fetch(`${server.url}/x`)
@@ -38,7 +38,7 @@ describe('the way to an upstream', () => {
     expect([http.requests, server.requests.length]).toEqual([0, 0])
   })
 
-  it('asks again after what passes, and gives the last answer where it does not', async () => {
+  it('retries temporary failures, and returns the last response if they persist', async () => {
     const server = await openStandIn(inTurn(send('', { status: 503 }), send('', { status: 502 }), send({ ok: true })))
     const { http } = open()
     expect((await http.fetch(server.url)).status).toBe(200)
@@ -48,7 +48,7 @@ describe('the way to an upstream', () => {
     expect([last.status, await last.json()]).toEqual([503, { code: 'overloaded' }])
   })
 
-  it('asks once for what is an answer, and for what writes', async () => {
+  it('does not retry lasting errors or writes', async () => {
     const server = await openStandIn(send({}, { status: 404 }))
     const { http } = open()
     expect((await http.fetch(server.url)).status).toBe(404)
@@ -57,7 +57,7 @@ describe('the way to an upstream', () => {
     expect(http.requests).toBe(2)
   })
 
-  it('waits as long as Retry-After says, in seconds and as a date of the other clock', async () => {
+  it('waits as long as Retry-After states, in seconds or as a date', async () => {
     const server = await openStandIn(inTurn(send({}, { status: 429, headers: { 'retry-after': '40' } }), send({})))
     const { http, pauses, clock } = open()
     const began = clock.now()
@@ -71,7 +71,7 @@ describe('the way to an upstream', () => {
     expect(clock.now() - began).toBeLessThan(131_000)
   })
 
-  it('does not wait where somebody waits for it, and not for hours', async () => {
+  it('does not wait for hours, or while a caller waits', async () => {
     const server = await openStandIn(send({}, { status: 429, headers: { 'retry-after': '5' } }))
     const impatient = open({ pauseMsMax: 0 })
     await expect(impatient.http.fetch(server.url)).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 5 })
@@ -87,7 +87,7 @@ describe('the way to an upstream', () => {
     ['seconds from now', () => ({ 'x-ratelimit-reset': '30' })],
     ['a timestamp', (now: number) => ({ 'x-ratelimit-reset': new Date(now + 30_000).toISOString() })],
     ['the draft', () => ({ ratelimit: '"a";r=0;t=30' })],
-  ])('waits before the allowance is gone, whose end is given as %s', async (_, toHeaders) => {
+  ])('waits before the rate limit is used up, with its reset given as %s', async (_, toHeaders) => {
     const { http, pauses, clock } = open()
     const headers = {
       'x-ratelimit-remaining': '0',
@@ -102,7 +102,7 @@ describe('the way to an upstream', () => {
     expect(pauses).toEqual([30_000])
   })
 
-  it('counts the allowance of a key by itself', async () => {
+  it('counts the rate limit of an API key separately', async () => {
     const server = await openStandIn(send({}, { headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '30' } }))
     const { http, pauses } = open()
     await http.fetch(server.url)
@@ -110,7 +110,7 @@ describe('the way to an upstream', () => {
     expect(pauses).toEqual([])
   })
 
-  it('follows redirects to the same place alone', async () => {
+  it('follows redirects only to the same origin', async () => {
     const server = await openStandIn((request, response) => {
       if (request.url === '/old') return void response.writeHead(302, { location: '/new' }).end()
       if (request.url === '/away') return void response.writeHead(302, { location: 'http://localhost:1/x' }).end()
@@ -123,7 +123,7 @@ describe('the way to an upstream', () => {
     await expect(http.fetch(`${server.url}/loop`)).rejects.toMatchObject({ code: 'upstream_failed' })
   })
 
-  it('never sends an API key to where a redirect leads but on the same scheme, host and port', async () => {
+  it('never sends an API key to another scheme, host or port that a redirect names', async () => {
     const sent: [string, string | null][] = []
     const inner: typeof fetch = async (input, init) => {
       const url = new URL(String(input))
@@ -156,7 +156,7 @@ describe('the way to an upstream', () => {
     ])
   })
 
-  it('refuses what is too large, packed or not, and asks no second time for it', async () => {
+  it('rejects responses that are too large, compressed or not, without a retry', async () => {
     const { gzipSync } = await import('node:zlib')
     const server = await openStandIn((_, response) => response.end(Buffer.alloc(2048)))
     const { http } = open({ bytesMax: 1024 })
@@ -167,7 +167,7 @@ describe('the way to an upstream', () => {
     await expect(http.within(1_000_000)(server.url)).rejects.toMatchObject({ code: 'upstream_failed' })
   })
 
-  it('asks again for an answer that breaks off, and ends with what stands still', async () => {
+  it('retries a response that ends early, and aborts one that stalls', async () => {
     const server = await openStandIn(
       inTurn(
         (_, response) => {
@@ -186,7 +186,7 @@ describe('the way to an upstream', () => {
     await expect(open({ retries: 0 }).http.fetch(server.url)).rejects.toMatchObject({ code: 'upstream_failed' })
   })
 
-  it('ends with the signal of its owner and with that of the call', async () => {
+  it('aborts with the signal of its owner or of the call', async () => {
     const server = await openStandIn(() => undefined)
     const owner = new AbortController()
     const { http } = open({ signal: owner.signal })
@@ -200,7 +200,7 @@ describe('the way to an upstream', () => {
     await expect(second).rejects.toThrow('closing')
   })
 
-  it('leaves it to the reader what a page means', async () => {
+  it('returns pages without interpreting their content', async () => {
     const server = await openStandIn(sendPage)
     expect((await open().http.fetch(server.url)).headers.get('content-type')).toContain('text/html')
   })
@@ -210,8 +210,8 @@ const failed = () => Promise.reject(new RegistryError('upstream_failed', 'No ans
 const gone = () => Promise.reject(new RegistryError('not_found', 'Nothing here.'))
 const aborted = () => Promise.reject(new DOMException('Ended.', 'AbortError'))
 
-describe('a breaker', () => {
-  it('leaves an upstream alone for half a minute after three failures, then lets one caller try', async () => {
+describe('a circuit breaker', () => {
+  it('blocks an upstream for 30 s after three failures, then lets one caller try', async () => {
     const clock = createClock()
     const breaker = createBreaker({ name: 'main', clock })
     for (let i = 0; i < 3; i++) await expect(breaker.run(failed)).rejects.toThrow('No answer.')
@@ -227,7 +227,7 @@ describe('a breaker', () => {
     expect(await breaker.run(async () => 'asked')).toBe('asked')
   })
 
-  it('takes a refusal for an answer, and an end that this side wanted for nothing', async () => {
+  it('does not count error responses and aborted requests as failures', async () => {
     const breaker = createBreaker({ name: 'main', clock: createClock() })
     for (let i = 0; i < 5; i++) await expect(breaker.run(gone)).rejects.toThrow('Nothing here.')
     expect(breaker.isOpen).toBe(false)
@@ -235,7 +235,7 @@ describe('a breaker', () => {
     expect(breaker.isOpen).toBe(false)
   })
 
-  it('rests no longer where the clock is set back', async () => {
+  it('does not block longer if the clock is set back', async () => {
     const clock = createClock()
     const breaker = createBreaker({ name: 'main', clock })
     for (let i = 0; i < 3; i++) await expect(breaker.run(failed)).rejects.toThrow('No answer.')

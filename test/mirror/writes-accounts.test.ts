@@ -15,14 +15,14 @@ afterEach(async () => {
   for (const pair of opened.splice(0)) await pair.close()
 })
 
-describeDatabases('accounts at upstreams', (open) => {
+describeDatabases('linked accounts at upstreams', (open) => {
   const openOne = async (options?: Parameters<typeof openPair>[1]) => {
     const pair = await openPair(open, options)
     opened.push(pair)
     return pair
   }
 
-  it('are kept sealed, and told without their keys', async () => {
+  it('are stored encrypted, and listed without their keys', async () => {
     const { mirrored, upstream, ann } = await openOne()
     const { registry } = mirrored.test
     expect(await mirrored.mirror.accounts.list()).toEqual([
@@ -42,7 +42,7 @@ describeDatabases('accounts at upstreams', (open) => {
     await expect(open({ secretKey: randomBytes(16) })).rejects.toThrow('A secret key must have 32 bytes')
   })
 
-  it('are refused where no key can be kept, for a wrong key, and where there are none', async () => {
+  it('are rejected without a secret key, with a wrong key, and for kinds without accounts', async () => {
     const { mirrored, ann } = await openOne()
     const { accounts } = mirrored.mirror
     expect(await codeOf(accounts.link(ann.username, 'main', 'ssk_wrong'))).toBe('invalid_request')
@@ -59,7 +59,7 @@ describeDatabases('accounts at upstreams', (open) => {
     expect(await codeOf(bare.mirror.add('keyed', 'http://127.0.0.1:9', { apiKey: 'ssk_any' }))).toBe('conflict')
   })
 
-  it('are refused for a key that no header can carry, and not repeated by the refusal', async () => {
+  it('are rejected for a key that a header cannot contain, without quoting it', async () => {
     const { mirrored, ann } = await openOne()
     const key = 'ssk_first\nssk_second'
     for (const refused of [
@@ -72,7 +72,7 @@ describeDatabases('accounts at upstreams', (open) => {
     }
   })
 
-  it('can be linked while the upstream is away, and are asked for their name later', async () => {
+  it('can be linked while the upstream is unreachable, and get their username later', async () => {
     const pair = await openOne({ link: false })
     const { mirrored, upstream, ann } = pair
     pair.unplug()
@@ -92,7 +92,7 @@ describeDatabases('accounts at upstreams', (open) => {
 })
 
 describeDatabases('a mirror with an API key of its own', (open) => {
-  it('speaks for those who have no account there', async () => {
+  it('sends writes of users without an account there', async () => {
     const pair = await openPair(open, { link: false })
     opened.push(pair)
     const { upstream, mirrored, network, ann } = pair
@@ -125,7 +125,7 @@ describeDatabases('a mirror with an API key of its own', (open) => {
     expect((await there.searchSkills({})).skills.map(({ fullName }) => fullName)).toEqual(['alice/pdf'])
   })
 
-  it('tells of every install once, also where the answer was lost', async () => {
+  it('sends each install once, also after a lost response', async () => {
     const pair = await openPair(open, { link: false })
     opened.push(pair)
     const { upstream, mirrored, network } = pair
@@ -143,8 +143,8 @@ describeDatabases('a mirror with an API key of its own', (open) => {
   })
 })
 
-describeDatabases('an attempt at a write', (open) => {
-  it('takes along what came to the write while it was prepared', async () => {
+describeDatabases('an attempt to send a write', (open) => {
+  it('includes what was added to the write while it was prepared', async () => {
     const pair = await openPair(open, { link: false })
     opened.push(pair)
     const { test } = pair.mirrored
@@ -170,8 +170,8 @@ function holdAnswers(network: WritingPair['network']) {
   return answers
 }
 
-describeDatabases('a mirror that is killed', (open) => {
-  it('has what it was sending done once, by whoever comes after it', async () => {
+describeDatabases('a mirror that is killed or closed while it sends a write', (open) => {
+  it('has the write completed exactly once by another process', async () => {
     const pair = await openPair(open, { works: true })
     opened.push(pair)
     const { upstream, network, mirrored } = pair
@@ -195,7 +195,7 @@ describeDatabases('a mirror that is killed', (open) => {
     answers.end()
   })
 
-  it('gives back what it has begun when it is closed in order', async () => {
+  it('releases its writes when it is closed', async () => {
     const pair = await openPair(open, { works: true })
     opened.push(pair)
     const { upstream, network, mirrored } = pair

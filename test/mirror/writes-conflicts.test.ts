@@ -17,7 +17,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     return pair
   }
 
-  it('waits where it is with what comes after it, and holds up no other skill', async () => {
+  it('blocks the later writes of its skill, and no other skill', async () => {
     const pair = await openOne()
     await pair.upstream.publish('tea', '1.0.0', { body: 'Other.' })
     await pair.write('tea', '1.0.0')
@@ -34,7 +34,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     expect(await pair.deliver()).toEqual({ delivered: 0, waiting: 1, inConflict: 1 })
   })
 
-  it('goes under another name, and so does what follows', async () => {
+  it('can be sent under another name, which later writes use too', async () => {
     const pair = await openOne()
     const { mirrored, upstream } = pair
     await upstream.publish('tea', '1.0.0', { body: 'Other.' })
@@ -59,7 +59,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     expect(await upstream.test.api().getSkill({ name: 'alice/tea' })).toMatchObject({ latestVersion: '1.0.0' })
   })
 
-  it('is given up, and what waited behind it goes on', async () => {
+  it('can be dropped, and later writes continue', async () => {
     const pair = await openOne()
     const { mirrored, upstream } = pair
     await upstream.publish('tea', '1.0.0', { body: 'Other.' })
@@ -75,7 +75,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     expect(await upstream.test.api().getSkill({ name: 'alice/tea' })).toMatchObject({ latestVersion: '1.1.0' })
   })
 
-  it('is tried again once what stood in its way is gone', async () => {
+  it('can be retried after the conflict is resolved', async () => {
     const pair = await openOne({ link: false })
     const { mirrored, upstream, ann } = pair
     const { key, id: keyId } = await upstream.alice.api.createApiKey({ name: 'reader', scopes: ['read'] })
@@ -96,7 +96,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     expect(await pair.deliver()).toEqual({ delivered: 1, waiting: 0, inConflict: 0 })
   })
 
-  it('says what is gone, taken, or other than it was', async () => {
+  it('reports what was removed, taken or changed', async () => {
     const pair = await openOne()
     const { mirrored, upstream, ann } = pair
     for (const name of ['gone', 'taken', 'newer']) await upstream.publish(name)
@@ -133,7 +133,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     })
   })
 
-  it('is not believed to have arrived where the upstream stored something else', async () => {
+  it('is in conflict if the upstream stored other content', async () => {
     const pair = await openOne()
     await pair.write('tea')
     pair.network.fault = ({ method, body }) => {
@@ -145,7 +145,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     expect(await pair.waiting()).toEqual(['publish ann/tea@1.0.0: conflict (altered)'])
   })
 
-  it('may not take another name while it may have arrived', async () => {
+  it('cannot be renamed while it may have arrived', async () => {
     const pair = await openOne()
     await pair.write('tea')
     pair.network.fault = ({ method }) => (method === 'PUT' ? { cut: 0 } : undefined)
@@ -155,7 +155,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     expect(await refusalOf(pair.mirrored.mirror.outbox.rename(write!.id, 'coffee'))).toMatchObject({ code: 'conflict' })
   })
 
-  it('is not sent at all where it is nobody else’s matter', async () => {
+  it('is never sent for private changes', async () => {
     const pair = await openOne()
     const { mirrored, ann } = pair
     const other = await mirrored.test.makeUser()

@@ -20,9 +20,9 @@ const skills = ['tea', 'coffee', 'cocoa']
 const versions = ['1.0.0', '1.1.0', '1.2.0']
 const installs = 4
 
-describeDatabases('a process that is killed as it delivers', (open) => {
+describeDatabases('a process that is killed while it sends writes', (open) => {
   it(
-    'has everything done once in the end, and in its order',
+    'leaves each write completed once, in order',
     async () => {
       const pair = await openPair(open)
       opened.push(pair)

@@ -18,7 +18,7 @@ describeDatabases('writes of many skills', (open) => {
   it.each([
     ['by hand', false],
     ['from the outbox', true],
-  ])('go %s four at a time, and those of one skill in their order', async (_, works) => {
+  ])('are sent %s four at a time, and those of one skill in order', async (_, works) => {
     const pair = await openPair(open, { works })
     opened.push(pair)
     const { promise: allHeld, resolve: goOn } = Promise.withResolvers<undefined>()

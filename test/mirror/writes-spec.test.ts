@@ -49,7 +49,7 @@ function put(upstream: SpecRegistry, { name, version, skillMd }: Sent): void {
   else upstream.put('alice', name, { version, text: skillMd })
 }
 
-describeDatabases('what is written on a mirror of a registry that knows the specification alone', (open) => {
+describeDatabases('a write for a registry that implements only the specification', (open) => {
   async function openBoth() {
     const { mirror, test } = await openMirror(open, {}, { works: false, secretKey: randomBytes(32) })
     const upstream = await openWritable(() => test.clock.now())
@@ -63,7 +63,7 @@ describeDatabases('what is written on a mirror of a registry that knows the spec
     return { upstream, state: upstream.state, mirror, test, ann, waiting }
   }
 
-  it('is there once, though the answer was lost and the registry keeps none', async () => {
+  it('takes effect once, although the response was lost and the registry stores none', async () => {
     const { upstream, state, mirror, ann } = await openBoth()
     await ann.api.publishSkill({ skillMd: toSkillMd('tea', 'Makes tea.'), version: '1.0.0' })
     await ann.api.publishSkill({ skillMd: toSkillMd('tea', 'More.'), version: '1.1.0' })
@@ -80,7 +80,7 @@ describeDatabases('what is written on a mirror of a registry that knows the spec
     ])
   })
 
-  it('is in conflict where something else is there, in the words of the registry, and is not sent again', async () => {
+  it("is in conflict with the registry's message if other content exists, and not sent again", async () => {
     const { upstream, mirror, ann, waiting } = await openBoth()
     upstream.put('alice', 'tea', { text: toSkillMd('tea', 'Other.') })
     upstream.put('alice', 'my-pdf', { text: toSkillMd('my-pdf', 'Other.') })
@@ -93,7 +93,7 @@ describeDatabases('what is written on a mirror of a registry that knows the spec
     })
   })
 
-  it('is compared with files by the digest alone', async () => {
+  it('is compared by digest only if the version has other files', async () => {
     const { upstream, mirror, ann, waiting } = await openBoth()
     const files = [{ path: 'a.txt', content: 'A.' }]
     const skillMd = toSkillMd('tea', 'Makes tea.')
@@ -116,7 +116,7 @@ describeDatabases('what is written on a mirror of a registry that knows the spec
     [422, 'Nope.', 'invalid_request', 'far returned status 422: the response gives no reason'],
     [405, {}, 'invalid_request', 'far returned status 405: the response gives no reason'],
     [413, { message: 'Too much' }, 'payload_too_large', 'far returned status 413: Too much'],
-  ])('that is refused with %s waits for the operator and not for ever', async (status, body, code, message) => {
+  ])('is in conflict, not retried forever, if it is rejected with %s', async (status, body, code, message) => {
     const { state, mirror, ann } = await openBoth()
     await ann.api.publishSkill({ skillMd: toSkillMd('tea', 'Makes tea.'), version: '1.0.0' })
     state.refusal = [status, body]
@@ -124,7 +124,7 @@ describeDatabases('what is written on a mirror of a registry that knows the spec
     expect((await mirror.outbox.list())[0]!.problem).toMatchObject({ code, message })
   })
 
-  it('goes to the very skill that it was said of, under its short name', async () => {
+  it('is sent to the same skill, under its short name', async () => {
     const { upstream, state, mirror, ann, test, waiting } = await openBoth()
     await test.api().createAgentReview({ name: 'alice/pdf', agentKey: 'claude:one', rating: 4, content: 'Good.' })
     await ann.api.starSkill({ name: 'alice/pdf' })

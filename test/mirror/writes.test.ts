@@ -11,14 +11,14 @@ afterEach(async () => {
   for (const pair of opened.splice(0)) await pair.close()
 })
 
-describeDatabases('what is written on a mirror', (open) => {
+describeDatabases("a change on a mirror of an upstream's skill", (open) => {
   const openOne = async (options?: Parameters<typeof openPair>[1]) => {
     const pair = await openPair(open, options)
     opened.push(pair)
     return pair
   }
 
-  it('reaches the upstream when that answers again, in its order and with its very content', async () => {
+  it('reaches the upstream when it responds again, in order and unchanged', async () => {
     const pair = await openOne()
     const { upstream, mirrored, ann } = pair
     pair.unplug()
@@ -55,7 +55,7 @@ describeDatabases('what is written on a mirror', (open) => {
     expect(mirrored.errors).toEqual([])
   })
 
-  it('goes by itself: from the outbox, and soon after a sync that succeeds', async () => {
+  it('is sent by the outbox, and soon after a successful sync', async () => {
     const pair = await openOne({ works: true })
     const { upstream, mirrored } = pair
     await pair.write('tea')
@@ -77,7 +77,7 @@ describeDatabases('what is written on a mirror', (open) => {
     expect(await upstream.test.api().getSkill({ name: 'alice/tea' })).toMatchObject({ latestVersion: '1.1.0' })
   })
 
-  it('is there once, though the answer was lost and it was sent again', async () => {
+  it('takes effect once, although the response was lost and it was sent again', async () => {
     const pair = await openOne()
     const { upstream, network, ann, mirrored } = pair
     await ann.api.forkSkill({ name: 'alice/pdf', newName: 'my-pdf' })
@@ -94,7 +94,7 @@ describeDatabases('what is written on a mirror', (open) => {
     expect(await upstream.test.api().getSkill({ name: 'alice/pdf' })).toMatchObject({ stars: 1, forks: 1 })
   })
 
-  it('is there once, even where the upstream no longer knows what it answered', async () => {
+  it('takes effect once, even if the upstream no longer stores its response', async () => {
     const pair = await openOne()
     const { upstream, network, ann, mirrored } = pair
     await ann.api.forkSkill({ name: 'alice/pdf', newName: 'my-pdf' })
@@ -110,7 +110,7 @@ describeDatabases('what is written on a mirror', (open) => {
     expect((await upstream.test.api().searchSkills({ owner: 'alice' })).skills).toHaveLength(3)
   })
 
-  it('stays where it is in offline mode, and nothing fails', async () => {
+  it('stays pending in offline mode, without an error', async () => {
     const pair = await openOne()
     const { mirrored, network } = pair
     await mirrored.mirror.close()
@@ -124,7 +124,7 @@ describeDatabases('what is written on a mirror', (open) => {
     await offline.close()
   })
 
-  it('comes back from the upstream as what it is, and changes nothing', async () => {
+  it("returns through the upstream's log unchanged", async () => {
     const pair = await openOne({ user: 'alice-again' })
     // The same name here as there.
     const { mirrored, upstream } = pair
