@@ -2,6 +2,7 @@ import type { WriteTransaction } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import { updateOwn, type Run } from './run.ts'
 import type { Alarm, AlarmCode, Upstream } from './types.ts'
+import { emptyLog } from './store/upstreams.ts'
 import { withUpstreams } from './tables/mirror-tables.ts'
 
 /** Ends a run and pauses the sync of an upstream. Skills imported before remain available. */
@@ -129,15 +130,6 @@ export async function acceptAlarm(
   if (forgets) {
     await withUpstreams(trx).deleteFrom('upstream_log').where('upstream', '=', upstream.name).execute()
     await withUpstreams(trx).deleteFrom('upstream_tiles').where('upstream', '=', upstream.name).execute()
-    await updateOwn(trx, run, {
-      staged: 0,
-      frontier: Buffer.alloc(0),
-      verified: 0,
-      applied: 0,
-      checkpoint: null,
-      checkpoint_at: null,
-      log_epoch: null,
-      ...(forgets === 'log and name' && { log_origin: null }),
-    })
+    await updateOwn(trx, run, { ...emptyLog, ...(forgets === 'log and name' && { log_origin: null }) })
   }
 }

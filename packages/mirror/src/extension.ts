@@ -1,13 +1,14 @@
 import type { RegistryExtension } from '@skillstead/core'
 import type { OperatorContext } from '@skillstead/core/internal'
 import { addFirstOrigins } from './applying/first-origins.ts'
-import { createUpstreamQueue } from './queue/upstream-queue.ts'
+import { queueInstalls, queueOpinion } from './queue/queue-opinion.ts'
+import { queuePublish, queueSettings } from './queue/queue-publish.ts'
 import { migrations } from './tables/migrations.ts'
 import { tables } from './tables/table-rules.ts'
-import { proveVersion } from './store/upstream-proofs.ts'
+import { proveVersion } from './store/upstream-log.ts'
 import { upstreamsCheck } from './store/upstreams-check.ts'
 
-export { readUpstreamKeys } from './store/believed-keys.ts'
+export { readUpstreamKeys } from './store/upstreams.ts'
 
 /**
  * Extends a registry with the tables and hooks of a mirror: the queue of writes to its upstreams, and their logs.
@@ -22,7 +23,12 @@ export const mirrorExtension: RegistryExtension = {
   tables,
   checks: [upstreamsCheck],
   connect: (parts) => ({
-    upstreamQueue: createUpstreamQueue(parts),
+    upstreamQueue: {
+      queuePublish: (trx, published) => queuePublish(trx, parts, published),
+      queueSettings: (trx, change) => queueSettings(trx, parts, change),
+      queueOpinion: (trx, opinion) => queueOpinion(trx, parts, opinion),
+      queueInstalls: (trx, installs) => queueInstalls(trx, parts, installs),
+    },
     upstreamLogs: { addFirstOrigins, proveVersion },
   }),
 }

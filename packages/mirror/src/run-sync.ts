@@ -124,19 +124,8 @@ async function handleError(run: Run, error: unknown, { onAlarm }: SyncOrder): Pr
 }
 
 function toReport({ upstream, tally, http }: Run, durationMs: number): SyncReport {
-  const { applied, unchanged, removed, head, bytes, refused, refusedTotal } = tally
-  return {
-    upstream: upstream.name,
-    applied,
-    requests: http.requests,
-    head,
-    unchanged,
-    refused,
-    refusedTotal,
-    removed,
-    bytes,
-    durationMs: Math.round(durationMs),
-  }
+  const { extent: _, ...counts } = tally
+  return { ...counts, upstream: upstream.name, requests: http.requests, durationMs: Math.round(durationMs) }
 }
 
 function toStored({ parts, upstream, tally }: Run, report: SyncReport, problem: unknown) {

@@ -10,6 +10,7 @@ import { toDigest } from '@skillstead/skill-format/archives'
 import { parseEntry } from '../applying/entry-data.ts'
 import { readEntryFiles } from '../applying/entry-files.ts'
 import { parseForeignJson, toManifest, type ManifestFile } from '@skillstead/protocol'
+import { toBatches } from '../log/fetch-blobs.ts'
 import { explainFiltered, hasFilters, type Filtered } from '../filters.ts'
 import type { FeedEntry, Filters } from '../types.ts'
 import { createNeeds, type Needs } from './needs.ts'
@@ -140,16 +141,15 @@ function isFiltered(filters: Filters, listed: ListedVersion, { securityScore, is
   return explainFiltered(filters, listed) !== undefined
 }
 
-/** Maximum content of one read. */
-const batchBytesMax = 4 * 1024 * 1024
-const batchMax = 250
+/** Limits of the content of one read. */
+const readLimits = { bytesMax: 4 * 1024 * 1024, countMax: 250 }
 
 /** Reads the content in order, with at most one batch in memory. */
 export async function* readInOrder(
   context: MirrorContext,
   { sizes, lists }: BundleContents,
 ): AsyncGenerator<{ digest: string; bytes: Uint8Array }> {
-  for (const digests of toBatches(sizes)) {
+  for (const digests of toBatches(sizes.keys(), (digest) => sizes.get(digest)!, readLimits)) {
     const contents = await readContents(context, digests)
     for (const digest of digests) {
       const bytes = lists.get(digest) ?? contents.get(digest)
@@ -157,19 +157,4 @@ export async function* readInOrder(
       yield { digest, bytes }
     }
   }
-}
-
-function* toBatches(sizes: ReadonlyMap<string, number>): Generator<string[]> {
-  let batch: string[] = []
-  let bytes = 0
-  for (const [digest, size] of sizes) {
-    if (batch.length > 0 && (batch.length === batchMax || bytes + size > batchBytesMax)) {
-      yield batch
-      batch = []
-      bytes = 0
-    }
-    batch.push(digest)
-    bytes += size
-  }
-  if (batch.length > 0) yield batch
 }

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 import { RegistryError, limits } from '@skillstead/protocol'
 import {
@@ -14,8 +14,7 @@ import {
   type BundleHeader,
 } from './format.ts'
 import { readTar, type TarFile } from './tar.ts'
-import { findFrameEnd } from './zstd-frame.ts'
-import { openDecompressor } from './zstd.ts'
+import { findFrameEnd, openDecompressor } from './zstd.ts'
 
 /** One part of a bundle. They come in this order: the header, parts of the log, blobs. */
 export type BundlePart =
@@ -55,6 +54,26 @@ export async function* readBundle(file: string): AsyncGenerator<BundlePart> {
   }
   if (place.next <= header.until) throw damaged(`its log ends at entry ${place.next - 1} of ${header.until}`)
   if (blobs < header.counts.blobs) throw damaged(`it has ${blobs} of ${header.counts.blobs} blobs`)
+}
+
+/** The header of a bundle, unverified. */
+export interface InspectedBundle {
+  readonly file: string
+  /** Size of the file in bytes. */
+  readonly size: number
+  readonly header: BundleHeader
+}
+
+/** Reads only the beginning of a bundle. Throws `not_found`, `invalid_request`. */
+export async function inspectBundle(file: string): Promise<InspectedBundle> {
+  const parts = readBundle(file)
+  try {
+    const { value } = await parts.next()
+    if (value?.kind !== 'header') throw damaged('it ends early')
+    return { file, size: (await stat(file)).size, header: value.header }
+  } finally {
+    await parts.return(undefined)
+  }
 }
 
 /** The position in the bundle, which decides what may come next. */

@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises'
 // Import the default export: a named import that an older Node.js lacks would fail with an unclear error.
 import zlib, { type ZstdCompress, type ZstdDecompress } from 'node:zlib'
 import { RegistryError } from '@skillstead/protocol'
@@ -28,4 +29,40 @@ function requireZstd(): void {
   if (typeof zlib.createZstdCompress === 'function') return
   const sentence = `Bundles are compressed with Zstandard, which Node.js ${process.versions.node} does not support.`
   throw new RegistryError('not_implemented', `${sentence} Use Node.js 22.15 or later, or 24.`)
+}
+
+const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
+const dictionaryIdBytes = [0, 1, 2, 4]
+const contentSizeBytes = [0, 2, 4, 8]
+const blockHeaderBytes = 3
+const checksumBytes = 4
+/** A block that repeats one byte: its size field is the size of the decompressed content. */
+const rleBlock = 1
+
+/**
+ * Finds the end of the Zstandard frame at the start of a file, from its block headers only (RFC 8878, section 3.1.1).
+ * Decompressors ignore bytes after a frame and read further frames as more content, so different files could contain
+ * the same bundle. Undefined if the file does not start with a frame, Infinity if it ends inside of it.
+ */
+export async function findFrameEnd(file: FileHandle): Promise<number | undefined> {
+  const start = await read(file, 0, magic.length + 1)
+  if (!start?.subarray(0, magic.length).equals(magic)) return undefined
+  const descriptor = start[magic.length]!
+  const isSingleSegment = (descriptor & 0x20) !== 0
+  const contentSizeFlag = descriptor >> 6
+  const contentSize = contentSizeFlag === 0 && isSingleSegment ? 1 : contentSizeBytes[contentSizeFlag]!
+  let at = start.length + (isSingleSegment ? 0 : 1) + dictionaryIdBytes[descriptor & 3]! + contentSize
+  for (let isLast = false; !isLast;) {
+    const header = await read(file, at, blockHeaderBytes)
+    if (!header) return Infinity
+    const block = header.readUIntLE(0, blockHeaderBytes)
+    isLast = (block & 1) === 1
+    at += blockHeaderBytes + (((block >> 1) & 3) === rleBlock ? 1 : block >> 3)
+  }
+  return at + ((descriptor & 4) === 0 ? 0 : checksumBytes)
+}
+
+async function read(file: FileHandle, position: number, length: number): Promise<Buffer | undefined> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
+  return bytesRead === length ? buffer : undefined
 }

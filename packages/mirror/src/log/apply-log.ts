@@ -11,7 +11,7 @@ import { findUnverified } from './find-unverified.ts'
 import type { Known } from './judge-page.ts'
 import { guardVisibility, readSuperseded, type HidingGuard } from './removals.ts'
 import { createWanted, type Wanted } from './wanted-entries.ts'
-import { withUpstreams } from '../tables/mirror-tables.ts'
+import { selectEntries } from '../store/upstream-log.ts'
 
 /** Maximum number of entries in a batch, and of bytes of their content as the entries declare them. */
 const batchMax = 100
@@ -128,15 +128,8 @@ function inspect(
 }
 
 async function readEntries({ parts, upstream }: Run, after: number, until: number): Promise<FeedEntry[]> {
-  const rows = await withUpstreams(parts.context.database.read)
-    .selectFrom('upstream_log')
-    .select('entry')
-    .where('upstream', '=', upstream.name)
-    .where('seq', '>', after)
-    .where('seq', '<=', until)
-    .orderBy('seq')
-    .limit(batchMax)
-    .execute()
+  const query = selectEntries(parts.context.database.read, upstream.name, { after, until })
+  const rows = await query.select('entry').limit(batchMax).execute()
   if (rows.length === 0) throw new Error(`Entry ${after + 1} is missing from the stored log of ${upstream.name}.`)
   return rows.map(({ entry }) => parseForeignJson(entry) as FeedEntry)
 }

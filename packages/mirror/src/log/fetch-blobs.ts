@@ -7,8 +7,8 @@ import { SyncAlarm } from '../alarms.ts'
 import type { Run } from '../run.ts'
 import type { FeedEntry, LogSource } from '../types.ts'
 
-/** Maximum size of the files of one request. A single file may be larger. */
-const requestBytesMax = 4 * 1024 * 1024
+/** Limits of the files of one request. A single file may be larger. */
+const requestLimits = { bytesMax: 4 * 1024 * 1024, countMax: limits.blobBatchMax }
 /** Attempts for a file whose bytes do not match its digest, before the sync pauses. */
 const triesMax = 2
 
@@ -34,7 +34,8 @@ export async function fetchBlobs(
   const add = async (needs: readonly Need[]) => {
     const missing = await keepMissing(run, needs)
     for (const { digest } of missing) if (cached.has(digest)) contents.set(digest, cached.get(digest)!)
-    for (const batch of toBatches(missing.filter(({ digest }) => !contents.has(digest)))) {
+    const wanted = missing.filter(({ digest }) => !contents.has(digest))
+    for (const batch of toBatches(wanted, ({ size = 0 }) => size, requestLimits)) {
       await fetchBatch(run, source, batch, contents)
     }
   }
@@ -103,17 +104,22 @@ async function fetchBatch(
   }
 }
 
-function* toBatches(needs: readonly Need[]): Generator<Need[]> {
-  let batch: Need[] = []
+/** Splits items into batches by their number and their total size. An item that is too large is a batch of its own. */
+export function* toBatches<Item>(
+  items: Iterable<Item>,
+  sizeOf: (item: Item) => number,
+  { bytesMax, countMax }: { bytesMax: number; countMax: number },
+): Generator<Item[]> {
+  let batch: Item[] = []
   let bytes = 0
-  for (const need of needs) {
-    const size = need.size ?? 0
-    if (batch.length > 0 && (bytes + size > requestBytesMax || batch.length === limits.blobBatchMax)) {
+  for (const item of items) {
+    const size = sizeOf(item)
+    if (batch.length > 0 && (bytes + size > bytesMax || batch.length === countMax)) {
       yield batch
       batch = []
       bytes = 0
     }
-    batch.push(need)
+    batch.push(item)
     bytes += size
   }
   if (batch.length > 0) yield batch

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import {
   dropStaged,
   readUpstreamFrontier,
+  selectEntries,
   stageEntries,
   toStagedEntry,
   type StagedEntry,
@@ -21,7 +22,6 @@ import {
   type Known,
   type SignedHead,
 } from './judge-page.ts'
-import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** Maximum number of entries stored in one transaction. */
 const stagedMax = 100
@@ -243,14 +243,8 @@ async function isRewritten(run: Run, source: LogSource, verified: number): Promi
   for (let since = 0; since < verified;) {
     requireActive(run)
     const { entries } = checkPage(await source.readPage(since), since, run.upstream.location)
-    const stored = await withUpstreams(read)
-      .selectFrom('upstream_log')
-      .select('entry')
-      .where('upstream', '=', run.upstream.name)
-      .where('seq', '>', since)
-      .where('seq', '<=', Math.min(verified, since + entries.length))
-      .orderBy('seq')
-      .execute()
+    const until = Math.min(verified, since + entries.length)
+    const stored = await selectEntries(read, run.upstream.name, { after: since, until }).select('entry').execute()
     if (stored.some(({ entry }, i) => toRow(entries[i]!, run.upstream.location).entry !== entry)) return true
     if (entries.length === 0) return false
     since += entries.length

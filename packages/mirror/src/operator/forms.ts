@@ -4,38 +4,24 @@ import type { OutboxWrite } from '../write-types.ts'
 
 /** Converts the state of an upstream to its form in the API, with times as ISO 8601 texts. */
 export function toShownStatus(status: UpstreamStatus): MirrorStatus {
-  const { settings, alarm, lastError, estimate, lastReport } = status
-  const { mode, filters, everySeconds, priority, maxAgeSeconds, pinned, selected } = settings
+  // These two are shown by the CLI only.
+  const { hasApiKey: _hasApiKey, account: _account, settings, alarm, lastError, estimate, lastReport, ...rest } = status
   return {
-    name: status.name,
-    kind: status.kind,
-    location: status.location,
-    settings: { mode, filters: toFilters(filters), everySeconds, priority, maxAgeSeconds, pinned, selected },
-    state: status.state,
-    alarm: alarm && { ...toTold(alarm), keys: alarm.keys ?? [] },
-    logOrigin: status.logOrigin,
-    logEpoch: status.logEpoch,
-    keys: status.keys,
-    staged: status.staged,
-    verified: status.verified,
-    applied: status.applied,
+    ...rest,
+    settings: { ...settings, filters: toFilters(settings.filters) },
+    alarm: alarm && { ...toNotice(alarm), keys: alarm.keys ?? [] },
     checkpointAt: toTime(status.checkpointAt),
-    freezeChecked: status.freezeChecked,
     triedAt: toTime(status.triedAt),
     syncedAt: toTime(status.syncedAt),
-    skills: status.skills,
-    refused: status.refused,
-    writesWaiting: status.writesWaiting,
-    writesInConflict: status.writesInConflict,
     nextAt: toTime(status.nextAt),
     estimate: estimate && { left: estimate.left, secondsLeft: estimate.secondsLeft, at: toTime(estimate.at) },
     lastReport: lastReport && toReport(lastReport),
-    lastError: lastError && toTold(lastError),
+    lastError: lastError && toNotice(lastError),
   }
 }
 
 export function toShownWrite({ problem, createdAt, endedAt, ...write }: OutboxWrite): MirrorWrite {
-  return { ...write, problem: problem && toTold(problem), createdAt: toTime(createdAt), endedAt: toTime(endedAt) }
+  return { ...write, problem: problem && toNotice(problem), createdAt: toTime(createdAt), endedAt: toTime(endedAt) }
 }
 
 /** Selects the known fields: a report stored by another version of this program may have more or fewer. */
@@ -52,7 +38,7 @@ function toFilters({ owners, names, keywords, categories, licenses, ...rest }: U
   }
 }
 
-function toTold({ code, message, at }: { code: string; message: string; at: number }) {
+function toNotice({ code, message, at }: { code: string; message: string; at: number }) {
   return { code, message, at: toTime(at) }
 }
 

@@ -4,8 +4,7 @@ import type { UpstreamOperator } from '@skillstead/core/internal'
 import { RegistryError, type MirrorStatus, type Parsed, type endpoints } from '@skillstead/protocol'
 import { findUpstream } from '../find-upstream.ts'
 import type { AddOptions, Mirror, MirrorOptions } from '../types.ts'
-import { listWrites } from '../writing/settle.ts'
-import { countWritesOf, getWriteOf } from '../writing/writes-of.ts'
+import { countWritesOf, getWriteOf, listWrites } from '../writing/resolve-writes.ts'
 import { toShownStatus, toShownWrite } from './forms.ts'
 
 type AddInput = Parsed<(typeof endpoints)['addMirror']>

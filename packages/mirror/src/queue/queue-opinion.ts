@@ -1,4 +1,4 @@
-import { type Opinion, accountId, type WriteTransaction } from '@skillstead/core/internal'
+import { type MirroredInstalls, type Opinion, accountId, type WriteTransaction } from '@skillstead/core/internal'
 import { insertWrite, writableKinds, type WriteParts, type WritePayloads } from './upstream-write.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
@@ -24,7 +24,7 @@ export async function queueOpinion(
 }
 
 /** The upstream of this name if it accepts writes; undefined also if it was removed since the skill was imported. */
-export async function findUpstream(trx: WriteTransaction, name: string) {
+async function findUpstream(trx: WriteTransaction, name: string) {
   const row = await withUpstreams(trx)
     .selectFrom('upstreams')
     .select(['name', 'location', 'kind', 'credential'])
@@ -56,4 +56,44 @@ async function hasStar(trx: WriteTransaction, skillId: string, upstream: string)
     .limit(1)
     .executeTakeFirst()
   return star !== undefined
+}
+
+/** Maximum number of installs in one write, so that later writes of the skill do not wait long. */
+const countMax = 500
+
+/** Queues installs of mirrored skills for their upstreams, in the transaction that records them. */
+export async function queueInstalls(
+  trx: WriteTransaction,
+  parts: WriteParts,
+  installs: Iterable<MirroredInstalls>,
+): Promise<void> {
+  for (const { upstream: name, fullName, skillId, count } of installs) {
+    const upstream = await findUpstream(trx, name)
+    if (!upstream) continue
+    let left = await addToNewest(trx, { upstream: name, fullName, skillId, count })
+    for (; left > 0; left -= countMax) {
+      const payload = { skillId, by: 'guest', count: Math.min(left, countMax) } as const
+      await insertWrite(trx, parts, { upstream, userId: null, subject: fullName, kind: 'track', payload })
+    }
+  }
+}
+
+/** Adds installs to the last pending write of the skill, if it has not been attempted. Returns how many are left. */
+async function addToNewest(trx: WriteTransaction, installs: MirroredInstalls): Promise<number> {
+  const newest = await withUpstreams(trx)
+    .selectFrom('upstream_writes')
+    .select(['id', 'kind', 'payload', 'attempts'])
+    .where('upstream', '=', installs.upstream)
+    .where('state', '=', 'pending')
+    .where('subject', '=', installs.fullName)
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (newest?.kind !== 'track' || newest.attempts > 0) return installs.count
+  const payload = JSON.parse(newest.payload) as WritePayloads['track']
+  const added = Math.max(0, Math.min(installs.count, countMax - payload.count))
+  if (payload.skillId !== installs.skillId || added === 0) return installs.count
+  const more = JSON.stringify({ ...payload, count: payload.count + added })
+  await withUpstreams(trx).updateTable('upstream_writes').set({ payload: more }).where('id', '=', newest.id).execute()
+  return installs.count - added
 }

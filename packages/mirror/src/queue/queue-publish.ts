@@ -7,7 +7,7 @@ import {
   type SkillRow,
   type WriteTransaction,
 } from '@skillstead/core/internal'
-import { insertWrite, writableKinds, type WriteParts } from './upstream-write.ts'
+import { insertWrite, selectPublishing, writableKinds, type WriteParts } from './upstream-write.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
@@ -97,14 +97,6 @@ async function hasSkill(trx: WriteTransaction, upstream: string, fullName: strin
     .where('origin_upstream', '=', upstream)
     .executeTakeFirst()
   if (mirrored) return true
-  const written = await withUpstreams(trx)
-    .selectFrom('upstream_writes')
-    .select('id')
-    .where('upstream', '=', upstream)
-    .where('state', 'in', ['pending', 'delivered', 'conflict'])
-    .where('subject', '=', fullName)
-    .where('kind', 'in', ['publish', 'fork'])
-    .limit(1)
-    .executeTakeFirst()
-  return written !== undefined
+  const written = selectPublishing(trx, upstream).where('subject', '=', fullName).select('id').limit(1)
+  return (await written.executeTakeFirst()) !== undefined
 }

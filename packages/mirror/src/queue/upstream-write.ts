@@ -1,5 +1,6 @@
 import type { Clock } from '@skillstead/core'
-import { newId, type Outbox, type SkillSettings, type WriteTransaction } from '@skillstead/core/internal'
+import { newId, type Outbox, type SkillSettings, type Tables, type WriteTransaction } from '@skillstead/core/internal'
+import type { Kysely } from 'kysely'
 import { type UpstreamRow, type UpstreamWriteRow, withUpstreams } from '../tables/mirror-tables.ts'
 
 /** The outbox topic of writes: one job per upstream and skill with pending writes. */
@@ -98,6 +99,19 @@ export async function insertWrite<K extends WriteKind>(
     })
     .execute()
   await enqueueDelivery(trx, parts, { upstream, subject })
+}
+
+/** Selects the writes that publish or fork skills at an upstream, in some states. */
+export function selectPublishing(
+  db: Kysely<Tables>,
+  upstream: string,
+  states: readonly UpstreamWriteRow['state'][] = ['pending', 'conflict', 'delivered'],
+) {
+  return withUpstreams(db)
+    .selectFrom('upstream_writes')
+    .where('upstream', '=', upstream)
+    .where('state', 'in', states)
+    .where('kind', 'in', ['publish', 'fork'])
 }
 
 /** Schedules an outbox job for the skill's pending writes, unless one is scheduled already. */

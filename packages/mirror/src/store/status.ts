@@ -51,26 +51,19 @@ export function toMetrics(statuses: readonly UpstreamStatus[], now: number): Met
   })
 }
 
+/** The columns of an upstream that its status shows unchanged. */
+const shownColumns = [
+  ...(['name', 'kind', 'settings', 'account', 'alarm', 'logOrigin', 'logEpoch', 'keys', 'staged'] as const),
+  ...(['verified', 'applied', 'checkpointAt', 'triedAt', 'syncedAt'] as const),
+] as const
+
 function toStatus(upstream: Upstream, counts: Counts, now: number, isRunning: boolean): UpstreamStatus {
-  const { name, kind, location, settings, alarm, logOrigin, logEpoch, keys, staged, verified, applied } = upstream
-  const { checkpoint, checkpointAt, triedAt, syncedAt, report, error, credential, account } = upstream
+  const { name, kind, location, credential, checkpoint, checkpointAt, settings, cursor, report, error } = upstream
+  const columns = Object.fromEntries(shownColumns.map((column) => [column, upstream[column]]))
   return {
-    name,
-    kind,
+    ...(columns as Pick<Upstream, (typeof shownColumns)[number]>),
     location: kind === 'git' ? hidePassword(location) : location,
-    settings,
     hasApiKey: credential !== null,
-    account,
-    alarm,
-    logOrigin,
-    logEpoch,
-    keys,
-    staged,
-    verified,
-    applied,
-    checkpointAt,
-    triedAt,
-    syncedAt,
     state: toState(upstream, now, isRunning),
     freezeChecked: checkpoint !== null && checkpointAt !== null && settings.maxAgeSeconds > 0,
     skills: counts.skills.get(name) ?? 0,
@@ -78,7 +71,7 @@ function toStatus(upstream: Upstream, counts: Counts, now: number, isRunning: bo
     writesWaiting: counts.waiting.get(name) ?? 0,
     writesInConflict: counts.inConflict.get(name) ?? 0,
     nextAt: toNextAt(upstream, now),
-    estimate: toEstimate(upstream.cursor),
+    estimate: toEstimate(cursor),
     lastReport: report,
     lastError: error,
   }

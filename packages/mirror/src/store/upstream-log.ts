@@ -3,6 +3,10 @@ import type { Kysely } from 'kysely'
 import {
   growTree,
   hashLeaf,
+  proveIn,
+  type SkillRow,
+  type TreeReader,
+  type TreeRows,
   keepInsert,
   type LogRange,
   type LogText,
@@ -14,7 +18,7 @@ import {
   withoutNul,
   type WriteTransaction,
 } from '@skillstead/core/internal'
-import { upstreamReader, upstreamTree } from './upstream-tree.ts'
+import type { Provenance } from '@skillstead/protocol'
 import type { FeedEntry } from '../types.ts'
 import { withUpstreams, type MirrorTables } from '../tables/mirror-tables.ts'
 
@@ -115,14 +119,82 @@ export function readUpstreamFrontier(db: Kysely<Tables>, upstream: string, size:
 
 /** Reads the stored entries of an upstream's log in batches. */
 export function readUpstreamTexts(db: Kysely<Tables>, upstream: string, range: LogRange): AsyncGenerator<LogText[]> {
-  return readInBatches(upstream, range, ({ after, until }) =>
-    withUpstreams(db)
-      .selectFrom('upstream_log')
-      .select(['seq', 'type', 'entry'])
-      .where('upstream', '=', upstream)
-      .where('seq', '>', after)
-      .where('seq', '<=', until)
-      .orderBy('seq')
-      .execute(),
+  return readInBatches(upstream, range, (batch) =>
+    selectEntries(db, upstream, batch).select(['seq', 'type', 'entry']).execute(),
   )
+}
+
+/** Selects the stored entries of an upstream's log after a position, up to another one, in order. */
+export function selectEntries(db: Kysely<Tables>, upstream: string, { after, until }: LogRange) {
+  return withUpstreams(db)
+    .selectFrom('upstream_log')
+    .where('upstream', '=', upstream)
+    .where('seq', '>', after)
+    .where('seq', '<=', until)
+    .orderBy('seq')
+}
+
+/**
+ * The proof that an upstream's log contains a version of a mirrored skill; undefined if the upstream has no log, or the
+ * version is not from it.
+ */
+export async function proveVersion(
+  db: Kysely<Tables>,
+  { origin_upstream: upstream }: Pick<SkillRow, 'origin_upstream'>,
+  subject: string,
+): Promise<NonNullable<Provenance['log']> | undefined> {
+  if (upstream === null) return undefined
+  // Read from both tables in one query, so that the checkpoint covers the entry.
+  const row = await withUpstreams(db)
+    .selectFrom('upstreams')
+    .innerJoin('upstream_log', 'upstream_log.upstream', 'upstreams.name')
+    .select(['seq', 'entry', 'log_origin', 'verified', 'checkpoint'])
+    .where('upstreams.name', '=', upstream)
+    .where('subject', '=', subject)
+    .where('type', '=', 'version')
+    .whereRef('seq', '<=', 'applied')
+    .whereRef('seq', '<=', 'verified')
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (!row?.checkpoint || row.log_origin === null) return undefined
+  const proof = await proveIn(upstreamReader(db, upstream), row.seq - 1, row.verified)
+  return { origin: row.log_origin, ...proof, checkpoint: row.checkpoint, entry: row.entry }
+}
+
+/** The stored Merkle tree of an upstream's log. */
+export function upstreamTree(upstream: string): TreeRows {
+  return {
+    readLeaves: (db, start, count) =>
+      selectEntries(db, upstream, { after: start, until: start + count })
+        .select('hash')
+        .execute(),
+    readRoots: (db, level, start, count) =>
+      withUpstreams(db)
+        .selectFrom('upstream_tiles')
+        .select('root')
+        .where('upstream', '=', upstream)
+        .where('level', '=', level)
+        .where('n', '>=', start)
+        .where('n', '<', start + count)
+        .orderBy('n')
+        .execute(),
+    readTiles: (db, refs) =>
+      withUpstreams(db)
+        .selectFrom('upstream_tiles')
+        .selectAll()
+        .where('upstream', '=', upstream)
+        .where((eb) => eb.or(refs.map(({ level, n }) => eb.and([eb('level', '=', level), eb('n', '=', n)]))))
+        .execute(),
+    putTile: (db, tile) =>
+      withUpstreams(db)
+        .insertInto('upstream_tiles')
+        .values({ ...tile, upstream })
+        .execute(),
+  }
+}
+
+/** Reads an upstream's tree without a cache, because the stored log may be deleted and replaced by another. */
+export function upstreamReader(db: Kysely<Tables>, upstream: string): TreeReader {
+  return { db, rows: upstreamTree(upstream), tiles: new Map() }
 }

@@ -1,6 +1,15 @@
 import type { ExtensionCheck } from '@skillstead/core'
-import { checkUpstreamLog } from './check-upstream-log.ts'
-import { withUpstreams } from '../tables/mirror-tables.ts'
+import type { Kysely } from 'kysely'
+import {
+  type Tables,
+  findTreeProblem,
+  type CheckedTree,
+  toRoot,
+  readFrontier,
+  splitHashes,
+} from '@skillstead/core/internal'
+import { type UpstreamRow, withUpstreams } from '../tables/mirror-tables.ts'
+import { selectEntries, upstreamReader, upstreamTree } from './upstream-log.ts'
 
 /** Checks the stored logs of upstreams against the checkpoints that the upstreams signed. */
 export const upstreamsCheck: ExtensionCheck = {
@@ -25,16 +34,63 @@ export const upstreamsCheck: ExtensionCheck = {
   },
 }
 
-function areJson({
-  settings,
-  keys,
-  cursor,
-  report,
-}: Record<'settings' | 'keys' | 'cursor' | 'report', string>): boolean {
+function areJson({ settings, keys, cursor, report }: UpstreamRow): boolean {
   try {
     for (const text of [settings, keys, cursor, report]) JSON.parse(text)
     return true
   } catch {
     return false
   }
+}
+
+type Db = Kysely<Tables>
+
+/**
+ * Compares the local copy of an upstream's log with its entries and the verified checkpoint. Returns the first
+ * mismatch.
+ */
+async function checkUpstreamLog(db: Db, upstream: UpstreamRow): Promise<string | undefined> {
+  const { name, staged, verified, applied, frontier } = upstream
+  if (!(applied <= verified && verified <= staged)) {
+    return `Its counters contradict each other: ${staged} entries stored, ${verified} verified, ${applied} applied.`
+  }
+  const problem = await findTreeProblem(db, { size: staged, frontier: splitHashes(frontier) }, treeOf(name))
+  return problem ?? (await findExcess(db, upstream)) ?? findCheckpointProblem(db, upstream)
+}
+
+function treeOf(upstream: string): CheckedTree<Awaited<ReturnType<typeof readRows>>[number]> {
+  return {
+    name: "Its log's",
+    rows: upstreamTree(upstream),
+    readRows: (db, after, end) => readRows(db, upstream, after, end),
+    matchesColumns: ({ seq, type, entry }) => {
+      const said = JSON.parse(entry) as Record<string, unknown>
+      return said['seq'] === seq && said['type'] === type
+    },
+  }
+}
+
+function readRows(db: Db, upstream: string, after: number, until: number) {
+  return selectEntries(db, upstream, { after, until }).selectAll().execute()
+}
+
+async function findExcess(db: Db, { name, staged }: UpstreamRow): Promise<string | undefined> {
+  const row = await withUpstreams(db)
+    .selectFrom('upstream_log')
+    .select('seq')
+    .where('upstream', '=', name)
+    .where((eb) => eb.or([eb('seq', '>', staged), eb('seq', '<', 1)]))
+    .executeTakeFirst()
+  return row && `Its log has an entry ${row.seq}, but its size is recorded as ${staged}.`
+}
+
+/** A checkpoint names the log, its size and its root in its first three lines (C2SP tlog-checkpoint). */
+async function findCheckpointProblem(db: Db, { name, verified, checkpoint }: UpstreamRow): Promise<string | undefined> {
+  if (checkpoint === null)
+    return verified > 0 ? 'Its entries are marked as verified, but no checkpoint is stored.' : undefined
+  const [, size = '', root] = checkpoint.split('\n')
+  if (Number(size) < verified) return `${verified} entries are marked as verified, but the checkpoint covers ${size}.`
+  if (Number(size) > verified) return undefined
+  const frontier = await readFrontier(upstreamReader(db, name), verified)
+  return toRoot(frontier).toString('base64') === root ? undefined : 'Its entries do not match its checkpoint.'
 }

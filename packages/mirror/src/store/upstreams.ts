@@ -1,5 +1,5 @@
-import type { Database } from '@skillstead/core/internal'
-import type { WriteTransaction } from '@skillstead/core/internal'
+import type { Registry } from '@skillstead/core'
+import { partsOf, type Database, type WriteTransaction } from '@skillstead/core/internal'
 import { type UpstreamRow, withUpstreams } from '../tables/mirror-tables.ts'
 import { RegistryError } from '@skillstead/protocol'
 import type { Alarm, LastError, SyncReport, Upstream, UpstreamSettings } from '../types.ts'
@@ -13,12 +13,30 @@ export interface StoredReport {
   readonly error: LastError | null
 }
 
+/** The columns of an upstream whose log was not read yet. */
+export const emptyLog = {
+  log_epoch: null,
+  staged: 0,
+  frontier: Buffer.alloc(0),
+  verified: 0,
+  applied: 0,
+  checkpoint: null,
+  checkpoint_at: null,
+} as const
+
 const emptyReport: StoredReport = { last: null, error: null }
 
 /** All upstreams, by descending priority, then by name. */
 export async function listUpstreams(db: Read): Promise<Upstream[]> {
   const rows = await withUpstreams(db).selectFrom('upstreams').selectAll().orderBy('name').execute()
   return rows.map(toUpstream).toSorted((a, b) => b.settings.priority - a.settings.priority)
+}
+
+/** The trusted verifier keys of all upstreams. Their logs prove where mirrored versions come from. */
+export async function readUpstreamKeys(registry: Registry): Promise<string[]> {
+  const { database } = partsOf(registry)
+  const rows = await withUpstreams(database.read).selectFrom('upstreams').select('keys').execute()
+  return rows.flatMap(({ keys }) => JSON.parse(keys) as string[])
 }
 
 /** Throws `not_found`. */
@@ -64,13 +82,7 @@ export async function insertUpstream(
       keys: JSON.stringify(given.keys),
       account: null,
       log_origin: null,
-      log_epoch: null,
-      staged: 0,
-      frontier: Buffer.alloc(0),
-      verified: 0,
-      applied: 0,
-      checkpoint: null,
-      checkpoint_at: null,
+      ...emptyLog,
       cursor: 'null',
       lease: null,
       lease_until: 0,
@@ -126,35 +138,22 @@ export async function deleteUpstream(trx: WriteTransaction, name: string): Promi
 }
 
 function toUpstream(row: UpstreamRow): Upstream {
-  const { name, kind, location, credential, account, staged, frontier, verified, checkpoint, applied } = row
+  const { log_origin, log_epoch, checkpoint_at, lease_until, tried_at, synced_at, created_at, ...columns } = row
+  const { last, error } = JSON.parse(row.report) as StoredReport
   return {
-    name,
-    kind,
-    location,
-    credential,
-    account,
-    staged,
-    frontier,
-    verified,
-    checkpoint,
-    applied,
+    ...columns,
     settings: JSON.parse(row.settings) as UpstreamSettings,
-    logOrigin: row.log_origin,
-    logEpoch: row.log_epoch,
+    logOrigin: log_origin,
+    logEpoch: log_epoch,
     keys: JSON.parse(row.keys) as string[],
-    checkpointAt: row.checkpoint_at,
+    checkpointAt: checkpoint_at,
     cursor: JSON.parse(row.cursor) as unknown,
-    lease: row.lease,
-    leaseUntil: row.lease_until,
-    triedAt: row.tried_at,
-    syncedAt: row.synced_at,
-    ...readReport(row.report),
+    leaseUntil: lease_until,
+    triedAt: tried_at,
+    syncedAt: synced_at,
+    report: last,
+    error,
     alarm: row.alarm === null ? null : (JSON.parse(row.alarm) as Alarm),
-    createdAt: row.created_at,
+    createdAt: created_at,
   }
-}
-
-function readReport(text: string): { report: SyncReport | null; error: LastError | null } {
-  const { last, error } = JSON.parse(text) as StoredReport
-  return { report: last, error }
 }

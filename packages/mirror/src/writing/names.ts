@@ -1,5 +1,5 @@
 import type { Database } from '@skillstead/core/internal'
-import type { WritePayloads } from '../queue/upstream-write.ts'
+import { selectPublishing, type WritePayloads } from '../queue/upstream-write.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 type Read = Database['read']
@@ -29,15 +29,8 @@ export async function findRemoteName(db: Read, upstream: string, fullName: strin
  * too.
  */
 export async function findRename(db: Read, upstream: string, fullName: string): Promise<string | undefined> {
-  const rows = await withUpstreams(db)
-    .selectFrom('upstream_writes')
-    .select('payload')
-    .where('upstream', '=', upstream)
-    .where('state', 'in', ['pending', 'conflict', 'delivered'])
-    .where('subject', '=', fullName)
-    .where('kind', 'in', ['publish', 'fork'])
-    .orderBy('position', 'desc')
-    .execute()
+  const query = selectPublishing(db, upstream).where('subject', '=', fullName)
+  const rows = await query.select('payload').orderBy('position', 'desc').execute()
   const payloads = rows.map(({ payload }) => JSON.parse(payload) as WritePayloads['publish' | 'fork'])
   return payloads.find(({ renamedTo }) => renamedTo !== undefined)?.renamedTo
 }

@@ -1,12 +1,11 @@
 import type { Database, StorageContext } from '@skillstead/core/internal'
 import { RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
-import type { StoredWrite } from './rows.ts'
 import { findRemoteName, findRename } from './names.ts'
 import { readPackage, requirePublic } from './package.ts'
 import { WriteConflict } from './problems.ts'
 import { findPathName, hasSameContent } from './remote-version.ts'
 import { openApi, type Note, type Sending, type SendingOf } from './send.ts'
-import { withUpstreams } from '../tables/mirror-tables.ts'
+import { selectPublishing } from '../queue/upstream-write.ts'
 
 /** When to retry a fork whose source has not arrived yet. */
 const sourceRetrySeconds = 60
@@ -115,15 +114,8 @@ function toFullName({ account, write }: Sending, name: string): string {
 
 /** Throws a temporary error while writes of the fork's source are unfinished. */
 async function requireSourceDelivered(db: Database['read'], upstream: string, source: string): Promise<void> {
-  const waiting = await withUpstreams(db)
-    .selectFrom('upstream_writes')
-    .select('id')
-    .where('upstream', '=', upstream)
-    .where('state', 'in', ['pending', 'conflict'] satisfies StoredWrite['state'][])
-    .where('subject', '=', source)
-    .where('kind', 'in', ['publish', 'fork'] satisfies StoredWrite['kind'][])
-    .limit(1)
-    .executeTakeFirst()
+  const query = selectPublishing(db, upstream, ['pending', 'conflict']).where('subject', '=', source)
+  const waiting = await query.select('id').limit(1).executeTakeFirst()
   if (!waiting) return
   const detail = `Writes of the fork's source ${source} must be delivered first, and are pending or in conflict.`
   throw new RegistryError('conflict', detail, { retryAfterSeconds: sourceRetrySeconds })

@@ -6,7 +6,7 @@ import type { Upstream } from '../types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
 import { linkAccount, listAccounts, unlinkAccount } from './accounts.ts'
 import { createDelivery } from './deliver.ts'
-import { dropWrite, listWrites, renameWrite, retryWrite, type OutboxPlace } from './settle.ts'
+import { dropWrite, listWrites, renameWrite, retryWrite, type OutboxPlace } from './resolve-writes.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** The part of a mirror that sends local changes to upstreams. */

@@ -1,6 +1,6 @@
 import type { MirrorContext } from '../run.ts'
 import type { Database, StorageContext } from '@skillstead/core/internal'
-import { enqueueDelivery } from '../queue/upstream-write.ts'
+import { enqueueDelivery, selectPublishing } from '../queue/upstream-write.ts'
 import type { WriteTransaction } from '@skillstead/core/internal'
 import { RegistryError, isSkillName } from '@skillstead/protocol'
 import { getUpstream } from '../store/upstreams.ts'
@@ -20,11 +20,7 @@ export async function listWrites(
   options: ListWritesOptions = {},
 ): Promise<OutboxWrite[]> {
   const { upstream, states = ['pending', 'conflict'], limit = limitDefault, offset = 0 } = options
-  const rows = await withUpstreams(database.read)
-    .selectFrom('upstream_writes')
-    .leftJoin('users', 'users.id', 'upstream_writes.user_id')
-    .selectAll('upstream_writes')
-    .select('users.username')
+  const rows = await selectWithUser(database)
     .where('upstream_writes.state', 'in', states)
     .$if(upstream !== undefined, (select) => select.where('upstream_writes.upstream', '=', upstream!))
     .orderBy('position')
@@ -33,6 +29,41 @@ export async function listWrites(
     .offset(offset)
     .execute()
   return Promise.all(rows.map(({ username, ...row }) => toShown(database.read, parseWrite(row), username)))
+}
+
+/** The number of an upstream's writes in some states. */
+export async function countWritesOf(
+  { database }: StorageContext,
+  upstream: string,
+  states: readonly StoredWrite['state'][],
+): Promise<number> {
+  const { count } = await withUpstreams(database.read)
+    .selectFrom('upstream_writes')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('upstream', '=', upstream)
+    .where('state', 'in', states)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Returns a write of an upstream in its public form. Throws `not_found`, also for a write of another upstream. */
+export async function getWriteOf({ database }: StorageContext, upstream: string, id: string): Promise<OutboxWrite> {
+  const row = await selectWithUser(database)
+    .where('upstream_writes.id', '=', id)
+    .where('upstream_writes.upstream', '=', upstream)
+    .executeTakeFirst()
+  if (!row) throw new RegistryError('not_found', `There is no write '${id}' for '${upstream}'.`)
+  const { username, ...write } = row
+  return toShown(database.read, parseWrite(write), username)
+}
+
+/** Selects writes with the names of the users who caused them. */
+function selectWithUser({ read }: Database) {
+  return withUpstreams(read)
+    .selectFrom('upstream_writes')
+    .leftJoin('users', 'users.id', 'upstream_writes.user_id')
+    .selectAll('upstream_writes')
+    .select('users.username')
 }
 
 /** Sends a write in conflict again unchanged. Throws `not_found`, and `conflict` for a completed write. */
@@ -88,13 +119,9 @@ async function refuseTaken(trx: WriteTransaction, { upstream, subject }: StoredW
     .where('full_name', '=', wanted)
     .where('origin_upstream', '=', upstream)
     .executeTakeFirst()
-  const others = await withUpstreams(trx)
-    .selectFrom('upstream_writes')
+  const others = await selectPublishing(trx, upstream)
     .select('subject')
     .distinct()
-    .where('upstream', '=', upstream)
-    .where('state', 'in', ['pending', 'conflict', 'delivered'])
-    .where('kind', 'in', ['publish', 'fork'])
     .where('subject', '!=', subject)
     .where((eb) => eb.or([eb('subject', 'like', `%/${newName}`), eb('payload', 'like', `%"renamedTo":"${newName}"%`)]))
     .execute()
@@ -133,7 +160,7 @@ async function reopen(trx: WriteTransaction, write: StoredWrite, more: { renamed
 }
 
 /** Converts a write to its public form. */
-export async function toShown(db: Database['read'], write: StoredWrite, user: string | null): Promise<OutboxWrite> {
+async function toShown(db: Database['read'], write: StoredWrite, user: string | null): Promise<OutboxWrite> {
   const { id, upstream, subject, kind, state, attempts, error, payload } = write
   const { version = null } = payload as { version?: string }
   const there = await findRemoteName(db, upstream, subject)
