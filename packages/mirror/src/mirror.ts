@@ -66,6 +66,15 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
   })
   registry.addMetrics(async () => toMetrics(await status(), context.clock.now()))
 
+  async function reloadUpstreams(): Promise<void> {
+    reading.forget()
+    reading.notice(await listUpstreams(read))
+  }
+
+  function requireIdle(name: string): void {
+    if (running.has(name)) throw new RegistryError('conflict', `A sync of '${name}' is running. Wait until it ends.`)
+  }
+
   async function status(name?: string): Promise<UpstreamStatus[]> {
     const upstreams = name === undefined ? reading.notice(await listUpstreams(read)) : [await getUpstream(read, name)]
     return readStatus(context, upstreams, (one) => running.has(one))
@@ -87,8 +96,7 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
     given: SyncOptions,
     { within, ...order }: { within: MirrorParts } & Pick<SyncOrder, 'engine' | 'isWanted'>,
   ): Promise<SyncReport> {
-    if (running.has(name))
-      throw new RegistryError('conflict', `A sync of '${name}' is already running. Wait until it ends.`)
+    requireIdle(name)
     if (closing.signal.aborted) throw new RegistryError('shutting_down', 'The mirror is closing.')
     const work = runSync(within, {
       name,
@@ -133,8 +141,7 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
       const upstream = toNew(name, location, given)
       const credential = given.apiKey === undefined ? null : context.secrets.seal(given.apiKey)
       await writer.write((trx) => insertUpstream(trx, { ...upstream, credential, at: context.clock.now() }))
-      reading.forget()
-      reading.notice(await listUpstreams(read))
+      await reloadUpstreams()
       const [added] = await status(name)
       return added!
     },
@@ -146,14 +153,12 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
     },
     async change(name, given) {
       await reading.without(name, async () => {
-        if (running.has(name))
-          throw new RegistryError('conflict', `A sync of '${name}' is running. Wait until it ends.`)
+        requireIdle(name)
         const { apiKey, ...changes } = toChanges(await getUpstream(read, name), given)
         const credential = apiKey === undefined ? undefined : context.secrets.seal(apiKey)
         await writer.write((trx) => changeUpstream(trx, name, { ...changes, credential }))
       })
-      reading.forget()
-      reading.notice(await listUpstreams(read))
+      await reloadUpstreams()
       const [changed] = await status(name)
       return changed!
     },
@@ -166,12 +171,10 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
         throw new RegistryError('conflict', detail)
       }
       await reading.without(name, async () => {
-        if (running.has(name))
-          throw new RegistryError('conflict', `A sync of '${name}' is running. Wait until it ends.`)
+        requireIdle(name)
         await writer.write((trx) => deleteUpstream(trx, name))
       })
-      reading.forget()
-      reading.notice(await listUpstreams(read))
+      await reloadUpstreams()
     },
     start: schedule.start,
     async close() {

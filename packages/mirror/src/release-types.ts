@@ -1,3 +1,4 @@
+import type { Output, endpoints } from '@skillstead/protocol'
 import type { Refusal } from './types.ts'
 
 /**
@@ -69,6 +70,34 @@ export interface SnapshotSource {
     unchanged?: number
     estimate?: { left: number; secondsLeft: number }
   }>
+  /** Number of requests sent so far. */
+  readonly requests: number
+}
+
+/** One entry of a node's public log, as its feed returns it. */
+export type FeedEntry = Output<(typeof endpoints)['getFeed']>['entries'][number]
+
+export interface FeedPage {
+  origin: string
+  epoch: number
+  entries: FeedEntry[]
+  next: number
+  head: number
+  checkpoint: string | null
+}
+
+/** Reads the public log of a registry: from a node over HTTP, or from a bundle file. */
+export interface LogSource {
+  /** Whether the log is a copy, such as a bundle. A copy may be old, and may end before the stored log. */
+  readonly isCopy?: boolean
+  /** Reads the page of entries after the position `since`. */
+  readPage(since: number): Promise<FeedPage>
+  /** Reads those of the blobs that the source has, in any order. The caller checks their digests. */
+  readBlobs(digests: readonly string[]): AsyncIterable<{ digest: string; bytes: Uint8Array }>
+  /** Reads the verifier keys that the source publishes. */
+  readKeys(): Promise<string[]>
+  /** Whether a skill's owner is verified at the source. Absent if the source cannot know, as a bundle. */
+  isVerified?(fullName: string): Promise<boolean>
   /** Number of requests sent so far. */
   readonly requests: number
 }

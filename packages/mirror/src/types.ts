@@ -1,7 +1,16 @@
-import type { Output, alarmCodes, endpoints } from '@skillstead/protocol'
+import type { alarmCodes, MirrorReport } from '@skillstead/protocol'
 import type { MirrorAccounts, MirrorOutbox } from './write-types.ts'
 
-export type { KnownReleases, KnownSkill, KnownVersion, Release, SnapshotSource } from './release-types.ts'
+export type {
+  FeedEntry,
+  FeedPage,
+  KnownReleases,
+  KnownSkill,
+  KnownVersion,
+  LogSource,
+  Release,
+  SnapshotSource,
+} from './release-types.ts'
 
 /**
  * When the node contacts upstreams: to check each answer (`online`), in the background after it answered from its own
@@ -112,39 +121,8 @@ export interface Upstream {
   createdAt: number
 }
 
-/** One entry of a node's public log, as its feed returns it. */
-export type FeedEntry = Output<(typeof endpoints)['getFeed']>['entries'][number]
-
-export interface FeedPage {
-  origin: string
-  epoch: number
-  entries: FeedEntry[]
-  next: number
-  head: number
-  checkpoint: string | null
-}
-
-/** Reads the public log of a registry: from a node over HTTP, or from a bundle file. */
-export interface LogSource {
-  /** Whether the log is a copy, such as a bundle. A copy may be old, and may end before the stored log. */
-  readonly isCopy?: boolean
-  /** Reads the page of entries after the position `since`. */
-  readPage(since: number): Promise<FeedPage>
-  /** Reads those of the blobs that the source has, in any order. The caller checks their digests. */
-  readBlobs(digests: readonly string[]): AsyncIterable<{ digest: string; bytes: Uint8Array }>
-  /** Reads the verifier keys that the source publishes. */
-  readKeys(): Promise<string[]>
-  /** Whether a skill's owner is verified at the source. Absent if the source cannot know, as a bundle. */
-  isVerified?(fullName: string): Promise<boolean>
-  /** Number of requests sent so far. */
-  readonly requests: number
-}
-
-export interface Refusal {
-  subject: string
-  reason: string
-  detail: string
-}
+/** An entry or release that was not imported, with the reason. */
+export type Refusal = MirrorReport['refused'][number]
 
 /** A refusal as it is stored until the refused entry or release is imported. */
 export interface StoredRefusal extends Refusal {
@@ -152,26 +130,11 @@ export interface StoredRefusal extends Refusal {
   at: number
 }
 
-/** The result of one sync. */
-export interface SyncReport {
-  upstream: string
-  /** Number of changes imported. */
-  applied: number
-  requests: number
-  /**
-   * The position reached: the number of the newest log entry or, for an upstream without a log, the number of releases
-   * read.
-   */
-  head: number
-  unchanged: number
-  /** The first 100 refusals. */
-  refused: Refusal[]
-  refusedTotal: number
-  removed: number
-  /** Bytes of content transferred. */
-  bytes: number
-  durationMs: number
-}
+/**
+ * The result of one sync. `head` is the position reached: the number of the newest log entry or, for an upstream without
+ * a log, the number of releases read. `bytes`: transferred content. `refused` has the first 100 refusals.
+ */
+export type SyncReport = MirrorReport
 
 export interface SyncProgress {
   upstream: string
@@ -215,33 +178,22 @@ export interface ChangeOptions extends Omit<AddOptions, 'kind' | 'keysSeen'> {
   location?: string
 }
 
+/** The columns of an upstream that its status shows unchanged. */
+export const shownColumns = [
+  ...(['name', 'kind', 'settings', 'account', 'alarm', 'logOrigin', 'logEpoch', 'keys', 'staged'] as const),
+  ...(['verified', 'applied', 'checkpointAt', 'triedAt', 'syncedAt'] as const),
+] as const
+
 /** The state of an upstream, for the operator. */
-export interface UpstreamStatus {
-  name: string
-  kind: UpstreamKind
-  location: string
-  settings: UpstreamSettings
-  /** Whether an API key for reading is stored, and its owner at the upstream once the upstream reported it. */
+export interface UpstreamStatus extends Pick<Upstream, (typeof shownColumns)[number] | 'location'> {
+  /** Whether an API key for reading is stored. */
   hasApiKey: boolean
-  account: string | null
   state: 'new' | 'current' | 'behind' | 'syncing' | 'stopped'
-  alarm: Alarm | null
-  /** The log's name and epoch; null for an upstream without a log. */
-  logOrigin: string | null
-  logEpoch: number | null
-  keys: string[]
-  staged: number
-  verified: number
-  applied: number
-  /** When the upstream signed its newest checkpoint, in milliseconds since 1970; null if the checkpoint has no time. */
-  checkpointAt: number | null
   /**
    * Whether an old checkpoint pauses the sync. False if checkpoints have no time: the mirror cannot detect a freeze
    * then.
    */
   freezeChecked: boolean
-  triedAt: number | null
-  syncedAt: number | null
   skills: number
   refused: number
   writesWaiting: number

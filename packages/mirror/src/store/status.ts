@@ -2,7 +2,7 @@ import type { StorageContext } from '@skillstead/core/internal'
 import type { Metric } from '@skillstead/core'
 import { toNextAt } from '../schedule.ts'
 import { hidePassword } from '../hide-password.ts'
-import type { Upstream, UpstreamStatus } from '../types.ts'
+import { shownColumns, type Upstream, type UpstreamStatus } from '../types.ts'
 import { countRefusals } from './refusals.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
@@ -50,12 +50,6 @@ export function toMetrics(statuses: readonly UpstreamStatus[], now: number): Met
     ]
   })
 }
-
-/** The columns of an upstream that its status shows unchanged. */
-const shownColumns = [
-  ...(['name', 'kind', 'settings', 'account', 'alarm', 'logOrigin', 'logEpoch', 'keys', 'staged'] as const),
-  ...(['verified', 'applied', 'checkpointAt', 'triedAt', 'syncedAt'] as const),
-] as const
 
 function toStatus(upstream: Upstream, counts: Counts, now: number, isRunning: boolean): UpstreamStatus {
   const { name, kind, location, credential, checkpoint, checkpointAt, settings, cursor, report, error } = upstream
