@@ -9,7 +9,7 @@ import { withUpstreams } from './tables/mirror-tables.ts'
 export class SyncAlarm extends Error {
   override readonly name = 'SyncAlarm'
   readonly code: AlarmCode
-  /** The verifier keys that the upstream names and that do sign, where others were believed. */
+  /** The verifier keys that the upstream publishes and signs with, if others were trusted. */
   readonly keys: readonly string[]
 
   constructor(code: AlarmCode, message: string, keys: readonly string[] = []) {

@@ -66,11 +66,11 @@ export async function importBundle(
   const context = partsOf(registry)
   requireExtension(context)
   const { header: inspected } = await inspectBundle(file)
-  const { name, upstream, keys: believed } = await findBundleUpstream(context, inspected, options)
+  const { name, upstream, keys: trusted } = await findBundleUpstream(context, inspected, options)
   requirePosition(inspected, options.full ? 0 : (upstream?.applied ?? 0))
   const order = new Map<string, number>()
   const { header } = await verifyBundle(file, {
-    keys: believed,
+    keys: trusted,
     signal: options.signal,
     onContent: (digest) => void order.set(digest, order.size),
     onProgress: (progress) => options.onProgress?.({ upstream: name, phase: 'staging', ...progress }),
@@ -91,7 +91,7 @@ export async function importBundle(
   const { keys, applied } = await getUpstream(context.database.read, name)
   const { origin, since, until } = header
   const next = toNextCommand(header, applied)
-  return { ...report, origin, since, until, keys, isFirstUse: believed.length === 0, next }
+  return { ...report, origin, since, until, keys, isFirstUse: trusted.length === 0, next }
 }
 
 function keysOf(origin: string, keys: readonly string[]): string[] {

@@ -49,7 +49,7 @@ export function toOperator(
       const ended = await Promise.race([isOver, setTimeout(startMsMax, false)])
       if (typeof ended === 'object') throw ended.error
       // A run stores its own failure. Unexpected errors go to the node's log.
-      if (!ended) void isOver.then((end) => typeof end === 'object' && tell(end.error))
+      if (!ended) void isOver.then((end) => typeof end === 'object' && reportBug(end.error))
       return get(name)
     },
     async listWrites(name, { states, offset, limit }) {
@@ -65,7 +65,7 @@ export function toOperator(
     },
   }
 
-  function tell(error: unknown): void {
+  function reportBug(error: unknown): void {
     if (!(error instanceof RegistryError)) onError(error)
   }
 }

@@ -18,8 +18,8 @@ export async function queueOpinion(
   const by = (await isLinked(trx, userId, upstream.name)) ? 'user' : 'mirror'
   if (by === 'mirror' && upstream.credential === null) return
   // All users without a linked account share the mirror's star: it stays as long as one of them has starred the skill.
-  const said = by === 'mirror' && kind === 'star' ? { starred: await hasStar(trx, skill.id, upstream.name) } : payload
-  const whole = { skillId: skill.id, by, ...said } as WritePayloads[typeof kind]
+  const shared = by === 'mirror' && kind === 'star' ? { starred: await hasStar(trx, skill.id, upstream.name) } : payload
+  const whole = { skillId: skill.id, by, ...shared } as WritePayloads[typeof kind]
   await insertWrite(trx, parts, { upstream, userId, subject: skill.full_name, kind, payload: whole })
 }
 

@@ -64,8 +64,8 @@ function treeOf(upstream: string): CheckedTree<Awaited<ReturnType<typeof readRow
     rows: upstreamTree(upstream),
     readRows: (db, after, end) => readRows(db, upstream, after, end),
     matchesColumns: ({ seq, type, entry }) => {
-      const said = JSON.parse(entry) as Record<string, unknown>
-      return said['seq'] === seq && said['type'] === type
+      const fields = JSON.parse(entry) as Record<string, unknown>
+      return fields['seq'] === seq && fields['type'] === type
     },
   }
 }
