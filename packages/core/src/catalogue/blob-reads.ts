@@ -13,12 +13,8 @@ export async function readBlob(context: CatalogueContext, input: Input<'getBlob'
   const reader = toReader(context)
   const bytes = await findPublicBlob(context, digest, await findPublicSize(reader, digest, 'live'))
   if (!bytes) throw await toRefusal(reader, digest)
-  return {
-    contentType: 'application/octet-stream',
-    body: bytes,
-    etag: `"${digest}"`,
-    filename: digest.slice(7),
-  }
+  const etag = `"${digest}"`
+  return { contentType: 'application/octet-stream', body: bytes, etag, filename: digest.slice(7) }
 }
 
 /** Content per request, in bytes. A version has at most 16 MiB, so whole versions fit. */
@@ -46,7 +42,6 @@ type Line =
   | { digest: string; size: number; content: string }
   | { digest: string; size?: number; missing?: true; skipped?: true; content?: undefined }
 
-/** State shared by the reads of one request. */
 interface Reader {
   readonly context: CatalogueContext
   readonly isQuarantined: (versionId: string) => Promise<boolean>

@@ -57,7 +57,7 @@ export interface CatalogueContext extends AccountsContext, LogContext {
  * `registry.ts` passes the implementations, so that the catalogue imports nothing above it.
  */
 
-/** Contributions of other users to a skill, as differences. */
+/** Changes in the number of other users' contributions to a skill. */
 export interface Credit {
   readonly downloads?: number
   readonly stars?: number
@@ -73,7 +73,7 @@ interface ReputationPort {
   recountCredit(trx: WriteTransaction, skillId: string): Promise<void>
 }
 
-/** The agents that publish; implemented by `community/attribute-version.ts`. */
+/** The agents that publish; implemented by `community/agent-actions.ts`. */
 interface AgentPort {
   attributeVersion(
     trx: WriteTransaction,
@@ -105,13 +105,11 @@ export interface Events {
 export interface PublishedHere {
   readonly skill: SkillRow
   readonly version: Pick<VersionRow, 'version' | 'digest'>
-  /** The publisher. */
   readonly userId: string
   readonly settings: SkillSettings
   readonly forkedFrom?: { readonly fullName: string } | undefined
 }
 
-/** A metadata update. */
 export interface SettingsChange {
   readonly before: SkillRow
   readonly skill: SkillRow

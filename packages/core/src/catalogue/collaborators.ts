@@ -2,6 +2,7 @@ import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import { getUserByName } from '../accounts/find-user.ts'
 import { type Caller, callerId, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
+import { removeRows } from '../storage/table-rows.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { changeSkill } from './change-skill.ts'
@@ -77,11 +78,9 @@ export async function deleteCollaborator(
   if (user.id !== callerId(caller)) requireOwner(skill, caller)
   const what = { action: 'skill.collaborator.delete', subject: skill.full_name, cause: { type: 'skill' } as const }
   await changeSkill(context, caller, skill, what, async (trx) => {
-    const tables = ['collaborators', 'invitations'] as const
-    const results = tables.map((table) =>
-      trx.deleteFrom(table).where('skill_id', '=', skill.id).where('user_id', '=', user.id).executeTakeFirst(),
-    )
-    return (await Promise.all(results)).some(({ numDeletedRows }) => numDeletedRows > 0n)
+    const person = { skill_id: skill.id, user_id: user.id }
+    const wasInvited = await removeRows(trx, 'invitations', person)
+    return (await removeRows(trx, 'collaborators', person)) || wasInvited
   })
 }
 

@@ -73,7 +73,6 @@ export async function findCandidates(context: CatalogueContext, query: Candidate
   return candidates.toSorted((a, b) => b.estimate - a.estimate).slice(0, query.max)
 }
 
-/** The columns of a skill that comparing needs. */
 export async function findComparedSkill(context: CatalogueContext, fullName: string) {
   const { read } = context.database
   return read.selectFrom('skills').select(skillColumns).where('full_name', '=', fullName).executeTakeFirst()
@@ -141,7 +140,6 @@ function estimateSimilarity({ shingleCount }: Sketch, otherCount: number, shared
   return Math.min(1, (shared * scale) / Math.max(1, Math.min(shingleCount, otherCount)))
 }
 
-/** A version that was read and compared. */
 export interface Match extends Candidate, Comparison {
   /** Digest of the version's SKILL.md, which is read again when shown: storing many documents takes much memory. */
   readonly digest: string
@@ -194,7 +192,6 @@ function isBetter(match: Match, before: Match): boolean {
 /** A SKILL.md up to the length that is compared. */
 interface ComparedDocument {
   readonly skillMd: string
-  /** The words of its body. */
   readonly words: Int32Array
 }
 
@@ -218,7 +215,6 @@ export async function readSources(context: CatalogueContext, versionIds: readonl
   return new Map(rows.map(({ version_id, ...source }) => [version_id, source]))
 }
 
-/** A SKILL.md by the digest of its bytes. */
 async function readDocument(context: CatalogueContext, digest: string): Promise<ComparedDocument> {
   const skillMd = decodeSkillMd(await getBlob(context.database.read, digest))
   return { skillMd, words: readWords(skillMd) }

@@ -19,7 +19,6 @@ import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Sketch } from './sketch.ts'
 
-/** A stored version and its sketch. */
 export interface SketchedVersion {
   readonly skillId: string
   readonly versionId: string
@@ -60,7 +59,7 @@ export function createCopyIndex(
   let entering: Promise<void> | undefined
   let stopped = false
 
-  /** The pending entries of these shingles. */
+  /** Finds the pending sketches that have some shingles. */
   async function findWaiting(shingles: readonly number[]): Promise<SharedShingle[]> {
     // Versions that another process inserted count as pending here until this limit.
     if (waiting.count > 2 * waitingMax) waiting.forget(waiting.last)
@@ -126,7 +125,7 @@ function keepFirst(entries: readonly SharedShingle[]): SharedShingle[] {
   return [...first.values()]
 }
 
-/** Pending shingles that are compared with one text. */
+/** The maximum number of pending shingles that are compared with one text. */
 const foundMax = 16_384
 /** Time for which reading pending sketches may block the event loop at once. */
 const blockMs = 10
@@ -145,7 +144,7 @@ class WaitingSketches {
     return this.#rows.length
   }
 
-  /** The number of the last one; 0 if there is none. */
+  /** The number of the last pending version; 0 if there is none. */
   get last(): number {
     return this.#rows.at(-1)?.sketch_num ?? 0
   }

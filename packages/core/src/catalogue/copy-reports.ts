@@ -6,6 +6,7 @@ import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
+import { hasRow } from '../storage/table-rows.ts'
 import type { CopyReportRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -28,7 +29,8 @@ export async function reportCopy(context: CatalogueContext, input: Input<'report
   const row = await context.database.writer.write(async (trx) => {
     for (const found of [skill, original]) await getSkillNow(context, trx, found, caller)
     const pair = { skill_id: skill.id, original_skill_id: original.id, reporter_id: userId }
-    await refuseRepeated(trx, pair)
+    if (await hasRow(trx, 'copy_reports', { ...pair, status: 'open' }))
+      throw new RegistryError('conflict', 'You have already reported this copy. Wait for the decision.')
     const report: CopyReportRow = {
       ...pair,
       id: newId(),
@@ -48,21 +50,6 @@ export async function reportCopy(context: CatalogueContext, input: Input<'report
 async function getOriginal(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await context.database.read.selectFrom('skills').selectAll().where('id', '=', ref).executeTakeFirst()
   return skill && (await canSee(context, skill, caller)) ? skill : getMovedSkill(context, ref, caller)
-}
-
-async function refuseRepeated(
-  trx: WriteTransaction,
-  pair: Pick<CopyReportRow, 'skill_id' | 'original_skill_id' | 'reporter_id'>,
-): Promise<void> {
-  const open = await trx
-    .selectFrom('copy_reports')
-    .select('id')
-    .where('reporter_id', '=', pair.reporter_id)
-    .where('skill_id', '=', pair.skill_id)
-    .where('original_skill_id', '=', pair.original_skill_id)
-    .where('status', '=', 'open')
-    .executeTakeFirst()
-  if (open) throw new RegistryError('conflict', 'You have already reported this copy. Wait for the decision.')
 }
 
 /** GET /copy-reports, for administrators: oldest first. */

@@ -99,7 +99,6 @@ export function diffFile({
   return { ...file, binary: false, diff: endNames(path, formatPatch(toPatch(path, status, ...texts))) }
 }
 
-/** The diff of a file that is too large to compare. */
 function omitFile(path: string, status: FileDiff['status']): FileDiff {
   return { path, status, binary: false, diff: null, omitted: 'too large' }
 }

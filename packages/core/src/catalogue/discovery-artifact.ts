@@ -1,10 +1,9 @@
 import { type Content, RegistryError } from '@skillstead/protocol'
 import { writeZip } from '@skillstead/skill-format/archives'
-import type { Kysely } from 'kysely'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { getBlob } from '../storage/blobs.ts'
-import type { Tables } from '../storage/tables.ts'
+import { hasRow } from '../storage/table-rows.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { answerFor, type DiscoveryScope, openShare } from './discovery-offers.ts'
 import { getPack } from './read-packs.ts'
@@ -22,7 +21,7 @@ export interface ArtifactPlace {
 export interface FoundArtifact {
   /** A strong entity tag, quotes included. */
   readonly etag: string
-  /** Total size of its files. */
+  /** The total size of the files, in bytes. */
   readonly bytes: number
   /** Reads the bytes. Counts as a use of the skill unless `counts` is false. */
   read(options: Pick<CallOptions, 'counts' | 'client' | 'address'>): Promise<Content>
@@ -48,7 +47,9 @@ async function find(context: CatalogueContext, place: ArtifactPlace, caller: Cal
   const { fullName, reader, packId } = await findSkill(context, place, name, caller)
   const { skill, version } = await getContent(context, { name: fullName, version: number }, reader)
   const { read } = context.database
-  if (packId !== undefined && !(await holds(read, packId, skill.id))) throw noArtifact()
+  // Any version is served: a newer one may have been published since the client read the index.
+  const isListed = packId === undefined || (await hasRow(read, 'pack_skills', { pack_id: packId, skill_id: skill.id }))
+  if (!isListed) throw noArtifact()
   const files = await readFiles(read, version.id)
   const kind = files.length === 1 ? 'md' : 'zip'
   if (place.file !== `${name}-${number}.${kind}`) throw noArtifact()
@@ -84,17 +85,6 @@ async function findSkill(context: CatalogueContext, { scope, owner }: ArtifactPl
       return { fullName, reader: holder }
     }
   }
-}
-
-/** Accepts any version: a newer one may have been published since the client read the index. */
-async function holds(read: Kysely<Tables>, packId: string, skillId: string): Promise<boolean> {
-  const row = await read
-    .selectFrom('pack_skills')
-    .select('skill_id')
-    .where('pack_id', '=', packId)
-    .where('skill_id', '=', skillId)
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 function noArtifact(): RegistryError {

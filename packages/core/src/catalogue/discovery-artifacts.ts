@@ -30,7 +30,7 @@ interface CachedArtifact {
   readonly artifact: Artifact | null
 }
 
-/** About 300 bytes each. */
+/** Each entry takes about 300 bytes. */
 const artifactsMax = 20_000
 /** Time for which the event loop may be blocked at once. */
 const blockMs = 10

@@ -165,10 +165,8 @@ export interface OfferedSkill extends Pick<Offer, 'name' | 'version' | 'descript
 export function listOffers(context: CatalogueContext, page: { page: number; limit: number }, caller: Caller) {
   return answerFor(context, async () => {
     const { offers, totalPages } = await readOffersOfPage(context, page, caller)
-    const files = await readFilesOfMany(
-      context.database.read,
-      offers.map(({ id }) => id),
-    )
+    const ids = offers.map(({ id }) => id)
+    const files = await readFilesOfMany(context.database.read, ids)
     const skills = offers.map(({ id, owner, name, version, description }) => {
       return { fullName: `${owner}/${name}`, name, version, description, files: files.get(id) ?? [] }
     })
@@ -202,7 +200,7 @@ export async function openShare(context: CatalogueContext, token: string) {
   return { fullName: skill.full_name, holder }
 }
 
-/** Runs work that a client waits for: counts it as a call and reports unavailable storage as such. */
+/** Runs the work of a request: counts it as a call, and maps storage errors to errors of the API. */
 export async function answerFor<T>(context: CatalogueContext, work: () => Promise<T>): Promise<T> {
   context.traffic.calls += 1
   try {

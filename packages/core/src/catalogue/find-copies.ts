@@ -69,7 +69,6 @@ const warnedEstimateMin = 0.25
 /** The maximum number of the owner's own and source skills that are compared. */
 const ownMax = 500
 
-/** The skill about to be published. */
 interface Publishing {
   readonly ownerId: string
   readonly fullName: string
@@ -168,7 +167,7 @@ async function findEarlier(
   return new Set(since.filter(({ theirs, mine }) => isEarlier(times, theirs, mine)).map(({ num }) => num))
 }
 
-/** Infinity for an empty list. */
+/** The median of some numbers; Infinity for an empty list. */
 function middleOf(nums: readonly number[]): number {
   return nums.toSorted((a, b) => a - b)[nums.length >> 1] ?? Infinity
 }

@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { appendChange } from '../log/append-change.ts'
+import { hasRow, increment } from '../storage/table-rows.ts'
 import type { SkillRow, Tables, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -46,7 +47,9 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
   }
   const fork = await context.database.writer.write(async (trx) => {
     refuseClosed(source, await getSkillNow(context, trx, source, caller))
-    await refuseTaken(trx, `${user.username}/${newName}`)
+    const fullName = `${user.username}/${newName}`
+    if (await hasRow(trx, 'skills', { full_name: fullName }))
+      throw new RegistryError('name_taken', `You already have a skill ${fullName}. Choose another newName.`)
     const { skill } = await publishVersion(context, trx, publication, caller).catch(refuseQuarantined)
     await countFork(trx, source.id, context.clock.now())
     return skill
@@ -56,11 +59,7 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
 
 /** Counts a new fork at its source. `at`: milliseconds since 1970. */
 export async function countFork(trx: WriteTransaction, sourceId: string, at: number): Promise<void> {
-  await trx
-    .updateTable('skills')
-    .set((eb) => ({ forks: eb('forks', '+', 1) }))
-    .where('id', '=', sourceId)
-    .execute()
+  await increment(trx, 'skills', sourceId, { forks: 1 })
   await appendChange(trx, { kind: 'counters', subject: sourceId, at, entries: [] })
 }
 
@@ -83,12 +82,6 @@ function refuseQuarantined(error: unknown): never {
   const { full_name } = error.published.skill
   const advice = 'Download it and publish it under your name; an administrator then reviews it.'
   throw new RegistryError('conflict', `A fork of ${full_name} would be quarantined because of its scan. ${advice}`)
-}
-
-async function refuseTaken(trx: WriteTransaction, fullName: string): Promise<void> {
-  const taken = await trx.selectFrom('skills').select('id').where('full_name', '=', fullName).executeTakeFirst()
-  if (taken)
-    throw new RegistryError('name_taken', `You already have a skill ${fullName}. Choose another newName for the fork.`)
 }
 
 /** The maximum length of a chain of forks that is followed. */

@@ -45,7 +45,7 @@ export async function inspectEach<Item extends { readonly content: PackedContent
   return new Map(items.map((item, i) => [item, found[i]!]))
 }
 
-/** A package on which the inspection fails calls for caution, and never fails what it came with. */
+/** Inspects a package in this thread. A package whose inspection fails is rated `caution`; the publish continues. */
 async function inspectHere({ sources }: PackedContent, now: number): Promise<Inspection> {
   try {
     const [scan, access] = await Promise.all([scanPackage(sources, now), inspectAccess(sources)])

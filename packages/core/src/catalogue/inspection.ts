@@ -32,7 +32,6 @@ export type StoredScan = Omit<ScanRow, 'version_id' | 'skill_id'>
 
 const scanColumns = ['score', 'verdict', 'risk', 'rules_version', 'scanned_at', 'report'] as const
 
-/** The stored form of a scan. */
 export function toStoredScan(scan: Security): StoredScan {
   const { score, verdict, risk, rulesVersion, scannedAt } = scan
   const scanned_at = Date.parse(scannedAt)

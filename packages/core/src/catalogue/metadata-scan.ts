@@ -164,7 +164,6 @@ export async function areDangerous(texts: Texts): Promise<boolean> {
   return (await verdict) === 'dangerous'
 }
 
-/** The texts of a pack. */
 export function toPackTexts(pack: {
   readonly name?: string | undefined
   readonly description?: string | undefined

@@ -23,7 +23,7 @@ import type { VersionMetadata } from './skill-document.ts'
 /** The fields of a version, from the request and its SKILL.md. */
 export interface PackageFields {
   readonly name: string
-  /** Undefined for the next patch. */
+  /** The requested version number; undefined for the next patch. */
   readonly version: string | undefined
   readonly portable: boolean
   readonly metadata: VersionMetadata
@@ -78,21 +78,16 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
   function read(field: 'description' | 'license' | 'category' | 'displayName'): string | undefined {
     const value = found[field]
     const visible = value && toVisibleText(value)
-    if (value !== visible)
-      warnings.push({
-        code: 'invisible_characters',
-        message: `${field} contains invisible characters, which are not displayed.`,
-      })
+    const message = `${field} contains invisible characters, which are not displayed.`
+    if (value !== visible) warnings.push({ code: 'invisible_characters', message })
     return visible
   }
 
   function describe(): string {
     if (!rules.describeFromBody) return ''
     const serving = firstParagraph(parsed.body, blocks) || outline.headings[0] || (name ?? '')
-    warnings.push({
-      code: 'description_from_body',
-      message: 'There is no description. The beginning of the text is used instead.',
-    })
+    const message = 'There is no description. The beginning of the text is used instead.'
+    warnings.push({ code: 'description_from_body', message })
     return serving
   }
 
@@ -107,17 +102,13 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
     problems.push({ path: 'description', message: 'is given neither in the request nor in the frontmatter.' })
   if (problems.length > 0) throw invalidFields('invalid_skill', problems)
 
+  const displayName = given.displayName ?? read('displayName') ?? name!
   return {
     name: name!,
     version,
     portable: portability.portable,
     metadata: {
-      displayName: cut(
-        'displayName',
-        given.displayName ?? read('displayName') ?? name!,
-        limits.displayNameCharactersMax,
-        warnings,
-      ),
+      displayName: cut('displayName', displayName, limits.displayNameCharactersMax, warnings),
       description: cut('description', description, limits.descriptionCharactersMax, warnings),
       license: cut('license', license, 128, warnings),
       category: category === undefined ? undefined : cut('category', category, 64, warnings),
@@ -157,9 +148,7 @@ export function withoutNul(text: string): string {
 function cut(field: string, text: string, charactersMax: number, warnings: Warning[]): string {
   const value = toVisibleText(text)
   if (value.length <= charactersMax) return value
-  warnings.push({
-    code: 'field_cut',
-    message: `${field} has ${value.length} characters. Only the first ${charactersMax} are displayed.`,
-  })
+  const message = `${field} has ${value.length} characters. Only the first ${charactersMax} are displayed.`
+  warnings.push({ code: 'field_cut', message })
   return value.slice(0, charactersMax).toWellFormed()
 }

@@ -99,7 +99,6 @@ async function getOwnPack(context: CatalogueContext, slug: string, caller: Calle
   return pack
 }
 
-/** Replaces all members of a pack. */
 export async function replaceMembers(
   trx: WriteTransaction,
   packId: string,

@@ -13,7 +13,6 @@ import type { PackedContent } from './skill-package.ts'
 /** A publication as stored in quarantine: without its content and inspection, which are stored apart. */
 export type QuarantinedPublication = Omit<Publication, 'content' | 'inspection' | 'released'>
 
-/** The version to quarantine. */
 interface Holding {
   readonly publication: Publication & { readonly inspection: Inspection }
   /** The result it would have had: its number, and the scan that the policy judged. */

@@ -94,7 +94,7 @@ export async function listPacks(context: CatalogueContext, input: Input<'listPac
   return { packs, ...toPage(matching.length, input.page, input.limit) }
 }
 
-/** Normalises case and accents. */
+/** Normalises the case and the Unicode form of a text. */
 function fold(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
@@ -108,7 +108,6 @@ export function toStoredSlug(slug: string, { curator_id, visibility }: Pick<Pack
   return visibility === 'private' ? `${curator_id}/${slug}` : slug
 }
 
-/** The slug as shown to users. */
 export function toShownSlug(stored: string): string {
   return stored.slice(stored.indexOf('/') + 1)
 }

@@ -17,7 +17,6 @@ const findingsShownMax = 10
 /** What a policy judges. Text outside files has no findings that an author could suppress. */
 type Judged = Pick<Security, 'verdict'> & Partial<Pick<Security, 'findings'>>
 
-/** The policy's action for a version. */
 export function toAction(policy: ScanPolicy, scan: Judged): PolicyAction {
   const verdict = toPolicyVerdict(scan)
   return verdict === 'safe' ? 'warn' : (policy[verdict] ?? 'warn')

@@ -4,7 +4,6 @@ import type { SkillRow } from '../storage/tables.ts'
 import { putSkillText, removeSkillText } from '../storage/text-search.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** Updates the full-text index for a skill. */
 export async function indexSkillText(
   trx: WriteTransaction,
   dialect: Dialect,

@@ -6,6 +6,7 @@ import type { Input } from '../kernel/operation-input.ts'
 import { createToken, hashToken } from '../kernel/tokens.ts'
 import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
+import { removeRows } from '../storage/table-rows.ts'
 import type { ShareRow, SkillRow } from '../storage/tables.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -57,12 +58,7 @@ export async function deleteShare(context: CatalogueContext, input: Input<'delet
   const skill = await getOwned(context, input.name, caller)
   await context.database.writer.write(async (trx) => {
     requireOwner(await getSkillNow(context, trx, skill, caller), caller)
-    const deleted = await trx
-      .deleteFrom('shares')
-      .where('skill_id', '=', skill.id)
-      .where('id', '=', input.id)
-      .executeTakeFirst()
-    if (deleted.numDeletedRows === 0n)
+    if (!(await removeRows(trx, 'shares', { skill_id: skill.id, id: input.id })))
       throw new RegistryError('not_found', `${skill.full_name} has no share link with this id.`)
     const at = context.clock.now()
     await recordAudit(trx, { caller, action: 'skill.unshare', subject: skill.full_name, at })
@@ -96,7 +92,6 @@ function toShare({ id, created_at, expires_at }: ShareRow) {
   return { id, createdAt: toTimestamp(created_at), expiresAt: toTimestamp(expires_at) }
 }
 
-/** Deletes expired links. */
 export async function sweepShares(writer: Writer, now: number): Promise<void> {
   await writer.write((trx) => trx.deleteFrom('shares').where('expires_at', '<=', now).execute())
 }

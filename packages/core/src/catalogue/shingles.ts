@@ -9,7 +9,7 @@ interface Words {
   readonly ends: Int32Array
 }
 
-/** Normalises case and Unicode forms. */
+/** Normalises the case and the Unicode form of a text. */
 export function foldText(text: string): string {
   const folded = text.slice(0, comparedCharactersMax).normalize('NFKC').toLowerCase()
   // Normalisation may turn one character into 18.
@@ -86,7 +86,7 @@ function goesOn(kind: Kind, isSingle: boolean): boolean {
 const fnvBasis = 0x811c9dc5 | 0
 const fnvPrime = 0x01000193
 
-/** The single kinds must come last. */
+/** The kinds of characters. The kinds of single characters must come last. */
 const kinds = { unknown: 0, none: 1, word: 2, mark: 3, single: 4, singleMark: 5 } as const
 type Kind = (typeof kinds)[keyof typeof kinds]
 

@@ -24,7 +24,6 @@ const selectDocument = keepCompiled((db, { skillId }: { skillId: string }) =>
   db.selectFrom('skill_documents').selectAll().where('skill_id', '=', skillId),
 )
 
-/** The stored public form of a skill. */
 export async function readDocument(db: Kysely<Tables>, skillId: string): Promise<SkillDocumentRow> {
   const [row] = await selectDocument(db, { skillId })
   if (!row) throw new TypeError('The document of the skill is missing.')

@@ -14,12 +14,11 @@ import { cutSkillMd } from './sketch.ts'
 
 /** The similarity from which a text counts as a copy. */
 export const copySimilarity = 0.4
-/** Lower similarities are not shown. */
+/** The minimum similarity that is shown. */
 export const shownSimilarity = 0.3
 /** The minimum share of common shingles of two bodies that are the same text with small changes. */
 const nearResemblance = 0.8
 
-/** The similarity of two bodies. */
 export interface Comparison {
   /** The share of the smaller body's shingles that the other body contains. */
   readonly similarity: number
@@ -134,7 +133,7 @@ export function findPassages(one: PlacedWords, other: PlacedWords): Passage[] {
 interface Run {
   readonly from: number
   readonly otherFrom: number
-  /** In words. */
+  /** The number of words. */
   readonly length: number
 }
 

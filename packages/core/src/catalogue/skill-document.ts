@@ -33,7 +33,7 @@ export const selectVersions = keepCompiled((db, { skillId }: { skillId: string }
   db.selectFrom('versions').select(listedColumns).where('skill_id', '=', skillId).orderBy('sort_key', 'desc'),
 )
 
-/** The rest of a version: its metadata and files. */
+/** The parts of a version that are stored apart from its row in a list. */
 export interface VersionContent {
   readonly metadata: VersionMetadata
   readonly files: readonly FileRow[]
@@ -180,7 +180,6 @@ function toVersionSummary(row: ListedVersion) {
   }
 }
 
-/** The public form of a version. */
 export function toVersion(
   row: VersionRow,
   files: readonly FileRow[],

@@ -2,8 +2,8 @@ import { type OwnSkill, toTimestamp } from '@skillstead/protocol'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { appendChange } from '../log/append-change.ts'
-import { addRow } from '../storage/add-row.ts'
 import { readPage } from '../storage/read-page.ts'
+import { addRow, hasRow, removeRows } from '../storage/table-rows.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
@@ -45,13 +45,7 @@ function toState({ state, latest_version }: Pick<SkillRow, 'state' | 'latest_ver
 export async function showStar(context: CatalogueContext, input: Input<'getStar'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const { id, stars } = await getSkill(context, input.name, caller)
-  const mine = await context.database.read
-    .selectFrom('stars')
-    .select('skill_id')
-    .where('skill_id', '=', id)
-    .where('user_id', '=', userId)
-    .executeTakeFirst()
-  return { starred: mine !== undefined, stars }
+  return { starred: await hasRow(context.database.read, 'stars', { skill_id: id, user_id: userId }), stars }
 }
 
 /** GET /stars: starred skills that the caller may still see, newest star first. */
@@ -98,12 +92,7 @@ export async function setStarred(
     const mine = { skill_id: skill.id, user_id: userId }
     const isChanged = starred
       ? await addRow(trx, 'stars', { ...mine, created_at: at })
-      : (
-          await trx
-            .deleteFrom('stars')
-            .where((eb) => eb.and(mine))
-            .executeTakeFirst()
-        ).numDeletedRows > 0n
+      : await removeRows(trx, 'stars', mine)
     const step = !isChanged ? 0 : starred ? 1 : -1
     const row = await trx
       .updateTable('skills')

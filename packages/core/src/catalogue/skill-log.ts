@@ -105,7 +105,7 @@ function identify(skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'owner' | 
 export type SkillCause =
   | { readonly type: 'version' | 'yank'; readonly versionId: string }
   | { readonly type: 'skill' }
-  /** Only its security score or `verified` changed. */
+  /** A change of only the security score or `verified`. */
   | { readonly type: 'judgement' }
 
 /** The facts about a change of a skill that its log entries need. */

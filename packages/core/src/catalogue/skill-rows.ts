@@ -26,7 +26,6 @@ export async function findTarget(trx: WriteTransaction, fullName: string): Promi
   return undefined
 }
 
-/** The origin of a mirrored skill, and the fields taken from there. */
 interface MirroredFrom {
   readonly upstream: string
   /** The skill's id at the upstream, if known. */
@@ -138,7 +137,6 @@ export async function applySettings(trx: WriteTransaction, before: SkillRow, set
   return true
 }
 
-/** The settings that are given, as columns. */
 export function toColumns(settings: SkillSettings): Partial<SkillRow> {
   const columns: { [K in keyof SkillRow]?: SkillRow[K] | undefined } = {
     display_name: settings.displayName,
@@ -169,26 +167,17 @@ export async function createStub(context: CatalogueContext, stub: Stub, caller: 
   return context.database.writer.write((trx) => putStub(context, trx, stub, caller))
 }
 
-/** As {@link createStub}, within a transaction. Throws `name_taken` and `taken_down` for names that are no longer free. */
+/** As {@link createStub}, within a transaction. Throws `name_taken` and `taken_down`. */
 export async function putStub(context: CatalogueContext, trx: WriteTransaction, stub: Stub, caller: Caller) {
   const existing = await findTarget(trx, `${stub.owner.username}/${stub.name}`)
   if (existing) return existing
   const at = context.clock.now()
   const id = await insertSkill(trx, { owner: stub.owner, fields: { name: stub.name } }, at)
-  const columns = {
-    stub: 1,
-    description: stub.description,
-    repository: stub.repository,
-    origin_kind: 'external',
-  } as const
+  const { description, repository } = stub
+  const columns = { stub: 1, description, repository, origin_kind: 'external' } as const
   await trx.updateTable('skills').set(columns).where('id', '=', id).execute()
   await recordAudit(trx, { caller, action: 'skill.stub', subject: `${stub.owner.username}/${stub.name}`, at })
-  return refreshSkill(context, trx, {
-    skillId: id,
-    before: undefined,
-    cause: { type: 'skill' },
-    at,
-  })
+  return refreshSkill(context, trx, { skillId: id, before: undefined, cause: { type: 'skill' }, at })
 }
 
 /** The states of a takedown case in which the content is hidden (CONTRACT, DMCA). */

@@ -3,6 +3,7 @@ import { getUserByName } from '../accounts/find-user.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
+import { removeRows } from '../storage/table-rows.ts'
 import type { SkillRow, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -134,13 +135,8 @@ async function getOffer(context: CatalogueContext, name: string, userId: string)
 async function takeOffer(trx: WriteTransaction, skill: SkillRow, userId: string): Promise<void> {
   // A hidden or taken-down skill must stay where its case is decided.
   if (skill.state !== 'live') throw noOffer(skill.full_name)
-  const taken = await trx
-    .deleteFrom('transfers')
-    .where('skill_id', '=', skill.id)
-    .where('new_owner_id', '=', userId)
-    .returning('skill_id')
-    .executeTakeFirst()
-  if (!taken) throw noOffer(skill.full_name)
+  const isTaken = await removeRows(trx, 'transfers', { skill_id: skill.id, new_owner_id: userId })
+  if (!isTaken) throw noOffer(skill.full_name)
 }
 
 function noOffer(name: string): RegistryError {

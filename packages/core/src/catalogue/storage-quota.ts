@@ -53,7 +53,7 @@ async function sumQuarantined(trx: WriteTransaction, ownerId: string): Promise<n
   return Number(bytes)
 }
 
-/** As in `1.5 GiB`. */
+/** Formats a size, as in `1.5 GiB`. */
 function toSize(bytes: number): string {
   const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10))
   return `${Number((bytes / 1024 ** power).toFixed(1))} ${units[power]}`

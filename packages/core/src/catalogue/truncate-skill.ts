@@ -2,7 +2,6 @@ import { RegistryError } from '@skillstead/protocol'
 import { toThreadFile, WorkerPool } from '@skillstead/scanner/workers'
 import { type LoadedSkill, truncate } from '@skillstead/skill-format/loading'
 
-/** The message to the worker thread. */
 export interface TruncateOrder {
   readonly loaded: LoadedSkill
   readonly maxTokens: number
@@ -15,7 +14,7 @@ const workerUrl = toThreadFile(import.meta.url, 'truncate-worker')
 /** A hundred times the time of the slowest document, plus loading the encoding's table. */
 const answerMs = 30_000
 
-/** One thread, since each needs its own table. */
+/** Uses one thread, since each thread needs its own encoding table. */
 const pool = new WorkerPool<LoadedSkill, TruncateOrder>({ url: workerUrl, answerMs, workersMax: 1 })
 
 /**

@@ -23,16 +23,15 @@ export interface UsedSkill {
 /** Uses per skill, by keys of {@link toUseKey}. */
 export type UseCounts = ReadonlyMap<string, number>
 
-/** The client of uses whose client is unknown. */
+/** The name under which uses by unknown clients are counted. */
 const unknownClient = 'unknown'
 const clientCharactersMax = 64
 
-/** The counting key: the skill, and the client if given. */
+/** The key under which uses of a skill are counted: the skill, and the client if given. */
 export function toUseKey(skillId: string, client?: string): string {
   return client === undefined ? skillId : `${skillId} ${client}`
 }
 
-/** Splits a key into skill and client. */
 export function parseUseKey(key: string): { skillId: string; client: string } {
   const space = key.indexOf(' ')
   return space === -1

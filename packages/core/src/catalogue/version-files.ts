@@ -15,7 +15,6 @@ export interface FileRow {
   readonly digest: string
 }
 
-/** The files of a version, in order. */
 export async function readFiles(db: Kysely<Tables>, versionId: string): Promise<FileRow[]> {
   return (await selectFiles(db, { versionId })).toSorted(compareFiles)
 }
@@ -121,7 +120,6 @@ const mediaTypes: Record<string, string> = {
   zip: 'application/zip',
 }
 
-/** The media type of a file by its extension. */
 export function toContentType(path: string): string {
   const dot = path.lastIndexOf('.')
   return mediaTypes[path.slice(dot + 1).toLowerCase()] ?? 'application/octet-stream'

@@ -101,7 +101,7 @@ export function isShownToOwner({ state }: Pick<SkillRow, 'state'>): boolean {
   return state === 'live' || state === 'hidden'
 }
 
-/** The single rule of who may see a skill. */
+/** Decides who may see a skill. No other function contains this rule. */
 function toSight(skill: Visible, caller: Caller, reads: boolean): Sight {
   switch (skill.state) {
     case 'withdrawn':

@@ -23,7 +23,7 @@ interface ActionChange {
   readonly installs?: number
 }
 
-/** Rows per statement: the number of parameters is limited. */
+/** Rows per statement; databases limit the number of parameters. */
 const rowsMax = 500
 /** Activity rows stored per agent. Agents can create any number, and 50 of those that the caller may see are shown. */
 const actionsStored = 200
@@ -92,7 +92,7 @@ export async function linkAgent(trx: WriteTransaction, agent: AgentRow, userId: 
   return changeAgent(trx, agent.id, { user_id: userId, helpful_count })
 }
 
-/** The votes by other users than the one the agent is linked to. */
+/** Counts the votes by users other than the one that the agent is linked to. */
 function countHelpful(trx: WriteTransaction, agentId: string, userId: string): Promise<number> {
   const votes = trx
     .selectFrom('agent_review_votes')

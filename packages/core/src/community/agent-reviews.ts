@@ -8,8 +8,8 @@ import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
-import { addRow } from '../storage/add-row.ts'
 import { readPage } from '../storage/read-page.ts'
+import { addRow, hasRow, increment } from '../storage/table-rows.ts'
 import type { AgentReviewRow, AgentRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { addHelpfulVote, recordAction, recordActions } from './agent-actions.ts'
@@ -175,7 +175,8 @@ export async function markAgentReviewHelpful(
     if (agent && authenticated) await recordActions(trx, agent, [], at, { authenticated })
     const userId = agent && authenticated ? await findWeight(trx, review, agent) : null
     const vote = { review_id: review.id, agent_key: input.agentKey, user_id: userId, created_at: at }
-    if (await addRow(trx, 'agent_review_votes', vote)) await countVote(trx, review)
+    if (await addRow(trx, 'agent_review_votes', vote))
+      await increment(trx, 'agent_reviews', review.id, { helpful_count: 1 })
     else if (userId !== null) await proveVote(trx, vote)
     if (userId !== null) await addHelpfulVote(trx, review.agent_id)
     const now = await getReview(trx, skill.id, review.id)
@@ -188,13 +189,9 @@ async function admitVote(context: CommunityContext, review: ReviewOfAgent, agent
   if (review.agent_key === agentKey)
     throw new RegistryError('conflict', 'An agent cannot mark its own review as helpful.')
   isAuthentic(await findAgent(context.database.read, agentKey), options.agentToken)
-  const vote = await context.database.read
-    .selectFrom('agent_review_votes')
-    .select('agent_key')
-    .where('review_id', '=', review.id)
-    .where('agent_key', '=', agentKey)
-    .executeTakeFirst()
-  if (!vote) await context.addressLimits.require('vote', options.address, review.id)
+  const vote = { review_id: review.id, agent_key: agentKey }
+  if (!(await hasRow(context.database.read, 'agent_review_votes', vote)))
+    await context.addressLimits.require('vote', options.address, review.id)
 }
 
 async function getReview(db: Kysely<Tables>, skillId: string, id: string): Promise<ReviewOfAgent> {
@@ -217,13 +214,7 @@ async function getReview(db: Kysely<Tables>, skillId: string, id: string): Promi
 async function findWeight(trx: WriteTransaction, review: ReviewOfAgent, voter: AgentRow): Promise<string | null> {
   const { user_id } = voter
   if (user_id === null || user_id === (await getReview(trx, review.skill_id, review.id)).user_id) return null
-  const earlier = await trx
-    .selectFrom('agent_review_votes')
-    .select('agent_key')
-    .where('review_id', '=', review.id)
-    .where('user_id', '=', user_id)
-    .executeTakeFirst()
-  return earlier ? null : user_id
+  return (await hasRow(trx, 'agent_review_votes', { review_id: review.id, user_id })) ? null : user_id
 }
 
 /** The vote exists: from before the agent authenticated, or by someone else in its name. */
@@ -237,18 +228,9 @@ async function proveVote(trx: WriteTransaction, vote: Tables['agent_review_votes
     .execute()
 }
 
-async function countVote(trx: WriteTransaction, review: ReviewOfAgent): Promise<void> {
-  await trx
-    .updateTable('agent_reviews')
-    .set((eb) => ({ helpful_count: eb('helpful_count', '+', 1) }))
-    .where('id', '=', review.id)
-    .execute()
-}
-
 /** The columns of an agent that its reviews show. */
 type Reviewer = Pick<AgentRow, 'agent_key' | 'display_name' | 'platform_id'>
 
-/** An agent's review in public form. */
 function toAgentReview(row: AgentReviewRow, agent: Reviewer): AgentReview {
   return {
     id: row.id,

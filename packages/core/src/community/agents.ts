@@ -62,7 +62,7 @@ export async function insertAgent(trx: WriteTransaction, agent: { agentKey: stri
   return { agent: row, agentToken: token }
 }
 
-/** The platform part of an agent key. */
+/** Returns the platform in an agent key: `codex` of `codex:laptop`. */
 function toPlatformId(agentKey: string): string {
   return agentKey.slice(0, agentKey.indexOf(':'))
 }

@@ -12,7 +12,6 @@ export const factNames = [
   ...(['flagged_skills', 'hidden_skills', 'taken_down_skills'] as const),
 ] as const
 
-/** One number for each. */
 export type Facts = Readonly<Record<(typeof factNames)[number], number>>
 
 /** The minimum length of a description that counts as descriptive. */
@@ -28,7 +27,6 @@ export const ratedColumns = [
   ...(['credited_stars', 'credited_reviews', 'credited_points'] as const),
 ] as const
 
-/** A skill with these columns. */
 export type RatedSkill = Pick<SkillRow, (typeof ratedColumns)[number]>
 
 /** What one skill contributes to its owner's reputation. A skill that is not public contributes nothing. */
@@ -59,12 +57,10 @@ function isDescribed({ description, license, category }: RatedSkill): boolean {
   return description.trim().length >= descriptionCharactersMin && license !== '' && category !== ''
 }
 
-/** The sum of two sets of facts. */
 export function addFacts(one: Facts, other: Facts): Facts {
   return mapFacts((name) => one[name] + other[name])
 }
 
-/** The difference of two sets of facts; may be negative. */
 export function subtractFacts(one: Facts, other: Facts): Facts {
   return mapFacts((name) => one[name] - other[name])
 }
@@ -83,7 +79,6 @@ function mapFacts(toValue: (name: keyof Facts) => number): Facts {
   return Object.fromEntries(factNames.map((name) => [name, toValue(name)])) as Facts
 }
 
-/** The author of a standing. */
 export interface Author {
   readonly user_id: string
   readonly username: string
@@ -168,7 +163,6 @@ async function findStanding(db: Kysely<Tables>, userId: string): Promise<Standin
   return row && toStanding(row)
 }
 
-/** A stored standing in the form used for computing. */
 export function toStanding(row: StandingRow): Standing {
   const { user_id, username } = row
   return { user_id, username, facts: pickFacts(row), verified: JSON.parse(row.verified) as VerifiedMethod[] }

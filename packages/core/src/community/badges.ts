@@ -58,8 +58,6 @@ export async function settleBadges(
     .execute()
 }
 
-/** How an author was verified. */
-
 /** Review points are stored in thousandths: sums of integers are exact in any order. */
 export const pointUnits = 1000
 
@@ -79,7 +77,6 @@ export const formula = {
   penalties: { most: 1000, each: { flagged_skills: 30, hidden_skills: 60, taken_down_skills: 120 } },
 } as const
 
-/** The highest score. */
 export const scoreMax = 1000
 
 /** The levels with their minimum scores, highest first. */
@@ -110,7 +107,6 @@ export function toScore(facts: Facts, methods: readonly VerifiedMethod[]): numbe
   return Math.min(scoreMax, Math.max(0, sum))
 }
 
-/** The level of a score. */
 export function toLevel(score: number): (typeof levels)[number]['level'] {
   return levels.find(({ from }) => score >= from)!.level
 }

@@ -8,7 +8,6 @@ import type { Database } from '../storage/database.ts'
 import type { Watchers } from '../webhooks/download-watchers.ts'
 import { countDownloads, toDay } from './download-days.ts'
 
-/** Dependencies of counting uses. */
 export interface CountingParts {
   readonly database: Database
   readonly clock: Clock
@@ -99,7 +98,7 @@ interface SeenDownloads {
   isFirst(skillId: string, address: string | undefined, now: number): boolean | Promise<boolean>
 }
 
-/** About 100 bytes each. The oldest is evicted for a new one; above this, nodes do not share their records. */
+/** Each entry takes about 100 bytes. Above this number the oldest is evicted, and nodes do not share their records. */
 const seenMax = 250_000
 
 /**
@@ -112,7 +111,7 @@ export function createSeenDownloads(shared?: SharedLimits): SeenDownloads {
   let today = 0
   let added = 0
 
-  /** Returns whether it was new. */
+  /** Adds a download. Returns whether it was new. */
   function add(key: string): boolean {
     const hash = createHash('sha256').update(salt).update(key).digest('base64url').slice(0, 16)
     if (seen.has(hash)) return false

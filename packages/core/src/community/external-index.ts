@@ -10,14 +10,6 @@ import type { CommunityContext } from './community-context.ts'
 import { type ExternalSource, parseSource } from './external-source.ts'
 import { enqueueScan } from './scan-external.ts'
 
-interface ExternalInput {
-  url: string
-  name?: string
-  description?: string
-  author?: string
-  installs?: number
-}
-
 /**
  * POST /external, for administrators: indexes a skill, or updates the given fields of an indexed one, and schedules a
  * scan. Throws `invalid_request` for addresses that cannot be parsed or are not public.
@@ -31,11 +23,8 @@ export async function addExternal(
   // Repository hosts are known, so long lists need no DNS query per line.
   if (source.repoUrl === '') await context.outgoing.requirePublic(source.candidates[0]!, 'url')
   return context.database.writer.write(async (trx) => {
-    const existing = await trx
-      .selectFrom('external_skills')
-      .selectAll()
-      .where('url', '=', source.url)
-      .executeTakeFirst()
+    const indexed = trx.selectFrom('external_skills').selectAll().where('url', '=', source.url)
+    const existing = await indexed.executeTakeFirst()
     const row = existing
       ? await updateRow(trx, existing, input)
       : await insertExternal(trx, source, input, context.clock.now())
@@ -59,7 +48,7 @@ export async function deleteExternal(context: CommunityContext, { id }: Input<'d
 export async function insertExternal(
   trx: WriteTransaction,
   source: ExternalSource,
-  given: Omit<ExternalInput, 'url'>,
+  given: Omit<Input<'addExternal'>, 'url'>,
   now: number,
 ): Promise<ExternalSkillRow> {
   const row: ExternalSkillRow = {
@@ -83,7 +72,7 @@ export async function insertExternal(
 async function updateRow(
   trx: WriteTransaction,
   row: ExternalSkillRow,
-  { name, description, author, installs }: ExternalInput,
+  { name, description, author, installs }: Input<'addExternal'>,
 ): Promise<ExternalSkillRow> {
   const change = {
     name: name ?? row.name,
@@ -106,7 +95,6 @@ export async function listExternal(context: CommunityContext, input: Input<'list
   return { externalSkills: rows.map(toExternalSkill), ...paging }
 }
 
-/** The public form of an indexed skill. */
 function toExternalSkill(row: ExternalSkillRow): ExternalSkill {
   return {
     id: row.id,

@@ -89,7 +89,7 @@ function isOutdated(version: string, latest: string): boolean {
   return isVersion(version) ? compareVersions(latest, version) > 0 : version !== latest
 }
 
-/** Nearly all versions are fine, so the query returns only the others. */
+/** Selects only the versions with a problem; nearly all versions have none. */
 const selectFaults = keepListQuery<{ place: number | string; yanked: number; verdict: string | null }>((db, lists) =>
   db
     .selectFrom(lists.table().as('had'))
@@ -157,7 +157,7 @@ interface WayRow {
   latest: string
 }
 
-/** Only updates that change what is accessed, which few do. */
+/** Selects only updates that change what a skill accesses; few updates do. */
 const selectWays = keepListQuery<WayRow>((db, lists) =>
   db
     .selectFrom(lists.table().as('way'))

@@ -15,7 +15,6 @@ const skillColumns = columns.map((column) => `skills.${column}` as const)
 
 export type KnownSkill = Pick<SkillRow, (typeof columns)[number]>
 
-/** A skill with the name it was requested by. */
 type NamedSkill = KnownSkill & { ref: string }
 
 export interface Found {

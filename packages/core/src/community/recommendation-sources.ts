@@ -8,10 +8,8 @@ import type { Asker, Suggestion } from './recommendations.ts'
 
 /** The number of installed skills by which agents are compared: the rarest, which say most. */
 const comparedMax = 20
-/** The maximum number of rows read. */
 const sharedRowsMax = 2000
 const setRowsMax = 2000
-/** The maximum number of similar agents. */
 const similarMax = 50
 /** What the agents of fewer users have is private, and a single user could fabricate it. */
 const usersMin = 2
@@ -32,7 +30,7 @@ export async function suggestFromAgents(context: CommunityContext, installed: re
   return suggestWhatTheyHave(context, similar, new Set(installed.map(({ id }) => id)))
 }
 
-/** The rarest skills that other agents have too: a rare one in common says more than a popular one. */
+/** Weighs the rarest shared skills: a rare skill in common says more about two agents than a popular one. */
 function weigh(installed: readonly KnownSkill[], { stored }: Asker): Map<string, number> {
   const chosen = new Map<string, number>()
   let rows = 0
@@ -127,7 +125,6 @@ async function suggestWhatTheyHave(
     }))
 }
 
-/** The maximum number of rows read. */
 const holdingRowsMax = 2000
 const packsMax = 5
 const memberRowsMax = packsMax * limits.packSkillsMax
@@ -139,7 +136,6 @@ interface Holding {
   readonly slug: string
 }
 
-/** A public pack, and the installed skills in it. */
 interface Pack {
   readonly id: string
   readonly name: string

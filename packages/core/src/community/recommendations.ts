@@ -16,7 +16,7 @@ export interface Asker {
   readonly agent: AgentRow | undefined
   readonly stored: StoredSet
   readonly caller: Caller
-  /** Users whose agents do not count as others. */
+  /** The caller's own users: their agents do not count as similar agents. */
   readonly userIds: ReadonlySet<string>
 }
 

@@ -5,7 +5,7 @@ import type { Finding, Reason } from './install-updates.ts'
 import { keepOffered, lookUp, offered } from './look-up-installs.ts'
 import type { Asker } from './recommendations.ts'
 
-/** Names in one deprecation message that are looked up. */
+/** The maximum number of names in a deprecation message that are looked up. */
 const namedMax = 5
 /** `owner/name` in a text, but not as part of a URL or path. */
 const fullNamePattern = /(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*(?![\w/-])/g
@@ -53,7 +53,7 @@ const selectAliases = keepListQuery<{ full_name: string; skill_id: string }>((db
   db.selectFrom('aliases').select(['full_name', 'skill_id']).where(lists.has('skill_id')),
 )
 
-/** One per source; of equally installed forks the oldest. */
+/** Selects one fork per source: the most installed one, or the oldest of equally installed ones. */
 const selectForks = keepListQuery<{ forked_from: string; full_name: string; agent_installs: number }>((db, lists) =>
   db
     .selectFrom((eb) =>

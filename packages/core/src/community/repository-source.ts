@@ -8,7 +8,7 @@ export interface Place {
   readonly project: readonly string[]
   /** A branch, tag or commit; `HEAD` is the tip of the default branch. */
   readonly ref: string
-  /** Empty if a skill is named. */
+  /** Empty if `skill` is given. */
   readonly path: readonly string[]
   /** Whether the path is that of a file. */
   readonly isFile?: boolean

@@ -109,9 +109,7 @@ export async function listAuthors(context: CommunityContext, { page, limit }: In
 interface Drift {
   /** The number of authors with a standing. */
   readonly authors: number
-  /** The correct credits of skills. */
   readonly skills: ReadonlyMap<string, Counted>
-  /** The correct standings. */
   readonly standings: readonly Standing[]
   readonly badges: readonly { userId: string; current: string[]; earned: string[] }[]
 }

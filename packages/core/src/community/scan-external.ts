@@ -20,7 +20,6 @@ export async function scanExternal(context: CommunityContext, input: Input<'scan
   return toSarif(report)
 }
 
-/** Reads a source and scans it. */
 async function scanSource(context: CommunityContext, source: ExternalSource) {
   const { address, text } = await readExternalSkill(context, source)
   return { report: await scanText(context, { path: toPath(address), text }, address), text }

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Credit } from '../catalogue/catalogue-context.ts'
+import { increment } from '../storage/table-rows.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { addToStandings, type Author, isCounted, noFacts, subtractFacts, toFacts } from './author-standings.ts'
@@ -13,15 +14,8 @@ import { pointUnits } from './badges.ts'
 export async function creditSkill(trx: WriteTransaction, skillId: string, credit: Credit, at: number): Promise<void> {
   const { downloads = 0, stars = 0, reviews = 0, points = 0 } = credit
   if (stars !== 0 || reviews !== 0 || points !== 0) {
-    await trx
-      .updateTable('skills')
-      .set((eb) => ({
-        credited_stars: eb('credited_stars', '+', stars),
-        credited_reviews: eb('credited_reviews', '+', reviews),
-        credited_points: eb('credited_points', '+', points),
-      }))
-      .where('id', '=', skillId)
-      .execute()
+    const steps = { credited_stars: stars, credited_reviews: reviews, credited_points: points }
+    await increment(trx, 'skills', skillId, steps)
   }
   const skill = await findCounted(trx, skillId)
   if (!skill) return
@@ -68,7 +62,6 @@ function toAuthor(skill: Pick<SkillRow, 'owner_id' | 'owner'>): Author {
 /** The columns of a skill that count other users' contributions. */
 export type Credits = Pick<SkillRow, 'credited_stars' | 'credited_reviews' | 'credited_points'>
 
-/** No contributions. */
 export const noCredits: Credits = { credited_stars: 0, credited_reviews: 0, credited_points: 0 }
 
 /** The neutral rating. A review is worth its half stars above or below it. */

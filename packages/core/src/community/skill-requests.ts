@@ -10,8 +10,8 @@ import { invalidField } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
-import { addRow } from '../storage/add-row.ts'
 import { readPage } from '../storage/read-page.ts'
+import { addRow, increment, removeRows } from '../storage/table-rows.ts'
 import type { RequestRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
@@ -29,7 +29,6 @@ export async function listRequests(context: CommunityContext, input: Input<'list
   return { requests: await showRequests(context, rows, caller), ...paging }
 }
 
-/** GET /requests/<id>. */
 export function getRequest(context: CommunityContext, input: Input<'getRequest'>, caller: Caller) {
   return showRequest(context, input.id, caller)
 }
@@ -69,7 +68,7 @@ interface NamedRequest extends RequestRow {
   readonly username: string | null
 }
 
-/** All requests, as a query to filter. */
+/** A query of all requests, for callers to filter. */
 function selectRequests(db: Kysely<Tables>): SelectQueryBuilder<Tables, 'requests' | 'users', NamedRequest> {
   return db
     .selectFrom('requests')
@@ -126,7 +125,7 @@ export async function voteForRequest(context: CommunityContext, { id }: Input<'v
     if (status !== 'open' && status !== 'in_progress')
       throw new RegistryError('conflict', `This request is ${status}. Vote for one that is open or in progress.`)
     const vote = { request_id: id, user_id: userId, created_at: context.clock.now() }
-    if (await addRow(trx, 'request_votes', vote)) await addVotes(trx, id, 1)
+    if (await addRow(trx, 'request_votes', vote)) await increment(trx, 'requests', id, { votes: 1 })
   })
   return showRequest(context, id, caller)
 }
@@ -139,8 +138,8 @@ export async function withdrawRequestVote(
 ): Promise<SkillRequest> {
   const { userId } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
-    const own = trx.deleteFrom('request_votes').where('request_id', '=', id).where('user_id', '=', userId)
-    if ((await own.executeTakeFirst()).numDeletedRows > 0n) await addVotes(trx, id, -1)
+    const isRemoved = await removeRows(trx, 'request_votes', { request_id: id, user_id: userId })
+    if (isRemoved) await increment(trx, 'requests', id, { votes: -1 })
   })
   return showRequest(context, id, caller)
 }
@@ -157,14 +156,6 @@ export async function listVotes(context: CommunityContext, input: Input<'listVot
     .orderBy('requests.id', 'desc')
   const { rows, paging } = await readPage(all, sorted, input)
   return { requests: await showRequests(context, rows, caller), ...paging }
-}
-
-async function addVotes(trx: WriteTransaction, id: string, step: number): Promise<void> {
-  await trx
-    .updateTable('requests')
-    .set((eb) => ({ votes: eb('votes', '+', step) }))
-    .where('id', '=', id)
-    .execute()
 }
 
 /** PATCH /requests/<id>: one step of the transition table; `fulfilled` requires the skill that fulfils the request. */

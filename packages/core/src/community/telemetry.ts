@@ -13,7 +13,6 @@ import { addToTrends, rollAllTrends, toHour } from './trends.ts'
 export interface Telemetry {
   /** Records an install by a client, as it reports itself; resolves after the commit. */
   record(skill: UsedSkill, client?: string): Promise<void>
-  /** Counts all recorded installs. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
@@ -45,7 +44,7 @@ export function createTelemetry(parts: CountingParts): Telemetry {
   let stopped = false
   /** Whether a fold failed and left rows behind; the next fold takes all rows. */
   let isBehind = false
-  /** Committed but not yet counted. */
+  /** Installs that are committed but not yet counted. */
   let recorded: { ids: string[]; counts: HourlyCounts } = { ids: [], counts: {} }
 
   function begin(): Batch {
@@ -136,11 +135,11 @@ export function createTelemetry(parts: CountingParts): Telemetry {
   }
 }
 
-/** Counts per transaction, so that none blocks the event loop for long. */
+/** The number of counts per transaction. More would block the event loop for too long. */
 const countsMax = 64
 /** Pause between two transactions, in which other requests are answered. */
 const paceMs = 4
-/** Rows merged at a time. */
+/** The number of journal rows that are merged at a time. */
 const rowsMax = 1000
 
 /** Journal rows that this process wrote, with their total counts. */
@@ -169,7 +168,7 @@ async function foldRecorded(parts: CountingParts, recorded: Recorded): Promise<v
   }
 }
 
-/** Another process took some of the rows, so this one does not know what is left. */
+/** Thrown if another process took some of the rows, so that this process does not know which are left. */
 class Taken extends Error {}
 
 /**
@@ -262,7 +261,7 @@ function addCounts(to: HourlyCounts, added: HourlyCounts): void {
   }
 }
 
-/** Returns what is left to count. */
+/** Counts some installs. Returns those that the transaction had no room for. */
 async function countInstalls(
   parts: CountingParts,
   trx: WriteTransaction,

@@ -11,6 +11,7 @@ import type { CallOptions } from '../kernel/call-options.ts'
 import { type Caller, guest, seesPublicOnly } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import type { Input } from '../kernel/operation-input.ts'
+import { increment } from '../storage/table-rows.ts'
 import type { AgentRow, ExternalSkillRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
@@ -54,7 +55,6 @@ function toPlatform([agent]: readonly string[]): string | undefined {
   return agent?.split(':', 1)[0]!.trim() || undefined
 }
 
-/** The installed skill; null if it is not here. */
 async function findInstalled(
   context: CommunityContext,
   { skillName, source, repoUrl }: Install,
@@ -92,7 +92,6 @@ function checkRepoUrl({ source, repoUrl }: Install): void {
 /** A skill in a GitHub repository, by the name in the install. */
 interface InRepository {
   readonly repoUrl: string
-  /** The GitHub account. */
   readonly owner: string
   readonly name: string
 }
@@ -119,15 +118,11 @@ async function recordExternalInstall(
 
 /** Without a repository, the name must be unique in the index. */
 async function recordByName(context: CommunityContext, name: string): Promise<UsedSkill | null> {
-  const rows = await context.database.read
-    .selectFrom('external_skills')
-    .selectAll()
-    .where('name', '=', name)
-    .limit(2)
-    .execute()
+  const named = context.database.read.selectFrom('external_skills').selectAll().where('name', '=', name)
+  const rows = await named.limit(2).execute()
   const [row] = rows
   if (!row || rows.length > 1) return null
-  await context.database.writer.write((trx) => countInstall(trx, row.id))
+  await context.database.writer.write((trx) => increment(trx, 'external_skills', row.id, { installs: 1 }))
   const repository = parseRepoUrl(row.repo_url)
   return repository ? findLocal(context.database.read, { ...repository, name }) : null
 }
@@ -135,7 +130,7 @@ async function recordByName(context: CommunityContext, name: string): Promise<Us
 async function recordInRepository(context: CommunityContext, skill: InRepository, options: CallOptions) {
   const known = await findIndexed(context.database.read, skill)
   if (known) {
-    await context.database.writer.write((trx) => countInstall(trx, known.id))
+    await context.database.writer.write((trx) => increment(trx, 'external_skills', known.id, { installs: 1 }))
     return findLocal(context.database.read, skill)
   }
   const mayIndex = await context.addressLimits.take('indexing', options.address)
@@ -143,7 +138,7 @@ async function recordInRepository(context: CommunityContext, skill: InRepository
   return context.database.writer.write(async (trx) => {
     // A concurrent first install may have indexed it.
     const row = await findIndexed(trx, skill)
-    if (row) await countInstall(trx, row.id)
+    if (row) await increment(trx, 'external_skills', row.id, { installs: 1 })
     else await indexSkill(context, trx, skill)
     return (await findLocal(trx, skill)) ?? makeStub(context, trx, skill)
   })
@@ -159,14 +154,6 @@ async function findIndexed(db: Kysely<Tables>, skill: InRepository): Promise<Ext
     .orderBy('id')
     .limit(1)
     .executeTakeFirst()
-}
-
-async function countInstall(trx: WriteTransaction, id: string): Promise<void> {
-  await trx
-    .updateTable('external_skills')
-    .set((eb) => ({ installs: eb('installs', '+', 1) }))
-    .where('id', '=', id)
-    .execute()
 }
 
 async function indexSkill(context: CommunityContext, trx: WriteTransaction, skill: InRepository): Promise<void> {
@@ -199,12 +186,8 @@ async function makeStub(context: CommunityContext, trx: WriteTransaction, skill:
   const owner = await ensureNamespace(trx, username, context.clock.now())
   if (owner.claimed) return null
   try {
-    const { id, owner_id, repository } = await putStub(
-      context,
-      trx,
-      { owner, name: skill.name, description: '', repository: skill.repoUrl },
-      guest,
-    )
+    const stub = { owner, name: skill.name, description: '', repository: skill.repoUrl }
+    const { id, owner_id, repository } = await putStub(context, trx, stub, guest)
     return parseRepoUrl(repository)?.repoUrl === skill.repoUrl ? { id, ownerId: owner_id } : null
   } catch (error) {
     // The name was deleted here or is under a takedown, and stays so.

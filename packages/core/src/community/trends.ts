@@ -166,7 +166,7 @@ function keyOf(period: Period): string {
 }
 
 const hoursOfDay = 24
-/** Hours older than any current or previous period. */
+/** The age, in hours, from which buckets belong to no current or previous period. */
 const keptHours = 2 * periodHours.month
 
 /** Merges hourly buckets that are no longer needed into days, one day at a time. */

@@ -7,8 +7,8 @@ import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import { type Caller, guest, requireAccount, systemCaller } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import type { Input } from '../kernel/operation-input.ts'
-import { addRow } from '../storage/add-row.ts'
 import { countRows } from '../storage/count-rows.ts'
+import { addRow, hasRow, removeRows } from '../storage/table-rows.ts'
 import type { UserRow } from '../storage/tables.ts'
 import { countWebhooks } from '../webhooks/read-webhooks.ts'
 import type { CommunityContext } from './community-context.ts'
@@ -23,7 +23,7 @@ export async function showMe(context: CommunityContext, caller: Caller): Promise
   return { ...toPublicFields(user), plan: user.plan, role: user.role, ...proved, counts: { ...counts, webhooks } }
 }
 
-/** GET /session: the current user or null, so that a page can ask before it knows; never refused. */
+/** GET /session: the current user, or null for a guest. Never fails, so that a page can call it before sign-in. */
 export async function getSession(context: CommunityContext, _input: object, caller: Caller) {
   return { user: caller.kind === 'user' && caller !== systemCaller ? await showMe(context, caller) : null }
 }
@@ -92,9 +92,7 @@ export async function setFollowing(
   return context.database.writer.write(async (trx) => {
     const pair = { follower_id: userId, followed_id: followed.id }
     const isNew = following && (await addRow(trx, 'follows', { ...pair, created_at: context.clock.now() }))
-    if (!following) {
-      await trx.deleteFrom('follows').where('follower_id', '=', userId).where('followed_id', '=', followed.id).execute()
-    }
+    if (!following) await removeRows(trx, 'follows', pair)
     const followers = await countRows(trx.selectFrom('follows').where('followed_id', '=', followed.id))
     if (isNew) {
       const data = () => ({ follower: { id: userId, username }, followerCount: followers })
@@ -108,10 +106,10 @@ export async function setFollowing(
 export async function showFollowing(context: CommunityContext, input: Input<'getFollow'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const followed = await getUserByName(context, input.username)
-  const follows = context.database.read.selectFrom('follows').where('followed_id', '=', followed.id)
-  const mine = await follows.select('follower_id').where('follower_id', '=', userId).executeTakeFirst()
-  const followers = await countRows(follows)
-  return { following: mine !== undefined, followers }
+  const { read } = context.database
+  const followers = await countRows(read.selectFrom('follows').where('followed_id', '=', followed.id))
+  const following = await hasRow(read, 'follows', { follower_id: userId, followed_id: followed.id })
+  return { following, followers }
 }
 
 function toPublicFields(user: UserRow) {
