@@ -39,7 +39,7 @@ describe('a skill from its first line to its publication', { timeout: 180_000 },
     })
     const before = await readFile(join(cwd, 'tidy-up', 'SKILL.md'))
     const again = await skillstead(['init', 'tidy-up'], { cwd })
-    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('exists already') })
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('already exists') })
     expect(await readFile(join(cwd, 'tidy-up', 'SKILL.md'))).toEqual(before)
     const below = await skillstead(['init', 'inner', '--dir', 'tidy-up/SKILL.md'], { cwd })
     expect(below).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is below a file') })
@@ -80,7 +80,7 @@ describe('a skill from its first line to its publication', { timeout: 180_000 },
     ])
     const danger = await skillstead(['lint', 'danger'], { cwd })
     expect(danger.code).toBe(1)
-    expect(danger.stdout).toMatch(/dangerous.*\n[^]* {6}mend: /)
+    expect(danger.stdout).toMatch(/dangerous.*\n[^]* {6}fix: /)
     expect((await skillstead(['lint', 'caution/SKILL.md', '--fail-on', 'caution'], { cwd })).code).toBe(1)
   })
 

@@ -44,7 +44,7 @@ describe('the command line', () => {
     [['search', 'pdf'], 'The registry is missing'],
     [['serve', '--port', 'high', '--data', 'x'], "'high' is not a port"],
     [['serve', '--rate-limits', 'gold=1', '--data', 'x'], "'gold=1' is not a rate"],
-    [['users', 'create', 'bob', '--plan', 'gold', '--data', 'x'], "'gold' is not a plan"],
+    [['users', 'create', 'bob', '--plan', 'gold', '--data', 'x'], "'gold' is not a valid value of --plan"],
   ])('%j is a usage error in one sentence', async (args, sentence) => {
     const { code, stdout, stderr } = await skillstead(args, { cwd: await makeFolder() })
     expect(code).toBe(2)

@@ -1,6 +1,6 @@
 import type { SyncProgress } from '@skillstead/mirror'
 import { expect, it } from 'vitest'
-import { every } from '../../packages/cli/src/terminal/every.ts'
+import { every } from '../../packages/cli/src/terminal/progress-bar.ts'
 import { createPace } from '../../packages/cli/src/mirror/progress.ts'
 
 const at = (phase: SyncProgress['phase'], done: number, more: Partial<SyncProgress> = {}) => {

@@ -33,7 +33,7 @@ describe('skillstead mirror', () => {
     const again = await run('sync', 'main')
     expect(again).toMatchObject({ code: 0, stderr: '' })
     expect(again.stdout).toMatch(
-      /^main: 0 changes imported\. Now at 1\.\n1 request, 0\.0 kB of content, \d+\.\d s\.\n$/,
+      /^main: 0 changes imported\. Now at 1\.\n1 request, 0 bytes of content, \d+\.\d s\.\n$/,
     )
 
     const verified = await skillstead(['verify', 'alice/pdf', '--data', data])

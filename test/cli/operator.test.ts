@@ -152,7 +152,7 @@ describe('backup', () => {
     await skillsteadJson(['users', 'create', 'ada', '--data', data])
     const cases = [
       [['backup', data, '--data', data], 'is a folder'],
-      [['backup', join(data, 'skillstead.db'), '--data', data], 'exists already'],
+      [['backup', join(data, 'skillstead.db'), '--data', data], 'already exists'],
       [['backup', join(folder, 'no', 'x.db'), '--data', data], 'does not exist'],
       [['backup', join(folder, 'x.db'), '--data', join(folder, 'none')], 'There is no registry'],
       [['backup', join(folder, 'x.db'), '--database-url', 'postgres://127.0.0.1:9/x'], 'pg_dump'],

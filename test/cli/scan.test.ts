@@ -113,7 +113,7 @@ describe('skillstead scan', () => {
     const { code, stdout } = await skillstead(['scan', at('caution')])
     expect(code).toBe(0)
     expect(stdout).toMatch(/\n {2}SKILL\.md:8:\d+ {2}high {2}/)
-    for (const word of ['found: ', 'why:   ', 'mend:  ']) expect(stdout).toContain(word)
+    for (const word of ['found: ', 'why:   ', 'fix:   ']) expect(stdout).toContain(word)
     expect(stdout).toMatch(/^caution\/SKILL\.md: caution, \d+ of 100, risk \w+\n/)
   })
 

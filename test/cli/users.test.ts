@@ -42,7 +42,7 @@ describe('users and their skills from the command line', () => {
     const { code, stderr } = await skillstead(['serve', '--data', data, '--default-plan', 'gold'])
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: expect.stringContaining("'gold' is not a plan. Use one of free"),
+      stderr: expect.stringContaining("'gold' is not a valid value of --default-plan. Use one of free"),
     })
   })
 

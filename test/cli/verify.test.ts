@@ -277,7 +277,7 @@ describe('verification from the command line', () => {
     [['verify', 'tea', '--url', 'nowhere'], "'nowhere' is not the URL of a node. Use the form https://HOST."],
     [['verify', 'tea'], 'The registry is missing'],
     [['key', '--pin', '--data', 'data'], '--pin needs the URL of the node. Pass --url URL.'],
-    [['key', 'rotate', '--overlap', '-1', '--data', 'data'], 'skillstead key rotate --help'],
+    [['key', 'rotate', '--overlap', '-1', '--data', 'data'], '--overlap needs a value, DAYS.'],
     [
       ['key', 'rotate', '--overlap', '1.5', '--data', 'data'],
       "'1.5' is not valid. Use a number of days from 0 to 3650.",

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import type { Io } from '../terminal/io.ts'
-import type { Output } from '../terminal/output.ts'
+import { toOneLine, type Output } from '../terminal/output.ts'
 import type { Line } from '../terminal/style.ts'
 
 /** One option of a command. `value` is the placeholder of its value in the help; flags have none. */
@@ -80,6 +81,15 @@ export function list(given: Arguments, name: string): string[] | undefined {
   return parts?.map((part) => part.trim()).filter((part) => part !== '')
 }
 
+/** The text of a file that an option names. Throws {@link UsageError} if it cannot be read. */
+export function readOptionFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new UsageError(`'${toOneLine(file)}' cannot be read.`, { cause })
+  }
+}
+
 /** Whether a flag is set. */
 export function flag(given: Arguments, name: string): boolean {
   return given.options[name] === true
@@ -97,4 +107,16 @@ export function choice<T extends string>(
   if (given !== undefined && !found)
     throw new UsageError(`'${given}' is not a valid ${what}. Use one of ${choices.join(', ')}.`)
   return found
+}
+
+/** A skill as named on the command line: `owner/name` or a short name, with an optional `@version`. */
+export interface SkillWord {
+  readonly name: string
+  readonly version?: string
+}
+
+/** Parses the name of a skill. The registry validates the name itself. */
+export function parseSkillWord(word: string): SkillWord {
+  const at = word.lastIndexOf('@')
+  return at > 0 ? { name: word.slice(0, at), version: word.slice(at + 1) } : { name: word }
 }

@@ -2,11 +2,10 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { writeBackup } from '@skillstead/maintenance'
 import { UsageError, command } from '../command/command.ts'
-import { toSize } from '../mirror/bundle-lines.ts'
 import { storeOptions, toLocation } from '../registry/place.ts'
+import { toSize } from '../terminal/output.ts'
 
 export const commands = {
-  // Works also while a node serves the registry.
   backup: command({
     description: 'Copy a registry to one file and check the copy. A node may serve the registry meanwhile.',
     words: ['FILE'],
@@ -18,8 +17,8 @@ export const commands = {
       }
       const file = resolve(given.words[0])
       if (existsSync(file)) {
-        const what = statSync(file).isDirectory() ? 'is a folder' : 'exists already'
-        throw new UsageError(`${file} ${what}. Choose a file name that does not exist yet.`)
+        const what = statSync(file).isDirectory() ? 'is a folder' : 'already exists'
+        throw new UsageError(`${file} ${what}. Choose another file name.`)
       }
       if (!existsSync(dirname(file))) throw new UsageError(`The folder ${dirname(file)} does not exist.`)
       // Do not open it as a registry: that would migrate the database of an older version while a node may be serving it.

@@ -1,14 +1,13 @@
-import { alarmCodes } from '@skillstead/protocol'
 import { importBundle } from '@skillstead/mirror'
-import { choice, flag, text, command } from '../command/command.ts'
+import { alarmCodes } from '@skillstead/protocol'
+import { choice, command, flag, text } from '../command/command.ts'
 import { toReportLines } from '../mirror/mirror-lines.ts'
-import { networkOptions, toPrivateNames } from '../mirror/options.ts'
+import { applyOptions, networkOptions, toPrivateNames } from '../mirror/options.ts'
 import { createProgressLine } from '../mirror/progress.ts'
-import { createErrorLog } from '../terminal/output.ts'
-import { originOption, toOrigin } from '../registry/origin-option.ts'
 import { storeOptions, withRegistry } from '../registry/place.ts'
-import { scanPolicyOption, toScanPolicy } from '../registry/scan-policy.ts'
-import { readGivenKeys } from '../verify/given-keys.ts'
+import { originOption, scanPolicyOption, toOrigin, toScanPolicy } from '../registry/registry-options.ts'
+import { createErrorLog } from '../terminal/output.ts'
+import { readGivenKeys } from '../verify/read-keys.ts'
 
 export const commands = {
   'bundle import': command({
@@ -24,9 +23,7 @@ export const commands = {
         value: 'VKEY',
         help: 'the public key of the source registry, or a file with it; no other key is trusted from now on. For a bundle that a mirror made: the key of the registry which the mirror syncs from',
       },
-      full: { help: 'import again from the beginning: compare what is stored and import what is missing' },
-      'allow-removals': { help: 'continue even if it hides more than 1 % of the skills' },
-      accept: { value: 'REASON', help: 'resume from a pause reason that you have checked; `mirror status` shows it' },
+      ...applyOptions,
       'private-names': networkOptions['private-names']!,
       ...scanPolicyOption,
       ...originOption,
@@ -47,7 +44,7 @@ export const commands = {
       const signal = given.io.interruption()
       const line = createProgressLine(output)
       const work = (registry: Parameters<typeof importBundle>[0]) =>
-        importBundle(registry, file, { ...options, signal, onProgress: line.tell, onError: createErrorLog(given.io) })
+        importBundle(registry, file, { ...options, signal, onProgress: line.report, onError: createErrorLog(given.io) })
       try {
         return await withRegistry(given, work, { make: true, scanPolicy: toScanPolicy(given), origin: toOrigin(given) })
       } finally {

@@ -1,10 +1,11 @@
 import { createBundle, inspectBundle, toCreateCommand, verifyBundle } from '@skillstead/mirror'
-import { UsageError, flag, text, command } from '../command/command.ts'
+import { UsageError, command, flag, text } from '../command/command.ts'
+import { toBundleLines } from '../mirror/mirror-lines.ts'
 import { filterOptions, toFilters } from '../mirror/options.ts'
 import { createProgressLine } from '../mirror/progress.ts'
 import { storeOptions, withRegistry } from '../registry/place.ts'
-import { toBundleLines, toSize } from '../mirror/bundle-lines.ts'
-import { readGivenKeys } from '../verify/given-keys.ts'
+import { toSize } from '../terminal/output.ts'
+import { readGivenKeys } from '../verify/read-keys.ts'
 
 export const commands = {
   'bundle create': command({
@@ -29,7 +30,7 @@ export const commands = {
       const [since, filters, signal] = [toPosition(text(given, 'since')), toFilters(given), given.io.interruption()]
       const line = createProgressLine(output)
       const onProgress = (progress: { done: number; total: number }) =>
-        line.tell({ upstream: file, phase: 'listing', ...progress })
+        line.report({ upstream: file, phase: 'listing', ...progress })
       try {
         return await withRegistry(given, async (registry) => {
           const upstream = text(given, 'upstream')
@@ -74,7 +75,7 @@ export const commands = {
       const key = text(given, 'key')
       const line = createProgressLine(output)
       const onProgress = (progress: { done: number; total: number }) =>
-        line.tell({ upstream: file, phase: 'listing', ...progress })
+        line.report({ upstream: file, phase: 'listing', ...progress })
       try {
         const keys = key === undefined ? undefined : readGivenKeys(key)
         const { header, signers, isTrusted, makers, isMakerTrusted, signedAt } = await verifyBundle(file, {

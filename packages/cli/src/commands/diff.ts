@@ -1,6 +1,6 @@
 import { accessKinds, type Access, type SkillDiff } from '@skillstead/protocol'
-import { toOneLine } from '../terminal/output.ts'
 import { apiCommand } from '../registry/api-command.ts'
+import { toOneLine } from '../terminal/output.ts'
 
 export const commands = {
   diff: apiCommand({

@@ -1,18 +1,17 @@
 import type { Registry } from '@skillstead/core'
 import { checkRegistry, repairRegistry, type Finding } from '@skillstead/maintenance'
-import { flag, type Arguments, command } from '../command/command.ts'
-import type { Output } from '../terminal/output.ts'
+import { command, flag, type Arguments } from '../command/command.ts'
+import { findStorageSentence } from '../registry/failure-sentences.ts'
 import { storeOptions, withRegistry } from '../registry/place.ts'
+import type { Output } from '../terminal/output.ts'
 import { styled, type Line } from '../terminal/style.ts'
-import { findStorageSentence } from '../registry/storage-sentence.ts'
 
 export const commands = {
-  // Its exit code is not 0 if anything is wrong, so that scripts can use it.
   doctor: command({
     description: 'Check the registry and the machine it runs on. Exits with an error if anything is wrong.',
     options: {
-      deep: { help: 'Read and verify all stored data. Takes minutes for a large registry.' },
-      repair: { help: 'Rebuild derived data that is wrong. Changes nothing if only a backup could repair a finding.' },
+      deep: { help: 'read and verify all stored data, which takes minutes for a large registry' },
+      repair: { help: 'rebuild derived data that is wrong; changes nothing if only a backup could repair a finding' },
       ...storeOptions,
     },
     async run(given, output) {

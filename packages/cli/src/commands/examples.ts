@@ -1,6 +1,6 @@
 import { command } from '../command/command.ts'
-import { publishExamples } from '../serving/example-skills.ts'
 import { storeOptions, withRegistry } from '../registry/place.ts'
+import { publishExamples } from '../serving/example-skills.ts'
 
 export const commands = {
   examples: command({

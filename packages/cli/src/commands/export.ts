@@ -4,14 +4,14 @@ import { exportRegistry } from '@skillstead/maintenance'
 import { mirrorExtension } from '@skillstead/mirror/extension'
 import { UsageError, command } from '../command/command.ts'
 import { storeOptions, toLocation } from '../registry/place.ts'
-import { startRowBar } from '../terminal/row-bar.ts'
+import { startRowBar } from '../terminal/progress-bar.ts'
 
 const extensions = [mirrorExtension]
 
 export const commands = {
-  // Works also while a node serves the registry. With `-`, writes to standard output.
   export: command({
-    description: 'Export a whole registry as JSON lines; `import` reads them into either database.',
+    description:
+      'Export a whole registry as JSON lines, also while a node serves it. `import` loads the file into SQLite or PostgreSQL. With - as FILE, the export goes to standard output.',
     words: ['FILE'],
     options: storeOptions,
     async run(given, output) {
@@ -24,7 +24,7 @@ export const commands = {
         await exportRegistry(location, given.io.stdout, { extensions, signal })
         return undefined
       }
-      if (existsSync(file)) throw new UsageError(`${file} exists already. Choose a file name that does not exist yet.`)
+      if (existsSync(file)) throw new UsageError(`${file} already exists. Choose another file name.`)
       if (!existsSync(dirname(file))) throw new UsageError(`The folder ${dirname(file)} does not exist.`)
       const startedMs = performance.now()
       const bar = startRowBar(output)

@@ -1,11 +1,10 @@
 import { partsOf } from '@skillstead/core/internal'
-import { collectGarbage, compact, type FileUse, type Garbage, readUse } from '@skillstead/maintenance'
-import { flag, command } from '../command/command.ts'
-import { toSize } from '../mirror/bundle-lines.ts'
+import { collectGarbage, compact, readUse, type FileUse, type Garbage } from '@skillstead/maintenance'
+import { command, flag } from '../command/command.ts'
 import { storeOptions, withRegistry } from '../registry/place.ts'
+import { toSize } from '../terminal/output.ts'
 
 export const commands = {
-  // Works also while a node serves the registry.
   gc: command({
     description: 'Delete unreferenced data. A node may serve the registry meanwhile.',
     options: {

@@ -1,12 +1,12 @@
 import { limits, type HeartbeatResult } from '@skillstead/protocol'
-import { text, command } from '../command/command.ts'
+import { command, text } from '../command/command.ts'
 import { toNodeAddress } from '../files/config.ts'
 import { readFolderState } from '../install/folder-state.ts'
-import { localSource, type LockedSkill } from '../install/lock.ts'
 import { globalOption, toPlace, toTargetPath, type Place } from '../install/install-place.ts'
+import { localSource, type LockedSkill } from '../install/lock.ts'
 import { readPlaceLock, toSource } from '../install/session.ts'
-import { toOneLine } from '../terminal/output.ts'
 import { placeOptions, withApi } from '../registry/place.ts'
+import { toOneLine } from '../terminal/output.ts'
 
 interface Heartbeat extends HeartbeatResult {
   /** Number of skills asked about. */

@@ -1,25 +1,22 @@
 import { existsSync, statSync } from 'node:fs'
-import { SingleBar } from 'cli-progress'
 import { isUsername } from '@skillstead/protocol'
-import { UsageError, text, command } from '../command/command.ts'
-import { every, lineMs } from '../terminal/every.ts'
+import { UsageError, command, text } from '../command/command.ts'
 import { openFolder } from '../import/folder.ts'
+import { importExport, isExportGiven, showExport } from '../import/import-export.ts'
 import { openNdjson } from '../import/ndjson.ts'
 import type { Source } from '../import/records.ts'
-import { importExport, isExportGiven, showExport } from '../import/import-export.ts'
 import { runImport } from '../import/run-import.ts'
 import { openZip } from '../import/zip.ts'
-import type { Output } from '../terminal/output.ts'
 import { storeOptions, withRegistry } from '../registry/place.ts'
-import { scanPolicyOption, toScanPolicy } from '../registry/scan-policy.ts'
+import { scanPolicyOption, toScanPolicy } from '../registry/registry-options.ts'
+import { startBar } from '../terminal/progress-bar.ts'
 
 const refusalsShownMax = 20
 
 export const commands = {
-  // PATH is a folder of skills, a zip, records with history, or an export of another registry.
   import: command({
     description:
-      'Import skills with their history (a second import changes nothing), or an export into an empty registry.',
+      'Import skills with their history from a folder, a zip or .ndjson[.gz] records, or an export into an empty registry. A second import changes nothing.',
     words: ['PATH'],
     options: {
       owner: { value: 'NAME', help: 'the owner; required if the source does not name one' },
@@ -39,11 +36,16 @@ export const commands = {
       return withRegistry(
         given,
         async (registry) => {
-          const bar = startBar(source, output)
           let records = 0
+          const bar = startBar(output, {
+            format: '{bar} {percentage}% | {records} skills',
+            total: 1,
+            parts: { records },
+            toLine: (share) => `${Math.floor(share * 100)}%, ${records} skills`,
+          })
           try {
             const summary = await runImport(registry, source, owner, (more) =>
-              bar.update(source.share(), (records += more)),
+              bar.update(source.share(), { records: (records += more) }),
             )
             if (summary.taken + summary.unchanged + summary.refused === 0)
               throw new Error(`${path} contains no skills.`)
@@ -83,20 +85,4 @@ function openSource(path: string): Source {
   if (/\.(nd)?json(l)?(\.gz)?$/i.test(path)) return openNdjson(path)
   if (/\.zip$/i.test(path)) return openZip(path)
   throw new UsageError(`${path} cannot be imported. Pass a folder of skills, a .zip, .ndjson or .ndjson.gz.`)
-}
-
-function startBar(source: Source, output: Output): { update(share: number, records: number): void; stop(): void } {
-  if (output.json || !output.stderr.isTTY) {
-    const isDue = every(lineMs)
-    return {
-      update: (share, records) => void (isDue() && output.say(`${Math.floor(share * 100)}%, ${records} skills`)),
-      stop() {},
-    }
-  }
-  const bar = new SingleBar({
-    format: '{bar} {percentage}% | {records} skills | {duration_formatted}',
-    stream: output.stderr,
-  })
-  bar.start(1, source.share(), { records: 0 })
-  return { update: (share, records) => bar.update(share, { records }), stop: () => bar.stop() }
 }

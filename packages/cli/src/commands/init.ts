@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSkillName } from '@skillstead/protocol'
 import { toSlug } from '@skillstead/skill-format'
-import { UsageError, text, command } from '../command/command.ts'
+import { UsageError, command, text } from '../command/command.ts'
 import { isSkillMd } from '../import/folder.ts'
 import { toFileSystemError } from '../install/file-system-error.ts'
 
@@ -40,7 +40,7 @@ export const commands = {
 
 function begin(folder: string, skillMd: string): void {
   const there = existsSync(folder) ? readdirSync(folder).find(isSkillMd) : undefined
-  if (there !== undefined) throw new Error(`${join(folder, there)} exists already; nothing was changed.`)
+  if (there !== undefined) throw new Error(`${join(folder, there)} already exists; nothing was changed.`)
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'SKILL.md'), skillMd, { flag: 'wx' })
 }

@@ -1,5 +1,4 @@
-import { UsageError, flag, command } from '../command/command.ts'
-import { dangerousOption } from '../scan/dangerous.ts'
+import { UsageError, command, flag } from '../command/command.ts'
 import {
   applyPlans,
   fetchPlans,
@@ -13,6 +12,7 @@ import { targetOptions } from '../install/install-place.ts'
 import { planItem, type Item, type ItemPlan } from '../install/plan-folders.ts'
 import { forceOption, openSession, toSource, withSource, type Session } from '../install/session.ts'
 import { placeOptions, withApi } from '../registry/place.ts'
+import { dangerousOption } from '../scan/dangerous.ts'
 
 export const commands = {
   install: command({

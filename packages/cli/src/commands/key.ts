@@ -1,7 +1,7 @@
-import { UsageError, flag, text, command } from '../command/command.ts'
+import { UsageError, command, flag, text } from '../command/command.ts'
 import { findUrl, placeOptions, storeOptions, withApi, withRegistry } from '../registry/place.ts'
-import { keepKnownKeys, knownKeysFile } from '../verify/known-keys.ts'
 import { readKeys } from '../verify/node.ts'
+import { keepKnownKeys, knownKeysFile } from '../verify/read-keys.ts'
 
 export const commands = {
   // Standard output has only the keys, so that it can be saved as a file for `verify --key`.

@@ -1,11 +1,11 @@
 import type { Warning } from '@skillstead/protocol'
-import { UsageError, choice, text, command } from '../command/command.ts'
+import { UsageError, choice, command, text } from '../command/command.ts'
 import { isUnreadable } from '../import/records.ts'
 import { lintSample, type Linted } from '../scan/lint-sample.ts'
-import { toOneLine } from '../terminal/output.ts'
+import { openSamples } from '../scan/samples.ts'
 import { toFindingsLines } from '../scan/scan-lines.ts'
 import { toVerdict } from '../scan/verdict.ts'
-import { openSamples } from '../scan/samples.ts'
+import { toOneLine } from '../terminal/output.ts'
 
 const failingVerdicts = ['caution', 'dangerous'] as const
 

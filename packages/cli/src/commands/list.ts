@@ -1,7 +1,7 @@
 import { command } from '../command/command.ts'
-import { listInstalled } from '../install/installed-state.ts'
 import { globalOption } from '../install/install-place.ts'
 import { openSession } from '../install/session.ts'
+import { listInstalled } from '../install/verify-installed.ts'
 
 export const commands = {
   list: command({

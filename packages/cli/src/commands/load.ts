@@ -1,8 +1,7 @@
 import { loadLevels, type LoadedSkill } from '@skillstead/skill-format/loading'
-import { text } from '../command/command.ts'
-import { toFactLines, toOneLine, toPlainText } from '../terminal/output.ts'
+import { parseSkillWord, text } from '../command/command.ts'
 import { apiCommand } from '../registry/api-command.ts'
-import { parseSkillWord } from '../command/skill-ref.ts'
+import { toFactLines, toOneLine, toPlainText } from '../terminal/output.ts'
 
 export const commands = {
   load: apiCommand({

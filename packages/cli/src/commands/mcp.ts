@@ -3,9 +3,9 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { guest } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { createMcpServer, localCatalogue, type McpServerOptions } from '@skillstead/server/mcp'
-import { text, command } from '../command/command.ts'
-import { untilInterrupted, type Io } from '../terminal/io.ts'
+import { command, text } from '../command/command.ts'
 import { placeOptions, userOption, withApi } from '../registry/place.ts'
+import { untilInterrupted, type Io } from '../terminal/io.ts'
 import type { Output } from '../terminal/output.ts'
 
 /** Over a network each skill of a list costs one request, and a guest may make 60 per minute. */

@@ -1,10 +1,10 @@
-import { askKey } from '../terminal/ask-key.ts'
-import { UsageError, text, type Arguments, command, type Option } from '../command/command.ts'
+import { UsageError, command, text, type Arguments, type Options } from '../command/command.ts'
 import { askingOptions } from '../mirror/options.ts'
 import { withMirror } from '../mirror/with-mirror.ts'
 import { storeOptions } from '../registry/place.ts'
+import { askKey } from '../terminal/ask-key.ts'
 
-const userOption: Record<string, Option> = { user: { value: 'USER', help: 'the user of this registry' } }
+const userOption: Options = { user: { value: 'USER', help: 'the user of this registry' } }
 
 export const commands = {
   'mirror link': command({

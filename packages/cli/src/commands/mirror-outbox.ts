@@ -1,9 +1,9 @@
 import type { Mirror, NetworkMode, OutboxWrite } from '@skillstead/mirror'
-import { UsageError, choice, flag, text, type Arguments, command } from '../command/command.ts'
+import { UsageError, choice, command, flag, text, type Arguments } from '../command/command.ts'
 import { askingOptions } from '../mirror/options.ts'
 import { withMirror } from '../mirror/with-mirror.ts'
-import { toOneLine } from '../terminal/output.ts'
 import { storeOptions } from '../registry/place.ts'
+import { toOneLine } from '../terminal/output.ts'
 
 interface ShownWrite extends Omit<OutboxWrite, 'createdAt' | 'endedAt' | 'problem'> {
   readonly createdAt: string
@@ -28,7 +28,6 @@ const verbs = ['list', 'retry', 'drop', 'rename'] as const
 const writesMax = 1000
 
 export const commands = {
-  // Manages the writes that are still to be sent upstream.
   'mirror outbox': command({
     description:
       'Manage the writes made on this mirror that are still to be sent upstream: list; retry [ID] (default: all pending); drop ID; rename ID NAME.',

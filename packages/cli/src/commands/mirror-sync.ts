@@ -1,19 +1,18 @@
-import { RegistryError, alarmCodes } from '@skillstead/protocol'
 import type { Mirror, SyncOptions, SyncReport } from '@skillstead/mirror'
-import { choice, flag, text, type Arguments, command, type Option } from '../command/command.ts'
-import type { Output } from '../terminal/output.ts'
+import { RegistryError, alarmCodes } from '@skillstead/protocol'
+import { choice, command, flag, text, type Arguments, type Options } from '../command/command.ts'
 import { toReportLines } from '../mirror/mirror-lines.ts'
-import { askingOptions, toKey } from '../mirror/options.ts'
+import { applyOptions, askingOptions, toKey } from '../mirror/options.ts'
 import { createProgressLine } from '../mirror/progress.ts'
 import { withMirror } from '../mirror/with-mirror.ts'
-import { originOption } from '../registry/origin-option.ts'
 import { storeOptions } from '../registry/place.ts'
-import { scanPolicyOption, toScanPolicy } from '../registry/scan-policy.ts'
+import { originOption, scanPolicyOption, toScanPolicy } from '../registry/registry-options.ts'
+import type { Output } from '../terminal/output.ts'
 
-const newKeyOption: Record<string, Option> = {
+const newKeyOption: Options = {
   key: {
     value: 'VKEY',
-    help: 'the new public key, or a FILE with it, after the pause reasons `key` and `origin`; required if a key is pinned',
+    help: "the upstream's new public key, or a FILE with it, to resume after the pause reasons `key` and `origin`; required if a key is pinned",
   },
 }
 
@@ -23,9 +22,7 @@ export const commands = {
       'Import, verify and scan new versions from an upstream. It can be interrupted at any time and run again.',
     words: ['NAME'],
     options: {
-      full: { help: 'sync again from the beginning: compare what is stored and import what is missing' },
-      'allow-removals': { help: 'continue even if it hides more than 1 % of the skills' },
-      accept: { value: 'REASON', help: 'resume from a pause reason that you have checked; `mirror status` shows it' },
+      ...applyOptions,
       ...newKeyOption,
       ...scanPolicyOption,
       ...askingOptions,
@@ -71,7 +68,7 @@ async function sync(
     async (mirror) => {
       const options = await choose(mirror)
       try {
-        const report = await mirror.sync(name, { ...options, signal, onProgress: line.tell })
+        const report = await mirror.sync(name, { ...options, signal, onProgress: line.report })
         const { applied, requests, head, ...rest } = report
         return { applied, requests, head, ...rest }
       } finally {

@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
-import { RegistryError } from '@skillstead/protocol'
 import type { FeedEntry, SyncReport } from '@skillstead/mirror'
+import { RegistryError } from '@skillstead/protocol'
 import { command } from '../command/command.ts'
 import { toRefusalLines } from '../mirror/mirror-lines.ts'
 import { askingOptions } from '../mirror/options.ts'
 import { withMirror } from '../mirror/with-mirror.ts'
-import { toOneLine, type Output } from '../terminal/output.ts'
-import { originOption } from '../registry/origin-option.ts'
 import { storeOptions } from '../registry/place.ts'
-import { scanPolicyOption, toScanPolicy } from '../registry/scan-policy.ts'
+import { originOption, scanPolicyOption, toScanPolicy } from '../registry/registry-options.ts'
+import { toOneLine, type Output } from '../terminal/output.ts'
 
 const pageMax = 1000
 const waitSeconds = 30
@@ -18,7 +17,6 @@ const waitSeconds = 30
 const pauseMs = 1000
 
 export const commands = {
-  // Syncs upstreams on schedule and prints changes until interrupted.
   'mirror watch': command({
     description: 'Sync upstreams on schedule and print each change, until interrupted.',
     options: { ...scanPolicyOption, ...askingOptions, ...originOption, ...storeOptions },
@@ -26,7 +24,7 @@ export const commands = {
     async run(given, output) {
       given.io.limitMemory?.()
       const signal = given.io.interruption()
-      const { onBegin, ...told } = createTold(output)
+      const { onBegin, ...reporter } = createReporter(output)
       await withMirror(
         given,
         async (mirror, registry) => {
@@ -37,9 +35,9 @@ export const commands = {
           mirror.start()
           onBegin(upstreams.map(({ name }) => name))
           signal.addEventListener('abort', () => registry.endWaits(), { once: true })
-          await follow(registry, since, told, signal)
+          await follow(registry, since, reporter, signal)
         },
-        { ...told, scanPolicy: toScanPolicy(given) },
+        { ...reporter, scanPolicy: toScanPolicy(given) },
       )
       return undefined
     },
@@ -47,35 +45,35 @@ export const commands = {
 }
 
 /** Prints events: a line of text, or with --json a line of JSON. */
-function createTold({ json, print, warn }: Output) {
-  const tell = (event: object, lines: readonly string[]) => {
+function createReporter({ json, print, warn }: Output) {
+  const printEvent = (event: object, lines: readonly string[]) => {
     for (const line of json ? [JSON.stringify(event)] : lines) print(line)
   }
   return {
     onBegin(upstreams: readonly string[]) {
-      if (json) tell({ event: 'watching', upstreams }, [])
+      if (json) printEvent({ event: 'watching', upstreams }, [])
       else warn(`Watching ${upstreams.join(', ')}. Interrupt to stop.`)
     },
     onEntry(upstream: string, { seq, type, subject, digest, at, data }: FeedEntry) {
       const version = typeof data.version === 'string' ? data.version : null
       const line = `${at}  ${upstream}  ${type}  ${toOneLine(subject)}`
-      tell({ event: 'change', upstream, seq, type, subject, version, digest, at }, [line])
+      printEvent({ event: 'change', upstream, seq, type, subject, version, digest, at }, [line])
     },
     onReport(report: SyncReport) {
       const { upstream, applied, refused, refusedTotal } = report
       if (applied + refusedTotal === 0) return
       const lines = [`${upstream}: ${refusedTotal} refused`, ...toRefusalLines(refused, refusedTotal)]
-      tell({ event: 'synced', ...report }, refusedTotal > 0 ? lines : [])
+      printEvent({ event: 'synced', ...report }, refusedTotal > 0 ? lines : [])
     },
     onAlarm(upstream: string, alarm: { code: string; message: string }) {
-      tell({ event: 'alarm', upstream, ...alarm }, [
+      printEvent({ event: 'alarm', upstream, ...alarm }, [
         `${upstream} is paused (${alarm.code}): ${toOneLine(alarm.message)}`,
       ])
     },
     onError(error: unknown) {
       const detail = error instanceof Error ? error.message : String(error)
       const code = error instanceof RegistryError ? error.code : 'internal'
-      if (json) tell({ event: 'error', code, detail }, [])
+      if (json) printEvent({ event: 'error', code, detail }, [])
       else warn(toOneLine(detail))
     },
   }
@@ -85,7 +83,7 @@ function createTold({ json, print, warn }: Output) {
 async function follow(
   registry: Registry,
   since: number,
-  told: Pick<ReturnType<typeof createTold>, 'onEntry' | 'onError'>,
+  reporter: Pick<ReturnType<typeof createReporter>, 'onEntry' | 'onError'>,
   signal: AbortSignal,
 ): Promise<void> {
   const api = localApi(registry, systemCaller)
@@ -97,11 +95,11 @@ async function follow(
       const sources = await readSources(registry, page.entries)
       for (const entry of page.entries) {
         const upstream = sources.get(toFullName(entry))
-        if (upstream !== undefined) told.onEntry(upstream, entry)
+        if (upstream !== undefined) reporter.onEntry(upstream, entry)
       }
     } catch (error) {
       if (signal.aborted) return
-      told.onError(error)
+      reporter.onError(error)
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
     }
   }

@@ -12,8 +12,8 @@ import {
   withAskedKey,
 } from '../mirror/options.ts'
 import { toMirrorOptions, withMirror } from '../mirror/with-mirror.ts'
-import { originOption } from '../registry/origin-option.ts'
 import { storeOptions } from '../registry/place.ts'
+import { originOption } from '../registry/registry-options.ts'
 
 export const commands = {
   'mirror add': command({
@@ -64,7 +64,6 @@ export const commands = {
     },
     show: ({ upstreams }) => (upstreams.length === 0 ? ['There are no upstreams yet.'] : upstreams.map(toListLine)),
   }),
-  // Exits with 1 when an upstream is paused.
   'mirror status': command({
     description: 'Show the state of upstreams. Exit code 1 when an upstream is paused.',
     words: ['[NAME]'],

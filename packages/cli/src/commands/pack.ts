@@ -1,9 +1,8 @@
 import type { Pack, Visibility } from '@skillstead/protocol'
-import { text } from '../command/command.ts'
+import { parseSkillWord, text } from '../command/command.ts'
 import { toShortName } from '../install/lock.ts'
-import { toOneLine } from '../terminal/output.ts'
-import { apiCommand, listCommand, toCount } from '../registry/api-command.ts'
-import { parseSkillWord } from '../command/skill-ref.ts'
+import { apiCommand, listCommand } from '../registry/api-command.ts'
+import { toCount, toOneLine } from '../terminal/output.ts'
 
 const actor = 'owner of the pack'
 const visibilities = ['public', 'internal', 'private'] as const

@@ -1,15 +1,14 @@
 import { limits, type RegistryApi } from '@skillstead/protocol'
-import { planListing } from '@skillstead/skill-format/loading'
 import { parseSkillMd, readSkillFields } from '@skillstead/skill-format'
-import { UsageError, text, type Arguments, command } from '../command/command.ts'
-import { readFolderState } from '../install/folder-state.ts'
+import { planListing } from '@skillstead/skill-format/loading'
+import { UsageError, command, parseSkillWord, text, type Arguments } from '../command/command.ts'
 import { decodeText } from '../import/records.ts'
-import { toShortName } from '../install/lock.ts'
+import { readFolderState } from '../install/folder-state.ts'
 import { globalOption, toPlace, toTargetPath, type Place } from '../install/install-place.ts'
+import { toShortName } from '../install/lock.ts'
 import { readPlaceLock } from '../install/session.ts'
-import { toOneLine, type Output } from '../terminal/output.ts'
 import { placeOptions, withApi } from '../registry/place.ts'
-import { parseSkillWord } from '../command/skill-ref.ts'
+import { toOneLine, type Output } from '../terminal/output.ts'
 
 type ListingPlan = ReturnType<typeof planListing>
 type ListedSkill = Parameters<typeof planListing>[0][number]

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { limits, type PublishSkillInput, type RegistryApi, type Security, type Warning } from '@skillstead/protocol'
-import { UsageError, flag, text, type Arguments, command } from '../command/command.ts'
-import { dangerousOption, refuseDangerous } from '../scan/dangerous.ts'
+import { UsageError, command, flag, text, type Arguments } from '../command/command.ts'
 import { openFolder } from '../import/folder.ts'
 import { decodeText, isUnreadable } from '../import/records.ts'
-import type { Output } from '../terminal/output.ts'
 import { findUrl, placeOptions, withApi } from '../registry/place.ts'
+import { dangerousOption, refuseDangerous } from '../scan/dangerous.ts'
 import { toFindingsLines } from '../scan/scan-lines.ts'
 import { toVerdict } from '../scan/verdict.ts'
+import type { Output } from '../terminal/output.ts'
 import { toWarningLine } from './lint.ts'
 
 interface Published {
@@ -31,7 +31,6 @@ type Content = Pick<PublishSkillInput, 'skillMd' | 'archive'> & {
 }
 
 export const commands = {
-  // PATH is a folder with a SKILL.md, an archive, or a SKILL.md.
   publish: command({
     description: 'Publish a skill from a folder, zip, tar.gz or SKILL.md.',
     words: ['PATH'],

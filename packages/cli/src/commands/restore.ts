@@ -2,12 +2,11 @@ import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { restoreRegistry } from '@skillstead/maintenance'
 import { mirrorExtension } from '@skillstead/mirror/extension'
-import { UsageError, text, command } from '../command/command.ts'
-import { tellEpoch, tellKeys, toKeyState } from '../registry/sealed-keys.ts'
+import { UsageError, command, text } from '../command/command.ts'
+import { toEpochLines, toKeyLines, toKeyState } from '../registry/sealed-keys.ts'
 import { findSecretKey } from '../registry/secret-key.ts'
 
 export const commands = {
-  // Restores into a folder that has no registry.
   restore: command({
     description: 'Restore a registry from a backup into a folder that has none. The backup is checked first.',
     words: ['FILE'],
@@ -28,9 +27,9 @@ export const commands = {
     },
     show: (restored) => [
       `Restored ${restored.file}: the registry '${restored.origin}', with ${restored.log} log entries. It is intact.`,
-      ...tellEpoch(restored.epoch),
+      ...toEpochLines(restored.epoch),
       'API keys deleted since the backup are valid again, and webhooks may receive events a second time.',
-      ...tellKeys(restored),
+      ...toKeyLines(restored),
     ],
   }),
 }

@@ -2,19 +2,18 @@ import { toManifest, type Security } from '@skillstead/protocol'
 import { scanPackage } from '@skillstead/scanner'
 import { toSarif } from '@skillstead/scanner/rules'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { choice, text, command } from '../command/command.ts'
+import { choice, command, text } from '../command/command.ts'
 import { isUnreadable } from '../import/records.ts'
-import { outgoingOptions, toOutgoing } from '../registry/outgoing-options.ts'
-import { toOneLine, type Output } from '../terminal/output.ts'
-import { toScanLines } from '../scan/scan-lines.ts'
+import { outgoingOptions, toOutgoing } from '../registry/registry-options.ts'
 import { openSamples, type Sample } from '../scan/samples.ts'
+import { toScanLines } from '../scan/scan-lines.ts'
+import { toOneLine, type Output } from '../terminal/output.ts'
 
 const formats = ['text', 'json', 'sarif'] as const
 type Format = (typeof formats)[number]
 const failingVerdicts = ['caution', 'dangerous'] as const
 
 export const commands = {
-  // Lists dangerous content with file and line, without a registry.
   scan: command({
     description: 'Scan skills for dangerous content. Needs no registry, and no network for local files.',
     words: ['PATH|URL|-'],
@@ -33,7 +32,7 @@ export const commands = {
       for await (const sample of openSamples(place, await toOutgoing(given), given.io)) {
         if (isUnreadable(sample)) {
           totals.unreadable += 1
-          tellUnreadable(sample.id, sample.reason, output)
+          reportUnreadable(sample.id, sample.reason, output)
           continue
         }
         const report = await scanPackage(sample.files, Date.now())
@@ -82,6 +81,6 @@ function isFailing(verdict: Security['verdict'], failOn: (typeof failingVerdicts
   return failOn !== undefined && (verdict === 'dangerous' || verdict === failOn)
 }
 
-function tellUnreadable(id: string, reason: string, { json, warn }: Output): void {
+function reportUnreadable(id: string, reason: string, { json, warn }: Output): void {
   warn(json ? JSON.stringify({ id, error: { code: 'unreadable', detail: reason } }) : `${toOneLine(id)}: ${reason}`)
 }

@@ -1,8 +1,8 @@
 import type { SearchResult } from '@skillstead/protocol'
 import { text } from '../command/command.ts'
-import { toOneLine } from '../terminal/output.ts'
 import { apiCommand } from '../registry/api-command.ts'
 import { toScoreVerdict } from '../scan/verdict.ts'
+import { toOneLine } from '../terminal/output.ts'
 import { styled, verdictStyles, type Line } from '../terminal/style.ts'
 
 const sorts = ['downloads', 'recent', 'stars'] as const

@@ -1,9 +1,9 @@
 import type { SkillDetails } from '@skillstead/protocol'
 import { text } from '../command/command.ts'
 import { toShortName } from '../install/lock.ts'
-import { toFactLines, toOneLine } from '../terminal/output.ts'
 import { apiCommand } from '../registry/api-command.ts'
 import { toShortFindingLines, toVerdict } from '../scan/verdict.ts'
+import { toFactLines, toOneLine } from '../terminal/output.ts'
 import { styled, verdictStyles, type Line } from '../terminal/style.ts'
 
 export const commands = {

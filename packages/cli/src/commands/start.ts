@@ -1,39 +1,23 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { guest, localApi, openRegistry, type Registry, systemCaller } from '@skillstead/core'
-import { makePrivateFolder } from '@skillstead/core/internal'
+import { guest, localApi, systemCaller, type Registry } from '@skillstead/core'
 import { command } from '../command/command.ts'
-import { createErrorLog } from '../terminal/output.ts'
-import { toLocation } from '../registry/place.ts'
 import { publishExamples } from '../serving/example-skills.ts'
-import { toSecretKey } from '../registry/secret-key.ts'
-import { listen, serveOptions, tellAddress, toWorkOptions, untilStopped } from './serve.ts'
+import { runNode } from '../serving/run-node.ts'
+import { serveOptions } from '../serving/serve-options.ts'
 
 const folder = '.skillstead'
 const keyFile = `${folder}/admin-key`
 const administrator = 'operator'
 
 export const commands = {
-  // Runs a node for trying things out, with an administrator and example skills.
   start: command({
     description: `Serve from ${folder}/ in the current folder. The first start creates an administrator and publishes the examples.`,
     options: serveOptions,
-    async run(given, output) {
-      given.io.limitMemory?.()
-      const here = { ...given, options: { ...given.options, data: folder } }
-      const work = await toWorkOptions(here)
-      const registry = await openRegistry({
-        ...toLocation(here, { make: makePrivateFolder }),
-        ...work,
-        secretKey: toSecretKey(here),
-        onError: createErrorLog(given.io),
-      })
-      const news = await furnish(registry)
-      const running = await listen(registry, here, output)
-      tellAddress(running, output)
-      for (const line of [...news, ...showWays(running.node.url)]) output.say(line)
-      await untilStopped(running, given.io, output)
-      return undefined
-    },
+    run: (given, output) =>
+      runNode({ ...given, options: { ...given.options, data: folder } }, output, async (registry) => {
+        const news = await furnish(registry)
+        return { toLines: (url) => [...news, ...showWays(url)] }
+      }),
   }),
 }
 

@@ -1,5 +1,4 @@
 import { command } from '../command/command.ts'
-import { dangerousOption } from '../scan/dangerous.ts'
 import { applyPlans, fetchPlans, refuseDangerousPlans, showInstalled } from '../install/apply-plans.ts'
 import { askForItems } from '../install/find-items.ts'
 import { globalOption } from '../install/install-place.ts'
@@ -7,6 +6,7 @@ import { planItem, type ItemPlan } from '../install/plan-folders.ts'
 import { forceOption, listLocked, openSession, withSource, type Session } from '../install/session.ts'
 import { isUpdate, listNotices, toText, type Notice } from '../install/update-items.ts'
 import { placeOptions } from '../registry/place.ts'
+import { dangerousOption } from '../scan/dangerous.ts'
 
 export const commands = {
   update: command({

@@ -1,5 +1,5 @@
 import { planNames, type PlanName } from '@skillstead/protocol'
-import { UsageError, command, flag, text } from '../command/command.ts'
+import { command, flag, text } from '../command/command.ts'
 import { apiCommand, listCommand } from '../registry/api-command.ts'
 import { placeOptions, withApi } from '../registry/place.ts'
 import { newKeyOptions, toNewKey } from './keys.ts'
@@ -9,13 +9,17 @@ export const commands = {
     description: 'Create a user with a first API key. The first user of a node becomes its administrator.',
     words: ['NAME'],
     options: {
-      plan: { value: 'PLAN', help: planNames.join(', ') },
+      plan: {
+        value: 'PLAN',
+        help: "the plan of the user. Default: the node's default; enterprise for the first user",
+        choices: planNames,
+      },
       admin: { help: 'make the new user an administrator' },
       ...placeOptions,
     },
     async run(given) {
       const role = flag(given, 'admin') ? 'admin' : undefined
-      const input = { username: given.words[0], plan: toPlan(text(given, 'plan')), role } as const
+      const input = { username: given.words[0], plan: text<PlanName>(given, 'plan'), role } as const
       const { key, ...user } = await withApi(given, (api) => api.createUser(input), { make: true })
       return { user, key }
     },
@@ -35,7 +39,7 @@ export const commands = {
     description: "Change a user's plan.",
     words: ['NAME', 'PLAN'],
     choices: { PLAN: planNames },
-    call: (api, { words: [username, plan] }) => api.updateUser({ username, plan: toPlan(plan) }),
+    call: (api, { words: [username, plan] }) => api.updateUser({ username, plan: plan as PlanName }),
     show: (user) => [`${user.username} is on the ${user.plan} plan.`],
   }),
   'users key': apiCommand({
@@ -63,12 +67,4 @@ export const commands = {
     call: (api, { words: [username] }) => api.updateUser({ username, disabled: false }),
     show: ({ username }) => [`${username} can sign in again.`],
   }),
-}
-
-/** Parses the name of a plan. Throws {@link UsageError}. */
-export function toPlan(given: string | undefined): PlanName | undefined {
-  const plan = planNames.find((name) => name === given)
-  if (given !== undefined && !plan)
-    throw new UsageError(`'${given}' is not a plan. Use one of ${planNames.join(', ')}.`)
-  return plan
 }

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { text as readAll } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventNames, type Delivery, type EventName, type RegistryApi, type Webhook } from '@skillstead/protocol'
-import { UsageError, flag, list, text, type Arguments, type Options } from '../command/command.ts'
-import { toOneLine } from '../terminal/output.ts'
+import { UsageError, flag, list, readOptionFile, text, type Arguments, type Options } from '../command/command.ts'
 import { apiCommand } from '../registry/api-command.ts'
 import { findUrl } from '../registry/place.ts'
+import { toOneLine } from '../terminal/output.ts'
 
 const actor = 'owner of the webhooks'
 const options: Options = { user: { value: 'NAME', help: 'the owner of the webhooks, with --data' } }
@@ -134,18 +133,10 @@ function toActive(given: Arguments): boolean | undefined {
 async function readSecret(given: Arguments): Promise<string | undefined> {
   const file = text(given, 'secret-file')
   if (file === undefined) return undefined
-  const secret = (file === '-' ? await readAll(given.io.stdin) : readText(file)).replace(/\r?\n$/, '')
+  const secret = (file === '-' ? await readAll(given.io.stdin) : readOptionFile(file)).replace(/\r?\n$/, '')
   if (secret === '')
     throw new UsageError(file === '-' ? 'Standard input has no secret.' : `'${file}' contains no secret.`)
   return secret
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    throw new UsageError(`'${file}' cannot be read.`)
-  }
 }
 
 function toLines({ id, url, events, skills, active, lastDelivery }: Webhook): string[] {

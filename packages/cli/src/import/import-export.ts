@@ -3,11 +3,11 @@ import { makePrivateFolder } from '@skillstead/core/internal'
 import { importRegistry, isExport, type ImportSummary } from '@skillstead/maintenance'
 import { mirrorExtension } from '@skillstead/mirror/extension'
 import { UsageError, text, type Arguments } from '../command/command.ts'
-import type { Output } from '../terminal/output.ts'
 import { toLocation } from '../registry/place.ts'
-import { startRowBar } from '../terminal/row-bar.ts'
-import { tellEpoch, tellKeys, toKeyState, type KeyState } from '../registry/sealed-keys.ts'
+import { toEpochLines, toKeyLines, toKeyState, type KeyState } from '../registry/sealed-keys.ts'
 import { findSecretKey } from '../registry/secret-key.ts'
+import type { Output } from '../terminal/output.ts'
+import { startRowBar } from '../terminal/progress-bar.ts'
 
 /** The result of importing an export, with its duration. */
 export interface TakenExport extends ImportSummary {
@@ -48,7 +48,7 @@ export function showExport(summary: TakenExport): string[] {
     `Imported ${rows} rows: ${skills} skills, ${versions} versions, ${tables['log']!.rows} log entries of '${origin}'; ${seconds.toFixed(1)} s.`,
     'The stored rows were read again and match the export:',
     `  ${digest}`,
-    ...tellEpoch(epoch),
-    ...tellKeys(summary),
+    ...toEpochLines(epoch),
+    ...toKeyLines(summary),
   ]
 }

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, posix } from 'node:path'
-import { gitFolderLeftOut, readArchiveFiles, type ArchiveFile } from '@skillstead/skill-format/archives'
 import { limits } from '@skillstead/protocol'
+import { gitFolderLeftOut, readArchiveFiles, type ArchiveFile } from '@skillstead/skill-format/archives'
 import { isSkillMd, skipped, toNestedGit } from './folder.ts'
 import { decodeText, type Source, type SourceItem } from './records.ts'
 

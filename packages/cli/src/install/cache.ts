@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { verifyFiles, type ContentFile } from '@skillstead/client/verify'
 import { limits } from '@skillstead/protocol'
 import { homeFolder } from '../files/config.ts'
-import type { Environment } from '../terminal/io.ts'
-import { readPackage } from './package.ts'
 import { writeWhole } from '../files/write-whole.ts'
+import type { Environment } from '../terminal/io.ts'
+import { readPackage } from './fetch-package.ts'
 
 /** The downloaded packages, by the digest of their version. Content is verified on every read. */
 export interface PackageCache {

@@ -19,5 +19,5 @@ const reasons: Readonly<Record<string, string>> = {
   EDQUOT: full,
   EFBIG: full,
   ENOTDIR: 'is below a file instead of a folder. Move that file away, or choose another folder with --dir.',
-  EEXIST: 'exists already and is not a folder. Move it away, or choose another folder with --dir.',
+  EEXIST: 'already exists and is not a folder. Move it away, or choose another folder with --dir.',
 }

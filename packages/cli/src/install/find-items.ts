@@ -1,8 +1,8 @@
 import { RegistryError, isSkillName, type ErrorCode, type RegistryApi } from '@skillstead/protocol'
 import { UsageError } from '../command/command.ts'
+import { toSkillTarget, toUsualFolders } from './install-place.ts'
 import { isFullName, localSource, toFolded, type LockedSkill } from './lock.ts'
 import { getOffer, getPackMembers, type Asked } from './offer.ts'
-import { toSkillTarget, toUsualFolders } from './install-place.ts'
 import type { Item } from './plan-folders.ts'
 import { getLocked, type Session } from './session.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { UsageError, flag, text, type Arguments, type Option } from '../command/command.ts'
+import { UsageError, flag, text, type Arguments, type Options } from '../command/command.ts'
 import { configFile, homeFolder } from '../files/config.ts'
 import type { Environment } from '../terminal/io.ts'
 import { toAgentFolders } from './agents.ts'
@@ -18,12 +18,12 @@ export interface Place {
 }
 
 /** Whether a command works on the project or on the user account. */
-export const globalOption: Record<string, Option> = {
+export const globalOption: Options = {
   global: { help: 'install for your user account, not for the project in this folder' },
 }
 
 /** The folders that skills are installed into. */
-export const targetOptions: Record<string, Option> = {
+export const targetOptions: Options = {
   agent: {
     value: 'NAMES',
     help: 'the agents to install for, such as claude-code,cursor (an unknown name lists all). Default: universal',

@@ -1,8 +1,8 @@
 import { basename, dirname, join } from 'node:path'
-import { describeEdits, readFolderState, toSeen, type FolderState } from './folder-state.ts'
 import type { Wanted } from './fetch-package.ts'
-import { toFolded } from './lock.ts'
+import { describeEdits, readFolderState, toSeen, type FolderState } from './folder-state.ts'
 import { toRealPath, toTargetPath } from './install-place.ts'
+import { toFolded } from './lock.ts'
 import type { Session } from './session.ts'
 import type { FolderChange } from './staging.ts'
 

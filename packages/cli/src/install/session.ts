@@ -1,11 +1,11 @@
-import { UsageError, flag, text, type Arguments, type Option } from '../command/command.ts'
-import { toNodeAddress } from '../files/config.ts'
-import type { Output } from '../terminal/output.ts'
-import { findUrl, withApi } from '../registry/place.ts'
 import type { RegistryApi } from '@skillstead/protocol'
+import { UsageError, flag, text, type Arguments, type Options } from '../command/command.ts'
+import { toNodeAddress } from '../files/config.ts'
+import { findUrl, withApi } from '../registry/place.ts'
+import type { Output } from '../terminal/output.ts'
 import { cacheFolder, openCache, type PackageCache } from './cache.ts'
-import { localSource, readLock, toShortName, type Lock, type LockOptions, type LockedSkill } from './lock.ts'
 import { toPlace, toSkillFolders, type Place } from './install-place.ts'
+import { localSource, readLock, toShortName, type Lock, type LockOptions, type LockedSkill } from './lock.ts'
 import { recover } from './recover.ts'
 
 /** The state of a command on installed skills. */
@@ -22,7 +22,7 @@ export interface Session {
 }
 
 /** Option that allows to overwrite local changes. */
-export const forceOption: Record<string, Option> = {
+export const forceOption: Options = {
   force: { help: 'overwrite local changes to the files; the changes are lost' },
 }
 

@@ -1,5 +1,11 @@
-import { toAcceptOptions, type Alarm, type SyncReport, type UpstreamStatus } from '@skillstead/mirror'
-import { toOneLine } from '../terminal/output.ts'
+import {
+  type Alarm,
+  type BundleHeader,
+  type SyncReport,
+  toAcceptOptions,
+  type UpstreamStatus,
+} from '@skillstead/mirror'
+import { toCount, toOneLine, toSize } from '../terminal/output.ts'
 
 const refusalsShownMax = 20
 
@@ -36,7 +42,7 @@ export function toShown(status: UpstreamStatus): ShownUpstream {
 
 /** One line of a list. */
 export function toListLine({ name, kind, location, state, skills }: ShownUpstream): string {
-  return `${name}  ${kind}  ${toOneLine(location)}  ${state}, ${toSkills(skills)}`
+  return `${name}  ${kind}  ${toOneLine(location)}  ${state}, ${toCount(skills, 'skill')}`
 }
 
 /** The full state of an upstream. */
@@ -51,16 +57,13 @@ export function toStatusLines(upstream: ShownUpstream): string[] {
     ],
     ...(alarm?.keys ?? []).map((key) => ['offered', `${key} (compare it with the operator of ${name})`]),
     ['failed', !alarm && lastError && `${lastError.at}: ${lastError.message}`],
-    ['skills', `${toSkills(skills)} here${refused > 0 ? `, ${toCount(refused)} refused` : ''}`],
+    ['skills', `${toCount(skills, 'skill')} here${refused > 0 ? `, ${toCount(refused)} refused` : ''}`],
     ['left', toLeft(upstream)],
     ['takes', toTaken(upstream)],
     ['log', toLog(upstream)],
     ...upstream.keys.map((key) => ['key', `${key} (${upstream.settings.pinned ? 'pinned' : 'trusted on first use'})`]),
     ['account', toAccount(upstream)],
-    ...(upstream.linked ?? []).map(({ user, username }) => [
-      'linked',
-      `${user} as ${username ?? 'a name not known yet'}`,
-    ]),
+    ...(upstream.linked ?? []).map(({ user, username }) => ['linked', `${user} as ${username ?? 'an unknown name'}`]),
     ['writes', toWrites(upstream)],
   ]
   return [
@@ -74,7 +77,7 @@ export function toStatusLines(upstream: ShownUpstream): string[] {
 export function toReportLines(report: SyncReport): string[] {
   const { upstream, applied, unchanged, refused, refusedTotal, removed, requests, bytes, durationMs, head } = report
   const parts = [
-    `${toCount(applied)} ${applied === 1 ? 'change' : 'changes'} imported`,
+    `${toCount(applied, 'change')} imported`,
     ...(removed > 0 ? [`${toCount(removed)} of them removals`] : []),
     ...(unchanged > 0 ? [`${toCount(unchanged)} unchanged`] : []),
     ...(refusedTotal > 0 ? [`${toCount(refusedTotal)} refused`] : []),
@@ -82,7 +85,7 @@ export function toReportLines(report: SyncReport): string[] {
   return [
     `${upstream}: ${parts.join(', ')}. Now at ${head}.`,
     ...toRefusalLines(refused, refusedTotal),
-    `${toCount(requests)} ${requests === 1 ? 'request' : 'requests'}, ${toMegabytes(bytes)} of content, ${(durationMs / 1000).toFixed(1)} s.`,
+    `${toCount(requests, 'request')}, ${toSize(bytes)} of content, ${(durationMs / 1000).toFixed(1)} s.`,
   ]
 }
 
@@ -116,7 +119,7 @@ function toTaken({ settings: { mode, selected, filters, priority } }: ShownUpstr
 function toLeft({ estimate }: ShownUpstream): string {
   if (estimate === null) return ''
   const minutes = Math.ceil(estimate.secondsLeft / 60)
-  return `${toSkills(estimate.left)} to read, about ${toCount(minutes)} min from ${estimate.at} on`
+  return `${toCount(estimate.left, 'skill')} to read, about ${toCount(minutes)} min from ${estimate.at} on`
 }
 
 function toLog({ logOrigin, verified, applied, checkpointAt, freezeChecked }: ShownUpstream): string {
@@ -136,18 +139,22 @@ function toWrites({ name, writesWaiting, writesInConflict }: ShownUpstream): str
   return `${writesWaiting} pending, ${writesInConflict} in conflict: mirror outbox list --upstream ${name}`
 }
 
-function toSkills(count: number): string {
-  return `${toCount(count)} ${count === 1 ? 'skill' : 'skills'}`
-}
-
-function toMegabytes(bytes: number): string {
-  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
-}
-
-function toCount(count: number): string {
-  return count.toLocaleString('en-US')
-}
-
 function toTime(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString()
+}
+
+/** The header of a bundle as lines of text. */
+export function toBundleLines(header: BundleHeader): string[] {
+  const { origin, epoch, since, until, keys, maker, filters, createdAt, counts } = header
+  const facts: [label: string, fact: string][] = [
+    ['log', `${origin}, epoch ${epoch}`],
+    ['entries', since === until ? `none after ${since}` : `${since + 1} to ${until}`],
+    ['content', `${counts.complete} of ${counts.versions} versions, ${counts.blobs} files, ${toSize(counts.bytes)}`],
+    ...Object.entries(filters).map(
+      ([filter, value]) => ['only', `${filter} ${[value].flat().join(', ')}`] as [string, string],
+    ),
+    ['made', maker ? `${createdAt}, by ${maker.name}` : createdAt],
+    ...keys.map((key) => ['key', key] as [string, string]),
+  ]
+  return facts.map(([label, fact]) => `  ${label.padEnd(9)}${toOneLine(fact)}`)
 }

@@ -1,16 +1,16 @@
 import type { AddOptions, ChangeOptions, Filters, MirrorMode, NetworkMode, UpstreamKind } from '@skillstead/mirror'
+import { UsageError, choice, flag, text, type Arguments, type Options } from '../command/command.ts'
+import { outgoingOptions } from '../registry/registry-options.ts'
 import { askKey } from '../terminal/ask-key.ts'
-import { UsageError, choice, flag, text, type Arguments, type Option } from '../command/command.ts'
 import type { Io } from '../terminal/io.ts'
-import { outgoingOptions } from '../registry/outgoing-options.ts'
-import { readGivenKeys } from '../verify/given-keys.ts'
+import { readGivenKeys } from '../verify/read-keys.ts'
 
 const networkModes = ['online', 'prefer-local', 'offline'] as const satisfies readonly NetworkMode[]
 const kinds = ['node', 'registry', 'discovery', 'git', 'folder', 'bundle'] as const satisfies readonly UpstreamKind[]
 const modes = ['full', 'selected', 'pull-through'] as const satisfies readonly MirrorMode[]
 
 /** Whether upstreams are asked, and which names are never sent to them. */
-export const networkOptions: Record<string, Option> = {
+export const networkOptions: Options = {
   network: {
     value: 'MODE',
     help: 'when to ask upstreams: online, prefer-local, or offline for never (or SKILLSTEAD_NETWORK). Default: prefer-local',
@@ -24,10 +24,17 @@ export const networkOptions: Record<string, Option> = {
 }
 
 /** Like {@link networkOptions}, for a command that itself makes requests. */
-export const askingOptions: Record<string, Option> = { ...networkOptions, ca: outgoingOptions.ca! }
+export const askingOptions: Options = { ...networkOptions, ca: outgoingOptions.ca! }
+
+/** How the log of an upstream is applied. */
+export const applyOptions: Options = {
+  full: { help: 'import again from the beginning: compare the stored content and import what is missing' },
+  'allow-removals': { help: 'continue even if this hides more than 1 % of the skills' },
+  accept: { value: 'REASON', help: 'resume after you have checked this pause reason; `mirror status` shows it' },
+}
 
 /** Filters for the skills of an upstream. */
-export const filterOptions: Record<string, Option> = {
+export const filterOptions: Options = {
   owner: { value: 'NAME,...', help: 'only skills of these owners' },
   name: { value: 'NAME,...', help: 'only skills with these full or short names, * matches anything' },
   keyword: { value: 'WORD,...', help: 'only skills with one of these keywords' },
@@ -39,7 +46,7 @@ export const filterOptions: Record<string, Option> = {
 }
 
 /** Settings of an upstream. */
-export const upstreamOptions: Record<string, Option> = {
+export const upstreamOptions: Options = {
   kind: { value: 'KIND', help: `${kinds.join(', ')}. Default: detected` },
   mode: {
     value: 'MODE',
@@ -90,7 +97,7 @@ export function toFilters(given: Arguments): Filters {
 }
 
 /** Like {@link upstreamOptions}, for an existing upstream, whose kind cannot change. */
-export const changeOptions: Record<string, Option> = {
+export const changeOptions: Options = {
   location: { value: 'URL|PATH', help: 'the new URL or path' },
   ...Object.fromEntries(Object.entries(upstreamOptions).filter(([name]) => name !== 'kind')),
   // Not from the environment: what is set there for another command would replace the one that is kept.

@@ -1,18 +1,18 @@
-import { SingleBar } from 'cli-progress'
 import type { SyncProgress } from '@skillstead/mirror'
-import { every, lineMs } from '../terminal/every.ts'
-import type { Output } from '../terminal/output.ts'
+import { SingleBar } from 'cli-progress'
+import { toCount, type Output } from '../terminal/output.ts'
+import { every, lineMs } from '../terminal/progress-bar.ts'
 
 /** The progress of a sync. */
 export interface ProgressLine {
-  tell(progress: SyncProgress): void
+  report(progress: SyncProgress): void
   /** Clears the progress line and restores the terminal. */
   end(): void
 }
 
 const phases: Readonly<Record<SyncProgress['phase'], string>> = {
   staging: 'reading the log',
-  applying: 'bringing in changes',
+  applying: 'importing changes',
   listing: 'reading skills',
 }
 /** Estimates from a shorter time are unreliable. */
@@ -20,7 +20,7 @@ const measureMs = 2_000
 
 /** A bar on a terminal, a line at intervals elsewhere, nothing with --json. */
 export function createProgressLine(output: Output): ProgressLine {
-  if (output.json) return { tell: () => undefined, end: () => undefined }
+  if (output.json) return { report: () => undefined, end: () => undefined }
   const pace = createPace()
   return output.stderr.isTTY ? createBar(output, pace) : createLines(output, pace)
 }
@@ -30,7 +30,7 @@ function createBar({ stderr }: Output, pace: Pace): ProgressLine {
   const bar = new SingleBar({ format, stream: stderr, clearOnComplete: true, hideCursor: true })
   let isOn = false
   return {
-    tell(progress) {
+    report(progress) {
       const { done, total } = progress
       const parts = { phase: phases[progress.phase], of: toOf(total), left: toLeft(pace.secondsLeft(progress)) }
       if (!isOn) bar.start(Math.max(1, total ?? done), done, parts)
@@ -48,7 +48,7 @@ function createBar({ stderr }: Output, pace: Pace): ProgressLine {
 function createLines(output: Output, pace: Pace): ProgressLine {
   const isDue = every(lineMs)
   return {
-    tell(progress) {
+    report(progress) {
       const left = pace.secondsLeft(progress)
       if (!isDue()) return
       output.say(
@@ -90,8 +90,4 @@ function toLeft(seconds: number | undefined): string {
   return seconds < 2 * 3600
     ? `, about ${Math.ceil(seconds / 60)} min left`
     : `, about ${Math.ceil(seconds / 3600)} h left`
-}
-
-function toCount(count: number): string {
-  return count.toLocaleString('en-US')
 }

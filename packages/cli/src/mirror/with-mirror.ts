@@ -1,12 +1,11 @@
 import type { Registry, ScanPolicy } from '@skillstead/core'
 import { createMirror, type Mirror, type MirrorOptions } from '@skillstead/mirror'
 import { flag, type Arguments } from '../command/command.ts'
-import { toOutgoing } from '../registry/outgoing-options.ts'
-import { createOutput, toOneLine } from '../terminal/output.ts'
-import { toOrigin } from '../registry/origin-option.ts'
+import { findStorageSentence } from '../registry/failure-sentences.ts'
 import { toLocation, withRegistry } from '../registry/place.ts'
+import { toOrigin, toOutgoing } from '../registry/registry-options.ts'
 import { toSecretKey } from '../registry/secret-key.ts'
-import { findStorageSentence } from '../registry/storage-sentence.ts'
+import { createOutput, toOneLine } from '../terminal/output.ts'
 import { toNetworkMode, toPrivateNames } from './options.ts'
 
 interface WithMirrorOptions {

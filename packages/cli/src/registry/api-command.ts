@@ -2,8 +2,8 @@ import type { RegistryApi } from '@skillstead/protocol'
 import { command, text, type Arguments, type Command, type Options, type WordsOf } from '../command/command.ts'
 import type { Output } from '../terminal/output.ts'
 import type { Line } from '../terminal/style.ts'
-import { toOutgoing } from './outgoing-options.ts'
 import { placeOptions, requireUser, userOption, withApi } from './place.ts'
+import { toOutgoing } from './registry-options.ts'
 
 interface ApiCommand<Result, Words extends readonly string[]> extends Omit<Command<Result, Words>, 'run'> {
   /**
@@ -68,9 +68,4 @@ export function listCommand<Key extends string, Result extends Page<Key>, const 
       `${result[rows].length} of ${result.total}.`,
     ],
   })
-}
-
-/** "1 skill", "2 skills". */
-export function toCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import type { Caller, Registry, RegistryOptions } from '@skillstead/core'
 import { RegistryError, type RegistryApi } from '@skillstead/protocol'
-import { UsageError, text, type Arguments, type Option } from '../command/command.ts'
-import { findCredential, findCurrentNode } from './credentials.ts'
+import { UsageError, text, type Arguments, type Options } from '../command/command.ts'
 import { createErrorLog } from '../terminal/output.ts'
+import { findCredential, findCurrentNode } from './credentials.ts'
 
 /** Options for the registry of a command: a folder or a database. */
-export const storeOptions: Record<string, Option> = {
+export const storeOptions: Options = {
   data: { value: 'DIR', help: 'the folder of the registry' },
   'database-url': { value: 'URL', help: 'a PostgreSQL database instead (or DATABASE_URL)' },
 }
 
 /** Like {@link storeOptions}, or a running node. */
-export const placeOptions: Record<string, Option> = {
+export const placeOptions: Options = {
   url: { value: 'URL', help: 'a running node (or SKILLSTEAD_URL). Default: the node of your login' },
   key: {
     value: 'KEY',
@@ -123,7 +123,7 @@ async function withoutLogin<T>(baseUrl: string, work: () => Promise<T>): Promise
 }
 
 /** The user to act as on a registry in a folder, where the operator could not own anything. */
-export const userOption: Record<string, Option> = {
+export const userOption: Options = {
   user: { value: 'NAME', help: 'the user to act as, with --data' },
 }
 

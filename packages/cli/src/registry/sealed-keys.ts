@@ -10,7 +10,7 @@ export function toKeyState({ count, isOpened }: SealedKeys): KeyState {
 }
 
 /** Advice about the secret key, which backups and exports do not contain. */
-export function tellKeys({ sealed, secretKey }: { sealed: SealedKeys; secretKey: KeyState }): string[] {
+export function toKeyLines({ sealed, secretKey }: { sealed: SealedKeys; secretKey: KeyState }): string[] {
   if (secretKey === 'given' || secretKey === 'not needed') return []
   const why =
     secretKey === 'missing'
@@ -22,7 +22,7 @@ export function tellKeys({ sealed, secretKey }: { sealed: SealedKeys; secretKey:
 }
 
 /** Explains the new epoch to the operator: mirrors of the registry pause until it is accepted. */
-export function tellEpoch(epoch: number): string[] {
+export function toEpochLines(epoch: number): string[] {
   return [
     `A new epoch begins: ${epoch}. Mirrors of this registry pause until their operators resume them with --accept epoch.`,
   ]

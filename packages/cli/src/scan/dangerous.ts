@@ -1,7 +1,7 @@
-import { flag, type Arguments, type Option } from '../command/command.ts'
+import { flag, type Arguments, type Options } from '../command/command.ts'
 
 /** Option to accept skills that the scanner rates dangerous. */
-export const dangerousOption: Record<string, Option> = {
+export const dangerousOption: Options = {
   'allow-dangerous': { help: 'accept skills that the scanner rates dangerous; read its findings first' },
 }
 

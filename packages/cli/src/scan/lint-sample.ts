@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path'
-import { scanPackage } from '@skillstead/scanner'
 import type { Security, Warning } from '@skillstead/protocol'
+import { scanPackage } from '@skillstead/scanner'
 import { checkPortability, mergeWarnings, parseSkillMd } from '@skillstead/skill-format'
 import { decodeText } from '../import/records.ts'
 import type { Sample } from './samples.ts'

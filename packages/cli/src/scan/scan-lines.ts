@@ -24,7 +24,7 @@ function toFindingLines(finding: ScanFinding): string[] {
     `  ${toOneLine(path)}:${line}:${column}  ${severity}  ${title}`,
     `      found: ${toOneLine(excerpt)}`,
     `      why:   ${reasons.get(ruleId) ?? ''}`,
-    `      mend:  ${remediation}`,
+    `      fix:   ${remediation}`,
     ...(suppressed ? [`      suppressed by the author: ${toOneLine(suppressed.reason)}`] : []),
   ]
 }

@@ -1,8 +1,8 @@
 import { type Registry, systemCaller } from '@skillstead/core'
 import { importVersion, partsOf } from '@skillstead/core/internal'
-import { readExamples } from './example-files.ts'
 import { createNamer } from '../import/names.ts'
 import { isUnreadable } from '../import/records.ts'
+import { readExamples } from './example-files.ts'
 
 /** The owner of the examples. This user has no key, so no one can sign in as it. */
 const owner = 'skillstead'

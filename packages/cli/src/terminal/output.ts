@@ -60,3 +60,15 @@ export function toPlainText(written: string): string {
 export function toFactLines(facts: readonly (readonly [label: string, value: string])[], width = 11): string[] {
   return facts.flatMap(([label, value]) => (value === '' ? [] : [`  ${label.padEnd(width)} ${toOneLine(value)}`]))
 }
+
+/** A number with separators and an optional noun: "1 skill", "2,000 skills". */
+export function toCount(count: number, noun?: string): string {
+  const number = count.toLocaleString('en-US')
+  return noun === undefined ? number : `${number} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** A size with its unit. */
+export function toSize(bytes: number): string {
+  if (bytes < 1e3) return `${bytes} bytes`
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+}

@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ContentFile } from '@skillstead/client/verify'
-import { readZip } from '@skillstead/skill-format/archives'
 import { limits } from '@skillstead/protocol'
+import { readZip } from '@skillstead/skill-format/archives'
 
 const bounds = {
   filesMax: limits.versionFilesMax,

@@ -1,14 +1,14 @@
 import { createClient } from '@skillstead/client'
 import type { Registry } from '@skillstead/core'
-import { readBytes } from '@skillstead/skill-format/archives'
 import type { RegistryApi } from '@skillstead/protocol'
+import { readBytes } from '@skillstead/skill-format/archives'
 import type { Arguments } from '../command/command.ts'
 import { findNode, withRegistry } from '../registry/place.ts'
-import { parseKeys } from './given-keys.ts'
+import { parseKeys } from './read-keys.ts'
 
 /**
- * As `withApi`, with the API key in `--api-key`, and without counting what is read as a download where it can be told. The
- * registry is there where it works on files.
+ * Like `withApi`, but takes the API key from --api-key, and does not count downloads from a registry in a folder, which
+ * `work` gets as well.
  */
 export async function withNode<T>(
   given: Arguments,
@@ -22,14 +22,14 @@ export async function withNode<T>(
   return work(createClient({ ...node, client: 'skillstead' }))
 }
 
-/** The verifier keys that a node says it has, the current one first. */
+/** The verifier keys that a node publishes, the current one first. */
 export async function readKeys(api: RegistryApi): Promise<string[]> {
   const keys = parseKeys(Buffer.from(await readBytes(await api.getPublicKey())).toString())
-  if (keys.length === 0) throw new Error('The node names no key.')
+  if (keys.length === 0) throw new Error('The node publishes no key.')
   return keys
 }
 
-/** The verifier keys that a registry believes of its upstreams: their logs prove what came from them. */
+/** The trusted verifier keys of a registry's upstreams, whose logs prove the content that was imported from them. */
 export async function readFollowedKeys(registry: Registry): Promise<string[]> {
   const { readUpstreamKeys } = await import('@skillstead/mirror/extension')
   return readUpstreamKeys(registry)

@@ -1,0 +1,226 @@
+import type { RegistryOptions } from '@skillstead/core'
+import type { BackupPlan } from '@skillstead/maintenance'
+import { maintenanceExtension } from '@skillstead/maintenance/extension'
+import { mirrorExtension } from '@skillstead/mirror/extension'
+import { isSkillName, planNames, type PlanName } from '@skillstead/protocol'
+import { createLogger, type ConnectionLimits, type ListenOptions } from '@skillstead/server'
+import { UsageError, flag, readOptionFile, text, type Arguments, type Options } from '../command/command.ts'
+import { networkOptions, toNetworkMode } from '../mirror/options.ts'
+import {
+  originOption,
+  outgoingOptions,
+  scanPolicyOption,
+  toOrigin,
+  toOutgoing,
+  toScanPolicy,
+} from '../registry/registry-options.ts'
+import { toLogStream } from '../terminal/io.ts'
+import { toOneLine } from '../terminal/output.ts'
+import { findDashboard } from './dashboard-files.ts'
+
+/** Options of a node. */
+export const serveOptions: Options = {
+  port: { value: 'PORT', help: 'the port to listen on; 0 picks a free port. Default: 7545' },
+  host: { value: 'HOST', help: 'the address to listen on. Default: 127.0.0.1' },
+  'rate-limits': {
+    value: 'RATES',
+    help: 'limits per minute (any subset), or off. Default for requests: anonymous=60,free=60,pro=300,team=600,enterprise=6000; for downloads by one address: files=5000,mebibytes=1024',
+  },
+  'connection-limits': {
+    value: 'LIMITS',
+    help: 'connection limits (any subset); times in seconds. Default: total=8192,address=1024,head=15,request=120,idle=75,answer=60',
+  },
+  'trusted-proxies': { value: 'CIDR,...', help: 'proxy networks whose X-Forwarded-For and Host headers are trusted' },
+  ...originOption,
+  'public-url': { value: 'URL', help: 'the public address of the node' },
+  'cors-origins': {
+    value: 'ORIGIN,...',
+    help: 'web origins that may call the API without a key, such as https://app.example.com. Default: none',
+  },
+  'discovery-pack': {
+    value: 'SLUG',
+    help: "the pack that `npx skills add` installs from the node's root URL. Default: none",
+  },
+  'metrics-token': {
+    value: 'TOKEN',
+    help: 'the token that opens /metrics to other machines (or SKILLSTEAD_METRICS_TOKEN, which other users of this machine cannot read)',
+    env: 'SKILLSTEAD_METRICS_TOKEN',
+  },
+  'metrics-token-file': { value: 'FILE', help: 'a file with the metrics token' },
+  ...outgoingOptions,
+  ...networkOptions,
+  'default-plan': { value: 'PLAN', help: 'the plan of new users. Default: free', choices: planNames },
+  'webhook-off-after': {
+    value: 'N',
+    help: 'disable a webhook after N failed deliveries in a row; 0 for never. Default: 20',
+  },
+  ...scanPolicyOption,
+  'storage-quota': {
+    value: 'SIZE',
+    help: 'the storage quota of each user on the free plan, such as 500MiB or 2GiB; 0 for no limit. Default: 1GiB',
+  },
+  'backup-every': {
+    value: 'TIME',
+    help: 'copy the registry into DIR/backups at this interval, such as 6h or 1d (or SKILLSTEAD_BACKUP_EVERY)',
+    env: 'SKILLSTEAD_BACKUP_EVERY',
+  },
+  'backups-kept': {
+    value: 'N',
+    help: 'the number of copies to retain. Default: 7 (or SKILLSTEAD_BACKUPS_KEPT)',
+    env: 'SKILLSTEAD_BACKUPS_KEPT',
+  },
+  private: { help: 'require an API key for every request' },
+  'json-logs': { help: 'log one line of JSON per request to standard output' },
+}
+
+/** The options for the registry of a node, with its extensions. Throws {@link UsageError} for invalid values. */
+export async function toRegistryOptions(given: Arguments): Promise<RegistryOptions> {
+  return {
+    origin: toOrigin(given),
+    outgoing: { ...(await toOutgoing(given)), offline: toNetworkMode(given) === 'offline' },
+    webhooks: { offAfterFailures: toCount(text(given, 'webhook-off-after')) },
+    defaultPlan: text<PlanName>(given, 'default-plan'),
+    scanPolicy: toScanPolicy(given),
+    storageQuotaBytes: toStorageQuota(given),
+    extensions: [mirrorExtension, maintenanceExtension({ backups: toBackupPlan(given) })],
+  }
+}
+
+/** The options for the listening node. Throws {@link UsageError} for invalid values. */
+export function toListenOptions(given: Arguments): ListenOptions {
+  return {
+    port: toPort(text(given, 'port')),
+    host: text(given, 'host'),
+    rates: toRates(text(given, 'rate-limits')),
+    connections: toConnections(given),
+    trustedProxies: text(given, 'trusted-proxies')?.split(','),
+    publicUrl: text(given, 'public-url'),
+    corsOrigins: text(given, 'cors-origins')?.split(','),
+    discoveryPack: toPack(text(given, 'discovery-pack')),
+    metricsToken: toMetricsToken(given),
+    requireKey: flag(given, 'private'),
+    logger: flag(given, 'json-logs') ? createLogger(toLogStream(given.io)) : undefined,
+    dashboard: findDashboard(),
+  }
+}
+
+function toPack(given: string | undefined): string | undefined {
+  if (given === undefined || isSkillName(given)) return given
+  throw new UsageError(`'${toOneLine(given)}' is not a pack slug. Use a slug such as web-basics.`)
+}
+
+function toCount(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined
+  if (!/^\d{1,9}$/.test(given)) throw new UsageError(`'${given}' is not a number of failures. Use 0 or more.`)
+  return Number(given)
+}
+
+function toPort(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined
+  const port = Number(given)
+  if (!/^\d+$/.test(given) || port > 65_535)
+    throw new UsageError(`'${given}' is not a port. Use a number from 0 to 65535.`)
+  return port
+}
+
+const rateNames: readonly string[] = ['anonymous', ...planNames, 'files', 'mebibytes']
+
+function toRates(given: string | undefined): ListenOptions['rates'] {
+  if (given === undefined || given === 'off') return given
+  const rates: Record<string, number> = {}
+  for (const part of given.split(',')) {
+    const [, name = '', rate = ''] = /^([a-z]+)=(\d+)$/.exec(part.trim()) ?? []
+    if (!rateNames.includes(name) || Number(rate) < 1) {
+      throw new UsageError(`'${part}' is not a rate. Use the form free=60 with any of ${rateNames.join(', ')}.`)
+    }
+    rates[name] = Number(rate)
+  }
+  return rates
+}
+
+const limitNames: Readonly<Record<string, { readonly limit: keyof ConnectionLimits; readonly unit: number }>> = {
+  total: { limit: 'connectionsMax', unit: 1 },
+  address: { limit: 'addressConnectionsMax', unit: 1 },
+  head: { limit: 'headMs', unit: 1000 },
+  request: { limit: 'requestMs', unit: 1000 },
+  idle: { limit: 'idleMs', unit: 1000 },
+  answer: { limit: 'answerMs', unit: 1000 },
+}
+
+/** Throws {@link UsageError} for invalid values. */
+function toConnections(given: Arguments): Partial<ConnectionLimits> | undefined {
+  const list = text(given, 'connection-limits')
+  return list === undefined ? undefined : Object.fromEntries(list.split(',').map(toBound))
+}
+
+function toBound(part: string): [keyof ConnectionLimits, number] {
+  const [, name = '', number = ''] = /^([a-z]+)=([1-9]\d{0,5})$/.exec(part.trim()) ?? []
+  if (!Object.hasOwn(limitNames, name)) {
+    throw new UsageError(
+      `'${part}' is not a connection limit. Use the form address=1024 with any of ${Object.keys(limitNames).join(', ')}.`,
+    )
+  }
+  const { limit, unit } = limitNames[name]!
+  return [limit, Number(number) * unit]
+}
+
+/** The metrics token of the options. Throws {@link UsageError} for a file without one. */
+function toMetricsToken(given: Arguments): string | undefined {
+  const file = text(given, 'metrics-token-file')
+  if (file === undefined) return text(given, 'metrics-token')
+  const token = readOptionFile(file).trim()
+  if (token === '') throw new UsageError(`${toOneLine(file)} contains no metrics token.`)
+  return token
+}
+
+const sizeUnits = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 } as const
+
+/** The storage quota in bytes. Throws {@link UsageError} for an invalid size. */
+function toStorageQuota(given: Arguments): number | undefined {
+  const size = text(given, 'storage-quota')
+  if (size === undefined) return undefined
+  const [, amount, unit = 'B'] = /^(\d{1,9})(KiB|MiB|GiB|TiB)?$/.exec(size) ?? []
+  if (amount === undefined)
+    throw new UsageError(`'${size}' is not a size. Use a form such as 500MiB or 2GiB, or 0 for no quota.`)
+  return Number(amount) * sizeUnits[unit as keyof typeof sizeUnits]
+}
+
+const keptDefault = 7
+const minuteMs = 60_000
+const intervalUnits: Readonly<Record<string, number>> = {
+  m: minuteMs,
+  h: 60 * minuteMs,
+  d: 1440 * minuteMs,
+  w: 10_080 * minuteMs,
+}
+const everyMaxMs = 366 * intervalUnits['d']!
+
+/**
+ * The backup plan of the options; undefined without one. Throws {@link UsageError} for invalid values, and for
+ * PostgreSQL.
+ */
+function toBackupPlan(given: Arguments): BackupPlan | undefined {
+  const [every, kept] = [text(given, 'backup-every'), text(given, 'backups-kept')]
+  if (every === undefined) {
+    if (kept === undefined) return undefined
+    throw new UsageError('--backups-kept needs --backup-every. Pass both.')
+  }
+  if (text(given, 'data') === undefined) {
+    throw new UsageError(
+      '--backup-every works with --data only. For PostgreSQL run pg_dump or `skillstead export` on a timer.',
+    )
+  }
+  return { everyMs: toMs(every), kept: toKept(kept) }
+}
+
+function toMs(given: string): number {
+  const [, number = '', unit = ''] = /^(\d{1,6})([mhdw])$/.exec(given) ?? []
+  const ms = Number(number) * (intervalUnits[unit] ?? 0)
+  if (ms >= minuteMs && ms <= everyMaxMs) return ms
+  throw new UsageError(`'${given}' is not a backup interval. Use a time such as 30m, 6h, 1d or 1w.`)
+}
+
+function toKept(given = `${keptDefault}`): number {
+  if (/^[1-9]\d{0,5}$/.test(given)) return Number(given)
+  throw new UsageError(`'${given}' is not a number of backups. Use 1 or more.`)
+}
