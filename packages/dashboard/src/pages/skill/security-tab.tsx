@@ -78,7 +78,7 @@ function Findings({ shown, security: { findings } }: { shown: ShownSkill; securi
       {[...Map.groupBy(grouped, ({ path }) => path)].map(([path, some], place) => (
         <FindingsOfFile key={`${shown.version} ${path}`} shown={shown} path={path} findings={some} open={place < 3} />
       ))}
-      <Pager totalPages={totalPages} />
+      <Pager page={page} totalPages={totalPages} />
     </>
   )
 }

@@ -31,7 +31,7 @@ export function TextPages({ text, label, lineAsked }: { text: string; label: str
           )}
         </pre>
       </div>
-      <Pager totalPages={pages.length} />
+      <Pager page={page} totalPages={pages.length} />
     </>
   )
 }
