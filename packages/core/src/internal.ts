@@ -2,7 +2,7 @@
  * Parts of the registry that other packages of this repository build on. They are released together. Programs outside
  * the repository should not import them: they change without notice.
  */
-export { getCaller } from './accounts/find-user.ts'
+export { getCaller } from './accounts/users.ts'
 export {
   beginIdempotent,
   finishIdempotent,
@@ -120,7 +120,7 @@ export type { Dialect } from './storage/dialect.ts'
 export { makePrivateFolder } from './storage/make-folder.ts'
 export { findUnknownSteps, hasExtension, isOlderSchema, migrate, readAppliedSteps } from './storage/migrate.ts'
 export type { Migration, SchemaExtension, TableRule } from './storage/migrations/migration.ts'
-export { openFileForFilling, openFileForReading } from './storage/open-file.ts'
+export { openFileForFilling, openFileForReading } from './storage/sqlite.ts'
 export { createProgress, readPages, type Tell } from './storage/pages.ts'
 export { openPostgres } from './storage/postgres.ts'
 export {

@@ -1,21 +1,22 @@
+import { createHash, randomInt } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import { type ApiKey, limits, RegistryError, type Scope, scopes, toTimestamp } from '@skillstead/protocol'
-import { recordAudit } from '../log/audit.ts'
-import { requireAccount, type Caller, type UserCaller } from '../kernel/caller.ts'
-import type { AccountsContext } from './accounts-context.ts'
+import { type Caller, requireAccount, type UserCaller } from '../kernel/caller.ts'
+import { dayMs } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
+import { recordAudit } from '../log/audit.ts'
+import { countRows } from '../storage/count-rows.ts'
 import type { ApiKeyRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { getUserByName } from './find-user.ts'
-import { createKey, hashKey, prefixLength } from './api-key-format.ts'
-
-const dayMs = 24 * 60 * 60 * 1000
+import type { AccountsContext } from './accounts-context.ts'
+import { getUserByName } from './users.ts'
 
 /** GET /api-keys: the caller's keys, newest first. */
 export async function listApiKeys(context: AccountsContext, input: { page: number; limit: number }, caller: Caller) {
   const { userId } = requireAccount(caller)
   const mine = context.database.read.selectFrom('api_keys').where('user_id', '=', userId)
-  const { count } = await mine.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const count = await countRows(mine)
   const rows = await mine
     .selectAll()
     .orderBy('id', 'desc')
@@ -133,11 +134,7 @@ function refuseWiderScopes(wanted: readonly Scope[], user: UserCaller): void {
 }
 
 async function refuseTooMany(trx: WriteTransaction, userId: string): Promise<void> {
-  const { count } = await trx
-    .selectFrom('api_keys')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow()
+  const count = await countRows(trx.selectFrom('api_keys').where('user_id', '=', userId))
   if (count >= limits.apiKeysPerUserMax) {
     throw new RegistryError('conflict', `This user already has ${count} API keys, the maximum. Delete one first.`)
   }
@@ -153,4 +150,43 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     lastUsedAt: row.last_used_at === null ? null : toTimestamp(row.last_used_at),
     expiresAt: row.expires_at === null ? null : toTimestamp(row.expires_at),
   }
+}
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const bodyLength = 32
+const checksumLength = 6
+const keyPattern = /^ssk_[0-9A-Za-z]{38}$/
+
+/** Number of characters of a key that are stored in the clear, to recognise it in lists. */
+const prefixLength = 8
+
+/**
+ * Creates a key: `ssk_`, 32 random base62 characters (190 bits), and a checksum by which secret scanners recognise
+ * keys.
+ */
+function createKey(): string {
+  const body = Array.from({ length: bodyLength }, () => alphabet[randomInt(alphabet.length)]).join('')
+  return `ssk_${body}${toChecksum(body)}`
+}
+
+/** Whether a text has the form and checksum of a key; needs no database. */
+export function isKey(text: string): boolean {
+  if (!keyPattern.test(text)) return false
+  const body = text.slice(4, 4 + bodyLength)
+  return toChecksum(body) === text.slice(4 + bodyLength)
+}
+
+/** The stored hash of a key. Plain SHA-256 is enough for 190 random bits; slow hashes are for guessable secrets. */
+export function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+function toChecksum(body: string): string {
+  let rest = crc32(body)
+  let text = ''
+  for (let i = 0; i < checksumLength; i++) {
+    text = alphabet[rest % alphabet.length] + text
+    rest = Math.floor(rest / alphabet.length)
+  }
+  return text
 }

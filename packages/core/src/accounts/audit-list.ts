@@ -1,4 +1,5 @@
 import { toTimestamp } from '@skillstead/protocol'
+import { countRows } from '../storage/count-rows.ts'
 import type { AccountsContext } from './accounts-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 
@@ -12,7 +13,7 @@ export async function listAudit(
     .selectFrom('audit')
     .$if(action !== undefined, (select) => select.where('action', '=', action!))
     .$if(actor !== undefined, (select) => select.where('actor', '=', actor!))
-  const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const count = await countRows(matching)
   const rows = await matching.selectAll().orderBy('id', 'desc').limit(limit).offset(toOffset(page, limit)).execute()
   const entries = rows.map((row) => ({
     id: row.id,

@@ -6,7 +6,7 @@ import { keepCompiled } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
 import type { ApiKeyRow, UserRow } from '../storage/tables.ts'
 import { hashToken } from '../kernel/tokens.ts'
-import { hashKey, isKey } from './api-key-format.ts'
+import { hashKey, isKey } from './api-keys.ts'
 
 /** Finds the user of a key, or of a session that was created with a key. */
 export interface Authenticator {

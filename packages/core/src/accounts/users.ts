@@ -1,16 +1,17 @@
-import { type PlanName, RegistryError, reservedOwners, toTimestamp, type User } from '@skillstead/protocol'
+import { type PlanName, RegistryError, reservedOwners, scopes, toTimestamp, type User } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import { recordAudit } from '../log/audit.ts'
-import type { Caller } from '../kernel/caller.ts'
-import type { AccountsContext } from './accounts-context.ts'
+import { toAvatarUrl } from '../kernel/avatar-url.ts'
+import type { Caller, UserCaller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
-import { toAvatarUrl } from '../kernel/avatar-url.ts'
+import { recordAudit } from '../log/audit.ts'
 import { keepCompiled } from '../storage/compiled-query.ts'
+import { countRows } from '../storage/count-rows.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import type { AccountsContext } from './accounts-context.ts'
 import { insertKey } from './api-keys.ts'
-import { getUserByName } from './find-user.ts'
 
 interface NewUser {
   username: string
@@ -29,7 +30,7 @@ export async function listUsers(
     .selectFrom('users')
     .$if(typed !== '', (select) => select.where('username', '>=', typed).where('username', '<', `${typed}\u{10FFFF}`))
     .$if(claimed !== undefined, (select) => select.where('claimed', '=', Number(claimed)))
-  const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const count = await countRows(matching)
   const rows = await matching
     .selectAll()
     .orderBy('username')
@@ -191,4 +192,21 @@ function toUser(row: UserRow): User {
     disabled: row.disabled === 1,
     claimed: row.claimed === 1,
   }
+}
+
+/** Finds a user by name; throws `not_found`. */
+export async function getUserByName(context: StorageContext, username: string): Promise<UserRow> {
+  const user = await context.database.read
+    .selectFrom('users')
+    .selectAll()
+    .where('username', '=', username)
+    .executeTakeFirst()
+  if (!user) throw new RegistryError('not_found', `There is no user '${username}'.`)
+  return user
+}
+
+/** Returns a user as a caller without credentials, for trusted code inside the process. Throws `not_found`. */
+export async function getCaller(context: StorageContext, username: string): Promise<UserCaller> {
+  const { id, plan, role } = await getUserByName(context, username)
+  return { kind: 'user', userId: id, username, plan, role, scopes }
 }

@@ -1,14 +1,13 @@
 import { RegistryError } from '@skillstead/protocol'
+import { hourMs, minuteMs } from '../kernel/clock.ts'
 import type { AccountsContext } from './accounts-context.ts'
 import type { Outgoing } from '../http/outgoing.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { toWellKnown } from './verification-proofs.ts'
-import { settleVerification } from './verification-outcome.ts'
+import { toWellKnown } from './verification-form.ts'
+import { settleVerification } from './verification-decide.ts'
 
 const topic = 'verification'
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 /** DNS changes may take a day to be visible. A user who waits at the dashboard can request a check at once. */
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, 6 * hourMs, 12 * hourMs, 24 * hourMs]
 

@@ -1,11 +1,10 @@
-import { RegistryError, type ListedVerification } from '@skillstead/protocol'
-import { recordAudit } from '../log/audit.ts'
+import { type ListedVerification, RegistryError } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { AccountsContext } from './accounts-context.ts'
+import { recordAudit } from '../log/audit.ts'
 import type { VerificationRow } from '../storage/tables.ts'
-import type { Method } from './verification-proofs.ts'
-import { settleVerification } from './verification-outcome.ts'
-import { toListedVerification } from './verification-form.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import type { AccountsContext } from './accounts-context.ts'
+import { type Method, toListedVerification } from './verification-form.ts'
 
 type Status = VerificationRow['status']
 type Decision = 'verified' | 'rejected'
@@ -45,4 +44,20 @@ export async function decideVerification(
 
 function refuse({ method, status }: VerificationRow, wanted: Decision): RegistryError {
   return new RegistryError('invalid_transition', `A ${method} verification that is ${status} cannot become ${wanted}.`)
+}
+
+/** Completes or revokes a verification, and updates everything that depends on it. */
+export async function settleVerification(
+  context: AccountsContext,
+  trx: WriteTransaction,
+  row: VerificationRow,
+  outcome: { status: 'verified' | 'rejected'; note: string; at: number },
+): Promise<VerificationRow> {
+  const { status, note, at } = outcome
+  const change = { status, note, checked_at: at }
+  await trx.updateTable('verifications').set(change).where('id', '=', row.id).execute()
+  if (status === 'verified' || row.status === 'verified') {
+    await context.onVerificationChange(trx, row.user_id, at)
+  }
+  return { ...row, ...change }
 }

@@ -1,6 +1,7 @@
-import { type ListedVerification, toTimestamp, type Verification } from '@skillstead/protocol'
+import { isIP } from 'node:net'
+import { domainToASCII } from 'node:url'
+import { type ListedVerification, RegistryError, toTimestamp, type Verification } from '@skillstead/protocol'
 import type { VerificationRow } from '../storage/tables.ts'
-import { toWellKnown } from './verification-proofs.ts'
 
 /** A verification as its owner sees it. */
 export function toVerification(row: VerificationRow): Verification {
@@ -29,4 +30,63 @@ function toInstructions({ method, status, proof, token }: VerificationRow): stri
       ? `on a line of its own into ${proof}`
       : `into a TXT record of ${proof} or _skillstead.${proof}, or on a line of its own into ${toWellKnown(proof)}`
   return `Put ${token} ${place}. The node checks several times within two days, and at once when you repeat the request.`
+}
+
+export type Method = VerificationRow['method']
+
+/**
+ * Converts a proof to the canonical form in which it is stored and compared; throws `invalid_request` that names
+ * `proof`.
+ */
+export function normalizeProof(method: Method, proof: string): string {
+  return normalizers[method](proof)
+}
+
+/** URL of the file in which a domain publishes the token. */
+export function toWellKnown(domain: string): string {
+  return `https://${domain}/.well-known/skillstead-verify.txt`
+}
+
+const normalizers: Record<Method, (proof: string) => string> = {
+  domain: normalizeDomain,
+  github: normalizeGithub,
+  manual: (proof) => proof.trim() || refuse('must state who you are and how an administrator can verify it'),
+}
+
+const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+const domainPattern = new RegExp(String.raw`^(?=.{4,240}$)(?:${label}\.)+(?=[a-z])${label}$`)
+
+function normalizeDomain(proof: string): string {
+  const message = 'must be a domain name such as example.com, without a scheme, a port or a path'
+  if (/[\s/\\:@?#%[\]]/.test(proof)) refuse(message)
+  const domain = domainToASCII(proof).replace(/\.$/, '')
+  if (isIP(domain) !== 0 || !domainPattern.test(domain)) refuse(message)
+  return domain
+}
+
+/** The part of a GitHub URL that only the account itself can have. */
+const account = '[A-Za-z0-9][A-Za-z0-9-]{0,38}'
+const step = '[A-Za-z0-9_.+~-]+'
+const raw = String.raw`^https://raw\.githubusercontent\.com/${account}/${step}/refs/heads/${step}(?:/${step})+$`
+const gist = String.raw`^https://gist\.githubusercontent\.com/${account}/[0-9a-f]+/raw(?:/[0-9a-f]{40}(?=/|$))?(?:/${step})?$`
+const rawPattern = new RegExp(raw)
+const gistPattern = new RegExp(gist)
+
+/**
+ * GitHub serves commits of a fork under the URL of the original, so only content of a branch counts. The revision in a
+ * gist's URL is removed for the same reason.
+ */
+function normalizeGithub(proof: string): string {
+  // A URL that the parser has to normalise (dot segments, for example) might be read differently by GitHub.
+  const isPlain = URL.canParse(proof) && new URL(proof).href === proof
+  if (isPlain && rawPattern.test(proof)) return proof
+  if (isPlain && gistPattern.test(proof)) return proof.replace(/\/raw\/[0-9a-f]{40}(?=\/|$)/, '/raw')
+  return refuse(
+    'must be https://gist.githubusercontent.com/<account>/<gist>/raw/<file> or ' +
+      'https://raw.githubusercontent.com/<account>/<repository>/refs/heads/<branch>/<file>',
+  )
+}
+
+function refuse(message: string): never {
+  throw new RegistryError('invalid_request', `proof ${message}.`, { errors: [{ path: 'proof', message }] })
 }

@@ -1,11 +1,11 @@
 import { RegistryError } from '@skillstead/protocol'
-import { getUserByName } from './find-user.ts'
+import { countRows } from '../storage/count-rows.ts'
+import { getUserByName } from './users.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
 import type { AccountsContext } from './accounts-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { VerificationRow } from '../storage/tables.ts'
-import type { Method } from './verification-proofs.ts'
-import { toListedVerification } from './verification-form.ts'
+import { type Method, toListedVerification } from './verification-form.ts'
 
 interface Filter {
   readonly userId?: string
@@ -40,7 +40,7 @@ async function readPage(context: AccountsContext, filter: Filter, order: 'asc' |
     .$if(userId !== undefined, (select) => select.where('user_id', '=', userId!))
     .$if(status !== undefined, (select) => select.where('status', '=', status!))
     .$if(method !== undefined, (select) => select.where('method', '=', method!))
-  const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const count = await countRows(matching)
   const rows = await matching
     .innerJoin('users', 'users.id', 'verifications.user_id')
     .selectAll('verifications')

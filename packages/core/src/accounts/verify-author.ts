@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { RegistryError, allowances, type Verification } from '@skillstead/protocol'
-import { getUserByName } from './find-user.ts'
+import { dayMs } from '../kernel/clock.ts'
+import { getUserByName } from './users.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
 import type { AccountsContext } from './accounts-context.ts'
 import { newId } from '../kernel/ids.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { enqueueCheck } from './verification-check.ts'
-import { normalizeProof, toWellKnown, type Method } from './verification-proofs.ts'
-import { toVerification } from './verification-form.ts'
+import { type Method, normalizeProof, toVerification, toWellKnown } from './verification-form.ts'
 
-const dayMs = 24 * 60 * 60 * 1000
 /** Verifications that one user may begin per day. Each is stored, and requests a URL that the user chose. */
 const perDayMax = allowances.verification.limit
 

@@ -1,5 +1,5 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
-import { getUserByName } from '../accounts/find-user.ts'
+import { getUserByName } from '../accounts/users.ts'
 import { type Caller, callerId, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { removeRows } from '../storage/table-rows.ts'

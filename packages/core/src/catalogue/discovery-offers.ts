@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import { isDangerousScore } from '@skillstead/scanner'
 import { sql } from 'kysely'
-import { getUserByName } from '../accounts/find-user.ts'
+import { getUserByName } from '../accounts/users.ts'
 import { type Caller, callerId, guest } from '../kernel/caller.ts'
 import { toRegistryError } from '../storage/storage-error.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'

@@ -1,6 +1,6 @@
 import { type Provenance, RegistryError, toSignedFields, toTimestamp } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
-import { readVerifiedMethods } from '../accounts/verified-methods.ts'
+import { readVerifiedMethods } from '../accounts/verified-author.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { readSignedCheckpoint } from '../log/checkpoint.ts'

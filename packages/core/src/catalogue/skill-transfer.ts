@@ -1,5 +1,5 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
-import { getUserByName } from '../accounts/find-user.ts'
+import { getUserByName } from '../accounts/users.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'

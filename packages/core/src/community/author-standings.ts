@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { readVerifiedMethods, type VerifiedMethod } from '../accounts/verified-methods.ts'
+import { readVerifiedMethods, type VerifiedMethod } from '../accounts/verified-author.ts'
 import { isPublicMatter } from '../catalogue/skill-log.ts'
 import { keepCompiled, keepForColumns } from '../storage/compiled-query.ts'
 import type { SkillRow, StandingRow, Tables } from '../storage/tables.ts'

@@ -1,5 +1,5 @@
 import type { Reputation } from '@skillstead/protocol'
-import type { VerifiedMethod } from '../accounts/verified-methods.ts'
+import type { VerifiedMethod } from '../accounts/verified-author.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Facts } from './author-standings.ts'
 

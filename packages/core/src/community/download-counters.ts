@@ -5,7 +5,7 @@ import type { UseCounts, UsedSkill } from '../catalogue/use-counts.ts'
 import { type Clock, dayMs } from '../kernel/clock.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Database } from '../storage/database.ts'
-import type { Watchers } from '../webhooks/download-watchers.ts'
+import type { Watchers } from '../webhooks/download-events.ts'
 import { countDownloads, toDay } from './download-days.ts'
 
 export interface CountingParts {

@@ -1,6 +1,6 @@
 import { type Content, limits, type Me, type Profile, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { getUserByName } from '../accounts/find-user.ts'
+import { getUserByName } from '../accounts/users.ts'
 import { readVerifications } from '../accounts/verified-author.ts'
 import { searchSkillsAs } from '../catalogue/skill-search.ts'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'

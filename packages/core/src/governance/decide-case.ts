@@ -3,11 +3,9 @@ import type { Caller } from '../kernel/caller.ts'
 import type { GovernanceContext } from './governance-context.ts'
 import type { DmcaCaseRow, DmcaStatus } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { toFullCase } from './case-form.ts'
-import { acceptCounterNotice } from './counter-notice.ts'
-import { getCase } from './find-case.ts'
-import { moveCase } from './move-case.ts'
-import { requireTransition } from './case-transitions.ts'
+import { toFullCase } from './read-cases.ts'
+import { acceptCounterNotice } from './takedown-notices.ts'
+import { getCase, moveCase, requireTransition } from './takedown-cases.ts'
 
 interface Decision {
   id: string

@@ -1,12 +1,13 @@
 import { RegistryError, type Report } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { countRows } from '../storage/count-rows.ts'
 import type { GovernanceContext } from './governance-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { ReportRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { changeModeration } from './moderate-skill.ts'
-import { selectReports, toReport, type NamedReport } from './report-form.ts'
+import { changeModeration } from './moderation.ts'
+import { selectReports, toReport, type NamedReport } from './reports.ts'
 
 /** The skill's state after a report or an appeal was upheld. */
 const outcomes = { report: 'hidden', appeal: 'shown' } as const satisfies Record<ReportRow['kind'], string>
@@ -24,12 +25,12 @@ export async function listReports(
 ) {
   const { status, kind, page, limit } = input
   const db = context.database.read
-  const { count } = await db
-    .selectFrom('reports')
-    .$if(status !== undefined, (select) => select.where('status', '=', status!))
-    .$if(kind !== undefined, (select) => select.where('kind', '=', kind!))
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
+  const count = await countRows(
+    db
+      .selectFrom('reports')
+      .$if(status !== undefined, (select) => select.where('status', '=', status!))
+      .$if(kind !== undefined, (select) => select.where('kind', '=', kind!)),
+  )
   const rows = await selectReports(db)
     .$if(status !== undefined, (select) => select.where('reports.status', '=', status!))
     .$if(kind !== undefined, (select) => select.where('reports.kind', '=', kind!))

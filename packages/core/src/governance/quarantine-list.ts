@@ -1,11 +1,13 @@
-import type { QuarantinedVersion } from '@skillstead/protocol'
+import { type QuarantinedVersion, type Security, toTimestamp } from '@skillstead/protocol'
+import { reportUnscanned } from '@skillstead/scanner'
 import type { Kysely } from 'kysely'
-import { requireUser, type Caller } from '../kernel/caller.ts'
-import type { GovernanceContext } from './governance-context.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
-import type { Tables } from '../storage/tables.ts'
 import { toQuarantinedVersion } from '../catalogue/quarantine-version.ts'
-import { mayDecide, readQuarantined, selectQuarantined } from './quarantined-versions.ts'
+import { isAdministrator } from '../catalogue/visibility.ts'
+import { type Caller, requireUser } from '../kernel/caller.ts'
+import { toOffset, toPage } from '../kernel/paging.ts'
+import { countRows } from '../storage/count-rows.ts'
+import type { Tables } from '../storage/tables.ts'
+import type { GovernanceContext } from './governance-context.ts'
 
 /**
  * GET /quarantine, oldest first: versions that wait for an administrator, and stored versions that a rescan
@@ -26,10 +28,7 @@ export async function listQuarantined(
   const all = waiting
     .select(['held_versions.id', 'held_versions.created_at as at'])
     .unionAll(stored.select(['versions.id', 'quarantined_versions.quarantined_at as at']))
-  const { count } = await read
-    .selectFrom(all.as('listed'))
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
+  const count = await countRows(read.selectFrom(all.as('listed')))
   const shown = await read
     .selectFrom(all.as('listed'))
     .select('id')
@@ -55,4 +54,46 @@ async function readWaiting(read: Kysely<Tables>, ids: readonly string[]): Promis
     .where('held_versions.id', 'in', ids)
     .execute()
   return rows.map(toQuarantinedVersion)
+}
+
+/** The stored versions that a rescan quarantined, of one owner or all. Versions of deleted skills are left out. */
+export function selectQuarantined(db: Kysely<Tables>, ownerId?: string) {
+  return db
+    .selectFrom('quarantined_versions')
+    .innerJoin('versions', 'versions.id', 'quarantined_versions.version_id')
+    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+    .where('skills.state', 'in', ['live', 'hidden'])
+    .$if(ownerId !== undefined, (select) => select.where('skills.owner_id', '=', ownerId!))
+}
+
+/** The public forms of quarantined stored versions, by version id. */
+export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]): Promise<QuarantinedVersion[]> {
+  if (ids.length === 0) return []
+  const rows = await selectQuarantined(db)
+    .leftJoin('scans', 'scans.version_id', 'versions.id')
+    .select(['versions.id', 'versions.version', 'versions.digest', 'versions.publisher_id', 'versions.publisher'])
+    .select(['skills.full_name', 'scans.report', 'quarantined_versions.quarantined_at'])
+    .where('versions.id', 'in', ids)
+    .execute()
+  const forms = rows.map(async (row) => ({
+    id: row.id,
+    fullName: row.full_name,
+    version: row.version,
+    digest: row.digest,
+    publisher: { id: row.publisher_id, username: row.publisher },
+    security: row.report === null ? await toUnscanned(row.quarantined_at) : (JSON.parse(row.report) as Security),
+    createdAt: toTimestamp(row.quarantined_at),
+    published: true,
+  }))
+  return Promise.all(forms)
+}
+
+/** Its content may be lost. */
+function toUnscanned(at: number): Promise<Security> {
+  return reportUnscanned([], 'This version was not scanned.', at)
+}
+
+/** Whether the caller may read and decide on other users' quarantined versions. */
+export function mayDecide(caller: Caller): boolean {
+  return isAdministrator(caller) && requireUser(caller).scopes.includes('manage')
 }

@@ -14,7 +14,7 @@ import { readFiles, toContentType } from '../catalogue/version-files.ts'
 import { isAdministrator, isOwner } from '../catalogue/visibility.ts'
 import type { HeldVersionRow, Tables } from '../storage/tables.ts'
 import { toQuarantinedVersion } from '../catalogue/quarantine-version.ts'
-import { mayDecide, readQuarantined, selectQuarantined } from './quarantined-versions.ts'
+import { mayDecide, readQuarantined, selectQuarantined } from './quarantine-list.ts'
 
 /** GET /quarantine/<id>, for its owner and administrators; `not_found` for others. */
 export async function showQuarantined(

@@ -1,12 +1,19 @@
-import { RegistryError, type DmcaCase } from '@skillstead/protocol'
-import type { Caller } from '../kernel/caller.ts'
+import {
+  type DmcaCase,
+  type DmcaCounterNotice,
+  type DmcaNotice,
+  RegistryError,
+  toTimestamp,
+} from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
 import type { CallOptions } from '../kernel/call-options.ts'
-import type { GovernanceContext } from './governance-context.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
-import type { DmcaCaseRow, DmcaStatus } from '../storage/tables.ts'
 import { isTokenOf } from '../kernel/tokens.ts'
-import { toFullCase, toFullCases, toPublicCase } from './case-form.ts'
-import { getCase } from './find-case.ts'
+import { countRows } from '../storage/count-rows.ts'
+import type { DmcaCaseRow, DmcaStatus, Tables } from '../storage/tables.ts'
+import type { GovernanceContext } from './governance-context.ts'
+import { getCase } from './takedown-cases.ts'
 
 /** GET /dmca/<id>: status and dates; the full case with the case token or for administrators. */
 export async function showCase(
@@ -30,7 +37,7 @@ export async function listCases(
   const matching = context.database.read
     .selectFrom('dmca_cases')
     .$if(status !== undefined, (select) => select.where('status', '=', status!))
-  const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const count = await countRows(matching)
   const rows = await matching.selectAll().orderBy('id', 'desc').limit(limit).offset(toOffset(page, limit)).execute()
   return { cases: await toFullCases(context.database.read, rows), ...toPage(count, page, limit) }
 }
@@ -42,4 +49,80 @@ function mayReadAll(row: DmcaCaseRow, caller: Caller, { caseToken }: CallOptions
   }
   // Requires the same scope as the list of cases.
   return caller.kind === 'user' && caller.role === 'admin' && caller.scopes.includes('manage')
+}
+
+/** The public view of a case, for anyone who knows its id: status and dates, without names or texts. */
+export async function toPublicCase(db: Kysely<Tables>, row: DmcaCaseRow): Promise<DmcaCase> {
+  const history = await readHistory(db, [row.id])
+  return { ...toDates(row), history: (history.get(row.id) ?? []).map(({ status, at }) => ({ status, at })) }
+}
+
+/** As {@link toFullCases} for one. */
+export async function toFullCase(db: Kysely<Tables>, row: DmcaCaseRow): Promise<DmcaCase> {
+  const [full] = await toFullCases(db, [row])
+  return full!
+}
+
+/** Cases as their parties and administrators see them; the number of queries does not grow with the cases. */
+async function toFullCases(db: Kysely<Tables>, rows: readonly DmcaCaseRow[]): Promise<DmcaCase[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(({ id }) => id)
+  const [history, answers] = [await readHistory(db, ids), await readCounterNotices(db, ids)]
+  const names = await readNames(
+    db,
+    rows.map(({ skill_id }) => skill_id),
+  )
+  return rows.map((row) => ({
+    ...toDates(row),
+    skill: { fullName: names.get(row.skill_id)! },
+    history: history.get(row.id) ?? [],
+    notice: JSON.parse(row.notice) as DmcaNotice,
+    counterNotices: answers.get(row.id) ?? [],
+  }))
+}
+
+function toDates(row: DmcaCaseRow) {
+  const { id, status, submitted_at, counter_notice_until } = row
+  const until = counter_notice_until === null ? {} : { counterNoticeUntil: toTimestamp(counter_notice_until) }
+  return { id, status, submittedAt: toTimestamp(submitted_at), ...until }
+}
+
+async function readHistory(db: Kysely<Tables>, caseIds: readonly string[]) {
+  const rows = await db
+    .selectFrom('dmca_history')
+    .selectAll()
+    .where('case_id', 'in', caseIds)
+    .orderBy('at')
+    .orderBy('id')
+    .execute()
+  return groupByCase(rows, ({ status, at, note }) => ({ status, at: toTimestamp(at), note }))
+}
+
+async function readCounterNotices(db: Kysely<Tables>, caseIds: readonly string[]) {
+  const rows = await db
+    .selectFrom('dmca_counter_notices')
+    .selectAll()
+    .where('case_id', 'in', caseIds)
+    .orderBy('sent_at')
+    .orderBy('id')
+    .execute()
+  return groupByCase(rows, ({ id, sent_at, confirmed, notice }) => ({
+    id,
+    sentAt: toTimestamp(sent_at),
+    confirmed: confirmed === 1,
+    ...(JSON.parse(notice) as DmcaCounterNotice),
+  }))
+}
+
+async function readNames(db: Kysely<Tables>, skillIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db.selectFrom('skills').select(['id', 'full_name']).where('id', 'in', skillIds).execute()
+  return new Map(rows.map(({ id, full_name }) => [id, full_name]))
+}
+
+function groupByCase<Row extends { case_id: string }, Form>(
+  rows: readonly Row[],
+  toForm: (row: Row) => Form,
+): Map<string, Form[]> {
+  const groups = Map.groupBy(rows, ({ case_id }) => case_id)
+  return new Map([...groups].map(([id, all]) => [id, all.map(toForm)]))
 }

@@ -1,19 +1,20 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { recordAudit } from '../log/audit.ts'
-import { findGitProblems } from '@skillstead/skill-format/archives'
-import { systemCaller, type Caller } from '../kernel/caller.ts'
-import type { GovernanceContext } from './governance-context.ts'
-import { readFiles, readPackageFiles } from '../catalogue/version-files.ts'
-import { refreshSkill } from '../catalogue/refresh-skill.ts'
 import { scanInThread } from '@skillstead/scanner'
 import { rulesVersion } from '@skillstead/scanner/rules-version'
+import { findGitProblems } from '@skillstead/skill-format/archives'
+import type { Kysely } from 'kysely'
+import { putScan, type StoredScan, toStoredScan } from '../catalogue/inspection.ts'
+import { refreshSkill } from '../catalogue/refresh-skill.ts'
+import { readFiles, readPackageFiles } from '../catalogue/version-files.ts'
+import { type Caller, systemCaller } from '../kernel/caller.ts'
+import { minuteMs } from '../kernel/clock.ts'
+import { recordAudit } from '../log/audit.ts'
+import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { findWaiting, type ScanCursor, type WaitingVersion } from './find-waiting.ts'
-import { putScan, toStoredScan, type StoredScan } from '../catalogue/inspection.ts'
+import type { GovernanceContext } from './governance-context.ts'
 
 const topic = 'security.rescan'
 const metaKey = 'rescan'
-const minuteMs = 60_000
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs]
 /** Versions per batch, after which results are stored. */
 const batchVersions = 25
@@ -215,4 +216,51 @@ async function putWalk(trx: WriteTransaction, walk: Walk): Promise<void> {
 
 function sameWalk(now: Walk | undefined, walk: Walk): boolean {
   return JSON.stringify(now) === JSON.stringify(walk)
+}
+
+/** The position of a walk through all versions: first the latest versions of skills, then all others. */
+interface ScanCursor {
+  readonly phase: 'latest' | 'rest' | 'done'
+  /** The id after which the walk continues: of a skill, then of a version. */
+  readonly after: string
+  /** Scans older than this are repeated, in milliseconds since 1970. */
+  readonly before: number
+}
+
+/** A version to scan. */
+interface WaitingVersion {
+  readonly id: string
+  readonly skillId: string
+  readonly number: string
+  /** The position after it. */
+  readonly cursor: string
+}
+
+/** The next versions without a scan by the current rules, and the position after them. */
+async function findWaiting(
+  db: Kysely<Tables>,
+  walk: ScanCursor,
+  limit: number,
+): Promise<{ found: WaitingVersion[]; next: Pick<ScanCursor, 'phase' | 'after'> }> {
+  const cursor = walk.phase === 'latest' ? 'skills.id' : 'versions.id'
+  const found = await db
+    .selectFrom('versions')
+    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+    .leftJoin('scans', 'scans.version_id', 'versions.id')
+    .select(['versions.id', 'versions.skill_id as skillId', 'versions.version as number', `${cursor} as cursor`])
+    .$if(walk.phase === 'latest', (select) => select.whereRef('versions.version', '=', 'skills.latest_version'))
+    .where((eb) =>
+      eb.or([
+        eb('scans.version_id', 'is', null),
+        eb('scans.rules_version', '!=', rulesVersion),
+        eb('scans.scanned_at', '<', walk.before),
+      ]),
+    )
+    .where(cursor, '>', walk.after)
+    .orderBy(cursor)
+    .limit(limit)
+    .execute()
+  const last = found.length < limit ? undefined : found.at(-1)
+  if (last) return { found, next: { phase: walk.phase, after: last.cursor } }
+  return { found, next: { phase: walk.phase === 'latest' ? 'rest' : 'done', after: '' } }
 }

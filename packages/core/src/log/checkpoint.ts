@@ -1,9 +1,8 @@
 import type { Content } from '@skillstead/protocol'
-import type { LogContext } from './log-context.ts'
+import { keep, type LogContext } from './log-context.ts'
 import { readSigningKeys, toCosignatureLines, toSignatureLines, type SigningKey } from './signing-keys.ts'
 import { toRoot } from './merkle.ts'
 import { toVerifierKey } from './signed-notes.ts'
-import { keep } from './transparency.ts'
 import { readTreeHead, type TreeHead } from './log-tree.ts'
 
 /** Number of cached checkpoints. Feeds request the newest one repeatedly. */

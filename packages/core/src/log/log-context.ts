@@ -1,5 +1,5 @@
+import type { KeyObject } from 'node:crypto'
 import type { StorageContext } from '../storage/storage-context.ts'
-import type { Transparency } from './transparency.ts'
 
 /** Dependencies of the log. */
 export interface LogContext extends StorageContext {
@@ -8,4 +8,34 @@ export interface LogContext extends StorageContext {
   /** Increases when the database moves to a new server or is restored, so that mirrors notice. */
   readonly epoch: number
   readonly transparency: Transparency
+}
+
+/** In-memory caches of the log. All of it can be read or computed again. */
+interface Transparency {
+  /** Parsed private keys by number. */
+  readonly keys: Map<number, KeyObject>
+  /** Signed checkpoints by tree size and keys, and by time. */
+  readonly checkpoints: Map<string, string>
+  /** Tiles by level and number. */
+  readonly tiles: Map<string, Tile>
+}
+
+/** A cached tile. */
+export interface Tile {
+  /** Concatenated hashes. A tile that was not full when read has only the hashes of that time. */
+  readonly hashes: Buffer
+  /** Computed roots of subtrees inside the tile, by their first hash and number of hashes. */
+  readonly nodes: Map<string, Buffer>
+}
+
+/** Creates empty caches. */
+export function createTransparency(): Transparency {
+  return { keys: new Map(), checkpoints: new Map(), tiles: new Map() }
+}
+
+/** Inserts a value as the most recent, and evicts the oldest above `valuesMax`. */
+export function keep<Value>(cached: Map<string, Value>, key: string, value: Value, valuesMax: number): void {
+  cached.delete(key)
+  cached.set(key, value)
+  if (cached.size > valuesMax) cached.delete(cached.keys().next().value!)
 }

@@ -1,10 +1,9 @@
-import { RegistryError, type Content } from '@skillstead/protocol'
+import { type Content, RegistryError } from '@skillstead/protocol'
 import type { LogContext } from './log-context.ts'
+import { readTreeHead, tileHashes } from './log-tree.ts'
 import { hashBytes } from './merkle.ts'
-import { parseTilePath } from './tile-path.ts'
 import { loadTiles, toTileKey, widthOf } from './tiles.ts'
 import { readerOf } from './tree-rows.ts'
-import { readTreeHead, tileHashes } from './log-tree.ts'
 
 /** The bytes under a tile's path never change: a partial tile's path contains its width. */
 const forEver = 'public, max-age=31536000, immutable'
@@ -58,4 +57,37 @@ async function readEntries({ database }: LogContext, n: number, width: number): 
 function malformed(): RegistryError {
   const message = 'must be a tile such as 0/x001/234, 1/000.p/17 or entries/000'
   return new RegistryError('invalid_request', `\`path\` ${message}.`, { errors: [{ path: 'path', message }] })
+}
+
+/** What a path below `/tile/` names (C2SP tlog-tiles): hashes of a level, or the entries. */
+interface TilePath {
+  readonly level: number | 'entries'
+  readonly n: number
+  /** Number of hashes or entries; 256 for a full tile. */
+  readonly width: number
+}
+
+const pattern = /^(entries|[1-5]?\d|6[0-3])\/((?:x\d{3}\/)*\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
+/** Fifteen digits, the most that a JavaScript number represents exactly. */
+const groupsMax = 5
+
+/** Parses a path such as `1/x001/234.p/7`; undefined unless it is the canonical path of a tile. */
+export function parseTilePath(path: string): TilePath | undefined {
+  const [, level, groups, partial] = pattern.exec(path) ?? []
+  if (level === undefined || groups === undefined) return undefined
+  const parts = groups.split('/')
+  const isPadded = parts.length > 1 && parts[0] === 'x000'
+  const width = partial === undefined ? 256 : Number(partial)
+  if (isPadded || parts.length > groupsMax || (partial !== undefined && width > 255)) return undefined
+  const n = Number(parts.map((part) => part.replace('x', '')).join(''))
+  return { level: level === 'entries' ? level : Number(level), n, width }
+}
+
+/** Formats the path of a tile, in groups of three digits. */
+export function toTilePath({ level, n, width }: TilePath): string {
+  const groups = [`${n % 1000}`.padStart(3, '0')]
+  for (let rest = Math.floor(n / 1000); rest > 0; rest = Math.floor(rest / 1000)) {
+    groups.unshift(`x${`${rest % 1000}`.padStart(3, '0')}`)
+  }
+  return `${level}/${groups.join('/')}${width === 256 ? '' : `.p/${width}`}`
 }

@@ -1,5 +1,5 @@
 import { hashBytes, hashNode } from './merkle.ts'
-import { keep, type Tile } from './transparency.ts'
+import { keep, type Tile } from './log-context.ts'
 import type { TreeReader } from './tree-rows.ts'
 import { middleHashes, readHashes, splitHashes, tileHashes } from './log-tree.ts'
 

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { LogContext } from './log-context.ts'
+import type { LogContext, Tile } from './log-context.ts'
 import type { Tables } from '../storage/tables.ts'
-import type { Tile } from './transparency.ts'
 
 type Db = Kysely<Tables>
 type StoredTile = Tables['tree_tiles']

@@ -1,4 +1,5 @@
 import { sweepSessions } from '../accounts/sessions.ts'
+import { dayMs, minuteMs } from '../kernel/clock.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { sweepIdempotent } from '../accounts/idempotency.ts'
 import { sweepDays } from '../community/download-days.ts'
@@ -6,8 +7,6 @@ import { rollUpInstalls } from '../community/trends.ts'
 import { forgetRetiredKeys } from '../log/signing-keys.ts'
 
 const topic = 'housekeeping'
-const dayMs = 24 * 60 * 60 * 1000
-const minuteMs = 60_000
 /** Retention of completed jobs, for operators to inspect. */
 const doneKeptMs = 7 * dayMs
 /** Failed jobs are retained longer, since an operator may retry them. */

@@ -6,7 +6,7 @@ import type { WebhooksContext } from '../webhooks/webhooks-context.ts'
 import type { RegistryExtension } from './extension.ts'
 import type { ServingNode } from './node-port.ts'
 import type { ExtensionHooks } from './extension.ts'
-import type { SetupCode } from './setup-code.ts'
+import type { SetupCode } from './setup.ts'
 
 /** Dependencies of the operator endpoints: the whole registry. */
 export interface OperatorContext extends CommunityContext, WebhooksContext {

@@ -1,7 +1,7 @@
+import { type Overview, planNames, plans, type RateLimits, toTimestamp } from '@skillstead/protocol'
 import { sql, type SqlBool } from 'kysely'
-import { type Overview, toTimestamp } from '@skillstead/protocol'
-import type { OperatorContext } from './operator-context.ts'
 import { countUnscanned } from '../governance/rescan.ts'
+import type { OperatorContext } from './operator-context.ts'
 
 /** GET /operator/overview. */
 export async function showOverview(context: OperatorContext): Promise<Overview> {
@@ -58,4 +58,11 @@ async function readAlarms({ upstreams }: OperatorContext): Promise<Overview['ala
     const { code, message, at } = alarm
     return [{ upstream: name, code, message, at }]
   })
+}
+
+/** GET /operator/rate-limits: the limits of the node, or the defaults if no node serves the registry. */
+export async function showRateLimits({ node: { port } }: OperatorContext): Promise<RateLimits> {
+  if (port) return { ...port.rates, limitedTotal: await port.limited() }
+  const byPlan = planNames.map((plan) => ({ plan, requestsPerMinute: plans[plan].requestsPerMinute }))
+  return { on: false, anonymous: plans.free.requestsPerMinute, plans: byPlan, limitedTotal: null }
 }

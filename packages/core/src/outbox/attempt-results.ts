@@ -1,10 +1,10 @@
-import pRetry from 'p-retry'
 import { RegistryError } from '@skillstead/protocol'
+import pRetry from 'p-retry'
+import type { Clock } from '../kernel/clock.ts'
 import type { Database } from '../storage/database.ts'
 import { toRegistryError } from '../storage/storage-error.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { writeResults, type ClaimedRow, type AttemptResult } from './claims.ts'
-import type { Leases } from './leases.ts'
+import { type AttemptResult, type ClaimedRow, leaseMs, releaseRows, renewRows, writeResults } from './claims.ts'
 import type { EndedJob, OutboxHandler } from './outbox.ts'
 
 interface Parts {
@@ -100,3 +100,64 @@ function readPayload(text: string): Record<string, unknown> {
     return {}
   }
 }
+
+interface LeaseParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly onError: (error: unknown) => void
+}
+
+/** The rows that this process leases. Renews their leases until they are dropped. */
+export function createLeases({ database, clock, onError }: LeaseParts) {
+  const leased = new Map<string, ClaimedRow>()
+  let cancelRenewal: (() => void) | undefined
+
+  function planRenewal(): void {
+    cancelRenewal ??= clock.setTimer(leaseMs / 3, () => {
+      cancelRenewal = undefined
+      void renew().catch(onError)
+    })
+  }
+
+  function isLeased(row: ClaimedRow): boolean {
+    return leased.get(row.id) === row
+  }
+
+  function drop(rows: readonly ClaimedRow[]): void {
+    for (const row of rows) if (isLeased(row)) leased.delete(row.id)
+  }
+
+  /** Renews all leases, and forgets rows that other workers took meanwhile: those workers write the result. */
+  async function renew(): Promise<void> {
+    if (leased.size === 0) return
+    planRenewal()
+    const rows = [...leased.values()]
+    const renewed = await renewRows(database, rows, clock.now())
+    drop(rows.filter(({ id }) => !renewed.has(id)))
+  }
+
+  return {
+    isLeased,
+    drop,
+    renew,
+    has: (id: string) => leased.has(id),
+    add(rows: readonly ClaimedRow[]): void {
+      for (const row of rows) leased.set(row.id, row)
+      if (rows.length > 0) planRenewal()
+    },
+    /** Releases rows, so that the next claim of any worker can take them. */
+    async release(rows: readonly ClaimedRow[]): Promise<void> {
+      const own = rows.filter(isLeased)
+      drop(own)
+      if (own.length > 0) await releaseRows(database, own)
+    },
+    /** Stops renewing: the leases that remain expire. */
+    stop(): void {
+      cancelRenewal?.()
+      cancelRenewal = undefined
+      leased.clear()
+    },
+  }
+}
+
+type Leases = ReturnType<typeof createLeases>

@@ -1,7 +1,9 @@
 import { sql, type SqlBool } from 'kysely'
+import { countRows } from '../storage/count-rows.ts'
 import type { Database } from '../storage/database.ts'
+import { toRowTable } from '../storage/list-query.ts'
 import { toAttempts } from './attempts.ts'
-import type { JobBrowse, JobState, JobSummary, TopicCounts } from './outbox.ts'
+import type { JobBrowse, JobState, JobSummary, JobView, TopicCounts } from './outbox.ts'
 
 /** Counting by topic reads each row, so it stops here; a larger number would not help an operator. */
 const countedMax = 100_000
@@ -18,7 +20,7 @@ export async function browseRows(
   let total = 0
   for (const state of states) {
     const chosen = ofState(read, state).$if(topic !== undefined, (select) => select.where('topic', '=', topic!))
-    const { count } = await chosen.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+    const count = await countRows(chosen)
     const offset = Math.max(0, (page - 1) * limit - total)
     total += count
     if (rows.length === limit || offset >= count) continue
@@ -63,4 +65,26 @@ export async function countTopics({ read }: Database): Promise<TopicCounts[]> {
 function ofState(read: Database['read'], state: JobState) {
   const isOfState = state === 'pending' ? sql<SqlBool>`state = 'pending'` : sql<SqlBool>`state <> 'pending'`
   return read.selectFrom('outbox').where(isOfState).where('state', '=', state)
+}
+
+/** Reads the newest row of each lane. Lanes without rows are not in the map. */
+export async function readNewestRows(
+  { dialect, read }: Database,
+  lanes: readonly string[],
+): Promise<Map<string, Pick<JobView, 'state' | 'attempts' | 'createdAt'>>> {
+  const table = toRowTable(
+    dialect,
+    { lane: 'text' },
+    lanes.map((lane) => ({ lane })),
+  )
+  // One index lookup per lane, however many rows the lane has.
+  const { rows } = await sql<{ lane: string; state: JobState; attempt_log: string; created_at: number }>`
+    select l.lane, o.state, o.attempt_log, o.created_at from ${table} as l cross join outbox as o
+    where o.id = (select n.id from outbox as n where n.lane = l.lane order by n.id desc limit 1)`.execute(read)
+  return new Map(
+    rows.map(({ lane, state, attempt_log, created_at }) => [
+      lane,
+      { state, attempts: toAttempts(attempt_log), createdAt: created_at },
+    ]),
+  )
 }

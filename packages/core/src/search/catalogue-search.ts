@@ -1,7 +1,10 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Change, ChangeFollower } from '../log/change-follower.ts'
+import { countRows } from '../storage/count-rows.ts'
 import type { Database } from '../storage/database.ts'
-import { readCounters, readDocuments, readSearchPage } from './read-documents.ts'
+import { isInList } from '../storage/list-query.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import type { SearchDocument } from './search-document.ts'
 import { createSearchIndex, type SearchHits, type SearchIndex, type SearchQuery } from './search-index.ts'
 import { searchText, suggestText } from './text-catalogue.ts'
 
@@ -20,7 +23,7 @@ export interface CatalogueSearch {
   stop(): void
 }
 
-export interface CatalogueSearchOptions {
+interface CatalogueSearchOptions {
   /** Larger catalogues are only searched in the database; 0: always in the database. */
   readonly memorySkillsMax: number
   onError(error: unknown): void
@@ -162,9 +165,100 @@ function merge(earlier: Change | undefined, later: Change): Change {
 }
 
 async function countSkills(database: Database): Promise<number> {
-  const { count } = await database.read
-    .selectFrom('skills')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
+  const count = await countRows(database.read.selectFrom('skills'))
   return count
+}
+
+const columns = [
+  ...(['num', 'id', 'owner_id', 'owner', 'name', 'full_name', 'display_name', 'description', 'category'] as const),
+  ...(['license', 'keywords', 'headings', 'summary', 'visibility', 'state', 'stub', 'deprecated'] as const),
+  ...(['latest_version', 'published_at', 'downloads', 'stars', 'security_score', 'verified'] as const),
+] as const
+
+type Row = Pick<SkillRow, (typeof columns)[number]>
+
+/**
+ * Reads a page of search documents by row number. A page may be shorter than `limit`, because unlisted skills are left
+ * out.
+ */
+async function readSearchPage(database: Database, after: number, limit: number): Promise<SearchDocument[]> {
+  const rows = await database.read
+    .selectFrom('skills')
+    .select(columns)
+    .where('num', '>', after)
+    .where('state', '=', 'live')
+    .where((eb) => eb.or([eb('latest_version', '!=', ''), eb('stub', '=', 1)]))
+    .orderBy('num')
+    .limit(limit)
+    .execute()
+  return toDocuments(database, rows)
+}
+
+/** Reads skills as search documents, and the numbers of those that are not listed. */
+async function readDocuments(
+  database: Database,
+  ids: readonly string[],
+): Promise<{ documents: SearchDocument[]; gone: number[] }> {
+  const rows = await database.read
+    .selectFrom('skills')
+    .select(columns)
+    .where(isInList(database.dialect, 'id', ids))
+    .execute()
+  const gone = rows.filter((row) => !isListed(row)).map(({ num }) => num)
+  return { documents: await toDocuments(database, rows.filter(isListed)), gone }
+}
+
+/** Reads the counters of skills by their row numbers. */
+function readCounters(
+  database: Database,
+  ids: readonly string[],
+): Promise<{ id: number; downloads: number; stars: number }[]> {
+  return database.read
+    .selectFrom('skills')
+    .select(['num as id', 'downloads', 'stars'])
+    .where(isInList(database.dialect, 'id', ids))
+    .execute()
+}
+
+/** Only live skills with a version that is not yanked, and stubs, are listed. */
+function isListed(row: Row): boolean {
+  return row.state === 'live' && (row.latest_version !== '' || row.stub === 1)
+}
+
+async function toDocuments(database: Database, rows: readonly Row[]): Promise<SearchDocument[]> {
+  const restricted = rows.filter(({ visibility }) => visibility === 'private').map(({ id }) => id)
+  const readers = await readReaders(database, restricted)
+  return rows.map((row) => ({
+    id: row.num,
+    name: row.name,
+    owner: row.owner,
+    fullName: row.full_name,
+    displayName: row.display_name,
+    keywords: JSON.parse(row.keywords) as string[],
+    description: row.description,
+    headings: JSON.parse(row.headings) as string[],
+    summary: row.summary,
+    category: row.category,
+    license: row.license,
+    visibility: row.visibility,
+    readers: [row.owner_id, ...(readers.get(row.id) ?? [])],
+    stub: row.stub === 1,
+    verified: row.verified === 1,
+    deprecated: row.deprecated === 1,
+    securityScore: row.security_score,
+    downloads: row.downloads,
+    stars: row.stars,
+    publishedAt: row.published_at,
+  }))
+}
+
+async function readReaders(database: Database, skillIds: readonly string[]): Promise<Map<string, string[]>> {
+  if (skillIds.length === 0) return new Map()
+  const rows = await database.read
+    .selectFrom('collaborators')
+    .select(['skill_id', 'user_id'])
+    .where(isInList(database.dialect, 'skill_id', skillIds))
+    .execute()
+  const readers = Map.groupBy(rows, ({ skill_id }) => skill_id)
+  return new Map([...readers].map(([id, all]) => [id, all.map(({ user_id }) => user_id)]))
 }

@@ -1,6 +1,6 @@
 import { grown } from './grown.ts'
 import { searchFields } from './search-document.ts'
-import { fieldMark, sentenceBreak } from './word-marks.ts'
+import { fieldMark, sentenceBreak } from './tokenize.ts'
 
 /** Word statistics of the skills that everyone in an audience may see. */
 export class Census {

@@ -1,7 +1,7 @@
 import { searchFields } from './search-document.ts'
 import type { TermGroup } from './term-groups.ts'
 import type { TextIndex } from './text-index.ts'
-import { fieldMark } from './word-marks.ts'
+import { fieldMark } from './tokenize.ts'
 
 /** Why a skill matched. */
 export interface SearchMatch {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Dialect } from './dialect.ts'
-import type { Listener } from './listener.ts'
+import type { Listener } from './postgres.ts'
 import type { Tables } from './tables.ts'
 
 /** Open connections to a database of one dialect. */

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import SqliteDatabase from 'better-sqlite3'
-import { Kysely, SqliteDialect, sql as query, type SqliteDatabase as KyselyDatabase } from 'kysely'
-import { createCheckpoints, type Checkpoints } from './checkpoints.ts'
+import { Kysely, sql as query, type SqliteDatabase as KyselyDatabase, SqliteDialect } from 'kysely'
+import { type Checkpoints, createCheckpoints } from './checkpoints.ts'
 import type { Connections } from './connections.ts'
 import type { Tables } from './tables.ts'
 
@@ -114,7 +114,7 @@ function connect(database: SqliteDatabase.Database, onCommit?: () => void): Kyse
  * it. A plain `begin` takes the write lock only at the first write, which can then fail halfway, so write transactions
  * use `begin immediate`.
  */
-export function memoiseStatements(database: SqliteDatabase.Database, onCommit?: () => void): KyselyDatabase {
+function memoiseStatements(database: SqliteDatabase.Database, onCommit?: () => void): KyselyDatabase {
   const statements = new Map<string, KyselyStatement>()
   return {
     close: () => {
@@ -145,4 +145,22 @@ function prepareRollback(database: SqliteDatabase.Database): KyselyStatement {
     iterate: () => [].values(),
     run: () => (database.inTransaction ? rollback.run([]) : nothing),
   }
+}
+
+const fillCacheKibibytes = 65_536
+
+/** Opens an existing SQLite file read-only, without migration. Throws if it does not exist. */
+export function openFileForReading(path: string): Kysely<Tables> {
+  const database = new SqliteDatabase(path, { readonly: true, fileMustExist: true })
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
+}
+
+/** Opens an SQLite file without a journal, for filling a new file that is deleted if filling fails. */
+export function openFileForFilling(path: string): Kysely<Tables> {
+  const database = new SqliteDatabase(path)
+  database.pragma('journal_mode = OFF')
+  database.pragma('synchronous = OFF')
+  database.pragma('foreign_keys = ON')
+  database.pragma(`cache_size = -${fillCacheKibibytes}`)
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: memoiseStatements(database) }) })
 }

@@ -1,16 +1,16 @@
-import { RegistryError, includesPlan, pingEvent } from '@skillstead/protocol'
+import { createHmac } from 'node:crypto'
+import { includesPlan, pingEvent, RegistryError } from '@skillstead/protocol'
 import DataLoader from 'dataloader'
-import type { WebhooksContext } from './webhooks-context.ts'
-import { AttemptError, type EndedJob } from '../outbox/outbox.ts'
 import { redirectStatuses } from '../http/outgoing-request.ts'
+import { minuteMs } from '../kernel/clock.ts'
+import { AttemptError, type EndedJob } from '../outbox/outbox.ts'
 import { isInList } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { deliveryTopic, pingTopic, type DeliveryPayload } from './events.ts'
 import { recordRuns } from './delivery-runs.ts'
-import { keepReadable, type AddressedDelivery } from './delivery-readers.ts'
-import { signService, signStandard } from './sign-delivery.ts'
+import { type DeliveryPayload, deliveryTopic, pingTopic } from './events.ts'
+import { type AddressedDelivery, keepReadable } from './webhook-deliveries.ts'
+import type { WebhooksContext } from './webhooks-context.ts'
 
-const minuteMs = 60_000
 /** Delays before the second and each further attempt (specification, section 8). */
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 120 * minuteMs]
 /** Timeout of a receiver's response (specification, section 8). */
@@ -138,4 +138,18 @@ function toHeaders(
     'webhook-timestamp': String(timestamp),
     'webhook-signature': secrets.map((each) => signStandard(each, { id: eventId, timestamp, body })).join(' '),
   }
+}
+
+/** Prefix of secrets whose rest is the signing key in base64 (Standard Webhooks, "Signature scheme"). */
+export const standardPrefix = 'whsec_'
+
+/** `X-Service-Signature` (specification, section 5.6): over the raw body, keyed with the bytes of the whole secret. */
+export function signService(secret: string, body: string): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+}
+
+/** One signature of `webhook-signature` (Standard Webhooks, "Signature scheme"). `timestamp` is in seconds. */
+export function signStandard(secret: string, { id, timestamp, body }: { id: string; timestamp: number; body: string }) {
+  const key = secret.startsWith(standardPrefix) ? Buffer.from(secret.slice(standardPrefix.length), 'base64') : secret
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
 }

@@ -6,10 +6,9 @@ import type { EndedJob } from '../outbox/outbox.ts'
 import type { Dialect } from '../storage/dialect.ts'
 import { isInList, toRowTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { announceWebhooks } from './subscribe-webhook.ts'
-import { keepReadable } from './delivery-readers.ts'
-import type { DeliveryPayload } from './events.ts'
-import { webhookPlans } from './subscribers.ts'
+import { announceWebhooks } from './webhooks.ts'
+import { keepReadable } from './webhook-deliveries.ts'
+import { type DeliveryPayload, webhookPlans } from './events.ts'
 
 /** Default number of consecutive failed deliveries after which a webhook is disabled. */
 const offAfterFailuresDefault = 20

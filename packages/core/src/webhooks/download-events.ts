@@ -1,14 +1,15 @@
 import type { EventData } from '@skillstead/protocol'
-import type { OutboxJob } from '../outbox/outbox.ts'
 import { toName } from '../catalogue/skill-document.ts'
+import { parseUseKey, toClientName, toUseKey, type UseCounts, type UsedSkill } from '../catalogue/use-counts.ts'
 import { isShownToOwner } from '../catalogue/visibility.ts'
+import type { ChangeFollower } from '../log/change-follower.ts'
+import type { OutboxJob } from '../outbox/outbox.ts'
+import type { Database } from '../storage/database.ts'
 import type { Dialect } from '../storage/dialect.ts'
 import { isInList } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { parseUseKey, type UseCounts } from '../catalogue/use-counts.ts'
-import { toDeliveries } from './events.ts'
-import { hasSubscribers, isAbout, selectSubscribers, type Subscriber } from './subscribers.ts'
+import { hasSubscribers, isAbout, selectSubscribers, type Subscriber, toDeliveries } from './events.ts'
 
 /** A skill whose owner is notified of every use, and the subscribers. */
 export interface Watched {
@@ -79,4 +80,39 @@ export function toDownloadDeliveries(uses: UseCounts, watched: ReadonlyMap<strin
     counts.set(id, before + count)
   }
   return jobs
+}
+
+/**
+ * The owners of skills who subscribe to downloads, cached in memory: without subscribers, counting a use costs nothing
+ * extra.
+ */
+export interface Watchers {
+  /** The counting key of a use: it includes the client if the owner is notified of uses. */
+  toKey(skill: UsedSkill, client: string | undefined): string
+}
+
+/**
+ * Loads the subscribers, and reloads them when webhooks change (within a second for changes on other nodes). Uses
+ * counted in between are notified with an unknown client.
+ */
+export async function createWatchers({ read }: Database, changes: ChangeFollower): Promise<Watchers> {
+  let ownerIds = new Set<string>()
+
+  async function readOwners(): Promise<void> {
+    const rows = await read
+      .selectFrom('webhook_subscriptions')
+      .select('user_id')
+      .distinct()
+      .where('event', '=', 'skill.downloaded')
+      .execute()
+    ownerIds = new Set(rows.map(({ user_id }) => user_id))
+  }
+
+  changes.follow(async (batch) => {
+    if (batch.some(({ kind }) => kind === 'webhooks')) await readOwners()
+  }, readOwners)
+  await readOwners()
+  return {
+    toKey: ({ id, ownerId }, client) => (ownerIds.has(ownerId) ? toUseKey(id, toClientName(client)) : id),
+  }
 }

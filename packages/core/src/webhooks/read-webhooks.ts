@@ -1,14 +1,14 @@
 import { limits } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
+import { countRows } from '../storage/count-rows.ts'
 import type { WebhooksContext } from './webhooks-context.ts'
-import { readNewestRows } from '../outbox/newest-rows.ts'
+import { readNewestRows } from '../outbox/browse-rows.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { Tables } from '../storage/tables.ts'
-import { getOwnWebhook } from './find-webhook.ts'
-import { keepReadable } from './delivery-readers.ts'
+import { getOwnWebhook, toDelivery, toWebhook } from './webhook-form.ts'
+import { keepReadable } from './webhook-deliveries.ts'
 import type { DeliveryPayload } from './events.ts'
-import { toDelivery, toWebhook } from './webhook-form.ts'
 
 /** GET /webhooks: the caller's webhooks, newest first. */
 export async function listWebhooks(context: WebhooksContext, input: { page: number; limit: number }, caller: Caller) {
@@ -40,10 +40,6 @@ export async function showWebhook(context: WebhooksContext, { id }: { id: string
 
 /** The number of a user's webhooks. */
 export async function countWebhooks(db: Pick<Kysely<Tables>, 'selectFrom'>, userId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('webhooks')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow()
+  const count = await countRows(db.selectFrom('webhooks').where('user_id', '=', userId))
   return count
 }

@@ -1,10 +1,12 @@
-import { type Delivery, type EventName, toTimestamp, type Webhook } from '@skillstead/protocol'
+import { type Delivery, type EventName, RegistryError, toTimestamp, type Webhook } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { JobState, JobView } from '../outbox/outbox.ts'
-import type { WebhookRow } from '../storage/tables.ts'
+import type { Tables, WebhookRow } from '../storage/tables.ts'
 import type { DeliveryPayload } from './events.ts'
 
 /** The fields of a delivery that describe its outcome. */
-export type Outcome = Pick<JobView, 'state' | 'attempts' | 'createdAt'>
+type Outcome = Pick<JobView, 'state' | 'attempts' | 'createdAt'>
 
 const statuses: Record<JobState, Delivery['status']> = { pending: 'pending', done: 'delivered', failed: 'failed' }
 
@@ -44,4 +46,21 @@ export function toDelivery({ id, payload, state, attempts, dueAt, createdAt }: J
 
 function toLastDelivery({ state, attempts, createdAt }: Outcome): Webhook['lastDelivery'] {
   return { status: statuses[state], at: toTimestamp(attempts.at(-1)?.at ?? createdAt) }
+}
+
+/** A webhook of the caller. Throws `not_found`, even to administrators for another user's webhook. */
+export async function getOwnWebhook(
+  db: Pick<Kysely<Tables>, 'selectFrom'>,
+  id: string,
+  caller: Caller,
+): Promise<WebhookRow> {
+  const { userId } = requireAccount(caller)
+  const row = await db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  if (!row) throw new RegistryError('not_found', 'You have no webhook with this id.')
+  return row
 }

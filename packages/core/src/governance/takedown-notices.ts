@@ -1,16 +1,56 @@
-import { RegistryError, type DmcaCase, type DmcaCounterNotice } from '@skillstead/protocol'
+import { type DmcaCase, type DmcaCounterNotice, type DmcaNotice, RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import type { Caller } from '../kernel/caller.ts'
+import { getMovedSkill } from '../catalogue/find-skill.ts'
+import { isOwner, TakenDown } from '../catalogue/visibility.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
-import type { GovernanceContext } from './governance-context.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
-import { isOwner } from '../catalogue/visibility.ts'
+import { createToken } from '../kernel/tokens.ts'
+import { countRows } from '../storage/count-rows.ts'
 import type { DmcaCaseRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { toPublicCase } from './case-form.ts'
-import { getCase } from './find-case.ts'
-import { moveCase } from './move-case.ts'
-import { requireTransition } from './case-transitions.ts'
+import type { GovernanceContext } from './governance-context.ts'
+import { toFullCase, toPublicCase } from './read-cases.ts'
+import { getCase, moveCase, recordStep, requireTransition } from './takedown-cases.ts'
+
+/** POST /dmca: a claim about a skill that the caller may see. The case token is shown only in this response. */
+export async function submitDmca(
+  context: GovernanceContext,
+  input: { skillName: string } & DmcaNotice,
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<DmcaCase & { caseToken: string }> {
+  const { skillName, ...notice } = input
+  const skillId = await findClaimed(context, skillName, caller)
+  await context.addressLimits.require('takedown', options.address)
+  const { token, hash } = createToken('sct')
+  const row: DmcaCaseRow = {
+    id: newId(),
+    skill_id: skillId,
+    status: 'submitted',
+    notice: JSON.stringify(notice),
+    token_hash: hash,
+    counter_notice_until: null,
+    submitted_at: context.clock.now(),
+  }
+  await context.database.writer.write(async (trx) => {
+    const { state } = await trx.selectFrom('skills').select('state').where('id', '=', skillId).executeTakeFirstOrThrow()
+    if (state === 'withdrawn') throw new RegistryError('not_found', `There is no skill '${skillName}' any more.`)
+    await trx.insertInto('dmca_cases').values(row).execute()
+    await recordStep(trx, { caseId: row.id, status: row.status, at: row.submitted_at })
+  })
+  return { ...(await toFullCase(context.database.read, row)), caseToken: token }
+}
+
+/** A skill that is already taken down can be claimed by another claimant too. */
+async function findClaimed(context: GovernanceContext, ref: string, caller: Caller): Promise<string> {
+  try {
+    return (await getMovedSkill(context, ref, caller)).id
+  } catch (error) {
+    if (error instanceof TakenDown) return error.skillId
+    throw error
+  }
+}
 
 /** The maximum number of unconfirmed counter-notices of a case. */
 const unconfirmedMax = 20
@@ -71,11 +111,7 @@ async function isFromOwner(db: Kysely<Tables>, row: DmcaCaseRow, caller: Caller)
 }
 
 async function refuseTooMany(trx: WriteTransaction, caseId: string): Promise<void> {
-  const { count } = await trx
-    .selectFrom('dmca_counter_notices')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('case_id', '=', caseId)
-    .executeTakeFirstOrThrow()
+  const count = await countRows(trx.selectFrom('dmca_counter_notices').where('case_id', '=', caseId))
   if (count >= unconfirmedMax)
     throw new RegistryError(
       'conflict',

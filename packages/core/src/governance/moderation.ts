@@ -1,0 +1,161 @@
+import { type ModeratedSkill, type Moderation, RegistryError, type Report, toTimestamp } from '@skillstead/protocol'
+import { sql, type SqlBool } from 'kysely'
+import { changeSkill, refuseChanged } from '../catalogue/change-skill.ts'
+import { settleState } from '../catalogue/skill-rows.ts'
+import { type Caller, requireAccount } from '../kernel/caller.ts'
+import { toOffset, toPage } from '../kernel/paging.ts'
+import { recordAudit } from '../log/audit.ts'
+import { countRows } from '../storage/count-rows.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { getDecidedSkill, getOwnSkill } from './find-any-skill.ts'
+import type { GovernanceContext } from './governance-context.ts'
+import { findOpen, insertReport, selectReports, toReport } from './reports.ts'
+
+/** An administrator's decision about a skill, and the reason shown to its owner. */
+interface Decision {
+  readonly state: SkillRow['moderation']
+  readonly reason: string
+}
+
+/**
+ * PUT /skills/<name>/moderation: flags a skill, hides it, or shows it again. A new reason replaces the previous one.
+ */
+export async function moderateSkill(
+  context: GovernanceContext,
+  input: Decision & { name: string },
+  caller: Caller,
+): Promise<Moderation> {
+  const skill = await getDecidedSkill(context, input.name, caller)
+  return showModeration(context, await changeModeration(context, caller, skill, input))
+}
+
+/**
+ * Applies a decision and runs `also` in the same transaction. If nothing changes and no reason is given, the previous
+ * reason stays. Returns the current row.
+ */
+export function changeModeration(
+  context: GovernanceContext,
+  caller: Caller,
+  skill: SkillRow,
+  { state, reason }: Decision,
+  also: (trx: WriteTransaction) => Promise<void> = async () => {},
+): Promise<SkillRow> {
+  const cause = { type: 'skill' } as const
+  const what = { action: `skill.${state}`, subject: skill.full_name, cause, data: { reason } }
+  return changeSkill(context, caller, skill, what, async (trx, before) => {
+    await also(trx)
+    const isSame = state === before.moderation
+    const decided = {
+      moderation: state,
+      moderation_reason: isSame && reason === '' ? before.moderation_reason : reason,
+      moderated_at: isSame ? before.moderated_at : context.clock.now(),
+    }
+    await trx.updateTable('skills').set(decided).where('id', '=', skill.id).execute()
+    await settleState(trx, before)
+    return true
+  })
+}
+
+/** The maximum number of appeals and of cases shown, newest first. */
+const shownMax = 100
+
+/** GET /skills/<name>/moderation: for the owner and administrators, even if no one else may read the skill. */
+export async function getModeration(
+  context: GovernanceContext,
+  input: { name: string },
+  caller: Caller,
+): Promise<Moderation> {
+  return showModeration(context, await getDecidedSkill(context, input.name, caller))
+}
+
+/** The moderation state of a skill, its owner's appeals and its takedown cases; without the reporters. */
+export async function showModeration(context: GovernanceContext, skill: SkillRow): Promise<Moderation> {
+  const db = context.database.read
+  const appeals = await selectReports(db)
+    .where('reports.skill_id', '=', skill.id)
+    .where('reports.kind', '=', 'appeal')
+    // Appeals of a former owner are not shown to the next one.
+    .where('reports.reporter_id', '=', skill.owner_id)
+    .orderBy('reports.id', 'desc')
+    .limit(shownMax)
+    .execute()
+  const cases = await db
+    .selectFrom('dmca_cases')
+    .select(['id', 'status', 'submitted_at'])
+    .where('skill_id', '=', skill.id)
+    .orderBy('id', 'desc')
+    .limit(shownMax)
+    .execute()
+  return {
+    skill: { id: skill.id, fullName: skill.full_name },
+    state: skill.moderation,
+    reason: skill.moderation_reason,
+    decidedAt: skill.moderated_at === null ? null : toTimestamp(skill.moderated_at),
+    appeals: appeals.map(toReport),
+    cases: cases.map(({ id, status, submitted_at }) => ({ id, status, submittedAt: toTimestamp(submitted_at) })),
+  }
+}
+
+/** GET /moderation, for administrators: flagged and hidden skills, last decision first. */
+export async function listModerated(
+  context: GovernanceContext,
+  { state, page, limit }: { state?: ModeratedSkill['state']; page: number; limit: number },
+): Promise<{ skills: ModeratedSkill[] } & ReturnType<typeof toPage>> {
+  const moderated = context.database.read
+    .selectFrom('skills')
+    // Written as in the partial index, so that the planner uses it.
+    .where(sql<SqlBool>`moderation <> 'shown'`)
+    .$if(state !== undefined, (select) => select.where('moderation', '=', state!))
+  const count = await countRows(moderated)
+  const rows = await moderated
+    .select(['full_name', 'moderation', 'moderation_reason', 'moderated_at'])
+    .orderBy('moderated_at', 'desc')
+    .orderBy('full_name')
+    .limit(limit)
+    .offset(toOffset(page, limit))
+    .execute()
+  const skills = rows.map(({ full_name, moderation, moderation_reason, moderated_at }) => ({
+    fullName: full_name,
+    state: moderation as ModeratedSkill['state'],
+    reason: moderation_reason,
+    decidedAt: moderated_at === null ? null : toTimestamp(moderated_at),
+  }))
+  return { skills, ...toPage(count, page, limit) }
+}
+
+/** POST /skills/<name>/appeal: by the owner of a flagged or hidden skill; one open appeal at a time. */
+export async function appealModeration(
+  context: GovernanceContext,
+  input: { name: string; statement: string },
+  caller: Caller,
+): Promise<Report> {
+  const user = requireAccount(caller)
+  const skill = await getOwnSkill(context, input.name, caller)
+  const row = await context.database.writer.write(async (trx) => {
+    await refuseNeedless(trx, skill)
+    const now = context.clock.now()
+    const appeal = { kind: 'appeal' as const, skill_id: skill.id, reason: '', details: input.statement }
+    const inserted = await insertReport(trx, { ...appeal, reporter_id: user.userId }, now)
+    const data = { id: inserted.id }
+    await recordAudit(trx, { caller, action: 'appeal.create', subject: skill.full_name, at: now, data })
+    return inserted
+  })
+  return toReport({ ...row, full_name: skill.full_name, username: user.username })
+}
+
+async function refuseNeedless(trx: WriteTransaction, skill: SkillRow): Promise<void> {
+  const now = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
+  refuseChanged(skill, now)
+  if (now.moderation === 'shown')
+    throw new RegistryError(
+      'invalid_transition',
+      `${now.full_name} is neither flagged nor hidden, so there is nothing to appeal.`,
+    )
+  const open = await findOpen(trx, { kind: 'appeal', skillId: skill.id, reporterId: now.owner_id })
+  if (open)
+    throw new RegistryError(
+      'conflict',
+      `There is already an open appeal about ${now.full_name}. Wait for the decision.`,
+    )
+}

@@ -1,0 +1,127 @@
+import { UTCDate } from '@date-fns/utc'
+import { RegistryError } from '@skillstead/protocol'
+import { addBusinessDays } from 'date-fns/addBusinessDays'
+import type { Kysely } from 'kysely'
+import { refreshSkill } from '../catalogue/refresh-skill.ts'
+import { settleState } from '../catalogue/skill-rows.ts'
+import { type Caller, guest } from '../kernel/caller.ts'
+import { hourMs, minuteMs } from '../kernel/clock.ts'
+import { newId } from '../kernel/ids.ts'
+import { recordAudit } from '../log/audit.ts'
+import type { DmcaCaseRow, DmcaStatus, Tables } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import type { GovernanceContext } from './governance-context.ts'
+
+/** The outbox topic of cases whose deadline expires. */
+const restoreTopic = 'dmca.restore'
+
+/**
+ * The claimant's time to file a court action after a counter-notice (17 U.S.C. 512(g)(2)(C): 10 to 14 business days).
+ */
+const businessDays = 10
+
+/**
+ * Moves a case and hides or restores its skill, within a transaction. Throws `invalid_transition`. Returns the current
+ * row.
+ */
+export async function moveCase(
+  context: GovernanceContext,
+  trx: WriteTransaction,
+  before: DmcaCaseRow,
+  move: { to: DmcaStatus; by: Mover; caller: Caller; note?: string },
+): Promise<DmcaCaseRow> {
+  const { to, by, caller, note } = move
+  requireTransition(before.status, to, by)
+  const at = context.clock.now()
+  const change = { status: to, ...(to === 'counter_noticed' && { counter_notice_until: toDeadline(at) }) }
+  const after = { ...before, ...change }
+  await trx.updateTable('dmca_cases').set(change).where('id', '=', before.id).execute()
+  await recordStep(trx, { caseId: before.id, status: to, at, note })
+  // Ids only: the audit log contains no claimant's name and no text.
+  await recordAudit(trx, { caller, action: `dmca.${to}`, subject: before.id, at, data: { skill: before.skill_id } })
+  if (to === 'counter_noticed') {
+    const job = { topic: restoreTopic, payload: { caseId: before.id }, dueAt: after.counter_notice_until! }
+    await context.outbox.enqueue(trx, job)
+  }
+  await settleSkill(context, trx, before.skill_id, at)
+  return after
+}
+
+/** Adds a step to the history of a case. */
+export async function recordStep(
+  trx: WriteTransaction,
+  { caseId, status, at, note = '' }: { caseId: string; status: DmcaStatus; at: number; note?: string | undefined },
+): Promise<void> {
+  await trx.insertInto('dmca_history').values({ id: newId(), case_id: caseId, status, at, note }).execute()
+}
+
+/** Ten business days later at the same time of day, in UTC. Holidays are not considered. */
+function toDeadline(at: number): number {
+  return addBusinessDays(new UTCDate(at), businessDays).getTime()
+}
+
+/** Also after a transfer or deletion of the skill: the case continues, and a deleted skill stays deleted. */
+async function settleSkill(
+  context: GovernanceContext,
+  trx: WriteTransaction,
+  skillId: string,
+  at: number,
+): Promise<void> {
+  const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
+  if (!(await settleState(trx, before))) return
+  await refreshSkill(context, trx, { skillId, before, cause: { type: 'skill' }, at })
+}
+
+/** The case with an id; throws `not_found`. */
+export async function getCase(db: Kysely<Tables>, id: string): Promise<DmcaCaseRow> {
+  const found = await db.selectFrom('dmca_cases').selectAll().where('id', '=', id).executeTakeFirst()
+  if (!found) throw new RegistryError('not_found', 'There is no takedown case with this id.')
+  return found
+}
+
+/** Who moves a case: an administrator, the skill's owner by a counter-notice, or an expired deadline. */
+export type Mover = 'administrator' | 'owner' | 'time'
+
+/** All allowed transitions of a case (CONTRACT, DMCA). Others are refused. */
+const transitions: readonly { from: DmcaStatus; to: DmcaStatus; by: Mover }[] = [
+  { from: 'submitted', to: 'under_review', by: 'administrator' },
+  { from: 'submitted', to: 'rejected', by: 'administrator' },
+  { from: 'submitted', to: 'removed', by: 'administrator' },
+  { from: 'under_review', to: 'rejected', by: 'administrator' },
+  { from: 'under_review', to: 'removed', by: 'administrator' },
+  { from: 'removed', to: 'counter_noticed', by: 'owner' },
+  // The administrator confirms the sender of a counter-notice that was sent without the owner's key.
+  { from: 'removed', to: 'counter_noticed', by: 'administrator' },
+  { from: 'counter_noticed', to: 'upheld', by: 'administrator' },
+  { from: 'counter_noticed', to: 'restored', by: 'time' },
+]
+
+/** Throws `invalid_transition`, with the allowed transitions, for any other. */
+export function requireTransition(from: DmcaStatus, to: DmcaStatus, by: Mover): void {
+  const open = transitions.filter((row) => row.from === from && row.by === by).map((row) => row.to)
+  if (open.includes(to)) return
+  const ways = open.length === 0 ? 'Nothing more is decided there.' : `It may become: ${open.join(', ')}.`
+  throw new RegistryError('invalid_transition', `This case is ${from} and cannot become ${to}. ${ways}`)
+}
+
+/** Retries for a week, since nothing else restores a case. */
+const retryDelaysMs = [minuteMs, 5 * minuteMs, ...Array<number>(7 * 24).fill(hourMs)]
+
+/** Restores the content of cases whose deadline expired without a court action; each is a row of the outbox. */
+export function scheduleTakedowns(context: GovernanceContext): void {
+  context.outbox.handle(restoreTopic, {
+    retryDelaysMs,
+    handle: ({ caseId }) => restore(context, caseId as string),
+  })
+}
+
+/** Does nothing if a court action was recorded meanwhile, or another run was first. */
+async function restore(context: GovernanceContext, caseId: string): Promise<void> {
+  await context.database.writer.write(async (trx) => {
+    const row = await trx.selectFrom('dmca_cases').selectAll().where('id', '=', caseId).executeTakeFirst()
+    if (row?.status !== 'counter_noticed') return
+    // Due early, by another node's clock or because this clock was set back: the row must be retried.
+    if (context.clock.now() < row.counter_notice_until!) throw new Error('The deadline of this case has not expired.')
+    await moveCase(context, trx, row, { to: 'restored', by: 'time', caller: guest })
+  })
+}

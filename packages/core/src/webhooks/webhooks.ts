@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto'
+import { type EventName, limits, RegistryError, type Webhook } from '@skillstead/protocol'
+import { type Caller, requireAccount } from '../kernel/caller.ts'
+import { newId } from '../kernel/ids.ts'
+import { appendChange } from '../log/append-change.ts'
+import { recordAudit } from '../log/audit.ts'
+import { readNewestRows } from '../outbox/browse-rows.ts'
+import type { WebhookRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { toHost } from './events.ts'
+import { countWebhooks } from './read-webhooks.ts'
+import { standardPrefix } from './deliver-events.ts'
+import { getOwnWebhook, toWebhook } from './webhook-form.ts'
+import type { WebhooksContext } from './webhooks-context.ts'
+
+/** 24 to 64 bytes are recommended (Standard Webhooks, "Signature scheme"); 30 need no base64 padding. */
+const secretBytes = 30
+
+interface WebhookInput {
+  url: string
+  events: EventName[]
+  skills?: string[] | null
+  secret?: string
+}
+
+/**
+ * POST /webhooks: a secret that the server generates is shown only in this response. Throws `invalid_request` that
+ * names `url` for an address that is not public, `conflict` if the user has the maximum number of webhooks.
+ */
+export async function createWebhook(
+  context: WebhooksContext,
+  input: WebhookInput,
+  caller: Caller,
+): Promise<Webhook & { secret?: string }> {
+  const { userId } = requireAccount(caller)
+  await context.outgoing.requirePublic(input.url, 'url')
+  const now = context.clock.now()
+  const made = input.secret === undefined ? { secret: makeSecret() } : {}
+  const row: WebhookRow = {
+    id: newId(),
+    user_id: userId,
+    url: input.url,
+    events: JSON.stringify(input.events),
+    skills: input.skills ? JSON.stringify(input.skills) : null,
+    secret: input.secret ?? made.secret!,
+    previous_secret: null,
+    previous_until: null,
+    active: 1,
+    failed_run: 0,
+    created_at: now,
+    updated_at: now,
+  }
+  await context.database.writer.write(async (trx) => {
+    await refuseTooMany(trx, userId)
+    await trx.insertInto('webhooks').values(row).execute()
+    await subscribe(trx, row)
+    await announceWebhooks(trx, userId, now)
+    await recordAudit(trx, { caller, action: 'webhook.create', subject: row.id, at: now })
+  })
+  return { ...toWebhook(row, undefined), ...made }
+}
+
+function makeSecret(): string {
+  return `${standardPrefix}${randomBytes(secretBytes).toString('base64')}`
+}
+
+async function refuseTooMany(trx: WriteTransaction, userId: string): Promise<void> {
+  const count = await countWebhooks(trx, userId)
+  if (count >= limits.webhooksPerUserMax) {
+    throw new RegistryError('conflict', `You have ${count} webhooks, which is the maximum. Delete one first.`)
+  }
+}
+
+/** How long deliveries are also signed with the previous secret. */
+const overlapMs = 24 * 60 * 60 * 1000
+
+interface WebhookChanges {
+  id: string
+  url?: string
+  events?: EventName[]
+  active?: boolean
+  skills?: string[] | null
+  secret?: string
+}
+
+/** PATCH /webhooks/<id>: omitted fields are unchanged. Throws as `createWebhook` does, and `not_found`. */
+export async function updateWebhook(context: WebhooksContext, input: WebhookChanges, caller: Caller): Promise<Webhook> {
+  // Check the owner first, so that no DNS query is made for another user's webhook.
+  await getOwnWebhook(context.database.read, input.id, caller)
+  if (input.url !== undefined) await context.outgoing.requirePublic(input.url, 'url')
+  const { before, after } = await context.database.writer.write((trx) => storeChanges(context, trx, input, caller))
+  // Pending deliveries go to the new URL in any case; this moves them to the queue of its host, with that host's
+  // limits.
+  if (after.url !== before.url) await context.outbox.redirect(after.id, toHost(after.url))
+  return toWebhook(after, (await readNewestRows(context.database, [after.id])).get(after.id))
+}
+
+async function storeChanges(context: WebhooksContext, trx: WriteTransaction, input: WebhookChanges, caller: Caller) {
+  const before = await getOwnWebhook(trx, input.id, caller)
+  const at = context.clock.now()
+  const changes = toChanges(before, input, at)
+  if (Object.keys(changes).length === 0) return { before, after: before }
+  const after: WebhookRow = { ...before, ...changes, updated_at: at }
+  await trx.updateTable('webhooks').set(after).where('id', '=', after.id).execute()
+  await subscribe(trx, after)
+  await announceWebhooks(trx, after.user_id, at)
+  await recordAudit(trx, { caller, action: 'webhook.update', subject: after.id, at })
+  return { before, after }
+}
+
+/** The columns that change. */
+function toChanges(before: WebhookRow, input: WebhookChanges, now: number): Partial<WebhookRow> {
+  const { url, events, active, skills, secret } = input
+  const wanted: Partial<WebhookRow> = {
+    ...(url === undefined ? {} : { url }),
+    ...(events === undefined ? {} : { events: JSON.stringify(events) }),
+    ...(skills === undefined ? {} : { skills: skills && JSON.stringify(skills) }),
+    ...(secret === undefined ? {} : { secret }),
+    ...(active === undefined ? {} : { active: active ? 1 : 0 }),
+  }
+  const isNew = ([column, value]: [string, unknown]) => value !== before[column as keyof WebhookRow]
+  const changes = Object.fromEntries(Object.entries(wanted).filter(isNew)) as Partial<WebhookRow>
+  const isRotated = changes.secret !== undefined
+  return {
+    ...changes,
+    ...(isRotated ? { previous_secret: before.secret, previous_until: now + overlapMs } : {}),
+    ...(changes.active === 1 ? { failed_run: 0 } : {}),
+  }
+}
+
+/** DELETE /webhooks/<id>: its pending deliveries fail when they become due. */
+export async function deleteWebhook(
+  context: WebhooksContext,
+  input: { id: string },
+  caller: Caller,
+): Promise<undefined> {
+  await context.database.writer.write(async (trx) => {
+    const { id, user_id } = await getOwnWebhook(trx, input.id, caller)
+    const at = context.clock.now()
+    await trx.deleteFrom('webhook_subscriptions').where('webhook_id', '=', id).execute()
+    await trx.deleteFrom('webhooks').where('id', '=', id).execute()
+    await announceWebhooks(trx, user_id, at)
+    await recordAudit(trx, { caller, action: 'webhook.delete', subject: id, at })
+  })
+}
+
+/** Stores the subscriptions of an active webhook; removes those of a disabled one. */
+export async function subscribe(
+  trx: WriteTransaction,
+  { id, user_id, events, active }: Pick<WebhookRow, 'id' | 'user_id' | 'events' | 'active'>,
+): Promise<void> {
+  await trx.deleteFrom('webhook_subscriptions').where('webhook_id', '=', id).execute()
+  if (active === 0) return
+  const rows = (JSON.parse(events) as string[]).map((event) => ({ event, user_id, webhook_id: id }))
+  await trx.insertInto('webhook_subscriptions').values(rows).execute()
+}
+
+/** Notifies every node that a user's webhooks changed, since nodes cache subscriptions. */
+export async function announceWebhooks(trx: WriteTransaction, userId: string, at: number): Promise<void> {
+  await appendChange(trx, { kind: 'webhooks', subject: userId, at, entries: [] })
+}
