@@ -4,6 +4,7 @@ import { type ApiKey, limits, RegistryError, type Scope, scopes, toTimestamp } f
 import { type Caller, requireAccount, type UserCaller } from '../kernel/caller.ts'
 import { dayMs } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
@@ -13,7 +14,7 @@ import type { AccountsContext } from './accounts-context.ts'
 import { getUserByName } from './users.ts'
 
 /** GET /api-keys: the caller's keys, newest first. */
-export async function listApiKeys(context: AccountsContext, input: { page: number; limit: number }, caller: Caller) {
+export async function listApiKeys(context: AccountsContext, input: Input<'listApiKeys'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const mine = context.database.read.selectFrom('api_keys').where('user_id', '=', userId)
   const count = await countRows(mine)
@@ -29,11 +30,7 @@ export async function listApiKeys(context: AccountsContext, input: { page: numbe
 /**
  * POST /api-keys: creates a key, which only this response shows. A key cannot create one with more scopes than its own.
  */
-export async function createApiKey(
-  context: AccountsContext,
-  input: { name: string; expiresInDays?: number; scopes?: Scope[] },
-  caller: Caller,
-) {
+export async function createApiKey(context: AccountsContext, input: Input<'createApiKey'>, caller: Caller) {
   const user = requireAccount(caller)
   const wanted = [...new Set(input.scopes ?? user.scopes)]
   refuseWiderScopes(wanted, user)
@@ -49,11 +46,7 @@ export async function createApiKey(
  * POST /users/<username>/keys, for administrators: a key for a user who lost theirs. Throws `conflict` for a user who
  * cannot sign in, and `forbidden` for scopes that the administrator's own key lacks.
  */
-export async function issueKey(
-  context: AccountsContext,
-  input: { username: string; name: string; expiresInDays?: number; scopes?: Scope[] },
-  caller: Caller,
-) {
+export async function issueKey(context: AccountsContext, input: Input<'issueKey'>, caller: Caller) {
   const { username, name } = input
   const wanted = [...new Set(input.scopes ?? scopes)]
   if (caller.kind === 'user') refuseWiderScopes(wanted, caller)
@@ -72,7 +65,7 @@ export async function issueKey(
 /** DELETE /api-keys/<id>: revokes a key at once. Throws `not_found`, also for keys of other users. */
 export async function deleteApiKey(
   context: AccountsContext,
-  input: { id: string },
+  input: Input<'deleteApiKey'>,
   caller: Caller,
 ): Promise<undefined> {
   const { userId } = requireAccount(caller)

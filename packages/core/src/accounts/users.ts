@@ -1,8 +1,9 @@
-import { type PlanName, RegistryError, reservedOwners, scopes, toTimestamp, type User } from '@skillstead/protocol'
+import { RegistryError, reservedOwners, scopes, toTimestamp, type User } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import type { Caller, UserCaller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { recordAudit } from '../log/audit.ts'
 import { keepCompiled } from '../storage/compiled-query.ts'
@@ -13,17 +14,8 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
 import { insertKey } from './api-keys.ts'
 
-interface NewUser {
-  username: string
-  plan?: PlanName
-  role?: 'user' | 'admin'
-}
-
 /** GET /users, for administrators: ordered by name. */
-export async function listUsers(
-  context: AccountsContext,
-  input: { q: string; claimed?: boolean; page: number; limit: number },
-) {
+export async function listUsers(context: AccountsContext, input: Input<'listUsers'>) {
   const { claimed } = input
   const typed = input.q.trim().toLowerCase()
   const matching = context.database.read
@@ -44,7 +36,7 @@ export async function listUsers(
  * POST /users: creates a user with a first key, or hands the namespace of an imported author over to a user. The first
  * user of a node becomes its administrator on the Enterprise plan. Throws `name_taken`.
  */
-export async function createUser(context: AccountsContext, input: NewUser, caller: Caller) {
+export async function createUser(context: AccountsContext, input: Input<'createUser'>, caller: Caller) {
   requireFreeName(input.username)
   return context.database.writer.write(async (trx) => insertCreated(context, trx, input, caller))
 }
@@ -69,7 +61,12 @@ export function toSetUpError(): RegistryError {
   return new RegistryError('conflict', 'This node is set up already. Sign in with an API key.')
 }
 
-async function insertCreated(context: AccountsContext, trx: WriteTransaction, input: NewUser, caller: Caller) {
+async function insertCreated(
+  context: AccountsContext,
+  trx: WriteTransaction,
+  input: Input<'createUser'>,
+  caller: Caller,
+) {
   const now = context.clock.now()
   const first = await isWithoutUsers(trx)
   const plan = input.plan ?? (first ? 'enterprise' : context.defaultPlan)
@@ -81,11 +78,7 @@ async function insertCreated(context: AccountsContext, trx: WriteTransaction, in
 }
 
 /** PATCH /users/<username>, for administrators. The last administrator cannot be demoted or disabled. */
-export async function updateUser(
-  context: AccountsContext,
-  input: { username: string; plan?: PlanName; role?: 'user' | 'admin'; disabled?: boolean },
-  caller: Caller,
-): Promise<User> {
+export async function updateUser(context: AccountsContext, input: Input<'updateUser'>, caller: Caller): Promise<User> {
   const { username, plan, role, disabled } = input
   const user = await getUserByName(context, username)
   return context.database.writer.write(async (trx) => {
@@ -128,7 +121,10 @@ const selectById = keepCompiled((db, { id }: { id: string }) =>
   db.selectFrom('users').select('id').where('id', '=', id),
 )
 
-async function claimUser(trx: WriteTransaction, user: Required<NewUser> & { now: number }): Promise<UserRow> {
+async function claimUser(
+  trx: WriteTransaction,
+  user: Required<Input<'createUser'>> & { now: number },
+): Promise<UserRow> {
   const existing = await trx.selectFrom('users').selectAll().where('username', '=', user.username).executeTakeFirst()
   if (existing?.claimed)
     throw new RegistryError('name_taken', `The username '${user.username}' is already taken. Choose another one.`)
@@ -140,7 +136,7 @@ async function claimUser(trx: WriteTransaction, user: Required<NewUser> & { now:
 
 async function insertUser(
   trx: WriteTransaction,
-  user: Required<NewUser> & { claimed: number; now: number; id?: string | undefined },
+  user: Required<Input<'createUser'>> & { claimed: number; now: number; id?: string | undefined },
 ): Promise<UserRow> {
   const row: UserRow = {
     id: user.id ?? newId(),

@@ -1,5 +1,6 @@
 import { type ListedVerification, RegistryError } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -19,7 +20,7 @@ const decisions: Record<Method, Record<Status, readonly Decision[]>> = {
 /** PATCH /verifications/<id>, for administrators. Throws `not_found` and `invalid_transition`. */
 export async function decideVerification(
   context: AccountsContext,
-  input: { id: string; status: Decision; note: string },
+  input: Input<'decideVerification'>,
   caller: Caller,
 ): Promise<ListedVerification> {
   const { id, status, note } = input

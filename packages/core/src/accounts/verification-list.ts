@@ -1,4 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
+import type { Input } from '../kernel/operation-input.ts'
 import { countRows } from '../storage/count-rows.ts'
 import { getUserByName } from './users.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
@@ -18,7 +19,7 @@ interface Filter {
 /** GET /users/<username>/verifications, newest first: for the user and for administrators. Throws `forbidden`. */
 export async function listOwnVerifications(
   context: AccountsContext,
-  input: { username: string; page: number; limit: number },
+  input: Input<'listOwnVerifications'>,
   caller: Caller,
 ) {
   const { userId, role } = requireUser(caller)

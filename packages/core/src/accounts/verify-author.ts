@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { RegistryError, allowances, type Verification } from '@skillstead/protocol'
 import { dayMs } from '../kernel/clock.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { getUserByName } from './users.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
 import type { AccountsContext } from './accounts-context.ts'
@@ -19,7 +20,7 @@ const perDayMax = allowances.verification.limit
  */
 export async function verifyAuthor(
   context: AccountsContext,
-  input: { username: string; method: Method; proof: string },
+  input: Input<'verifyAuthor'>,
   caller: Caller,
 ): Promise<Verification> {
   const { id: userId, username } = await getUserByName(context, input.username)

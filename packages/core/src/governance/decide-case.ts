@@ -1,24 +1,22 @@
 import { RegistryError, type DmcaCase } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import type { GovernanceContext } from './governance-context.ts'
-import type { DmcaCaseRow, DmcaStatus } from '../storage/tables.ts'
+import type { DmcaCaseRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toFullCase } from './read-cases.ts'
 import { acceptCounterNotice } from './takedown-notices.ts'
 import { getCase, moveCase, requireTransition } from './takedown-cases.ts'
 
-interface Decision {
-  id: string
-  status: DmcaStatus
-  note: string
-  counterNoticeId?: string
-}
-
 /**
  * PATCH /dmca/<id>, for administrators: starts the review of a case, rejects it, removes the content, confirms the
  * sender of a counter-notice, or records a court action. Throws `invalid_transition`.
  */
-export async function decideCase(context: GovernanceContext, input: Decision, caller: Caller): Promise<DmcaCase> {
+export async function decideCase(
+  context: GovernanceContext,
+  input: Input<'updateDmca'>,
+  caller: Caller,
+): Promise<DmcaCase> {
   const row = await context.database.writer.write(async (trx) => {
     const before = await getCase(trx, input.id)
     requireTransition(before.status, input.status, 'administrator')

@@ -1,4 +1,5 @@
 import { RegistryError, type Report } from '@skillstead/protocol'
+import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { countRows } from '../storage/count-rows.ts'
@@ -19,10 +20,7 @@ interface Verdict {
 }
 
 /** GET /reports, for administrators: oldest first. */
-export async function listReports(
-  context: GovernanceContext,
-  input: { status?: ReportRow['status']; kind?: ReportRow['kind']; page: number; limit: number },
-) {
+export async function listReports(context: GovernanceContext, input: Input<'listReports'>) {
   const { status, kind, page, limit } = input
   const db = context.database.read
   const count = await countRows(

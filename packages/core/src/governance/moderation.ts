@@ -3,6 +3,7 @@ import { sql, type SqlBool } from 'kysely'
 import { changeSkill, refuseChanged } from '../catalogue/change-skill.ts'
 import { settleState } from '../catalogue/skill-rows.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
@@ -23,7 +24,7 @@ interface Decision {
  */
 export async function moderateSkill(
   context: GovernanceContext,
-  input: Decision & { name: string },
+  input: Input<'moderateSkill'>,
   caller: Caller,
 ): Promise<Moderation> {
   const skill = await getDecidedSkill(context, input.name, caller)
@@ -63,7 +64,7 @@ const shownMax = 100
 /** GET /skills/<name>/moderation: for the owner and administrators, even if no one else may read the skill. */
 export async function getModeration(
   context: GovernanceContext,
-  input: { name: string },
+  input: Input<'getModeration'>,
   caller: Caller,
 ): Promise<Moderation> {
   return showModeration(context, await getDecidedSkill(context, input.name, caller))
@@ -100,7 +101,7 @@ export async function showModeration(context: GovernanceContext, skill: SkillRow
 /** GET /moderation, for administrators: flagged and hidden skills, last decision first. */
 export async function listModerated(
   context: GovernanceContext,
-  { state, page, limit }: { state?: ModeratedSkill['state']; page: number; limit: number },
+  { state, page, limit }: Input<'listModerated'>,
 ): Promise<{ skills: ModeratedSkill[] } & ReturnType<typeof toPage>> {
   const moderated = context.database.read
     .selectFrom('skills')
@@ -127,7 +128,7 @@ export async function listModerated(
 /** POST /skills/<name>/appeal: by the owner of a flagged or hidden skill; one open appeal at a time. */
 export async function appealModeration(
   context: GovernanceContext,
-  input: { name: string; statement: string },
+  input: Input<'appealModeration'>,
   caller: Caller,
 ): Promise<Report> {
   const user = requireAccount(caller)

@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely'
 import { toQuarantinedVersion } from '../catalogue/quarantine-version.ts'
 import { isAdministrator } from '../catalogue/visibility.ts'
 import { type Caller, requireUser } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { Tables } from '../storage/tables.ts'
@@ -15,7 +16,7 @@ import type { GovernanceContext } from './governance-context.ts'
  */
 export async function listQuarantined(
   context: GovernanceContext,
-  { page, limit }: { page: number; limit: number },
+  { page, limit }: Input<'listQuarantined'>,
   caller: Caller,
 ) {
   const { read } = context.database

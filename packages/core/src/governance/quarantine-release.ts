@@ -1,5 +1,6 @@
 import { RegistryError, compareFiles, type Reply } from '@skillstead/protocol'
 import { attributeTo } from '../community/agent-actions.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import type { Caller, UserCaller } from '../kernel/caller.ts'
@@ -21,7 +22,7 @@ import type { QuarantinedPublication } from '../catalogue/quarantine-version.ts'
  */
 export async function releaseQuarantined(
   context: GovernanceContext,
-  { id }: { id: string },
+  { id }: Input<'releaseQuarantined'>,
   caller: Caller,
 ): Promise<Reply<PublishAnswer>> {
   const { digest } = await getQuarantined(context.database.read, id, caller)

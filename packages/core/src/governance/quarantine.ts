@@ -6,6 +6,7 @@ import {
   RegistryError,
 } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import { type Caller, requireScope, requireUser } from '../kernel/caller.ts'
@@ -19,7 +20,7 @@ import { mayDecide, readQuarantined, selectQuarantined } from './quarantine-list
 /** GET /quarantine/<id>, for its owner and administrators; `not_found` for others. */
 export async function showQuarantined(
   context: GovernanceContext,
-  { id }: { id: string },
+  { id }: Input<'getQuarantined'>,
   caller: Caller,
 ): Promise<QuarantinedDetails> {
   const { read } = context.database
@@ -42,7 +43,7 @@ export async function showQuarantined(
 /** GET /quarantine/<id>/files/<path>. */
 export async function readQuarantinedFile(
   context: GovernanceContext,
-  { id, path }: { id: string; path: string },
+  { id, path }: Input<'getQuarantinedFile'>,
   caller: Caller,
 ): Promise<Content> {
   await getQuarantined(context.database.read, id, caller)
@@ -64,7 +65,7 @@ export async function readQuarantinedFile(
 /** DELETE /quarantine/<id>: its owner withdraws it, or an administrator refuses it with a note. */
 export async function deleteQuarantined(
   context: GovernanceContext,
-  { id, note }: { id: string; note: string },
+  { id, note }: Input<'deleteQuarantined'>,
   caller: Caller,
 ): Promise<undefined> {
   await context.database.writer.write(async (trx) => {

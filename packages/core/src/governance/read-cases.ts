@@ -8,17 +8,18 @@ import {
 import type { Kysely } from 'kysely'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { isTokenOf } from '../kernel/tokens.ts'
 import { countRows } from '../storage/count-rows.ts'
-import type { DmcaCaseRow, DmcaStatus, Tables } from '../storage/tables.ts'
+import type { DmcaCaseRow, Tables } from '../storage/tables.ts'
 import type { GovernanceContext } from './governance-context.ts'
 import { getCase } from './takedown-cases.ts'
 
 /** GET /dmca/<id>: status and dates; the full case with the case token or for administrators. */
 export async function showCase(
   context: GovernanceContext,
-  input: { id: string },
+  input: Input<'getDmca'>,
   caller: Caller,
   options: CallOptions = {},
 ): Promise<DmcaCase> {
@@ -29,10 +30,7 @@ export async function showCase(
 }
 
 /** GET /dmca, for administrators: newest first. */
-export async function listCases(
-  context: GovernanceContext,
-  input: { status?: DmcaStatus; page: number; limit: number },
-) {
+export async function listCases(context: GovernanceContext, input: Input<'listDmca'>) {
   const { status, page, limit } = input
   const matching = context.database.read
     .selectFrom('dmca_cases')

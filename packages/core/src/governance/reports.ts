@@ -4,6 +4,7 @@ import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import { accountId, type Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import type { ReportRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { GovernanceContext } from './governance-context.ts'
@@ -11,7 +12,7 @@ import type { GovernanceContext } from './governance-context.ts'
 /** POST /skills/<name>/report: by anyone who may see the skill. A user who reports it again gets the open report. */
 export async function reportSkill(
   context: GovernanceContext,
-  input: { name: string; reason: string; details: string },
+  input: Input<'reportSkill'>,
   caller: Caller,
   options: CallOptions = {},
 ) {

@@ -1,10 +1,11 @@
-import { type DmcaCase, type DmcaCounterNotice, type DmcaNotice, RegistryError } from '@skillstead/protocol'
+import { type DmcaCase, RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { getMovedSkill } from '../catalogue/find-skill.ts'
 import { isOwner, TakenDown } from '../catalogue/visibility.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { createToken } from '../kernel/tokens.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { DmcaCaseRow, Tables } from '../storage/tables.ts'
@@ -16,7 +17,7 @@ import { getCase, moveCase, recordStep, requireTransition } from './takedown-cas
 /** POST /dmca: a claim about a skill that the caller may see. The case token is shown only in this response. */
 export async function submitDmca(
   context: GovernanceContext,
-  input: { skillName: string } & DmcaNotice,
+  input: Input<'submitDmca'>,
   caller: Caller,
   options: CallOptions = {},
 ): Promise<DmcaCase & { caseToken: string }> {
@@ -62,7 +63,7 @@ const unconfirmedMax = 20
  */
 export async function submitCounterNotice(
   context: GovernanceContext,
-  input: { id: string } & DmcaCounterNotice,
+  input: Input<'submitCounterNotice'>,
   caller: Caller,
   options: CallOptions = {},
 ): Promise<DmcaCase> {

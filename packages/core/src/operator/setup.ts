@@ -3,6 +3,7 @@ import { RegistryError } from '@skillstead/protocol'
 import { createFirstUser, isWithoutUsers, toSetUpError } from '../accounts/users.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import type { Database } from '../storage/database.ts'
 import type { OperatorContext } from './operator-context.ts'
 
@@ -20,7 +21,7 @@ export async function showSetup({ database }: OperatorContext): Promise<{ needed
  */
 export async function setUp(
   context: OperatorContext,
-  { code, username }: { code: string; username: string },
+  { code, username }: Input<'setUp'>,
   caller: Caller,
   options: CallOptions = {},
 ) {

@@ -1,6 +1,7 @@
 import { limits } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { WebhooksContext } from './webhooks-context.ts'
 import { readNewestRows } from '../outbox/browse-rows.ts'
@@ -11,7 +12,7 @@ import { keepReadable } from './webhook-deliveries.ts'
 import type { DeliveryPayload } from './events.ts'
 
 /** GET /webhooks: the caller's webhooks, newest first. */
-export async function listWebhooks(context: WebhooksContext, input: { page: number; limit: number }, caller: Caller) {
+export async function listWebhooks(context: WebhooksContext, input: Input<'listWebhooks'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const total = await countWebhooks(context.database.read, userId)
   const rows = await context.database.read
@@ -30,7 +31,7 @@ export async function listWebhooks(context: WebhooksContext, input: { page: numb
 }
 
 /** GET /webhooks/<id>: with its latest deliveries, newest first. */
-export async function showWebhook(context: WebhooksContext, { id }: { id: string }, caller: Caller) {
+export async function showWebhook(context: WebhooksContext, { id }: Input<'getWebhook'>, caller: Caller) {
   const row = await getOwnWebhook(context.database.read, id, caller)
   const jobs = await context.outbox.list(row.id, limits.webhookDeliveriesShownMax)
   const addressed = jobs.map((job) => ({ job, userId: row.user_id, delivery: job.payload as DeliveryPayload }))

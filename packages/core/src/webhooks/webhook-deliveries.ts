@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import { findReadable } from '../catalogue/visibility.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import type { Tables } from '../storage/tables.ts'
 import { type DeliveryPayload, pingTopic, toDeliveries } from './events.ts'
 import { getOwnWebhook, toDelivery } from './webhook-form.ts'
@@ -11,7 +12,7 @@ import type { WebhooksContext } from './webhooks-context.ts'
 /** GET /webhooks/<id>/deliveries/<deliveryId>: with the exact body that was or will be sent. */
 export async function showDelivery(
   { database, outbox }: WebhooksContext,
-  input: { id: string; deliveryId: string },
+  input: Input<'getDelivery'>,
   caller: Caller,
 ): Promise<DeliveryDetails> {
   const webhook = await getOwnWebhook(database.read, input.id, caller)
@@ -28,7 +29,7 @@ export async function showDelivery(
  */
 export async function retryDelivery(
   { database, outbox }: WebhooksContext,
-  input: { id: string; deliveryId: string },
+  input: Input<'retryDelivery'>,
   caller: Caller,
 ): Promise<Delivery> {
   return database.writer.write(async (trx) => {
@@ -49,7 +50,11 @@ export async function retryDelivery(
 }
 
 /** POST /webhooks/<id>/ping: a delivery that is tried once, even if the webhook is disabled. */
-export async function pingWebhook(context: WebhooksContext, input: { id: string }, caller: Caller): Promise<Delivery> {
+export async function pingWebhook(
+  context: WebhooksContext,
+  input: Input<'pingWebhook'>,
+  caller: Caller,
+): Promise<Delivery> {
   return context.database.writer.write(async (trx) => {
     const { id: webhookId, url } = await getOwnWebhook(trx, input.id, caller)
     const now = context.clock.now()

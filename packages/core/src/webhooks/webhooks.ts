@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { type EventName, limits, RegistryError, type Webhook } from '@skillstead/protocol'
+import { limits, RegistryError, type Webhook } from '@skillstead/protocol'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import { appendChange } from '../log/append-change.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readNewestRows } from '../outbox/browse-rows.ts'
@@ -16,20 +17,13 @@ import type { WebhooksContext } from './webhooks-context.ts'
 /** 24 to 64 bytes are recommended (Standard Webhooks, "Signature scheme"); 30 need no base64 padding. */
 const secretBytes = 30
 
-interface WebhookInput {
-  url: string
-  events: EventName[]
-  skills?: string[] | null
-  secret?: string
-}
-
 /**
  * POST /webhooks: a secret that the server generates is shown only in this response. Throws `invalid_request` that
  * names `url` for an address that is not public, `conflict` if the user has the maximum number of webhooks.
  */
 export async function createWebhook(
   context: WebhooksContext,
-  input: WebhookInput,
+  input: Input<'createWebhook'>,
   caller: Caller,
 ): Promise<Webhook & { secret?: string }> {
   const { userId } = requireAccount(caller)
@@ -74,17 +68,12 @@ async function refuseTooMany(trx: WriteTransaction, userId: string): Promise<voi
 /** How long deliveries are also signed with the previous secret. */
 const overlapMs = 24 * 60 * 60 * 1000
 
-interface WebhookChanges {
-  id: string
-  url?: string
-  events?: EventName[]
-  active?: boolean
-  skills?: string[] | null
-  secret?: string
-}
-
 /** PATCH /webhooks/<id>: omitted fields are unchanged. Throws as `createWebhook` does, and `not_found`. */
-export async function updateWebhook(context: WebhooksContext, input: WebhookChanges, caller: Caller): Promise<Webhook> {
+export async function updateWebhook(
+  context: WebhooksContext,
+  input: Input<'updateWebhook'>,
+  caller: Caller,
+): Promise<Webhook> {
   // Check the owner first, so that no DNS query is made for another user's webhook.
   await getOwnWebhook(context.database.read, input.id, caller)
   if (input.url !== undefined) await context.outgoing.requirePublic(input.url, 'url')
@@ -95,7 +84,12 @@ export async function updateWebhook(context: WebhooksContext, input: WebhookChan
   return toWebhook(after, (await readNewestRows(context.database, [after.id])).get(after.id))
 }
 
-async function storeChanges(context: WebhooksContext, trx: WriteTransaction, input: WebhookChanges, caller: Caller) {
+async function storeChanges(
+  context: WebhooksContext,
+  trx: WriteTransaction,
+  input: Input<'updateWebhook'>,
+  caller: Caller,
+) {
   const before = await getOwnWebhook(trx, input.id, caller)
   const at = context.clock.now()
   const changes = toChanges(before, input, at)
@@ -109,7 +103,7 @@ async function storeChanges(context: WebhooksContext, trx: WriteTransaction, inp
 }
 
 /** The columns that change. */
-function toChanges(before: WebhookRow, input: WebhookChanges, now: number): Partial<WebhookRow> {
+function toChanges(before: WebhookRow, input: Input<'updateWebhook'>, now: number): Partial<WebhookRow> {
   const { url, events, active, skills, secret } = input
   const wanted: Partial<WebhookRow> = {
     ...(url === undefined ? {} : { url }),
@@ -131,7 +125,7 @@ function toChanges(before: WebhookRow, input: WebhookChanges, now: number): Part
 /** DELETE /webhooks/<id>: its pending deliveries fail when they become due. */
 export async function deleteWebhook(
   context: WebhooksContext,
-  input: { id: string },
+  input: Input<'deleteWebhook'>,
   caller: Caller,
 ): Promise<undefined> {
   await context.database.writer.write(async (trx) => {
