@@ -81,7 +81,7 @@ describe('skillstead mirror', () => {
     expect(other).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining("There is an upstream 'main' already"),
+      stderr: expect.stringContaining("There is already an upstream 'main'"),
     })
     expect(await json('remove', 'main')).toEqual({ removed: 'main' })
     expect(await json('list')).toEqual({ upstreams: [], total: 0 })
@@ -153,7 +153,7 @@ describe('skillstead mirror', () => {
     expect(stopped).toMatchObject({ code: 1, stdout: '' })
     expect(JSON.parse(stopped.stderr)).toMatchObject({
       error: {
-        detail: expect.stringMatching(/is paused \(origin\): It was the log of .* --accept origin --key \S+`\.$/),
+        detail: expect.stringMatching(/is paused \(origin\): The log was named .* --accept origin --key \S+`\.$/),
       },
     })
     const status = await run('status')
