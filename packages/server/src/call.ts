@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { H3Event } from 'h3'
 import type { ServerRequest } from 'srvx'
 import { guest, type Caller } from '@skillstead/core'
 import type { AllowanceName } from '@skillstead/protocol'
@@ -32,7 +31,7 @@ export class Call {
   crossOrigin = true
   /** The origin that may read the response: `*` for all. */
   allowedOrigin: string | undefined = undefined
-  /** The path and query as h3 routed them. */
+  /** The path and query as h3 routed them. Undefined if the request target is malformed. */
   url: URL | undefined = undefined
   /** Set by h3: the segments of the path by name, still percent-encoded. */
   params: Record<string, string> | undefined = undefined
@@ -52,13 +51,6 @@ export class Call {
     if (this.#sent !== undefined && this.#sent[name] === undefined) return null
     return this.request.headers.get(name)
   }
-}
-
-/** The call of an h3 event. */
-export function callOf(event: H3Event): Call {
-  const call = event.context as unknown as Call
-  call.url = event.url
-  return call
 }
 
 /** The request id that the caller proposed, or a new one. */

@@ -1,10 +1,9 @@
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { promisify } from 'node:util'
 import type { H3 } from 'h3'
-import { callOf, type Call } from './call.ts'
-import { refuseMethod } from './engine.ts'
+import type { Call } from './call.ts'
 import { toEtag } from './etags.ts'
-import { handle, type NodeParts } from './gate.ts'
+import { toHandler, type NodeParts } from './gate.ts'
 import type { StaticFiles } from './options.ts'
 import { nothingHere, reply, type Header } from './replies.ts'
 
@@ -94,14 +93,9 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): Re
     })
   }
   const mount = (path: string, work: (call: Call) => Promise<Response>) => {
-    app.all(path, (event) => {
-      const call = callOf(event)
-      call.endpoint = 'dashboard'
-      call.crossOrigin = false
-      const reads = call.method === 'GET' || call.method === 'HEAD'
-      // No key needed: a user who needs a key must reach the login page.
-      return handle(node, call, 'open', reads ? work : () => refuseMethod(call, ['GET', 'HEAD']))
-    })
+    // No key needed: a user who needs a key must reach the login page.
+    const entry = { endpoint: 'dashboard', admission: 'open', methods: ['GET', 'HEAD'], crossOrigin: false } as const
+    app.all(path, toHandler(node, { ...entry, work }))
   }
   const replyPage: ReplyPage = (call, status) => {
     call.crossOrigin = false

@@ -3,12 +3,12 @@ import type { CallOptions } from '@skillstead/core'
 import { authorize, localCall, SkillMoved } from '@skillstead/core/internal'
 import { toLimitKey } from './addresses.ts'
 import { toAnswer, type Result } from './answers.ts'
-import { callOf, type Call } from './call.ts'
+import type { Call } from './call.ts'
 import { withFreshness } from './freshness.ts'
-import { ErrorWithHeaders, handle, limitKeyOf, type NodeParts } from './gate.ts'
-import { answerOnce, readIdempotencyKey } from './idempotency.ts'
-import { readPayload, toInput, type Payload } from './input.ts'
-import { etagOf, isKnownToCaller, nothingHere, reply, replyOptions } from './replies.ts'
+import { limitKeyOf, refuseMethod, toHandler, type NodeParts } from './gate.ts'
+import { claimKey } from './idempotency.ts'
+import { readPayload, toInput } from './input.ts'
+import { etagOf, isKnownToCaller, nothingHere, reply } from './replies.ts'
 import { joinName, renameInPath, routes, toSlashedPattern, type Route } from './routes.ts'
 import { moveSession, readSessionToken, requireOwnPage } from './sessions.ts'
 
@@ -41,91 +41,64 @@ function mountPatterns(
   for (const route of routes) {
     const pattern = toPattern(route)
     if (pattern === undefined) continue
-    const { method } = route.endpoint
+    const { method, open, allowances } = route.endpoint
+    const handler = toHandler(node, {
+      endpoint: route.name,
+      admission: open ? 'guests' : 'api',
+      allowances,
+      work: toWork(node, route, take),
+    })
     const methods = method === 'GET' ? ['GET', 'HEAD'] : [method]
-    for (const taken of methods) {
-      app.on(taken as 'GET', pattern, (event) => {
-        const call = callOf(event)
-        call.endpoint = route.name
-        if (route.endpoint.allowances) call.allowances = route.endpoint.allowances
-        return handle(node, call, route.endpoint.open ? 'guests' : 'api', () => {
-          take(call)
-          return answer(node, route, call)
-        })
-      })
-    }
+    for (const taken of methods) app.on(taken as 'GET', pattern, handler)
     methodsOf.set(pattern, [...(methodsOf.get(pattern) ?? []), ...methods])
   }
   for (const [pattern, methods] of methodsOf) {
-    app.all(pattern, (event) =>
-      handle(node, callOf(event), 'api', (call) => {
-        take(call)
-        return refuseMethod(call, methods)
-      }),
-    )
+    const work = (call: Call) => {
+      take(call)
+      return refuseMethod(call, methods)
+    }
+    app.all(pattern, toHandler(node, { admission: 'api', work }))
   }
 }
 
-/** Responds to `OPTIONS`, and throws `method_not_allowed` for every other method. */
-export function refuseMethod(call: Call, methods: readonly string[]): Response {
-  const allowed = [...methods, 'OPTIONS']
-  if (call.method === 'OPTIONS') return replyOptions(call, allowed)
-  const list = allowed.join(', ')
-  throw new ErrorWithHeaders('method_not_allowed', `This address allows ${list}.`, [['allow', list]])
-}
-
-function answer(node: NodeParts, route: Route, call: Call): Promise<Response> {
-  // Authorize before the body is read, so that callers without permission cannot make the node read and parse it.
-  authorize(route.endpoint, call.caller)
-  return route.endpoint.method === 'GET' ? answerWith(node, route, call) : answerBody(node, route, call)
-}
-
-async function answerBody(node: NodeParts, route: Route, call: Call): Promise<Response> {
-  const held = node.bodies.begin(limitKeyOf(node, call))
-  try {
-    return await answerWith(node, route, call, await readPayload(call, route, held))
-  } finally {
-    held.end()
-  }
-}
-
-async function answerWith(node: NodeParts, route: Route, call: Call, payload?: Payload): Promise<Response> {
-  const key = readIdempotencyKey(call, route)
-  const work = route.endpoint.cookie ? performWithCookie : perform
-  try {
-    if (key === undefined) {
-      const given = toAnswer(node, call, route, await work(node, route, call, payload))
+/** What an admitted request to an endpoint runs: reads the input, calls the operation, and builds the response. */
+function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) => Promise<Response> {
+  const { endpoint, name } = route
+  return async function answer(call) {
+    take(call)
+    // Authorize before the body is read, so that callers without permission cannot make the node read and parse it.
+    authorize(endpoint, call.caller)
+    const held = endpoint.method === 'GET' ? undefined : node.bodies.begin(limitKeyOf(node, call))
+    try {
+      const payload = held && (await readPayload(call, route, held))
+      const claim = held && (await claimKey(node, route, call, payload))
+      if (claim?.replayed) return claim.replayed
+      let result: Result
+      try {
+        if (endpoint.cookie) requireOwnPage(node, call)
+        const input = toInput(call, route, payload)
+        const options = toCallOptions(node, call, route, input)
+        // A cached copy at the caller is not a download; this is known only when the entity tags can be compared.
+        const compares = options.counts === true && call.header('if-none-match') !== null
+        const first = compares ? { ...options, counts: false } : options
+        result = await localCall(node.registry, name, input, call.caller, first)
+        if (compares && !isKnownToCaller(call, etagOf(toAnswer(node, call, route, result)))) {
+          result = await localCall(node.registry, name, input, call.caller, options)
+        }
+        if (endpoint.cookie) result = moveSession(node, call, result)
+      } catch (error) {
+        await claim?.fail(error)
+        if (error instanceof SkillMoved) return replyMoved(call, route, error.fullName)
+        throw error
+      }
+      await claim?.finish(result)
+      const given = toAnswer(node, call, route, result)
       const { port } = node.context.upstreams
       return reply(call, port === undefined ? given : await withFreshness(port, call, route, given))
+    } finally {
+      held?.end()
     }
-    return await answerOnce(node, route, call, { key, payload }, () => work(node, route, call, payload))
-  } catch (error) {
-    if (error instanceof SkillMoved) return replyMoved(call, route, error.fullName)
-    throw error
   }
-}
-
-async function perform(node: NodeParts, route: Route, call: Call, payload: Payload | undefined): Promise<Result> {
-  const input = toInput(call, route, payload)
-  const options = toCallOptions(node, call, route, input)
-  const counts = options.counts === true
-  const asks = counts && call.header('if-none-match') !== null
-  const result = await localCall(
-    node.registry,
-    route.name,
-    input,
-    call.caller,
-    asks ? { ...options, counts: false } : options,
-  )
-  // A cached copy at the caller is not a download; this is known only when the entity tag can be compared.
-  if (!asks || isKnownToCaller(call, etagOf(toAnswer(node, call, route, result)))) return result
-  return localCall(node.registry, route.name, input, call.caller, options)
-}
-
-async function performWithCookie(node: NodeParts, route: Route, call: Call, payload?: Payload): Promise<Result> {
-  call.crossOrigin = false
-  requireOwnPage(node, call)
-  return moveSession(node, call, await perform(node, route, call, payload))
 }
 
 function replyMoved(call: Call, route: Route, fullName: string): Response {

@@ -1,3 +1,4 @@
+import type { H3Event } from 'h3'
 import { RegistryError, allowances, type AllowanceName } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
 import type { CatalogueContext } from '@skillstead/core/internal'
@@ -9,7 +10,7 @@ import type { RequestLog } from './request-log.ts'
 import type { Metrics } from './metrics.ts'
 import type { AddressOf } from './own-address.ts'
 import type { Quota, Quotas } from './quotas.ts'
-import { replyProblem, toRegistryError, type Header } from './replies.ts'
+import { replyOptions, replyProblem, toRegistryError, type Header } from './replies.ts'
 import { readSessionToken } from './sessions.ts'
 
 /** State shared by all requests; created once per node. */
@@ -41,7 +42,7 @@ export interface NodeParts {
 export type Admission = 'api' | 'guests' | 'keyed' | 'page' | 'open'
 
 /** An error with additional headers, such as 405. */
-export class ErrorWithHeaders extends RegistryError {
+class ErrorWithHeaders extends RegistryError {
   readonly headers: readonly Header[]
 
   constructor(code: 'method_not_allowed', detail: string, headers: readonly Header[]) {
@@ -50,37 +51,67 @@ export class ErrorWithHeaders extends RegistryError {
   }
 }
 
+/** How requests to an address are handled. */
+interface Entry {
+  readonly admission: Admission
+  /** The name of the endpoint in logs and metrics. Default: `unknown`. */
+  readonly endpoint?: string
+  /** The allowed methods; others get 405. Default: all. */
+  readonly methods?: readonly string[]
+  /** Whether pages of allowed other origins may read the response. Default: true. */
+  readonly crossOrigin?: boolean
+  /** The abuse limits of the endpoint. */
+  readonly allowances?: readonly AllowanceName[] | undefined
+  /** Whether the address itself is a credential, so that no key is needed and caches must not store the response. */
+  readonly personal?: boolean
+  work(call: Call): Response | Promise<Response>
+}
+
 /**
- * Admits a request, handles it, and converts thrown errors to problem responses. Every response of a node passes
- * through here, so that each has rate headers, a request id, a log line and metrics.
+ * Makes an h3 handler that admits a request, runs the work of the entry, and converts thrown errors to problem
+ * responses. Every response of a node passes through such a handler, so that each has rate headers, a request id, a log
+ * line and metrics.
  */
-export async function handle(
-  node: NodeParts,
-  call: Call,
-  admission: Admission,
-  work: (call: Call) => Response | Promise<Response>,
-): Promise<Response> {
-  node.metrics.begin()
-  let response: Response
-  try {
-    if (node.draining && admission !== 'open') {
-      throw new RegistryError('shutting_down', 'The node is shutting down; try again in a moment.')
+export function toHandler(node: NodeParts, entry: Entry) {
+  const { admission, endpoint = 'unknown', methods, crossOrigin = true, personal = false, work } = entry
+  return async function handle(event: Pick<H3Event, 'context'> & { readonly url?: URL }): Promise<Response> {
+    const call = event.context as unknown as Call
+    call.url = event.url
+    call.endpoint = endpoint
+    call.crossOrigin = crossOrigin
+    call.personal = personal
+    call.allowances = entry.allowances ?? []
+    node.metrics.begin()
+    let response: Response
+    try {
+      if (node.draining && admission !== 'open') {
+        throw new RegistryError('shutting_down', 'The node is shutting down; try again in a moment.')
+      }
+      const needsKey = admission !== 'open' && judgeOrigin(node, call)
+      const waiting = admit(node, call, admission, needsKey)
+      if (waiting) await waiting
+      if (needsKey && call.caller.kind === 'guest') throw foreignPage()
+      const isRefused = methods !== undefined && !methods.includes(call.method)
+      response = isRefused ? refuseMethod(call, methods) : await work(call)
+    } catch (thrown) {
+      const error = toRegistryError(thrown)
+      if (error.status >= 500) node.log.failure(call, error)
+      if (error.allowance) call.quota = toQuota(error.allowance, error.retryAfterSeconds)
+      call.quota ??= await node.quotas.peek(call.caller, () => node.addresses.clientOf(call.request))
+      response = replyProblem(call, error, thrown instanceof ErrorWithHeaders ? thrown.headers : undefined)
     }
-    const needsKey = admission !== 'open' && judgeOrigin(node, call)
-    const waiting = admit(node, call, admission, needsKey)
-    if (waiting) await waiting
-    if (needsKey && call.caller.kind === 'guest') throw foreignPage()
-    response = await work(call)
-  } catch (thrown) {
-    const error = toRegistryError(thrown)
-    if (error.status >= 500) node.log.failure(call, error)
-    if (error.allowance) call.quota = toQuota(error.allowance, error.retryAfterSeconds)
-    call.quota ??= await node.quotas.peek(call.caller, () => node.addresses.clientOf(call.request))
-    response = replyProblem(call, error, thrown instanceof ErrorWithHeaders ? thrown.headers : undefined)
+    node.metrics.end(call, response.status)
+    node.log.answered(call, response.status)
+    return response
   }
-  node.metrics.end(call, response.status)
-  node.log.answered(call, response.status)
-  return response
+}
+
+/** Responds to `OPTIONS`, and throws `method_not_allowed` for every other method. */
+export function refuseMethod(call: Call, methods: readonly string[]): Response {
+  const allowed = [...methods, 'OPTIONS']
+  if (call.method === 'OPTIONS') return replyOptions(call, allowed)
+  const list = allowed.join(', ')
+  throw new ErrorWithHeaders('method_not_allowed', `This address allows ${list}.`, [['allow', list]])
 }
 
 /** Stay synchronous if no key has to be looked up and no limit applies. */

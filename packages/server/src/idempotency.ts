@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { RegistryError, toProblem, type EndpointName } from '@skillstead/protocol'
 import type { UserCaller } from '@skillstead/core'
 import { beginIdempotent, EncodedJson, finishIdempotent, SkillMoved } from '@skillstead/core/internal'
-import { toAnswer, type Result } from './answers.ts'
+import type { Result } from './answers.ts'
 import { withAddress } from './own-address.ts'
 import type { Call } from './call.ts'
 import type { NodeParts } from './gate.ts'
@@ -24,7 +24,7 @@ interface KeptAnswer {
  * The `Idempotency-Key` of a call; used for `POST` and `PUT` of signed-in callers only.
  * Throws `invalid_request` for a key that is not 1 to 255 visible ASCII characters.
  */
-export function readIdempotencyKey(call: Call, route: Route): string | undefined {
+function readIdempotencyKey(call: Call, route: Route): string | undefined {
   if (call.method !== 'POST' && call.method !== 'PUT') return undefined
   const key = call.header('idempotency-key')
   if (key === null || call.caller.kind !== 'user' || route.endpoint.kind === 'content') return undefined
@@ -34,27 +34,35 @@ export function readIdempotencyKey(call: Call, route: Route): string | undefined
   return key
 }
 
-/** Runs the work on first use of a key, and replays the stored response afterwards. */
-export async function answerOnce(
+/** The first request with an `Idempotency-Key`, or the response to a later one. */
+interface Claim {
+  /** The stored response of the first request. */
+  readonly replayed?: Response
+  /** Stores the result under the key. */
+  finish(result: Result): Promise<void>
+  /** Stores the error under the key, or releases the key if a retry may succeed. */
+  fail(thrown: unknown): Promise<void>
+}
+
+/** Claims the `Idempotency-Key` of a call. Returns undefined for a call without a key. */
+export async function claimKey(
   node: NodeParts,
   route: Route,
   call: Call,
-  { key, payload }: { key: string; payload: Payload | undefined },
-  work: () => Promise<Result>,
-): Promise<Response> {
-  const { context } = node
+  payload: Payload | undefined,
+): Promise<Claim | undefined> {
+  const key = readIdempotencyKey(call, route)
+  if (key === undefined) return undefined
   const caller = call.caller as UserCaller
-  const begun = await beginIdempotent(context, caller, key, hashRequest(call, payload))
-  if (begun.state === 'done') return replay(node, call, begun)
-  let result: Result
-  try {
-    result = await work()
-  } catch (thrown) {
-    await finishIdempotent(context, caller, key, begun, keepError(call, thrown))
-    throw thrown
+  const begun = await beginIdempotent(node.context, caller, key, hashRequest(call, payload))
+  const store = async (answer: KeptAnswer | null) => {
+    if (begun.state !== 'done') await finishIdempotent(node.context, caller, key, begun, answer)
   }
-  await finishIdempotent(context, caller, key, begun, { status: result.status, body: keepBody(route, result.body) })
-  return reply(call, toAnswer(node, call, route, result))
+  return {
+    ...(begun.state === 'done' && { replayed: replay(node, call, begun) }),
+    finish: ({ status, body }) => store({ status, body: keepBody(route, body) }),
+    fail: (thrown) => store(keepError(call, thrown)),
+  }
 }
 
 function replay(node: NodeParts, call: Call, { status, body }: KeptAnswer): Response {

@@ -1,14 +1,14 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import type { Metric, Registry } from '@skillstead/core'
 import { createAddresses } from './addresses.ts'
-import { clientErrorHandler, createRefuse, type Refusal, type Refuse } from './client-errors.ts'
+import { clientErrorHandler, createRefuse, type Refusal } from './client-errors.ts'
 import { guardConnections, setTimeouts, toConnectionLimits, type ConnectionLimits, type Guard } from './connections.ts'
 import { createNode } from './node.ts'
 import type { NodeOptions } from './options.ts'
-import { toListener } from './send.ts'
+import { toListener } from './node-listener.ts'
 
 export interface ListenOptions extends NodeOptions {
   /** Default: 7545. 0 uses any free port. */
@@ -43,7 +43,7 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
   const limits = toConnectionLimits(options.connections)
   const node = createNode(registry, options)
   const refuse = createRefuse(options)
-  const handle = withWholeHead(toListener(node.fetch), limits, refuse)
+  const handle = toListener(node.fetch, limits, refuse)
   const server = await bind(handle, { host, port, limits }).catch((error: Error) => {
     node.close()
     throw error
@@ -94,39 +94,10 @@ function toMetrics(guard: Guard): Metric[] {
 }
 
 const noProxy: Refusal = { code: 'invalid_request', status: 400, detail: 'This node is not a proxy.' }
-const noHost: Refusal = { code: 'invalid_request', status: 400, detail: 'Send one `Host` header.' }
-const tooManyHeaders: Refusal = { code: 'invalid_request', status: 431, detail: 'There are too many headers.' }
 const tooManyConnections: Refusal = {
   code: 'rate_limited',
   status: 429,
   detail: 'This address has too many connections open; close some, or use those that are open.',
-}
-
-/**
- * Refuses requests that Node's parser accepts: too many headers, and a missing or repeated `Host` (RFC 9112, section
- * 3.2). A pipelined request starts after the response to the previous one, so that a connection has one response in
- * memory and responses stay in order.
- */
-function withWholeHead(handle: RequestListener, { headersMax }: ConnectionLimits, refuse: Refuse): RequestListener {
-  const begin = (request: IncomingMessage, response: ServerResponse) => {
-    const { rawHeaders } = request
-    if (rawHeaders.length > headersMax * 2) return void refuse(request.socket, tooManyHeaders)
-    if (!hasOneHost(request)) return void refuse(request.socket, noHost)
-    return handle(request, response)
-  }
-  return (request: IncomingMessage, response: ServerResponse) => {
-    if (response.socket !== null) return begin(request, response)
-    return void response.once('socket', () => begin(request, response))
-  }
-}
-
-function hasOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
-  let hosts = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]!
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
-  }
-  return hosts === 1 || (hosts === 0 && httpVersionMinor === 0)
 }
 
 interface Place {

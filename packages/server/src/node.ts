@@ -4,12 +4,12 @@ import { RegistryError, limits } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { createAddresses } from './addresses.ts'
-import { Call, callOf } from './call.ts'
+import { Call } from './call.ts'
 import { isOrigin } from './cross-origin.ts'
 import type { ReplyPage } from './dashboard.ts'
 import { mountDiscovery } from './discovery/mount-discovery.ts'
 import { mountEndpoints } from './engine.ts'
-import { handle, type NodeParts } from './gate.ts'
+import { toHandler, type NodeParts } from './gate.ts'
 import { mountMcp } from './mcp/mount-mcp.ts'
 import { createMetrics } from './metrics.ts'
 import { createInFlight, type InFlightLimits } from './in-flight.ts'
@@ -75,9 +75,21 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
   const replyPage = mountPages(app, node, options)
   mountDiscovery(app, node, options)
   mountMcp(app, node)
-  app.all('/**', (event) => handleUnknown(node, callOf(event), replyPage))
+  mountUnknown(app, node, replyPage)
+  const refuseTarget = toHandler(node, { admission: 'page', work: throwMalformed })
   return {
-    fetch: (request) => dispatch(app, node, request),
+    fetch(request: ServerRequest) {
+      const context = new Call(request) as unknown as NonNullable<ServerRequest['context']>
+      request.context = context
+      // h3 would turn a request target that is neither a path nor a URL (RFC 9112, section 3.2) into `/`.
+      const target = request.runtime?.node?.req.url ?? '/'
+      if (target[0] !== '/' && target !== '*' && !URL.canParse(target)) return refuseTarget({ context })
+      try {
+        return app.fetch(request) as Promise<Response>
+      } catch {
+        return refuseTarget({ context })
+      }
+    },
     drain() {
       node.draining = true
       registry.endWaits()
@@ -92,40 +104,26 @@ function toCorsOrigins(origins: readonly string[] = []): ReadonlySet<string> {
   return new Set(origins)
 }
 
-/** Two steps to the operation: this function and the route's handler. */
-function dispatch(app: H3, node: NodeParts, request: ServerRequest): Promise<Response> {
-  const call = new Call(request)
-  request.context = call as unknown as NonNullable<ServerRequest['context']>
-  try {
-    // h3 would turn a request target that is neither a path nor a URL (RFC 9112, section 3.2) into `/`.
-    const target = request.runtime?.node?.req.url ?? '/'
-    if (target[0] !== '/' && target !== '*' && !URL.canParse(target)) return refuseAddress(node, call)
-    return app.fetch(request) as Promise<Response>
-  } catch {
-    return refuseAddress(node, call)
+/** Mounts what responds to all other addresses: the page of the dashboard for browsers, and 404 for programs. */
+function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined): void {
+  const work = (call: Call) => {
+    const path = call.url?.pathname ?? '/'
+    if (call.method === 'OPTIONS' && path === '/*') return replyOptions(call, ['GET', 'HEAD', 'OPTIONS'])
+    if (replyPage && !isApi(path) && isForPeople(call)) return replyPage(call, 404)
+    if (!isDecodable(path)) throwMalformed()
+    throw nothingHere()
   }
+  const [ofApi, ofPages] = [toHandler(node, { admission: 'api', work }), toHandler(node, { admission: 'page', work })]
+  app.all('/**', (event) => (isApi(event.url.pathname) ? ofApi(event) : ofPages(event)))
 }
 
-function handleUnknown(node: NodeParts, call: Call, replyPage: ReplyPage | undefined): Promise<Response> {
-  const path = call.url?.pathname ?? '/'
-  const admission = path === apiBase || path.startsWith(`${apiBase}/`) ? 'api' : 'page'
-  return handle(node, call, admission, () => {
-    if (call.method === 'OPTIONS' && path === '/*') return replyOptions(call, ['GET', 'HEAD', 'OPTIONS'])
-    if (replyPage && admission === 'page' && isForPeople(call)) return replyPage(call, 404)
-    if (!isDecodable(path)) throw malformed()
-    throw nothingHere()
-  })
+function isApi(path: string): boolean {
+  return path === apiBase || path.startsWith(`${apiBase}/`)
 }
 
 /** Whether a browser navigates to the address. */
 function isForPeople(call: Call): boolean {
   return call.method === 'GET' && (call.header('accept') ?? '').includes('text/html')
-}
-
-function refuseAddress(node: NodeParts, call: Call): Promise<Response> {
-  return handle(node, call, 'page', () => {
-    throw malformed()
-  })
 }
 
 function isDecodable(path: string): boolean {
@@ -136,6 +134,6 @@ function isDecodable(path: string): boolean {
   }
 }
 
-function malformed(): RegistryError {
-  return new RegistryError('invalid_request', 'The address of the request is malformed.')
+function throwMalformed(): never {
+  throw new RegistryError('invalid_request', 'The address of the request is malformed.')
 }

@@ -1,11 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { H3 } from 'h3'
 import { RegistryError } from '@skillstead/protocol'
-import { callOf, type Call } from './call.ts'
+import type { Call } from './call.ts'
 import { mountDashboard, type ReplyPage } from './dashboard.ts'
 import { toDocsPage, toWelcomePage } from './docs.ts'
-import { refuseMethod } from './engine.ts'
-import { handle, type Admission, type NodeParts } from './gate.ts'
+import { toHandler, type Admission, type NodeParts } from './gate.ts'
 import type { Page } from './html.ts'
 import { toOpenApi } from './openapi.ts'
 import type { NodeOptions } from './options.ts'
@@ -24,13 +23,8 @@ export function mountPages(
 ): ReplyPage | undefined {
   const originOf = (call: Call) => options.publicUrl?.replace(/\/+$/, '') ?? node.addresses.originOf(call.request) ?? ''
   const mount = (path: string, endpoint: string, admission: Admission, work: Work) => {
-    app.all(path, (event) => {
-      const call = callOf(event)
-      call.endpoint = endpoint
-      call.crossOrigin = endpoint === 'openapi'
-      const reads = call.method === 'GET' || call.method === 'HEAD'
-      return handle(node, call, admission, reads ? work : () => refuseMethod(call, ['GET', 'HEAD']))
-    })
+    const crossOrigin = endpoint === 'openapi'
+    app.all(path, toHandler(node, { endpoint, admission, methods: ['GET', 'HEAD'], crossOrigin, work }))
   }
   const docs = keepLast(toDocsPage)
   const openApi = keepLast((origin) => Buffer.from(JSON.stringify(toOpenApi(origin))))

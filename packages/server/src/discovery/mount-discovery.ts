@@ -9,10 +9,10 @@ import {
 } from '@skillstead/core/internal'
 import { RegistryError, type Content } from '@skillstead/protocol'
 import { toLimitKey } from '../addresses.ts'
-import { callOf, type Call } from '../call.ts'
+import type { Call } from '../call.ts'
 import { toContentHeaders } from '../content.ts'
-import { refuseMethod, toClientName } from '../engine.ts'
-import { handle, limitKeyOf, spendBytes, spendFile, spendOne, type Admission, type NodeParts } from '../gate.ts'
+import { toClientName } from '../engine.ts'
+import { limitKeyOf, spendBytes, spendFile, spendOne, toHandler, type Admission, type NodeParts } from '../gate.ts'
 import type { NodeOptions } from '../options.ts'
 import { isKnownToCaller, reply, type Header } from '../replies.ts'
 import { findSkills } from './find-skills.ts'
@@ -28,17 +28,10 @@ type Work = (call: Call, params: Params) => Promise<Response>
  */
 export function mountDiscovery(app: H3, node: NodeParts, options: Pick<NodeOptions, 'discoveryPack'>): void {
   const mount = (pattern: string, endpoint: string, work: Work, admission: Admission = 'page') => {
-    app.all(pattern, (event) => {
-      const call = callOf(event)
-      call.endpoint = endpoint
-      const reads = call.method === 'GET' || call.method === 'HEAD'
-      // A share link is a credential itself, also on a node that requires a key.
-      if (endpoint === sharedEndpoint) call.personal = true
-      return handle(node, call, admission, () => {
-        if (!reads) return refuseMethod(call, ['GET', 'HEAD'])
-        return moving(call, pattern, (params) => guarding(node, call, () => work(call, params)))
-      })
-    })
+    // A share link is a credential itself, also on a node that requires a key.
+    const personal = endpoint === sharedEndpoint
+    const answer = (call: Call) => moving(call, pattern, (params) => guarding(node, call, () => work(call, params)))
+    app.all(pattern, toHandler(node, { endpoint, admission, methods: ['GET', 'HEAD'], personal, work: answer }))
   }
   const { discoveryPack } = options
   const paths = discoveryPack === undefined ? scopePaths : [toRootPath(discoveryPack), ...scopePaths]

@@ -3,10 +3,10 @@ import { localApi } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { toLimitKey } from '../addresses.ts'
-import { callOf, type Call } from '../call.ts'
+import type { Call } from '../call.ts'
 import { requireOwnOrigin } from '../cross-origin.ts'
-import { refuseMethod, toClientName } from '../engine.ts'
-import { handle, limitKeyOf, type NodeParts } from '../gate.ts'
+import { toClientName } from '../engine.ts'
+import { limitKeyOf, toHandler, type NodeParts } from '../gate.ts'
 import { createInFlight, type CallInFlight, type InFlight, type InFlightLimits } from '../in-flight.ts'
 import { reply, toRegistryError, type Answer, type Header } from '../replies.ts'
 import { readClientName, readMessage, type RpcError } from './read-message.ts'
@@ -31,13 +31,8 @@ const takenMs = 120_000
 /** Mounts `/mcp`: the Model Context Protocol over streamable HTTP, without sessions. */
 export function mountMcp(app: H3, node: NodeParts): void {
   const parts = { inFlight: createInFlight(limits), inTurn: pLimit(largeAtATime) }
-  app.all('/mcp', (event) => {
-    const call = callOf(event)
-    call.endpoint = 'mcp'
-    call.crossOrigin = false
-    const isMessage = call.method === 'POST'
-    return handle(node, call, 'keyed', () => (isMessage ? answerCall(node, parts, call) : refuseMethod(call, ['POST'])))
-  })
+  const work = (call: Call) => answerCall(node, parts, call)
+  app.all('/mcp', toHandler(node, { endpoint: 'mcp', admission: 'keyed', methods: ['POST'], crossOrigin: false, work }))
 }
 
 interface McpParts {

@@ -1,0 +1,55 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { NodeRequest, sendNodeResponse } from 'srvx/node'
+import type { Refusal, Refuse } from './client-errors.ts'
+import type { ConnectionLimits } from './connections.ts'
+import { WholeResponse } from './replies.ts'
+
+const noHost: Refusal = { code: 'invalid_request', status: 400, detail: 'Send one `Host` header.' }
+const tooManyHeaders: Refusal = { code: 'invalid_request', status: 431, detail: 'There are too many headers.' }
+
+/**
+ * Handles Node's requests by a handler that never throws. Refuses requests that Node's parser accepts: too many headers,
+ * and a missing or repeated `Host` (RFC 9112, section 3.2). srvx writes the head, the body and an empty end separately;
+ * here a complete response is sent as one write.
+ */
+export function toListener(
+  fetch: (request: Request) => Promise<Response>,
+  { headersMax }: Pick<ConnectionLimits, 'headersMax'>,
+  refuse: Refuse,
+): RequestListener {
+  return function receive(req, res) {
+    // A pipelined request waits for the response to the previous one, so that a connection has one response in memory
+    // and responses stay in order.
+    if (res.socket === null) return void res.once('socket', () => receive(req, res))
+    if (req.rawHeaders.length > headersMax * 2) return void refuse(req.socket, tooManyHeaders)
+    if (!hasOneHost(req)) return void refuse(req.socket, noHost)
+    void fetch(new NodeRequest({ req, res }))
+      .then((response) =>
+        response instanceof WholeResponse ? sendWhole(res, response) : sendNodeResponse(res, response),
+      )
+      .catch((error: Error) => res.destroy(error))
+  }
+}
+
+function hasOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts === 1 || (hosts === 0 && httpVersionMinor === 0)
+}
+
+/** Above this size, copying the bytes into one text costs more than a second write. */
+const textBytesMax = 16 * 1024
+
+function sendWhole(res: ServerResponse, { status, head, content }: WholeResponse): void {
+  const fields: string[] = []
+  // A loop, because `flat` takes longer than sending the head.
+  for (const [name, value] of head) fields.push(name, value)
+  res.writeHead(status, fields)
+  if (content === null) res.end()
+  else if (content.byteLength > textBytesMax) res.end(content)
+  // In this encoding each byte is one character.
+  else res.end(Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1'), 'latin1')
+}
