@@ -13,7 +13,6 @@ describe('the package @skillstead/core', () => {
       'secretKeyBytes',
       'systemCaller',
       'systemClock',
-      'writeBackup',
     ])
   })
 

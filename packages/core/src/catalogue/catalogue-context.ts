@@ -69,7 +69,10 @@ export interface Credit {
 /** The reputation of authors; implemented by `community/skill-credit.ts`. */
 interface ReputationPort {
   creditSkill(trx: WriteTransaction, skillId: string, credit: Credit, at: number): Promise<void>
-  changeStanding(trx: WriteTransaction, before: SkillRow | undefined, after: SkillRow, at: number): Promise<void>
+  changeStanding(
+    trx: WriteTransaction,
+    change: { readonly before: SkillRow | undefined; readonly skill: SkillRow; readonly at: number },
+  ): Promise<void>
   recountCredit(trx: WriteTransaction, skillId: string): Promise<void>
 }
 

@@ -41,9 +41,13 @@ const selectByAlias = keepCompiled((db, { fullName }: { fullName: string }) =>
  * a full name from before a transfer.
  */
 export async function getSkill(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow> {
-  const skill = await findSkill(context, ref, caller)
-  if (!skill) throw new RegistryError('not_found', `There is no skill '${ref}' that you may see.`)
-  return skill
+  return requireFound(await findSkill(context, ref, caller), ref)
+}
+
+/** Throws `not_found` if {@link findSkill} found no skill. */
+export function requireFound(skill: SkillRow | undefined, ref: string): SkillRow {
+  if (skill) return skill
+  throw new RegistryError('not_found', `There is no skill '${ref}' that you may see.`)
 }
 
 /**
@@ -63,8 +67,19 @@ export async function getSkillNow(
 }
 
 /** As {@link getSkill}, but returns undefined if the skill does not exist or the caller may not see it. */
-async function findSkill(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
-  return ref.includes('/') ? findByFullName(context, ref, caller) : findByShortName(context, ref, caller)
+export async function findSkill(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
+  const { read } = context.database
+  const isShort = !ref.includes('/')
+  // A short name means the caller's own skill, private ones included, even if another skill holds the name.
+  const fullName = !isShort ? ref : caller.kind === 'user' ? `${caller.username}/${ref}` : undefined
+  const [named] = fullName === undefined ? [] : await selectByFullName(read, { fullName })
+  if (named && (await canSee(context, named, caller))) return named
+  const [holder] = isShort ? await selectByHolder(read, { name: ref }) : []
+  if (holder && (await canSee(context, holder, caller))) return holder
+  if (named || fullName === undefined) return undefined
+  const [moved] = await selectByAlias(read, { fullName })
+  if (moved && (await canSee(context, moved, caller))) throw new SkillMoved(moved.full_name)
+  return undefined
 }
 
 /** As {@link findSkill}, but follows transfers: for names in request bodies, which no redirect can change. */
@@ -97,29 +112,5 @@ export async function findReadableSkill(
 
 /** As {@link findMovedSkill}, but throws `not_found` if the caller may not see the skill. */
 export async function getMovedSkill(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow> {
-  const skill = await findMovedSkill(context, ref, caller)
-  if (!skill) throw new RegistryError('not_found', `There is no skill '${ref}' that you may see.`)
-  return skill
-}
-
-async function findByFullName(
-  context: CatalogueContext,
-  fullName: string,
-  caller: Caller,
-): Promise<SkillRow | undefined> {
-  const [skill] = await selectByFullName(context.database.read, { fullName })
-  if (skill) return (await canSee(context, skill, caller)) ? skill : undefined
-  const [moved] = await selectByAlias(context.database.read, { fullName })
-  if (moved && (await canSee(context, moved, caller))) throw new SkillMoved(moved.full_name)
-  return undefined
-}
-
-/** A short name means the caller's own skill, private ones included, even if another skill holds the name. */
-async function findByShortName(context: CatalogueContext, name: string, caller: Caller): Promise<SkillRow | undefined> {
-  const ownName = caller.kind === 'user' ? `${caller.username}/${name}` : undefined
-  const [own] = ownName === undefined ? [] : await selectByFullName(context.database.read, { fullName: ownName })
-  if (own && (await canSee(context, own, caller))) return own
-  const [holder] = await selectByHolder(context.database.read, { name })
-  if (holder && (await canSee(context, holder, caller))) return holder
-  return ownName === undefined ? undefined : findByFullName(context, ownName, caller)
+  return requireFound(await findMovedSkill(context, ref, caller), ref)
 }

@@ -4,7 +4,6 @@ import { requireAccount, type Caller, type UserCaller } from '../kernel/caller.t
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import type { SkillRow } from '../storage/tables.ts'
-import type { WriteTransaction } from '../storage/writer.ts'
 import { recordAudit } from '../log/audit.ts'
 import { warnOfCopies } from './find-copies.ts'
 import { quarantineVersion } from './quarantine-version.ts'
@@ -12,7 +11,7 @@ import { requireMetadata } from './metadata-scan.ts'
 import { findMovedSkill } from './find-skill.ts'
 import { inspectPackage } from './inspect-packages.ts'
 import { cleanKeywords, readPackageFields } from './package-fields.ts'
-import { Quarantined, publishVersion, type Publication, type Published } from './publish-version.ts'
+import { Quarantined, publishVersion, type Published } from './publish-version.ts'
 import { readBack, toAnswer, type PublishAnswer, type Stored } from './publish-answer.ts'
 import { refreshSkill } from './refresh-skill.ts'
 import { applySettings, type SkillSettings } from './skill-rows.ts'
@@ -34,10 +33,59 @@ export async function publishSkill(
   const user = requireAccount(caller)
   const agent = await findCallingAgent(context.database.read, options.agentToken)
   const content = await readPackage(input)
-  const body = content
-    ? await publishContent(context, input, content, { user, options, agentId: agent?.id })
-    : await updateMetadata(context, input, user)
-  return { status: body.quarantined ? 202 : body.created ? 201 : 200, body }
+  if (!content) return { status: 200, body: await updateMetadata(context, input, user) }
+  const publication = await toPublication(context, input, content, user)
+  const { owner, fields } = publication
+  const { stored, unpublished } = await settle(
+    context.database.writer.write(async function publish(trx) {
+      if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input.visibility, user)
+      let published: Published
+      let quarantined: Published | undefined
+      try {
+        published = await publishVersion(context, trx, publication, user)
+        if (published.created) await context.agents.attributeVersion(trx, published.version, { user, options })
+      } catch (error) {
+        if (!(error instanceof Quarantined)) throw error
+        published = quarantined = error.published
+      }
+      const answered = await readBack(trx, published)
+      if (quarantined || input.dryRun) throw new Undone(answered, quarantined)
+      return answered
+    }),
+  )
+  const answer = await toAnswer(context, stored, user)
+  if (!unpublished) return { status: answer.created ? 201 : 200, body: answer }
+  if (input.dryRun) {
+    return { status: 200, body: { ...answer, created: false, warnings: [...answer.warnings, quarantineWarning] } }
+  }
+  const quarantined = await context.database.writer.write((trx) =>
+    quarantineVersion(context, trx, { publication, unpublished, agentId: agent?.id }, user),
+  )
+  return { status: 202, body: { ...answer, created: false, quarantined } }
+}
+
+/** Packs and scans a package, and compares it with other skills. Throws `forbidden` for another user's name. */
+async function toPublication(
+  context: CatalogueContext,
+  input: PublishSkillInput,
+  content: SkillPackage,
+  user: UserCaller,
+) {
+  const fields = readPackageFields(content.skillMd, input)
+  const owner = await getNamespace(context, input, fields.name, user)
+  const packed = await packContent(content)
+  const inspection = await inspectPackage(packed, context.clock.now())
+  const publishing = { ownerId: owner.id, fullName: `${owner.username}/${fields.name}`, sketch: inspection.sketch }
+  const copyWarnings = await warnOfCopies(context, { ...publishing, skillMd: content.skillMd }, user)
+  return {
+    owner,
+    publisher: { id: user.userId, username: user.username },
+    fields: { ...fields, warnings: [...(content.warnings ?? []), ...fields.warnings, ...copyWarnings] },
+    content: packed,
+    inspection,
+    settings: toSettings(input),
+    changelog: input.changelog ?? '',
+  }
 }
 
 /** Thrown out of a transaction to roll it back, with the result it would have had. */
@@ -53,64 +101,9 @@ class Undone extends Error {
   }
 }
 
-async function publishContent(
-  context: CatalogueContext,
-  input: PublishSkillInput,
-  content: SkillPackage,
-  { user, options, agentId }: { user: UserCaller; options: CallOptions; agentId: string | undefined },
-): Promise<PublishAnswer> {
-  const fields = readPackageFields(content.skillMd, input)
-  const owner = await getNamespace(context, input, fields.name, user)
-  const packed = await packContent(content)
-  const inspection = await inspectPackage(packed, context.clock.now())
-  const publishing = { ownerId: owner.id, fullName: `${owner.username}/${fields.name}`, sketch: inspection.sketch }
-  const copyWarnings = await warnOfCopies(context, { ...publishing, skillMd: content.skillMd }, user)
-  const publication = {
-    owner,
-    publisher: { id: user.userId, username: user.username },
-    fields: { ...fields, warnings: [...(content.warnings ?? []), ...fields.warnings, ...copyWarnings] },
-    content: packed,
-    inspection,
-    settings: toSettings(input),
-    changelog: input.changelog ?? '',
-  }
-  const { stored, unpublished } = await settle(
-    context.database.writer.write(async (trx) => {
-      if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input.visibility, user)
-      const { published, isQuarantined } = await tryPublish(context, trx, publication, user)
-      if (published.created && !isQuarantined)
-        await context.agents.attributeVersion(trx, published.version, { user, options })
-      const answered = await readBack(trx, published)
-      if (isQuarantined || input.dryRun) throw new Undone(answered, isQuarantined ? published : undefined)
-      return answered
-    }),
-  )
-  const answer = await toAnswer(context, stored, user)
-  if (unpublished === undefined) return answer
-  if (input.dryRun) return { ...answer, created: false, warnings: [...answer.warnings, quarantineWarning] }
-  const quarantined = await context.database.writer.write((trx) =>
-    quarantineVersion(context, trx, { publication, unpublished, agentId }, user),
-  )
-  return { ...answer, created: false, quarantined }
-}
-
 const quarantineWarning: Warning = {
   code: 'quarantined',
   message: 'This version would be quarantined until an administrator releases it.',
-}
-
-async function tryPublish(
-  context: CatalogueContext,
-  trx: WriteTransaction,
-  publication: Publication,
-  user: UserCaller,
-) {
-  try {
-    return { published: await publishVersion(context, trx, publication, user), isQuarantined: false }
-  } catch (error) {
-    if (error instanceof Quarantined) return { published: error.published, isQuarantined: true }
-    throw error
-  }
 }
 
 async function updateMetadata(

@@ -92,44 +92,39 @@ export async function publishVersion(
   const change = { skillId, before, at: now }
 
   if (choice.existing) {
-    const skill = changed ? await refreshSkill(context, trx, { ...change, cause: { type: 'skill' } }) : before!
-    const userId = publication.publisher.id
-    if (changed) await context.upstreamQueue.queueSettings(trx, { before, skill, userId, settings })
-    const fromMetadata = changed ? await requireMetadata(context, trx, { before, after: skill }) : []
-    return { skill, version: choice.existing, created: false, warnings: [...known, ...fromMetadata] }
+    const unchanged = { skill: before!, version: choice.existing, created: false, warnings: known }
+    if (!changed) return unchanged
+    const skill = await refreshSkill(context, trx, { ...change, cause: { type: 'skill' } })
+    await context.upstreamQueue.queueSettings(trx, { before, skill, userId: publication.publisher.id, settings })
+    const fromMetadata = await requireMetadata(context, trx, { before, after: skill })
+    return { ...unchanged, skill, warnings: [...known, ...fromMetadata] }
   }
   const { imported, released, owner } = publication
   if (!imported && !released) {
     await requireStorage(context, trx, owner, { name: 'this version', bytes: publication.content.size })
   }
   if (!inspection) throw new TypeError('Inspect new content before you publish it.')
-  if (before?.stub)
-    await trx
-      .updateTable('skills')
-      .set({ stub: 0, origin_kind: publication.imported ? 'import' : 'local' })
-      .where('id', '=', skillId)
-      .execute()
+  if (before?.stub) await endStub(trx, skillId, imported ? 'import' : 'local')
   const inspected = { ...publication, inspection }
-  const stored = await storeVersion(context, trx, {
-    ...change,
-    publication: inspected,
-    number: choice.number,
-    others: choice.versions,
-  })
+  const added = { ...change, publication: inspected, number: choice.number, others: choice.versions }
+  const { version, uses, known: stored } = await insertVersion(context, trx, added)
+  const cause = { type: 'version', versionId: version.id } as const
+  const skill = await refreshSkill(context, trx, { ...change, cause, known: stored })
+
   const { scan } = inspection
-  const isLatest = stored.skill.latest_version === stored.version.version
-  const judged = isLatest ? joinScans(scan, stored.skill.metadata_scan) : scan
+  const isLatest = skill.latest_version === version.version
+  const judged = isLatest ? joinScans(scan, skill.metadata_scan) : scan
   const inMetadata =
-    changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: stored.skill }) : []
+    changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: skill }) : []
   const allWarnings = [...warnings, ...toScanWarnings(judged), ...inMetadata]
-  const published = { ...stored, created: true, warnings: allWarnings, scan, judged }
+  const published = { skill, version, uses, created: true, warnings: allWarnings, scan, judged }
   const action = released ? 'warn' : toAction(context.scanPolicy, judged)
   if (action === 'refuse') throw toScanRefusal(judged)
   if (action === 'quarantine') throw new Quarantined(published)
-  await announceVersion(context, trx, stored, { publication: inspected, caller })
+  await announceVersion(context, trx, { skill, version, uses }, { publication: inspected, caller })
   const { publisher, forkedFrom } = publication
-  if (!imported)
-    await context.upstreamQueue.queuePublish(trx, { ...stored, userId: publisher.id, settings, forkedFrom })
+  const userId = publisher.id
+  if (!imported) await context.upstreamQueue.queuePublish(trx, { skill, version, userId, settings, forkedFrom })
   return published
 }
 
@@ -155,25 +150,12 @@ export interface StoredVersion {
 export async function storeVersion(
   context: CatalogueContext,
   trx: WriteTransaction,
-  { publication, number, others, ...change }: NewVersion,
+  added: NewVersion,
 ): Promise<StoredVersion> {
-  const { skillId, before, at } = change
-  const { inspection } = publication
-  const version = await insertVersion(trx, skillId, number, publication, at)
-  const recorded = await recordInspection(trx, context.copies, { skillId, versionId: version.id, inspection })
-  // The first version has nothing to be compared with.
-  const lower = others.findIndex((other) => compareVersions(other.version, version.version) < 0)
-  const versions = others.toSpliced(lower === -1 ? others.length : lower, 0, version)
-  const uses = before
-    ? (await showAccessAmong(trx, versions, [version.id])).get(version.id)!
-    : { access: inspection.access, widens: null }
-  const content = { metadata: publication.fields.metadata, files: publication.content.files, uses, ...recorded }
-  const skill = await refreshSkill(context, trx, {
-    ...change,
-    cause: { type: 'version', versionId: version.id },
-    known: { id: version.id, content, versions },
-  })
-  return { skill, version, uses }
+  const { version, uses, known } = await insertVersion(context, trx, added)
+  const { publication: _publication, number: _number, others: _others, ...change } = added
+  const cause = { type: 'version', versionId: version.id } as const
+  return { skill: await refreshSkill(context, trx, { ...change, cause, known }), version, uses }
 }
 
 /** Records a stored version in the audit log and emits its events. */
@@ -217,14 +199,13 @@ function toEventData(
   }
 }
 
+/** Inserts the rows of a version, its content and its inspection. Returns also what {@link refreshSkill} needs of them. */
 async function insertVersion(
+  context: CatalogueContext,
   trx: WriteTransaction,
-  skillId: string,
-  number: string,
-  publication: Publication,
-  now: number,
-): Promise<VersionRow> {
-  const { content, fields, publisher, changelog, publishedAt, yanked = false } = publication
+  { skillId, before, at, publication, number, others }: NewVersion,
+) {
+  const { content, fields, inspection, publisher, changelog, publishedAt, yanked = false } = publication
   const version: VersionRow = {
     id: newId(),
     skill_id: skillId,
@@ -235,7 +216,7 @@ async function insertVersion(
     changelog: withoutNul(changelog),
     portable: fields.portable ? 1 : 0,
     yanked: Number(yanked),
-    published_at: publishedAt ?? now,
+    published_at: publishedAt ?? at,
     publisher_id: publisher.id,
     publisher: publisher.username,
     metadata: JSON.stringify(fields.metadata),
@@ -243,7 +224,20 @@ async function insertVersion(
   await putBlobs(trx, content.blobs)
   await insertRow(trx, version)
   await insertFiles(trx, ...content.files.map((file) => ({ version_id: version.id, ...file })))
-  return version
+  const recorded = await recordInspection(trx, context.copies, { skillId, versionId: version.id, inspection })
+  const lower = others.findIndex((other) => compareVersions(other.version, version.version) < 0)
+  const versions = others.toSpliced(lower === -1 ? others.length : lower, 0, version)
+  // The first version has nothing to be compared with.
+  const uses: ShownAccess = before
+    ? (await showAccessAmong(trx, versions, [version.id])).get(version.id)!
+    : { access: inspection.access, widens: null }
+  const shown = { metadata: fields.metadata, files: content.files, uses, ...recorded }
+  return { version, uses, known: { id: version.id, content: shown, versions } }
+}
+
+/** Turns a stub into a skill that has versions. */
+async function endStub(trx: WriteTransaction, skillId: string, origin_kind: 'import' | 'local'): Promise<void> {
+  await trx.updateTable('skills').set({ stub: 0, origin_kind }).where('id', '=', skillId).execute()
 }
 
 const insertRow = keepInsert('versions')

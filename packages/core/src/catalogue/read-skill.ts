@@ -10,7 +10,7 @@ import { toOffset, toPage } from '../kernel/paging.ts'
 import { joinScans } from './metadata-scan.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import { readFiles, readFilesOfMany, readPackageFiles, refuseQuarantined, toContentType } from './version-files.ts'
-import { getSkill } from './find-skill.ts'
+import { findSkill, getSkill, requireFound } from './find-skill.ts'
 import { findForkedFrom, readDocument, showDetails } from './show-details.ts'
 import { showName } from './shown-names.ts'
 import { toAnswer, toName, toVersion, type VersionMetadata } from './skill-document.ts'
@@ -28,7 +28,7 @@ export async function showSkill(
     if (cached) return cached
   }
   const position = context.changes.position
-  const skill = await getSkill(context, name, caller)
+  const skill = requireFound(await findSkill(context, name, caller), name)
   if (version !== undefined) return showAtVersion(context, skill, version, caller)
   if ((await showName(context, skill, caller)) !== toName(skill)) return showDetails(context, skill, caller)
   const answer = toAnswer(

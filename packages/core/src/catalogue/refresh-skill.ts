@@ -1,4 +1,6 @@
+import { toIndexText } from '../search/tokenize.ts'
 import { keepCompiled, keepForColumns } from '../storage/compiled-query.ts'
+import { putSkillText, removeSkillText } from '../storage/text-search.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { appendChange, type LogDraft } from '../log/append-change.ts'
@@ -6,7 +8,6 @@ import { isVerifiedAuthor } from '../accounts/verified-author.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { joinStored, scanMetadata } from './metadata-scan.ts'
 import { claimShortName } from './short-name.ts'
-import { indexSkillText } from './search-text.ts'
 import {
   selectVersions,
   toDocument,
@@ -63,7 +64,7 @@ export type RefreshContext = Pick<CatalogueContext, 'database' | 'reputation' | 
  * - the short name before the log, whose entries say who holds it;
  * - the log before the stored document, since appending gives the row its revision;
  * - the document and the search text from the row as it is then;
- * - the reputation of the owner last: it compares the final row with the one before.
+ * - the reputation of the owner last, by `context.reputation`: it compares the final row with the one before.
  * Webhooks and writes to upstreams follow from what a caller did (published, starred), so that its function emits them.
  */
 const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) => Promise<void>)[] = [
@@ -73,8 +74,7 @@ const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) =>
   appendToLog,
   storeRow,
   storeDocument,
-  (trx, { context, before, skill }) => indexSkillText(trx, context.database.dialect, before, skill),
-  (trx, { context, before, skill, at }) => context.reputation.changeStanding(trx, before, skill, at),
+  indexText,
 ]
 
 /** Runs the projections of a changed skill in the transaction of the change. Returns the row as it is then. */
@@ -91,7 +91,7 @@ export async function refreshSkill(
   const latestRow = versions.find((version) => version.yanked === 0)
   const latest = latestRow && (await readLatest(trx, latestRow, versions, contents))
   const projected: ProjectedChange = { ...change, context, versions, contents, latest, skill, holder: false }
-  for (const project of projections) await project(trx, projected)
+  for (const project of [...projections, context.reputation.changeStanding]) await project(trx, projected)
   return projected.skill
 }
 
@@ -168,6 +168,32 @@ async function storeDocument(trx: WriteTransaction, { skill, latest, scan, versi
   const document = toDocument(skill, latest && { ...latest, scan }, versions)
   await putDocument(trx, { skill_id: skill.id, revision: skill.revision, updated_at: skill.updated_at, document })
 }
+
+/** Updates the full-text index if one of its columns changed. */
+async function indexText(trx: WriteTransaction, { context, before, skill }: ProjectedChange): Promise<void> {
+  const { dialect } = context.database
+  if (skill.state === 'withdrawn') return removeSkillText(trx, skill.num, dialect)
+  if (before && textColumns.every((column) => before[column] === skill[column])) return
+  const document = {
+    ...skill,
+    displayName: skill.display_name,
+    keywords: JSON.parse(skill.keywords) as string[],
+    headings: JSON.parse(skill.headings) as string[],
+  }
+  await putSkillText(trx, dialect, skill.num, toIndexText(document), { isNew: !before })
+}
+
+const textColumns = [
+  'name',
+  'owner',
+  'display_name',
+  'keywords',
+  'description',
+  'headings',
+  'summary',
+  'category',
+  'state',
+] as const
 
 const selectSkill = keepCompiled((db, { id }: { id: string }) =>
   db.selectFrom('skills').selectAll().where('id', '=', id),

@@ -33,7 +33,10 @@ async function findCounted(trx: WriteTransaction, skillId: string) {
 }
 
 /** Updates the standing of the owner, or of both owners, after a change of a skill. */
-export async function changeStanding(trx: WriteTransaction, before: SkillRow | undefined, after: SkillRow, at: number) {
+export function changeStanding(
+  trx: WriteTransaction,
+  { before, skill: after, at }: { before: SkillRow | undefined; skill: SkillRow; at: number },
+): Promise<void> {
   const was = before ? toFacts(before) : noFacts
   const is = toFacts(after)
   const changes =
@@ -43,7 +46,7 @@ export async function changeStanding(trx: WriteTransaction, before: SkillRow | u
           { ...toAuthor(after), facts: is },
         ]
       : [{ ...toAuthor(after), facts: subtractFacts(is, was) }]
-  await addToStandings(trx, changes, at)
+  return addToStandings(trx, changes, at)
 }
 
 /**

@@ -29,10 +29,12 @@ export async function appendChange(
   const [head] = await raiseHeads(trx, { changes: 1, entries: entries.length })
   const { change_seq: seq, log_seq, frontier } = head!
   await insertChange(trx, { seq, kind, subject, at })
-  if (entries.length > 0) {
-    const size = log_seq - entries.length
-    await appendEntries(trx, { size, frontier: splitHashes(frontier) }, entries, at)
-  }
+  if (entries.length === 0) return seq
+  const size = log_seq - entries.length
+  const rows = entries.map((entry, i) => toLogRow(entry, size + 1 + i, at))
+  await insertEntries(trx, ...rows)
+  const leaves = rows.map(({ hash }) => hash)
+  await setFrontier(trx, { frontier: await growTree(trx, { size, frontier: splitHashes(frontier) }, leaves) })
   return seq
 }
 
@@ -48,18 +50,6 @@ const raiseHeads = keepCompiled((db, raise: { changes: number; entries: number }
     .returning(['change_seq', 'log_seq', 'frontier']),
 )
 const setFrontier = keepCompiled((db, { frontier }: { frontier: Buffer }) => db.updateTable('heads').set({ frontier }))
-
-async function appendEntries(
-  trx: WriteTransaction,
-  head: { size: number; frontier: Buffer[] },
-  entries: readonly LogDraft[],
-  at: number,
-): Promise<void> {
-  const rows = entries.map((entry, i) => toLogRow(entry, head.size + 1 + i, at))
-  await insertEntries(trx, ...rows)
-  const leaves = rows.map(({ hash }) => hash)
-  await setFrontier(trx, { frontier: await growTree(trx, head, leaves) })
-}
 
 function toLogRow(draft: LogDraft, seq: number, at: number) {
   const { type, subject, digest, data } = draft

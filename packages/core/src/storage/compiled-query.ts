@@ -75,17 +75,27 @@ function hideValues(sql: string): string {
  * A statement for columns that are only known at run time, {@link keepCompiled compiled} once per list of columns.
  * `build` receives the columns with placeholder values. Other parameters follow them.
  */
-export function keepForColumns(build: (db: Kysely<Tables>, places: Record<string, never>) => Compilable<unknown>) {
-  const compiled = new Map<string, ReturnType<typeof keepPositional>>()
+export function keepForColumns(build: BuildForColumns) {
+  const getQuery = compileForColumns(build)
   return async (db: Kysely<Tables>, row: object, ...parameters: unknown[]): Promise<void> => {
+    await db.executeQuery({ ...getQuery(db, row), parameters: [...Object.values(row), ...parameters] })
+  }
+}
+
+type BuildForColumns = (db: Kysely<Tables>, places: Record<string, never>) => Compilable<unknown>
+
+/** Compiles a statement once for each adapter and list of columns. */
+function compileForColumns(build: BuildForColumns) {
+  const compiled = new Map<string, ReturnType<typeof compileOnce>>()
+  return (db: Kysely<Tables>, row: object): CompiledQuery => {
     const columns = Object.keys(row)
     const key = columns.join()
-    let run = compiled.get(key)
-    if (!run) {
+    let getQuery = compiled.get(key)
+    if (!getQuery) {
       const places = Object.fromEntries(columns.map((column) => [column, '' as never]))
-      compiled.set(key, (run = keepPositional((built) => build(built, places))))
+      compiled.set(key, (getQuery = compileOnce((built) => build(built, places))))
     }
-    await run(db, ...Object.values(row), ...parameters)
+    return getQuery(db) as CompiledQuery
   }
 }
 
@@ -93,14 +103,17 @@ export function keepForColumns(build: (db: Kysely<Tables>, places: Record<string
 const rowsMax = 100
 
 /**
- * Inserts rows into a table; a single row, as on the hot path, with a {@link keepForColumns compiled} statement. `All` has
- * the table when it belongs to an extension.
+ * Inserts rows into a table. The statement for a single row, as on the hot path, is {@link keepForColumns compiled}
+ * once. `All` has the table when it belongs to an extension.
  */
 export function keepInsert<Table extends keyof All & string, All = Tables>(table: Table) {
-  const insertOne = keepForColumns((db, places) => db.insertInto(table as never).values(places as never))
+  const getQuery = compileForColumns((db, places) => db.insertInto(table as never).values(places as never))
   return async (db: Kysely<Tables>, ...rows: readonly Insertable<All[Table]>[]): Promise<void> => {
     const [row] = rows
-    if (row && rows.length === 1) return insertOne(db, row)
+    if (row && rows.length === 1) {
+      await db.executeQuery({ ...getQuery(db, row), parameters: Object.values(row) })
+      return
+    }
     for (let i = 0; i < rows.length; i += rowsMax) {
       const some = rows.slice(i, i + rowsMax)
       await db

@@ -53,13 +53,14 @@ export function createWriter(connections: Connections): Writer {
   const listeners: (() => Promise<void> | void)[] = []
   let running: Promise<void> | undefined
 
+  /** Commits batches until the queue is empty. */
   async function run(): Promise<void> {
     while (queued.length > 0) {
       // One turn of the event loop: writes that are about to be queued join the same commit.
       await setImmediate()
       const batch: Job[] = []
       try {
-        await pRetry(() => commitBatch(batch), {
+        await pRetry(() => connections.main.transaction().execute((trx) => runBatch(trx, batch)), {
           retries: lockRetries,
           minTimeout: 5,
           maxTimeout: 250,
@@ -70,10 +71,36 @@ export function createWriter(connections: Connections): Writer {
         for (const job of batch.length > 0 ? batch : takeFirst()) job.reject(error)
         continue
       }
-      await notifyListeners()
-      for (const job of batch) resolveJob(job)
+      for (const listener of listeners) await listener()
+      for (const { outcome, resolve, reject } of batch) {
+        if (outcome && 'value' in outcome) resolve(outcome.value)
+        else reject(outcome?.error)
+      }
     }
     running = undefined
+  }
+
+  /** Runs queued jobs in a transaction, each in its own savepoint, until the batch is full or the queue is empty. */
+  async function runBatch(trx: WriteTransaction, batch: Job[]): Promise<void> {
+    if (connections.dialect === 'postgres') await lockHead(trx)
+    const startedMs = performance.now()
+    let turnedMs = startedMs
+    for (let [job] = takeFirst(); job; [job] = takeFirst()) {
+      batch.push(job)
+      await sql`savepoint job`.execute(trx)
+      try {
+        const value = await job.work(trx)
+        await sql`release savepoint job`.execute(trx)
+        job.outcome = { value }
+      } catch (error) {
+        await rollBack(trx, error)
+        job.outcome = { error }
+      }
+      if (!isOpen(batch, performance.now() - startedMs)) return
+      if (performance.now() - turnedMs < batchMs) continue
+      await setImmediate()
+      turnedMs = performance.now()
+    }
   }
 
   function takeFirst(): Job[] {
@@ -82,29 +109,9 @@ export function createWriter(connections: Connections): Writer {
     return jobs
   }
 
-  function commitBatch(batch: Job[]): Promise<void> {
-    return connections.main.transaction().execute(async (trx) => {
-      if (connections.dialect === 'postgres') await lockHead(trx)
-      const startedMs = performance.now()
-      let turnedMs = startedMs
-      for (let [job] = takeFirst(); job; [job] = takeFirst()) {
-        batch.push(job)
-        await runJob(job, trx)
-        if (!isOpen(batch, performance.now() - startedMs)) return
-        if (performance.now() - turnedMs < batchMs) continue
-        await setImmediate()
-        turnedMs = performance.now()
-      }
-    })
-  }
-
   function isOpen(batch: readonly Job[], ms: number): boolean {
     const isBulk = urgent === 0 && batch.every(({ bulk }) => bulk)
     return isBulk ? batch.length < bulkBatchMax && ms < bulkBatchMs : batch.length < batchMax && ms < batchMs
-  }
-
-  async function notifyListeners(): Promise<void> {
-    for (const listener of listeners) await listener()
   }
 
   return {
@@ -129,24 +136,12 @@ export function createWriter(connections: Connections): Writer {
 
 /**
  * PostgreSQL would let two writers number the log at the same time; the lock of the head row serialises them, as in
- * SQLite. All nodes wait for this lock, so the server ends a transaction whose node is paused or disconnected, instead
- * of queued for hours.
+ * SQLite. All nodes wait for this lock, so the server ends a transaction whose node is paused or disconnected, so that
+ * the others do not wait for hours.
  */
 async function lockHead(trx: WriteTransaction): Promise<void> {
   await sql`select set_config('idle_in_transaction_session_timeout', ${`${idleMs}`}, true) from heads
     for update`.execute(trx)
-}
-
-async function runJob(job: Job, trx: WriteTransaction): Promise<void> {
-  await sql`savepoint job`.execute(trx)
-  try {
-    const value = await job.work(trx)
-    await sql`release savepoint job`.execute(trx)
-    job.outcome = { value }
-  } catch (error) {
-    await rollBack(trx, error)
-    job.outcome = { error }
-  }
 }
 
 /** On a full disk the whole transaction is already rolled back; report that cause instead of the failed rollback. */
@@ -156,9 +151,4 @@ async function rollBack(trx: WriteTransaction, reason: unknown): Promise<void> {
   } catch {
     throw reason
   }
-}
-
-function resolveJob(job: Job): void {
-  if (job.outcome && 'value' in job.outcome) job.resolve(job.outcome.value)
-  else job.reject(job.outcome?.error)
 }
