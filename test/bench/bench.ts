@@ -15,6 +15,7 @@ export interface BenchOptions {
   /** Real skills, in place of those that are made up. */
   readonly corpus?: string
   readonly security?: string
+  readonly ablation?: boolean
   readonly sqlite: boolean
   readonly postgres: boolean
   /** Every so-manyth document. */

@@ -16,6 +16,7 @@ const { values, positionals } = parseArgs({
   options: {
     corpus: { type: 'string' },
     security: { type: 'string' },
+    ablation: { type: 'boolean' },
     sqlite: { type: 'boolean' },
     postgres: { type: 'boolean' },
     every: { type: 'string', default: '1' },
@@ -45,7 +46,8 @@ ${parts.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
   --skills N        searches, mirror, dashboard: so many skills
   --tenfold, --built     mirror: ten times as many besides; what \`pnpm build\` made
   --every N         loading: every so-manyth document of the corpus
-  --security FILE   scan: labelled skills`
+  --security FILE   scan: labelled skills
+  --ablation        scan: what each rule adds, in place of the totals`
 
 /** In a run of everything one that hangs must not keep the others from their turn. */
 const partMinutesMax = 10
@@ -105,7 +107,7 @@ function choose(): readonly Part[] {
 }
 
 function toOptions(): BenchOptions {
-  const { corpus, security, tenfold, built } = values
+  const { corpus, security, ablation, tenfold, built } = values
   const scale: Scale = values.short ? 'short' : isEverything ? 'medium' : 'full'
   const isEither = values.sqlite || values.postgres
   return {
@@ -115,6 +117,7 @@ function toOptions(): BenchOptions {
     every: toCount('every', values.every),
     ...(corpus !== undefined && { corpus }),
     ...(security !== undefined && { security }),
+    ...(ablation && { ablation }),
     ...(values.skills !== undefined && { skills: toCount('skills', values.skills) }),
     sqlite: isEither ? values.sqlite === true : true,
     postgres: isEither ? values.postgres === true : !isEverything && !values.short,

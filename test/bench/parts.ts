@@ -191,8 +191,9 @@ export const parts: readonly Part[] = [
     async run({ options }) {
       if (options.security === undefined)
         throw new Error('Say where labelled skills are: pnpm bench scan --security FILE.')
-      const { benchScan } = await import('./scan.ts')
-      await benchScan(options.security, options.corpus)
+      const { benchAblation, benchScan } = await import('./scan.ts')
+      if (options.ablation) await benchAblation(options.security)
+      else await benchScan(options.security, options.corpus)
       return []
     },
   },

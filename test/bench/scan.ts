@@ -1,10 +1,16 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { Security } from '@skillstead/protocol'
 import { createScanPool, scanInThread } from '../../packages/scanner/src/scan-package.ts'
 import { workersMax } from '../../packages/scanner/src/worker-pool.ts'
+import { allRules } from '../../packages/scanner/src/rule-table.ts'
 import { scanFiles } from '../../packages/scanner/src/scan.ts'
+import { toVerdict } from '../../packages/scanner/src/score.ts'
+import type { RuleCases } from '../rules/cases.ts'
+import { flowHits } from '../rules/flow-cases.ts'
+
+type RuleTable = Record<string, RuleCases>
 
 interface TextFile {
   readonly path: string
@@ -23,7 +29,53 @@ interface Sample {
 
 interface Judged {
   readonly sample: Sample
+  readonly findings: Security['findings']
   readonly verdict: Security['verdict']
+}
+
+/**
+ * Prints for each rule what the labelled skills and the examples of `test/rules` lose without it. A rule may only go if
+ * another one finds all its examples. A combination counts as a rule of its own.
+ */
+export async function benchAblation(securityPath: string): Promise<void> {
+  const judged = readLines<Sample>(securityPath).map((sample) => judge(sample))
+  const examples = await readExamples()
+  const rows = allRules.map(({ id }) => [id, toAblation(id, judged, examples.get(id) ?? [])] as const)
+  console.log(`\nWithout each rule, on ${judged.length} labelled skills and the examples of test/rules`)
+  console.table(Object.fromEntries(rows.toSorted(([a], [b]) => a.localeCompare(b))))
+}
+
+function toAblation(id: string, judged: readonly Judged[], examples: readonly string[]) {
+  const without = judged
+    .filter(({ findings }) => findings.some(({ ruleId }) => ruleId === id))
+    .map((each) => ({ ...each, after: toVerdict(each.findings.filter(({ ruleId }) => ruleId !== id)) }))
+  const isBenign = ({ sample }: Judged) => sample.label.startsWith('benign')
+  const cleared = without.filter(({ verdict, after }) => verdict !== 'safe' && after === 'safe')
+  const eased = without.filter(({ verdict, after }) => verdict === 'dangerous' && after !== 'dangerous')
+  const alone = examples.filter((text) => {
+    const { findings } = scanFiles([{ path: 'SKILL.md', text }], 0)
+    return findings.every(({ ruleId, signal }) => ruleId === id || signal === 'none')
+  })
+  return {
+    'found in': without.length,
+    'flagged lost': cleared.filter((each) => !isBenign(each)).length,
+    'dangerous lost': eased.filter((each) => !isBenign(each)).length,
+    'false alarms gone': cleared.filter(isBenign).length,
+    examples: examples.length,
+    'found by it alone': alone.length,
+  }
+}
+
+/** The texts of `test/rules` in which each rule finds something. */
+async function readExamples(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const folder = new URL('../rules/', import.meta.url)
+  const files = await Promise.all(
+    readdirSync(folder).map((file) => import(new URL(file, folder).href) as Promise<Record<string, RuleTable>>),
+  )
+  const tables = files.flatMap((file) => Object.entries(file)).filter(([name]) => name.endsWith('Cases'))
+  const hits = tables.flatMap(([, table]) => Object.entries(table).map(([id, cases]) => [id, cases.hits] as const))
+  const all = [...hits, ...flowHits.map(([id, text]) => [id, [text]] as const)]
+  return new Map([...Map.groupBy(all, ([id]) => id)].map(([id, of]) => [id, of.flatMap(([, texts]) => texts)]))
 }
 
 /** Scans labelled skills, and skills from the wild if there are any, and prints how often it is right and how fast. */
@@ -47,7 +99,8 @@ export async function benchScan(securityPath: string, corpusDir?: string): Promi
 }
 
 function judge(sample: Sample): Judged {
-  return { sample, verdict: scanFiles(toTexts(sample), 0).verdict }
+  const { verdict, findings } = scanFiles(toTexts(sample), 0)
+  return { sample, verdict, findings }
 }
 
 function toTexts({ files }: Sample): TextFile[] {
