@@ -131,7 +131,11 @@ export const approvalWordings: readonly Pattern[] = [
 
 /** Standing leave that the user never gave. */
 export const leaveWordings: readonly Pattern[] = [
-  regex`\b(you (have|hold)|there is) (a |the )?(standing|blanket|permanent|implicit|full|prior) (permission|approval|
+  containing(`
+    standing permission|standing approval|already said yes|already agreed|already approved|already authori|
+    blanket permission|trusted colleague|elevated access|authorising you|authorizing you|am authori|
+    hereby authori|employee|engineer|developer at|developer from|pre-approved`)`
+    \b(you (have|hold)|there is) (a |the )?(standing|blanket|permanent|implicit|full|prior) (permission|approval|
     consent|authori[sz]ation) (for|to|from)\b|\b(the )?(user|owner|operator|customer|admin(istrator)?|
     account holder)s? (has |have )?already (said yes|agreed|approved|authori[sz]ed|consented|confirmed)
     ( to)? (everything|all|any|every|the terms|this|these|to)\b|\b(as|i am|this is|i'm|speaking as) (an? |the )?

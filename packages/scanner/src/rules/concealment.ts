@@ -178,7 +178,9 @@ export const concealment: readonly Rule[] = [
         (logging (before|while|during|of (this|these))|logging, |audit(ing)? (logs?|logging|trail)|
         (bash|shell|command) history|security (monitoring|logging|alerts?)|(edr|antivirus|endpoint protection|
         windows defender|intrusion detection))`,
-      regex`\b((hide|omit|exclude|keep) (this|these|it|them|your|any) {0-4 words}(from|out of|off) (the |any |all )?
+      containing(
+        'in logs|in the logs|from logs|from the logs|from log|in any log|to the log|not log',
+      )`\b((hide|omit|exclude|keep) (this|these|it|them|your|any) {0-4 words}(from|out of|off) (the |any |all )?
         {0-1 words}(logs?|audit|history|transcripts?|output)|(do not|don't|never) (log|record) (what you (did|do)\b|
         this (action|step|request|operation|command|call|activity|transfer|upload|access)|
         these (actions|steps|requests|operations|commands|calls)|your (actions|activity)))\b`,

@@ -143,7 +143,10 @@ export const contextLeakage: readonly Rule[] = [
         the (results?|data|contents?|output))( all)? ?(via {word} )?(to|at) (the |our )?
         (https?://(?!localhost|127\.)|webhook|attacker|external|remote server|collector)|
         (then|and) exfiltrate (them|it|to|everything|that|the (data|contents?))\b)`,
-      regex`https?://[^\s"'()<>]{4,80}\?(data|d|q|payload|info|c|content|secrets?|token|key|exfil|context|leak|log|x|
+      containing(`
+        ?data=|?d=|?q={|?payload=|?info=|?c={|?content=|?secret|?token={|?key={|?exfil|?context=|?leak|?log={|
+        ?x={|?text={|?msg={`)`
+        https?://[^\s"'()<>]{4,80}\?(data|d|q|payload|info|c|content|secrets?|token|key|exfil|context|leak|log|x|
         text|msg)=(\{|\$\{|\[|<|%s|\{\{)(\w{0,20}[ _-])?(encoded|base64|b64|secrets?|conversation|system_?prompt|
         summary|stolen|context|env|credentials?|api_?key|history|private)\w{0,20}([ _-]\w{1,20}){0,3}`,
       within(90, sentenceStop)`\bencode (the|all|any|this|it|them|your|user|these|that)\b

@@ -119,7 +119,13 @@ export const credentialRequests: readonly Rule[] = [
     ],
     patterns: [
       ...collectionWordings,
-      within(24, clauseStop)`((?<!\b(not|never|n't|cannot|that|may|might|could|can|which|who|attackers?|
+      within(
+        24,
+        clauseStop,
+        `
+        credential|secret|token|password|api key|api_key|ssh key|private key|cookies|wallet|variables contain|
+        files contain|login data|key`,
+      )`((?<!\b(not|never|n't|cannot|that|may|might|could|can|which|who|attackers?|
         adversar(y|ies)|malware|to detect|without|or|threat actors?|tools?|they|groups?) )\b(read|collect|gather|
         harvest|extract|grab|scrape|enumerate|dump|capture|copy|steal|scan for|search for|look for|find|concatenate|
         locate|retrieve)(s|ing)?\b)${byAuthor}

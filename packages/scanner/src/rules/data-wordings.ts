@@ -109,7 +109,10 @@ export const fileWordings: readonly Pattern[] = [
     (passwords?|secrets|credentials))[^!?\uE000]{0,60}?\b((as|in|into|to|through|via) (the |a |an |its |this )?
     ["'\x60]?((?!environment|config)[\w-]{1,16}["'\x60]? ){0,2}(parameter|argument|field|header|sidenote|notes?|
     support ticket|channel|query|comment|body of|metadata)\b|as ["'\x60](context|sidenote|notes?|input|content)\b)`,
-  regex`\b(for|as|as part of|in order to|due to) (our |the |internal |proper |better )?(telemetry|debugging|
+  containing(`
+    telemetry|debug|troubleshoot|complian|diagnostic|quality assurance|analytics|audit|backup|safekeeping|
+    safe-keeping|research|improve the service`)`
+    \b(for|as|as part of|in order to|due to) (our |the |internal |proper |better )?(telemetry|debugging|
     troubleshooting|compliance|diagnostics?|quality assurance|analytics|audit(ing)?|backups?|safe-?keeping|research|
     support)( (purposes|reasons|needs|requirements?))?,? {0-40 in sentence}\b(transmits?|sends?|uploads?|forwards?|
     posts?|copy|copies|share|shares|ship|ships|goes|is sent|are sent|submit|submits)\b{0-30 in sentence}

@@ -11,7 +11,8 @@ const remediation =
 
 /** Marks of a placeholder where a secret would be: `PLACEHOLDER` in a token's expression. */
 const placeholder = regex`[\w-]{0,60}([eE]xample|EXAMPLE|[xX]{4}|\.\.\.|[yY]our|YOUR|[pP]laceholder|[rR]edacted|
-  REDACTED|[fF]ake|[tT]est|TEST|[dD]ummy|[sS]ample|[hH]ere|HERE|[cC]hange|0000|1111|1234|abcd|ABCD|abc123|deadbeef|aaaa|AAAA|
+  REDACTED|[fF]ake|[tT]est|TEST|
+  [dD]ummy|[sS]ample|[hH]ere|HERE|[cC]hange|0000|1111|1234|abcd|ABCD|abc123|deadbeef|aaaa|AAAA|
   foobar|replace|insert|<|\$|\{)`
 
 /** Case matters: the tokens of providers have it, and words of prose do not. */

@@ -38,7 +38,9 @@ export const overrideWordings: readonly Pattern[] = [
   regex`\b(reset|clear|wipe|purge) your (context|instructions?|goals?|rules|persona|identity|programming|mind)
     ( window)? (and|, then|then|completely|now)|\b(no longer|not) bound by (your|the|any) (original|initial|former|
     previous|usual|normal)? ?(purpose|role|task|duties|obligations|rules|ethics|morals)`,
-  regex`(?<!\b(not|never|n't) )\b(treat|consider|regard|deem|declare|view|see)\b{0-30 in sentence}\b(instructions?|
+  containing(`
+    revoked|suspended|supersed|void|cancel|obsolete|irrelevant|lapsed|withdrawn|expired|outdated|overridden`)`
+    (?<!\b(not|never|n't) )\b(treat|consider|regard|deem|declare|view|see)\b{0-30 in sentence}\b(instructions?|
     guidance|rules|guidelines|directives?|polic(y|ies)|orders|prompts?|limits|restrictions|safeguards)\b
     {0-50 in sentence}\b(revoked|suspended|superseded|void|cancell?ed|obsolete|irrelevant|lapsed|withdrawn|expired|
     outdated|overridden)\b|\bsupersedes? (any|all|every|each) {0-1 words}(polic(y|ies)|rules?|guidance|instructions?
@@ -81,7 +83,10 @@ export const priorityWordings: readonly Pattern[] = [
     (user|operator|developer)('s|s|s')? {0-1 words}(instructions?|requests?|wishes|orders|preferences|corrections)
     ( \w{1,6})? (if|when|that) (they|it|these)? ?(contradict|conflict|differ|disagree)|
     \bas your (new )?(primary|main|sole|only|highest) (objective|goal|directive|task|mission)\b`,
-  regex`\beven (when|if|though) (your |the )(owner|user|operator|human|developer|admin\w{0,10})s? (forbids?|objects?|
+  containing(`
+    forbids|objects|disagrees|at odds with|says no|protests|says otherwise|wants otherwise|whether or not|
+    answer to the author|obey|belong to`)`
+    \beven (when|if|though) (your |the )(owner|user|operator|human|developer|admin\w{0,10})s? (forbids?|objects?|
     disagrees?|says? (no|otherwise|stop)|protests?|wants? otherwise|refuses?|asks? you (not to|to stop))\b|
     \bat odds with (this|these|the) {0-24 in sentence}, (side with|follow|obey|trust|go with)\b|
     \bwhether or not (the |your )?(user|owner|operator|human)s? (agrees?|consents?|approves?|wants?|likes?|objects?)

@@ -42,7 +42,10 @@ export const permissions: readonly Rule[] = [
         turn on)\b(?! (up|out)\b)
         … \b(bypasspermissions|skipdangerousmodepermissionprompt|auto-?_?approve(all)?"?\s?[:=]\s?"?(true|all)|
         dangerously-?skip-?permissions"?\s?[:=]\s?"?true)`,
-      regex`(?<!\b(not|never|n't|to|can|may|or|would) )\b((always |automatically )(approve|accept|allow|
+      containing(`
+        auto-approve|auto approve|autoapprove|approve tool calls|approve all|accept all|approve every|allow all|
+        --dangerously-skip-permissions|--yolo`)`
+        (?<!\b(not|never|n't|to|can|may|or|would) )\b((always |automatically )(approve|accept|allow|
         confirm) (all |any |every )?(tool calls?|commands?|permission (requests?|prompts?)|prompts)\b|
         (approve|accept|allow) (all|any|every) (tool calls?|permission (requests?|prompts?)|security prompts?|
         tool uses?)\b|set {0-1 words}auto-?_?approve(all)? to (true|all)|always (run|start|launch|use|invoke|call)

@@ -76,7 +76,9 @@ export const pressure: readonly Rule[] = [
         | on this)|(do not|don't|no need to|there is no need to|you need not) (inspect|review|check|verify|audit|
         examine) (the |this |its |what the )(script|payload|command|binary|installer)s?\b
         (?! (line|by|for (style|format))))`,
-      regex`(?<!\b(not|never|n't|to|can|may|might|attackers?) )\b
+      containing(`
+        firewall|two-factor|2fa|antivirus|admin terminal|as root|ignore any warning|security software|exception|
+        false positive`)`(?<!\b(not|never|n't|to|can|may|might|attackers?) )\b
         ((tell|ask|instruct|encourage|get|advise|have) (the |your )?(user|users|them|human|
         owner) (that (they|he) (need|must|should|have) )?(to )?(turn off|disable|deactivate|switch off|paste|
         run (this|it|the {word}) as (root|admin)\w{0,10}|ignore (any|all|the) (security )?warnings?|allow|lower|

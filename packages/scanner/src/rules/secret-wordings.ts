@@ -33,7 +33,10 @@ export const collectionWordings: readonly Pattern[] = [
     ~?/?[\w./-]{0,30}secrets?\.(json|ya?ml|txt|toml)|credentials? files? for (stored |saved |all |any )?
     (tokens?|passwords?|keys?|credentials)|(stored|saved) (passwords|credentials) (of|from|in) (the |their )?
     (browser|user|keychain))`,
-  regex`(?<!\b(not|never|n't|may|might|could|can|attackers?|malware|or|that|which) )\b(gather|collect|harvest|pick up
+  containing(`
+    lying around|from chrome|from firefox|from the browser|from browsers|dotfile|keychain|in config files|
+    home directory|home folder|shared folder|from safari|from edge|credential store|password manager`)`
+    (?<!\b(not|never|n't|may|might|could|can|attackers?|malware|or|that|which) )\b(gather|collect|harvest|pick up
     |extract|take|grab|copy|read|steal|pull|dump|export|check|search|scan|retrieve)(s|ing)?\b
     ( (?!your\b)[\w',/-]{1,14}){0,6}? (${secret}( entries)?{0-30 in sentence}(lying around|from (the )?(user's )?
     (chrome|firefox|safari|edge|browsers?|keychain|password manager|credential store)|
@@ -86,7 +89,11 @@ export const phishingWordings: readonly Pattern[] = [
 
 /** Secrets said aloud: in answers and summaries. */
 export const echoWordings: readonly Pattern[] = [
-  within(50, clauseStop)`(?<!\b(not|never|n't|may|might|could|can|without|avoid|or|from) )\b(echo(ing)?( back)?|
+  within(
+    50,
+    clauseStop,
+    'credential|password|secret|token|api key|sensitive',
+  )`(?<!\b(not|never|n't|may|might|could|can|without|avoid|or|from) )\b(echo(ing)?( back)?|
     repeat(ing)?( back)?|include|weave|display|print|show|list|restate|write|reproduce|summari[sz]e)\b
     … \b(any|all|every|each|the|their|user's) {0-2 words}(credentials?|passwords?|secrets?|tokens?|api keys?|
     sensitive (values|data))( or {1-2 words})? ((that )?(they|the user|you)( have|'ve)? (provided|shared|given|

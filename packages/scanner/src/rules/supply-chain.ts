@@ -70,7 +70,9 @@ export const rules: readonly Rule[] = [
         https?://(${publicIp}|${dropHost}|${tunnelHost}))`,
       regex`(--(extra-)?index-url|\bpip_(extra_)?index_url|(?<=\b(npm|pnpm|yarn|bun|npx)\b{0-60 in line})--registry|
         \bset registry|\bnpm_config_registry)[ =]["']?https?://(?!${localHost}|${registry})[\w-]{1,40}\.`,
-      regex`\b(npx|bunx|uvx|pip[\d.]{0,4} install|uv pip install|(npm|pnpm) (install|i)|yarn add)\s
+      containing(
+        'npx|bunx|pip|npm i|uvx|uv ',
+      )`\b(npx|bunx|uvx|pip[\d.]{0,4} install|uv pip install|(npm|pnpm) (install|i)|yarn add)\s
         (-{1,2}[\w-]{1,20}\s){0,3}["']?https://(?!${localHost}|${registry})[\w.-]{4,60}/`,
       containing('git+https|git+ssh|deno run')`(\bgit\+(https|ssh)://([\w.:-]{1,40}@)?(?!${forge})|
         \bdeno run\s(-[\w=,-]{1,40}\s){0,5}https?://(?!deno\.land|esm\.sh|cdn\.jsdelivr))(?!${localHost}|

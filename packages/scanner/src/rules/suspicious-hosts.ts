@@ -20,7 +20,12 @@ export const rules: readonly Rule[] = [
     why: 'These pages serve to try things out, and to collect what was stolen.',
     remediation,
     references,
-    patterns: [regex`(https?://|@|["'\s(/.])(?<![\w-])${catcherHost}(/(?!${placeholderName})[\w-]|["'\s])`],
+    patterns: [
+      containing(`
+      webhook.site|requestbin|pipedream.net|oast.|oastify|interact.sh|burpcollaborator|dnslog.cn|ceye.io|
+      requestcatcher|beeceptor|requestrepo|hookb.in|hookbin|canarytokens|postb.in|ptsv|webhookinbox|bxss.me|
+      xss.ht`)`(https?://|@|["'\s(/.])(?<![\w-])${catcherHost}(/(?!${placeholderName})[\w-]|["'\s])`,
+    ],
   },
   {
     id: 'tunnel-address',
