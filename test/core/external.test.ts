@@ -142,7 +142,7 @@ describeApi('external skills', (open) => {
       'binary.md': /not text/,
       'latin.md': /not text/,
       'broken.md': /status 503/,
-      'large.md': /more than/,
+      'large.md': /larger than/,
       'nothing.md': /no SKILL\.md/,
     }
     for (const [path, reason] of Object.entries(reasons)) {

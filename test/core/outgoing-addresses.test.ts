@@ -1,8 +1,8 @@
 import type { NameResolver } from '@skillstead/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createOutgoing } from '../../packages/core/src/http/create-outgoing.ts'
-import { createSystemResolver } from '../../packages/core/src/http/system-resolver.ts'
+import { createOutgoing } from '../../packages/core/src/http/outgoing.ts'
+import { createSystemResolver } from '../../packages/core/src/http/name-resolver.ts'
 import { codeOf, refusalOf } from '../support/answers.ts'
 
 const loopback = { allowNetworks: ['127.0.0.1'] }

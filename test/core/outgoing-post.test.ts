@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import type { NameResolver, OutgoingOptions } from '@skillstead/core'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createOutgoing } from '../../packages/core/src/http/create-outgoing.ts'
+import { createOutgoing } from '../../packages/core/src/http/outgoing.ts'
 import { codeOf, refusalOf } from '../support/answers.ts'
 import { openOutside, openPlain, type Outside } from '../support/outside.ts'
 
@@ -137,7 +137,7 @@ describe('an outgoing POST', () => {
         requests += 1
         socket.destroy()
       })
-      expect((await refusalOf(open().post(url, sent))).message).toContain('closes the connection without an answer')
+      expect((await refusalOf(open().post(url, sent))).message).toContain('the host closed the connection')
       expect(requests).toBe(1)
     })
 
@@ -279,43 +279,37 @@ describe('an outgoing POST', () => {
   })
 
   describe('reports why it failed, without internals', () => {
-    const host = 'The host of that address'
+    const failure = (host: string, reason: string) => `The request to https://${host} failed: ${reason}.`
+    const isNotHttp = 'the response is not valid HTTP'
+    const isClosed = 'the host closed the connection before the response was complete'
     const ways: [string, (socket: Socket) => void, string][] = [
-      ['is not HTTP', raw('SSH-2.0-secret banner\r\n'), `${host} answers with something that is not HTTP.`],
-      ['is HTTP/0.9', raw('<p>secret</p>\r\n'), `${host} answers with something that is not HTTP.`],
+      ['is not HTTP', raw('SSH-2.0-secret banner\r\n'), isNotHttp],
+      ['is HTTP/0.9', raw('<p>secret</p>\r\n'), isNotHttp],
       [
         'goes over to something else',
         raw('HTTP/1.1 101 Switching\r\nupgrade: secret\r\nconnection: upgrade\r\n\r\n'),
-        '',
+        isNotHttp,
       ],
-      ['asks for a body that it has', raw('HTTP/1.1 100 Continue\r\n\r\n'.repeat(100)), ''],
+      ['asks for a body that it has', raw('HTTP/1.1 100 Continue\r\n\r\n'.repeat(100)), isNotHttp],
       [
         'says that it works, without end',
         raw('HTTP/1.1 102 Processing\r\n\r\n'.repeat(100)),
-        `${host} cannot be reached.`,
+        'the host could not be reached',
       ],
       [
         'has enormous headers',
         raw(`HTTP/1.1 200 OK\r\n${'x-secret: 0123456789\r\n'.repeat(10_000)}\r\n`),
-        `${host} answers with headers that are too long.`,
+        'the response headers are too long',
       ],
-      [
-        'is closed',
-        (socket) => void socket.end(),
-        `${host} cannot be reached: it closes the connection without an answer.`,
-      ],
-      [
-        'is cut off',
-        (socket) => void socket.destroy(),
-        `${host} cannot be reached: it closes the connection without an answer.`,
-      ],
+      ['is closed', (socket) => void socket.end(), isClosed],
+      ['is cut off', (socket) => void socket.destroy(), isClosed],
     ]
-    it.each(ways)('if a response %s', async (_what, write, message) => {
+    it.each(ways)('if a response %s', async (_what, write, reason) => {
       answer((_response, { socket }) => write(socket))
       const refusal = await refusalOf(open().post(url, sent))
       expect(refusal).toMatchObject({
         code: 'upstream_failed',
-        message: message || `${host} answers with something that is not HTTP.`,
+        message: failure('example.com', reason),
       })
     })
 
@@ -323,14 +317,16 @@ describe('an outgoing POST', () => {
       const plain = await openPlain((_, response) => response.end())
       ports.set('plain.example.com', plain.port)
       const messageOf = async (name: string) => (await refusalOf(open().post(`https://${name}/`, sent))).message
-      expect(await messageOf('missing.example.org')).toBe(`${host} is not known to the name servers.`)
-      expect(await messageOf('plain.example.com')).toBe(`${host} does not answer with TLS that is understood.`)
+      expect(await messageOf('missing.example.org')).toBe(
+        failure('missing.example.org', 'the host name does not exist'),
+      )
+      expect(await messageOf('plain.example.com')).toBe(failure('plain.example.com', 'the TLS handshake failed'))
       await plain.close()
-      expect(await messageOf('plain.example.com')).toBe(`${host} cannot be reached: it refuses the connection.`)
+      expect(await messageOf('plain.example.com')).toBe(failure('plain.example.com', 'the host refused the connection'))
       const failing = { lookup: () => Promise.reject(Object.assign(new Error('no'), { code: 'EAI_AGAIN' })) }
       const unanswered = open({ resolver: { ...outside.resolver, ...failing } })
       expect((await refusalOf(unanswered.post(url, sent))).message).toBe(
-        `${host} cannot be found: the name servers fail to answer.`,
+        failure('example.com', 'the name servers did not resolve the host name'),
       )
     })
 
@@ -345,16 +341,22 @@ describe('an outgoing POST', () => {
         serve('old.example.com', createHttpsServer({ key, cert }, (_, response) => response.end()) as never)
 
       await show(own)
-      expect(await messageOf('old.example.com', [outside.ca])).toBe(`${host} shows a certificate that is not trusted.`)
+      expect(await messageOf('old.example.com', [outside.ca])).toBe(
+        failure('old.example.com', 'the certificate is not trusted'),
+      )
       expect(await open({ ca: [own.cert] }).post('https://old.example.com/', sent)).toBe(200)
       await show(old)
-      expect(await messageOf('old.example.com', [old.cert])).toBe(`${host} shows a certificate that has expired.`)
+      expect(await messageOf('old.example.com', [old.cert])).toBe(
+        failure('old.example.com', 'the certificate has expired'),
+      )
       await show(coming)
       expect(await messageOf('old.example.com', [coming.cert])).toBe(
-        `${host} shows a certificate that is not valid yet.`,
+        failure('old.example.com', 'the certificate is not valid yet'),
       )
-      expect(await messageOf('example.net', [outside.ca])).toBe(`${host} shows a certificate of another name.`)
-      expect(await messageOf('example.com', [])).toBe(`${host} shows a certificate that is not trusted.`)
+      expect(await messageOf('example.net', [outside.ca])).toBe(
+        failure('example.net', 'the certificate is for another host name'),
+      )
+      expect(await messageOf('example.com', [])).toBe(failure('example.com', 'the certificate is not trusted'))
     })
   })
 

@@ -2,7 +2,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import type { NameResolver, OutgoingOptions } from '@skillstead/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createOutgoing } from '../../packages/core/src/http/create-outgoing.ts'
+import { createOutgoing } from '../../packages/core/src/http/outgoing.ts'
 import { codeOf, refusalOf } from '../support/answers.ts'
 import { openOutside, openPlain, type Outside } from '../support/outside.ts'
 
@@ -210,8 +210,9 @@ describe('an outgoing request', () => {
   })
 
   it('reports only that a host is unknown, hangs up or is unreachable', async () => {
-    const closed = 'The host of that address cannot be reached: it closes the connection without an answer.'
-    expect((await refusalOf(get('https://missing.example.org/'))).message).toContain('not known to the name servers')
+    const closed =
+      'The request to https://example.com failed: the host closed the connection before the response was complete.'
+    expect((await refusalOf(get('https://missing.example.org/'))).message).toContain('the host name does not exist')
     outside.unreachable = true
     const refusal = await refusalOf(get('https://example.com/page'))
     outside.unreachable = false

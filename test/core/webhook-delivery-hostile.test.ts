@@ -17,9 +17,11 @@ interface Way {
   readonly error: string | null
 }
 
-const host = 'The host of that address'
-const closes = `${host} cannot be reached: it closes the connection without an answer.`
-const noHttp = `${host} answers with something that is not HTTP.`
+const origin = 'https://receiver.example.com'
+const failed = (reason: string) => `The request to ${origin} failed: ${reason}.`
+const timedOut = `The request to ${origin} timed out.`
+const closes = failed('the host closed the connection before the response was complete')
+const noHttp = failed('the response is not valid HTTP')
 const notPublic = 'url must be on a public host, not in a local or private network.'
 const failing = (error: string, respond: Way['respond'], statusCode: number | null = null): Way => ({
   respond,
@@ -50,12 +52,12 @@ function every(ms: number, { socket }: IncomingMessage, tick: () => void): void 
 
 /** Receivers with correct TLS, by host. */
 const ways: Record<string, Way> = {
-  hangs: failing('The host did not respond in time.', () => {}),
-  'drips-headers': failing('The host did not respond in time.', (_response, request) => {
+  hangs: failing(timedOut, () => {}),
+  'drips-headers': failing(timedOut, (_response, request) => {
     request.socket.write('HTTP/1.1 200 OK\r\n')
     every(100, request, () => request.socket.write('x-a: b\r\n'))
   }),
-  'is-late': failing('The host did not respond in time.', (response) => setTimeout(() => response.end(), 6000).unref()),
+  'is-late': failing(timedOut, (response) => setTimeout(() => response.end(), 6000).unref()),
   'drips-body': arriving(200, (response, request) => {
     response.writeHead(200).flushHeaders()
     every(50, request, () => response.write('x'))
@@ -72,7 +74,7 @@ const ways: Record<string, Way> = {
   closes: failing(closes, (_response, { socket }) => socket.end()),
   'is-no-http': failing(noHttp, (_response, { socket }) => socket.end('220 a secret banner\r\n')),
   continues: failing(noHttp, (response, request) => every(1, request, () => response.writeContinue())),
-  works: failing(`${host} cannot be reached.`, (response, request) =>
+  works: failing(failed('the host could not be reached'), (response, request) =>
     every(1, request, () => response.writeProcessing()),
   ),
   'is-301': moved(301),
@@ -86,13 +88,13 @@ const ways: Record<string, Way> = {
 
 /** Failures below HTTP, by host. */
 const failures: Record<string, string> = {
-  stranger: `${host} shows a certificate that is not trusted.`,
-  expired: `${host} shows a certificate that has expired.`,
-  misnamed: `${host} shows a certificate of another name.`,
-  plain: `${host} does not answer with TLS that is understood.`,
-  silent: 'The host did not respond in time.',
-  deaf: `${host} cannot be reached: it refuses the connection.`,
-  nowhere: `${host} is not known to the name servers.`,
+  stranger: failed('the certificate is not trusted'),
+  expired: failed('the certificate has expired'),
+  misnamed: failed('the certificate is for another host name'),
+  plain: failed('the TLS handshake failed'),
+  silent: timedOut,
+  deaf: failed('the host refused the connection'),
+  nowhere: failed('the host name does not exist'),
   turning: notPublic,
   half: notPublic,
 }
@@ -200,7 +202,8 @@ describeDatabases('hostile receivers', (open) => {
       for (const [name, id] of ids) {
         const { status, attempts } = await untilTried(user, id)
         const [{ statusCode, error } = {} as { statusCode: number | null; error: string | null }] = attempts
-        tried.set(name, { status, statusCode, error })
+        const text = error?.replace(new URL(toUrl(name)).origin, origin) ?? null
+        tried.set(name, { status, statusCode, error: text })
       }
     }
     const arrived = { status: 'delivered', statusCode: 200, error: null }
@@ -223,7 +226,10 @@ describeDatabases('hostile receivers', (open) => {
     outside.pages.set('back.example.com/', (request) => void request.socket.destroy())
     const [{ user, ids } = {} as never] = await tell(['back'])
     const id = ids.get('back')!
-    expect(await untilTried(user, id)).toMatchObject({ status: 'pending', attempts: [{ error: closes }] })
+    expect(await untilTried(user, id)).toMatchObject({
+      status: 'pending',
+      attempts: [{ error: closes.replace('receiver', 'back') }],
+    })
     outside.pages.set('back.example.com/', (_request, response) => void response.end())
     test.clock.advance(minuteMs)
     await expect.poll(async () => (await newestOf(user, id)).status).toBe('delivered')

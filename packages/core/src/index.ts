@@ -1,5 +1,6 @@
 export { type PolicyAction, policyActions, type ScanPolicy } from './catalogue/scan-policy.ts'
-export type { NameResolver, OutgoingOptions } from './http/outgoing.ts'
+export type { NameResolver } from './http/name-resolver.ts'
+export type { OutgoingOptions } from './http/outgoing.ts'
 export type { CallOptions } from './kernel/call-options.ts'
 export { type Caller, guest, type Guest, systemCaller, type UserCaller } from './kernel/caller.ts'
 export { type Clock, systemClock } from './kernel/clock.ts'

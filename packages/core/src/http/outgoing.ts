@@ -1,5 +1,12 @@
+import { RegistryError } from '@skillstead/protocol'
+import { createHttpClient, followRedirects } from './http-client.ts'
+import { createSystemResolver, lookUp, readTxt, type NameResolver } from './name-resolver.ts'
+import { createAddressRules } from './public-addresses.ts'
+import { parseSecureTarget, parseTarget, requireAllowed, toHost, toLiteral } from './request-target.ts'
+
 /**
- * The registry's HTTP client. It protects the operator's own network: only public or listed addresses can be reached.
+ * The registry's HTTP client for URLs that users give. It protects the operator's own network: only public or listed
+ * addresses can be reached.
  */
 export interface Outgoing {
   /** Whether the node is offline: requests then throw `offline`. */
@@ -7,7 +14,8 @@ export interface Outgoing {
   /**
    * Rejects a URL that is not public before it is stored: a scheme other than http and https, credentials, a host that
    * is or resolves to a loopback, private, link-local or other special-purpose address. A name that does not resolve is
-   * accepted. Throws `invalid_request` that names `field`.
+   * accepted. An offline node checks only IP literals; what a name resolves to is checked by the node that connects.
+   * Throws `invalid_request` that names `field`.
    */
   requirePublic(address: string, field: string): Promise<URL>
   /**
@@ -18,8 +26,8 @@ export interface Outgoing {
   get(address: string, options: OutgoingRequest): Promise<OutgoingResponse>
   /**
    * POSTs text to an https URL over a keep-alive connection; each new connection is checked as in {@link get}. Returns
-   * the status. Redirects are not followed. Only as much of the body is read as is needed to reuse the connection. If
-   * the server closes a reused connection just as the text is sent, it is sent once more. Throws like {@link get}.
+   * the status. Redirects are not followed. If the server closes a reused connection just as the text is sent, it is
+   * sent once more. Throws like {@link get}.
    */
   post(address: string, request: OutgoingPost): Promise<number>
   /**
@@ -33,7 +41,7 @@ export interface Outgoing {
 export interface OutgoingRequest {
   /** A larger body is refused as soon as its size is known. */
   readonly bytesMax: number
-  /** Deadline for the whole exchange, including the body. */
+  /** Deadline for the whole exchange, including redirects and the body. Default: 10 s. */
   readonly timeoutMs?: number
 }
 
@@ -52,16 +60,6 @@ export interface OutgoingResponse {
   readonly bytes: Uint8Array
 }
 
-/** Resolves names. */
-export interface NameResolver {
-  /**
-   * Returns all addresses of a host; throws an error with a `code` such as `ENOTFOUND`. `port` overrides the URL's
-   * port.
-   */
-  lookup(host: string): Promise<{ address: string; port?: number }[]>
-  txt(name: string): Promise<string[][]>
-}
-
 export interface OutgoingOptions {
   /** Opens no socket and sends no DNS query. Outbox jobs that need the network stay pending. */
   readonly offline?: boolean
@@ -71,4 +69,59 @@ export interface OutgoingOptions {
   readonly ca?: readonly string[]
   /** Default: the system's resolver. */
   readonly resolver?: NameResolver
+}
+
+const requestMs = 10_000
+const resolveMs = 5_000
+const headers = { 'user-agent': 'skillstead', accept: '*/*', 'accept-encoding': 'identity' }
+
+/** Creates the guarded HTTP client. Throws a TypeError for networks and certificates that cannot be parsed. */
+export function createOutgoing(options: OutgoingOptions): Outgoing {
+  const rules = createAddressRules(options.allowNetworks ?? [])
+  const resolver = options.resolver ?? createSystemResolver()
+  const client = createHttpClient({ guard: { resolver, rules }, ca: options.ca })
+  const isOffline = options.offline ?? false
+
+  function requireOnline(): void {
+    if (!isOffline) return
+    throw new RegistryError('offline', 'This node is in offline mode and makes no outgoing requests.')
+  }
+
+  return {
+    isOffline,
+    async requirePublic(address, field) {
+      const url = parseTarget(address, field)
+      const host = toHost(url)
+      const literal = toLiteral(host)
+      const find = () => client.within(url, { timeoutMs: resolveMs }, () => lookUp(resolver, host))
+      const addresses = isOffline ? literal : await find().catch(() => literal)
+      requireAllowed(host, addresses, rules, field)
+      return url
+    },
+    async get(address, { bytesMax, timeoutMs = requestMs }) {
+      requireOnline()
+      const start = parseTarget(address, 'url')
+      const answer = await client.within(start, { timeoutMs }, (cancellation) =>
+        followRedirects(start, { isGuarded: true }, (url) =>
+          client.send(
+            url,
+            { method: 'GET', headers, reset: true },
+            { bytesMax, timeoutMs, signal: cancellation.toSignal() },
+          ),
+        ),
+      )
+      const { status, url, bytes } = answer
+      return { status, url: url.href, contentType: answer.headers.get('content-type') ?? '', bytes }
+    },
+    async post(address, { timeoutMs, ...request }) {
+      requireOnline()
+      return client.sendForStatus(parseSecureTarget(address, 'url'), { method: 'POST', ...request }, { timeoutMs })
+    },
+    async readTxt(name) {
+      requireOnline()
+      const url = new URL(`dns:${name}`)
+      return client.within(url, { timeoutMs: resolveMs }, () => readTxt(resolver, name))
+    },
+    close: () => client.close(),
+  }
 }

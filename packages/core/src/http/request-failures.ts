@@ -1,36 +1,52 @@
 import { RegistryError } from '@skillstead/protocol'
 
 /**
- * What an error code means for the requested host; the first match counts. Messages reveal no internals of the failure.
+ * The reason that is shown for an error code; the first match counts. Reasons reveal no internals of the failure. The
+ * third column is advice for operators, about a server that they configured.
  */
-const meanings: readonly (readonly [RegExp, string])[] = [
-  [/^(ENOTFOUND|ENODATA|EAI_NONAME)$/, 'is not known to the name servers'],
-  [/^(EAI_AGAIN|EAI_FAIL|ETIMEOUT|ESERVFAIL|EREFUSED|EBADRESP)$/, 'cannot be found: the name servers fail to answer'],
-  [/^ERR_TLS_CERT_ALTNAME/, 'shows a certificate of another name'],
-  [/^CERT_HAS_EXPIRED$/, 'shows a certificate that has expired'],
-  [/^CERT_NOT_YET_VALID$/, 'shows a certificate that is not valid yet'],
-  [/CERT|SELF_SIGNED|UNABLE_TO/, 'shows a certificate that is not trusted'],
-  [/^ERR_(SSL|TLS)|^EPROTO$/, 'does not answer with TLS that is understood'],
-  [/^ECONNREFUSED$/, 'cannot be reached: it refuses the connection'],
-  [/^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/, 'cannot be reached: it closes the connection without an answer'],
-  [/^(HTTPParserError|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/, 'answers with something that is not HTTP'],
-  [/^UND_ERR_HEADERS_OVERFLOW$/, 'answers with headers that are too long'],
-  [/(?:)/, 'cannot be reached'],
+const reasons: readonly (readonly [RegExp, string, string?])[] = [
+  [/^(ENOTFOUND|ENODATA|EAI_NONAME)$/, 'the host name does not exist'],
+  [/^(EAI_AGAIN|EAI_FAIL|ETIMEOUT|ESERVFAIL|EREFUSED|EBADRESP)$/, 'the name servers did not resolve the host name'],
+  [/^ERR_TLS_CERT_ALTNAME/, 'the certificate is for another host name'],
+  [/^CERT_HAS_EXPIRED$/, 'the certificate has expired'],
+  [/^CERT_NOT_YET_VALID$/, 'the certificate is not valid yet'],
+  [/CERT|SELF_SIGNED|UNABLE_TO/, 'the certificate is not trusted', 'Trust its CA with --ca FILE.'],
+  [/^ERR_(SSL|TLS)|^EPROTO$/, 'the TLS handshake failed'],
+  [/^ECONNREFUSED$/, 'the host refused the connection', 'Check that the server is running.'],
+  [
+    /^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/,
+    'the host closed the connection before the response was complete',
+  ],
+  [/^(HTTPParserError|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/, 'the response is not valid HTTP'],
+  [/^UND_ERR_HEADERS_OVERFLOW$/, 'the response headers are too long'],
+  [/TIMEOUT|^ETIMEDOUT$/, 'the host did not respond'],
+  [/^(Z_|ERR__)/, 'the response could not be decompressed'],
+  [/(?:)/, 'the host could not be reached'],
 ]
 /** Messages of undici for a response that violates HTTP. Their code is that of a closed connection. */
 const breaches = new Set(['bad response', 'bad upgrade'])
 
-/** Creates an `upstream_failed` about the requested host. */
-export function fail(what: string, cause?: unknown): RegistryError {
-  return new RegistryError('upstream_failed', `The host of that address ${what}.`, { cause })
+/** What failed: the request to a URL, or an action in words, such as `The DNS lookup of example.com`. */
+export type Subject = URL | string
+
+/** Names a request by the origin, because the path of a URL can contain a secret. */
+export function toSubject(subject: Subject): string {
+  return typeof subject === 'string' ? subject : `The request to ${subject.origin}`
+}
+
+/** Creates an `upstream_failed`. Without a `cause` a retry is useless. */
+export function toFailure(subject: Subject, reason: string, advice = '', cause?: unknown): RegistryError {
+  return new RegistryError('upstream_failed', `${toSubject(subject)} failed: ${reason}. ${advice}`.trimEnd(), { cause })
 }
 
 /** Converts an error to an `upstream_failed` without revealing internals. */
-export function toUpstreamFailed(error: unknown): RegistryError {
+export function toUpstreamFailed(subject: Subject, error: unknown, isOperator: boolean): RegistryError {
   const code = isBreach(error) ? 'HTTPParserError' : codeOf(error)
-  return fail(meanings.find(([pattern]) => pattern.test(code))![1], error)
+  const [, reason, advice] = reasons.find(([pattern]) => pattern.test(code))!
+  return toFailure(subject, reason, isOperator ? advice : '', error)
 }
 
+/** Whether a name server answered that the name does not exist. */
 export function isUnknownName(error: unknown): boolean {
   return ['ENOTFOUND', 'ENODATA', 'EAI_NONAME'].includes(codeOf(error))
 }
@@ -45,9 +61,9 @@ function isBreach(error: unknown): boolean {
 }
 
 function codeOf(error: unknown): string {
-  const { name, code, syscall } = error as Partial<Record<'name' | 'code' | 'syscall', unknown>>
+  const { name, code, syscall, cause } = error as NodeJS.ErrnoException
   // The name server refused the connection, not the host.
   if (code === 'ECONNREFUSED' && String(syscall).startsWith('query')) return 'EREFUSED'
-  // Errors of undici's parser have no code.
-  return String(code ?? name)
+  // Errors of undici's parser have no code; those of `fetch` are in the cause.
+  return String(code ?? (cause as NodeJS.ErrnoException | undefined)?.code ?? name)
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { includesPlan, pingEvent, RegistryError } from '@skillstead/protocol'
 import DataLoader from 'dataloader'
-import { redirectStatuses } from '../http/outgoing-request.ts'
+import { redirectStatuses } from '../http/http-client.ts'
 import { minuteMs } from '../kernel/clock.ts'
 import { AttemptError, type EndedJob } from '../outbox/outbox.ts'
 import { isInList } from '../storage/list-query.ts'

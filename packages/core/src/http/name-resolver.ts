@@ -1,7 +1,18 @@
 import { Resolver, lookup } from 'node:dns/promises'
 import pLimit from 'p-limit'
 import { isUnknownName } from './request-failures.ts'
-import type { NameResolver } from './outgoing.ts'
+import { toLiteral, type CheckedAddress } from './request-target.ts'
+
+/** Resolves names. */
+export interface NameResolver {
+  /**
+   * Returns all addresses of a host; throws an error with a `code` such as `ENOTFOUND`. `port` overrides the URL's
+   * port.
+   */
+  lookup(host: string): Promise<{ address: string; port?: number }[]>
+  /** Returns the TXT records, each as its strings. */
+  txt(name: string): Promise<string[][]>
+}
 
 const tryMs = 2000
 const triesMax = 2
@@ -35,4 +46,23 @@ function openResolver(): Resolver {
 /** Whether the name servers do not know the name, or there are none. */
 function isLeftToSystem(error: unknown): boolean {
   return isUnknownName(error) || (error as { code?: unknown }).code === 'ECONNREFUSED'
+}
+
+/** Resolves all addresses of a host. An IP literal is its own address. */
+export async function lookUp(resolver: NameResolver, host: string): Promise<CheckedAddress[]> {
+  const literal = toLiteral(host)
+  if (literal.length > 0) return literal
+  const addresses = await resolver.lookup(host)
+  if (addresses.length === 0) throw Object.assign(new Error('The name has no address.'), { code: 'ENODATA' })
+  return addresses
+}
+
+/** Reads the TXT records of a name, each joined from its strings; empty if the name does not exist. */
+export async function readTxt(resolver: NameResolver, name: string): Promise<string[]> {
+  try {
+    return (await resolver.txt(name)).map((parts) => parts.join(''))
+  } catch (error) {
+    if (isUnknownName(error)) return []
+    throw error
+  }
 }

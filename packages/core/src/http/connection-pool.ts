@@ -1,0 +1,229 @@
+import type { LookupFunction, Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
+import { LRUCache } from 'lru-cache'
+import { buildConnector, Pool, type Dispatcher } from 'undici'
+import type { Cancellation } from './cancellation.ts'
+import { lookUp, type NameResolver } from './name-resolver.ts'
+import type { AddressRules } from './public-addresses.ts'
+import { isClosed } from './request-failures.ts'
+import { isLocalName, requireAllowed, toHost, type CheckedAddress } from './request-target.ts'
+
+/** Restricts connections to the addresses that the rules allow. */
+export interface Guard {
+  readonly resolver: NameResolver
+  readonly rules: AddressRules
+}
+
+interface PoolOptions {
+  /** Default: any address may be reached, and the operating system resolves names. */
+  readonly guard: Guard | undefined
+  readonly secureContext: SecureContext | undefined
+  /** Maximum number of connections to one origin. Default: unlimited. */
+  readonly connectionsMax: number | undefined
+}
+
+/** A request as it is sent. Header names are lower-case. */
+export interface PooledRequest {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /** Cancels the request, and the connection attempt that it started. */
+  readonly cancellation: Cancellation
+  /** Closes the connection after the response. */
+  readonly reset?: boolean
+}
+
+type SentRequest = PooledRequest & { readonly path: string; readonly onInfo: () => void }
+
+const headerBytesMax = 16 * 1024
+/** Idle connections are closed after this time; a shorter keep-alive time from the server wins. */
+const keepAliveMs = 4000
+/** Limit on the origins with open connections. Beyond it, the connections of the least recently used one are closed. */
+const originsMax = 256
+/** Limit on the interim responses (RFC 9110, section 15.2) before the final one. */
+const interimMax = 16
+
+/** A body up to this size and duration is drained, so that its connection can be reused; otherwise it is closed. */
+const drainedBytesMax = 16 * 1024
+const drainMs = 250
+
+/**
+ * Keep-alive connections of undici by origin. A guarded pool resolves the host once per connection, checks every
+ * address and connects only to the checked ones, so that a second DNS answer cannot redirect it (DNS rebinding). A
+ * forbidden connection fails with an `invalid_request` that names `url`.
+ */
+export class ConnectionPool {
+  readonly #guard: Guard | undefined
+  readonly #tls: buildConnector.BuildOptions
+  readonly #connector: buildConnector.connector
+  readonly #connectionsMax: number | undefined
+  readonly #pools = new LRUCache<string, Pool>({ max: originsMax, dispose: (pool) => void pool.close() })
+  /** That of the request which is being started: undici calls the connector at once, but does not pass it the request. */
+  #starting: Cancellation | undefined
+
+  constructor({ guard, secureContext, connectionsMax }: PoolOptions) {
+    this.#guard = guard
+    this.#connectionsMax = connectionsMax
+    this.#tls = {
+      allowH2: false,
+      ...(secureContext && { secureContext }),
+      // Certificates of guarded hosts are verified even if NODE_TLS_REJECT_UNAUTHORIZED is 0.
+      ...(guard && { rejectUnauthorized: true }),
+    }
+    this.#connector = buildConnector(this.#tls)
+  }
+
+  /** Sends a request and resolves with the start of its response. */
+  request(url: URL, request: PooledRequest): Promise<Dispatcher.ResponseData> {
+    return this.#send(url, request, (pool, options) =>
+      pool.request({ ...options, signal: request.cancellation.toSignal() }),
+    )
+  }
+
+  /** Sends a request and resolves with the status. Creates no stream, which halves the CPU time of a request. */
+  requestStatus(url: URL, request: PooledRequest): Promise<number> {
+    return this.#send(url, request, (pool, options) => {
+      const status = Promise.withResolvers<number>()
+      pool.dispatch(options, new StatusHandler(status, options))
+      return status.promise
+    })
+  }
+
+  /**
+   * If the server closes a reused connection just as the request is sent, which is no failure of the server, the request
+   * is sent once more.
+   */
+  async #send<T>(
+    url: URL,
+    request: PooledRequest,
+    start: (pool: Pool, options: SentRequest) => Promise<T>,
+  ): Promise<T> {
+    let interims = 0
+    const onInfo = () => {
+      interims += 1
+      if (interims > interimMax) throw new Error('Too many interim responses.')
+    }
+    const options = { ...request, path: url.pathname + url.search, onInfo }
+    const send = () => {
+      this.#starting = request.cancellation
+      try {
+        return start(this.#poolOf(url.origin), options)
+      } finally {
+        this.#starting = undefined
+      }
+    }
+    try {
+      return await send()
+    } catch (error) {
+      const isStale = interims === 0 && isClosed(error) && (error as { wasUsed?: boolean }).wasUsed
+      if (!isStale) throw error
+      return await send()
+    }
+  }
+
+  /** Closes all connections, and fails the requests in progress. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()))
+  }
+
+  #poolOf(origin: string): Pool {
+    const open = this.#pools.get(origin)
+    if (open) return open
+    const pool = new Pool(origin, {
+      connect: (options, callback) => void this.#connect(options, callback),
+      connections: this.#connectionsMax ?? null,
+      allowH2: false,
+      keepAliveTimeout: keepAliveMs,
+      maxHeaderSize: headerBytesMax,
+      // Each request has deadlines of its own.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    this.#pools.set(origin, pool)
+    return pool
+  }
+
+  async #connect(options: buildConnector.Options, callback: buildConnector.Callback): Promise<void> {
+    const cancellation = this.#starting
+    try {
+      const [connector, target] = this.#guard
+        ? await this.#findGuarded(this.#guard, options)
+        : [this.#connector, options]
+      cancellation?.throwIfCancelled()
+      // The declared type lacks the socket.
+      const socket = connector(target, callback) as unknown as Socket
+      cancellation?.onCancel((reason) => socket.destroy(reason))
+      socket.on('error', (error) => Object.assign(error, { wasUsed: socket.bytesRead > 0 }))
+    } catch (error) {
+      callback(error as Error, null)
+    }
+  }
+
+  async #findGuarded(
+    guard: Guard,
+    options: buildConnector.Options,
+  ): Promise<[buildConnector.connector, buildConnector.Options]> {
+    const host = toHost(options)
+    const addresses = await findAllowed(guard, host)
+    const port = String(addresses[0]!.port ?? options.port)
+    const connector = buildConnector({ ...this.#tls, lookup: toLookup(addresses) })
+    return [connector, { ...options, host, hostname: host, port }]
+  }
+}
+
+async function findAllowed({ resolver, rules }: Guard, host: string): Promise<CheckedAddress[]> {
+  const addresses = await lookUp(resolver, host).catch((error: unknown) => {
+    // Do not reveal what a local name resolves to.
+    if (isLocalName(host)) return []
+    throw error
+  })
+  requireAllowed(host, addresses, rules, 'url')
+  return addresses
+}
+
+/** A lookup function that returns only the checked addresses. */
+function toLookup(addresses: readonly CheckedAddress[]): LookupFunction {
+  const found = addresses.map(({ address }) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  return (_host, { all }, callback) => {
+    if (all) callback(null, found)
+    else callback(null, found[0]!.address, found[0]!.family)
+  }
+}
+
+/** Reads only the status of a response, and drains its body. */
+class StatusHandler implements Dispatcher.DispatchHandler {
+  readonly #status: PromiseWithResolvers<number>
+  readonly #request: SentRequest
+  #timer: NodeJS.Timeout | undefined
+  #bytes = 0
+
+  constructor(status: PromiseWithResolvers<number>, request: SentRequest) {
+    this.#status = status
+    this.#request = request
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#request.cancellation.onCancel((reason) => controller.abort(reason))
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    if (status < 200) return this.#request.onInfo()
+    this.#status.resolve(status)
+    this.#timer = setTimeout(() => controller.abort(new Error('The response body is too slow to drain.')), drainMs)
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    this.#bytes += chunk.length
+    if (this.#bytes > drainedBytesMax) controller.abort(new Error('The response body is too long to drain.'))
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.#timer)
+  }
+
+  /** Errors after the status was received are ignored. */
+  onResponseError(_controller: unknown, error: Error): void {
+    clearTimeout(this.#timer)
+    this.#status.reject(error)
+  }
+}
