@@ -121,7 +121,9 @@ describe('skillstead mirror', () => {
     for (const more of [[], ['--kind', 'node', '--key', key], ['--kind', 'git']]) {
       const away = await run('add', 'away', node.url, ...more)
       expect(away).toMatchObject({ code: 1, stdout: '' })
-      expect(away.stderr).toMatch(/refuses the connection; is it running\? Nothing was added\. Check the address/)
+      expect(away.stderr).toMatch(
+        /the host refused the connection\. Check that the server is running\. Nothing was added\. Check the address/,
+      )
     }
     expect(await json('list')).toMatchObject({ total: 1, upstreams: [{ name: 'quiet' }] })
   })

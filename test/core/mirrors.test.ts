@@ -129,7 +129,8 @@ describeApi('the upstreams of a node', (open) => {
     const { test } = await openMirror(open, {}, { outgoing })
     const { api } = test.admin
     const added = await api.addMirror({ name: 'gone', url: 'http://127.0.0.1:2' })
-    const problem = 'http://127.0.0.1:2 refuses the connection; is it running?'
+    const problem =
+      'The request to http://127.0.0.1:2 failed: the host refused the connection. Check that the server is running.'
     expect(added).toMatchObject({ kind: 'node', problem })
     // Even if there is nothing left to find out.
     const key = createNoteSigner('origin.example').vkey

@@ -15,6 +15,7 @@ const sent = { headers: { 'x-a': 'b' }, body: 'Hello.', timeoutMs: 10_000 }
 /** For hosts that never respond; long enough for a busy machine to reach them. */
 const soon = { ...sent, timeoutMs: 2000 }
 
+const failure = (host: string, reason: string) => `The request to https://${host} failed: ${reason}.`
 const raw = (text: string) => (socket: Socket) => void socket.write(text)
 
 /** A self-signed certificate. */
@@ -279,7 +280,6 @@ describe('an outgoing POST', () => {
   })
 
   describe('reports why it failed, without internals', () => {
-    const failure = (host: string, reason: string) => `The request to https://${host} failed: ${reason}.`
     const isNotHttp = 'the response is not valid HTTP'
     const isClosed = 'the host closed the connection before the response was complete'
     const ways: [string, (socket: Socket) => void, string][] = [

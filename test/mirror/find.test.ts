@@ -73,7 +73,7 @@ describe('the detected kind of an upstream URL', () => {
     expect(await findUpstream(away.url)).toMatchObject({
       kind: 'node',
       keys: [],
-      problem: expect.stringContaining('refuses the connection'),
+      problem: expect.stringContaining('refused the connection'),
     })
   })
 
@@ -96,7 +96,8 @@ describe('the detected kind of an upstream URL', () => {
     const refused = (async () => {
       throw Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } })
     }) as typeof globalThis.fetch
-    const problem = 'https://example.com refuses the connection; is it running?'
+    const problem =
+      'The request to https://example.com failed: the host refused the connection. Check that the server is running.'
     for (const [location, kind] of [
       ['https://ann:secret@example.com/team/skills.git', 'git'],
       ['https://example.com/skills', 'registry'],

@@ -62,7 +62,7 @@ describe('an upstream that returns something other than a feed', () => {
     const error = await refusalOf(mirror.sync('main'))
     expect(error).toMatchObject({
       code: 'upstream_failed',
-      message: expect.stringContaining('sends more than') as string,
+      message: expect.stringContaining('the response is larger than') as string,
     })
     expect(await served()).toEqual(three)
   })
@@ -78,7 +78,7 @@ describe('an upstream that returns something other than a feed', () => {
       pour()
       return true
     }
-    expect((await refusalOf(mirror.sync('main'))).message).toContain('sends more than')
+    expect((await refusalOf(mirror.sync('main'))).message).toContain('the response is larger than')
   })
 })
 

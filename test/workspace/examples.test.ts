@@ -146,7 +146,7 @@ describe('the examples', () => {
       '2 more, 1 of them took something away',
       'found alice/tea@1.1.0',
       'it came from main, and the log of skills.example.com proves it',
-      'main refuses the connection; is it running?',
+      'The request to main failed: the host refused the connection. Check that the server is running.',
       '',
     ])
   })

@@ -1,57 +1,58 @@
+import { setTimeout } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
 import type { Clock } from '@skillstead/core'
+import { acceptedEncodings, createHttpClient, followRedirects, type HttpRequest } from '@skillstead/core/internal'
 import pRetry from 'p-retry'
 import { estimateMs, readAllowance, readRetryAfterMs, toPauseMs, type Allowance } from './rate-allowance.ts'
 import type { NetworkMode } from './types.ts'
-import { createConnection, fail, readWhole, type Order } from './upstream-exchange.ts'
 
-/** How one upstream is asked. */
+/** Limits and dependencies of the requests to one upstream. */
 export interface UpstreamFetchOptions {
   readonly mode: NetworkMode
   readonly clock: Clock
-  /** Certificates to trust besides the system's, PEM. */
+  /** Certificates (PEM) to trust in addition to the system's. */
   readonly ca?: readonly string[]
-  /** Waits; rejects with the signal's reason. Tests hand in one that moves their clock. */
+  /** Waits; rejects with the signal's reason. Tests pass a function that advances their clock. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** Ends everything that is under way when it is aborted. */
+  /** Cancels all requests in progress. */
   readonly signal?: AbortSignal
-  /** Lies below: the one that opens sockets. */
+  /** Sends the requests in place of the HTTP client, for tests. */
   readonly fetch?: typeof fetch
-  /** Of one answer, unpacked. */
+  /** Maximum size of a response body after decompression. Default: 256 MiB. */
   readonly bytesMax?: number
-  /** For the beginning of an answer, and for each further piece of it. */
+  /** Deadline for the start of a response, and for each further part of its body. Default: 30 s. */
   readonly timeoutMs?: number
-  /** How often what passes is tried again; 0 where somebody waits. */
+  /** How often a request with a transient failure is retried. Default: 4. Use 0 if a caller waits for the response. */
   readonly retries?: number
-  /** The longest pause that a server may ask for; a longer one is `rate_limited`. 0 where somebody waits. */
+  /** The longest pause that a server may request; a longer one throws `rate_limited`. Default: 15 min. */
   readonly pauseMsMax?: number
-  /** Told of each pause as it begins. */
+  /** Called when a pause starts. */
   readonly onPause?: (ms: number) => void
 }
 
-/** The way to one upstream. */
+/** Sends requests to one upstream. */
 export interface UpstreamFetch {
   /**
-   * A `fetch` whose answers are there whole. Throws `offline` before any socket, `upstream_failed` (no answer, a redirect
-   * to another host, too large, broken off), `upstream_timeout`, `rate_limited` (a pause longer than may be). What the
-   * upstream answers otherwise is an answer, whatever its status.
+   * A `fetch` that reads the whole body before it resolves. Throws `offline` before it opens a socket, `upstream_failed`
+   * (no response, a redirect to another host, too large, an incomplete body), `upstream_timeout`, and `rate_limited` for
+   * a pause longer than `pauseMsMax`. Every other response is returned, whatever its status.
    */
   readonly fetch: typeof fetch
-  /** The same for answers that are known to be small. */
+  /** The same `fetch` with another size limit. */
   within(bytesMax: number): typeof fetch
-  /** How many requests went out, repeated ones and redirects included. */
+  /** Number of requests sent, including retries and redirects. */
   readonly requests: number
-  /** How many bytes of bodies came in. */
+  /** Number of bytes of response bodies received, after decompression. */
   readonly bytes: number
   /**
-   * How long so many more requests take, by what the last ones took and by the allowance that the upstream told; those
-   * with a key have another one.
+   * Estimates how long N more requests take, from the duration of the last ones and from the rate limit of the upstream.
+   * Requests with a key have their own rate limit.
    */
   estimateSeconds(requests: number, withKey?: boolean): number
   close(): Promise<void>
 }
 
-/** For `createClient` over such a fetch: it repeats and waits by itself, also for minutes. */
+/** Options of `createClient` on top of such a fetch, which retries and waits by itself, also for minutes. */
 export const patience = { retries: 0, timeoutMs: 2 ** 31 - 1 } as const
 
 const bytesMaxDefault = 256 * 1024 * 1024
@@ -59,21 +60,22 @@ const timeoutMsDefault = 30_000
 const retriesDefault = 4
 const pauseMsMaxDefault = 15 * 60_000
 const backoffMs = 250
-const redirectsMax = 3
-const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-/** Answers that are other ones a moment later. */
-const passingStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
-/** A question, though it is a POST. */
-const askingPath = /\/blobs\/batch$/
+/** Deadline for one response with its body: without it, a server that sends a byte at a time never ends. */
+const responseMsMax = 10 * 60_000
+const connectionsMax = 8
+/** Statuses that a retry may change. */
+const transientStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
+/** A POST that only reads. */
+const readingPath = /\/blobs\/batch$/
 
-/** What one kind of caller may still ask. */
-interface Lane {
+/** The rate limit of one kind of caller. */
+interface Limiter {
   inFlight: number
   allowance: Allowance | undefined
 }
 
-/** An answer that passes, kept in case no better one comes. */
-class PassingAnswer extends Error {
+/** A response with a transient status. It is returned if no retry brings a better one. */
+class TransientResponse extends Error {
   readonly response: Response
 
   constructor(response: Response) {
@@ -83,78 +85,69 @@ class PassingAnswer extends Error {
 }
 
 /**
- * A `fetch` for one upstream: polite (it waits before the allowance of the rate headers is gone, and as long as
- * `Retry-After` says), patient with what passes, bounded in bytes and time, and never led to another host.
+ * A `fetch` for one upstream. It waits before the rate limit is used up and for as long as `Retry-After` asks, retries
+ * transient failures, limits size and time, and follows redirects only to the same origin.
  */
 export function createUpstreamFetch(options: UpstreamFetchOptions): UpstreamFetch {
-  const { clock, sleep = wait, pauseMsMax = pauseMsMaxDefault } = options
-  const connect = createConnection(options.fetch, options.ca)
+  const { clock, sleep = wait, pauseMsMax = pauseMsMaxDefault, timeoutMs: idleMs = timeoutMsDefault } = options
+  const client = createHttpClient({ ca: options.ca, fetch: options.fetch, connectionsMax })
   let requests = 0
   let bytes = 0
   let requestMs = 0
-  /** Guests are counted by address, others by their key. */
-  const lanes = { guest: createLane(), key: createLane() }
+  /** Servers count guests by address, and other callers by key. */
+  const limiters = { guest: createLimiter(), key: createLimiter() }
 
-  async function pause(ms: number, who: string, signal: AbortSignal | undefined): Promise<void> {
+  async function pause(ms: number, origin: string, signal: AbortSignal | undefined): Promise<void> {
     if (ms > pauseMsMax) {
       const seconds = Math.ceil(ms / 1000)
-      const detail = `${who} takes no more requests for ${seconds} s; the next run goes on from here.`
+      const detail = `${origin} accepts no more requests for ${seconds} s. The next run continues from here.`
       throw new RegistryError('rate_limited', detail, { retryAfterSeconds: seconds })
     }
     options.onPause?.(ms)
     await sleep(ms, signal)
   }
 
-  async function exchange({ url, init, bytesMax, signal }: Order): Promise<Response> {
-    const lane = lanes[new Headers(init.headers).has('authorization') ? 'key' : 'guest']
-    const pauseMs = toPauseMs(lane.allowance, lane.inFlight, clock.now())
+  /** Sends one request within the rate limit. */
+  async function send(url: URL, request: HttpRequest, bytesMax: number, signal: AbortSignal | undefined) {
+    const limiter = limiters[request.headers.authorization === undefined ? 'guest' : 'key']
+    const pauseMs = toPauseMs(limiter.allowance, limiter.inFlight, clock.now())
     if (pauseMs > 0) await pause(pauseMs, url.origin, signal)
-    // At once, so that no other one takes the same last place of the allowance.
-    lane.inFlight += 1
+    // Counted at once, so that no other request takes the same last place of the allowance.
+    limiter.inFlight += 1
     const startMs = performance.now()
     try {
-      const send = await connect()
       requests += 1
-      const timeoutMs = options.timeoutMs ?? timeoutMsDefault
-      const response = await readWhole(
-        send,
-        { url, init: { ...init, redirect: 'manual' }, bytesMax, signal },
-        timeoutMs,
-      )
-      bytes += response.length
-      lane.allowance = readAllowance(response.answer.headers, clock.now()) ?? lane.allowance
-      return response.answer
+      const response = await client.send(url, request, { bytesMax, timeoutMs: responseMsMax, idleMs, signal })
+      bytes += response.bytes.length
+      limiter.allowance = readAllowance(response.headers, clock.now()) ?? limiter.allowance
+      const { status, headers } = response
+      const answer = new Response(response.bytes.length > 0 ? response.bytes : null, { status, headers })
+      // Readers name the server in their errors.
+      return Object.defineProperty(answer, 'url', { value: url.href })
     } finally {
-      lane.inFlight -= 1
-      // The last ones count most.
+      limiter.inFlight -= 1
+      // Recent requests count most.
       const ms = performance.now() - startMs
       requestMs = requestMs === 0 ? ms : requestMs * 0.8 + ms * 0.2
     }
   }
 
-  async function follow(order: Order): Promise<Response> {
-    let { url } = order
-    for (let redirects = 0; ; redirects++) {
-      const response = await exchange({ ...order, url })
-      const location = response.headers.get('location')
-      if (!redirectStatuses.has(response.status) || location === null || !isAsking(order.init, url)) return response
-      if (redirects === redirectsMax) throw fail(`${url.origin} answers with one redirect after another.`)
-      url = toNext(url, location, new Headers(order.init.headers).has('authorization'))
-    }
-  }
-
-  async function ask(input: string | URL | Request, init: RequestInit, bytesMax: number): Promise<Response> {
+  async function retry(input: string | URL | Request, init: RequestInit, bytesMax: number): Promise<Response> {
     const url = new URL(input instanceof Request ? input.url : input)
     if (options.mode === 'offline') {
-      throw new RegistryError('offline', `This node is in offline mode and does not ask ${url.origin}.`)
+      throw new RegistryError('offline', `This node is in offline mode and sends no request to ${url.origin}.`)
     }
-    const signal = joinSignals(options.signal, init.signal)
-    const mayRepeat = isAsking(init, url)
+    const signals = [options.signal, init.signal].filter((each) => each != null)
+    const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0]
+    const sent = toRequest(init)
+    const isReading = sent.method === 'GET' || sent.method === 'HEAD' || readingPath.test(url.pathname)
+    const hasKey = sent.headers.authorization !== undefined
+    const sendTo = (target: URL) => send(target, sent, bytesMax, signal)
     const once = async () => {
-      const response = await follow({ url, init, bytesMax, signal })
-      // Nothing was done where there were too many requests, so that even what writes may come again.
-      const isPassing = mayRepeat ? passingStatuses.has(response.status) : response.status === 429
-      if (isPassing) throw new PassingAnswer(response)
+      const response = isReading ? await followRedirects(url, { hasKey }, sendTo) : await sendTo(url)
+      // A 429 means that nothing was done, so that even a write can be retried.
+      const isTransient = isReading ? transientStatuses.has(response.status) : response.status === 429
+      if (isTransient) throw new TransientResponse(response)
       return response
     }
     try {
@@ -164,25 +157,26 @@ export function createUpstreamFetch(options: UpstreamFetchOptions): UpstreamFetc
         randomize: true,
         signal,
         async onFailedAttempt({ error, retriesLeft, retryDelay }) {
-          if (retriesLeft === 0 || !mayPass(error, mayRepeat)) throw error
-          if (error instanceof PassingAnswer) {
+          if (retriesLeft === 0 || !isTransientFailure(error, isReading)) throw error
+          if (error instanceof TransientResponse) {
             const ms = readRetryAfterMs(error.response.headers, clock.now()) ?? 0
             if (ms > retryDelay) await pause(ms - retryDelay, url.origin, signal)
           }
         },
       })
     } catch (error) {
-      if (error instanceof PassingAnswer) return error.response
+      if (error instanceof TransientResponse) return error.response
       throw error
     }
   }
 
+  const within =
+    (bytesMax: number): typeof fetch =>
+    (input, init = {}) =>
+      retry(input, init, bytesMax)
   return {
-    fetch: (input, init = {}) => ask(input, init, options.bytesMax ?? bytesMaxDefault),
-    within:
-      (bytesMax) =>
-      (input, init = {}) =>
-        ask(input, init, bytesMax),
+    fetch: within(options.bytesMax ?? bytesMaxDefault),
+    within,
     get requests() {
       return requests
     },
@@ -190,60 +184,32 @@ export function createUpstreamFetch(options: UpstreamFetchOptions): UpstreamFetc
       return bytes
     },
     estimateSeconds(left, withKey = false) {
-      const { allowance } = lanes[withKey ? 'key' : 'guest']
+      const { allowance } = limiters[withKey ? 'key' : 'guest']
       return Math.ceil(estimateMs(left, requestMs, allowance, clock.now()) / 1000)
     },
-    close: () => connect.close(),
+    close: () => client.close(),
   }
 }
 
-function createLane(): Lane {
+function createLimiter(): Limiter {
   return { inFlight: 0, allowance: undefined }
 }
 
-/** Whether it changes nothing there, so that it may be asked again. */
-function isAsking({ method = 'GET' }: RequestInit, url: URL): boolean {
-  return method === 'GET' || method === 'HEAD' || (method === 'POST' && askingPath.test(url.pathname))
-}
-
-function mayPass(error: Error, mayRepeat: boolean): boolean {
-  if (error instanceof PassingAnswer) return true
-  if (!(error instanceof RegistryError)) return false
-  return mayRepeat && error.cause !== undefined && error.code.startsWith('upstream_')
-}
-
-/**
- * Where a redirect leads: the same origin or, without an API key, the same host over TLS. Another port may be another
- * user's program, and a key that went out in plain text is not worth a detour.
- */
-function toNext(from: URL, location: string, withKey: boolean): URL {
-  const next = URL.canParse(location, from) ? new URL(location, from) : undefined
-  const isUpgrade = next?.hostname === from.hostname && from.protocol === 'http:' && next.protocol === 'https:'
-  if (next && !next.username && !next.password) {
-    if (next.origin === from.origin || (isUpgrade && !withKey)) return next
-    if (isUpgrade)
-      throw fail(
-        `${from.origin} redirects to ${next.origin}, where no API key is sent. Change the address to that one.`,
-      )
+function toRequest({ method = 'GET', headers, body }: RequestInit): HttpRequest {
+  const defaults = { 'user-agent': 'skillstead-mirror', accept: '*/*', 'accept-encoding': acceptedEncodings }
+  return {
+    method: method as HttpRequest['method'],
+    headers: { ...defaults, ...Object.fromEntries(new Headers(headers)) },
+    ...(body != null && { body: body as string | Uint8Array }),
   }
-  throw fail(`${from.origin} sends to another place, which is not followed; give that address if it is the right one.`)
 }
 
-function joinSignals(a: AbortSignal | undefined, b: AbortSignal | null | undefined): AbortSignal | undefined {
-  return a && b ? AbortSignal.any([a, b]) : (a ?? b ?? undefined)
+function isTransientFailure(error: Error, isReading: boolean): boolean {
+  if (error instanceof TransientResponse) return true
+  if (!(error instanceof RegistryError)) return false
+  return isReading && error.cause !== undefined && error.code.startsWith('upstream_')
 }
 
-function wait(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason as Error)
-    const end = () => {
-      clearTimeout(timer)
-      reject(signal?.reason as Error)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }, ms)
-    signal?.addEventListener('abort', end, { once: true })
-  })
+async function wait(ms: number, signal?: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => signal?.throwIfAborted())
 }

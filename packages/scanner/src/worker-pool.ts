@@ -38,7 +38,13 @@ export interface WorkerPoolOptions {
   readonly workersMax?: number
 }
 
-/** Worker threads, started on first use and reused. An idle thread does not keep the process alive. */
+/**
+ * Worker threads, started on first use and reused. An idle thread does not keep the process alive.
+ *
+ * Piscina 5 does not fit: it starts its own `worker.js` from its own folder, which the single-file program does not have;
+ * it limits a thread's queue by the number of tasks, not by their bytes; it holds the data of all waiting tasks in memory;
+ * and a task with a time limit, which is an abort signal there, cannot queue in a thread behind another one.
+ */
 export class WorkerPool<Report extends object, Order> {
   readonly #threads: Thread<Report, Order>[] = []
   readonly #waiting: Job<Report, Order>[] = []
