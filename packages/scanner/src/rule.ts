@@ -16,7 +16,7 @@ export interface Flow {
 export type Pattern = RegExp | Flow | Anchored
 
 /** A pattern together with the texts around which it is tried. */
-export interface Anchored {
+interface Anchored {
   /**
    * Lower-case texts of at least three bytes, of which every match contains one. All anchors are searched at once: the
    * rarer they are, the faster is the scan.

@@ -87,7 +87,7 @@ const Record = v.object({
 })
 
 /** The sample of a record. Files without content in the record are left out. */
-export function readSample(value: unknown, number: number): Sample | Unreadable {
+function readSample(value: unknown, number: number): Sample | Unreadable {
   const parsed = v.safeParse(Record, value, firstIssueOnly)
   if (!parsed.success) {
     const field = v.getDotPath(parsed.issues[0])

@@ -120,17 +120,17 @@ function toBytes(body: WebhookBody): Uint8Array<ArrayBuffer> {
 }
 
 /** The response to a refused delivery. */
-export function refuse({ code, message }: WebhookError): Response {
+function refuse({ code, message }: WebhookError): Response {
   return toProblem(code, webhookErrorStatuses[code], message)
 }
 
 /** The response after a handler failed, without the reason. The registry sends the delivery again. */
-export function fail(): Response {
+function fail(): Response {
   return toProblem('failed', 500, 'The event was not handled.')
 }
 
 /** The response to a request that is not a delivery. */
-export function refuseMethod(): Response {
+function refuseMethod(): Response {
   return toProblem('method_not_allowed', 405, 'Deliveries are sent with POST.', { allow: 'POST' })
 }
 
@@ -151,7 +151,7 @@ const bytesAtFirst = 4096
  * Reads the bytes of a request's body. Throws `too_large` as soon as it exceeds `bytesMax`, `malformed` if it is cut
  * off, and a TypeError if the body was read before.
  */
-export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readBody(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   if (request.bodyUsed || request.body?.locked) {
     throw new TypeError('The body was read before. Pass an unread request, such as a clone.')
   }

@@ -66,7 +66,7 @@ const knownEvents: ReadonlySet<unknown> = new Set([...eventNames, pingEvent])
  * Parses the body of a delivery. Known events are validated by their schemas; unknown events and additional fields,
  * which a newer registry may send, pass unchanged. Throws `malformed`.
  */
-export function parseEvent(body: Uint8Array): WebhookEvent {
+function parseEvent(body: Uint8Array): WebhookEvent {
   const envelope = parseJson(body)
   if (!isEnvelope(envelope)) throw malformed('The body is not an event envelope.')
   if (knownEvents.has(envelope.event) && !isWebhookEvent(envelope)) {
@@ -102,13 +102,13 @@ function malformed(message: string, cause?: unknown): WebhookError {
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** A header by its lower-case name; undefined if it is missing or empty. */
-export function findHeader(headers: WebhookHeaders, name: string): string | undefined {
+function findHeader(headers: WebhookHeaders, name: string): string | undefined {
   const value = isFetchHeaders(headers) ? headers.get(name) : joinValues(headers, name)
   return value?.trim() || undefined
 }
 
 /** Throws `missing_header` if it is missing. */
-export function getHeader(headers: WebhookHeaders, name: string): string {
+function getHeader(headers: WebhookHeaders, name: string): string {
   const value = findHeader(headers, name)
   if (value === undefined) throw new WebhookError('missing_header', `The header ${name} is missing.`)
   return value

@@ -100,7 +100,7 @@ const timeBytes = 8
  *
  * @throws {VerificationError} for a line of a given key that does not verify.
  */
-export function readSignedTime(note: SignedNote, keys: readonly string[]): number | undefined {
+function readSignedTime(note: SignedNote, keys: readonly string[]): number | undefined {
   const known = keys.map(parseVerifierKey).map(({ name, publicKey }) => {
     const hash = toKeyHash(name, concatBytes(Uint8Array.of(algorithm), publicKey))
     return { name, hash, publicKey }

@@ -71,7 +71,7 @@ export async function getModeration(
 }
 
 /** The moderation state of a skill, its owner's appeals and its takedown cases; without the reporters. */
-export async function showModeration(context: GovernanceContext, skill: SkillRow): Promise<Moderation> {
+async function showModeration(context: GovernanceContext, skill: SkillRow): Promise<Moderation> {
   const db = context.database.read
   const appeals = await selectReports(db)
     .where('reports.skill_id', '=', skill.id)

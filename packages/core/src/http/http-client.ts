@@ -23,7 +23,7 @@ export interface HttpClientOptions {
 }
 
 /** Time limits in milliseconds. */
-export interface TimeLimits {
+interface TimeLimits {
   /** Deadline for the whole exchange, including the DNS lookup and the body. */
   readonly timeoutMs: number
   /** Deadline for the start of the response and for each further part of its body. Default: `timeoutMs`. */
@@ -34,13 +34,13 @@ export interface TimeLimits {
 
 export type HttpRequest = Omit<PooledRequest, 'cancellation'>
 
-export interface ReadLimits extends TimeLimits {
+interface ReadLimits extends TimeLimits {
   /** A larger body is refused as soon as its size is known. */
   readonly bytesMax: number
 }
 
 /** A response with its whole body. */
-export interface HttpResponse {
+interface HttpResponse {
   readonly url: URL
   readonly status: number
   readonly headers: Headers

@@ -38,14 +38,14 @@ export interface Outgoing {
   close(): Promise<void>
 }
 
-export interface OutgoingRequest {
+interface OutgoingRequest {
   /** A larger body is refused as soon as its size is known. */
   readonly bytesMax: number
   /** Deadline for the whole exchange, including redirects and the body. Default: 10 s. */
   readonly timeoutMs?: number
 }
 
-export interface OutgoingPost {
+interface OutgoingPost {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   /** Deadline for the status, including the DNS lookup. */

@@ -47,7 +47,7 @@ export interface ExtensionHooks {
 }
 
 /** Backups of the registry's file. */
-export interface BackupPort {
+interface BackupPort {
   /** The backups, newest first, and the schedule. */
   list(): ReturnType<RegistryApi['listBackups']>
   /** Makes a backup. Throws `not_implemented` if the database is not a file, `conflict` during another backup. */

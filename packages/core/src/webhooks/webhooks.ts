@@ -139,7 +139,7 @@ export async function deleteWebhook(
 }
 
 /** Stores the subscriptions of an active webhook; removes those of a disabled one. */
-export async function subscribe(
+async function subscribe(
   trx: WriteTransaction,
   { id, user_id, events, active }: Pick<WebhookRow, 'id' | 'user_id' | 'events' | 'active'>,
 ): Promise<void> {

@@ -41,7 +41,7 @@ export function Shown<T>({ of, children }: { of: UseQueryResult<T>; children: (d
   )
 }
 
-export function Loading() {
+function Loading() {
   return (
     <p class="loading" role="status">
       Loading…

@@ -38,7 +38,7 @@ export function includesLevel(level: LoadLevel, lower: LoadLevel): boolean {
 }
 
 /** The frontmatter that is sent below `full`: name and description, if present. */
-export function toNamed({ name, description }: Record<string, unknown>): Record<string, unknown> {
+function toNamed({ name, description }: Record<string, unknown>): Record<string, unknown> {
   return { ...(name !== undefined && { name }), ...(description !== undefined && { description }) }
 }
 

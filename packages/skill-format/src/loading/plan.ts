@@ -145,7 +145,7 @@ function toReason(index: number, kept: number): string {
  * Shortens a text to `charactersMax` characters: at the end of a sentence if at least half of the text remains,
  * otherwise after a word, with an ellipsis. Never splits a surrogate pair.
  */
-export function cutAtSentence(text: string, charactersMax: number): string {
+function cutAtSentence(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text
   const end = findSentenceEnd(text, charactersMax)
   if (end >= charactersMax / 2) return text.slice(0, end)

@@ -131,7 +131,7 @@ export function toToolNames(skills: readonly { readonly fullName: string }[]): s
  * Converts a name to one that every model API accepts (`^[a-zA-Z0-9_-]{1,64}$`); a long name is truncated and ends in a
  * hash of the whole name.
  */
-export function toToolName(name: string): string {
+function toToolName(name: string): string {
   if (/^[a-zA-Z0-9_-]{1,64}$/.test(name)) return name
   const slug = (name.match(/[a-zA-Z0-9_]+/g) ?? ['skill', hash(name)]).join('-')
   if (slug.length <= nameCharactersMax) return slug

@@ -102,7 +102,7 @@ function toWebAddress(url: string): string | undefined {
 }
 
 /** For administrators: adds a skill of another registry to the index, and scans it. */
-export function NewEntry() {
+function NewEntry() {
   const action = useAction(({ url = '' }: Record<string, string>) => api.addExternal({ url: url.trim() }), ['external'])
   return (
     <Form card="Add a skill to this list" action={action} submit="Add and scan it" done="Added to the list.">
@@ -118,7 +118,7 @@ export function NewEntry() {
   )
 }
 
-export function RemoveEntry({ id, name }: { id: string; name: string }) {
+function RemoveEntry({ id, name }: { id: string; name: string }) {
   return (
     <ConfirmButton
       action="Remove"
@@ -134,7 +134,7 @@ export function RemoveEntry({ id, name }: { id: string; name: string }) {
 type Report = Extract<Awaited<ReturnType<typeof api.scanExternal>>, { score: number }>
 
 /** Scans a skill by its URL or its text, and shows the report. */
-export function ScanForm() {
+function ScanForm() {
   const [report, setReport] = useState<Report>()
   const action = useAction(async ({ url, content }: Record<string, string>) => {
     setReport(undefined)

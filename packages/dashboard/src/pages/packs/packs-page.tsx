@@ -66,7 +66,7 @@ function NoPacks({ query, curator }: { query: string; curator?: string }) {
 }
 
 /** Creates a pack; its skills are named one per line. */
-export function NewPack() {
+function NewPack() {
   const { route } = useLocation()
   const action = useAction(async (fields: Record<string, string>) => {
     const { slug } = await api.createPack({

@@ -16,7 +16,7 @@ export const statusTitles: Readonly<Record<Status, string>> = {
 const votePagesMax = 5
 
 /** The ids of the requests that the visitor voted for; empty for a guest, undefined until they are loaded. */
-export function useVotes(): ReadonlySet<string> | undefined {
+function useVotes(): ReadonlySet<string> | undefined {
   const me = useMe()
   const { data } = useData(['votes', me?.username], readVotes, Boolean(me))
   return me === null ? noVotes : data

@@ -54,7 +54,7 @@ const steps: Readonly<Record<Status, readonly Step[]>> = {
 }
 
 /** The actions of the visitor on a request. */
-export function Progress({ request, me }: { request: SkillRequest; me: { username: string; role: string } }) {
+function Progress({ request, me }: { request: SkillRequest; me: { username: string; role: string } }) {
   const isParty = me.role === 'admin' || request.requester?.username === me.username
   const open = steps[request.status].filter(({ party }) => isParty || !party)
   const canFulfil = isParty && (request.status === 'open' || request.status === 'in_progress')

@@ -34,7 +34,7 @@ export default function RequestsPage() {
 }
 
 /** Requests a skill. A request of a guest can be closed only by an administrator. */
-export function NewRequest({ title, filed }: { title: string; filed: (id: string) => void }) {
+function NewRequest({ title, filed }: { title: string; filed: (id: string) => void }) {
   const me = useMe()
   const { route } = useLocation()
   const action = useAction(async (fields: Record<string, string>) => {

@@ -43,7 +43,7 @@ export function toInstallCommand(shown: ShownSkill, rest = ''): string {
 }
 
 /** Ways to install exactly this version. Names contain only letters, digits and hyphens, so they need no quoting. */
-export function listInstallWays(shown: ShownSkill): InstallWay[] {
+function listInstallWays(shown: ShownSkill): InstallWay[] {
   const { skill, name, version } = shown
   const folder = toShortName(skill)
   const isPublic = skill.visibility === 'public'

@@ -128,7 +128,7 @@ function Withdrawal({ name }: { name: string }) {
 }
 
 /** For administrators, who can moderate without a report. */
-export function ModerationOfSkill({ name }: { name: string }) {
+function ModerationOfSkill({ name }: { name: string }) {
   const found = useData(['moderation', name], () => api.getModeration({ name }))
   return (
     <section>
@@ -149,7 +149,7 @@ export function ModerationOfSkill({ name }: { name: string }) {
 type Version = SkillDetails['versions'][number]
 
 /** Versions that can be yanked and unyanked. */
-export function Yanks({ skill }: { skill: SkillDetails }) {
+function Yanks({ skill }: { skill: SkillDetails }) {
   const name = skill.fullName
   const found = useData(['skill', name, 'yanks', skill.updatedAt], () => api.listVersions({ name, limit: 20 }))
   return (

@@ -58,7 +58,7 @@ function Facts({ shown }: { shown: ShownSkill }) {
   )
 }
 
-export function isYanked({ skill, version }: ShownSkill): boolean {
+function isYanked({ skill, version }: ShownSkill): boolean {
   return skill.versions.some((one) => one.version === version && one.yanked)
 }
 
@@ -108,7 +108,7 @@ function StarButton({ shown: { skill, name } }: { shown: ShownSkill }) {
 }
 
 /** Warnings to read before installing this version. */
-export function Warnings({ shown }: { shown: ShownSkill }) {
+function Warnings({ shown }: { shown: ShownSkill }) {
   const { skill, name, version } = shown
   const [highest] = skill.versions
   return (

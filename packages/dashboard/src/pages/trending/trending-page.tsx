@@ -73,7 +73,7 @@ export default function TrendingPage() {
 type Entry = Awaited<ReturnType<typeof api.getTrending>>['entries'][number]
 
 /** One skill of the ranking; the length of its bars is relative to `most`, the maximum of all. */
-export function TrendingSkill({ entry, most }: { entry: Entry; most: number }) {
+function TrendingSkill({ entry, most }: { entry: Entry; most: number }) {
   const { rank, skill, installs, previousInstalls } = entry
   const [open, setOpen] = useState(false)
   return (

@@ -86,7 +86,7 @@ function NoSkills({ username }: { username: string }) {
 }
 
 /** Follows or unfollows an author; only for other signed-in users. */
-export function FollowButton({ username }: { username: string }) {
+function FollowButton({ username }: { username: string }) {
   const me = useMe()
   if (!me || me.username === username) return null
   return <Follow username={username} />

@@ -96,7 +96,7 @@ function Done({ published: { skill, version, quarantined } }: { published: Publi
 }
 
 /** A drop zone for a folder, an archive or a SKILL.md; buttons do the same for keyboards and phones. */
-export function DropZone({ onDrop }: { onDrop(event: Event): void }) {
+function DropZone({ onDrop }: { onDrop(event: Event): void }) {
   const [over, setOver] = useState(false)
   return (
     <div
@@ -145,7 +145,7 @@ const visibilities = [
 ] as const
 
 /** Settings of the publication; they apply to the next preview. */
-export function Settings({ busy, onChange }: { busy: boolean; onChange(wishes: Wishes): void }) {
+function Settings({ busy, onChange }: { busy: boolean; onChange(wishes: Wishes): void }) {
   const change = (fields: Record<string, string>) => {
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
     onChange(given as Wishes)

@@ -48,7 +48,7 @@ export function WebhooksPage() {
 }
 
 /** Creates a webhook; the secret that signs its deliveries is shown once. */
-export function NewWebhook() {
+function NewWebhook() {
   const [secret, setSecret] = useState<string>()
   const action = useAction(
     async (fields: Record<string, string>) => {

@@ -42,7 +42,7 @@ type Kind = Exclude<(typeof kinds)[number][0], ''>
 type Mode = (typeof modes)[number][0]
 
 /** Adds an upstream. */
-export function NewMirror() {
+function NewMirror() {
   const [problem, setProblem] = useState<string | null>(null)
   const action = useAction(
     async (fields: Record<string, string>) => {
