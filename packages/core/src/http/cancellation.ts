@@ -1,5 +1,5 @@
 /**
- * Cancels a request at its deadline. It replaces an AbortController, which costs a quarter of the CPU time of a webhook
+ * Cancels a request at its deadline. It replaces an AbortController, which costs a sixth of the CPU time of a webhook
  * delivery.
  */
 export class Cancellation {

