@@ -138,6 +138,9 @@ export {
   to,
   whole,
   zero,
+  // The declared types of other packages' tables name these two.
+  type Column,
+  type Table,
 } from './storage/schema/columns.ts'
 export { findCrowded } from './storage/shared-shingles.ts'
 export type { StorageContext } from './storage/storage-context.ts'
