@@ -2,28 +2,28 @@ import { RegistryError, allowances, type AllowanceName } from '@skillstead/proto
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { SharedLimits } from './shared-limits.ts'
 
-/** Allowances that count per network address; verifications count per user instead. */
+/** Rate limits per network address. The limit of verifications is per user instead. */
 type AddressLimit = Exclude<AllowanceName, 'verification'>
 
 /**
- * Limits what one network address may do without authentication in a window of time. Counters are in memory; nodes that
- * share a database store them there, as digests of addresses, in a table that is swept.
+ * Rate limits of unauthenticated requests per network address. Counters are in memory. Nodes that share a database
+ * count in a table of it, which contains digests of addresses and drops ended windows.
  */
 export interface AddressLimits {
-  /** Takes one point of an address's hourly allowance for a subject. Returns whether one was left. */
+  /** Counts one request of an address about a subject. Returns false if the limit is reached. */
   take(limit: AddressLimit, address: string | undefined, subject?: string): Promise<boolean>
   /** Like `take`, but throws `rate_limited`. */
   require(limit: AddressLimit, address: string | undefined, subject?: string): Promise<void>
 }
 
-/** Setup codes are counted in the process alone: each node has its own code, and a new one after a restart. */
+/** Attempts at setup codes are counted per process: each node has its own code, and a new one after a restart. */
 const ofThisProcess: ReadonlySet<AddressLimit> = new Set(['setup', 'setups'])
-/** Hourly allowances are small and rarely used, so a node leases only the points that it needs now. */
+/** Hourly limits are small and rarely used, so a node leases no points in advance. */
 const share = Number.MAX_SAFE_INTEGER
 
 /**
- * Counts in memory, or with `shared` across all nodes on a database; while the database does not respond, each node
- * counts alone.
+ * Counts in memory, or with `shared` across all nodes on a database. While the database does not respond, each node
+ * counts only its own requests.
  */
 export function createAddressLimits(shared?: SharedLimits): AddressLimits {
   const limiters = new Map<AddressLimit, RateLimiterMemory>()
@@ -31,7 +31,7 @@ export function createAddressLimits(shared?: SharedLimits): AddressLimits {
     if (name !== 'verification')
       limiters.set(name as AddressLimit, new RateLimiterMemory({ points: limit, duration: windowSeconds }))
 
-  /** Takes one point. Returns 0, or the milliseconds until the next one if none is left. */
+  /** Takes one point. Returns 0, or if no point is left, the milliseconds until the next one. */
   async function consume(limit: AddressLimit, address: string | undefined, subject = ''): Promise<number> {
     // Calls without an address come from inside the process, and are not limited.
     if (address === undefined) return 0

@@ -12,16 +12,19 @@ import { hashKey, isKey } from './api-keys.ts'
 export interface Authenticator {
   /** Throws `unauthorized` for a key that is malformed, unknown, expired or deleted, or whose user is disabled. */
   authenticate(key: string): Promise<UserCaller>
-  /** The same for a session, which ends no later than its key. */
+  /** Like `authenticate`, for a session token. A session ends no later than its key. */
   authenticateSession(token: string): Promise<UserCaller>
-  /** Writes the buffered times of last use. */
+  /** Writes the keys' times of last use, which are buffered in memory. */
   flush(): Promise<void>
 }
 
 type KeyRow = Pick<ApiKeyRow, 'id' | 'hash' | 'scopes' | 'expires_at' | 'last_used_at' | 'user_id'> &
   Pick<UserRow, 'username' | 'plan' | 'role' | 'disabled'>
 
-/** Precision of a key's last use in milliseconds. Writing a row at every request would make every read a write. */
+/**
+ * Interval in milliseconds at which a key's time of last use is written. Writing it for each request would make every
+ * read a write.
+ */
 const lastUsePrecisionMs = 60_000
 const keyRefusal = 'This API key is not valid. It may be mistyped, expired or deleted.'
 const sessionRefusal = 'This session has ended. Sign in again with an API key.'
@@ -65,7 +68,7 @@ export function createAuthenticator(
   const used = new Map<string, number>()
   let writing: Promise<void> | undefined
 
-  /** Includes keys used during the write. Times that cannot be written wait for the next use of any key. */
+  /** Continues while keys are used during a write. If a write fails, the next use of any key writes the times. */
   async function writeUses(): Promise<void> {
     while (used.size > 0) {
       const uses = [...used]

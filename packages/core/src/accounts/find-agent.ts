@@ -44,7 +44,10 @@ export function isAuthentic(agent: AgentRow | undefined, agentToken: string | un
   throw new RegistryError('forbidden', 'The token in X-Agent-Token is not that of this agent.')
 }
 
-/** Whether the agent belongs to the skill's owner; its reviews and installs are then no recommendation. */
+/**
+ * Whether the agent belongs to the skill's owner. Reviews and installs of such an agent do not count as
+ * recommendations.
+ */
 export function isOwnAgent(agent: Pick<AgentRow, 'user_id'>, owner: { owner_id: string }): boolean {
   return agent.user_id === owner.owner_id
 }

@@ -18,7 +18,7 @@ export interface IdempotentClaim {
 
 /** How long a response to a request with an idempotency key is stored, in milliseconds. */
 export const keptMs = 24 * 60 * 60 * 1000
-/** A first request that is older than this is assumed to be lost with its process. */
+/** If the first request is older than this, in milliseconds, its process is assumed to have ended. */
 const runningMs = 60_000
 
 /**

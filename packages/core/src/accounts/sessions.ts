@@ -6,7 +6,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { createToken, hashToken } from '../kernel/tokens.ts'
 
 const lifetimeMs = 12 * 60 * 60 * 1000
-/** Signing in is never refused: above this limit the oldest session of the key ends. */
+/** Maximum number of sessions per key. A further sign-in ends the key's oldest session. */
 const sessionsPerKeyMax = 100
 
 /**
@@ -49,7 +49,7 @@ export async function sweepSessions({ database, clock }: Pick<AccountsContext, '
   })
 }
 
-/** Reads the end of the key's life. Throws `unauthorized` if the key ended between the request's arrival and now. */
+/** Reads when the key ends. Throws `unauthorized` if the key ended after the request arrived. */
 async function readKeyEnd(trx: WriteTransaction, keyId: string, now: number): Promise<number> {
   const key = await trx
     .selectFrom('api_keys')

@@ -1,13 +1,13 @@
 import type { Database } from '../storage/database.ts'
 import { sweepLeases, takeLeases, type LeaseGrant, type LeaseRequest } from '../storage/rate-leases.ts'
 
-/** A number of points per window. The window begins with the first use. */
+/** A rate limit: a number of points per window of time. A window begins with the first request. */
 interface Allowance {
   readonly points: number
   readonly windowMs: number
-  /** Divisor of the remaining points: a node may lease this share beyond its need. */
+  /** A node leases the points that it needs, or 1/`share` of the remaining points if that is more. */
   readonly share: number
-  /** Whether a node asks only once, so that it need not cache the result. */
+  /** Whether a key is used only once, so that the node does not cache its lease. */
   readonly isOnce?: boolean
 }
 
@@ -22,13 +22,13 @@ interface AllowanceState {
 /** Allowances that are shared by all nodes on one database. */
 export interface SharedLimits {
   /**
-   * Takes `cost` points (default: 1), or none if fewer are left. Synchronous while the node has enough leased points.
-   * Undefined if the database does not respond.
+   * Takes `cost` points (default: 1), or no point if fewer are left. Synchronous while the node has leased enough
+   * points. Undefined if the database does not respond.
    */
   take(key: string, allowance: Allowance, cost?: number): AllowanceState | Promise<AllowanceState | undefined>
   /** The locally known state of a key; undefined if there is none. */
   peek(key: string): AllowanceState | undefined
-  /** Number of statements sent to the database, and of takes that got no response. */
+  /** Number of statements that the database answered, and of calls of `take` without an answer. */
   readonly counts: { readonly asked: number; readonly unanswered: number }
   stop(): void
 }
@@ -39,8 +39,8 @@ interface Lease {
   rest: number
   endsAt: number
   /**
-   * On this process's clock, never later than the end on the database's clock, so a lease does not reach into the next
-   * window.
+   * End of the window on this process's clock, never later than on the database's clock, so that the lease is not used
+   * in the next window.
    */
   endsAtMs: number
 }
@@ -54,22 +54,24 @@ interface Waiting {
   resolve(state: AllowanceState | undefined): void
 }
 
-/** Parallel statements, so that reads also find connections. Requests that wait meanwhile share the next statement. */
+/**
+ * Maximum number of parallel statements; the other connections stay free for reads. Later requests share the next
+ * statement.
+ */
 const statementsMax = 2
 const keysMax = 500
 /**
- * Timeout in milliseconds, longer than a busy database needs. After it the node counts alone for a while, so that
- * requests do not wait again.
+ * Timeout of a statement in milliseconds, longer than a busy database needs. After a timeout the node counts only its
+ * own requests for `pauseMs`, so that no further request waits.
  */
 const patienceMs = 2_000
 const pauseMs = 5_000
 const sweepMs = 60_000
 
 /**
- * Shares allowances through the database without a query at every request. A node leases a part of the remaining points
- * and asks again when it has used them: large leases at first, single points at the end. The sum over all nodes never
- * exceeds the allowance, and few points stay unused in leases. All requests of one turn of the event loop share one
- * statement.
+ * Shares rate limits between nodes without a database query for each request. A node leases some of the remaining
+ * points, uses them, and leases more: many points at first, single points near the limit. All nodes together never
+ * exceed the limit, and few leased points stay unused. All requests of one turn of the event loop share one statement.
  *
  * `RateLimiterPostgres` of rate-limiter-flexible is exact too, but needs a statement and a round trip for each request,
  * which would make every read of a cached response a write in the database; it also uses the clocks of the nodes.
@@ -151,13 +153,13 @@ export function createSharedLimits(database: Database, onError: (error: unknown)
     }
   }
 
-  /** Adds a grant to the lease of the same window. */
+  /** Adds the granted points to this node's lease of the same window. */
   function addGrant(key: string, { granted, rest, endsAt, endsInMs }: LeaseGrant, sentAtMs: number): Lease {
     const known = leases.get(key)
     const isSame = known?.endsAt === endsAt
     const lease = { left: granted + (isSame ? known.left : 0), rest, endsAt, endsAtMs: sentAtMs + endsInMs }
-    // A response for an earlier window may arrive after that of the next; it then serves only the requests that waited
-    // for it.
+    // A response for an earlier window may arrive after the response for the next one. It then serves only the requests
+    // that waited for it.
     if (!known || known.endsAt <= endsAt) leases.set(key, lease)
     return lease
   }

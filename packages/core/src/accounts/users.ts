@@ -41,7 +41,7 @@ export async function createUser(context: AccountsContext, input: Input<'createU
   return context.database.writer.write(async (trx) => insertCreated(context, trx, input, caller))
 }
 
-/** POST /setup: like {@link createUser}, while there is no user yet. Throws `conflict` otherwise. */
+/** POST /setup: like {@link createUser}, as long as the node has no user. Throws `conflict` otherwise. */
 export async function createFirstUser(context: AccountsContext, username: string, caller: Caller) {
   requireFreeName(username)
   return context.database.writer.write(async (trx) => {
@@ -97,9 +97,8 @@ export async function updateUser(context: AccountsContext, input: Input<'updateU
 }
 
 /**
- * Returns the user with an imported author's name, and creates it if there is none: a namespace without sign-in. It
- * gets the id that the author has on the upstream, if that id is free; an author who was renamed there is a new author
- * here.
+ * Returns the user with an imported author's name, or creates a user who cannot sign in. The new user gets the author's
+ * id on the upstream, if that id is free here. An author who was renamed on the upstream becomes a new author here.
  */
 export async function ensureNamespace(
   trx: WriteTransaction,
@@ -157,7 +156,7 @@ function requireFreeName(username: string): void {
   throw new RegistryError('name_taken', `'${username}' is reserved for a page of the node. Choose another username.`)
 }
 
-/** Whether the node has no user who can sign in. Authors of imported skills cannot. */
+/** Whether no user of the node can sign in. Authors of imported skills cannot sign in. */
 export async function isWithoutUsers(db: Pick<Kysely<Tables>, 'selectFrom'>): Promise<boolean> {
   const someone = await db.selectFrom('users').select('id').where('claimed', '=', 1).limit(1).executeTakeFirst()
   return someone === undefined

@@ -32,7 +32,8 @@ export function handleVerifications(context: AccountsContext): void {
 }
 
 /**
- * Schedules checks of a pending verification: the whole series, or one more now. Manual ones wait for an administrator.
+ * Schedules the series of checks of a pending verification, and with `again` one more check now. An administrator
+ * decides manual verifications.
  */
 export async function enqueueCheck(
   context: AccountsContext,
@@ -53,8 +54,8 @@ export async function enqueueCheck(
 }
 
 /**
- * Requests another check if one was requested during the last: that check may have run before the user changed the
- * proof.
+ * Schedules another check if the user requested one during the last check, which may have run before the user changed
+ * the proof.
  */
 async function checkAgain(context: AccountsContext, trx: WriteTransaction, id: string): Promise<void> {
   const pending = await findPending(trx, id)
@@ -65,7 +66,10 @@ function enqueueLook(context: AccountsContext, trx: WriteTransaction, id: string
   return context.outbox.enqueue(trx, { topic, payload: { id, again: true }, uniqueKey: `${topic}:${id}:again` })
 }
 
-/** Checks once. Returns why there is no proof; undefined if there is one, or if nothing is pending any more. */
+/**
+ * Checks once. Returns why the proof was not found; undefined if it was found or the verification is not pending any
+ * more.
+ */
 async function check(context: AccountsContext, id: string, isLast: boolean): Promise<string | undefined> {
   const row = await findPending(context.database.read, id)
   if (!row) return undefined
@@ -134,8 +138,8 @@ async function missesInFile(
 }
 
 /**
- * Errors of the guarded client are safe to show. A shutdown of this node says nothing about the proof, so it is
- * rethrown.
+ * Errors of the registry's HTTP client reveal no internals. An error because this node shuts down says nothing about
+ * the proof, so it is rethrown.
  */
 function toReason(error: unknown): string {
   if (error instanceof RegistryError && error.code !== 'shutting_down') return error.message

@@ -10,7 +10,10 @@ import { type Method, toListedVerification } from './verification-form.ts'
 type Status = VerificationRow['status']
 type Decision = 'verified' | 'rejected'
 
-/** Transitions that an administrator may make. Proofs on the network can be revoked by hand, but not confirmed. */
+/**
+ * Transitions that an administrator may make. An administrator can revoke a domain or a GitHub account, but not confirm
+ * it.
+ */
 const decisions: Record<Method, Record<Status, readonly Decision[]>> = {
   manual: { pending: ['verified', 'rejected'], verified: ['rejected'], rejected: ['verified'] },
   domain: { pending: [], verified: ['rejected'], rejected: [] },

@@ -12,7 +12,7 @@ const selectVerified = keepCompiled((db, { userId }: { userId: string }) =>
   db.selectFrom('verifications').select('id').where('user_id', '=', userId).where('status', '=', 'verified').limit(1),
 )
 
-/** How a user was verified, ordered by method. */
+/** The methods and subjects of a user's verifications, ordered by method. */
 export async function readVerifications(db: Kysely<Tables>, userId: string): Promise<Me['verifications']> {
   const rows = await db
     .selectFrom('verifications')
@@ -27,7 +27,7 @@ export async function readVerifications(db: Kysely<Tables>, userId: string): Pro
     .map(([, row]) => ({ method: row.method, subject: toSubject(row) }))
 }
 
-/** The GitHub account or the domain. The statement of a manual verification is private. */
+/** The GitHub account or domain that was verified. The statement of a manual verification is private. */
 function toSubject({ method, proof }: Pick<VerificationRow, 'method' | 'proof'>): string | null {
   if (method === 'manual') return null
   return method === 'domain' ? proof : new URL(proof).pathname.split('/')[1]!

@@ -11,12 +11,16 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { enqueueCheck } from './verification-check.ts'
 import { type Method, normalizeProof, toVerification, toWellKnown } from './verification-form.ts'
 
-/** Verifications that one user may begin per day. Each is stored, and requests a URL that the user chose. */
+/**
+ * Maximum number of verifications that a user may begin per day. Each is stored, and requests a URL that the user
+ * chose.
+ */
 const perDayMax = allowances.verification.limit
 
 /**
- * POST /users/<username>/verify, for oneself. Sending the same proof again checks it once more; another proof replaces
- * the pending one of that method. Throws `forbidden`, `invalid_request` that names the proof, `rate_limited`.
+ * POST /users/<username>/verify, for the caller's own account. Sending the same proof again requests another check;
+ * another proof replaces the pending proof of that method. Throws `forbidden`, `invalid_request` that names the proof,
+ * `rate_limited`.
  */
 export async function verifyAuthor(
   context: AccountsContext,
@@ -82,8 +86,8 @@ function refuseTooMany(rows: readonly VerificationRow[], now: number): void {
 }
 
 /**
- * Finds the token of the user's pending verifications, which all share one. A token that an earlier verification had
- * for the same proof is not reused, because it may still be published there.
+ * Finds the token of the user's pending verifications, which share one token. The token of an earlier verification of
+ * the same proof is not reused, because it may still be published there.
  */
 function findProofToken(rows: readonly VerificationRow[], method: Method, proof: string): string | undefined {
   const former = new Set(rows.filter((row) => row.method === method && row.proof === proof).map(({ token }) => token))

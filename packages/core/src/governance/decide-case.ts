@@ -28,7 +28,9 @@ export async function decideCase(
   return toFullCase(context.database.read, row)
 }
 
-/** The requested counter-notice, never one that arrived after the administrator read the case. */
+/**
+ * Only the counter-notice that the administrator named, never one that arrived after the administrator read the case.
+ */
 async function getUnconfirmed(trx: WriteTransaction, row: DmcaCaseRow, wanted: string | undefined): Promise<string> {
   const waiting = await trx.selectFrom('dmca_counter_notices').select('id').where('case_id', '=', row.id).execute()
   if (waiting.length === 0)

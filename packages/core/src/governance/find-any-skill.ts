@@ -5,13 +5,15 @@ import { findSource } from '../catalogue/show-details.ts'
 import { isAdministrator, isOwner, requireOwner } from '../catalogue/visibility.ts'
 import type { SkillRow } from '../storage/tables.ts'
 
-/** The skill with a name for its moderators, in any state; throws as {@link getSkill}. */
+/** Finds a skill in any state for its owner or an administrator. Throws like {@link getSkill} for other callers. */
 export async function getDecidedSkill(context: GovernanceContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findAnySkill(context, ref, caller)
   return skill && (isOwner(skill, caller) || isAdministrator(caller)) ? skill : refuse(context, ref, caller)
 }
 
-/** The caller's own skill, even if hidden or under a takedown; throws as {@link getSkill}, or `forbidden`. */
+/**
+ * Finds a skill of the caller, even if it is hidden or under a takedown. Throws like {@link getSkill}, or `forbidden`.
+ */
 export async function getOwnSkill(context: GovernanceContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findAnySkill(context, ref, caller)
   return skill && isOwner(skill, caller) ? skill : refuse(context, ref, caller)
@@ -32,7 +34,7 @@ async function findAnySkill(context: GovernanceContext, ref: string, caller: Cal
   return named?.state === 'withdrawn' ? undefined : named
 }
 
-/** As everywhere, the caller's own skill takes precedence over the holder of the short name. */
+/** The caller's own skill takes precedence over another skill with that short name, as in every lookup. */
 async function findByShortName(
   context: GovernanceContext,
   name: string,

@@ -39,7 +39,7 @@ export async function listReports(context: GovernanceContext, input: Input<'list
   return { reports: rows.map(toReport), ...toPage(count, page, limit) }
 }
 
-/** PATCH /reports/<id>, for administrators, once per report. The skill changes in the same transaction. */
+/** PATCH /reports/<id>, for administrators: decides a report, once. The skill changes in the same transaction. */
 export async function decideReport(context: GovernanceContext, verdict: Verdict, caller: Caller): Promise<Report> {
   const report = await getReport(context, verdict.id)
   const decide = (trx: WriteTransaction) => closeReport(trx, report, verdict, caller, context.clock.now())

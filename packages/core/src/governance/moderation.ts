@@ -70,7 +70,7 @@ export async function getModeration(
   return showModeration(context, await getDecidedSkill(context, input.name, caller))
 }
 
-/** The moderation state of a skill, its owner's appeals and its takedown cases; without the reporters. */
+/** The moderation state of a skill, its owner's appeals and its takedown cases, without the names of reporters. */
 async function showModeration(context: GovernanceContext, skill: SkillRow): Promise<Moderation> {
   const db = context.database.read
   const appeals = await selectReports(db)
@@ -105,7 +105,7 @@ export async function listModerated(
 ): Promise<{ skills: ModeratedSkill[] } & ReturnType<typeof toPage>> {
   const moderated = context.database.read
     .selectFrom('skills')
-    // Written as in the partial index, so that the planner uses it.
+    // The condition must equal that of the partial index, so that the planner uses the index.
     .where(sql<SqlBool>`moderation <> 'shown'`)
     .$if(state !== undefined, (select) => select.where('moderation', '=', state!))
   const count = await countRows(moderated)
@@ -125,7 +125,7 @@ export async function listModerated(
   return { skills, ...toPage(count, page, limit) }
 }
 
-/** POST /skills/<name>/appeal: by the owner of a flagged or hidden skill; one open appeal at a time. */
+/** POST /skills/<name>/appeal, for the owner of a flagged or hidden skill. Only one appeal may be open at a time. */
 export async function appealModeration(
   context: GovernanceContext,
   input: Input<'appealModeration'>,

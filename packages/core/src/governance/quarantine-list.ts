@@ -11,8 +11,8 @@ import type { Tables } from '../storage/tables.ts'
 import type { GovernanceContext } from './governance-context.ts'
 
 /**
- * GET /quarantine, oldest first: versions that wait for an administrator, and stored versions that a rescan
- * quarantined. The caller's own, or all for administrators.
+ * GET /quarantine, oldest first: versions that wait for an administrator, and published versions that a rescan
+ * quarantined. Administrators see all of them, other callers their own.
  */
 export async function listQuarantined(
   context: GovernanceContext,
@@ -57,7 +57,9 @@ async function readWaiting(read: Kysely<Tables>, ids: readonly string[]): Promis
   return rows.map(toQuarantinedVersion)
 }
 
-/** The stored versions that a rescan quarantined, of one owner or all. Versions of deleted skills are left out. */
+/**
+ * The published versions that a rescan quarantined, of one owner or of all. Versions of deleted skills are left out.
+ */
 export function selectQuarantined(db: Kysely<Tables>, ownerId?: string) {
   return db
     .selectFrom('quarantined_versions')
@@ -67,7 +69,7 @@ export function selectQuarantined(db: Kysely<Tables>, ownerId?: string) {
     .$if(ownerId !== undefined, (select) => select.where('skills.owner_id', '=', ownerId!))
 }
 
-/** The public forms of quarantined stored versions, by version id. */
+/** The public forms of published versions in quarantine, by version id. */
 export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]): Promise<QuarantinedVersion[]> {
   if (ids.length === 0) return []
   const rows = await selectQuarantined(db)
@@ -89,7 +91,7 @@ export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]
   return Promise.all(forms)
 }
 
-/** Its content may be lost. */
+/** A published version has no scan if its content is missing. */
 function toUnscanned(at: number): Promise<Security> {
   return reportUnscanned([], 'This version was not scanned.', at)
 }

@@ -16,9 +16,8 @@ import { getQuarantined } from './quarantine.ts'
 import type { QuarantinedPublication } from '../catalogue/quarantine-version.ts'
 
 /**
- * POST /quarantine/<id>/release, for administrators: publishes the version. Throws the errors of publishing it now:
- * `version_exists`, `name_taken`, `taken_down`, `forbidden` if its publisher lost the role. The version then stays in
- * quarantine.
+ * POST /quarantine/<id>/release, for administrators: publishes the version. Throws like a publish: `version_exists`,
+ * `name_taken`, `taken_down`, or `forbidden` if the publisher has lost the role. The version then stays in quarantine.
  */
 export async function releaseQuarantined(
   context: GovernanceContext,
@@ -27,7 +26,7 @@ export async function releaseQuarantined(
 ): Promise<Reply<PublishAnswer>> {
   const { digest } = await getQuarantined(context.database.read, id, caller)
   const content = await readContent(context, id, digest)
-  // It may have been stored by an older program that accepted paths which are refused now.
+  // An older release may have stored this version with paths that are refused now.
   checkPackage({ skillMd: '', files: content.sources.filter(({ path }) => path !== 'SKILL.md') })
   const inspection = await inspectPackage(content, context.clock.now())
   const stored = await context.database.writer.write(async (trx) => {
@@ -69,14 +68,14 @@ async function readContent(context: GovernanceContext, quarantineId: string, dig
   }
 }
 
-/** Credits the agent that published it, which may have been deleted. */
+/** Credits the agent that published the version, unless the agent was deleted. */
 async function attribute(trx: WriteTransaction, row: HeldVersionRow, version: VersionRow): Promise<void> {
   if (row.agent_id === null) return
   const agent = await trx.selectFrom('agents').selectAll().where('id', '=', row.agent_id).executeTakeFirst()
   if (agent) await attributeTo(trx, agent, version, row.publisher_id)
 }
 
-/** The publisher must still have the permission. */
+/** The publisher must still be allowed to publish the skill. */
 async function requirePublisher(
   trx: WriteTransaction,
   row: HeldVersionRow,

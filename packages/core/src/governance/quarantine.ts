@@ -62,7 +62,7 @@ export async function readQuarantinedFile(
   }
 }
 
-/** DELETE /quarantine/<id>: its owner withdraws it, or an administrator refuses it with a note. */
+/** DELETE /quarantine/<id>: the owner withdraws the version, or an administrator refuses it with a note. */
 export async function deleteQuarantined(
   context: GovernanceContext,
   { id, note }: Input<'deleteQuarantined'>,
@@ -101,7 +101,7 @@ export async function getQuarantined(db: Kysely<Tables>, id: string, caller: Cal
   return row
 }
 
-/** A stored version that a rescan quarantined, for its owner and for administrators with the scope `manage`. */
+/** A published version that a rescan quarantined, for its owner and for administrators with the scope `manage`. */
 async function findStored(db: Kysely<Tables>, id: string, caller: Caller): Promise<QuarantinedVersion | undefined> {
   const found = await selectQuarantined(db, mayDecide(caller) ? undefined : requireUser(caller).userId)
     .select('versions.id')

@@ -16,7 +16,7 @@ import type { DmcaCaseRow, Tables } from '../storage/tables.ts'
 import type { GovernanceContext } from './governance-context.ts'
 import { getCase } from './takedown-cases.ts'
 
-/** GET /dmca/<id>: status and dates; the full case with the case token or for administrators. */
+/** GET /dmca/<id>: the status and dates. With the case token, and for administrators, the full case. */
 export async function showCase(
   context: GovernanceContext,
   input: Input<'getDmca'>,
@@ -55,13 +55,13 @@ export async function toPublicCase(db: Kysely<Tables>, row: DmcaCaseRow): Promis
   return { ...toDates(row), history: (history.get(row.id) ?? []).map(({ status, at }) => ({ status, at })) }
 }
 
-/** As {@link toFullCases} for one. */
+/** Like {@link toFullCases}, for one case. */
 export async function toFullCase(db: Kysely<Tables>, row: DmcaCaseRow): Promise<DmcaCase> {
   const [full] = await toFullCases(db, [row])
   return full!
 }
 
-/** Cases as their parties and administrators see them; the number of queries does not grow with the cases. */
+/** Cases as their parties and administrators see them. The number of queries does not depend on the number of cases. */
 async function toFullCases(db: Kysely<Tables>, rows: readonly DmcaCaseRow[]): Promise<DmcaCase[]> {
   if (rows.length === 0) return []
   const ids = rows.map(({ id }) => id)

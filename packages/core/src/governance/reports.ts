@@ -9,7 +9,10 @@ import type { ReportRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { GovernanceContext } from './governance-context.ts'
 
-/** POST /skills/<name>/report: by anyone who may see the skill. A user who reports it again gets the open report. */
+/**
+ * POST /skills/<name>/report, for callers who may see the skill. A user who reports the skill again gets the open
+ * report.
+ */
 export async function reportSkill(
   context: GovernanceContext,
   input: Input<'reportSkill'>,
@@ -77,7 +80,7 @@ export function selectReports(
     .select(['skills.full_name', 'users.username'])
 }
 
-/** A report as administrators see it. For an appeal, all of it is known to its author. */
+/** A report as administrators see it. The author of an appeal may see all fields of it. */
 export function toReport(row: NamedReport): Report {
   return {
     id: row.id,

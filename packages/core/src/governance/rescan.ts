@@ -16,21 +16,21 @@ import type { GovernanceContext } from './governance-context.ts'
 const topic = 'security.rescan'
 const metaKey = 'rescan'
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs]
-/** Versions per batch, after which results are stored. */
+/** Versions per batch. Results are stored after each batch. */
 const batchVersions = 25
 const batchMs = 200
-/** While requests are served, the scan pauses for this multiple of its working time. */
+/** While the node serves requests, a rescan pauses for this multiple of the time that it worked. */
 const restTimes = 4
 
-/** The position of the walk through the catalogue, as stored in `meta`. */
+/** The position of the rescan in the catalogue, as stored in `meta`. */
 interface Walk extends ScanCursor {
-  /** The version of the rules it applies. */
+  /** The version of the rules that the rescan applies. */
   readonly rules: string
 }
 
 /**
- * Rescans the whole catalogue if the rules changed since the last time, in batches from the outbox, latest versions
- * first. A stopped process continues where it was.
+ * Rescans the whole catalogue if the rules changed since the last rescan, in batches from the outbox, latest versions
+ * first. The rescan continues after a restart.
  */
 export async function scheduleRescan(context: GovernanceContext): Promise<void> {
   context.outbox.handle(topic, {
@@ -40,7 +40,7 @@ export async function scheduleRescan(context: GovernanceContext): Promise<void> 
       const walk = await readWalk(trx)
       if (walk?.phase === 'done') return
       const isFailed = ended.some(({ state }) => state === 'failed')
-      // A walk with other rules belongs to a node that runs another release, which needs the row.
+      // A rescan with other rules belongs to a node that runs another release, which needs the row.
       const isOurs = walk?.rules === rulesVersion
       await enqueue(context, trx, isFailed ? 60 * minuteMs : isOurs ? 0 : minuteMs)
     },
@@ -82,7 +82,7 @@ export async function countUnscanned({ database }: Pick<GovernanceContext, 'data
   return versions - scanned
 }
 
-/** `before`: older scans are repeated too. */
+/** Scans from before `before` are repeated too. */
 async function begin(context: GovernanceContext, trx: WriteTransaction, before: number): Promise<void> {
   const isAny = await trx.selectFrom('versions').select('id').limit(1).executeTakeFirst()
   await putWalk(trx, { rules: rulesVersion, before, phase: isAny ? 'latest' : 'done', after: '' })
@@ -103,7 +103,7 @@ async function scanBatch(context: GovernanceContext): Promise<void> {
   if (!walk || walk.phase === 'done' || walk.rules !== rulesVersion) return
   const { found, next } = await findWaiting(context.database.read, walk, batchVersions)
   const scans = await scanAll(context, found)
-  // Stopped early: the next batch starts after the last scanned version.
+  // The batch was stopped early: the next batch starts after the last scanned version.
   const isCut = scans.length < found.length
   const after = isCut ? { phase: walk.phase, after: scans.at(-1)?.version.cursor ?? walk.after } : next
   await context.database.writer.write(async (trx) => {
@@ -111,16 +111,16 @@ async function scanBatch(context: GovernanceContext): Promise<void> {
       if (scan) await replaceScan(context, trx, version, scan)
       if (isQuarantined) await quarantine(context, trx, version)
     }
-    // If the walk was restarted meanwhile, leave it at its beginning.
+    // If the rescan was restarted meanwhile, leave its position at the start.
     if (sameWalk(await readWalk(trx), walk)) await putWalk(trx, { ...walk, ...after })
   })
 }
 
 interface Scanned {
   readonly version: WaitingVersion
-  /** Undefined if the content cannot be read, which doctor reports. */
+  /** Undefined if the content cannot be read; `skillstead doctor` reports such versions. */
   readonly scan: StoredScan | undefined
-  /** Whether it has paths that are now refused, because git would use them as its own. */
+  /** Whether the version has paths that are refused now, because git would use them as its own. */
   readonly isQuarantined: boolean
 }
 
@@ -143,7 +143,7 @@ async function scanAll(context: GovernanceContext, versions: readonly WaitingVer
   return scans
 }
 
-/** Undefined while the node stops, when content can no longer be read. */
+/** Undefined if the node is stopping and cannot read content any more. */
 async function scanVersion(
   context: GovernanceContext,
   versionId: string,
@@ -171,7 +171,7 @@ async function replaceScan(
   await refreshSkill(context, trx, { skillId, before, cause: { type: 'judgement' }, at: context.clock.now() })
 }
 
-/** Also yanks the version, so that no installer gets it by default from a mirror of this node. */
+/** Also yanks the version, so that clients of a mirror of this node do not install it by default. */
 async function quarantine(
   context: GovernanceContext,
   trx: WriteTransaction,
@@ -218,10 +218,12 @@ function sameWalk(now: Walk | undefined, walk: Walk): boolean {
   return JSON.stringify(now) === JSON.stringify(walk)
 }
 
-/** The position of a walk through all versions: first the latest versions of skills, then all others. */
+/**
+ * The position of a rescan in the list of all versions: first the latest versions of skills, then all other versions.
+ */
 interface ScanCursor {
   readonly phase: 'latest' | 'rest' | 'done'
-  /** The id after which the walk continues: of a skill, then of a version. */
+  /** The rescan continues after this id: of a skill at first, then of a version. */
   readonly after: string
   /** Scans older than this are repeated, in milliseconds since 1970. */
   readonly before: number
@@ -232,7 +234,7 @@ interface WaitingVersion {
   readonly id: string
   readonly skillId: string
   readonly number: string
-  /** The position after it. */
+  /** The position after this version. */
   readonly cursor: string
 }
 

@@ -21,8 +21,8 @@ const restoreTopic = 'dmca.restore'
 const businessDays = 10
 
 /**
- * Moves a case and hides or restores its skill, within a transaction. Throws `invalid_transition`. Returns the current
- * row.
+ * Changes the status of a case, and hides or restores its skill, within a transaction. Throws `invalid_transition`.
+ * Returns the current row.
  */
 export async function moveCase(
   context: GovernanceContext,
@@ -37,7 +37,7 @@ export async function moveCase(
   const after = { ...before, ...change }
   await trx.updateTable('dmca_cases').set(change).where('id', '=', before.id).execute()
   await recordStep(trx, { caseId: before.id, status: to, at, note })
-  // Ids only: the audit log contains no claimant's name and no text.
+  // Record only ids: the audit log contains no claimant's name and no text of a notice.
   await recordAudit(trx, { caller, action: `dmca.${to}`, subject: before.id, at, data: { skill: before.skill_id } })
   if (to === 'counter_noticed') {
     const job = { topic: restoreTopic, payload: { caseId: before.id }, dueAt: after.counter_notice_until! }
@@ -55,12 +55,12 @@ export async function recordStep(
   await trx.insertInto('dmca_history').values({ id: newId(), case_id: caseId, status, at, note }).execute()
 }
 
-/** Ten business days later at the same time of day, in UTC. Holidays are not considered. */
+/** The time ten business days later, at the same time of day in UTC. Holidays are not considered. */
 function toDeadline(at: number): number {
   return addBusinessDays(new UTCDate(at), businessDays).getTime()
 }
 
-/** Also after a transfer or deletion of the skill: the case continues, and a deleted skill stays deleted. */
+/** Applies also to a transferred or deleted skill: the case continues, and a deleted skill stays deleted. */
 async function settleSkill(
   context: GovernanceContext,
   trx: WriteTransaction,
@@ -79,7 +79,9 @@ export async function getCase(db: Kysely<Tables>, id: string): Promise<DmcaCaseR
   return found
 }
 
-/** Who moves a case: an administrator, the skill's owner by a counter-notice, or an expired deadline. */
+/**
+ * Who changes the status of a case: an administrator, the skill's owner with a counter-notice, or an expired deadline.
+ */
 export type Mover = 'administrator' | 'owner' | 'time'
 
 /** All allowed transitions of a case (CONTRACT, DMCA). Others are refused. */
@@ -96,7 +98,7 @@ const transitions: readonly { from: DmcaStatus; to: DmcaStatus; by: Mover }[] = 
   { from: 'counter_noticed', to: 'restored', by: 'time' },
 ]
 
-/** Throws `invalid_transition`, with the allowed transitions, for any other. */
+/** Throws `invalid_transition`, which lists the allowed transitions, for any other transition. */
 export function requireTransition(from: DmcaStatus, to: DmcaStatus, by: Mover): void {
   const open = transitions.filter((row) => row.from === from && row.by === by).map((row) => row.to)
   if (open.includes(to)) return
@@ -115,12 +117,13 @@ export function scheduleTakedowns(context: GovernanceContext): void {
   })
 }
 
-/** Does nothing if a court action was recorded meanwhile, or another run was first. */
+/** Does nothing if a court action was recorded meanwhile, or if another run has already restored the case. */
 async function restore(context: GovernanceContext, caseId: string): Promise<void> {
   await context.database.writer.write(async (trx) => {
     const row = await trx.selectFrom('dmca_cases').selectAll().where('id', '=', caseId).executeTakeFirst()
     if (row?.status !== 'counter_noticed') return
-    // Due early, by another node's clock or because this clock was set back: the row must be retried.
+    // The job runs too early, because of another node's clock or because this clock was set back. Throw, so that it is
+    // retried.
     if (context.clock.now() < row.counter_notice_until!) throw new Error('The deadline of this case has not expired.')
     await moveCase(context, trx, row, { to: 'restored', by: 'time', caller: guest })
   })

@@ -57,9 +57,10 @@ async function findClaimed(context: GovernanceContext, ref: string, caller: Call
 const unconfirmedMax = 20
 
 /**
- * POST /dmca/<id>/counter-notice. With a key of the skill's owner and the scope `manage`, it moves the case. Without
- * one, it is stored next to others until an administrator confirms the sender, so that no one can impersonate the owner
- * or block the owner's notice by being first. Throws `invalid_transition` unless the case is `removed`.
+ * POST /dmca/<id>/counter-notice. Sent with a key of the skill's owner and the scope `manage`, a counter-notice changes
+ * the status of the case. Sent without such a key, it is stored until an administrator confirms its sender, so that no
+ * one can impersonate the owner. Several are stored, so that no one can block the owner's by sending one first. Throws
+ * `invalid_transition` unless the case is `removed`.
  */
 export async function submitCounterNotice(
   context: GovernanceContext,
@@ -87,7 +88,10 @@ export async function submitCounterNotice(
   return toPublicCase(context.database.read, row)
 }
 
-/** Accepts a counter-notice as the owner's and moves the case. Deletes the others, which were sent by other people. */
+/**
+ * Accepts a counter-notice as the owner's, and changes the status of the case. Deletes the other counter-notices, which
+ * other people sent.
+ */
 export async function acceptCounterNotice(
   context: GovernanceContext,
   trx: WriteTransaction,

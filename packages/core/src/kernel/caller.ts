@@ -1,6 +1,6 @@
 import { RegistryError, type PlanName, type Scope } from '@skillstead/protocol'
 
-/** Access that a share link grants in addition to the caller's own. */
+/** Access that a share link grants in addition to the caller's own access. */
 interface LinkHolder {
   readonly sharedSkillId?: string
 }
@@ -10,7 +10,7 @@ export interface Guest extends LinkHolder {
   readonly kind: 'guest'
 }
 
-/** A signed-in user, with what the key in use allows. */
+/** A signed-in user, and the permissions of the key in use. */
 export interface UserCaller extends LinkHolder {
   readonly kind: 'user'
   readonly userId: string
@@ -22,12 +22,12 @@ export interface UserCaller extends LinkHolder {
   readonly keyId?: string
 }
 
-/** The caller of an operation. Every rule about access takes one. */
+/** The caller of an operation. Every access check takes a caller. */
 export type Caller = Guest | UserCaller
 
 export const guest: Guest = { kind: 'guest' }
 
-/** Whether the caller sees only what is public, so that a cached response serves all such callers. */
+/** Whether the caller may read only public content, so that one cached response serves all such callers. */
 export function seesPublicOnly(caller: Caller): boolean {
   return caller.kind === 'guest' && caller.sharedSkillId === undefined
 }

@@ -49,13 +49,13 @@ function toLength({ requirement, input }: v.BaseIssue<unknown>): string {
   return `${String(requirement)} ${what}${requirement === 1 ? '' : 's'}`
 }
 
-/** The error for one invalid field. `message` continues the sentence that the field's path begins. */
+/** The error for one invalid field. The field's path and `message` together form a sentence. */
 export function invalidField(path: string, message: string): RegistryError {
   const end = message.endsWith('.') ? '' : '.'
   return new RegistryError('invalid_request', `${path} ${message}${end}`, { errors: [{ path, message }] })
 }
 
-/** The error for several fields. Each message continues the sentence that its path begins, and ends with a period. */
+/** The error for several fields. Each path and its message together form a sentence, which ends with a period. */
 export function invalidFields(code: 'invalid_request' | 'invalid_skill', errors: readonly FieldError[]): RegistryError {
   return new RegistryError(code, errors.map(({ path, message }) => `${path} ${message}`).join(' '), { errors })
 }

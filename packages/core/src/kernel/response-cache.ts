@@ -1,8 +1,8 @@
 import type { EncodedJson } from './encoded-json.ts'
 
 /**
- * Public responses, cached as bytes until a change touches their subject. Bounded by size. Evicts with the CLOCK
- * algorithm, so that a hit costs no more than a lookup.
+ * A cache of public responses as bytes, limited in size. A change removes the responses about its subject. Evicts with
+ * the CLOCK algorithm, so that a hit costs no more than a lookup.
  */
 export interface ResponseCache {
   get(key: string): EncodedJson | undefined

@@ -3,7 +3,7 @@ import { RegistryError } from '@skillstead/protocol'
 
 /** Encrypts secrets that this node must send to others, such as API keys for upstreams, before they are stored. */
 export interface Secrets {
-  /** False if the node has no secret key; it can then neither seal nor open. */
+  /** False if the node has no secret key. The node can then neither encrypt nor decrypt secrets. */
   readonly isReady: boolean
   /** Throws `conflict` if the node has no key. */
   seal(text: string): Uint8Array

@@ -10,15 +10,15 @@ export interface Change {
 }
 
 /**
- * Reads the sequence of changes and notifies what holds copies: the search index, the response cache, long polls of the
- * feed. Changes of this process are delivered before its writers return. Changes of other processes are delivered when
- * PostgreSQL sends a notification, and otherwise at the next poll: on SQLite, or while the connection for notifications
- * is down.
+ * Reads the changes of the database and notifies listeners that hold copies of data: the search index, the response
+ * cache, long polls of the feed. Listeners receive changes of this process before the write returns. They receive
+ * changes of other processes when PostgreSQL sends a notification, and otherwise at the next poll: on SQLite, or while
+ * the connection for notifications is down.
  *
- * Reading on from the last number misses nothing. A number is assigned under the lock of the head row, and a
- * transaction holds the lock until its commit is visible, so no number appears after a higher one. Numbers have no
- * gaps. A gap therefore means that changes were deleted by retention before this process read them, or that the
- * database was restored to an older state; all copies are then rebuilt.
+ * No change is missed, because no number appears after a higher one: a number is assigned under the lock of the head
+ * row, which a transaction holds until its commit is visible. Numbers have no gaps. A gap therefore means that
+ * retention deleted changes before this process read them, or that the database was restored to an older state; all
+ * copies are then rebuilt.
  */
 export interface ChangeFollower {
   readonly position: number
@@ -47,7 +47,7 @@ const pageSize = 1000
 /** Number of missed changes above which a reset is cheaper than delivering them. */
 const missedMax = 10_000
 /**
- * Polling also runs while notifications work: one may be lost together with its connection, before the failure is
+ * Poll also while notifications work: a notification may be lost when its connection fails, before the failure is
  * detected.
  */
 const pollMsDefault = 1000
@@ -61,7 +61,9 @@ export async function createChangeFollower(
   let position = await readHead(database)
   let running: Promise<void> | undefined
   let again = false
-  /** Set by each poll: an empty result must then be checked against the head, because changes may have been deleted. */
+  /**
+   * Set by each poll. If the poll finds no change, the head is read too, because unread changes may have been deleted.
+   */
   let isDoubtful = false
 
   async function read(): Promise<void> {
@@ -74,7 +76,8 @@ export async function createChangeFollower(
             await reset()
             continue
           }
-          // Advance first, so that a reader that started before these changes does not cache what it read.
+          // Advance the position before listeners run, so that a reader that started earlier does not cache outdated
+          // data.
           position = rows.at(-1)?.seq ?? position
           const changes = rows.flatMap(toChanges)
           for (const follower of followers) await deliver(follower, changes)
@@ -84,8 +87,8 @@ export async function createChangeFollower(
     } catch (error) {
       onError(error)
     } finally {
-      // Cleared in the same turn as the last check of `again`, so that a later caller does not get a read that is
-      // already complete.
+      // Clear this in the same turn of the event loop as the last check of `again`: a later caller must not get a read
+      // that is already complete.
       running = undefined
     }
   }
@@ -96,7 +99,7 @@ export async function createChangeFollower(
     if (!isDoubtful) return false
     isDoubtful = false
     if ((await readHead(database)) === position) return false
-    // The head may have advanced by a commit after the first read.
+    // Another commit may have advanced the head after the first read.
     const [next] = await readChanges(database, position)
     return next?.seq !== position + 1
   }
@@ -119,7 +122,7 @@ export async function createChangeFollower(
     }
   }
 
-  /** Resolves after a read that began after this call. Calls during a read share the next one. */
+  /** Resolves after a read that began after this call. Calls during a read share the next read. */
   function catchUp(): Promise<void> {
     again = true
     running ??= read()
@@ -160,7 +163,7 @@ async function readHead(database: Database): Promise<number> {
   return head.change_seq
 }
 
-/** Counter updates come in bulk: one row can list many subjects, separated by commas. */
+/** A row of counter updates can list many subjects, separated by commas. */
 function toChanges({ seq, kind, subject }: Change): Change[] {
   return subject.split(',').map((each) => ({ seq, kind, subject: each }))
 }

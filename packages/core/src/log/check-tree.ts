@@ -16,7 +16,7 @@ interface CheckedRow {
 
 /** A tree with its entries: of this node's own log, or of the local copy of an upstream's log. */
 export interface CheckedTree<Row extends CheckedRow = CheckedRow> {
-  /** Start of the sentences about it, for example "The log's". */
+  /** Start of the sentences that report a fault of this tree, for example "The log's". */
   readonly name: string
   readonly rows: TreeRows
   /** Reads the entries after `after` up to `end`, in order. */
@@ -55,7 +55,7 @@ function findEntryProblem<Row extends CheckedRow>(tree: CheckedTree<Row>, row: R
 
 type AnyTree = Pick<CheckedTree, 'name' | 'rows'>
 
-/** Compares a tile with what lies below it: leaves, or the roots of the tiles one level down. */
+/** Compares a tile with the hashes below it: leaves, or the roots of the tiles one level down. */
 async function findTileProblem(db: Db, tree: AnyTree, level: number, n: number): Promise<string | undefined> {
   const name = `${tree.name} tile ${level}/${n}`
   const [tile] = await tree.rows.readTiles(db, [{ level, n }])

@@ -11,7 +11,7 @@ const checkpointsKeptMax = 32
 const maxAgeSeconds = 2
 /** The signed time is rounded to steps of 60 s, so that responses stay identical within a step. */
 const timeStepSeconds = 60
-/** C2SP readers examine 16 signature lines, and the plain signatures come first. */
+/** Maximum number of keys that cosign: C2SP readers examine 16 signature lines, and the plain signatures come first. */
 const timedKeysMax = 4
 
 /** A signed statement of the log's size and root hash. */
@@ -35,7 +35,7 @@ export async function readSignedCheckpoint(context: LogContext): Promise<SignedC
 
 /**
  * Signs the checkpoint of a tree. Ed25519 signatures are deterministic, so all nodes of a cluster return the same text.
- * A process signs each size once, and once more for each minute in which it is requested.
+ * A process signs each size once, and cosigns it once for each minute in which it is requested.
  *
  * While more than one key signs, an extension line names each key, so that the old key, which readers trust, vouches
  * for the new one. The signed time proves to readers that the log is not frozen at an old size, which a signature alone
@@ -72,8 +72,8 @@ function toLines(lines: readonly string[]): string {
 }
 
 /**
- * Signs a text once. A cached note with another body belongs to a log that was replaced by a restore, and is signed
- * again.
+ * Signs a text, unless the note is cached. A cached note with another body belongs to a log that a restore replaced,
+ * and is signed again.
  */
 function once({ transparency }: LogContext, tag: string, body: string, make: () => string): string {
   const cached = transparency.checkpoints.get(tag)

@@ -74,7 +74,8 @@ const commaBytes = 1
 const markBytes = 5
 
 /**
- * Takes as many characters of a text, or items of a list, as fit. `spared` is what each costs less than its own JSON.
+ * Takes the first characters of a text, or items of a list, that fit into `bytesMax`. `spared` is the number of bytes
+ * that a part saves compared with its own JSON, such as quotes.
  */
 function takeFitting(parts: Iterable<unknown>, spared: number, bytesMax: number): unknown[] {
   const taken: unknown[] = []

@@ -10,7 +10,7 @@ export interface LogContext extends StorageContext {
   readonly transparency: Transparency
 }
 
-/** In-memory caches of the log. All of it can be read or computed again. */
+/** In-memory caches of the log. Their contents can be read or computed again. */
 interface Transparency {
   /** Parsed private keys by number. */
   readonly keys: Map<number, KeyObject>
@@ -22,7 +22,7 @@ interface Transparency {
 
 /** A cached tile. */
 export interface Tile {
-  /** Concatenated hashes. A tile that was not full when read has only the hashes of that time. */
+  /** Concatenated hashes. If the tile was not full when it was read, later hashes are missing. */
   readonly hashes: Buffer
   /** Computed roots of subtrees inside the tile, by their first hash and number of hashes. */
   readonly nodes: Map<string, Buffer>

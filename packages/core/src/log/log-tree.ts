@@ -6,10 +6,10 @@ import { ownTree } from './tree-rows.ts'
 /** Hashes in a tile (C2SP tlog-tiles), and the number of tree levels that a tile spans. */
 export const tileHashes = 256
 export const tileLevels = 8
-/** Hashes of a tile below each hash of its middle level. */
+/** Number of a tile's hashes below each hash of its middle level. */
 export const middleHashes = 16
 
-/** State of the tree: its size, and the frontier from which it grows. */
+/** State of the tree: its size, and its frontier (the roots of its perfect subtrees, largest first). */
 export interface TreeHead {
   readonly size: number
   readonly frontier: Buffer[]
@@ -22,8 +22,8 @@ export async function readTreeHead(db: Kysely<Tables>): Promise<TreeHead> {
 }
 
 /**
- * Appends the leaves of new log entries, and stores each tile that they complete. Returns the new frontier for the
- * head. The caller must hold the lock of the head row.
+ * Appends the leaves of new log entries, and stores each completed tile. Returns the new frontier for the head row,
+ * whose lock the caller must hold.
  */
 export async function growTree(
   trx: Kysely<Tables>,

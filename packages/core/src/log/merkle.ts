@@ -57,13 +57,13 @@ export function rootOf(nodes: readonly Buffer[]): Buffer {
   return toRoot(frontier)
 }
 
-/** Leaves from `start` to before `end`, which form one node of some tree. */
+/** The leaves from `start` up to but excluding `end`, which form one node of a tree. */
 export interface LeafRange {
   readonly start: number
   readonly end: number
 }
 
-/** A perfect subtree: number `index` of those with `2 ** level` leaves. */
+/** A perfect subtree: the one with number `index` among the subtrees of `2 ** level` leaves. */
 export interface TreeNode {
   readonly level: number
   readonly index: number
@@ -104,8 +104,7 @@ export function toConsistencyRanges(older: number, size: number): LeafRange[] {
       start = middle
     }
   }
-  // When the older tree is itself a subtree from the first leaf on, the verifier already has its root, and the proof
-  // omits it.
+  // If the older tree is itself a perfect subtree, the verifier already has its root, and the proof omits it.
   if (start > 0) ranges.push({ start, end })
   return ranges.toReversed()
 }
@@ -122,7 +121,7 @@ export function toNodes({ start, end }: LeafRange): TreeNode[] {
   return nodes
 }
 
-/** Computes the root that an inclusion proof leads to from a leaf. */
+/** Computes the root hash from a leaf and its inclusion proof. */
 export function climb(leaf: Buffer, index: number, ranges: readonly LeafRange[], proof: readonly Buffer[]): Buffer {
   return proof.reduce(
     (node, other, i) => (ranges[i]!.start > index ? hashNode(node, other) : hashNode(other, node)),

@@ -10,9 +10,9 @@ export interface Identity {
 }
 
 /**
- * Reads the identity of a database, and creates it on first use. A given name is stored, so that all processes that
- * open the database sign with it. Once the log has entries its name is permanent, because mirrors identify the log by
- * it.
+ * Reads the identity of a database, or creates it on first use. The name that the caller passes is stored, so that all
+ * processes that open the database sign with it. Once the log has entries, its name cannot change, because mirrors
+ * identify the log by the name.
  */
 export async function readIdentity({ writer }: Database, given: string | undefined): Promise<Identity> {
   return writer.write(async (trx) => {

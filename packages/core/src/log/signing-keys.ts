@@ -148,7 +148,7 @@ async function insertKey(trx: WriteTransaction, number: number, at: number): Pro
   return publicKey
 }
 
-/** Returns a sentence if no key signs, or if the halves of a key do not match. */
+/** Returns a sentence about the fault if no key signs, or if the private and public halves of a key do not match. */
 export async function findKeyProblem(db: Database['read']): Promise<string | undefined> {
   const rows = await db.selectFrom('signing_keys').selectAll().orderBy('number').execute()
   if (rows.at(-1)?.retires_at !== null) return 'The log has no signing key.'

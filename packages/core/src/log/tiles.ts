@@ -3,7 +3,7 @@ import { keep, type Tile } from './log-context.ts'
 import type { TreeReader } from './tree-rows.ts'
 import { middleHashes, readHashes, splitHashes, tileHashes } from './log-tree.ts'
 
-/** 4 MiB of tiles. The tiles above the leaves serve every proof. */
+/** Maximum number of cached tiles, 4 MiB. Every proof uses the tiles above the leaves. */
 const tilesKeptMax = 512
 
 /** A tile of hashes: number `n` of its level. */
@@ -24,8 +24,8 @@ export function widthOf({ level, n }: TileRef, size: number): number {
 }
 
 /**
- * Loads tiles, each once, with at least the hashes that they have in a tree of `size` leaves. Hashes never change, so
- * cached ones stay valid; tiles at the edge are read again after they grew.
+ * Loads each tile once, with at least the hashes that it has in a tree of `size` leaves. Hashes never change, so cached
+ * hashes stay valid. A tile at the edge of the tree is read again after it has grown.
  */
 export async function loadTiles(
   reader: TreeReader,
@@ -44,7 +44,7 @@ export async function loadTiles(
   }
   const [stored, growing] = await Promise.all([readFull(reader, full), readEdge(reader, edge, size)])
   for (const [key, tile] of [...stored, ...growing]) loaded.set(key, tile)
-  // Insert cached tiles again too: the most recently used are evicted last.
+  // Insert cached tiles again too, so that the least recently used tile is evicted first.
   for (const [key, tile] of loaded) keep(tiles, key, tile, tilesKeptMax)
   return loaded
 }

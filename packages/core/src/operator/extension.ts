@@ -10,25 +10,28 @@ import type { Tables } from '../storage/tables.ts'
 import { findUnusedBlobs, removeUnusedBlobs } from '../storage/unused-blobs.ts'
 import type { Metric } from './metrics.ts'
 
-/** What another package adds to a registry that is opened with it. */
+/** The tables, checks and hooks that another package adds to a registry. */
 export interface RegistryExtension extends SchemaExtension {
   /** Called once, while the registry opens. */
   connect(parts: ExtensionParts): Partial<ExtensionHooks>
-  /** What `skillstead doctor --deep` checks of its tables. */
+  /** The checks of the extension's tables that `skillstead doctor --deep` runs. */
   readonly checks?: readonly ExtensionCheck[]
 }
 
-/** A check that changes nothing. */
+/** A check of the database, which changes nothing. */
 export interface ExtensionCheck {
   readonly name: string
-  /** Reports progress in lines and each fault in a sentence. Returns the finding where there is none, and the advice where there are. */
+  /**
+   * Reports progress as lines, and each fault as a sentence. Returns the conclusions for the operator: `sound` if there
+   * is no fault, `advice` otherwise.
+   */
   run(
     db: Kysely<Tables>,
     report: { progress(line: string): void; fault(sentence: string): void },
   ): Promise<{ readonly sound: string; readonly advice: string }>
 }
 
-/** What the hooks of an extension may use of the registry. */
+/** The parts of the registry that the hooks of an extension may use. */
 export interface ExtensionParts extends StorageContext {
   readonly outbox: Outbox
   /** Aborts when the registry closes. */
@@ -37,7 +40,9 @@ export interface ExtensionParts extends StorageContext {
   readonly onError: (error: unknown) => void
 }
 
-/** Functions of extensions that the registry calls; of the upstreams, in the transactions of its own changes. */
+/**
+ * Functions of extensions that the registry calls. It calls those for upstreams in the transactions of its own changes.
+ */
 export interface ExtensionHooks {
   readonly upstreamQueue: UpstreamQueue
   readonly upstreamLogs: UpstreamLogs
@@ -75,7 +80,8 @@ function createDefaultHooks({ clock, database }: ExtensionParts): ExtensionHooks
       schedule: ignore,
       readMetrics: async () => [],
     },
-    // Also without the extension for maintenance: otherwise the database would grow without end.
+    // Deletes unreferenced data also without the maintenance extension: otherwise the database would grow without
+    // limit.
     async collectGarbage() {
       await sweepShares(database.writer, clock.now())
       for await (const { unused } of findUnusedBlobs(database.read)) await removeUnusedBlobs(database.writer, unused)

@@ -25,12 +25,12 @@ export async function scheduleHousekeeping(context: OperatorContext): Promise<vo
       const now = context.clock.now()
       await context.outbox.sweep({ done: now - doneKeptMs, failed: now - failedKeptMs })
       await sweepChanges(context)
-      // Counts of nodes that ended before storing them and did not restart.
+      // Stores the counts of nodes that ended before they stored them and did not restart.
       await context.telemetry.flush()
       await rollUpInstalls(context)
       await sweepDays(context)
     },
-    // Also schedules the next run after the last failed attempt. A day after the start, since the clock may jump.
+    // Schedules the next run also after the last failed attempt: a day after the start, because the clock may jump.
     afterwards: (trx, [ended]) => context.outbox.enqueue(trx, toJob(ended!.startedAt + dayMs)),
   })
   await context.database.writer.write((trx) => context.outbox.enqueue(trx, toJob(context.clock.now() + dayMs)))

@@ -7,7 +7,7 @@ export interface Metric {
   readonly name: string
   readonly help: string
   readonly type: 'gauge' | 'counter'
-  /** Metrics with the same name differ in these. */
+  /** Labels that distinguish metrics with the same name. */
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number
 }
@@ -84,7 +84,7 @@ export async function readStoredMetrics({ database, outbox, clock }: OperatorCon
   ]
 }
 
-/** If the database is unavailable, only its own metrics are missing, not those that report the problem. */
+/** If the database is unavailable, its own metrics are missing, but not the metrics that report the problem. */
 export function readOrNothing(read: () => Promise<Metric[]>): Promise<Metric[]> {
   return read().catch(() => [])
 }

@@ -1,11 +1,11 @@
 import type { RateLimits } from '@skillstead/protocol'
 
-/** Facts about itself that the HTTP node gives to the registry. */
+/** Facts that the HTTP node reports about itself to the registry. */
 export interface NodePort {
   /** Version of the program. */
   readonly version: string
   readonly rates: Pick<RateLimits, 'on' | 'anonymous' | 'plans'>
-  /** The number of requests refused since its start. */
+  /** The number of requests that the node refused since its start. */
   limited(): Promise<number>
 }
 

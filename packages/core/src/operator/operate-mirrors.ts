@@ -45,8 +45,8 @@ export async function syncMirror(
 ): Promise<MirrorStatus> {
   const { upstream, ...options } = input
   const status = await getOperator(context).sync(upstream, options)
-  // Only a sync with options is an operator's decision, such as resuming a paused mirror; others also run by
-  // themselves.
+  // Audit only a sync with options, which is an operator's decision, such as resuming a paused mirror. Other syncs also
+  // run automatically.
   if (Object.values(options).some(Boolean)) await audit(context, caller, 'mirror.sync', upstream, options)
   return status
 }

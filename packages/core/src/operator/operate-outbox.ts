@@ -6,7 +6,7 @@ import type { OperatorContext } from './operator-context.ts'
 import type { JobSummary } from '../outbox/outbox.ts'
 import { toPage } from '../kernel/paging.ts'
 
-/** GET /operator/outbox. Default: failed jobs, last first, then pending jobs, next first. */
+/** GET /operator/outbox. Default: failed jobs, newest first, then pending jobs by due time. */
 export async function listOutbox(context: OperatorContext, { state, kind, page, limit }: Input<'listOutbox'>) {
   const states = state === undefined ? (['failed', 'pending'] as const) : [state]
   const { rows, total } = await context.outbox.browse({ states, topic: kind, page, limit })

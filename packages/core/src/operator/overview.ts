@@ -39,7 +39,7 @@ async function readOutbox({ outbox, database, clock }: OperatorContext): Promise
   const { due } = await database.read
     .selectFrom('outbox')
     .select((eb) => eb.fn.countAll<number>().as('due'))
-    // Written as in the partial index, so that the planner uses it.
+    // The condition must equal that of the partial index, so that the planner uses the index.
     .where(sql<SqlBool>`state = 'pending'`)
     .where('due_at', '<=', clock.now())
     .executeTakeFirstOrThrow()

@@ -7,10 +7,10 @@ import type { Input } from '../kernel/operation-input.ts'
 import type { Database } from '../storage/database.ts'
 import type { OperatorContext } from './operator-context.ts'
 
-/** Attempts are limited per address, and in total under this key. */
+/** Key that counts the setup attempts of all addresses together. Attempts are also limited per address. */
 const allAddresses = 'everybody'
 
-/** GET /setup: whether there is no user yet who could sign in. */
+/** GET /setup: `needed` is true as long as no user can sign in. */
 export async function showSetup({ database }: OperatorContext): Promise<{ needed: boolean }> {
   return { needed: await isWithoutUsers(database.read) }
 }
@@ -35,7 +35,10 @@ export async function setUp(
   return { user, key }
 }
 
-/** Other callers used up the total limit, so even the right code is refused: the error names other ways. */
+/**
+ * Other callers used up the total limit, so even the right code is refused. The error names other ways to set up the
+ * node.
+ */
 function toBesieged(): RegistryError {
   return new RegistryError(
     'rate_limited',
@@ -61,12 +64,12 @@ export interface SetupCode {
 
 /** The digests of valid codes of nodes that share a database, newest first. */
 const metaKey = 'setup_codes'
-/** The codes of nodes that were restarted repeatedly before setup. */
+/** Maximum number of stored digests: nodes may be restarted repeatedly before setup. */
 const codesMax = 16
 
 /**
- * A code for this process, of 40 random bits. Only its digest is stored, and only on PostgreSQL, where a load balancer
- * may send a user who read the code in one node's output to another node.
+ * Creates the setup code of this process, of 40 random bits. Only its digest is stored, and only on PostgreSQL, where a
+ * load balancer may send a user who read the code in one node's output to another node.
  */
 export function createSetupCode({ dialect, read, writer }: Database): SetupCode {
   const random = Array.from({ length: 2 * half }, () => letters[randomInt(letters.length)]).join('')

@@ -38,7 +38,7 @@ function toSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The contents, each counted once. */
+/** The size and number of file contents, each counted once. */
 async function readContent(database: Database): Promise<Pick<StorageUse, 'contentBytes' | 'blobs'>> {
   if (database.dialect === 'postgres') {
     const { rows } = await sql<{ bytes: number; blobs: number }>`select coalesce(sum(size), 0) as bytes,

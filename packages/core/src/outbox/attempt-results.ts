@@ -15,8 +15,8 @@ interface Parts {
 }
 
 /**
- * Takes 6.3 s at most, well within a lease, so that a short failure of the storage does not make completed jobs run
- * again.
+ * Retries of a write take at most 6.3 s, well within a lease, so that a short failure of the storage does not make
+ * completed jobs run again.
  */
 const retries = { retries: 6, minTimeout: 100, factor: 2 }
 
@@ -30,7 +30,7 @@ export function createAttemptResults({ database, handlers, leases, onError }: Pa
   let isStopping = false
 
   async function writeBatch(): Promise<boolean> {
-    // Other workers own the rows whose leases this process lost.
+    // Drop the rows whose leases this process lost: other workers own them.
     const batch = queued.splice(0).filter(({ row }) => leases.isLeased(row))
     const topics = Map.groupBy(batch, ({ row }) => row.topic)
     await Promise.all([...topics].map(([topic, ofTopic]) => writeTopic(handlers.get(topic)!, ofTopic)))
@@ -39,8 +39,8 @@ export function createAttemptResults({ database, handlers, leases, onError }: Pa
   }
 
   /**
-   * If `afterwards` fails, each row of the batch is written by itself, so that one failing row does not affect the
-   * others.
+   * Writes the results of one topic. If `afterwards` fails, each row is written separately, so that one failing row
+   * does not affect the others.
    */
   async function writeTopic(handler: OutboxHandler, batch: readonly AttemptResult[]): Promise<void> {
     const write = () => database.writer.write((trx) => writeAndNotify(trx, handler, batch))
@@ -92,7 +92,7 @@ function toEnded({ id, lane, payload, attempts }: ClaimedRow, state: 'done' | 'f
   return { id, lane, payload: readPayload(payload), state, attempts: attempts + 1, startedAt }
 }
 
-/** A payload that cannot be parsed has already failed its attempt; the row still has to complete. */
+/** An attempt with a payload that cannot be parsed has already failed. The row must still be completed. */
 function readPayload(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>

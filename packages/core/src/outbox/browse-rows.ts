@@ -5,7 +5,7 @@ import { toRowTable } from '../storage/list-query.ts'
 import { toAttempts } from './attempts.ts'
 import type { JobBrowse, JobState, JobSummary, JobView, TopicCounts } from './outbox.ts'
 
-/** Counting by topic reads each row, so it stops here; a larger number would not help an operator. */
+/** Counting by topic reads each row, so counting stops at this number. A larger number would not help an operator. */
 const countedMax = 100_000
 
 /**
@@ -61,7 +61,7 @@ export async function countTopics({ read }: Database): Promise<TopicCounts[]> {
   return [...counts].map(([kind, count]) => ({ kind, ...count })).toSorted((a, b) => (a.kind < b.kind ? -1 : 1))
 }
 
-/** Written like the condition of the partial indexes, so that the planner uses them. */
+/** The condition must equal that of the partial indexes, so that the planner uses them. */
 function ofState(read: Database['read'], state: JobState) {
   const isOfState = state === 'pending' ? sql<SqlBool>`state = 'pending'` : sql<SqlBool>`state <> 'pending'`
   return read.selectFrom('outbox').where(isOfState).where('state', '=', state)

@@ -21,7 +21,7 @@ export interface AttemptResult {
   readonly attemptLog: string
 }
 
-/** After this time without renewal, other workers may take the rows of a worker. */
+/** If a worker does not renew its leases for this time, in milliseconds, other workers may take its rows. */
 export const leaseMs = 60_000
 
 /** Leases rows that no other worker leased meanwhile, all under one lease id. */
@@ -92,7 +92,7 @@ export async function writeResults(
 
 const leased = { id: 'text', lease: 'text' } as const
 
-/** Whether a row of the outbox is one of `h` and still has the same lease. */
+/** Whether a row of the outbox is in the table `h` of leased rows and still has the same lease. */
 const isLeased = sql`outbox.id = h.id and outbox.lease = h.lease`
 
 function toLeaseTable(dialect: Database['dialect'], rows: readonly ClaimedRow[]) {

@@ -7,9 +7,9 @@ import type { ClaimedRow } from './claims.ts'
 type Pace = 'new' | 'fast' | 'slow'
 
 interface Bounds {
-  /** Rows that are processed at the same time. */
+  /** Maximum number of rows that are processed at the same time. */
   readonly running: number
-  /** Rows that are leased, including queued ones: leasing ahead makes one commit of many. */
+  /** Maximum number of leased rows, including queued rows. Leasing rows in advance needs fewer commits. */
   readonly leased: number
 }
 
@@ -20,17 +20,20 @@ const laneMost: Readonly<Record<Pace, Bounds>> = {
   fast: { running: 32, leased: 128 },
   slow: { running: 8, leased: 16 },
 }
-/** Limits of all lanes of a pace together: slow lanes leave room for new ones, and both leave room for fast ones. */
+/**
+ * Limits for all lanes of one pace together. Slow lanes leave capacity for new lanes, and both leave capacity for fast
+ * lanes.
+ */
 const paceMost: Readonly<Record<Pace, Bounds>> = {
   slow: { running: 96, leased: 256 },
   new: { running: 192, leased: 640 },
   fast: most,
 }
-/** The paces that count towards the limit of a pace: a new lane may turn out to be slow. */
+/** The paces whose rows count towards the limit of a pace. A new lane may turn out to be slow. */
 const countedWith: Readonly<Record<Pace, readonly Pace[]>> = { slow: ['slow'], new: ['slow', 'new'], fast: ['fast'] }
 /** An attempt that takes longer than this makes its lane slow. */
 const slowMs = 1000
-/** A slow lane becomes new first, because one fast attempt may be chance. */
+/** After a fast attempt a slow lane becomes new, not fast: one fast attempt may be chance. */
 const nextPace: Readonly<Record<Pace, Pace>> = { slow: 'new', new: 'fast', fast: 'fast' }
 /** Number of lanes without rows whose pace is remembered. */
 const pacesMax = 4096
@@ -73,7 +76,7 @@ export class Lanes {
     this.#now = now
   }
 
-  /** How many more rows may be leased. */
+  /** Number of further rows that may be leased. */
   get room(): number {
     return most.leased - this.#all.leased
   }
@@ -87,7 +90,7 @@ export class Lanes {
     return this.#all.running
   }
 
-  /** Rows to request of each lane in a claim of `claimed` rows, so that every lane gets a share. */
+  /** Number of rows to request from each lane in a claim of `claimed` rows, so that every lane gets a share. */
   shareOf(claimed: number): number {
     return Math.max(shareMin, Math.ceil(claimed / Math.max(1, this.#lanes.size)))
   }

@@ -94,7 +94,7 @@ export interface OutboxHandler {
    * process is killed before it records the result, another one handles the row again.
    */
   handle(payload: Record<string, unknown>, attempt: number, id: string): Promise<{ statusCode: number } | void>
-  /** Delay in milliseconds after each failed attempt; after the last delay's attempt the row has failed. */
+  /** Delays in milliseconds before the retries. If the attempt after the last delay fails too, the row has failed. */
   readonly retryDelaysMs: readonly number[]
   /** Called in the transaction that completes rows. Recurring jobs enqueue their next run here. */
   afterwards?(trx: WriteTransaction, ended: readonly EndedJob[]): Promise<void>
@@ -112,8 +112,8 @@ export interface OutboxFigures {
 }
 
 /**
- * The persistent job queue. Rows are written in the transaction of their cause and claimed with leases, so that a
- * killed process loses nothing and no two nodes run a job at the same time. The order of jobs is not guaranteed.
+ * The persistent job queue. A job is added in the transaction that causes it, and claimed with a lease, so that a
+ * killed process loses no job and no two nodes run a job at the same time. The order of jobs is not guaranteed.
  */
 export interface Outbox {
   handle(topic: string, handler: OutboxHandler): void
@@ -123,8 +123,8 @@ export interface Outbox {
   /** Finds a row; undefined if the lane has no row with this id. */
   find(lane: string, id: string): Promise<JobView | undefined>
   /**
-   * Makes a pending or failed row due now; a row that is done stays done. Returns the row as it is then, or undefined
-   * if the lane has no such row.
+   * Makes a pending or failed row due now; a completed row does not change. Returns the current row, or undefined if
+   * the lane has no such row.
    */
   retry(trx: WriteTransaction, lane: string, id: string): Promise<JobView | undefined>
   /** Moves the pending rows of a lane to another host, in batches. */

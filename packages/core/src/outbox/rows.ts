@@ -70,7 +70,7 @@ export async function sweepRows({ writer }: Database, before: { done: number; fa
       const old = trx
         .selectFrom('outbox')
         .select('id')
-        // Written like the condition of the partial index, so that the planner uses it.
+        // The condition must equal that of the partial index, so that the planner uses the index.
         .where(sql<SqlBool>`state <> 'pending'`)
         .where('state', '=', state)
         .where('due_at', '<', before[state])

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 
-/** Measures how busy the process is with API calls; see {@link Context.traffic}. */
+/** Counts the API calls of the process; see {@link Context.traffic}. */
 export interface Traffic {
   /** Number of API calls that began since the registry was opened. */
   calls: number
@@ -21,11 +21,11 @@ const processMeter: Meter = {
 /** Interval in milliseconds at which the rate is recomputed. */
 const judgedMs = 50
 /**
- * After this time without a call no client waits. A shorter pause may only mean that the event loop had no time for
+ * If no call began for this time, no client is waiting. In a shorter pause the event loop may have had no time for
  * calls.
  */
 const quietMs = 250
-/** Attempts per second under load: the minimum that always may begin, and the maximum while there are calls. */
+/** Attempts per second while there are API calls: `least` attempts may always begin, and never more than `most`. */
 const perSecond = { least: 600, most: 20_000 }
 /** When the event loop is idle for less than this share of the time, API calls have to wait. */
 const idleLeast = 0.2
@@ -34,9 +34,9 @@ const change = { slower: 0.5, faster: 1.25 }
 const burstMs = 10
 
 /**
- * Limits how many attempts begin. Hundreds of attempts would take most of the event loop's time from API calls. While
- * there are calls and the loop is busy, attempts go through a token bucket whose rate adapts; without calls there is no
- * limit.
+ * Limits how many attempts begin, because hundreds of attempts would take most of the event loop's time from API calls.
+ * While there are calls and the loop is busy, attempts go through a token bucket whose rate adapts. Without calls there
+ * is no limit.
  */
 export class Throttle {
   readonly #traffic: Traffic

@@ -21,12 +21,12 @@ export interface WorkerParts {
 
 /** Interval at which rows of other processes are found. Rows of this process are found at once. */
 const pollMs = 1000
-/** From this number of running rows on, claims and results are collected for `gatherMs`, to save commits. */
+/** If at least this number of rows is running, claims and results are collected for `gatherMs`, to save commits. */
 const busyRows = 24
 const gatherMs = 12
-/** Collection time while the throttle limits this many rows: few are running then, and each commit delays API calls. */
+/** Collection time while the throttle limits attempts: few rows are running then, and each commit delays API calls. */
 const throttledGatherMs = 50
-/** Delay until leased rows that only the throttle blocked are started. */
+/** Delay in milliseconds before leased rows are started that only the throttle blocked. */
 const throttledMs = 3
 /** Maximum rows of one claim. */
 const claimedMax = 192
@@ -37,8 +37,8 @@ const claimedMax = 192
 const patienceMs = 10_000
 
 /**
- * Claims due rows and runs their handlers in parallel. One claim leases rows for many turns, and is written together
- * with the results of completed ones, so that each row costs a small share of a commit.
+ * Claims due rows and runs their handlers in parallel. One commit leases many rows and writes the results of
+ * completed rows, so that each row costs a small share of a commit.
  */
 export function createWorker({ database, clock, handlers, traffic, onError }: WorkerParts) {
   const lanes = new Lanes()
@@ -86,7 +86,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   }
 
   async function writeResults(): Promise<void> {
-    // A row that will be tried again may be the next one due.
+    // A row with a retry may be the next due row.
     if (await results.write()) wake()
     if (results.size > 0) planTick()
   }
@@ -107,7 +107,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     }
   }
 
-  /** Starts a round if any row is due. This check is cheap; visiting many lanes with future rows would not be. */
+  /** Starts a round if any row is due. The check costs less than visiting many lanes whose rows are all due later. */
   async function beginRound(): Promise<boolean> {
     isWoken = false
     isBehind = false
@@ -130,7 +130,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     const share = lanes.shareOf(limit)
     const where = { now: clock.now(), topics: [...handlers.keys()], after: lastLane, without: full }
     const found = await findDueRows(database, { ...where, perLane: share, limit })
-    // Expired leases of this process exist only after a clock jump or a suspend of the machine.
+    // Leases of this process expire only if the clock jumps or the machine is suspended.
     if (found.some(({ id }) => leases.has(id))) return leases.renew()
     const chosen = lanes.choose(found)
     const isCut = chosen.length < found.length
@@ -139,7 +139,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     const isLast = found.length < limit && (!isCut || chosen.length === 0)
     lastLane = isLast ? '' : (chosen.at(-1) ?? found.at(-1))!.lane
     if (isLast) rounds -= 1
-    // A lane may have more rows than were requested of it, which only another round shows.
+    // A lane may have more due rows than this claim requested. Another round finds them.
     if (chosen.length > 0 && (!isLast || hasMore(found, share))) rounds = Math.max(rounds, isLast ? 1 : 2)
     if (chosen.length > 0) await take(chosen.map(({ id }) => id))
   }
@@ -224,7 +224,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   return { wake, start, stop, counts }
 }
 
-/** Whether some lane returned as many rows as were requested of it. */
+/** Whether a lane returned as many rows as were requested from it, and so may have more. */
 function hasMore(found: readonly DueRow[], perLane: number): boolean {
   const counts = new Map<string, number>()
   for (const { lane } of found) counts.set(lane, (counts.get(lane) ?? 0) + 1)

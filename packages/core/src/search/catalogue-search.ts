@@ -29,9 +29,7 @@ interface CatalogueSearchOptions {
   onError(error: unknown): void
 }
 
-/**
- * Longest time in milliseconds that a batch of warming up may block the event loop, and the rows that are read for it.
- */
+/** Limits of one batch of the warm-up: milliseconds for which it may block the event loop, and rows that it reads. */
 const batchMs = 10
 const batchRows = 64
 /** Rows per batch of counter updates, which have only three columns. */

@@ -2,7 +2,7 @@ import { grown } from './grown.ts'
 import { searchFields } from './search-document.ts'
 import { fieldMark, sentenceBreak } from './tokenize.ts'
 
-/** Word statistics of the skills that everyone in an audience may see. */
+/** Word statistics of the skills that a whole audience may see: guests, or all signed-in users. */
 export class Census {
   #size = 0
   #counts = new Int32Array(1024)
@@ -13,7 +13,7 @@ export class Census {
     return this.#size
   }
 
-  /** Sum of the numbers of distinct words in each field. */
+  /** For each field, the number of distinct words, summed over all skills. */
   get lengths(): readonly number[] {
     return this.#lengths
   }

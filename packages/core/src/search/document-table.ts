@@ -30,7 +30,7 @@ const popularityDigitsMax = 6
 
 const flag = { public: 1, internal: 2, stub: 4, verified: 8, deprecated: 16 } as const
 
-/** Everything except the words that filters, visibility and sort orders need, by slot. Slots are dense and reused. */
+/** The data other than words that filters, visibility and sort orders need, by slot. Slots are dense and reused. */
 export class DocumentTable {
   readonly order = new NameOrder()
   readonly #slots = new Map<number, number>()

@@ -10,7 +10,7 @@ import type { Repair } from './typo-dictionary.ts'
  * users. Otherwise the totals and the order of the hits would reveal the contents of other users' private skills.
  */
 export class Lexicon {
-  /** Number of skills behind the counts. */
+  /** Number of skills in which words are counted. */
   readonly size: number
   /** The average number of distinct words in each of `searchFields`. */
   readonly averageLengths: readonly number[]
@@ -36,7 +36,9 @@ export class Lexicon {
     return id !== 0 && this.#isKnown(id) ? id : 0
   }
 
-  /** Number of skills (of `size`) that contain a word; 0 also for one that only the viewer's private skills contain. */
+  /**
+   * Number of the `size` skills that contain a word. 0 also for a word that only private skills of the viewer contain.
+   */
   countOf(id: number): number {
     let count = 0
     for (const census of this.#censuses) count += census.countOf(id)

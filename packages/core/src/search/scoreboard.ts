@@ -13,9 +13,9 @@ const lengthShares = [1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
 const saturation = 1.2
 
 /**
- * Fraction of the best match's coverage that a match must reach; terms are weighted by rarity. Below it a skill shares
- * a word with the query but is about something else. Relative, because a long query may have no skill with all its
- * words.
+ * A match must reach this fraction of the best match's coverage, in which rare terms weigh more. A skill below it
+ * shares a word with the query but has another topic. The limit is relative, because a long query may have no skill
+ * with all its words.
  */
 export const relevanceFloor = 0.65
 
@@ -80,7 +80,7 @@ export class Scoreboard {
     }
   }
 
-  // The inner loop of every search: it must not allocate, and keeps what it reads often in locals.
+  // This inner loop of every search must not allocate memory, and copies fields that it reads often to local variables.
   #addWord(group: number, value: number, id: number, text: TextIndex, matches: (slot: number) => boolean): void {
     const { slotOfEntry, lengths } = text.terms
     const { coverage, text: scores } = this
@@ -90,7 +90,8 @@ export class Scoreboard {
     const fieldCount = searchFields.length
     let count = this.#count
     const postings = text.terms.findPostings(text.vocabulary.wordOf(id))
-    // In the order of the fields, not of the map: sums of floats must not depend on which skill had the word first.
+    // Add in the order of the fields, not of the map: a sum of floats must not depend on which skill had the word
+    // first.
     for (let field = 0; field < fieldCount; field++) {
       const frequencies = postings?.get(field)
       if (!frequencies) continue

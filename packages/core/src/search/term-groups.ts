@@ -22,7 +22,7 @@ const repairsMax = 8
 const completionsMax = 16
 /** Maximum number of ideograph pairs for a query of a single ideograph. */
 const containingMax = 256
-/** A word in fewer skills may be a misspelling, or the beginning of an incomplete word. */
+/** A word that fewer skills contain may be misspelled or incomplete. */
 const doubtfulCount = 3
 /** A doubtful word counts as a misspelling of a word that is at least this many times as frequent. */
 const doubtRatio = 10

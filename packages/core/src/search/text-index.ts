@@ -8,8 +8,8 @@ import { TypoDictionary } from './typo-dictionary.ts'
 import { Vocabulary, WordMap } from './vocabulary.ts'
 
 /**
- * The words of all skills: which skills contain a word, which words a skill contains, and corrections of misspellings.
- * Includes private skills; viewers only see it through a `Lexicon`.
+ * An index of the words of all skills: which skills contain a word, which words a skill contains, and corrections of
+ * misspellings. It includes private skills, so viewers see it only through a `Lexicon`.
  */
 export class TextIndex {
   readonly terms = new TermIndex()

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import SqliteDatabase from 'better-sqlite3'
 
-/** The order to the thread: copy one file to another, which exists and is empty. */
+/** The thread's task: copy a file over another file, which exists and is empty. */
 export interface BackupOrder {
   readonly from: string
   readonly to: string
@@ -10,7 +10,7 @@ export interface BackupOrder {
 /** Pages to copy between two checks for cancellation. */
 const stepPages = 4096
 
-/** The thread of `copySqliteFile`: posts what is wrong with a damaged copy, or null. */
+/** The thread of `copySqliteFile`. Posts a sentence about the fault of a damaged copy, or null. */
 const { from, to } = workerData as BackupOrder
 void answer()
 

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import SqliteDatabase from 'better-sqlite3'
 
-/** Orders to the thread: checkpoint once, or end. */
+/** Messages to the thread: run one checkpoint, or end. */
 export type CheckpointOrder = 'move' | 'end'
 
 /** The thread of `createCheckpoints`, with its own connection; posts a message when a checkpoint is done. */
@@ -18,7 +18,8 @@ parentPort!.on('message', (order: CheckpointOrder) => {
 })
 
 /**
- * Readers and writers are not blocked. What cannot be moved now, as on a full disk, is moved by the next checkpoint.
+ * This checkpoint blocks neither readers nor writers. Pages that it cannot move, as on a full disk, are moved by the
+ * next checkpoint.
  */
 function move(): void {
   try {

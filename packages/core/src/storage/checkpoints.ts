@@ -13,10 +13,10 @@ export interface Checkpoints {
 
 /** Commits within this time in milliseconds share a checkpoint. */
 const gatherMs = 200
-/** A process with fewer commits starts no thread: closing the database checkpoints them. */
+/** A process with fewer commits than this starts no thread: closing the database then runs the checkpoint. */
 const commitsMin = 32
 
-/** `onBroken` is called if no thread can be started; commits then have to checkpoint. */
+/** Calls `onBroken` if no thread can be started. The commits must then run checkpoints. */
 export function createCheckpoints(path: string, onBroken: () => void): Checkpoints {
   let worker: Worker | undefined
   let timer: NodeJS.Timeout | undefined

@@ -6,11 +6,11 @@ import type { Tables } from './tables.ts'
 /** Open connections to a database of one dialect. */
 export interface Connections {
   readonly dialect: Dialect
-  /** For reads; on SQLite a connection of its own, so that writes do not delay them. */
+  /** Connections for reads. On SQLite this is a separate connection, so that writes do not delay reads. */
   readonly read: Kysely<Tables>
   /** The one connection (on PostgreSQL the pool) that the writer uses. */
   readonly main: Kysely<Tables>
-  /** Calls back when any process committed a change. Where it is missing, changes have to be polled. */
+  /** Calls back when any process commits a change. Undefined if the caller has to poll for changes. */
   listen?(onNotice: () => void): Listener
   /** Rewrites an SQLite file without its free pages; every other writer waits. */
   compact?(): Promise<void>

@@ -5,9 +5,9 @@ import { toThreadFile } from '@skillstead/scanner/workers'
 import type { BackupOrder } from './backup-worker.ts'
 
 /**
- * Copies an SQLite file over an empty file, also while the registry is in use, and verifies the copy: it has the state
- * of the moment when the copy began. Runs in another thread, so that a large file does not block the event loop.
- * Returns what is wrong with a damaged copy, or null. Throws `shutting_down` if `signal` aborts.
+ * Copies an SQLite file over an empty file, also while the registry is in use, and verifies the copy. The copy has the
+ * state at the start of the call. Runs in another thread, so that a large file does not block the event loop. Returns a
+ * sentence about a damaged copy, or null. Throws `shutting_down` if `signal` aborts.
  */
 export async function copySqliteFile(order: BackupOrder, signal?: AbortSignal): Promise<string | null> {
   const worker = new Worker(toThreadFile(import.meta.url, 'backup-worker'), { workerData: order })

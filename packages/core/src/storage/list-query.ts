@@ -15,8 +15,9 @@ export interface Lists {
 }
 
 /**
- * As {@link keepPositional}, for queries about lists. A list is one parameter, JSON that the databases take apart by
- * functions of their own: so a thousand items make the same statement as ten, which is built and prepared once.
+ * Like {@link keepPositional}, for queries with lists. A list is one JSON parameter, which the databases unpack with
+ * their own functions. A list of ten items and a list of a thousand therefore have the same statement, which is
+ * compiled and prepared once.
  */
 export function keepListQuery<Row>(build: (db: Kysely<Tables>, lists: Lists) => Compilable<Row>) {
   const compiled = {

@@ -4,15 +4,18 @@ import { baseline } from './migrations/0001-baseline.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
-/** Any number that no other program on the same PostgreSQL locks. */
+/** Key of the advisory lock: any number that no other program on the same PostgreSQL server uses. */
 const advisoryLock = 7_545_001
 
-/** Forward only, in this order. */
+/** Migrations in the order in which they run. There are none back to an older schema. */
 const migrations: readonly Migration[] = [baseline]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]
 
-/** The steps of a schema with these extensions, in their order. The names of an extension's start with its package. */
+/**
+ * The migrations of core and of these extensions, in their order. The name of an extension's migration starts with the
+ * extension's package.
+ */
 export function listSteps(extensions: Extensions): readonly Migration[] {
   const added = extensions.flatMap((extension) =>
     extension.migrations.map((step): Migration => ({ ...step, name: `${extension.name}/${step.name}` })),
@@ -21,12 +24,12 @@ export function listSteps(extensions: Extensions): readonly Migration[] {
 }
 
 /**
- * Brings a database up to the schema that this program knows, in one transaction: a failure leaves the database as it
- * was. Throws when another program, or an extension that is missing, made a part of the schema.
+ * Migrates a database to the schema of this program in one transaction, so that a failure changes nothing. Throws if
+ * the database has migrations that neither this program nor the given extensions have.
  */
 export async function migrate(db: Kysely<Tables>, dialect: Dialect, extensions: Extensions = []): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    // Where two nodes open an empty PostgreSQL at once, `if not exists` lets both try, and one of them fails.
+    // If two nodes open an empty PostgreSQL database at once, `if not exists` does not prevent that one of them fails.
     if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(trx)
     await sql`create table if not exists migrations (name text primary key, position integer not null)`.execute(trx)
     const applied = await readAppliedSteps(trx)
@@ -41,13 +44,15 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect, extensions: 
   })
 }
 
-/** The steps that made the schema of a database, oldest first. */
+/** The names of the migrations that a database has, oldest first. */
 export async function readAppliedSteps(db: Kysely<Tables>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`select name from migrations order by position`.execute(db)
   return rows.map(({ name }) => name)
 }
 
-/** Why this program cannot read a schema that these steps made: the rest of a sentence; undefined where it can. */
+/**
+ * Returns why this program cannot open a database with these migrations, as the end of a sentence; undefined if it can.
+ */
 export function findUnknownSteps(applied: readonly string[], extensions: Extensions): string | undefined {
   const known = new Set(listSteps(extensions).map(({ name }) => name))
   const unknown = applied.filter((name) => !known.has(name))
@@ -64,18 +69,18 @@ export function findUnknownSteps(applied: readonly string[], extensions: Extensi
   )
 }
 
-/** Whether a schema lacks steps of core, or of an extension that it has other steps of. */
+/** Whether a database lacks migrations of core, or of an extension that has other migrations in it. */
 export function isOlderSchema(applied: readonly string[], extensions: Extensions): boolean {
   const used = extensions.filter((extension) => hasExtension(applied, extension))
   return listSteps(used).some(({ name }) => !applied.includes(name))
 }
 
-/** Whether a schema has the tables of an extension. */
+/** Whether a database has the tables of an extension. */
 export function hasExtension(applied: readonly string[], { name }: Pick<SchemaExtension, 'name'>): boolean {
   return applied.some((step) => findPackage(step) === name)
 }
 
-/** The package of an extension's step; undefined for a step of core. */
+/** The package of an extension's migration; undefined for a migration of core. */
 function findPackage(step: string): string | undefined {
   const end = step.lastIndexOf('/')
   return end < 0 ? undefined : step.slice(0, end)

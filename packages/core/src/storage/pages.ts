@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Reports the progress of a long operation, as a line for people. */
+/** Reports the progress of a long operation as a line of text. */
 export type Tell = (line: string) => void
 
 /** Interval of progress reports, in milliseconds. */

@@ -3,15 +3,15 @@ import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { toRowTable } from './list-query.ts'
 
-/** A node's request for points of one key's allowance. */
+/** A node's request for points of one key. */
 export interface LeaseRequest {
   readonly key: string
-  /** The whole allowance of a window. */
+  /** All points of a window. */
   readonly points: number
   readonly windowMs: number
   /** Points that the waiting requests need together. */
   readonly need: number
-  /** Divisor of the remaining points: this share may be granted beyond the need. */
+  /** The grant is `need`, or 1/`share` of the remaining points if that is more. */
   readonly share: number
 }
 

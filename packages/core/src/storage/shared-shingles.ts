@@ -10,10 +10,10 @@ const groupsMax = 512
 
 /** A shingle of a skill, with the first of its versions that has it. */
 export type SharedShingle = Tables['shared_shingles']
-/** A version whose shingles are not entered yet, {@link packShingles packed}. */
+/** A version whose shingles are not in `shared_shingles` yet, {@link packShingles packed}. */
 export type WaitingSketch = Tables['waiting_sketches']
 
-/** Shingles that a skill shares with a text, grouped by the version of it that had them first. */
+/** The number of shingles that a skill shares with a text, by the version of the skill that had them first. */
 export interface SharedGroup {
   readonly skill_num: number
   readonly sketch_num: number
@@ -58,7 +58,10 @@ export const insertWaiting = keepCompiled((db, sketch: { num: number; shingles: 
     ),
 )
 
-/** Enters shingles; a shingle that the skill already has stays unchanged. Sorted input is cheapest. */
+/**
+ * Inserts shingles into `shared_shingles`. A shingle that the skill already has stays unchanged. Sorted input is
+ * cheapest.
+ */
 export async function putShingles(
   trx: WriteTransaction,
   dialect: Dialect,

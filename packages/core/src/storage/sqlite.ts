@@ -12,15 +12,15 @@ const busyTimeoutMs = 50
 const statementsKeptMax = 500
 const cacheKibibytes = 8_192
 /**
- * Pages in the write-ahead log that trigger a checkpoint. A checkpoint delays the commit that runs it: a lower number
- * slows publishing down, a higher one makes each checkpoint longer. With a checkpoint thread, commits only checkpoint
- * what it cannot keep up with.
+ * Number of pages in the write-ahead log that trigger a checkpoint. A checkpoint delays the commit that runs it: a
+ * lower number slows publishing down, a higher number makes each checkpoint longer. If a thread runs checkpoints,
+ * commits only run one when the thread is too slow.
  */
 const checkpointPages = { alone: 2000, besideThread: 8000 }
 
 /**
- * Size to which SQLite truncates the write-ahead log after a checkpoint: its normal size. It grows as long as a read
- * transaction is open, and would otherwise keep the size that an export of a busy node caused.
+ * Size to which SQLite truncates the write-ahead log after a checkpoint: its normal size. The log grows as long as a
+ * read transaction is open, and would otherwise keep the size that an export of a busy node caused.
  */
 const journalBytesMax = 64 * 1024 * 1024
 
@@ -71,7 +71,7 @@ function createFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch {
-    // It exists, or SQLite will report why it cannot be opened.
+    // The file exists already, or SQLite will report why it cannot be opened.
   }
 }
 

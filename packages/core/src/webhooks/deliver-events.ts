@@ -32,7 +32,7 @@ export function handleDeliveries(context: WebhooksContext): void {
   context.outbox.handle(pingTopic, { retryDelaysMs: [], handle })
 }
 
-/** Whether the users of concurrently started deliveries may still read them, with two queries for all. */
+/** Checks with two queries which deliveries of those that start together their users may still read. */
 function createReadableLoader({ database }: WebhooksContext) {
   return new DataLoader<AddressedDelivery, boolean, AddressedDelivery>(
     async (deliveries) => {

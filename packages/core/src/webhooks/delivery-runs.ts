@@ -66,8 +66,8 @@ function toRuns(ended: readonly EndedJob[]): Map<string, Run> {
 }
 
 /**
- * One query for all of them; writes nothing while deliveries keep succeeding. Failures because the webhook is disabled
- * or deleted, or its owner's plan has no webhooks, are not the receiver's and are ignored.
+ * Uses one query for all webhooks, and writes nothing while deliveries succeed. Ignores failures that the receiver did
+ * not cause: the webhook is disabled or deleted, or its owner's plan has no webhooks.
  */
 async function addRuns(
   { database: { dialect } }: WebhooksContext,

@@ -93,7 +93,7 @@ export function selectSubscribers(trx: WriteTransaction, event: EventName) {
     .where('u.plan', 'in', webhookPlans)
 }
 
-/** Whether a webhook covers a skill. Events without a skill go to every subscriber. */
+/** Whether a webhook subscribes to events of a skill. Events without a skill go to every subscriber. */
 export function isAbout({ skills }: Pick<Subscriber, 'skills'>, fullName: string | undefined): boolean {
   if (skills === null || fullName === undefined) return true
   const owner = fullName.slice(0, fullName.indexOf('/'))

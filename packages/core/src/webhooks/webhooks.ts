@@ -65,7 +65,7 @@ async function refuseTooMany(trx: WriteTransaction, userId: string): Promise<voi
   }
 }
 
-/** How long deliveries are also signed with the previous secret. */
+/** Time for which deliveries are also signed with the previous secret. */
 const overlapMs = 24 * 60 * 60 * 1000
 
 /** PATCH /webhooks/<id>: omitted fields are unchanged. Throws as `createWebhook` does, and `not_found`. */
@@ -78,8 +78,8 @@ export async function updateWebhook(
   await getOwnWebhook(context.database.read, input.id, caller)
   if (input.url !== undefined) await context.outgoing.requirePublic(input.url, 'url')
   const { before, after } = await context.database.writer.write((trx) => storeChanges(context, trx, input, caller))
-  // Pending deliveries go to the new URL in any case; this moves them to the queue of its host, with that host's
-  // limits.
+  // Pending deliveries use the new URL in any case. This moves them to the queue of the new host, with the limits of
+  // that host.
   if (after.url !== before.url) await context.outbox.redirect(after.id, toHost(after.url))
   return toWebhook(after, (await readNewestRows(context.database, [after.id])).get(after.id))
 }
@@ -122,7 +122,7 @@ function toChanges(before: WebhookRow, input: Input<'updateWebhook'>, now: numbe
   }
 }
 
-/** DELETE /webhooks/<id>: its pending deliveries fail when they become due. */
+/** DELETE /webhooks/<id>: deletes a webhook. Its pending deliveries fail when they become due. */
 export async function deleteWebhook(
   context: WebhooksContext,
   input: Input<'deleteWebhook'>,

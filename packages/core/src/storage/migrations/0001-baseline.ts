@@ -32,7 +32,7 @@ async function createTextIndex(db: Kysely<Tables>, dialect: Dialect): Promise<vo
     await sql`create index skill_text_vector on skill_text using gin (vector)`.execute(db)
     return
   }
-  // Text arrives as separate tokens, so the plainest tokenizer serves every script.
+  // The text consists of separate tokens, so the simplest tokenizer works for every script.
   await sql`create virtual table skill_text using fts5(
     name, owner, keywords, description, headings, summary, category,
     content='', contentless_delete=1, tokenize='ascii'
@@ -40,8 +40,8 @@ async function createTextIndex(db: Kysely<Tables>, dialect: Dialect): Promise<vo
 }
 
 /**
- * What the nodes on one PostgreSQL database share besides the data of the registry. An SQLite file has one node, which
- * needs none of it, and exports do not contain it.
+ * Tables that the nodes on one PostgreSQL database share, besides the data of the registry. An SQLite file has one
+ * node, which needs none of them, and exports do not contain them.
  */
 async function createClusterTables(db: Kysely<Tables>): Promise<void> {
   // Unlogged: commits do not wait for the disk, and a crash that empties it only resets the rate limits of one minute.
@@ -55,8 +55,9 @@ async function createClusterTables(db: Kysely<Tables>): Promise<void> {
     ends_at bigint not null
   )`.execute(db)
   await sql`create index rate_leases_end on rate_leases (ends_at)`.execute(db)
-  // A trigger, so that no writer can forget the notice. A notice takes a lock of the whole server until the commit ends,
-  // but transactions that append changes already wait for each other at the row of `heads`; each sends one notice.
+  // A trigger sends the notification, so that no writer can forget it. Sending takes a lock of the whole server until
+  // the commit ends, but transactions that append changes already wait for each other at the row of `heads`. Each sends
+  // one notification.
   await sql`create function tell_changes() returns trigger language plpgsql as
     $$ begin perform pg_notify('skillstead_changes', ''); return null; end $$`.execute(db)
   await sql`create trigger tell_changes after insert on changes

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import type { Tables } from '../tables.ts'
 
-/** One step of the schema. A step that was released never changes. */
+/** One migration of the schema. A released migration never changes. */
 export interface Migration {
   readonly name: string
   up(db: Kysely<Tables>, dialect: Dialect): Promise<void>
@@ -10,24 +10,27 @@ export interface Migration {
 
 /** The tables that another package has in the same database. */
 export interface SchemaExtension {
-  /** The name of the package: the names of its steps start with it, and errors show it. */
+  /** The name of the package. It starts the names of the package's migrations, and errors show it. */
   readonly name: string
-  /** Forward only, in this order. */
+  /** Migrations in the order in which they run. There are none back to an older schema. */
   readonly migrations: readonly Migration[]
-  /** Every table of it, as exports and backups have it. A row comes after the rows that it refers to. */
+  /** All tables of the package, in the order of exports and backups: a row comes after the rows that it refers to. */
   readonly tables: Readonly<Record<string, TableRule>>
 }
 
-/** How the rows of a table go into an export. */
+/** How an export writes the rows of a table. */
 export interface TableRule {
-  /** The columns that identify a row, in the order of the rows. */
+  /** The columns that identify a row. Rows are sorted by them. */
   readonly key: readonly string[]
-  /** Which rows, as SQL that both databases understand. Default: all. */
+  /** SQL condition of the exported rows, which both databases understand. Default: all rows. */
   readonly where?: string
-  /** SQL for the values of columns that a running process holds, such as leases: no export and no backup keeps them. */
+  /**
+   * SQL that replaces the values of columns that only matter to a running process, such as leases. Exports and backups
+   * contain the replacements.
+   */
   readonly instead?: Readonly<Record<string, string>>
-  /** Whether single rows may have megabytes, so that only few are read at a time. */
+  /** Whether single rows may have megabytes, so that only few rows are read at a time. */
   readonly isHeavy?: true
-  /** The column with a value that the secret key seals, which no export and no backup has. */
+  /** The column whose value is encrypted with the secret key. Exports and backups do not contain it. */
   readonly sealed?: string
 }

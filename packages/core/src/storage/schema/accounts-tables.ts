@@ -62,7 +62,7 @@ export const accountTables = {
     status: oneOf<'pending' | 'verified' | 'rejected'>(),
     note: text,
     checked_at: optional(whole),
-    /** Number of checks that the user requested, and of requests that the last check answered. */
+    /** How many checks the user requested, and how many of these requests the last check covered. */
     asked: zero,
     answered: zero,
     created_at: whole,

@@ -46,7 +46,7 @@ export const catalogueTables = {
     repository: text,
     /** Empty if every version is yanked. */
     latest_version: text,
-    /** The version whose metadata the skill has. Settings of the owner apply until another version is the latest. */
+    /** The version whose metadata the skill shows. Settings of the owner apply until another version is the latest. */
     described_by: text,
     published_at: whole,
     created_at: whole,
@@ -70,7 +70,7 @@ export const catalogueTables = {
     credited_reviews: zero,
     /** Thousandths of points from reviews, as `review_points` of `standings`. */
     credited_points: zero,
-    /** Number of agents of other users than the owner that reported, with their tokens, that they installed it. */
+    /** Number of agents that reported with their tokens that they installed the skill, without agents of its owner. */
     agent_installs: zero,
     /** The decision of an administrator, apart from takedowns, and the reason that the owner sees. */
     moderation: startsAs('shown', oneOf<'shown' | 'flagged' | 'hidden'>()),
@@ -80,7 +80,7 @@ export const catalogueTables = {
     source_state: startsAs('live', oneOf<'live' | 'withdrawn' | 'taken_down'>()),
     /** Findings of the scan in the metadata, not in the content: JSON. Empty if there is no version. */
     metadata_scan: startsAs('', text),
-    /** 1: its short name refers to it, as in `holders`. */
+    /** 1 if the skill's short name refers to this skill, as in `holders`. */
     holds_name: zero,
   })
     .index('skills_category', ['category', 'downloads desc', 'id'])
@@ -122,7 +122,7 @@ export const catalogueTables = {
     published_at: whole,
     publisher_id: text,
     publisher: text,
-    /** Metadata of the version's SKILL.md as JSON: the skill has it while the version is the latest. */
+    /** Metadata of the version's SKILL.md as JSON. The skill shows it while the version is the latest. */
     metadata: text,
   })
     .unique('versions_sort_key', ['skill_id', 'sort_key'])

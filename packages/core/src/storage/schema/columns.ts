@@ -16,11 +16,11 @@ export interface Column<Value> {
   readonly isUnique?: boolean
   /** The default value for rows that are inserted without one. */
   readonly initially?: string | number
-  /** The column that it refers to, as `skills.id`. */
+  /** The column that a foreign key refers to, such as `skills.id`. */
   readonly target?: string
-  /** Whether the row is deleted with the row that it refers to. */
+  /** Whether deleting the referenced row also deletes this row. */
   readonly isCascading?: boolean
-  /** Exists only as a type. */
+  /** Carries the type of the column's values, and is never set. */
   readonly value?: Value
 }
 
@@ -53,7 +53,7 @@ export function oneOf<Word extends string>(): Column<Word> {
   return { type: 'text' }
 }
 
-/** A text that refers to a column, as `skills.id`. */
+/** A foreign key that refers to a column of text, such as `skills.id`. */
 export function to(target: string, options: { readonly isCascading?: true } = {}): Column<string> {
   return { type: 'text', target, ...options }
 }
@@ -71,7 +71,7 @@ export function unique<Value>(column: Column<Value>): Column<Value> {
   return { ...column, isUnique: true }
 }
 
-/** A column with a default for rows that are inserted without a value; for bytes it is `no bytes`. */
+/** A column with a default value. The default of bytes is `no bytes`. */
 export function startsAs<Value>(initially: string | number, column: Column<Value>): Column<Value> {
   return { ...column, initially }
 }
@@ -158,7 +158,7 @@ export async function createTables({ schema }: Db, dialect: Dialect, tables: Tab
 
 function define(built: ColumnDefinitionBuilder, column: Column<unknown>, dialect: Dialect): ColumnDefinitionBuilder {
   const { type, isOptional, isPrimary, isUnique, target, isCascading, initially } = column
-  // `no bytes` has no common notation.
+  // The two databases write empty bytes differently.
   const initial = initially === 'no bytes' ? sql.raw(dialect === 'sqlite' ? "x''" : "''") : initially
   if (isPrimary) built = built.primaryKey()
   if (!isOptional && type !== 'serial') built = built.notNull()

@@ -46,7 +46,7 @@ export const logTables = {
     /** On level 0 the hashes are leaves; above, they are the roots of tiles on the level below. */
     level: whole,
     n: whole,
-    /** The hash of the whole tile, which is part of a tile on the level above. */
+    /** The hash of the whole tile, which is a hash in a tile of the level above. */
     root: bytes,
     /** 16 hashes, each of 16 hashes of the tile, so that a proof has to compute few hashes. */
     middle: bytes,
@@ -100,6 +100,6 @@ export const logTables = {
     .index('outbox_due', ['claimable_at'], "state = 'pending'")
     .index('outbox_ended', ['state', 'due_at'], "state <> 'pending'")
     .index('outbox_history', ['lane', 'id'])
-    // Has only columns that a lease does not change: a changed key would write many pages.
+    // This index has only columns that a lease does not change: a changed key would write many pages.
     .index('outbox_lanes', ['lane', 'due_at'], "state = 'pending'"),
 }
