@@ -76,7 +76,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(asked).toHaveLength(2)
   })
 
-  it('derives a lower level from a cached higher one, exactly as the node would', async () => {
+  it('derives a lower level from a cached higher level, with the same result as the node', async () => {
     const { client, asked } = makeClient()
     await client.load(nameOf())
     const fresh = makeClient()

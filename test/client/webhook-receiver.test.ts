@@ -170,7 +170,7 @@ describe('a webhook receiver', () => {
     const changing = { secrets: ['a new secret', secret] }
 
     it.each([[secret], ['a new secret'], [[secret, 'a new secret']], [['a new secret', secret]]])(
-      'takes deliveries by %j',
+      'accepts deliveries if it knows the secrets %j',
       async (known) => {
         const { headers, body } = sign(event, changing)
         expect(await outcomeOf(headers, body, { secret: known })).toBe('taken')
@@ -219,7 +219,7 @@ describe('a webhook receiver', () => {
   })
 
   it.each(['soon', '-1', '1e9', '0x10', '1767355200.5', `${nowSeconds}000000`, ' ', '2026-01-02T12:00:00Z'])(
-    'refuses a timestamp that is no number of seconds, though it is signed: %s',
+    'rejects a signed timestamp that is not a number of seconds: %s',
     async (timestamp) => {
       const { headers, body } = sign(event, { timestamp })
       expect(await outcomeOf(headers, body)).toBe(timestamp === ' ' ? 'missing_header' : 'malformed')

@@ -10,8 +10,8 @@ const cacheOf = async (response: Promise<Response>) => (await response).headers.
 const behindProxy = { trustedProxies: ['127.0.0.1'] }
 const proxied = { 'X-Forwarded-Host': 'proxy.example', 'X-Forwarded-Proto': 'https' }
 
-describe('answers of a node', () => {
-  it('carry rate headers and a request id, whatever was asked', async () => {
+describe('HTTP responses of a node', () => {
+  it('have rate limit headers and a request id, even for malformed requests', async () => {
     const { node, as } = await startNode()
     const close = 'Host: x~Connection: close~~'
     const raw = [
@@ -53,7 +53,7 @@ describe('answers of a node', () => {
     for (const id of ['a'.repeat(65), 'a b', 'a/b', 'ü']) expect(await idFor(id)).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('say 404 as a problem that repeats nothing of the address', async () => {
+  it('are 404 problem documents for unknown paths, and repeat no part of the URL', async () => {
     const { node } = await startNode()
     const response = await fetch(`${node.url}/api/v1/<script>secret-path?q=secret-query`)
     expect(response.status).toBe(404)
@@ -68,7 +68,7 @@ describe('answers of a node', () => {
     expect(text).not.toMatch(/script|secret/)
   })
 
-  it('say 405 with the methods that the address takes', async () => {
+  it('are 405 for unsupported methods, and list the supported ones in Allow', async () => {
     const { get } = await startNode()
     const response = await get('/users/me', { method: 'POST' })
     expect(response.status).toBe(405)
@@ -76,7 +76,7 @@ describe('answers of a node', () => {
     expect(await response.json()).toMatchObject({ code: 'method_not_allowed' })
   })
 
-  it('let browsers call from anywhere without credentials, where the node has a public address', async () => {
+  it('allow requests without credentials from any origin if the node has a public URL', async () => {
     const { get } = await startNode({ publicUrl: 'https://skills.example' })
     const preflight = await get('/skills', { method: 'OPTIONS', headers: { origin: 'https://elsewhere.example' } })
     expect(preflight.status).toBe(204)
@@ -99,17 +99,17 @@ describe('answers of a node', () => {
 
   it.each([
     [
-      'from the public address',
+      'with the configured public URL',
       { publicUrl: 'https://skills.example/registry/' },
       {},
       'https://skills.example/registry',
     ],
-    ['from a trusted proxy', behindProxy, proxied, 'https://proxy.example'],
-    ['a path under a host name that any site could take', {}, { Host: 'evil.example', ...proxied }, ''],
-    ['a path under a name that begins with an address', {}, { Host: '127.0.0.1.evil.example' }, ''],
-    ['from the host where it is localhost', {}, { Host: 'localhost:8080' }, 'http://localhost:8080'],
+    ['with the host that a trusted proxy reports', behindProxy, proxied, 'https://proxy.example'],
+    ['as a path if the Host header is an untrusted name', {}, { Host: 'evil.example', ...proxied }, ''],
+    ['as a path if the Host header only begins with an IP address', {}, { Host: '127.0.0.1.evil.example' }, ''],
+    ['with the Host header if that is localhost', {}, { Host: 'localhost:8080' }, 'http://localhost:8080'],
   ] as [string, ListenOptions, Record<string, string>, string][])(
-    'name pictures by an address on the node: %s',
+    'contain picture URLs on the node itself: %s',
     async (_what, options, headers, address) => {
       const { node, key, api, get } = await startNode(options)
       const description = 'Says "avatarUrl":"/api/v1/users/alice/avatar" itself.'
@@ -143,7 +143,7 @@ describe('answers of a node', () => {
     },
   )
 
-  it('have a strong entity tag, and are 304 for whoever has them', async () => {
+  it('have a strong ETag, and are 304 if the client sends that ETag', async () => {
     const { get } = await startNode()
     for (const path of [
       '/skills',
@@ -165,7 +165,7 @@ describe('answers of a node', () => {
     }
   })
 
-  it('to HEAD have the headers of GET and no body', async () => {
+  it('to HEAD requests have the headers of GET and no body', async () => {
     const { get } = await startNode()
     for (const path of ['/skills', '/skills/pdf', '/skills/pdf/skill.md', '/skills/nothing']) {
       const [full, head] = [await get(path), await get(path, { method: 'HEAD' })]
@@ -180,7 +180,7 @@ describe('answers of a node', () => {
     }
   })
 
-  it('may be kept by nobody once a key is in play', async () => {
+  it('must not be cached if the request has an API key', async () => {
     const { get, as } = await startNode()
     expect(await cacheOf(get('/skills/pdf'))).toBe('no-cache')
     expect(await cacheOf(as('/skills/pdf'))).toBe('private, no-store')
@@ -190,7 +190,7 @@ describe('answers of a node', () => {
     expect((await get('/skills')).headers.get('vary')).toBe('Authorization, Cookie')
   })
 
-  it('that hold published bytes cannot run in a browser', async () => {
+  it('with published files cannot run as scripts in a browser', async () => {
     const { get, api } = await startNode()
     const files = [
       { path: 'page.html', content: '<script>alert(1)</script>' },
@@ -210,7 +210,7 @@ describe('answers of a node', () => {
     }
   })
 
-  it('send callers of an old name on to the new one, with their query', async () => {
+  it('redirect the old name of a transferred skill to the new one, and keep the query', async () => {
     const { as, get, createUser } = await startNode()
     const bob = await createUser('bob')
     expect((await as('/skills/alice%2Fpdf/transfer', json({ newOwner: 'bob' }))).status).toBe(202)
@@ -224,7 +224,7 @@ describe('answers of a node', () => {
     expect(moved.headers.get('location')).toBe('/api/v1/skills/bob%2Fpdf/files/SKILL.md?version=1.0.0')
   })
 
-  it('count as downloads only when they bring what the caller lacks', async () => {
+  it('do not count as downloads for HEAD, 304 and update checks', async () => {
     const clock = createClock()
     const { get } = await startNode({}, undefined, { clock })
     const etag = (await get('/skills/pdf/skill.md', { method: 'HEAD' })).headers.get('etag')!
@@ -242,7 +242,7 @@ describe('answers of a node', () => {
     expect(await downloads()).toBe(2)
   })
 
-  it('say nothing of an unexpected error', async () => {
+  it('do not reveal the cause of an unexpected error', async () => {
     const { get } = await startNode({}, (registry) => ({
       ...registry,
       authenticate: () => Promise.reject(new Error('SELECT hash FROM keys at /srv/secret.ts')),
@@ -254,7 +254,7 @@ describe('answers of a node', () => {
     expect(text).not.toMatch(/SELECT|secret|stack|ssk_|\.ts/)
   })
 
-  it('that come in many pieces arrive whole', async () => {
+  it('that are streamed in many chunks arrive completely', async () => {
     const { get, api } = await startNode()
     const content = 'x'.repeat(2_000_000)
     const files = [{ path: 'big.txt', content }]

@@ -8,8 +8,8 @@ const rates = { anonymous: 3, free: 5, pro: 7 }
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
 const remaining = (response: Response) => Number(response.headers.get('x-ratelimit-remaining'))
 
-describe('callers of a node', () => {
-  it('with a key that is wrong are turned away from public endpoints too', async () => {
+describe('callers of the API', () => {
+  it('with an invalid API key are rejected, even by public endpoints', async () => {
     const { get, key } = await startNode()
     const wrong = [
       'Bearer',
@@ -35,7 +35,7 @@ describe('callers of a node', () => {
     expect((await get('/users/me', { headers: { authorization: `bearer ${key}` } })).status).toBe(200)
   })
 
-  it('without a key share the allowance of their address', async () => {
+  it('without an API key share the rate limit of their IP address', async () => {
     const { get } = await startNode({ rates })
     const seen = [await get('/skills'), await get('/nothing'), await get('/skills/pdf', { method: 'HEAD' })]
     expect(seen.map(remaining)).toEqual([2, 1, 0])
@@ -55,7 +55,7 @@ describe('callers of a node', () => {
     expect(refused.headers.get('ratelimit')).toMatch(/^"anonymous";r=0;t=\d+$/)
   })
 
-  it('are shown the limit against abuse that they hit, in place of their plan’s', async () => {
+  it('see the anti-abuse limit that they exceeded in the rate limit headers, instead of the limit of their plan', async () => {
     const { get, node } = await startNode({ rates: { anonymous: 1000 } })
     const report = () => get('/skills/pdf/report', json({ reason: 'spam' }))
     const taken = await report()
@@ -82,7 +82,7 @@ describe('callers of a node', () => {
     expect(description).toContain('at most 5 reports of one skill by guests at one address an hour (`report`)')
   })
 
-  it('with a key have an allowance of their own, by user and plan', async () => {
+  it('with an API key have a rate limit per user, which depends on the plan', async () => {
     const { get, createUser } = await startNode({ rates })
     const [bob, carol] = [await createUser('bob'), await createUser('carol', 'pro')]
     for (let index = 0; index < 4; index++) await get('/skills')
@@ -98,7 +98,7 @@ describe('callers of a node', () => {
     expect((await get('/users/me', bearer(carol))).status).toBe(200)
   })
 
-  it('spend their allowance at /api/search too', async () => {
+  it('are charged for requests to /api/search, too', async () => {
     const { node, get, key } = await startNode({ rates: { ...rates, enterprise: 7 } })
     const search = (init?: RequestInit) => fetch(`${node.url}/api/search?q=pdf`, init)
     expect([await search(), await get('/skills'), await search()].map(remaining)).toEqual([2, 1, 0])
@@ -107,14 +107,14 @@ describe('callers of a node', () => {
     expect((await search(bearer('ssk_guess'))).status).toBe(429)
   })
 
-  it('who guess keys spend the allowance of their address', async () => {
+  it('who guess API keys are charged to the rate limit of their IP address', async () => {
     const { get } = await startNode({ rates })
     for (let index = 0; index < 3; index++) expect((await get('/skills', bearer('ssk_guess'))).status).toBe(401)
     expect((await get('/skills', bearer('ssk_guess'))).status).toBe(429)
     expect((await get('/skills')).status).toBe(429)
   })
 
-  it('spend nothing outside the interface, nor by a preflight', async () => {
+  it('are not charged for requests outside the API or for preflights', async () => {
     const { node, get } = await startNode({ rates })
     for (let index = 0; index < 5; index++) {
       for (const path of ['/', '/docs', '/openapi.json', '/healthz', '/readyz', '/nothing', '/api/v1x']) {
@@ -125,14 +125,14 @@ describe('callers of a node', () => {
     expect(remaining(await get('/skills'))).toBe(2)
   })
 
-  it('are not limited when the operator says so, and are told the truth about it', async () => {
+  it('are not limited if the operator turns rate limits off, and the headers report that', async () => {
     const { get } = await startNode({ rates: 'off' })
     const { headers } = await get('/skills')
     expect(headers.get('x-ratelimit-remaining')).toBe(headers.get('x-ratelimit-limit'))
     expect(headers.get('ratelimit-policy')).toMatch(/^"unlimited";q=\d{1,15};w=60$/)
   })
 
-  it('get nothing from a private node without a key but its health', async () => {
+  it('of a private node without an API key can read only its health checks', async () => {
     const { node, get, as } = await startNode({ requireKey: true })
     for (const path of [
       '/',
@@ -157,14 +157,14 @@ describe('callers of a node', () => {
 const ask = (url: string, forwarded: string) =>
   fetch(`${url}/api/v1/skills`, { headers: { 'x-forwarded-for': forwarded } })
 
-describe('the address of a caller', () => {
-  it('is what the socket says, unless a trusted proxy tells another', async () => {
+describe('the IP address of a caller', () => {
+  it('is that of the socket, and X-Forwarded-For of an untrusted client is ignored', async () => {
     const { node } = await startNode({ rates })
     expect(remaining(await ask(node.url, '203.0.113.1'))).toBe(2)
     expect(remaining(await ask(node.url, '203.0.113.2'))).toBe(1)
   })
 
-  it('is the last hop that no trusted proxy vouches for', async () => {
+  it('is the last entry of X-Forwarded-For that is not a trusted proxy', async () => {
     const { node } = await startNode({ rates, trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] })
     expect(remaining(await ask(node.url, '203.0.113.1'))).toBe(2)
     // What a caller writes himself stands further left and changes nothing.
@@ -174,13 +174,13 @@ describe('the address of a caller', () => {
     expect(remaining(await ask(node.url, 'nonsense'))).toBe(2)
   })
 
-  it('counts by /64 in IPv6, and as IPv4 where it is one', () => {
+  it('is limited by its /64 network in IPv6, and as IPv4 if it is an IPv4-mapped address', () => {
     expect(toLimitKey('2001:db8:1:2:3:4:5:6')).toBe(toLimitKey('2001:db8:1:2:ffff::1'))
     expect(toLimitKey('2001:db8:1:3::1')).not.toBe(toLimitKey('2001:db8:1:2::1'))
     expect(toLimitKey('::ffff:192.0.2.1')).toBe(toLimitKey('192.0.2.1'))
   })
 
-  it('has an allowance of its own only while there is room; a flood shares', async () => {
+  it('shares a rate limit with others only if too many new addresses arrive at once', async () => {
     const guest = { kind: 'guest' } as const
     const quotas = createQuotas({ rates: { anonymous: 10 }, addressesMax: 5 })
     await quotas.spend(guest, () => '192.0.2.1')
@@ -192,7 +192,7 @@ describe('the address of a caller', () => {
     expect(await quotas.peek(guest, () => '10.9.9.9')).toMatchObject({ remaining: 0 })
   })
 
-  it('of a proxy is checked when the node is made', async () => {
+  it('cannot be determined by an invalid proxy network, which is rejected at startup', async () => {
     const { registry } = await startNode()
     expect(() => createNode(registry, { trustedProxies: ['everyone'] })).toThrow(TypeError)
     expect(() => createNode(registry, { publicUrl: 'nonsense' })).toThrow(TypeError)

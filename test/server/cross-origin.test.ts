@@ -26,8 +26,8 @@ const preflight = (method: string, headers = 'content-type') => ({
   'access-control-request-headers': headers,
 })
 
-describe('a page of another site, on a node without a public address,', () => {
-  it('reads and writes nothing without a key', async () => {
+describe('a page of another site that calls a node without a public URL', () => {
+  it('can neither read nor write without an API key', async () => {
     const fixture = await startNode()
     for (const origin of [elsewhere, 'null', 'http://127.0.0.1:1', 'https://127.0.0.1']) {
       for (const path of paths) expect(await ask(fixture, path, { origin }), path).toEqual([403, null])
@@ -41,7 +41,7 @@ describe('a page of another site, on a node without a public address,', () => {
     expect(await ask(fixture, '/api/v1/agents', { origin: fixture.node.url }, json(agent))).toEqual([201, null])
   })
 
-  it('reads and writes with a key that is valid', async () => {
+  it('can read and write with a valid API key', async () => {
     const fixture = await startNode()
     const origin = elsewhere
     const authorization = `Bearer ${fixture.key}`
@@ -54,7 +54,7 @@ describe('a page of another site, on a node without a public address,', () => {
     expect(await ask(fixture, '/api/v1/packs', { origin, authorization }, written)).toEqual([201, elsewhere])
   })
 
-  it('has a preflight that passes where it announces a key', async () => {
+  it('passes the preflight only if the request will contain an API key', async () => {
     const fixture = await startNode()
     const send = (headers: Record<string, string>) =>
       ask(fixture, '/api/v1/skills', { origin: elsewhere, ...headers }, { method: 'OPTIONS' })
@@ -64,7 +64,7 @@ describe('a page of another site, on a node without a public address,', () => {
     expect(await send(preflight('GET', 'x-authorization'))).toEqual([403, null])
   })
 
-  it('is refused under a host name that was pointed at the node', async () => {
+  it('is rejected under a host name that resolves to the address of the node (DNS rebinding)', async () => {
     const { node } = await startNode()
     const send = (host: string) =>
       sendRaw(node.port, `GET /api/v1/skills HTTP/1.1~Host: ${host}~Origin: http://${host}~Connection: close~~`)
@@ -73,7 +73,7 @@ describe('a page of another site, on a node without a public address,', () => {
     expect(await send(`localhost:${node.port}`)).toMatch(/^HTTP\/1.1 200 /)
   })
 
-  it('is let in where the operator lists its origin', async () => {
+  it('is allowed if the operator lists its origin', async () => {
     const fixture = await startNode({ corsOrigins: [elsewhere] })
     const agent = json({ agentKey: 'bot:one', platformId: 'bot', displayName: 'Bot' })
     expect(await ask(fixture, '/api/v1/skills', { origin: elsewhere })).toEqual([200, elsewhere])
@@ -86,21 +86,21 @@ describe('a page of another site, on a node without a public address,', () => {
       expect(() => createNode(fixture.registry, { corsOrigins: [wrong] }), wrong).toThrow(TypeError)
   })
 
-  it('gets no answer that a cache stored for another page', async () => {
+  it('gets responses that vary by Origin, so that caches do not mix origins', async () => {
     const { get } = await startNode()
     const { headers } = await get('/skills', { headers: { origin: elsewhere } })
     expect(headers.get('vary')).toBe('Authorization, Cookie, Origin')
   })
 
-  it('is no matter for checks of health, nor for programs, which send no origin', async () => {
+  it('can read the health check; programs that send no Origin can read everything public', async () => {
     const fixture = await startNode()
     expect(await ask(fixture, '/healthz', { origin: elsewhere })).toEqual([200, null])
     expect(await ask(fixture, '/api/v1/skills', { host: 'skills.internal' })).toEqual([200, null])
   })
 })
 
-describe('a page of another site, on a node with a public address,', () => {
-  it('reads whatever is public, and writes with a key alone', async () => {
+describe('a page of another site that calls a node with a public URL', () => {
+  it('can read public content, and can write only with an API key', async () => {
     const fixture = await startNode({ publicUrl: 'https://skills.example' })
     const origin = elsewhere
     for (const path of paths.filter((one) => !one.includes('nothing')))
@@ -116,7 +116,7 @@ describe('a page of another site, on a node with a public address,', () => {
     expect(await ask(fixture, '/api/v1/agents', { origin, authorization }, agent)).toEqual([201, '*'])
   })
 
-  it('never acts with a cookie', async () => {
+  it('never uses the session cookie of the visitor', async () => {
     const fixture = await startNode({ publicUrl: 'https://skills.example' })
     await fixture.api.publishSkill({ skillMd: '---\nname: own\ndescription: Own\n---\nText.', visibility: 'private' })
     const own = { 'x-skillstead-session': '1', 'sec-fetch-site': 'same-origin' }

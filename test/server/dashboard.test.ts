@@ -26,11 +26,11 @@ function ask(url: string, accepted?: string): Promise<{ coding: string | undefin
   })
 }
 
-describe('the dashboard on a node', () => {
+describe('the dashboard as served by a node', () => {
   it.each(
     `/ /skills/alice/pdf /skills/alice/pdf/security /packs /packs/shipping /trending /agents /users/alice /requests
     /external /takedowns /takedowns/1 /account /account/webhooks/1 /admin /admin/mirrors/office`.split(/\s+/),
-  )('is shown at %s, under a policy that runs nothing but its own files', async (path) => {
+  )('is shown at %s, with a content security policy that allows only its own scripts', async (path) => {
     const { node } = await startNode({ dashboard: files })
     const response = await fetch(node.url + path)
     expect(await response.text()).toBe(page)
@@ -44,7 +44,7 @@ describe('the dashboard on a node', () => {
     expect(response.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('keeps files whose names have their digest in them, and no others', async () => {
+  it('serves only its assets, which browsers may cache for a year', async () => {
     const { node } = await startNode({ dashboard: files })
     const response = await fetch(`${node.url}/assets/app-1a2b.js`)
     expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
@@ -57,7 +57,7 @@ describe('the dashboard on a node', () => {
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
   })
 
-  it('is sent in the best coding that the caller takes, each with a tag of its own', async () => {
+  it('is compressed with the best coding that the client accepts, with one ETag per coding', async () => {
     const { node } = await startNode({ dashboard: files })
     const address = `${node.url}/assets/app-1a2b.js`
     const [plain, zipped, best] = [
@@ -75,13 +75,13 @@ describe('the dashboard on a node', () => {
     expect(again.status).toBe(304)
   })
 
-  it('opens on a private node too, since that is where one signs in, and shows nothing of it', async () => {
+  it('shows its sign-in page on a private node, but no content of the registry', async () => {
     const { node } = await startNode({ dashboard: files, requireKey: true })
     expect((await fetch(`${node.url}/account/sign-in`)).status).toBe(200)
     expect((await fetch(`${node.url}/api/v1/skills`)).status).toBe(401)
   })
 
-  it('tells people in a page that there is nothing at an address, and programs in a problem', async () => {
+  it('reports an unknown path to browsers as a page, and to programs as a problem document', async () => {
     const { node } = await startNode({ dashboard: files })
     const shown = await fetch(`${node.url}/nowhere/at/all`, { headers: { accept: 'text/html,*/*;q=0.8' } })
     expect([shown.status, await shown.text()]).toEqual([404, page])
@@ -92,7 +92,7 @@ describe('the dashboard on a node', () => {
     expect(api.headers.get('content-type')).toBe('application/problem+json')
   })
 
-  it('is a plain welcome where it was not built', async () => {
+  it('is replaced by a plain welcome page if it was not built', async () => {
     const { node } = await startNode()
     const welcome = await (await fetch(node.url)).text()
     expect(welcome).toContain('A registry for agent skills')

@@ -12,8 +12,8 @@ watchRejections()
 
 const start = (connections: ListenOptions['connections'] = {}) => startNode({ connections, graceMs: 100 })
 
-describe('who sends slowly', () => {
-  it('a head byte by byte is answered 408 and closed, while others are served', async () => {
+describe('a client that sends slowly', () => {
+  it('gets 408 for a head sent byte by byte, while other clients are served', async () => {
     const { node } = await start({ headMs: 1500 })
     const slow = await Promise.all(Array.from({ length: 50 }, () => openRaw(node.port)))
     const timer = setInterval(() => {
@@ -31,7 +31,7 @@ describe('who sends slowly', () => {
     for (const connection of slow) connection.close()
   })
 
-  it('nothing at all is closed as well', async () => {
+  it('is disconnected if it sends nothing at all', async () => {
     const { node } = await start({ headMs: 200 })
     const silent = await openRaw(node.port)
     expect((await silent.read())!.status).toBe(408)
@@ -39,7 +39,7 @@ describe('who sends slowly', () => {
     silent.close()
   })
 
-  it('a body byte by byte ends when its time is up, and nothing of it is kept', async () => {
+  it('is disconnected at the time limit of a body sent byte by byte', async () => {
     const { node, key, get } = await start({ headMs: 1500, requestMs: 1500 })
     const slow = await openRaw(node.port)
     slow.send(putRaw({ key }, '{', 'Content-Length: 10000\r\n'))
@@ -50,7 +50,7 @@ describe('who sends slowly', () => {
     expect((await get('/skills')).status).toBe(200)
   })
 
-  it('connections between requests end when their time is up', async () => {
+  it('is disconnected if its connection is idle for too long', async () => {
     const { node } = await start({ idleMs: 100 })
     const connection = await openRaw(node.port)
     connection.send(health)
@@ -61,7 +61,7 @@ describe('who sends slowly', () => {
 })
 
 describe('too many connections', () => {
-  it('of one address: the next ones hear so, and are let in once others have gone', async () => {
+  it('from one address get 429 until some of them are closed', async () => {
     const { node } = await start({ addressConnectionsMax: 3 })
     const held = await Promise.all(Array.from({ length: 3 }, () => openRaw(node.port)))
     const refused = await askRaw(node.port, health)
@@ -75,7 +75,7 @@ describe('too many connections', () => {
     for (const connection of held) connection.close()
   })
 
-  it('of a trusted proxy are not counted', async () => {
+  it('from a trusted proxy are not limited', async () => {
     const { node } = await startNode({ connections: { addressConnectionsMax: 1 }, trustedProxies: ['127.0.0.1'] })
     const held = await Promise.all(Array.from({ length: 5 }, () => openRaw(node.port)))
     for (const connection of held) connection.send(health)
@@ -83,7 +83,7 @@ describe('too many connections', () => {
     for (const connection of held) connection.close()
   })
 
-  it('in all: the next ones are closed at once, and are let in once others have gone', async () => {
+  it('in total are closed at once until others are closed', async () => {
     const { node } = await start({ connectionsMax: 20 })
     const held = await Promise.all(Array.from({ length: 20 }, () => openRaw(node.port)))
     const flood = await Promise.all(Array.from({ length: 30 }, () => openRaw(node.port)))
@@ -94,7 +94,7 @@ describe('too many connections', () => {
     await expect.poll(async () => (await askRaw(node.port, health).catch(() => undefined))?.status).toBe(200)
   })
 
-  it('bounds that make no sense are refused with a sentence', async () => {
+  it('cannot be limited by invalid numbers or unknown limits, which cause an error', async () => {
     const { registry } = await start()
     const listen = (connections: object) => listenNode(registry, { port: 0, connections })
     await expect(listen({ headMs: 0 })).rejects.toThrow('`headMs` must be a whole number of at least 1.')
@@ -103,8 +103,8 @@ describe('too many connections', () => {
   })
 })
 
-describe('skillstead serve', () => {
-  it('takes the bounds as an option', async () => {
+describe('the option --connection-limits of skillstead serve', () => {
+  it('sets the connection limits', async () => {
     const data = await makeFolder()
     const limits = 'total=50,address=2,head=3,request=5,idle=5,answer=5'
     const server = await startServer(['serve', '--port', '0', '--data', data, '--connection-limits', limits])
@@ -118,14 +118,17 @@ describe('skillstead serve', () => {
     await server.stop()
   })
 
-  it.each(['address=0', 'rooms=5', 'total', 'head=1.5'])('refuses %s in a sentence', async (limits) => {
-    const { code, stderr } = await skillstead(['serve', '--data', await makeFolder(), '--connection-limits', limits])
-    expect(code).toBe(2)
-    expect(stderr).toContain(`'${limits}' is not a connection limit. Use the form address=1024`)
-  })
+  it.each(['address=0', 'rooms=5', 'total', 'head=1.5'])(
+    'rejects %s with an error that shows the format',
+    async (limits) => {
+      const { code, stderr } = await skillstead(['serve', '--data', await makeFolder(), '--connection-limits', limits])
+      expect(code).toBe(2)
+      expect(stderr).toContain(`'${limits}' is not a connection limit. Use the form address=1024`)
+    },
+  )
 })
 
-describe('who takes answers slowly', () => {
+describe('a client that reads responses slowly', () => {
   const largeBytes = 8 * 1024 * 1024
 
   async function withLarge(connections: ListenOptions['connections']): Promise<Fixture> {
@@ -135,7 +138,7 @@ describe('who takes answers slowly', () => {
     return test
   }
 
-  it('and for too long is cut off, and who reads gets all', async () => {
+  it('is disconnected after the time limit, while other clients get complete responses', async () => {
     const { node } = await withLarge({ answerMs: 5000, answerBytesPerSecondMin: 1024 ** 3 })
     const socket = await stall(node.port)
     await expect.poll(() => figure(node.url, 'connections_given_up_total')).toBe(1)
@@ -147,7 +150,7 @@ describe('who takes answers slowly', () => {
     expect((await whole.arrayBuffer()).byteLength).toBe(largeBytes)
   })
 
-  it('but goes on taking, one answer after the other, is not cut off', async () => {
+  it('is not disconnected if it keeps reading one response after another', async () => {
     // All pauses together are longer than the time for one answer, and each leaves a busy machine some seconds of it.
     const { node } = await withLarge({ answerMs: 500, answerBytesPerSecondMin: largeBytes / 4 })
     const answers = 8
@@ -170,7 +173,7 @@ describe('who takes answers slowly', () => {
     expect(bytes).toBeGreaterThanOrEqual(answers * largeBytes)
   })
 
-  it('has one answer of a connection in memory, however many he asks for at once', async () => {
+  it('has one response per connection in memory, however many requests it pipelines', async () => {
     const { node } = await withLarge({})
     const answers = 12
     const socket = await stall(node.port, answers)
@@ -186,7 +189,7 @@ describe('who takes answers slowly', () => {
     socket.destroy()
   })
 
-  it('gets the whole of an answer that is on its way when the node closes', async () => {
+  it('gets the complete pending response when the node shuts down', async () => {
     const { node, api } = await startNode({ graceMs: 60_000 })
     const content = Buffer.alloc(largeBytes).toString('base64')
     await api.publishSkill({ skillMd, version: '2.0.0', files: [{ path: 'large', content, encoding: 'base64' }] })
@@ -200,7 +203,7 @@ describe('who takes answers slowly', () => {
     await closing
   })
 
-  it('so that too much waits in memory: those who wait longest are cut off, the others wait on', async () => {
+  it('is disconnected if too many unsent bytes are in memory: the connection idle for longest first', async () => {
     const { node } = await withLarge({ waitingBytesMax: 12 * 1024 * 1024 })
     const sockets: Socket[] = []
     const made = () => figure(node.url, 'http_requests_total\\{endpoint="getFile"[^}]*\\}')
@@ -220,15 +223,15 @@ describe('who takes answers slowly', () => {
   })
 })
 
-describe('who goes away', () => {
+describe('a client that disconnects', () => {
   const whole = JSON.stringify({ skillMd, version: '9.0.0', files: [{ path: 'a.txt', content: 'a'.repeat(300_000) }] })
   const leave: Record<string, (connection: RawConnection) => void> = {
-    'with a reset': ({ socket }) => void socket.resetAndDestroy(),
-    'in good order': ({ socket }) => void socket.end(),
+    'with a TCP reset': ({ socket }) => void socket.resetAndDestroy(),
+    'with a regular end': ({ socket }) => void socket.end(),
   }
 
   describe.each(Object.entries(leave))('%s', (_, goAway) => {
-    it('in the middle of a body leaves nothing behind', async () => {
+    it('while it sends a body changes nothing', async () => {
       const { node, key, api } = await start()
       for (let i = 0; i < 30; i++) {
         const connection = await openRaw(node.port)
@@ -240,7 +243,7 @@ describe('who goes away', () => {
       await expect.poll(() => figure(node.url, 'http_requests_in_flight')).toBe(1)
     })
 
-    it('before the answer: what was sent whole is done whole, or not at all', async () => {
+    it('before the response has its complete request executed completely or not at all', async () => {
       const { node, key, api } = await start()
       const connection = await openRaw(node.port)
       connection.send(putRaw({ key }, whole, `Content-Length: ${Buffer.byteLength(whole)}\r\n`))
@@ -253,7 +256,7 @@ describe('who goes away', () => {
       expect(retried!.status).toBe(latestVersion === '9.0.0' ? 200 : 201)
     })
 
-    it('in the middle of an answer frees what it held', async () => {
+    it('while it reads a response frees the resources of the request', async () => {
       const { node, api } = await start()
       const content = Buffer.alloc(4 * 1024 * 1024).toString('base64')
       await api.publishSkill({ skillMd, version: '2.0.0', files: [{ path: 'x', content, encoding: 'base64' }] })
@@ -271,7 +274,7 @@ describe('who goes away', () => {
     })
   })
 
-  it('while it waits for news is waited for no longer', async () => {
+  it('during a long poll ends the long poll', async () => {
     const { node, api, registry } = await start()
     const { next } = await api.getFeed({ limit: 1000 })
     const before = getEventListeners(partsOf(registry).waits, 'abort').length

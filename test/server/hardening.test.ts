@@ -22,7 +22,7 @@ const zeros = (count: number) => `[${'0,'.repeat(count - 1)}0]`
 
 const padded = (bytes: number) => `{"x":1${' '.repeat(bytes - 7)}}`
 
-describe('a hostile body', () => {
+describe('a hostile request body', () => {
   const lists: [string, method: string, path: string, field: string, rest?: object][] = [
     ['digests', 'POST', '/blobs/batch', 'digests'],
     ['installed skills', 'POST', '/heartbeat', 'installedSkills'],
@@ -35,7 +35,7 @@ describe('a hostile body', () => {
     ['keywords', 'PUT', '/skills', 'keywords', { skillMd }],
   ]
 
-  it.each(lists)('of half a million %s is refused as one error', async (_, method, path, field, rest = {}) => {
+  it.each(lists)('with a list of half a million %s gets a single error', async (_, method, path, field, rest = {}) => {
     const { as } = await startNode()
     const body = `${JSON.stringify(rest).slice(0, -1)}${Object.keys(rest).length > 0 ? ',' : ''}"${field}":${zeros(500_000)}}`
     const response = await as(path, send(method, body))
@@ -43,7 +43,7 @@ describe('a hostile body', () => {
     expect((await response.json()).errors).toEqual([{ path: field, message: expect.stringMatching(/at most \d+/) }])
   })
 
-  it('is not what a list of the right length is, which is looked at item by item', async () => {
+  it('gets an error per item only if the list has an allowed length', async () => {
     const { as, get } = await startNode()
     const digests = [`sha256:${'0'.repeat(64)}`, 7]
     const wrong = await get('/blobs/batch', json({ digests }))
@@ -58,7 +58,7 @@ describe('a hostile body', () => {
     }
   })
 
-  it('with more files than a version holds is still an invalid skill', async () => {
+  it('with more files than a version may have is an invalid skill', async () => {
     const { as } = await startNode()
     const files = Array.from({ length: limits.publishFilesMax }, (_, i) => ({ path: `f${i}`, content: '' }))
     const put = (list: typeof files) => as('/skills', { ...json({ skillMd, files: list }), method: 'PUT' })
@@ -66,7 +66,7 @@ describe('a hostile body', () => {
     expect((await put([...files, files[0]!])).status).toBe(400)
   })
 
-  it('of many fields is refused before they are looked at', async () => {
+  it('with too many fields is rejected before the fields are validated', async () => {
     const { get } = await startNode()
     const fields = Array.from({ length: 60_000 }, (_, i) => `"a${i}":0`)
     const response = await get('/heartbeat', send('POST', `{${fields.join(',')}}`))
@@ -76,7 +76,7 @@ describe('a hostile body', () => {
     expect((await (await get('/heartbeat', send('POST', few))).json()).errors[0].path).toBe('a0')
   })
 
-  it('that is nested without end neither stalls the node nor ends it', async () => {
+  it('with extremely deep nesting neither blocks nor crashes the node', async () => {
     const { get } = await startNode()
     const deep = 500_000
     const closed = `{"installedSkills":${'['.repeat(deep)}${']'.repeat(deep)}}`
@@ -91,7 +91,7 @@ describe('a hostile body', () => {
     expect((await get('/skills/pdf')).status).toBe(200)
   })
 
-  it('of millions of values is refused, and what only looks like them in a text is not', async () => {
+  it('with millions of values is rejected; brackets and commas inside strings are not counted as values', async () => {
     const { as } = await startNode()
     const put = (body: string) => as('/skills', send('PUT', body))
     const flood = await put(`{"files":[${'{},'.repeat(limits.bodyValuesMax)}{}]}`)
@@ -102,7 +102,7 @@ describe('a hostile body', () => {
     expect((await put(JSON.stringify({ skillMd, version: '4.0.0', files }))).status).toBeLessThan(300)
   })
 
-  it('has no list in it without a bound, whatever the endpoint', () => {
+  it('cannot contain a list without a maximum length at any endpoint', () => {
     const unbounded: string[] = []
     for (const [name, { input }] of Object.entries(endpoints)) {
       const long = Array.from({ length: 20_000 }, () => 0)
@@ -116,16 +116,16 @@ describe('a hostile body', () => {
   })
 })
 
-describe('who may not call', () => {
+describe('a caller without permission', () => {
   const bodies: [string, string | Uint8Array<ArrayBuffer> | undefined, string?][] = [
     ['no body', undefined],
     ['broken JSON', '{"name":'],
     ['text', 'name: x', 'text/plain'],
     ['a broken archive', new Uint8Array([1, 2, 3]), 'application/zip'],
-    ['too much', new Uint8Array(limits.bodyBytesMax + 1)],
+    ['a body over the limit', new Uint8Array(limits.bodyBytesMax + 1)],
   ]
 
-  it.each(bodies)('hears that and nothing else, with %s', async (_, body, contentType) => {
+  it.each(bodies)('gets only the permission error for a request with %s', async (_, body, contentType) => {
     const { get, createUser } = await startNode()
     const guest = await get('/skills', send('PUT', body, contentType))
     expect(guest.status).toBe(401)
@@ -137,7 +137,7 @@ describe('who may not call', () => {
     expect(await user.json()).toMatchObject({ code: 'forbidden' })
   })
 
-  it('is answered before the body has come', async () => {
+  it('gets the response before the body has arrived', async () => {
     const { node } = await startNode()
     const head = 'PUT /api/v1/skills HTTP/1.1~Host: x~Content-Type: application/json~Content-Length: 100~'
     const answer = await sendRaw(node.port, `${head}Connection: close~~{`)
@@ -145,7 +145,7 @@ describe('who may not call', () => {
   })
 })
 
-describe('how large a body may be', () => {
+describe('the maximum size of a request body', () => {
   const rows: [method: string, path: string, bytesMax: number][] = [
     ['POST', '/heartbeat', limits.bodyBytesDefault],
     ['POST', '/api-keys', limits.bodyBytesDefault],
@@ -154,7 +154,7 @@ describe('how large a body may be', () => {
     ['PUT', '/skills', 24 * 1024 * 1024],
   ]
 
-  it.each(rows)('is up to its endpoint: %s %s takes %i bytes', async (method, path, bytesMax) => {
+  it.each(rows)('depends on the endpoint: %s %s accepts %i bytes', async (method, path, bytesMax) => {
     const { as } = await startNode()
     expect((await as(path, send(method, padded(bytesMax)))).status).toBe(400)
     const response = await as(path, send(method, padded(bytesMax + 1)))
@@ -162,7 +162,7 @@ describe('how large a body may be', () => {
     expect(await response.json()).toMatchObject({ code: 'payload_too_large' })
   })
 
-  it('is bounded for all that one caller sends at a time; once they end there is room again', async () => {
+  it('also applies to the total of the concurrent bodies of one caller', async () => {
     const { as, get, node, key, createUser } = await startNode()
     const bob = await createUser('bob')
     const noArchive = send('PUT', Buffer.alloc(1024), 'application/zip')
@@ -181,7 +181,7 @@ describe('how large a body may be', () => {
     await expect.poll(() => status(noArchive)).toBe(422)
   })
 
-  it('is enough for the largest picture', async () => {
+  it('is sufficient for a picture of the maximum size', async () => {
     const { as } = await startNode()
     const content = Buffer.alloc(limits.avatarBytesMax).toString('base64')
     const response = await as('/users/me', {
@@ -192,8 +192,8 @@ describe('how large a body may be', () => {
   })
 })
 
-describe('the query of a request with a body', () => {
-  it('is not where its fields come from', async () => {
+describe('the query of a request with a JSON body or an archive', () => {
+  it('cannot contain fields of the body', async () => {
     const { as } = await startNode()
     const missing = await as('/api-keys?name=q', { method: 'POST' })
     expect(missing.status).toBe(400)
@@ -204,7 +204,7 @@ describe('the query of a request with a body', () => {
     expect((await as('/packs/none?name=q', { method: 'PATCH' })).status).toBe(404)
   })
 
-  it('is ignored where a skill is published as JSON', async () => {
+  it('is ignored if a skill is published as JSON', async () => {
     const { as, api } = await startNode()
     const body = json({ skillMd, name: 'pdf', version: '2.0.0' })
     const response = await as('/skills?name=other&category=hidden', { ...body, method: 'PUT' })
@@ -213,7 +213,7 @@ describe('the query of a request with a body', () => {
     expect((await api.getSkill({ name: 'alice/pdf' })).category).not.toBe('hidden')
   })
 
-  it('is read beside an archive, and a field of it may come once', async () => {
+  it('has the fields of a publication if the body is an archive; repeated fields are rejected', async () => {
     const { as } = await startNode()
     const zip = new Uint8Array(writeZip([{ path: 'SKILL.md', bytes: Buffer.from(skillMd) }]))
     const put = (query: string) => as(`/skills?${query}`, send('PUT', zip, 'application/zip'))
@@ -221,7 +221,7 @@ describe('the query of a request with a body', () => {
     expect((await put('version=3.0.1&version=3.0.2')).status).toBe(400)
   })
 
-  it('says the format of a scan, and nothing else of it', async () => {
+  it('may contain the format of a scan report, but no other field of the scan', async () => {
     const { as, node } = await startNode()
     const wrong = await as('/external/scan?format=xml&content=q', json({}))
     expect((await wrong.json()).errors).toEqual([expect.objectContaining({ path: 'format' })])

@@ -9,7 +9,7 @@ const once = (key: string, body: unknown, headers = {}): RequestInit => {
 }
 
 describe('a request with an Idempotency-Key', () => {
-  it('is done once; the second answer is the first, without what was shown once', async () => {
+  it('is executed once; the replayed response omits the secret of the first', async () => {
     const { as } = await startNode()
     const first = await as('/api-keys', once('k1', { name: 'ci' }))
     const made = await first.json()
@@ -28,7 +28,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(apiKeys.filter(({ name }: { name: string }) => name === 'ci')).toHaveLength(1)
   })
 
-  it('keeps what is no secret: the token that proves a domain is shown whenever it is asked for', async () => {
+  it('gets the verification token in the replayed response, too, because that is not secret', async () => {
     const { as } = await startNode()
     const body = { method: 'manual', proof: 'Ask me.' }
     const first = await as('/users/alice/verify', once('k0', body))
@@ -38,7 +38,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await second.json()).toEqual(await first.json())
   })
 
-  it('with another body, query or address is refused', async () => {
+  it('is rejected if the key was used with another body, query or path', async () => {
     const { as } = await startNode()
     await as('/api-keys', once('k2', { name: 'one' }))
     for (const again of [
@@ -52,7 +52,7 @@ describe('a request with an Idempotency-Key', () => {
     }
   })
 
-  it('belongs to its user', async () => {
+  it('does not share its key with other users', async () => {
     const { as, get, createUser } = await startNode()
     const bob = await createUser('bob')
     const body = { name: 'mine' }
@@ -62,7 +62,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await other.json()).toHaveProperty('key')
   })
 
-  it('that failed by its own fault fails the same way again', async () => {
+  it('that failed with a client error gets the same error again', async () => {
     const { as } = await startNode()
     const first = await as('/api-keys', once('k4', { name: '' }))
     const second = await as('/api-keys', once('k4', { name: '' }))
@@ -72,7 +72,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await second.json()).toEqual(await first.json())
   })
 
-  it('that was not let in, or that the node failed, may be tried again', async () => {
+  it('that failed with an authentication error or an error of the node can be retried', async () => {
     let broken = false
     const now = () => {
       if (broken) throw new Error('broken')
@@ -94,7 +94,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(mended.headers.get('idempotency-replayed')).toBeNull()
   })
 
-  it('that took so long that its key was claimed again leaves the answer of the second alone', async () => {
+  it('that outlasts its claim does not overwrite the response of the request that claimed the key again', async () => {
     const clock = createClock()
     const { registry } = await startNode({}, undefined, { clock })
     const alice = await registry.getCaller('alice')
@@ -111,7 +111,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await claim()).toMatchObject({ state: 'done', body: '{"second":true}' })
   })
 
-  it('may be a PUT without a body, and one that answers nothing', async () => {
+  it('may be a PUT without a request body and without a response body', async () => {
     const { as } = await startNode()
     const init = { method: 'PUT', headers: { 'idempotency-key': 'k7' } }
     const answers = [await as('/skills/pdf/versions/1.0.0', init), await as('/skills/pdf/versions/1.0.0', init)]
@@ -127,7 +127,7 @@ describe('a request with an Idempotency-Key', () => {
     expect((await as('/api-keys', once('~'.repeat(255), { name: 'x' }))).status).toBe(201)
   })
 
-  it('is no more than a request where it reads or deletes, or where nobody is signed in', async () => {
+  it('is an ordinary request if it reads, deletes or has no credentials', async () => {
     const { as, get } = await startNode()
     const headers = { 'idempotency-key': 'k8' }
     for (const answer of [as('/users/me', { headers }), as('/users/me', { headers }), get('/skills', { headers })]) {

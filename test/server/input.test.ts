@@ -10,8 +10,8 @@ const withType = (contentType: string | undefined, body: BodyInit, method = 'POS
   headers: contentType ? { 'content-type': contentType } : {},
 })
 
-describe('what a request brings', () => {
-  it('names a skill by one segment, its slash encoded, decoded once', async () => {
+describe('the input of a request', () => {
+  it('contains the name of a skill as one path segment with an encoded slash, decoded once', async () => {
     const { get } = await startNode()
     expect(await (await get('/skills/alice%2Fpdf')).json()).toMatchObject({ fullName: 'alice/pdf' })
     expect(await (await get('/skills/alice%2fpdf')).json()).toMatchObject({ fullName: 'alice/pdf' })
@@ -21,7 +21,7 @@ describe('what a request brings', () => {
     expect(await malformed.json()).toMatchObject({ code: 'invalid_request', errors: [{ path: 'name' }] })
   })
 
-  it('may leave the slash of a name as it is, where no word of the interface stands after it', async () => {
+  it('may contain a name with an unencoded slash, unless a word of the API follows the slash', async () => {
     const { get, as, api } = await startNode()
     await api.publishSkill({ skillMd: skillMd.replaceAll('pdf', 'versions'), version: '1.0.0' })
     expect(await (await get('/skills/alice/pdf')).json()).toMatchObject({ fullName: 'alice/pdf' })
@@ -42,7 +42,7 @@ describe('what a request brings', () => {
     expect((await get('/skills/alice%2Fpdf/pdf')).status).toBe(404)
   })
 
-  it('gives a parameter once; a second one is a 400 that names it, an unknown one is ignored', async () => {
+  it('may contain a query parameter once; a repeated one gets 400, and an unknown one is ignored', async () => {
     const { get } = await startNode()
     const twice = await get('/skills?page=1&limit=2&page=2')
     expect(twice.status).toBe(400)
@@ -51,7 +51,7 @@ describe('what a request brings', () => {
     expect((await get('/skills?page=0')).status).toBe(400)
   })
 
-  it('is a JSON object in UTF-8, or a 400 that does not repeat it', async () => {
+  it('must be a JSON object in UTF-8; other bodies get 400 without details of the parser', async () => {
     const { as } = await startNode()
     const bodies = ['{"name":', '[]', 'null', '"text"', '7', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])]
     for (const body of bodies) {
@@ -62,7 +62,7 @@ describe('what a request brings', () => {
     expect((await as('/api-keys', withType('application/json', '\uFEFF{"name":"with a mark"}'))).status).toBe(201)
   })
 
-  it('says that it is JSON, or is a 415', async () => {
+  it('must have the media type JSON; other types get 415', async () => {
     const { as } = await startNode()
     const types = [
       undefined,
@@ -79,14 +79,14 @@ describe('what a request brings', () => {
     expect((await as('/api-keys', withType('Application/JSON; Charset="UTF-8"', '{"name":"x"}'))).status).toBe(201)
   })
 
-  it('may be no body at all where nothing is needed', async () => {
+  it('may lack a body if no field is required', async () => {
     const { as } = await startNode()
     expect((await as('/skills/pdf/star', { method: 'PUT' })).status).toBe(200)
     expect((await as('/skills/pdf/star', { method: 'DELETE' })).status).toBe(200)
     expect((await as('/api-keys', { method: 'POST' })).status).toBe(400)
   })
 
-  it('cannot name another thing than the path does, nor bring what is not a field', async () => {
+  it('cannot override a path parameter or contain unknown fields', async () => {
     const { as } = await startNode()
     const bodies = [
       { path: '/skills/pdf/fork', body: '{"name":"other"}', field: 'name' },
@@ -105,7 +105,7 @@ describe('what a request brings', () => {
     expect((await response.json()).errors).toEqual([expect.objectContaining({ path: 'archive' })])
   })
 
-  it('may be an archive where a skill is published, its fields in the query', async () => {
+  it('may be an archive if a skill is published, with the other fields in the query', async () => {
     const { as } = await startNode()
     const zip = writeZip([{ path: 'SKILL.md', bytes: Buffer.from(skillMd.replace('name: pdf', 'name: zipped')) }])
     for (const [type, version] of [
@@ -121,7 +121,7 @@ describe('what a request brings', () => {
     expect(broken.status).toBeLessThan(500)
   })
 
-  it('is refused while it streams once it is too large, however long it says it is', async () => {
+  it('is rejected during the upload if it is too large, whatever its Content-Length', async () => {
     const { as, node, key } = await startNode()
     const declared = await sendRaw(
       node.port,
@@ -144,7 +144,7 @@ describe('what a request brings', () => {
     expect((await as('/users/me')).status).toBe(200)
   })
 
-  it('that ends early leaves the node as it was', async () => {
+  it('changes nothing if the body is truncated', async () => {
     const { node, key, as } = await startNode()
     const head = `POST /api/v1/api-keys HTTP/1.1~Host: x~Authorization: Bearer ${key}~Content-Type: application/json~`
     const short = sendRaw(node.port, `${head}Content-Length: 5~Connection: close~~{"name":"x"}`)

@@ -10,8 +10,8 @@ function ask(url: string, agent: Agent): Promise<IncomingMessage> {
   })
 }
 
-describe('listening', () => {
-  it('tells where, and ends when closed, idle connections too', async () => {
+describe('a node that listens on a port', () => {
+  it('reports its URL, and closes all connections when it shuts down, including idle ones', async () => {
     const { node, registry } = await startNode()
     expect(node.url).toBe(`http://127.0.0.1:${node.port}`)
     const agent = new Agent({ keepAlive: true })
@@ -26,7 +26,7 @@ describe('listening', () => {
     agent.destroy()
   })
 
-  it('on a port that is taken fails with one sentence', async () => {
+  it('fails with a one-sentence error if the port or address is not available', async () => {
     const { node, registry } = await startNode()
     await expect(listenNode(registry, { port: node.port })).rejects.toThrow(
       new RegExp(`^Port ${node.port} is already in use\\.$`),
@@ -36,7 +36,7 @@ describe('listening', () => {
     await expect(listenNode(registry, { port: 0, host: '203.0.113.1' })).rejects.toThrow(/^Cannot listen on 203/)
   })
 
-  it('finishes what is under way when it closes, and takes nothing new', async () => {
+  it('completes requests in progress during shutdown, and rejects new requests', async () => {
     const { node, registry } = await startNode()
     const { next } = await (await fetch(`${node.url}/api/v1/feed`)).json()
     let polls = 0
@@ -60,7 +60,7 @@ describe('listening', () => {
     expect(await registry.readiness()).toMatchObject({ database: true })
   })
 
-  it('closes a kept-alive connection once its last answer is sent', async () => {
+  it('closes a keep-alive connection after its last response during shutdown', async () => {
     const { node } = await startNode({ graceMs: 60_000 })
     const { next } = await (await fetch(`${node.url}/api/v1/feed`)).json()
     const agent = new Agent({ keepAlive: true })
@@ -71,7 +71,7 @@ describe('listening', () => {
     agent.destroy()
   })
 
-  it('does not wait for connections that never said anything when it closes', async () => {
+  it('does not wait for silent connections during shutdown', async () => {
     const { node } = await startNode({ graceMs: 3_600_000, connections: { headMs: 3_600_000, requestMs: 3_600_000 } })
     const socket = connect(node.port, '127.0.0.1')
     await new Promise((resolve) => socket.once('connect', resolve))
@@ -81,7 +81,7 @@ describe('listening', () => {
     await closed
   })
 
-  it('answers long polls at once when it closes, with what there is', async () => {
+  it('responds to long polls at once during shutdown, with the entries so far', async () => {
     const { node } = await startNode({ graceMs: 60_000 })
     const { next } = await (await fetch(`${node.url}/api/v1/feed`)).json()
     const poll = fetch(`${node.url}/api/v1/feed?since=${next}&wait=30`)
@@ -90,7 +90,7 @@ describe('listening', () => {
     expect(await (await poll).json()).toMatchObject({ entries: [], next })
   })
 
-  it('does not wait longer than its grace period', async () => {
+  it('does not wait longer than its grace period during shutdown', async () => {
     const { node, key } = await startNode({ graceMs: 50 })
     const socket = connect(node.port, '127.0.0.1')
     let answer = ''
@@ -107,7 +107,7 @@ describe('listening', () => {
     expect(answer).toBe('')
   })
 
-  it('refuses headers that are too large', async () => {
+  it('rejects headers that are too large', async () => {
     const { node } = await startNode()
     const answer = await sendRaw(node.port, `GET / HTTP/1.1~Host: x~X-Big: ${'a'.repeat(40_000)}~~`)
     expect(answer).toMatch(/^HTTP\/1.1 431 /)

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { callOf, messageOf, ping, post, searchFor, withSearch } from '../support/mcp-messages.ts'
 import { everywhere, sendRaw, startNode } from '../support/server-harness.ts'
 
-describe('the address of MCP', () => {
-  it('answers with every header that answers have, and keeps nothing for others', async () => {
+describe('the MCP endpoint', () => {
+  it('sends the common headers with every response, and forbids caching', async () => {
     const fixture = await startNode()
     const answers = [
       await post(fixture, ping, { 'x-request-id': 'trace-7' }),
@@ -30,7 +30,7 @@ describe('the address of MCP', () => {
     expect(answers[6]!.headers.get('www-authenticate')).toBe('Bearer')
   })
 
-  it('takes POST alone', async () => {
+  it('accepts only POST and OPTIONS', async () => {
     const { node } = await startNode()
     for (const method of ['GET', 'HEAD', 'DELETE', 'PUT']) {
       const response = await fetch(`${node.url}/mcp`, { method })
@@ -40,7 +40,7 @@ describe('the address of MCP', () => {
     expect((await fetch(`${node.url}/mcp`, { method: 'OPTIONS' })).status).toBe(204)
   })
 
-  it('refuses pages of other sites, also one whose name was given the address of the node', async () => {
+  it('rejects pages of other sites, also if their host name resolves to the address of the node', async () => {
     const { node } = await startNode()
     const ask = (host: string, origin: string, port = node.port) => {
       const body = JSON.stringify(ping)
@@ -67,7 +67,7 @@ describe('the address of MCP', () => {
     expect(await ask(here, `http://127.0.0.1:${named.node.port}`, named.node.port)).toMatch(/^HTTP\/1.1 403 /)
   })
 
-  it('spends a request of the caller for each message, and of the address for a wrong key', async () => {
+  it('charges each message to the caller, and each invalid API key to the IP address', async () => {
     const fixture = await startNode({ rates: { anonymous: 3, enterprise: 9 } })
     expect([left(await post(fixture, ping)), left(await post(fixture, searchFor('pdf')))]).toEqual([2, 1])
     const key = { authorization: `Bearer ${fixture.key}` }
@@ -83,7 +83,7 @@ describe('the address of MCP', () => {
     expect((await post(fixture, ping, key)).status).toBe(200)
   })
 
-  it('asks for a key where a node is private', async () => {
+  it('requires an API key on a private node', async () => {
     const fixture = await startNode({ requireKey: true })
     const refused = await post(fixture, searchFor('pdf'))
     expect(refused.status).toBe(401)
@@ -94,7 +94,7 @@ describe('the address of MCP', () => {
     expect(result!.structuredContent.total).toBe(1)
   })
 
-  it('looks at no cookie', async () => {
+  it('ignores session cookies', async () => {
     const fixture = await startNode()
     await fixture.api.publishSkill({ skillMd: '---\nname: own\ndescription: pdf\n---\nText.', visibility: 'private' })
     const own = { 'x-skillstead-session': '1', 'sec-fetch-site': 'same-origin' }
@@ -105,8 +105,8 @@ describe('the address of MCP', () => {
   })
 })
 
-describe('a message', () => {
-  it('that is none is refused, whatever it is', async () => {
+describe('a message to the MCP endpoint', () => {
+  it('is rejected if it is not a valid JSON-RPC message', async () => {
     const fixture = await startNode()
     const calls = Array.from({ length: 500 }, () => searchFor('pdf'))
     const rows: [body: unknown, status: number, code: number][] = [
@@ -134,7 +134,7 @@ describe('a message', () => {
     expect(typed.status).toBe(415)
   })
 
-  it('that is too large, or nests without end, is refused before it is looked at', async () => {
+  it('is rejected before parsing if it is too large or too deeply nested', async () => {
     const fixture = await startNode()
     const large = await post(fixture, searchFor('x'.repeat(limits.bodyBytesDefault)))
     expect(large.status).toBe(413)
@@ -150,7 +150,7 @@ describe('a message', () => {
     expect((await post(fixture, ping)).status).toBe(200)
   })
 
-  it('leaves a line in the log and a count, and nothing of what was asked', async () => {
+  it('is logged and counted, but its content is not', async () => {
     const lines: string[] = []
     const logger = createLogger(
       new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) }),
@@ -168,7 +168,7 @@ describe('a message', () => {
     expect(metrics).not.toContain('secret')
   })
 
-  it('that makes the node fail is told so, and the log has the cause', async () => {
+  it('gets a general error if the node fails, and the cause is logged', async () => {
     const lines: string[] = []
     const logger = createLogger(
       new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) }),

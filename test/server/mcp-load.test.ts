@@ -7,8 +7,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { messageOf, ping, post, searchFor, withSearch } from '../support/mcp-messages.ts'
 import { startNode, type Fixture } from '../support/server-harness.ts'
 
-describe('calls of MCP', () => {
-  it('of one caller are 32 at a time, the rest is told to wait, and others are not held up', async () => {
+describe('calls of the MCP endpoint', () => {
+  it('are limited to 32 concurrent calls per caller, and other callers are not affected', async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
     let waiting = 0
     const fixture = await startNode({}, (registry) =>
@@ -30,7 +30,7 @@ describe('calls of MCP', () => {
     expect((await post(fixture, ping)).status).toBe(200)
   })
 
-  it('with large answers are under way until these are taken, the caller is gone, or time is up', async () => {
+  it('with large responses count as in progress until the response is read, the caller disconnects or the time is over', async () => {
     const fixture = await startNode()
     const text = 'A line of a large file.\n'.repeat(400_000)
     const read = await publishFile(fixture, text)
@@ -56,7 +56,7 @@ describe('calls of MCP', () => {
     for (const response of again) expect((await messageOf(response)).result!.contents).toHaveLength(1)
   })
 
-  it('for a file of control characters, which JSON writes with six each, are answered in base64', async () => {
+  it('for a file of control characters return base64, because JSON would need six characters for each', async () => {
     const fixture = await startNode()
     for (const [text, isText] of [
       ['\u0001'.repeat(1000), false],
@@ -69,7 +69,7 @@ describe('calls of MCP', () => {
     }
   })
 
-  it('end with the node', async () => {
+  it('end when the node closes', async () => {
     const fixture = await startNode()
     expect((await post(fixture, ping)).status).toBe(200)
     await fixture.node.close()
@@ -77,7 +77,7 @@ describe('calls of MCP', () => {
   })
 })
 
-it('costs a node nothing before it is first used', async () => {
+it('the MCP library is loaded at the first MCP request', async () => {
   const code = `
     import { registerHooks } from 'node:module'
     let loaded = 0

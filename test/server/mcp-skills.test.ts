@@ -26,7 +26,7 @@ describeDatabases('the skills extension of MCP', (open) => {
     await alice.api.createPack({ name: 'Papers', description: 'For paper.', skills: ['pdf', 'alice/secret'] })
   })
 
-  it('serves skills whose files a host verifies against their digests', async () => {
+  it('serves skills with digests by which a host can verify the files', async () => {
     const mcp = await startMcp(test.registry)
     for (const mode of ['auto', 'legacy', 'pinned'] as const) {
       const host = new SkillsClient(await mcp.connect(mode))
@@ -50,7 +50,7 @@ describeDatabases('the skills extension of MCP', (open) => {
     }
   })
 
-  it('answers -32602 for what is not there, also where it is private, and tells neither from the other', async () => {
+  it('returns the same error -32602 for missing and private skills', async () => {
     const mcp = await startMcp(test.registry)
     for (const mode of ['auto', 'legacy'] as const) {
       const client = await mcp.connect(mode)
@@ -89,7 +89,7 @@ describeDatabases('the skills extension of MCP', (open) => {
     }
   })
 
-  it('pages through the list, and leaves out what hosts would refuse, though tools find it', async () => {
+  it('pages the list, and omits skills that hosts would reject, although the tools find them', async () => {
     const other = await open()
     const carol = await other.makeUser('carol')
     for (const name of ['one', 'two', 'three']) await carol.api.publishSkill({ skillMd: skillMd(name) })
@@ -118,7 +118,7 @@ describeDatabases('the skills extension of MCP', (open) => {
     }
   })
 
-  it('lists neither what a scan calls dangerous nor what an administrator flagged, and gives it to who asks', async () => {
+  it('does not list dangerous or flagged skills, but returns them when requested by name', async () => {
     const other = await open()
     const carol = await other.makeUser('carol')
     for (const verdict of ['safe', 'caution', 'dangerous'] as const) {
@@ -144,7 +144,7 @@ describeDatabases('the skills extension of MCP', (open) => {
     ])
   })
 
-  it('lists many skills with as many queries as one', async () => {
+  it('lists many skills with the same number of queries as one skill', async () => {
     const other = await open()
     const carol = await other.makeUser('carol')
     const publish = (name: string) =>
@@ -182,7 +182,7 @@ describeDatabases('the skills extension of MCP', (open) => {
     expect(queries).toBe(queriesForOne)
   })
 
-  it('says where a skill went, and that it is under a takedown', async () => {
+  it('reports the new owner of a transferred skill, and the takedown of a removed one', async () => {
     const other = await open()
     const carol = await other.makeUser('carol')
     const dave = await other.makeUser('dave')
@@ -213,7 +213,7 @@ describeDatabases('the skills extension of MCP', (open) => {
     expect((await host.list()).skills.map(({ uri }) => uri)).toEqual(['skill://dave/moving/SKILL.md'])
   })
 
-  it('counts what it serves: the document and full loads, in the name of the client, and nothing else', async () => {
+  it('counts reads of SKILL.md and full loads as downloads by the named client, and nothing else', async () => {
     const other = await open()
     const carol = await other.makeUser('carol')
     await carol.api.publishSkill({ skillMd: skillMd('counted'), files: [{ path: 'more.md', content: 'More.' }] })

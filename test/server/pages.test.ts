@@ -5,8 +5,8 @@ import { endpoints, errorTable } from '@skillstead/protocol'
 import { createLogger, createNode } from '@skillstead/server'
 import { json, startNode } from '../support/server-harness.ts'
 
-describe('outside the interface', () => {
-  it('/openapi.json describes every endpoint, with schemas that resolve', async () => {
+describe('the pages of a node outside the API', () => {
+  it('describe every endpoint in /openapi.json, with references that resolve', async () => {
     const { node } = await startNode({ publicUrl: 'https://skills.example.com/' })
     const response = await fetch(`${node.url}/openapi.json`)
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -36,7 +36,7 @@ describe('outside the interface', () => {
     expect(document.components.schemas.Problem.properties.code.enum).toEqual(Object.keys(errorTable))
   })
 
-  it('/openapi.json says where tokens besides the key go, and what a session is', async () => {
+  it('describe the headers of tokens and the session cookie in /openapi.json', async () => {
     const { node } = await startNode()
     const { paths, components } = await (await fetch(`${node.url}/openapi.json`)).json()
     type Operation = { operationId: string; parameters: { name: string; in: string }[]; security: object[] }
@@ -68,7 +68,7 @@ describe('outside the interface', () => {
     expect(paths['/skills'].get.responses[200].headers).not.toHaveProperty('Set-Cookie')
   })
 
-  it('/docs is one page that asks nothing of anybody else and runs nothing', async () => {
+  it('include /docs, a single page without scripts and without requests to other hosts', async () => {
     const { node } = await startNode()
     const response = await fetch(`${node.url}/docs`)
     const html = await response.text()
@@ -83,7 +83,7 @@ describe('outside the interface', () => {
     }
   })
 
-  it('/ says where the interface and its reference are', async () => {
+  it('include / with links to the API and its reference', async () => {
     const { node } = await startNode()
     const html = await (await fetch(node.url)).text()
     expect(html).toContain('/api/v1')
@@ -91,7 +91,7 @@ describe('outside the interface', () => {
     expect(html).not.toContain('<script')
   })
 
-  it('/readyz says which part is not ready', async () => {
+  it('name the parts that are not ready in /readyz', async () => {
     const { node } = await startNode({}, (registry) => ({
       ...registry,
       readiness: () => Promise.resolve({ database: true, search: false, disk: false }),
@@ -104,7 +104,7 @@ describe('outside the interface', () => {
     expect((await fetch(`${node.url}/healthz`)).status).toBe(200)
   })
 
-  it('/metrics counts by endpoint, and holds nothing that a caller typed', async () => {
+  it('count requests by endpoint in /metrics, without any text from callers', async () => {
     const { node, get, as } = await startNode()
     await get('/skills?q=secret-query')
     await get('/skills/secret-name')
@@ -123,7 +123,7 @@ describe('outside the interface', () => {
     expect(text).not.toMatch(/secret|ssk_|127\.0\.0\.1|alice/i)
   })
 
-  it('/metrics is there for this machine, and elsewhere for holders of its token', async () => {
+  it('show /metrics to this machine, and to other clients only with the metrics token', async () => {
     const { registry, node } = await startNode({ metricsToken: 'metrics-token' })
     const elsewhere = createNode(registry, { metricsToken: 'metrics-token' })
     const ask = (authorization?: string) => {
@@ -138,7 +138,7 @@ describe('outside the interface', () => {
     elsewhere.close()
   })
 
-  it('answers other methods with 405', async () => {
+  it('respond to other methods with 405', async () => {
     const { node } = await startNode()
     for (const path of ['/', '/docs', '/healthz', '/metrics']) {
       const response = await fetch(node.url + path, { method: 'POST' })
@@ -148,8 +148,8 @@ describe('outside the interface', () => {
   })
 })
 
-describe('the log', () => {
-  it('has one line a request, without bodies, keys, queries, names or addresses', async () => {
+describe('the request log', () => {
+  it('has one line per request, without bodies, keys, queries, names or addresses', async () => {
     const lines: string[] = []
     const logger = createLogger(
       new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) }),
@@ -168,7 +168,7 @@ describe('the log', () => {
     expect(lines.join('')).not.toContain(key.slice(4))
   })
 
-  it('has the cause of an unexpected error beside the request id that the caller was given', async () => {
+  it('has the cause of an unexpected error with the request id that the caller received', async () => {
     const lines: string[] = []
     const logger = createLogger(
       new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) }),

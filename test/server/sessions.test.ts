@@ -35,8 +35,8 @@ async function statusFrom(node: Fixture, token: string, headers: Headers): Promi
   return (await node.get('/users/me', { headers: ownPage(token, headers) })).status
 }
 
-describe('signing in', () => {
-  it('sets a cookie that scripts cannot read and other sites cannot send, and never shows the token', async () => {
+describe('a sign-in', () => {
+  it('sets a cookie that scripts cannot read and other sites cannot send, and returns no token in the body', async () => {
     const node = await startNode()
     const { response, setCookie, token } = await signIn(node)
     expect(response.status).toBe(201)
@@ -53,20 +53,30 @@ describe('signing in', () => {
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('is possible with an empty body, and with nothing in it', async () => {
+  it('needs no body, and rejects unknown fields', async () => {
     const { as } = await startNode()
     expect((await as('/session', { method: 'POST' })).status).toBe(201)
     expect((await as('/session', json({ expiresInDays: 9 }))).status).toBe(400)
   })
 
   it.each<[string, ListenOptions, Headers, boolean]>([
-    ['over plain HTTP', {}, {}, false],
-    ['by a plain public address', { publicUrl: 'http://skills.example' }, {}, false],
-    ['by an https public address', { publicUrl: 'https://skills.example/registry/' }, {}, true],
-    ['by what a trusted proxy says', { trustedProxies: ['127.0.0.1'] }, { 'x-forwarded-proto': 'https' }, true],
-    ['by what a trusted proxy says of HTTP', { trustedProxies: ['127.0.0.1'] }, { 'x-forwarded-proto': 'http' }, false],
-    ['by what a stranger says', {}, { 'x-forwarded-proto': 'https' }, false],
-  ])('%s makes the cookie one for https alone, or not', async (_, options, headers, secure) => {
+    ['over plain HTTP does not set', {}, {}, false],
+    ['with an http public URL does not set', { publicUrl: 'http://skills.example' }, {}, false],
+    ['with an https public URL sets', { publicUrl: 'https://skills.example/registry/' }, {}, true],
+    [
+      'behind a trusted proxy that reports https sets',
+      { trustedProxies: ['127.0.0.1'] },
+      { 'x-forwarded-proto': 'https' },
+      true,
+    ],
+    [
+      'behind a trusted proxy that reports http does not set',
+      { trustedProxies: ['127.0.0.1'] },
+      { 'x-forwarded-proto': 'http' },
+      false,
+    ],
+    ['with X-Forwarded-Proto of an untrusted client does not set', {}, { 'x-forwarded-proto': 'https' }, false],
+  ])('%s the Secure attribute of the cookie', async (_, options, headers, secure) => {
     const { setCookie } = await signIn(await startNode(options), headers)
     expect(setCookie).toContain('HttpOnly')
     expect(setCookie.split('; ').includes('Secure')).toBe(secure)
@@ -74,7 +84,7 @@ describe('signing in', () => {
     expect(setCookie.startsWith('__Host-')).toBe(secure)
   })
 
-  it('is refused to guests and to pages from elsewhere, and sets no cookie', async () => {
+  it('is rejected for guests and for pages of other sites, and then sets no cookie', async () => {
     const node = await startNode()
     const guest = await node.get('/session', json({}))
     expect(guest.status).toBe(401)
@@ -93,7 +103,7 @@ describe('signing in', () => {
     expect(await partsOf(node.registry).database.read.selectFrom('sessions').selectAll().execute()).toEqual([])
   })
 
-  it('is never replayed with its token', async () => {
+  it('with an Idempotency-Key is replayed without the session token', async () => {
     const node = await startNode()
     const first = await signIn(node, { 'idempotency-key': 'once' })
     const second = await signIn(node, { 'idempotency-key': 'once' })
@@ -107,8 +117,8 @@ describe('signing in', () => {
   })
 })
 
-describe('a request with a session', () => {
-  it('is one of its user, to read and to write, and its answers are for nobody else', async () => {
+describe('a request with a session cookie', () => {
+  it('can read and write as its user, and its responses must not be cached', async () => {
     const node = await startNode()
     await node.api.publishSkill({ skillMd: '---\nname: own\ndescription: Mine\n---\n', visibility: 'private' })
     const { token } = await signIn(node)
@@ -135,14 +145,14 @@ describe('a request with a session', () => {
     expect((await node.get('/skills/nothing', { headers })).headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('does without Sec-Fetch-Site and Origin, which not every browser sends', async () => {
+  it('is accepted without Sec-Fetch-Site and Origin, which not every browser sends', async () => {
     const node = await startNode()
     const { token } = await signIn(node)
     const headers = { cookie: `${name}=${token}`, 'x-skillstead-session': '1' }
     expect((await node.get('/users/me', { headers })).status).toBe(200)
   })
 
-  it('is one of a guest unless it comes from a page of the node', async () => {
+  it('is treated as a guest request unless a page of the node sent it', async () => {
     const node = await startNode()
     const { token } = await signIn(node)
     const cookie = `${name}=${token}`
@@ -177,7 +187,7 @@ describe('a request with a session', () => {
     expect(apiKeys.map((key) => key.name)).not.toContain('forged')
   })
 
-  it('comes from the public address where the operator says one, or the one that a trusted proxy tells', async () => {
+  it('must come from the public URL, or from the host that a trusted proxy reports', async () => {
     const told = await startNode({ publicUrl: 'https://Skills.example:443/' })
     const mine = (await signIn(told)).token
     const cookie = secureCookie(mine)
@@ -198,7 +208,7 @@ describe('a request with a session', () => {
     expect(await statusFrom(plain, other.token, { ...proxied, origin: 'https://skills.example' })).toBe(403)
   })
 
-  it('that is over leaves the public part open, and is told that the rest needs a key', async () => {
+  it('can read public content after the session ended, and gets 401 for the rest', async () => {
     const node = await startNode()
     const { token } = await signIn(node)
     await node.get('/session', { method: 'DELETE', headers: ownPage(token) })
@@ -212,7 +222,7 @@ describe('a request with a session', () => {
     }
   })
 
-  it('goes by its key where it brings one', async () => {
+  it('uses its API key instead if it has one', async () => {
     const node = await startNode()
     const bob = await node.createUser('bob')
     const { token } = await signIn(node)
@@ -222,7 +232,7 @@ describe('a request with a session', () => {
     expect(wrong.status).toBe(401)
   })
 
-  it('spends the allowance of its user; one that guesses spends that of its address', async () => {
+  it('is charged to its user; a guessed session is charged to the IP address', async () => {
     const node = await startNode({ rates: { anonymous: 2, enterprise: 9 } })
     const { token } = await signIn(node)
     const answer = await node.get('/skills', { headers: ownPage(token) })
@@ -235,7 +245,7 @@ describe('a request with a session', () => {
     }
   })
 
-  it('gets into a private node, and no longer once it is over', async () => {
+  it('is accepted by a private node until the session ends', async () => {
     const node = await startNode({ requireKey: true })
     const { token } = await signIn(node)
     expect((await node.get('/skills', { headers: ownPage(token) })).status).toBe(200)
@@ -244,7 +254,7 @@ describe('a request with a session', () => {
     expect((await node.get('/skills', { headers: ownPage(token) })).status).toBe(401)
   })
 
-  it('cannot be asked for by pages from elsewhere: their preflight is not told the header', async () => {
+  it('cannot be sent by a page of another site, because the preflight does not allow the session header', async () => {
     const { get } = await startNode()
     for (const path of ['/skills', '/session', '/users/me']) {
       const headers = {
@@ -258,7 +268,7 @@ describe('a request with a session', () => {
     }
   })
 
-  it('leaves nothing of its token in the log or the metrics', async () => {
+  it('leaves no part of the session token in the log or the metrics', async () => {
     let written = ''
     const destination = new Writable({ write: (chunk, _encoding, done) => ((written += String(chunk)), done()) })
     const node = await startNode({ logger: createLogger(destination) })
@@ -273,7 +283,7 @@ describe('a request with a session', () => {
   })
 })
 
-describe('signing out', () => {
+describe('a sign-out', () => {
   it('ends the session and its cookie', async () => {
     const node = await startNode({ publicUrl: 'https://skills.example' })
     const { token } = await signIn(node)
@@ -290,7 +300,7 @@ describe('signing out', () => {
     expect((await signOut(node, ownPage(token, cookie))).status).toBe(204)
   })
 
-  it('is no error for whoever is not signed in, and ends the session also beside a key', async () => {
+  it('succeeds without a session, and ends the session even if the request has an API key', async () => {
     const node = await startNode()
     const { token } = await signIn(node)
     for (const headers of [{}, { 'x-skillstead-session': '1' }, ownPage('sss_guess'), { cookie: `${name}=${token}` }]) {
@@ -302,7 +312,7 @@ describe('signing out', () => {
     expect((await node.as('/users/me')).status).toBe(200)
   })
 
-  it('cannot be done by a page from elsewhere', async () => {
+  it('is rejected for a page of another site', async () => {
     const node = await startNode()
     const { token } = await signIn(node)
     const elsewhere: Headers[] = [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://elsewhere.example' }]

@@ -20,7 +20,7 @@ const once = (key: string, body?: unknown): RequestInit => {
 }
 
 describe('webhooks over HTTP', () => {
-  it('are made once with an Idempotency-Key; the second answer lacks the secret that was shown once', async () => {
+  it('are created once per Idempotency-Key; the replayed response omits the secret', async () => {
     const { as } = await startCutOff()
     const first = await as('/webhooks', once('k1', hook))
     expect(first.status).toBe(201)
@@ -35,7 +35,7 @@ describe('webhooks over HTTP', () => {
     expect(await (await as('/webhooks')).json()).toMatchObject({ webhooks: [{ id: made.id }], total: 1 })
   })
 
-  it('are pinged and retried once with an Idempotency-Key', async () => {
+  it('are pinged and retried once per Idempotency-Key', async () => {
     const { as } = await startCutOff()
     const { id } = await (await as('/webhooks', json(hook))).json()
     const pings = [await as(`/webhooks/${id}/ping`, once('k2')), await as(`/webhooks/${id}/ping`, once('k2'))]
@@ -56,7 +56,7 @@ describe('webhooks over HTTP', () => {
     expect(await read()).toHaveLength(1)
   })
 
-  it('are private: no cache keeps them, though who asks again need not be sent them again', async () => {
+  it('must not be cached by proxies, but can be revalidated by ETag', async () => {
     const { as, get } = await startCutOff()
     const made = await as('/webhooks', json(hook))
     expect(made.headers.get('cache-control')).toBe('private, no-store')
@@ -77,7 +77,7 @@ describe('webhooks over HTTP', () => {
     }
   })
 
-  it('need the Pro plan, whatever is asked of them and however badly', async () => {
+  it('require the Pro plan for every request, even an invalid one', async () => {
     const { get, createUser } = await startCutOff()
     const authorization = `Bearer ${await createUser('bob')}`
     for (const [method, path] of [
@@ -92,8 +92,8 @@ describe('webhooks over HTTP', () => {
   })
 })
 
-describe('what a node says of webhooks', () => {
-  it('/openapi.json describes what is sent, with its headers and the answer that is expected', async () => {
+describe('the description of webhooks by a node', () => {
+  it('has the body, headers and expected response of each event in /openapi.json', async () => {
     const { node } = await startNode()
     const { webhooks, components, paths } = await (await fetch(`${node.url}/openapi.json`)).json()
     expect(Object.keys(webhooks)).toEqual([...eventNames, pingEvent])
@@ -120,7 +120,7 @@ describe('what a node says of webhooks', () => {
     expect(reviewers).toEqual([['username'], ['agentKey', 'displayName', 'platformId', 'authenticated']])
   })
 
-  it('/metrics tells how deep the outbox is, how late, and how attempts end, and not where they go', async () => {
+  it('has the length, delay and failures of the outbox in /metrics, but no URL of a webhook', async () => {
     const { node, as, registry } = await startCutOff()
     const { id } = await (await as('/webhooks', json(hook))).json()
     await as(`/webhooks/${id}/ping`, { method: 'POST' })
@@ -142,7 +142,7 @@ describe('what a node says of webhooks', () => {
     expect(text).not.toContain(id)
   })
 
-  it('/metrics is what Prometheus reads: every family has a help and a type, and counters end in _total', async () => {
+  it('has valid Prometheus metrics: every metric has a help text and a type, and counters end in _total', async () => {
     const { node } = await startNode()
     const text = await (await fetch(`${node.url}/metrics`)).text()
     const types = [...text.matchAll(/^# HELP (\S+) .+\n# TYPE (\S+) (\S+)$/gm)].map(([, help, name, type]) => {
