@@ -8,17 +8,15 @@ import { keepAnswers, type Question } from './loading/keep-answers.ts'
 import { loadEach, type LoadManyOptions, type WantedSkill, type LoadOptions } from './loading/load-each.ts'
 import { toSource } from './loading/source.ts'
 
-/** The options of specification 2.4, and some more for programs. */
+/** The options of specification 2.4, and additional options for programs. */
 export interface SkillClientOptions extends Partial<Pick<HttpOptions, 'apiKey' | 'baseUrl' | 'fetch' | 'client'>> {
-  /** Seconds for which a skill is returned from the cache without a request; 0 to ask each time. Default: 3600. */
+  /** Seconds for which a cached skill is returned without a request; 0: send a request each time. Default: 3600. */
   readonly cacheTtl?: number
-  /**
-   * Logs every request, and every cached skill that is returned because no node responds, to the console. Logs no keys.
-   */
+  /** Logs to the console every request, and every cached skill that is returned during an outage. Logs no keys. */
   readonly debug?: boolean
   /** Timeout of one attempt in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number
-  /** A registry to use instead of a node: one in this process, created by `localApi` of `@skillstead/core`. */
+  /** A registry in this process to use instead of a node, created by `localApi` of `@skillstead/core`. */
   readonly api?: RegistryApi
   /** Called when a cached answer is returned because the registry is unavailable. */
   readonly onStale?: (name: string, error: RegistryError) => void
@@ -43,7 +41,7 @@ export interface SkillClient {
    * out.
    */
   loadMany(skills: readonly WantedSkill[], options?: LoadManyOptions): Promise<LoadedSkill[]>
-  /** Searches skills. Asks the registry each time; cached results are returned only while it is unavailable. */
+  /** Searches skills. Sends a request each time; returns cached results only while the registry is unavailable. */
   search(q: string, options?: SearchOptions): Promise<SearchResult>
   /** Converts a loaded skill to a tool definition of a framework. */
   readonly toTool: typeof toTool
@@ -93,7 +91,8 @@ export function createSkillClient(options: SkillClientOptions = {}): SkillClient
   }
 
   /**
-   * A lower level is part of a cached higher one. With a token budget it is not, because each level is cut differently.
+   * A skill cached at a higher level contains the lower ones, except with a token budget: each level is cut
+   * differently.
    */
   function findHigher(name: string, wanted: LoadOptions, level: LoadLevel): CachedAnswer | undefined {
     if (wanted.maxTokens !== undefined || !loadLevels.includes(level)) return undefined
@@ -123,7 +122,7 @@ export function createSkillClient(options: SkillClientOptions = {}): SkillClient
 
 function toKey(name: string, { version, maxTokens, priority }: LoadOptions, level: LoadLevel): string {
   if (maxTokens === undefined) return JSON.stringify([name, level, version])
-  // As text, because JSON has null for NaN as well as for a missing value.
+  // Convert to text, because JSON has `null` for NaN as well as for a missing value.
   return JSON.stringify([name, level, version, String(maxTokens), priority])
 }
 
@@ -132,7 +131,7 @@ function toHttpOptions(options: SkillClientOptions): HttpOptions {
   return { baseUrl, timeoutMs, apiKey, fetch, client, debug }
 }
 
-/** The node that served the page, or the one on this machine. */
+/** The default URL: the node that served this page, or else the node on this machine. */
 function toHome(): string {
   const origin = globalThis.location?.origin
   return origin?.startsWith('http') ? origin : 'http://127.0.0.1:7545'

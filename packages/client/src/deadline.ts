@@ -13,7 +13,7 @@ export async function withDeadline<T>(
   const timer = setTimeout(() => ending.abort(onTimeout()), timeoutMs)
   signal?.addEventListener('abort', end, { once: true })
   try {
-    // A replacement of the global fetch may ignore signals.
+    // A custom `fetch` may ignore abort signals.
     return await orAborted(work(ending.signal), ending.signal)
   } catch (error) {
     throw ending.signal.aborted ? ending.signal.reason : error
@@ -23,7 +23,10 @@ export async function withDeadline<T>(
   }
 }
 
-/** The result of `work`, or the reason of the signal, whichever comes first. The work itself is not stopped. */
+/**
+ * Returns the result of `work`, or rejects with the reason of the signal if that is aborted first. Does not stop
+ * `work`.
+ */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const end = () => aborted.reject(signal.reason)

@@ -23,7 +23,7 @@ export interface HttpOptions {
   readonly shareToken?: string
   /** Name of the calling program; nodes report it to the owners of downloaded skills. */
   readonly client?: string
-  /** False for update checks and the like: reads do not count as downloads. */
+  /** False: reads do not count as downloads, for example update checks. */
   readonly counts?: false
   /** Timeout of one attempt in milliseconds. Default: 30,000; 300,000 for calls that transfer files. */
   readonly timeoutMs?: number
@@ -60,7 +60,7 @@ const retriesDefault = 2
 
 const timeoutMsMax = 2 ** 31 - 1
 
-/** Throws a TypeError for an invalid address and for invalid numbers. */
+/** Throws a TypeError for an invalid URL or number. */
 export function createHttp(options: HttpOptions): Call {
   refuseOddNumbers(options)
   const base = toBase(options.baseUrl)
@@ -80,7 +80,7 @@ export function createHttp(options: HttpOptions): Call {
   }
 }
 
-/** Timers fire at once for other values. */
+/** Throws a TypeError for an invalid number: timers with such a timeout would fire at once. */
 function refuseOddNumbers({ timeoutMs = timeoutMsMax, retries = 0 }: HttpOptions): void {
   if (!(timeoutMs > 0 && timeoutMs <= timeoutMsMax)) {
     throw new TypeError(`timeoutMs must be a number of milliseconds, above 0 and at most ${timeoutMsMax}.`)
@@ -88,7 +88,7 @@ function refuseOddNumbers({ timeoutMs = timeoutMsMax, retries = 0 }: HttpOptions
   if (!Number.isInteger(retries) || retries < 0) throw new TypeError('retries must be a whole number, 0 or more.')
 }
 
-/** The base URL of the API, from the URL of a node or of its API. */
+/** Converts the URL of a node, or of its API, to the base URL of the API. */
 function toBase(baseUrl: string): string {
   const page = globalThis.location?.href
   const url = URL.canParse(baseUrl, page) ? new URL(baseUrl, page) : undefined
@@ -113,7 +113,7 @@ function toHeaders(options: HttpOptions): Record<string, string> {
   return headers
 }
 
-/** Headers cannot carry these characters, and the error of fetch would print the secret. */
+/** Headers cannot contain these characters, and the error of `fetch` would print the secret. */
 function refuseOddSecrets({ apiKey = '', agentToken = '', caseToken = '', shareToken = '' }: HttpOptions): void {
   if (/^[\x21-\x7e]*$/.test(apiKey + agentToken + caseToken + shareToken)) return
   const detail = 'The API key or token contains invalid characters, such as a space or a line break.'
@@ -124,7 +124,7 @@ function ownHeaders({ contentType }: WireRequest, etag: string | undefined): Rec
   return { ...(contentType && { 'content-type': contentType }), ...(etag && { 'if-none-match': etag }) }
 }
 
-/** A write may have been executed although no response arrived. */
+/** Writes are not repeated: the first may have been executed although no response arrived. */
 function isRepeatable({ method }: WireEndpoint): boolean {
   return method === 'GET'
 }

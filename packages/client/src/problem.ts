@@ -7,10 +7,10 @@ import {
   type Problem,
 } from '@skillstead/protocol/wire'
 
-/** Enough for the errors of 1,000 fields, several times what a node sends. */
+/** Maximum number of JSON values in an error response: enough for 1,000 fields, several times what a node sends. */
 const valuesMax = 10_000
 
-/** The error codes of statuses that something in front of the node sends without a problem body, such as a proxy. */
+/** The error codes of responses without a problem document, such as those of a proxy, by their status. */
 const bareCodes: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthorized',
   403: 'forbidden',
@@ -22,7 +22,7 @@ const bareCodes: Readonly<Record<number, ErrorCode>> = {
   504: 'upstream_timeout',
 }
 
-/** The error of a response. For a response that no node sends: the code of its status, or `upstream_failed`. */
+/** Converts a failed response to an error. Its code is `upstream_failed`, or that of the status, if no node sent it. */
 export function toRegistryError(response: Response, text: string): RegistryError {
   const retryAfterSeconds = readRetryAfter(response.headers)
   const problem = readProblem(text)
@@ -54,7 +54,7 @@ function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(errorTable, code)
 }
 
-/** Seconds to wait by `Retry-After` (RFC 9110, section 10.2.3): a number, or a date by the server's own clock. */
+/** Converts `Retry-After` (RFC 9110, section 10.2.3) to seconds. A date is compared with the clock of the server. */
 function readRetryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after')?.trim()
   if (!value) return undefined

@@ -22,12 +22,12 @@ export interface Expected {
   readonly maybeUnchanged?: boolean
 }
 
-/** Statuses that networks and proxies use for pages of their own, which are not about the requested resource. */
+/** Statuses that networks and proxies use for their own pages, such as a sign-in page. */
 const pageStatuses: ReadonlySet<number> = new Set([401, 403, 404])
 
-/** Far more than any node sends in one response, packages included. */
+/** Maximum size of a response: far more than any node sends, packages included. */
 const bytesMaxDefault = 256 * 1024 * 1024
-/** The maximum for the response to a failed request. */
+/** Maximum size of an error response. */
 const problemBytesMax = 1024 * 1024
 
 /**
@@ -116,7 +116,7 @@ function notANode(response: Response, contentType: string): Error {
 }
 
 function wrong(response: Response, what: string, cause?: unknown): Error {
-  // Otherwise the connection would stay open for the rest of the response.
+  // Cancel the body; otherwise the connection would stay open for the rest of the response.
   response.body?.cancel().catch(() => undefined)
   const who = response.url ? new URL(response.url).origin : 'The server'
   return forGood(new RegistryError('upstream_failed', `${who} ${what}${/[.?]$/.test(what) ? '' : '.'}`, { cause }))

@@ -6,7 +6,7 @@ interface Sent {
   readonly agentToken?: string
   readonly caseToken?: string
   readonly shareToken?: string
-  /** Whether the request changes something: its body is the caller's too. */
+  /** Whether the request is a write, whose body must not be sent to another origin. */
   readonly writes?: boolean
 }
 
@@ -14,9 +14,9 @@ const redirectsMax = 5
 const statuses = new Set([301, 302, 303, 307, 308])
 
 /**
- * Sends a request that carries a key or a token, or changes something, and follows redirects within its origin alone,
- * with the same method and body. `fetch` would drop `Authorization` on the way to another origin, but send the other headers and the body there.
- * Throws `upstream_failed`.
+ * Sends a request with a key or token, or a write, and follows redirects only within its origin, with the same method
+ * and body. `fetch` would follow a redirect to another origin without `Authorization`, but with the other headers and
+ * the body. Throws `upstream_failed`.
  */
 export async function followRedirects(
   send: (url: string, redirect: RequestRedirect) => Promise<Response>,
@@ -28,12 +28,12 @@ export async function followRedirects(
   for (let i = 0; i <= redirectsMax; i += 1) {
     let response = await send(address, 'manual')
     if (response.type === 'opaqueredirect') {
-      // Browsers hide the address. They drop a key on the way to another origin, but send a token and a body there.
+      // Browsers hide the target of a redirect. To another origin they send no key, but the tokens and the body.
       if (writes || agentToken || caseToken || shareToken)
         throw fail(`${origin} redirects. Pass the address that it redirects to.`)
       response = await send(address, 'follow')
     }
-    // Also checks a `fetch` of the caller that follows redirects itself.
+    // A custom `fetch` may have followed the redirects itself.
     if (response.redirected) requireOrigin(response, response.url, origin)
     const location = statuses.has(response.status) ? response.headers.get('location') : null
     if (location === null || !URL.canParse(location, address)) return response

@@ -11,7 +11,7 @@ const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'shutting_down',
 ])
 const backoffMs = 250
-/** The client does not wait longer than this; a longer `Retry-After` is left to the caller. */
+/** The longest `Retry-After` that the client waits; after a longer one it throws the error at once. */
 const retryAfterSecondsMax = 30
 
 /** Retries `attempt` after temporary errors, with growing delays and not before `Retry-After`. */

@@ -38,8 +38,8 @@ function fillPath(pattern: string, input: Readonly<Record<string, unknown>>) {
 }
 
 /**
- * URLs resolve dot segments, encoded or not, so another resource would be requested; half a surrogate pair has no
- * UTF-8.
+ * URL parsers resolve dot segments, even encoded ones, and would request another resource. A lone surrogate cannot be
+ * encoded in UTF-8.
  */
 function refuseUnsendable(segments: readonly string[]): void {
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..' || !segment.isWellFormed())) {

@@ -4,9 +4,9 @@ export interface CachedAnswer {
   readonly etag: string | undefined
   /** The subject of the response: all responses about one subject are dropped together. */
   readonly subject: string
-  /** When it was last confirmed, or last returned despite an error, in milliseconds since the epoch. */
+  /** When the response was last confirmed, or last returned despite an error, in milliseconds since the epoch. */
   readonly sinceMs: number
-  /** How long it is used without asking again, in milliseconds. */
+  /** How long the response is used without a request, in milliseconds. */
   readonly forMs: number
 }
 

@@ -4,7 +4,7 @@ import { RegistryError } from '@skillstead/protocol/wire'
 
 type Kind = 'text' | 'list' | 'map' | 'number' | 'any'
 
-/** Required parts of a loaded skill, and from which level on. Other parts of the schema are not checked. */
+/** The required parts of a loaded skill, with the lowest level that contains each. Other parts are not checked. */
 const parts: readonly (readonly [path: string, kind: Kind, from: LoadLevel])[] = [
   ['metadata.name', 'text', 'metadata'],
   ['metadata.fullName', 'text', 'metadata'],

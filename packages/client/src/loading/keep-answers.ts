@@ -10,15 +10,15 @@ export interface Answered {
   readonly isUnchanged?: boolean
 }
 
-/** A question to a registry. */
+/** A cacheable request to a registry. */
 export interface Question {
   readonly key: string
-  /** A refusal drops all cached responses about this subject. */
+  /** If the registry refuses the request, all cached responses about this subject are dropped. */
   readonly subject: string
   readonly ttlMs: number
-  /** A cached response that may be used instead if there is none under the key. */
+  /** A cached response to use if none has this key. */
   readonly spare?: CachedAnswer
-  /** Asks the registry; only once if a cached response is available as fallback. Throws for an invalid response. */
+  /** Sends the request, without retries if a cached response is available. Throws for an invalid response. */
   ask(held: CachedAnswer | undefined, signal: AbortSignal): Promise<Answered>
 }
 
@@ -29,15 +29,15 @@ export interface KeepOptions {
   readonly onStale: (subject: string, error: RegistryError) => void
 }
 
-/** Cached responses, used longer while the registry is unavailable. */
+/** A cache whose responses are used longer while the registry is unavailable. */
 export interface KeptAnswers {
   /** The cached response, fresh or stale. */
   find(key: string): CachedAnswer | undefined
-  /** Whether a cached response may be used without asking again. */
+  /** Whether a cached response may be used without a request. */
   isFresh(answer: CachedAnswer): boolean
   /**
-   * Returns the cached response if it is fresh, else asks the registry, and falls back to the cached one if it is
-   * unavailable.
+   * Returns the cached response if it is fresh. Otherwise sends the request, and returns the cached response if the
+   * registry is unavailable.
    */
   get(question: Question, signal?: AbortSignal): Promise<unknown>
   clear(): void
@@ -45,7 +45,7 @@ export interface KeptAnswers {
 
 /** Statuses by which a registry refuses a skill: cached responses about it must not be used any more. */
 const refusals: ReadonlySet<number> = new Set([401, 403, 404, 451])
-/** While a registry is unavailable it is not asked on every call, because each call would wait for its timeout. */
+/** The pause between requests to an unavailable registry: without it each call would wait for its timeout. */
 const pauseMs = { atLeast: 30_000, atMost: 3_600_000 }
 
 /** Caches responses in memory, for one registry and one caller, because they may be private. */
@@ -56,7 +56,7 @@ export function keepAnswers({ now, onStale }: KeepOptions): KeptAnswers {
 
   function isFresh({ sinceMs, forMs }: CachedAnswer): boolean {
     const ageMs = now() - sinceMs
-    // After the clock was set back the age is unknown.
+    // If the clock was set back, the age of the response is unknown.
     return ageMs >= 0 && ageMs < forMs
   }
 

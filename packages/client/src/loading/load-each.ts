@@ -1,6 +1,6 @@
 import type { LoadedSkill, LoadLevel } from '@skillstead/skill-format/loading'
 
-/** A skill by name, or with options that override the common ones. */
+/** A skill: its name, or options that override the common options. */
 export type WantedSkill = string | ({ readonly name: string } & Omit<LoadOptions, 'signal'>)
 
 export interface LoadManyOptions extends LoadOptions {
@@ -48,7 +48,7 @@ export interface LoadOptions {
   readonly version?: string
   /** Maximum size of the loaded skill as JSON, in tokens of `o200k_base`. */
   readonly maxTokens?: number
-  /** Titles of sections to include first if not all of them fit. */
+  /** Titles of the sections to include first if not all sections fit. */
   readonly priority?: readonly string[]
   /** Aborts the call. */
   readonly signal?: AbortSignal

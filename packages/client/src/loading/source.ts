@@ -3,7 +3,7 @@ import type { Call } from '../http.ts'
 import type { CachedAnswer } from './answer-cache.ts'
 import type { Answered } from './keep-answers.ts'
 
-/** Asks a registry, local or remote. If a cached response is available, it does not retry. */
+/** Sends a request to a local or remote registry. Does not retry if a cached response is available. */
 export type Source = (
   name: 'loadSkill' | 'searchSkills',
   input: Readonly<Record<string, unknown>>,

@@ -38,14 +38,14 @@ export interface Receiver {
    */
   verify(headers: WebhookHeaders, body: WebhookBody): Promise<WebhookEvent>
   /**
-   * Verifies a delivery and handles its event once; returns whether it was new. A duplicate that arrives while its
-   * event is being handled in this process waits for that, and fails if that fails, so that no delivery is confirmed
-   * before its event was handled. Errors of the handler are rethrown.
+   * Verifies a delivery and handles its event once; returns whether the event was new. While this process handles the
+   * event, a duplicate waits for the handler and fails with it: no delivery is confirmed before its event was handled.
+   * Errors of the handler are rethrown.
    */
   receive(headers: WebhookHeaders, body: WebhookBody, handle: WebhookHandler): Promise<boolean>
   /**
-   * The same for servers with the fetch API. Returns 204; a problem (400, 401, 405, 413) for a refused request; and 500
-   * if the handler fails, so that the registry retries.
+   * Like {@link Receiver.receive}, for servers with the fetch API. Returns 204; a problem (400, 401, 405, 413) for a
+   * refused request; and 500 if the handler fails, so that the registry retries.
    */
   fetch(request: Request, handle: WebhookHandler): Promise<Response>
 }
@@ -90,7 +90,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         await handleOnce(event, handle)
         return new Response(null, { status: 204 })
       } catch (error) {
-        // A handler may verify things too: its WebhookErrors are failures, not refusals.
+        // A WebhookError that the handler throws is a failure of the handler, not a refused delivery.
         if (!isVerified && error instanceof WebhookError) return refuse(error)
         report(onError, error)
         return fail()

@@ -1,12 +1,12 @@
 import type { WebhookEvent } from '@skillstead/protocol'
 import type { WebhookHandler } from './create-receiver.ts'
 
-/** Claims that a store could not release because it was unavailable; there are few of them. */
+/** Event ids that a store could not release because it was unavailable; there are few of them. */
 const owedMax = 10_000
 
 /**
- * Handles an event unless it was handled before, and returns whether it was new. A duplicate that arrives meanwhile
- * waits for the end, and fails if the handler fails.
+ * Handles an event unless it was handled before, and returns whether it was new. A concurrent duplicate waits for the
+ * handler, and fails if the handler fails.
  */
 export function createHandling(seen: Seen): (event: WebhookEvent, handle: WebhookHandler) => Promise<boolean> {
   const underWay = new Map<string, Promise<boolean>>()
@@ -33,7 +33,7 @@ export function createHandling(seen: Seen): (event: WebhookEvent, handle: Webhoo
     return true
   }
 
-  /** Remember a claim that cannot be released now; otherwise the next delivery would be taken for a duplicate. */
+  /** Remember a claim that cannot be released now; otherwise the next delivery would be treated as a duplicate. */
   async function releaseClaim(id: string): Promise<void> {
     owed.add(id)
     if (owed.size > owedMax) owed.delete(owed.values().next().value!)

@@ -8,7 +8,7 @@ export interface SecretKeys {
 
 const standardPrefix = 'whsec_'
 const hmac = { name: 'HMAC', hash: 'SHA-256' }
-/** A sender has one signature per secret; a thousand would only cause work. */
+/** Maximum number of signatures in a delivery: a sender adds one per secret, and a thousand would only cost time. */
 const signaturesMax = 8
 /** Length of a SHA-256 in base64. */
 const signatureCharacters = 44

@@ -44,14 +44,14 @@ function requireRecent({ now, toleranceSeconds }: Omit<Rules, 'keys'>, timestamp
     throw new WebhookError('malformed', 'The webhook-timestamp is not a number of seconds.')
   }
   const ageSeconds = Math.floor(now) - Number(timestamp)
-  // A clock that returns NaN accepts nothing.
+  // Reject all deliveries if the clock returns NaN.
   if (!(ageSeconds <= toleranceSeconds)) throw new WebhookError('too_old', 'The delivery was signed too long ago.')
   if (!(ageSeconds >= -toleranceSeconds)) throw new WebhookError('too_new', 'The delivery was signed in the future.')
 }
 
 /**
- * `X-Service-Signature` (specification, section 5.6). During a change of the secret it is made with the new one; a
- * receiver with the old secret cannot verify it and relies on the second signature of `webhook-signature`.
+ * Verifies `X-Service-Signature` (specification, section 5.6). During a rotation it is made with the new secret only; a
+ * receiver with the old secret relies on the second signature of `webhook-signature`.
  */
 async function requireService({ keys }: Rules, headers: WebhookHeaders, body: Bytes): Promise<void> {
   const signature = getHeader(headers, 'x-service-signature')
@@ -114,12 +114,12 @@ function getHeader(headers: WebhookHeaders, name: string): string {
   return value
 }
 
-/** Duck typing: frameworks have Headers classes of their own. */
+/** Checks the method instead of the class, because frameworks have their own Headers classes. */
 function isFetchHeaders(headers: WebhookHeaders): headers is Headers {
   return typeof headers.get === 'function'
 }
 
-/** A repeated header becomes an invalid value, or a longer list of signatures. */
+/** Joins the values of a repeated header, which gives an invalid value or a longer list of signatures. */
 function joinValues(headers: Exclude<WebhookHeaders, Headers>, name: string): string {
   const found = Object.entries(headers).filter(([key]) => key.toLowerCase() === name)
   return found.flatMap(([, value]) => value ?? []).join(' ')

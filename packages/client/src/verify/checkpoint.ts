@@ -17,8 +17,8 @@ export interface Checkpoint {
 export interface VerifiedCheckpoint extends Checkpoint {
   readonly signers: readonly Signer[]
   /**
-   * When it was the newest checkpoint, in milliseconds since 1970, as signed by one of the given keys (C2SP
-   * `tlog-cosignature`). Nodes round it down to a minute. Undefined if the checkpoint has no signed time.
+   * When this checkpoint was the newest one, in milliseconds since 1970, as signed by one of the given keys (C2SP
+   * `tlog-cosignature`). Nodes round the time down to a minute. Undefined without a signed time.
    */
   readonly signedAt?: number
   /**
@@ -31,7 +31,7 @@ export interface VerifiedCheckpoint extends Checkpoint {
 const hashBytes = 32
 /** Prefix of the extension line with a key of the log. */
 const keyLine = 'key '
-/** 16 signatures and as many keys take 4 KiB. */
+/** Maximum size of a checkpoint; 16 signatures and 16 keys take 4 KiB. */
 const checkpointCharactersMax = 64 * 1024
 /** The maximum number of signatures of a note. */
 const keysMax = 16

@@ -12,7 +12,7 @@ type Check = <T>(work: () => T) => T | undefined
 interface LogCheck {
   readonly keys: readonly string[]
   readonly check: Check
-  /** Whether only the log proves the names in the record. */
+  /** Whether to compare the names in the record with the log, because no signature of a given key proves them. */
   readonly checksNames: boolean
 }
 
@@ -68,8 +68,8 @@ function readEntry({ entry }: LogProof): VersionEntry {
 type Claim = readonly [what: string, logged: string | number, recorded: string | number]
 
 /**
- * Names are compared only if the log alone proves them: after a transfer the old entry has the old name, and the
- * signature covers the new one.
+ * Compare the names only if no signature of the record proves them: after a transfer the log entry has the old name,
+ * and the signed record has the new one.
  */
 function toNameClaims({ skill, publisher }: Provenance, { data }: VersionEntry): Claim[] {
   return [

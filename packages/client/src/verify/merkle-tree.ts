@@ -79,7 +79,7 @@ function isConsistent({ olderSize, olderRootHash, treeSize, rootHash, proof }: C
   if (proof.length === 0) return false
   let [place, last] = [olderSize - 1, treeSize - 1]
   while (isOdd(place)) [place, last] = [half(place), half(last)]
-  // The root of a complete tree is itself the first node of the proof path.
+  // If the older tree is a complete subtree, its root is the first node of the path, and the proof omits it.
   const [first, ...rest] = place === 0 ? [olderRootHash, ...proof] : proof
   let older = toHash(first!, 'consistency')
   let newer = older
@@ -116,7 +116,7 @@ function toHash(text: string, part: VerifiedPart): Uint8Array {
   throw new VerificationError(part, 'A hash of the proof is not 32 bytes in base64.')
 }
 
-// Not by bit operations, which are limited to 32 bits: a log may be longer.
+// Avoid bit operations, which are limited to 32 bits: a log may have more entries.
 function isOdd(place: number): boolean {
   return place % 2 === 1
 }

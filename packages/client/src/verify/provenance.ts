@@ -35,8 +35,8 @@ export type ProvenanceReport =
       readonly entry: VersionEntry | null
       readonly contentChecked: boolean
       /**
-       * Unproven fields: a mirror signed the record, and no key of the mirror was given. All other fields are proven by
-       * the log that the version was published to.
+       * Fields that are not proven, because a mirror signed the record and no key of the mirror was given. All other
+       * fields are proven by the log that the version was published to.
        */
       readonly unproven: readonly UnprovenField[]
     }
@@ -61,7 +61,7 @@ export function verifyProvenance(record: unknown, { keys, content }: VerifyProve
   const isUnsigned = log !== null && isOfUnknownMirror(provenance, log.origin, keys)
   const signers = isUnsigned ? [] : check(() => verifyRecordSignature(provenance, keys))
   const entry = log ? verifyLog(provenance, log, { keys, check, checksNames: isUnsigned }) : null
-  // The file list of the log entry, if its digest matches, tells which files differ.
+  // If the digest of the log entry matches, its file list shows which files differ.
   if (content) check(() => verifyFiles(content, provenance.digest, entry?.data.files ?? []))
   if (problems.length > 0 || !signers || entry === undefined) return { ok: false, problems }
   const contentChecked = content !== undefined
@@ -114,7 +114,7 @@ function verifyRecordSignature(provenance: Provenance, keys: readonly string[]):
   return verifySignatures(note, keys, 'signature', 'the record')
 }
 
-/** Undefined for a value that is not signable JSON. */
+/** Returns undefined for a value that is not signable JSON. */
 function toCanonical(value: unknown): string | undefined {
   try {
     return canonicalize(value)
