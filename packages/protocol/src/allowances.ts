@@ -2,7 +2,7 @@
 export interface Allowance {
   readonly limit: number
   readonly windowSeconds: number
-  /** What is counted, and per what, as the end of a sentence. */
+  /** What the limit counts, and for whom, as the end of a sentence. */
   readonly of: string
 }
 

@@ -14,16 +14,20 @@ export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Path below `/api/v1`; `:name` is one segment, a trailing `/**:path` is the rest. */
   readonly path: `/${string}`
-  /** Who may call: everyone, users with a key, or administrators. A key that is sent is always checked. */
+  /**
+   * Who may call: everyone, users with a key, or administrators. If the request contains a key, it is always checked.
+   */
   readonly auth: 'none' | 'key' | 'admin'
   /**
-   * Scope that a key must have, also where a key is optional; `any`: the operation checks a scope that depends on the
-   * caller. Default: `read`.
+   * The scope that a key must have, even if a key is optional. `any`: the operation itself checks the scope, which
+   * depends on the caller. Default: `read`.
    */
   readonly scope?: Scope | 'any'
   /** The lowest plan that includes the operation. */
   readonly plan?: PlanName
-  /** Default: 200. With several, the operation returns one of them, and the first is the usual one. */
+  /**
+   * The success status, or several, of which the operation returns one and the first is the usual one. Default: 200.
+   */
   readonly status?: SuccessStatus | readonly [SuccessStatus, SuccessStatus, ...SuccessStatus[]]
   readonly tag: string
   readonly summary: string
@@ -37,25 +41,28 @@ export interface Endpoint {
    */
   readonly uploads?: readonly string[]
   /**
-   * Fields that are also accepted as query parameters of a method with a body. All others are rejected there, except
-   * with an upload.
+   * Body fields that are also accepted as query parameters. Other fields are ignored in the query, except with an
+   * upload.
    */
   readonly query?: readonly string[]
   /** Maximum size of a JSON body. Default: `limits.bodyBytesDefault`. */
   readonly bodyBytesMax?: number
   /** Anti-abuse limits in addition to the plan's limit. */
   readonly allowances?: readonly AllowanceName[]
-  /** Responses depend on the caller or on the time, and must not be cached. */
+  /** Whether responses depend on the caller or the time, and must not be cached. */
   readonly volatile?: true
-  /** Open to guests even on a node where everything else requires a key. */
+  /** Whether guests may call it even on a private node. */
   readonly open?: true
-  /** Over HTTP this field of the output is sent in a cookie instead of the body; without it the cookie is deleted. */
+  /**
+   * This field of the output is sent over HTTP as a cookie instead of in the body. If the field is missing, the cookie
+   * is deleted.
+   */
   readonly cookie?: 'session'
 }
 
 export type Endpoints = Record<string, Endpoint>
 
-/** The part of an endpoint that is in the wire table, with its tag. */
+/** The properties of an endpoint that come from the wire table, and its tag. */
 type OnWire = Pick<Endpoint, 'method' | 'path' | 'tag' | 'kind'>
 
 /** Adds the method, the path and the kind of the output from the wire table to the endpoints of one tag. */
@@ -96,8 +103,8 @@ export type Api<T extends Endpoints> = {
 }
 
 /**
- * The API as implemented; `operations satisfies Operations<...>` is the completeness check. `Encoded` is an output that
- * is JSON already, as bytes.
+ * The type of the implementation of the API; `operations satisfies Operations<...>` checks that it is complete.
+ * `Encoded` is an output that is already encoded as JSON bytes.
  */
 export type Operations<T extends Endpoints, Context, Caller, Encoded = never> = {
   [K in keyof T]: (
@@ -110,7 +117,7 @@ export type Operations<T extends Endpoints, Context, Caller, Encoded = never> = 
 /** Bytes with their media type: a file, an archive, a SKILL.md document. */
 export interface Content {
   readonly contentType: string
-  /** A stream only for responses that contain many files. */
+  /** The bytes, or a stream for responses that contain many files. */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>
   /** `Cache-Control` of responses to guests. Default: revalidate each time. */
   readonly cacheControl?: string

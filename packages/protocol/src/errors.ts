@@ -54,13 +54,13 @@ export function toProblemType(code: ErrorCode): string {
 }
 
 export interface RegistryErrorOptions {
-  /** One entry for each invalid field. */
+  /** One entry per invalid field. */
   readonly errors?: readonly FieldError[]
   /** Seconds after which the same request may succeed; sent as `Retry-After`. */
   readonly retryAfterSeconds?: number
   /** The anti-abuse limit that caused `rate_limited`. */
   readonly allowance?: AllowanceName
-  /** Logged, never sent to a caller. */
+  /** The cause, which is logged and never sent to a caller. */
   readonly cause?: unknown
   /** Id of the HTTP request that failed. */
   readonly requestId?: string

@@ -1,6 +1,6 @@
 /** Size limits of the registry. Every schema and every parser of untrusted input refers to one of these. */
 export const limits = {
-  /** JSON body, for endpoints without a limit of their own. */
+  /** Maximum size of a JSON body for endpoints that set no limit. */
   bodyBytesDefault: 1024 * 1024,
   /** The largest JSON body of any endpoint. */
   bodyBytesMax: 24 * 1024 * 1024,
@@ -14,7 +14,10 @@ export const limits = {
   fileBytesMax: 10 * 1024 * 1024,
   versionBytesMax: 16 * 1024 * 1024,
   versionFilesMax: 512,
-  /** Files in a publish request. Above `versionFilesMax` the package is rejected, above this the whole request. */
+  /**
+   * Files in a publish request. A package with more than `versionFilesMax` files is invalid; a request with more than
+   * this number is rejected without a scan.
+   */
   publishFilesMax: 10_000,
   skillNameCharactersMax: 64,
   usernameCharactersMax: 39,
@@ -28,7 +31,7 @@ export const limits = {
   packSkillsMax: 500,
   pageSizeMax: 100,
   feedPageMax: 1000,
-  /** Entry of the public log: the most that its length prefix of two bytes can express (C2SP tlog-tiles). */
+  /** Size of an entry in the public log: the maximum of its length prefix of two bytes (C2SP tlog-tiles). */
   logEntryBytesMax: 65_535,
   blobBatchMax: 1000,
   heartbeatSkillsMax: 1000,

@@ -1,4 +1,4 @@
-/** A file in the list from which a version's digest is computed. */
+/** A file in the manifest, from which the digest of a version is computed. */
 export interface ManifestFile {
   readonly path: string
   readonly size: number

@@ -1,11 +1,13 @@
-/** Far above the depth of legitimate documents, and far below the depth at which a parser fails. */
+/** Maximum nesting depth: legitimate documents are far below it, and parsers fail far above it. */
 const depthMax = 128
-/** A value of 2 bytes of text can take 100 bytes of memory: 16 MiB of `{},` would become 300 MiB. */
+/**
+ * Maximum number of values. `{}` has 2 bytes as text and can take 100 in memory: 16 MiB of `{},` would become 300 MiB.
+ */
 const valuesMaxDefault = 1_000_000
 
 /**
- * Options for validating untrusted documents: valibot stops at the first issue. Without them each invalid value adds an
- * issue of about 1 KB.
+ * Options for validating untrusted documents: valibot stops at the first issue. Otherwise each invalid value would add
+ * an issue of about 1 KB.
  */
 export const firstIssueOnly = { abortEarly: true, abortPipeEarly: true } as const
 

@@ -5,10 +5,7 @@ export { JsonLimitError, parseForeignJson } from './parse-json.ts'
 
 type Method = Endpoint['method']
 
-/**
- * How an endpoint is called: its method, its path below `/api/v1`, and a mark if the request or response body is not
- * JSON.
- */
+/** The method and path of an endpoint below `/api/v1`, and a mark if the request or response body is not JSON. */
 export type WireLine = `${Method} /${string}` | `${Method} /${string} ${'content' | 'uploads'}`
 
 /**

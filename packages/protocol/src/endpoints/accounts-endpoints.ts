@@ -142,7 +142,7 @@ export const accountEndpoints = {
       summary: 'List the users of the node',
       input: v.object({
         q: v.optional(text(100, 0), ''),
-        /** True: users who can sign in. False: authors of imported skills. Default: both. */
+        /** True: only users who can sign in. False: only authors of imported skills. Default: both. */
         claimed: v.optional(Flag),
         page,
         limit: limit(),

@@ -5,7 +5,7 @@ import { MirrorStatus, MirrorWrite, alarmCodes, mirrorOptions, writeStates } fro
 
 const upstream = { upstream: Term }
 
-/** The upstream registries of a node, and the writes that are forwarded to them. */
+/** The upstream registries of a node, and the writes that it forwards to them. */
 export const mirrorEndpoints = toEndpoints('Mirrors', {
   listMirrors: {
     auth: 'admin',
@@ -51,16 +51,15 @@ export const mirrorEndpoints = toEndpoints('Mirrors', {
     summary: 'Sync from an upstream registry in the background',
     input: v.strictObject({
       ...upstream,
-      /** The alarm that you have investigated, and that the sync may ignore once. */
+      /** The code of the alarm that you have investigated, and that the sync may ignore once. */
       accept: v.optional(v.picklist(alarmCodes)),
       /**
-       * The new verifier key, with the alarms `key` and `origin`; required if the key was pinned. The new key is then
-       * pinned.
+       * The new verifier key after the alarm `key` or `origin`; required if the old key was pinned. Pins the new key.
        */
       key: v.optional(text(500)),
       /** Continue although the sync would hide more than one skill in a hundred. */
       allowRemovals: v.optional(v.boolean()),
-      /** Sync from the first entry: compare the local copies, and import what is missing. */
+      /** Sync from the first entry: compare the local copies, and import missing versions. */
       full: v.optional(v.boolean()),
     }),
     output: MirrorStatus,

@@ -15,7 +15,7 @@ import {
 
 const name = { name: SkillRef }
 
-/** Reports of skills and copies, decisions of administrators, and appeals. */
+/** Reports of skills and copied skills, decisions of administrators, and appeals. */
 export const moderationEndpoints = toEndpoints('Moderation', {
   reportCopy: {
     auth: 'key',

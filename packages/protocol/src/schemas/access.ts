@@ -9,8 +9,8 @@ export type AccessKind = (typeof accessKinds)[number]
 const Names = v.array(v.string())
 
 /**
- * What the instructions and programs of a version use, as far as its text shows: sorted lists without duplicates. This
- * is information, not a sandbox: nothing enforces it.
+ * The tools, programs, hosts and other resources that a version uses according to its text: sorted lists without
+ * duplicates. They are information only; nothing enforces them.
  */
 export const Access = v.object({
   /** Tools of the agent: `Read`, `Bash(git:*)`, `mcp__github__search`. */
@@ -25,15 +25,15 @@ export const Access = v.object({
   packages: Names,
   /** Paths outside the skill's own folder: `~/.ssh`, `/etc/hosts`, `CLAUDE.md`. */
   files: Names,
-  /** What could not be read or listed, in words; empty if the lists are complete. */
+  /** Sentences about parts that could not be read or listed; empty if the lists are complete. */
   cut: Names,
 })
 export type Access = v.InferOutput<typeof Access>
 
-/** What a version uses that the previous version does not. */
+/** The resources that a version uses and the previous version does not. */
 export const Widens = v.object({
   since: Version,
-  /** Whether only the patch number grew, so that users do not expect new access. */
+  /** Whether only the patch number increased: users then do not expect new access. */
   patch: v.boolean(),
   added: Access,
 })

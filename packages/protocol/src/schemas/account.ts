@@ -33,7 +33,7 @@ const userFields = {
 
 export const VerificationMethod = v.picklist(['github', 'domain', 'manual'])
 
-/** How a user was verified: by which account or domain. Null for a decision of an administrator. */
+/** The account or domain by which a user was verified; null if an administrator decided. */
 const Verifications = v.array(v.object({ method: VerificationMethod, subject: v.nullable(v.string()) }))
 
 /** The caller, as returned by `GET /users/me`. */

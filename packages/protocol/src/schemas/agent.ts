@@ -21,7 +21,7 @@ export const AgentKey = v.pipe(
 /** Normalised key or platform of an agent for lookups; an invalid one is not found. */
 export const AgentRef = v.pipe(Term, v.transform(toAgentKey))
 export const PlatformRef = v.pipe(Term, v.transform(toPlatformId))
-/** The agent of an install: a platform, alone or before a colon. */
+/** The agent that installed a skill: a platform, optionally followed by a colon and a name. */
 export const ReportedAgent = v.pipe(
   text(128),
   v.transform((agent) => toAgentKey(agent.trim())),
@@ -85,15 +85,18 @@ export const HeartbeatResult = v.object({
       latestVersion: v.string(),
       reason: v.picklist(updateReasons),
       /**
-       * Text from the registry: contains names, versions and numbers, and no text of an author, who could address the
-       * agent.
+       * Sentences of the registry with names, versions and numbers. They contain no text of an author, because authors
+       * could give the agent instructions.
        */
       message: v.string(),
       /** The author's deprecation message, verbatim; empty for other skills. */
       deprecationMessage: v.string(),
       /** Full name of a skill to use instead. */
       replacement: v.nullable(v.string()),
-      /** What the latest version uses that the installed one does not; null if nothing, or unknown. */
+      /**
+       * The resources that the latest version uses and the installed one does not; null if there are none, or if
+       * unknown.
+       */
       widens: v.nullable(Widens),
     }),
   ),
@@ -104,9 +107,9 @@ export const HeartbeatResult = v.object({
     v.object({
       skill: Skill,
       score: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
-      /** Text from the registry, like `message`. */
+      /** Sentences of the registry without text of an author, like `message`. */
       reason: v.string(),
-      /** The pack that contains both this skill and an installed one, if that is the reason. */
+      /** The pack that contains both this skill and an installed skill, if that is why it is recommended. */
       pack: v.nullable(v.object({ slug: v.string(), name: v.string() })),
     }),
   ),

@@ -14,15 +14,13 @@ const AgentReviewer = v.object({
   authenticated: v.boolean(),
 })
 
-/**
- * The data of each event, by the name under which a webhook subscribes to it (specification 6, and the mirror's own).
- */
+/** The data of each event, by the event name in a subscription (specification 6, and the events of mirrors). */
 const eventSchemas = {
   /** A version was published. */
   'skill.published': v.object({
     skill: v.object({ ...FullySkill.entries, version: v.string(), description: v.string(), securityScore: v.number() }),
     publisher: User,
-    /** What it uses that the previous version does not; absent if nothing. */
+    /** The resources that the version uses and the previous version does not; absent if there are none. */
     widens: v.optional(Widens),
   }),
   /** A skill of the owner was downloaded or installed; `downloadCount` includes this download. */

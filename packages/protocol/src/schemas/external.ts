@@ -14,7 +14,7 @@ export const ExternalSkill = v.object({
   description: v.string(),
   author: v.string(),
   installs: Count,
-  /** Whether it was scanned, whatever the verdict. */
+  /** Whether the skill was scanned, whatever the verdict. */
   verified: v.boolean(),
   /** Result of the last scan; null before the first. */
   verdict: v.nullable(v.picklist(['safe', 'caution', 'dangerous'])),

@@ -39,7 +39,10 @@ export const Username = v.pipe(
   v.regex(namePattern, 'must be lower-case letters, digits and single inner hyphens'),
 )
 
-/** A skill in a path or a list: `owner/name`, or a short name, which resolves to the owner of that short name. */
+/**
+ * A skill in a path or a list: `owner/name`, or a short name: the caller's own skill of that name, or the first public
+ * one.
+ */
 export const SkillRef = text(128)
 
 /** URL of a user's picture. */
@@ -128,7 +131,10 @@ export function commaList(itemsMax: number) {
   )
 }
 
-/** Servers and proxies accept URLs of about 8 KiB, and each byte that is not ASCII takes three characters in one. */
+/**
+ * Maximum length of a list: servers and proxies accept URLs of about 8 KiB, and a non-ASCII byte takes three characters
+ * in a URL.
+ */
 const listCharactersMax = 4096
 
 export const page = v.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1)

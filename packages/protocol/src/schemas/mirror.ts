@@ -79,20 +79,21 @@ export const MirrorStatus = v.object({
     everySeconds: Count,
     priority: v.number(),
     maxAgeSeconds: Count,
-    /** Whether the key was configured; otherwise it was trusted on first use. */
+    /** Whether the operator configured the key; otherwise the first key of the upstream was trusted. */
     pinned: v.boolean(),
     selected: v.array(v.string()),
   }),
   state: v.picklist(['new', 'current', 'behind', 'syncing', 'stopped']),
-  /** Why the sync is paused until an administrator decides. */
-  /** `keys`: those that the upstream offered in place of the trusted ones. */
+  /**
+   * Why the sync is paused until an administrator decides. `keys`: the keys that the upstream offered instead of the
+   * trusted ones.
+   */
   alarm: v.nullable(v.object({ ...Notice.entries, keys: v.array(v.string()) })),
   logOrigin: v.nullable(v.string()),
   logEpoch: v.nullable(v.number()),
   keys: v.array(v.string()),
   /**
-   * Number of log entries that were fetched (`staged`), are covered by a signed checkpoint (`verified`), and are
-   * imported (`applied`).
+   * Numbers of log entries: fetched (`staged`), covered by a signed checkpoint (`verified`), and imported (`applied`).
    */
   staged: Count,
   verified: Count,
@@ -125,7 +126,7 @@ export const MirrorWrite = v.object({
   user: v.nullable(v.string()),
   state: v.picklist(writeStates),
   attempts: Count,
-  /** Why it was not delivered yet, or a warning about it. */
+  /** Why the change was not delivered yet, or a warning about it. */
   problem: v.nullable(Notice),
   createdAt: Timestamp,
   endedAt: v.nullable(Timestamp),

@@ -26,7 +26,7 @@ export const Overview = v.object({
   }),
   search: v.object({ documents: Count, ready: v.boolean() }),
   log: v.object({ size: Count, lastEntryAt: v.nullable(Timestamp) }),
-  /** Versions without a scan by the current rules. */
+  /** Number of versions that were not scanned with the current rules. */
   scans: v.object({ pending: Count }),
   /** Upstreams whose sync is paused until an administrator decides. */
   alarms: v.array(v.object({ upstream: v.string(), code: v.string(), message: v.string(), at: Timestamp })),
@@ -76,14 +76,14 @@ export const RateLimits = v.object({
 })
 export type RateLimits = v.InferOutput<typeof RateLimits>
 
-/** `scheduled`: whether the node made it on schedule, and will delete it by retention. */
+/** A backup. `scheduled`: whether the node made it on schedule and deletes it when its retention ends. */
 const backupFields = { name: v.string(), bytes: Count, createdAt: Timestamp, scheduled: v.boolean() }
 
 /** A copy of the whole registry, stored next to its file. */
 export const Backup = v.object(backupFields)
 export type Backup = v.InferOutput<typeof Backup>
 
-/** A new copy, which was verified from end to end before it got its name. */
+/** A new backup, which was verified completely before it got its file name. */
 export const NewBackup = v.object({ ...backupFields, verified: v.literal(true) })
 
 /** Schedule of the backups. */
@@ -91,7 +91,7 @@ export const BackupSchedule = v.object({
   everySeconds: Count,
   /** Number of scheduled backups that are retained. */
   kept: Count,
-  /** When the newest was made. */
+  /** When the newest scheduled backup was made. */
   lastAt: v.nullable(Timestamp),
   /** Why the last attempt failed; null if it succeeded. */
   lastError: v.nullable(v.string()),

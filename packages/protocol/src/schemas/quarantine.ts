@@ -6,7 +6,7 @@ import { Security } from './security.ts'
 export const QuarantinedVersion = v.object({
   id: Id,
   fullName: v.string(),
-  /** Its number at submission. If the author did not choose one, its release may assign a higher number. */
+  /** The version number at submission. If the author did not choose it, the release may assign a higher number. */
   version: Version,
   digest: Digest,
   publisher: v.object({ id: Id, username: v.string() }),

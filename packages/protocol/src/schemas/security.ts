@@ -7,15 +7,16 @@ export const verdicts = ['safe', 'caution', 'dangerous'] as const
 export const risks = ['none', 'low', 'medium', 'high'] as const
 
 /**
- * What a finding says about the author's intent. `hostile` has no innocent explanation and makes the verdict
- * `dangerous` alone; `suspicious` needs review, and makes it so together with another of its kind; `power` is
- * legitimate if the user asked for it, and counts only for the risk; `none` was examined and is no instruction.
+ * The intent that a finding indicates. `hostile`: no innocent explanation; one such finding makes the verdict
+ * `dangerous`. `suspicious`: needs review; two such findings of different categories make the verdict `dangerous`.
+ * `power`: legitimate if the user asked for it; counts only for the risk. `none`: was examined and is not an
+ * instruction.
  */
 export const signals = ['hostile', 'suspicious', 'power', 'none'] as const
 
 /** The purpose of a file, derived from its path and content. */
 export const fileRoles = ['instruction', 'script', 'reference', 'test', 'vendored', 'data'] as const
-/** The form of a passage: it demands something, forbids it, quotes it, or shows it as an example. */
+/** The form of a passage: an instruction, a prohibition, a quotation, or an example. */
 export const polarities = ['imperative', 'prohibition', 'quotation', 'example'] as const
 
 /** A finding with its location. Lines and columns begin at 1; columns count UTF-16 code units. */
@@ -31,7 +32,9 @@ export const ScanFinding = v.object({
   remediation: v.string(),
   signal: v.picklist(signals),
   context: v.object({ role: v.picklist(fileRoles), polarity: v.picklist(polarities) }),
-  /** The encodings that were decoded to find it, outermost first: `base64`, `hex`, `url`, `tags`, ... */
+  /**
+   * The encodings that the scanner decoded to find the passage, outermost first: `base64`, `hex`, `url`, `tags`, ...
+   */
   decoded: v.array(v.string()),
   /** The author's reason why the finding is harmless; it is displayed, and does not change a verdict of `dangerous`. */
   suppressed: v.nullable(v.object({ reason: v.string() })),

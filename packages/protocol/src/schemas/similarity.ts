@@ -9,7 +9,7 @@ const ComparedVersion = v.object({ id: v.string(), fullName: v.string(), version
 export const Passage = v.object({
   /** As in the requested skill; truncated if it is long. */
   text: v.pipe(v.string(), v.maxLength(500)),
-  /** Its first line in the requested skill's SKILL.md, and in the other's. */
+  /** The first line of the passage in SKILL.md: of the requested skill, and of the other skill. */
   line: Line,
   otherLine: Line,
 })
@@ -17,11 +17,11 @@ export type Passage = v.InferOutput<typeof Passage>
 
 /** A skill that is similar to another. */
 export const SimilarityMatch = v.object({
-  /** The version of it that is most similar. */
+  /** The version of this skill that is most similar. */
   skill: ComparedVersion,
   /** Fraction of the smaller document's five-word shingles that the other contains. */
   similarity: Share,
-  /** Identical; similar with about the same size; or one contains a part of the other. */
+  /** `exact`: identical. `near`: similar, and of about the same size. `partial`: one contains a part of the other. */
   kind: v.picklist(['exact', 'near', 'partial']),
   /** Whether this skill had the shared text before the requested one. */
   publishedFirst: v.boolean(),

@@ -136,5 +136,5 @@ export const Warning = v.object({
 })
 export type Warning = v.InferOutput<typeof Warning>
 
-/** In the response to a write of text fields: warnings of the scan, if any. */
+/** Warnings of the scan of the text fields, in the response to a write; absent if there are none. */
 export const textWarnings = { warnings: v.optional(v.array(Warning)) }

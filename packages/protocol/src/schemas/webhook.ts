@@ -17,7 +17,7 @@ export const WebhookUrl = v.pipe(
 /** The events that a webhook subscribes to: at least one, without duplicates. */
 export const WebhookEvents = v.pipe(
   boundedArray(v.picklist(eventNames), eventNames.length, 1),
-  // A list that is too long gets one error, not also that of its duplicates.
+  // A list that is too long gets one error, without a second error for its duplicates.
   v.check((events) => events.length > eventNames.length || isEachOnce(events), 'must not name an event twice'),
 )
 
