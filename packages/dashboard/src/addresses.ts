@@ -14,8 +14,8 @@ export const addresses = {
 }
 
 /**
- * The path of a URL on this node: pages may be open under another host name of the node, and may only load its own
- * pictures.
+ * The path of a URL on this node. A page that is open under another host name of the node may only load pictures from
+ * that host, so it uses paths.
  */
 export function toOwnPath(address: string): string {
   return new URL(address, location.href).pathname

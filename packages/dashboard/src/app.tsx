@@ -73,10 +73,10 @@ function Pages() {
   )
 }
 
-/** The router decodes addresses, and fails at the first invalid escape. */
+/** Whether a path has no invalid percent escapes, at which the router would fail. */
 function isReadable(path: string): boolean {
   try {
-    // The result is used so that the bundler keeps the call.
+    // Use the result; otherwise the bundler removes the call.
     return decodeURIComponent(path) !== ''
   } catch {
     return false

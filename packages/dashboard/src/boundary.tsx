@@ -2,7 +2,7 @@ import { Component, type ComponentChildren } from 'preact'
 import { Page } from './ui/page.tsx'
 
 interface Props {
-  /** The address; an error at one address must not block the next. */
+  /** The address of the page; an error at one address must not hide the page at the next address. */
   readonly place: string
   readonly children: ComponentChildren
 }

@@ -6,7 +6,7 @@ export function keepFocus(): void {
   let around: readonly EventTarget[] = []
   document.addEventListener('focusin', (event) => (around = event.composedPath()))
   document.addEventListener('focusout', ({ target }) => {
-    // If the element still exists after the page has changed, the user left it on purpose.
+    // If the element still exists after the change, the user moved the focus, so its ancestors are forgotten.
     queueMicrotask(() => {
       if (target instanceof Node && target.isConnected && document.activeElement === document.body) around = []
     })

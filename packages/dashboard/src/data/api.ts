@@ -3,8 +3,8 @@ import { QueryClient, keepPreviousData, useQuery, type QueryKey, type UseQueryRe
 
 /**
  * The API of the node that served this page. The session is in a cookie that scripts cannot read; the header proves
- * that the request comes from one of the node's own pages. Reads do not count as downloads. There are no silent
- * retries, which could take a minute: the page shows the error and when it continues.
+ * that a page of the node sent the request. Reads do not count as downloads. Requests are not retried silently, which
+ * could take a minute: the page shows the error and the time of the next attempt.
  */
 export function apiWith(means: { apiKey?: string; caseToken?: string; counts?: false }) {
   const node = { baseUrl: location.origin, client: 'skillstead-dashboard', fetch: fetchAsPage, retries: 0 }

@@ -15,7 +15,7 @@ export function useMe(): Me | null | undefined {
   return useSession().data
 }
 
-/** The error if the node does not respond with the signed-in user, and a function to retry. */
+/** The error of the request for the signed-in user, and a function to retry it. */
 export function useSessionFailure(): { error: unknown; retry: () => unknown } | undefined {
   const { data, error, refetch } = useSession()
   return error && data === undefined ? { error, retry: refetch } : undefined
@@ -26,7 +26,7 @@ export function useIsClosed(): boolean {
   return useData(closedKey, readClosed, false).data === true
 }
 
-/** Whether guests are refused what every open node shows them. */
+/** Whether the node rejects a guest's request that every public node accepts. */
 async function readClosed(): Promise<boolean> {
   try {
     await api.listPacks({ limit: 1 })
@@ -68,7 +68,7 @@ export async function signOut(): Promise<void> {
   await forget()
 }
 
-/** Data that one user loaded must not be shown to the next. */
+/** Clears the cached data, which must not be shown to the next user. */
 async function forget(): Promise<void> {
   queries.setQueryData(closedKey, false)
   queries.removeQueries({ predicate: ({ queryKey }) => !isAboutSession(queryKey) })

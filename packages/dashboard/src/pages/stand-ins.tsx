@@ -29,7 +29,7 @@ export function NotHere() {
   )
 }
 
-/** Replaces every page of a private node for visitors. */
+/** Shown to visitors of a private node in place of every page. */
 export function ClosedNode() {
   return (
     <Page title="This node is private">

@@ -3,7 +3,7 @@ import { Select } from './form.tsx'
 
 const categoriesMax = 50
 
-/** The categories with the most skills, with their counts; also the category in the address. */
+/** The categories with the most skills and their counts, and the category in the address. */
 export function CategorySelect({ value, onChange }: { value: string; onChange: (category: string) => void }) {
   const { data } = useData(['categories'], () => api.listCategories())
   const top = (data?.categories ?? []).slice(0, categoriesMax)

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { parsePatch, type PatchLine } from './parse-patch.ts'
 
 const stepLines = 300
-/** Longer lines are shortened. */
+/** Maximum number of characters of a line; longer lines are shortened. */
 const lineCharactersMax = 2000
 
 /** The patch of one file: added and removed lines have a sign, a colour, and text for screen readers. */

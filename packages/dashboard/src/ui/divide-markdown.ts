@@ -1,19 +1,21 @@
 interface MarkdownPiece {
   readonly text: string
-  /** Shown as plain text, because rendering it could take too long. */
+  /** Whether the piece is shown as plain text, because rendering it could take too long. */
   readonly isPlain: boolean
 }
 
 const pieceCharacters = 4_000
-/** The time of the parser grows with the square of the length of malicious paragraphs; not so for tables. */
+/**
+ * Maximum sizes of a block and a table: parsing a malicious paragraph takes quadratic time, parsing a table does not.
+ */
 const blockCharactersMax = 5_000
 const tableCharactersMax = 40_000
 const listCharacters = 2_000
 const definitionsMax = 200
 
 /**
- * Splits a document between blocks and outside of fences into pieces that each render fast. Link references are added
- * to each piece.
+ * Splits a document into pieces that each render fast, between blocks and outside of code fences. Each piece gets all
+ * link references.
  */
 export function divideMarkdown(text: string): MarkdownPiece[] {
   if (text.length <= pieceCharacters) return [toPiece(text, '')]
@@ -47,12 +49,15 @@ function isTable(text: string): boolean {
   return isDivided && [head, ...rows].every((row) => row.startsWith('|') && row.length <= blockCharactersMax)
 }
 
-/** Quotes and lists nested forty levels or deeper. */
+/** Matches quotes and lists that are nested forty levels or deeper. */
 function isTooDeep(text: string): boolean {
   return /^(?:[ \t]{0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])){40}/m.test(text) || /^[ \t]{160}/m.test(text)
 }
 
-/** The blocks between empty lines, and the items of a long list; a fence is one block. Joined they are the text. */
+/**
+ * Splits text at empty lines and between the items of a long list; a code fence is one block. The joined blocks are the
+ * text.
+ */
 function toBlocks(text: string): string[] {
   const blocks: string[] = []
   let block = ''

@@ -14,7 +14,7 @@ export interface Action<Input = void> {
   readonly error: unknown
 }
 
-/** An action that first does its work, and then reloads all data whose key begins with one of these. */
+/** Creates an action that does its work, and then reloads all data whose key begins with one of these keys. */
 export function useAction<Input = void>(
   work: (input: Input) => Promise<unknown>,
   ...refreshes: readonly QueryKey[]
@@ -28,7 +28,7 @@ export function useAction<Input = void>(
   return { run: (input) => mutate(input), busy: isPending, done: isSuccess, error }
 }
 
-/** The outcome: the error, or that it succeeded. */
+/** Shows the outcome of an action: the error, or a success message. */
 export function Outcome({ of, done }: { of: Pick<Action, 'done' | 'error'>; done?: string }) {
   if (of.error != null) return <Problem error={of.error} />
   return of.done && done ? <Notice>{done}</Notice> : null
@@ -38,7 +38,7 @@ export function Outcome({ of, done }: { of: Pick<Action, 'done' | 'error'>; done
 export function Form(props: {
   action: Action<Record<string, string>>
   submit: string
-  /** Shown on success, if the page does not show the result itself. */
+  /** The message after success, if the page does not show the result itself. */
   done?: string
   class?: string
   /** The title of a card that contains the form and is closed at first. */
@@ -133,7 +133,7 @@ export function Select(props: {
         {...(onChange && { value: props.value, onChange: (event) => onChange(event.currentTarget.value) })}
       >
         {props.options.map(([value, title]) => (
-          // Without a listener the form owns the field, so its initial value is set once, on the option.
+          // Without `onChange` the form owns the value, so the initial value is set once, by selecting the option.
           <option key={value} value={value} selected={!onChange && value === props.value}>
             {title}
           </option>

@@ -14,7 +14,7 @@ export function latePage(load: () => Promise<{ default: FunctionComponent }>) {
   return late(load, PageNotLoaded)
 }
 
-/** A component that is loaded on first use, and a replacement if the node did not send it. */
+/** A component that is loaded on first use, and an error message if loading failed. */
 function late<Props>(load: () => Promise<{ default: FunctionComponent<Props> }>, Instead: FunctionComponent) {
   return lazy(() => load().catch(() => ({ default: Instead as FunctionComponent<Props> })))
 }

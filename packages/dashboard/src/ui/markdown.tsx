@@ -3,7 +3,9 @@ import { Marked, type Tokens } from 'marked'
 import { useEffect, useState } from 'preact/hooks'
 import { divideMarkdown } from './divide-markdown.ts'
 
-/** Allowed elements: text, tables, lists, code. No styles, forms, pictures or anything that is fetched. */
+/**
+ * Allows only elements for text, tables, lists and code: no styles, forms, pictures or other content that is fetched.
+ */
 const allowed = {
   ALLOWED_TAGS: (
     'h2 h3 h4 h5 h6 p br hr ul ol li dl dt dd blockquote pre code em strong del s sub sup kbd a table thead tbody tr th td ' +
@@ -16,14 +18,19 @@ const allowed = {
   RETURN_TRUSTED_TYPE: true as const,
 }
 
-/** Two pages of text that take longer are malicious: the rest is shown as plain text. */
+/**
+ * Maximum time for one piece. After two slower pieces the document is treated as malicious, and the rest is shown as
+ * plain text.
+ */
 const pieceMsMax = 500
 const slowPiecesMax = 2
 
 /** The target of a relative link; undefined if there is none. */
 type ToFile = (path: string) => string | undefined
 
-/** For the document being sanitised. Sanitising is synchronous, so there is only one at a time. */
+/**
+ * The link resolver of the document that is being sanitised. Sanitising is synchronous, so there is only one at a time.
+ */
 let toFileNow: ToFile | undefined
 
 const purifier = DOMPurify(window)
@@ -38,7 +45,7 @@ purifier.addHook('afterSanitizeAttributes', (element) => {
   // Scrollable elements must be reachable by keyboard.
   if (element.tagName === 'PRE' || element.tagName === 'TABLE') element.setAttribute('tabindex', '0')
   if (element.tagName !== 'A' || !element.hasAttribute('href')) return
-  // External links get no opener, no referrer and no endorsement (`ugc`).
+  // Links get no opener and no referrer, and search engines do not count them as an endorsement (`ugc`).
   element.setAttribute('rel', 'noopener noreferrer nofollow ugc')
   element.setAttribute('target', element.getAttribute('href')!.startsWith('/') ? '_self' : '_blank')
 })
@@ -57,7 +64,7 @@ const marked = new Marked({
   gfm: true,
   breaks: false,
   renderer: {
-    // The page's own title is its only first-level heading.
+    // Lower the level of all headings: the title of the page is its only first-level heading.
     heading({ tokens, depth }: Tokens.Heading) {
       const level = Math.min(6, depth + 1)
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`

@@ -93,9 +93,9 @@ export function ItemList<Data extends object, Item>(
 
 export interface Column<Row> {
   readonly title: string
-  /** Numbers are aligned at their end. */
+  /** Whether the column has numbers, which are right-aligned. */
   readonly number?: boolean
-  /** The cell names the row. */
+  /** Whether the cell is the header of its row. */
   readonly names?: boolean
   cell(row: Row): ComponentChildren
 }
@@ -147,7 +147,7 @@ function toCell<Row>({ title, number, names, cell }: Column<Row>, row: Row) {
   )
 }
 
-/** Links to the previous and next page; nothing if there is only one page. Default: the page in the address. */
+/** Links to the previous and next page; empty if there is only one page. Default page: the one in the address. */
 export function Pager({ totalPages, ...shown }: { page?: number; totalPages: number }) {
   const { path, query } = useLocation()
   const page = shown.page ?? toPageNumber(query.page)

@@ -42,7 +42,7 @@ export function Count({ of, unit }: { of: number; unit: string }) {
   )
 }
 
-/** The same in full: `1 skill`, `1,200 skills`. */
+/** A number with its unit, without abbreviation: `1 skill`, `1,200 skills`. */
 export function toCount(count: number, unit: string): string {
   return `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
 }

@@ -51,7 +51,7 @@ function SignInAgain({ isForm }: { isForm: boolean }) {
 
 const waitSecondsMax = 120
 
-/** Retries when the node allows it again; returns whether it will. */
+/** Retries when the rate limit of the node allows it; returns whether there will be a retry. */
 function useGoingOn(error: unknown, retry?: () => unknown): boolean {
   const isLimited = error instanceof RegistryError && error.code === 'rate_limited'
   const seconds = isLimited ? (error.retryAfterSeconds ?? Infinity) : Infinity

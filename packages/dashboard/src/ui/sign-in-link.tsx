@@ -21,7 +21,7 @@ export function SignInLink(props: { children: string; class?: string; target?: '
   )
 }
 
-/** The page to open after the login: the one in the address, if it is on this node. */
+/** The page to open after the sign-in: the one in the address, if it is on this node. */
 export function toNextPlace(next: string | undefined): string {
   const fallback = '/account'
   if (!next?.startsWith('/') || !URL.canParse(next, location.origin)) return fallback
@@ -31,7 +31,7 @@ export function toNextPlace(next: string | undefined): string {
   return pathname + search
 }
 
-/** A link to the setup of a node without users; otherwise nothing. */
+/** A link to the setup page of a node without users; empty on other nodes. */
 export function SetupLink() {
   const setup = useData(['setup'], () => api.getSetup())
   if (!setup.data?.needed) return null
@@ -42,7 +42,7 @@ export function SetupLink() {
   )
 }
 
-/** Tells a visitor what a login allows; nothing for signed-in users. */
+/** Explains to a visitor which actions require a sign-in; empty for signed-in users. */
 export function SignInTo({ children, class: kind }: { children: string; class?: string }) {
   if (useMe() !== null) return null
   return (

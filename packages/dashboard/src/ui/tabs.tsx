@@ -15,7 +15,7 @@ function toLink({ href, title, current }: Tab) {
   )
 }
 
-/** Parts of a page as links, each with its own address. */
+/** The tabs of a page: links, each with its own address. */
 export function Tabs(props: { label: string; tabs: readonly Tab[] }) {
   return (
     <nav class="tabs" aria-label={props.label}>

@@ -53,7 +53,7 @@ export function OwnSkillsPage() {
 
 type Invitation = Awaited<ReturnType<typeof api.listInvitations>>['invitations'][number]
 
-/** Skills that the user is invited to collaborate on; nothing without invitations. */
+/** The skills that the user is invited to collaborate on; empty without invitations. */
 function Invitations() {
   const found = useData(['invitations'], () => api.listInvitations())
   if (found.data?.total === 0 || found.isPending) return null
@@ -93,7 +93,7 @@ function Invited({ invitation: { fullName, owner, role, createdAt } }: { invitat
 
 type Transfer = Awaited<ReturnType<typeof api.listTransfers>>['transfers'][number]
 
-/** Open transfers of skills to and from the user; nothing without transfers. */
+/** The open transfers of skills to and from the user; empty without transfers. */
 function Transfers() {
   const found = useData(['transfers'], () => api.listTransfers())
   if (found.data?.total === 0 || found.isPending) return null

@@ -34,7 +34,7 @@ export function UsersPage() {
   )
 }
 
-/** A selection that changes the user at once. */
+/** A select field that changes the user at once. */
 function Choice(props: {
   user: User
   field: 'plan' | 'role'

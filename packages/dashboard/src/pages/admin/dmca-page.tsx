@@ -15,7 +15,7 @@ const statuses = [
 
 const reject = ['rejected', 'Reject: the skill stays'] as const
 const remove = ['removed', 'Remove: the content is quarantined'] as const
-/** The next steps of an administrator; other transitions happen by time or by the parties. */
+/** The state changes that an administrator can make; the others are made by a party, or after a period of time. */
 const nextOf: Readonly<Partial<Record<Status, readonly (readonly [Status, string])[]>>> = {
   submitted: [['under_review', 'Start the review'], reject, remove],
   under_review: [reject, remove],

@@ -74,7 +74,7 @@ function Profile({ agent }: { agent: Agent }) {
   )
 }
 
-/** Its latest activity; the node returns at most 50 entries. */
+/** The latest activity of the agent; the node returns at most 50 entries. */
 function Actions({ actions, none }: { actions: readonly Action[]; none: string }) {
   if (actions.length === 0) return <Empty>{none}</Empty>
   return (

@@ -100,7 +100,7 @@ export function Chips({ chips, fields }: { chips: readonly Chip[]; fields: Reado
           <a
             href={toAddress('/', { ...fields, page: undefined, [name]: undefined })}
             aria-label={`Remove filter ${text}`}
-            // The chip disappears, and with it the focus.
+            // Move the focus, because the focused button disappears.
             onClick={() => document.querySelector<HTMLElement>('#found')?.focus()}
           >
             <bdi>{text}</bdi> <span aria-hidden="true">×</span>

@@ -4,7 +4,7 @@ import { toPageNumber } from '../../ui/page.tsx'
 type Wanted = NonNullable<Parameters<typeof api.searchSkills>[0]>
 
 interface Filter {
-  /** Valid values; invalid ones are ignored. */
+  /** The valid values; others are ignored. */
   readonly accepts: RegExp
   /** The filter as text, for its chip. */
   readonly say: (value: string) => string
@@ -12,7 +12,7 @@ interface Filter {
 
 const anyText = /^[^\0]{1,200}$/su
 
-/** By their names in the API and in the address. */
+/** The filters by their field names in the API and in the address. */
 const filters: Readonly<Record<string, Filter>> = {
   category: { accepts: anyText, say: (value) => `Category: ${value}` },
   keyword: { accepts: anyText, say: (value) => `Keyword: ${value}` },

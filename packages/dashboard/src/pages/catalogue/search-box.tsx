@@ -4,13 +4,14 @@ import { api, useData } from '../../data/api.ts'
 import { createPace } from './search-pace.ts'
 import { Marked } from '../../ui/skill-list.tsx'
 
-/** One per window, so that it persists when the user leaves the page and returns. */
+/** One instance per window, which persists when the user leaves the page and returns. */
 const pace = createPace()
 const suggestLengthMin = 2
 
 /**
- * A search as you type, with completions: the combobox of https://www.w3.org/WAI/ARIA/apg/patterns/combobox/. The
- * search starts after a pause, or at once on Enter or on a selection.
+ * A search field that searches while the user types, with completions: a combobox as in
+ * https://www.w3.org/WAI/ARIA/apg/patterns/combobox/. The search starts after a pause, or at once on Enter or on a
+ * selection.
  */
 export function SearchBox({ q, search }: { q: string; search: (q: string) => void }) {
   const { text, type, settle } = useTyped(q, search)
@@ -114,7 +115,7 @@ function Suggestions(props: {
   )
 }
 
-/** The text in the field, which is ahead of the searched text. */
+/** The text in the field, which may be newer than the searched text. */
 function useTyped(q: string, search: (q: string) => void) {
   const [text, setText] = useState(q)
   const sent = useRef(q)
@@ -128,7 +129,8 @@ function useTyped(q: string, search: (q: string) => void) {
     search(sent.current)
   }
   useEffect(() => {
-    // Only changes from elsewhere, such as the back button: an echo of our own search must not undo later typing.
+    // Apply only other changes of the address, such as those of the back button: the change of our own search would
+    // undo later typing.
     if (q !== sent.current) settle(q)
   }, [q])
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -142,7 +144,7 @@ function useTyped(q: string, search: (q: string) => void) {
   return { text, type, settle }
 }
 
-/** Completions of the text; errors are ignored. */
+/** The completions of the text; none after an error. */
 function useSuggestions(q: string, open: boolean): readonly string[] {
   const enabled = open && q.length >= suggestLengthMin
   const wanted = q.slice(0, 200).toWellFormed()

@@ -3,8 +3,8 @@ const quickMax = 12
 const everyMs = 5000
 
 /**
- * The delay after a keystroke before a search. Slow typing pauses after each key, and every pause costs a search and a
- * completion. So a dozen are fast, then one every 5 s, which leaves most of the 60 requests per minute for pages.
+ * The delay between a keystroke and its search. A slow typist causes a search and a completion with each key. So the
+ * first dozen are fast and the others at intervals of 5 s, which leaves most of the 60 requests per minute for pages.
  */
 export function createPace() {
   let left = quickMax

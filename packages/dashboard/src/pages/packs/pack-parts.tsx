@@ -3,7 +3,7 @@ import { Badge } from '../../ui/parts.tsx'
 
 type Pack = Awaited<ReturnType<typeof api.getPack>>
 
-/** The size that hosts reserve for their list of skills, in characters of names and descriptions. */
+/** The size that agent hosts reserve for their list of skills, in characters of names and descriptions. */
 const listingCharactersMax = 8000
 
 /** The share of an agent's context that the listing of a pack takes. */
@@ -13,7 +13,7 @@ export function Budget({ of }: { of: Pack['budget'] }) {
   return <Badge tone="fair">{characters} characters, over the budget</Badge>
 }
 
-/** The same as a bar, with an explanation. */
+/** The context share of a pack as a bar, with an explanation. */
 export function BudgetBar({ of }: { of: Pack['budget'] }) {
   const max = listingCharactersMax.toLocaleString('en')
   return (
@@ -54,7 +54,7 @@ export function toMembers(text: string): { name: string; version?: string }[] {
   })
 }
 
-/** The members of a pack as such lines. */
+/** The members of a pack as lines of `owner/name` or `owner/name@version`. */
 export function toLines(skills: Pack['skills']): string {
   return skills
     .map(({ fullName, pinnedVersion }) => (pinnedVersion ? `${fullName}@${pinnedVersion}` : fullName))

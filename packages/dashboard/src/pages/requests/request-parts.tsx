@@ -24,7 +24,7 @@ function useVotes(): ReadonlySet<string> | undefined {
 
 const noVotes: ReadonlySet<string> = new Set()
 
-/** The latest 500 votes. With more votes the oldest look as if not voted for; voting again changes nothing. */
+/** Load the latest 500 votes. Requests with an older vote look as if they had no vote; voting again changes nothing. */
 async function readVotes(): Promise<ReadonlySet<string>> {
   const ids = new Set<string>()
   for (let page = 1; page <= votePagesMax; page++) {

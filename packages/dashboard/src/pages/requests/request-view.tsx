@@ -39,13 +39,13 @@ function Whole({ request }: { request: SkillRequest }) {
 interface Step {
   readonly to: Status
   readonly title: string
-  /** Whether the step is only for the author of the request and administrators. */
+  /** Whether only the author of the request and administrators may make this transition. */
   readonly party: boolean
 }
 
 const close: Step = { to: 'closed', title: 'Close', party: true }
 
-/** The transitions that the node allows, except the one that names a skill. */
+/** The state changes that the node allows, except the one that requires a skill. */
 const steps: Readonly<Record<Status, readonly Step[]>> = {
   open: [{ to: 'in_progress', title: 'Start working on this', party: false }, close],
   in_progress: [{ to: 'open', title: 'Stop working on this', party: true }, close],

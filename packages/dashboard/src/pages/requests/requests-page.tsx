@@ -33,7 +33,7 @@ export default function RequestsPage() {
   )
 }
 
-/** Requests a skill. A request of a guest can be closed only by an administrator. */
+/** Creates a skill request. Only an administrator can close a request of a guest. */
 function NewRequest({ title, filed }: { title: string; filed: (id: string) => void }) {
   const me = useMe()
   const { route } = useLocation()

@@ -14,7 +14,7 @@ export function isEmptyAccess(access: Access): boolean {
   return (Object.keys(titles) as AccessKind[]).every((kind) => access[kind].length === 0)
 }
 
-/** What a version uses according to its text, one line per non-empty kind. */
+/** The tools, hosts and other resources that a version uses according to its text: one line per kind that has any. */
 export function AccessList({ access }: { access: Access }) {
   const kinds = (Object.keys(titles) as AccessKind[]).filter((kind) => access[kind].length > 0)
   return (

@@ -7,7 +7,7 @@ import { AccessList, isEmptyAccess } from './access-list.tsx'
 
 const openFiles = 5
 const filesStep = 50
-/** Larger patches are collapsed. */
+/** Maximum size of a patch that is shown open; larger patches are collapsed. */
 const openCharactersMax = 50_000
 
 /** The comparison of two versions: newly used tools and hosts, then file by file. */

@@ -6,7 +6,7 @@ import { toApiAddress, toBytes, toFileAddress, toTab, toText, type ShownSkill } 
 import { TextPages } from './text-pages.tsx'
 
 const pageRows = 50
-/** Larger files can only be downloaded. */
+/** Maximum size of a file that is shown; larger files can only be downloaded. */
 const shownBytesMax = 2 * 1024 * 1024
 
 /** The files of a version, or the text of the file in the address. */

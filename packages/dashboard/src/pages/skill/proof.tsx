@@ -7,11 +7,11 @@ import { toBytes, type ShownSkill } from './shown-skill.ts'
 
 interface Outcome {
   readonly report: ProvenanceReport
-  /** Keys that the visitor entered; the keys from the node itself prove less. */
+  /** The keys that the visitor entered; keys that the node itself sends prove less. */
   readonly ownKeys: readonly string[]
 }
 
-/** Verifies in the browser the signature of the record, that of the log, and that the archive matches them. */
+/** Verifies in the browser the signatures of the record and of the log, and that the archive matches both. */
 export function Proof({ shown, record }: { shown: ShownSkill; record: Provenance }) {
   const [outcome, setOutcome] = useState<Outcome>()
   const action = useAction(async ({ keys = '' }: Record<string, string>) => {

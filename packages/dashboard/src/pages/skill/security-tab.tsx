@@ -8,7 +8,7 @@ import { FindingsOfFile } from './skill-findings.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 import { riskSentences, verdictSentences } from './words.ts'
 
-/** The scan findings with their places, and what the skill uses. */
+/** The scan findings with their locations, and the resources that the skill uses. */
 export function SecurityTab({ shown }: { shown: ShownSkill }) {
   const { security } = shown.skill
   return (

@@ -11,7 +11,7 @@ export interface ShownSkill {
   readonly asked: string | undefined
 }
 
-/** The name without its owner, which is also that of its folder. */
+/** The short name of the skill, which is also the name of its folder. */
 export function toShortName({ fullName }: Pick<SkillDetails, 'fullName'>): string {
   return fullName.slice(fullName.indexOf('/') + 1)
 }
@@ -35,7 +35,7 @@ export function toBytes({ body }: Content): Uint8Array<ArrayBuffer> {
   throw new TypeError('The API client returned an unexpected type; bytes were expected.')
 }
 
-/** Decodes text; null for binary data: with a NUL, or not UTF-8. */
+/** Decodes text; null for binary data, which contains a NUL or is not UTF-8. */
 export function toText(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null
   try {

@@ -10,7 +10,7 @@ import { signalSentences } from './words.ts'
 const gravity = ['critical', 'high', 'medium', 'low', 'info']
 const contextLines = 2
 const lineCharactersMax = 400
-/** Larger files are not fetched just to show a few lines. */
+/** Maximum size of a file that is fetched to show the lines of its findings. */
 const fileBytesMax = 1024 * 1024
 
 /** The findings of one file, with their lines. */
@@ -88,7 +88,7 @@ function Finding(props: {
   )
 }
 
-/** The excerpt with the surrounding lines; alone if the lines are not available or the excerpt was decoded. */
+/** The excerpt with the surrounding lines; without them if they are not available or the excerpt was decoded. */
 function Passage({ finding, lines }: { finding: ScanFinding; lines: readonly string[] | undefined }) {
   const { line, excerpt, decoded } = finding
   const first = Math.max(1, line - contextLines)

@@ -62,7 +62,7 @@ function isYanked({ skill, version }: ShownSkill): boolean {
   return skill.versions.some((one) => one.version === version && one.yanked)
 }
 
-/** Users do not scroll through longer select lists; there is a tab for versions. */
+/** Maximum number of versions in the select list; the versions tab shows all. */
 const versionsMax = 100
 
 /** Next to the name: the selected version, the star, and the link to report the skill. */
@@ -158,7 +158,10 @@ function Warnings({ shown }: { shown: ShownSkill }) {
   )
 }
 
-/** `owner/name` in a text, as a deprecation message names a replacement; parts of a URL or path do not match. */
+/**
+ * Matches `owner/name` in a text, such as the replacement in a deprecation message; does not match parts of a URL or
+ * path.
+ */
 const fullNamePattern = /(?<![\w./-])([a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*)(?![\w/-])/g
 
 function WithSkills({ text }: { text: string }) {

@@ -73,7 +73,7 @@ function CounterNotice({ id }: { id: string }) {
         email: fields.email!,
         address: fields.address!,
         statement: fields.statement!,
-        // The form requires both checkboxes.
+        // The form cannot be sent without both checkboxes, so both values are true.
         goodFaith: true,
         jurisdictionConsent: true,
         signature: fields.signature!,

@@ -41,7 +41,7 @@ function NoticeForm({ onSent }: { onSent(sent: Sent): void }) {
       organization: fields.organization || undefined,
       workDescription: fields.workDescription!,
       originalUrl: fields.originalUrl || undefined,
-      // The form requires both checkboxes.
+      // The form cannot be sent without both checkboxes, so both values are true.
       goodFaith: true,
       accuracy: true,
       signature: fields.signature!,

@@ -72,7 +72,7 @@ export default function TrendingPage() {
 
 type Entry = Awaited<ReturnType<typeof api.getTrending>>['entries'][number]
 
-/** One skill of the ranking; the length of its bars is relative to `most`, the maximum of all. */
+/** One skill of the ranking. The lengths of its bars are relative to `most`, the maximum of all skills. */
 function TrendingSkill({ entry, most }: { entry: Entry; most: number }) {
   const { rank, skill, installs, previousInstalls } = entry
   const [open, setOpen] = useState(false)

@@ -98,7 +98,7 @@ function Components({ of }: { of: Reputation['components'] }) {
 
 const methodTitles = { github: 'GitHub', domain: 'domain', manual: 'manual' } as const
 
-/** How an author was verified; nothing for unverified authors. */
+/** The method by which an author was verified; empty for unverified authors. */
 export function VerifiedMethods({ methods }: { methods: readonly (keyof typeof methodTitles)[] }) {
   if (methods.length === 0) return null
   return (

@@ -15,7 +15,7 @@ type User = Awaited<ReturnType<typeof api.getUser>>
 /** An author with the public skills and the reputation. */
 export default function UserPage() {
   const username = useRoute().params.username ?? ''
-  // The key resets the state when the author changes.
+  // With this key Preact resets the state when the author changes.
   return <Author key={username} username={username} />
 }
 
@@ -85,7 +85,7 @@ function NoSkills({ username }: { username: string }) {
   )
 }
 
-/** Follows or unfollows an author; only for other signed-in users. */
+/** A button that follows or unfollows an author, for signed-in users other than that author. */
 function FollowButton({ username }: { username: string }) {
   const me = useMe()
   if (!me || me.username === username) return null

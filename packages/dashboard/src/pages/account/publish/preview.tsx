@@ -4,16 +4,16 @@ import { Findings, Verdict } from '../../../ui/findings.tsx'
 import { toBytesText, toCount } from '../../../ui/parts.tsx'
 import type { Wishes } from './publish-page.tsx'
 
-/** The result of a dry run, with the settings it was made with. */
+/** The result of a dry run, and its settings. */
 export interface Outline {
   readonly wishes: Wishes
   readonly result: Awaited<ReturnType<typeof api.publishSkill>>
 }
 
-/** What would be published, and the button that publishes it. */
+/** A preview of the publication, and the button that publishes it. */
 export function Preview({ outline, publish }: { outline: Outline; publish: Action }) {
   const { skill, version, quarantined, created } = outline.result
-  // The scan warning is left out: the findings are shown below.
+  // Omit the scan warning, because the findings are shown below.
   const warnings = outline.result.warnings.filter(({ code }) => code !== 'scan')
   return (
     <section class="card" aria-label="What would be published">

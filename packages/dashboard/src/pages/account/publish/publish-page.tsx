@@ -9,7 +9,7 @@ import { NameLink } from '../../../ui/parts.tsx'
 
 type Published = Awaited<ReturnType<typeof api.publishSkill>>
 
-/** Publishing in three steps: drop, preview, publish. Nothing is stored before the last. */
+/** Publishes a skill in three steps: drop, preview, publish. Nothing is stored before the last step. */
 export function PublishPage() {
   const [upload, setUpload] = useState<Upload>()
   const [outline, setOutline] = useState<Outline>()
@@ -59,7 +59,7 @@ export function PublishPage() {
   )
 }
 
-/** An error in the dropped files, with a message of our own. */
+/** An error in the dropped files, with a message of the dashboard. */
 class DropError extends Error {}
 
 function publish({ contentType, body }: Upload, wishes: Wishes, dryRun: boolean): Promise<Published> {

@@ -87,7 +87,7 @@ function listLitter(paths: readonly string[], root: string): string[] {
   })
 }
 
-/** A .git next to SKILL.md is left out; the node refuses every other one. */
+/** Omit a `.git` folder next to SKILL.md; the node rejects a `.git` folder at any other place. */
 function refuseNestedGit(paths: readonly string[], root: string): void {
   const nested = paths.find((path) => path.startsWith(root) && path.slice(root.length).includes('/.git/'))
   if (nested !== undefined) throw new Error(`.git is not allowed inside a skill. Remove ${nested}.`)

@@ -62,7 +62,7 @@ function WebhookShown({ webhook }: { webhook: Webhook }) {
   )
 }
 
-/** Creates a new secret in the browser; for one day the previous one signs too. */
+/** Creates a new secret in the browser. For one day deliveries are also signed with the previous secret. */
 function Rotation({ id }: { id: string }) {
   const [secret, setSecret] = useState<string>()
   if (secret !== undefined) return <SecretShown secret={secret} onDone={() => setSecret(undefined)} />

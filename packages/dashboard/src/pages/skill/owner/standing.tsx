@@ -9,7 +9,7 @@ const standings = {
   hidden: 'An administrator hid this skill: only you can see it.',
 } as const
 
-/** Moderation and takedown state of a skill for its owner, with a form to appeal. Nothing without such a state. */
+/** The moderation and takedown state of a skill for its owner, with a form to appeal; empty without such a state. */
 export function Standing({ name }: { name: string }) {
   const { data } = useData(['moderation', name], () => api.getModeration({ name }))
   if (!data || (data.state === 'shown' && data.cases.length === 0)) return null
