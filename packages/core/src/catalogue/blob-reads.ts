@@ -21,8 +21,8 @@ export async function readBlob(context: CatalogueContext, input: Input<'getBlob'
 const batchBytesMax = 64 * 1024 * 1024
 
 /**
- * POST /blobs/batch: one JSON line per distinct digest, in request order, written as the client reads them. A file that
- * exceeds the rest of the response's limit is reported as `skipped`; the client requests it again.
+ * POST /blobs/batch: one JSON line per distinct digest, in request order, streamed at the client's pace. A file that
+ * would exceed the response's size limit is reported as `skipped`; the client requests it again.
  */
 export function readBlobs(context: CatalogueContext, input: Input<'batchBlobs'>): Content {
   return { contentType: 'application/x-ndjson; charset=utf-8', body: toLines(context, input.digests) }
@@ -85,14 +85,14 @@ async function findPublicSize({ context, isQuarantined }: Reader, digest: string
     .where('skills.state', '=', state)
   const file = await files.limit(1).executeTakeFirst()
   if (!file || !(await isQuarantined(file.id))) return file?.size
-  // Rare: if this version is quarantined, another version may contain the same file.
+  // If this version is quarantined (rare), another version may contain the same file.
   for (const { id, size } of await files.execute()) if (!(await isQuarantined(id))) return size
   return undefined
 }
 
 /**
- * The manifest whose digest is that of a version, so that clients can compare it with the version's log entry. Only for
- * public skills in the given state.
+ * The manifest with the digest of a version, which clients compare with the version's log entry. Searches only public
+ * skills in the given state.
  */
 async function findPublicManifest({ database }: CatalogueContext, digest: string, state: 'live' | 'taken_down') {
   const version = await database.read

@@ -5,7 +5,7 @@ import { unpackBlob } from '../storage/blobs.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { createQuarantineCheck, readFiles } from './version-files.ts'
 
-/** A log entry in the exact text that the log commits to. */
+/** A log entry as the exact text that the log's hashes cover. */
 export interface LogText {
   readonly seq: number
   readonly type: string
@@ -13,13 +13,13 @@ export interface LogText {
   readonly entry: string
 }
 
-/** Which entries of a log: those after one number, up to another. */
+/** A range of log entries: the first is number `after + 1`, the last is number `until`. */
 export interface LogRange {
   readonly after: number
   readonly until: number
 }
 
-/** Entries have up to 64 KiB each. */
+/** Entries per query. An entry may have up to 64 KiB. */
 const rowsMax = 100
 
 /** The entries of this node's own log, in batches. */
@@ -38,7 +38,7 @@ export function readLogTexts(
   )
 }
 
-/** The entries of a log, in batches of bounded size. Throws when one is missing. */
+/** The entries of a log, in batches of bounded size. Throws if an entry is missing. */
 export async function* readInBatches(
   owner: string,
   { after, until }: LogRange,
@@ -49,7 +49,7 @@ export async function* readInBatches(
     if (rows.length === 0) throw new Error(`The log of ${owner} lacks the entry ${at + 1}.`)
     yield rows
     at = rows.at(-1)!.seq
-    // SQLite answers synchronously, and without this no other request would run before the end.
+    // SQLite queries block the event loop: let other requests run between batches.
     await setImmediate()
   }
 }
@@ -101,7 +101,7 @@ export function readVersionFiles({ database }: Pick<CatalogueContext, 'database'
   return readFiles(database.read, versionId)
 }
 
-/** The bytes of all digests at once. The caller must limit their total size. */
+/** The contents of all digests, in memory together. The caller must limit their total size. */
 export async function readContents({ database }: Pick<CatalogueContext, 'database'>, digests: readonly string[]) {
   const rows = await database.read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()
   const contents = new Map<string, Uint8Array>()

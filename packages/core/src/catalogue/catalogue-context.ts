@@ -20,11 +20,11 @@ import type { Visible } from './visibility.ts'
 
 /** Counts downloads; implemented by `community/download-counters.ts`. */
 interface DownloadCounter {
-  /** `client` is the program that downloads, as it reports itself. Each address counts once a day. */
+  /** `client` is the name that the downloading program reports. Each IP address counts once a day. */
   countDownload(skill: UsedSkill, client?: string, address?: string): void
 }
 
-/** Dependencies of skills, versions and packs. */
+/** The services that functions for skills, versions and packs use. */
 export interface CatalogueContext extends AccountsContext, LogContext {
   readonly changes: ChangeFollower
   readonly search: CatalogueSearch
@@ -36,7 +36,7 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly scanPolicy: ScanPolicy
   /** Storage of each user on the free plan, in bytes; 0 for no limit. */
   readonly storageQuotaBytes: number
-  /** Load of this process, so that background work yields. */
+  /** The load of this process. Background work yields while it is high. */
   readonly traffic: { calls: number }
   /** Aborted when the registry closes. */
   readonly closing: AbortSignal
@@ -61,7 +61,7 @@ export interface CatalogueContext extends AccountsContext, LogContext {
 export interface Credit {
   readonly downloads?: number
   readonly stars?: number
-  /** The number of reviews, and the sum of their distances from three stars in half stars, in thousandths. */
+  /** The number of reviews, and the sum of their ratings above or below three stars, in thousandths of a half star. */
   readonly reviews?: number
   readonly points?: number
 }
@@ -92,15 +92,15 @@ interface EmittedEvent<Name extends EventName = EventName> {
   readonly data: () => EventData<Name> | Promise<EventData<Name>>
   /** The only user whose webhooks receive the event. Default: every user who may see the skill. */
   readonly ownerId?: string
-  /** Whether only administrators receive it. */
+  /** Whether only administrators receive the event. */
   readonly administrators?: boolean
-  /** The skill that the event is about, as it is now. */
+  /** The current row of the skill that the event is about. */
   readonly skill?: Visible
 }
 
 /** Emits events; implemented by `webhooks/events.ts`. */
 export interface Events {
-  /** Writes a delivery for each subscriber in the transaction of the change, so it is sent only if that commits. */
+  /** Writes a delivery for each subscriber in the transaction of the change: it is sent only if the change commits. */
   emit<Name extends EventName>(trx: WriteTransaction, event: EmittedEvent<Name>): Promise<void>
 }
 
@@ -133,7 +133,7 @@ export type Opinion = { readonly skill: SkillRow; readonly caller: Caller } & (
     }
 )
 
-/** Writes to the upstreams that skills came from; implemented by the extension of a mirror. */
+/** Queues writes to the upstreams of mirrored skills; implemented by the mirror extension. */
 export interface UpstreamQueue {
   queuePublish(trx: WriteTransaction, published: PublishedHere): Promise<void>
   queueSettings(trx: WriteTransaction, change: SettingsChange): Promise<void>
@@ -141,7 +141,7 @@ export interface UpstreamQueue {
   queueInstalls(trx: WriteTransaction, installs: Iterable<MirroredInstalls>): Promise<void>
 }
 
-/** The logs of the upstreams that skills came from; implemented by the extension of a mirror. */
+/** The logs of the upstreams of mirrored skills; implemented by the mirror extension. */
 export interface UpstreamLogs {
   /** Log entries of a mirrored skill, with the first origin of each version added. */
   addFirstOrigins(
@@ -149,7 +149,7 @@ export interface UpstreamLogs {
     skill: Pick<SkillRow, 'origin_upstream'>,
     drafts: readonly LogDraft[],
   ): Promise<LogDraft[]>
-  /** The proof that an upstream's log holds a version; undefined for an upstream without a log that holds it. */
+  /** The proof that an upstream's log contains a version; undefined if no upstream log contains the version. */
   proveVersion(
     db: Kysely<Tables>,
     skill: Pick<SkillRow, 'origin_upstream'>,

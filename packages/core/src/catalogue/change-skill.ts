@@ -14,8 +14,8 @@ import { canWrite, requireOwner } from './visibility.ts'
 
 /**
  * Changes a skill and updates everything derived from it. `work` receives the current row and returns whether it
- * changed anything. `skill` is the row on which the caller's permission was checked. Throws `not_found` if it was
- * deleted since, `conflict` if its owner changed since.
+ * changed anything. `skill` is the row on which the caller's permission was checked. Throws `not_found` if the skill
+ * was deleted after that check, `conflict` if its owner changed.
  */
 export async function changeSkill(
   context: CatalogueContext,

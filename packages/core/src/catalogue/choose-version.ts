@@ -10,8 +10,8 @@ export type VersionChoice =
   | { readonly existing: VersionRow; readonly number?: undefined }
 
 /**
- * Decides under which number content is published. Versions are immutable: a number that other content has is refused
- * with `version_exists`, and publishing the same content again creates no version.
+ * Decides under which number content is published. Versions are immutable: a number already used for other content is
+ * refused with `version_exists`, and publishing the same content again creates no version.
  */
 export async function chooseVersion(trx: WriteTransaction, skill: SkillRow | undefined, publication: Publication) {
   const wanted = publication.fields.version
@@ -35,7 +35,10 @@ export async function chooseVersion(trx: WriteTransaction, skill: SkillRow | und
   )
 }
 
-/** An imported history is distinguished by dates: reverted content is imported again, the same version is not. */
+/**
+ * Imported versions are identified by content and date: a revert to earlier content is a new version, a repeated import
+ * is not.
+ */
 async function chooseImported(
   trx: WriteTransaction,
   versions: readonly ListedVersion[],

@@ -27,7 +27,7 @@ export async function listCollaborators(context: CatalogueContext, input: Input<
 function readPeople({ database }: CatalogueContext, table: 'collaborators' | 'invitations', skillId: string) {
   return (
     database.read
-      // Both tables have the columns read here.
+      // The tables `collaborators` and `invitations` both have these columns.
       .selectFrom(`${table as 'collaborators'} as people`)
       .innerJoin('users', 'users.id', 'people.user_id')
       .select(['users.username', 'people.role'])
@@ -103,7 +103,7 @@ export async function acceptCollaboration(
   const what = { action: 'skill.collaborator.accept', subject, cause: { type: 'skill' } as const }
   let role: 'read' | 'write' | undefined
   await changeSkill(context, caller, skill, what, async (trx, before) => {
-    // Read in this transaction: the invitation may have been withdrawn since. A hidden skill stays as it is.
+    // The invitation is read in this transaction, since it may have been withdrawn. A hidden skill accepts no collaborator.
     const invitation = await trx
       .deleteFrom('invitations')
       .where('skill_id', '=', before.id)

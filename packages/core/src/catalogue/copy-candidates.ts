@@ -43,7 +43,7 @@ interface CandidateQuery {
   keep(skill: ComparedSkill): boolean
 }
 
-/** The share of a skill's common shingles that a version must have to count as the version that introduced them. */
+/** The first version up to which a skill has this share of the shared shingles counts as the one that introduced them. */
 const grownShare = 0.8
 
 interface Sharer {
@@ -128,7 +128,7 @@ async function readVersions(
   return [...latest, ...older.filter(({ versionId }) => !isLatest.has(versionId))]
 }
 
-/** The version by which nearly all of the skill's shared shingles had been introduced. */
+/** The version up to which the skill had introduced nearly all of its shared shingles. */
 function findGrown({ groups, shared }: Sharer): SharedGroup {
   let sum = 0
   const inOrder = groups.toSorted((a, b) => a.sketch_num - b.sketch_num)
@@ -141,11 +141,11 @@ function estimateSimilarity({ shingleCount }: Sketch, otherCount: number, shared
 }
 
 export interface Match extends Candidate, Comparison {
-  /** Digest of the version's SKILL.md, which is read again when shown: storing many documents takes much memory. */
+  /** Digest of the version's SKILL.md. A response reads the document again, since many documents take much memory. */
   readonly digest: string
 }
 
-/** The minimum number of candidates to read. More are read only while their total size is below the limit. */
+/** The minimum number of candidates to read. More are read only while their total size is below `readBytesMax`. */
 const candidatesMin = 64
 const readBytesMax = 2 * 1024 * 1024
 
@@ -189,7 +189,7 @@ function isBetter(match: Match, before: Match): boolean {
   return match.version === match.skill.latest_version
 }
 
-/** A SKILL.md up to the length that is compared. */
+/** The part of a SKILL.md that is compared. */
 interface ComparedDocument {
   readonly skillMd: string
   readonly words: Int32Array
@@ -220,7 +220,7 @@ async function readDocument(context: CatalogueContext, digest: string): Promise<
   return { skillMd, words: readWords(skillMd) }
 }
 
-/** A SKILL.md for a comparison, which skips documents whose bytes are lost or damaged. `doctor` reports those. */
+/** The SKILL.md for a comparison; undefined if its bytes are missing or damaged, which `doctor` reports. */
 export async function findSkillMd(context: CatalogueContext, digest: string): Promise<string | undefined> {
   try {
     const bytes = await findBlob(context.database.read, digest)
@@ -231,7 +231,7 @@ export async function findSkillMd(context: CatalogueContext, digest: string): Pr
   }
 }
 
-/** An error of zlib, as opposed to a busy database. */
+/** Whether decompression failed, as opposed to the database being busy. */
 function isDamage(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
 }

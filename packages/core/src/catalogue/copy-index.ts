@@ -31,9 +31,9 @@ export interface CopyIndex {
   put(trx: WriteTransaction, version: SketchedVersion): Promise<void>
   /** Skills that share any of these shingles. If there are very many, those that share the rarest shingles. */
   findShared(shingles: readonly number[]): Promise<SharedGroup[]>
-  /** Which of some skills have which of these shingles, and since which version. */
+  /** For each given skill and shingle, the first version of the skill that contains the shingle. */
   findHolders(shingles: readonly number[], skillNums: readonly number[]): Promise<SharedShingle[]>
-  /** Inserts the pending sketches into the shingle table. Runs by itself when many are pending. */
+  /** Inserts the pending sketches into the shingle table. Also runs automatically when many are pending. */
   enter(): Promise<void>
   /** Stops after the insert in progress. */
   stop(): Promise<void>
@@ -61,7 +61,7 @@ export function createCopyIndex(
 
   /** Finds the pending sketches that have some shingles. */
   async function findWaiting(shingles: readonly number[]): Promise<SharedShingle[]> {
-    // Versions that another process inserted count as pending here until this limit.
+    // Versions that another process inserted still count as pending in this process, up to this limit.
     if (waiting.count > 2 * waitingMax) waiting.forget(waiting.last)
     await waiting.follow(read)
     if (waiting.count >= waitingMax) enterSoon()
@@ -114,7 +114,10 @@ export function createCopyIndex(
   }
 }
 
-/** The first version per skill and shingle: the table may already have a pending shingle from an earlier version. */
+/**
+ * Keeps the earliest version per skill and shingle: the table may already have a pending shingle from an earlier
+ * version.
+ */
 function keepFirst(entries: readonly SharedShingle[]): SharedShingle[] {
   const first = new Map<string, SharedShingle>()
   for (const entry of entries) {
@@ -144,7 +147,7 @@ class WaitingSketches {
     return this.#rows.length
   }
 
-  /** The number of the last pending version; 0 if there is none. */
+  /** The `sketch_num` of the last pending version; 0 if there is none. */
   get last(): number {
     return this.#rows.at(-1)?.sketch_num ?? 0
   }
@@ -154,7 +157,7 @@ class WaitingSketches {
     const rows = await selectWaiting(db, { after: this.last })
     let turnedMs = performance.now()
     for (const row of rows) {
-      // A concurrent call may have read them already.
+      // A concurrent call may have read this row already.
       if (row.sketch_num > this.last) this.#add(row)
       if (performance.now() - turnedMs < blockMs) continue
       await setImmediate()

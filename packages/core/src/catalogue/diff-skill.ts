@@ -16,7 +16,7 @@ const patchCharactersMax = 2 * 1024 * 1024
 /** Bytes read and compared for one response. */
 const readBytesMax = 8 * 1024 * 1024
 
-/** GET /skills/<name>/diff: the files that differ between two versions, and what the newer one newly accesses. */
+/** GET /skills/<name>/diff: the files that differ between two versions, and the access that the newer version adds. */
 export async function diffSkill(context: CatalogueContext, input: Input<'diffSkill'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const from = await getVersion(context, skill, input.from)
@@ -40,7 +40,7 @@ function toVerdict(scan: Security | undefined): SkillDiff['security']['from'] {
   return scan ? { score: scan.score, verdict: scan.verdict } : null
 }
 
-/** Pauses after each file, so that other requests wait for one file at most. */
+/** Yields after each file, so that other requests wait for at most one file. */
 async function diffFiles(context: CatalogueContext, from: readonly FileRow[], to: readonly FileRow[]) {
   const files: FileDiff[] = []
   let left = { characters: patchCharactersMax, bytes: readBytesMax }
@@ -103,7 +103,7 @@ function omitFile(path: string, status: FileDiff['status']): FileDiff {
   return { path, status, binary: false, diff: null, omitted: 'too large' }
 }
 
-/** Null for binary content: a NUL byte, or invalid UTF-8. A byte order mark is kept, since it is part of the file. */
+/** Null for binary content (a NUL byte, or invalid UTF-8). A byte order mark stays, since it is part of the file. */
 function toText(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null
   try {
@@ -126,7 +126,7 @@ function toPatch(path: string, status: FileDiff['status'], before: string, after
     old: status === 'added' ? '/dev/null' : `a/${path}`,
     new: status === 'removed' ? '/dev/null' : `b/${path}`,
   }
-  // With one side empty there is only one diff, which is found at once.
+  // If one side is empty, only one diff exists and takes no search, so it needs no limit.
   const isOneSided = before === '' || after === ''
   const options = { context: contextLines, ...(!isOneSided && { maxEditLength: editsMax }) }
   const found = structuredPatch(names.old, names.new, before, after, undefined, undefined, options)
@@ -153,7 +153,7 @@ function endName(line: string): string {
   return `${line.slice(0, -1)}\t\n`
 }
 
-/** For texts with little in common: removes all old lines and adds all new ones. */
+/** A hunk that removes all old lines and adds all new ones, for texts with little in common. */
 function toWholeHunk(before: string, after: string): StructuredPatch['hunks'][number] {
   const [gone, come] = [structuredPatch('', '', before, '').hunks[0]!, structuredPatch('', '', '', after).hunks[0]!]
   return {

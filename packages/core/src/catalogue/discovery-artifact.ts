@@ -29,7 +29,7 @@ export interface FoundArtifact {
 
 const contentTypes = { md: 'text/markdown; charset=utf-8', zip: 'application/zip' }
 
-/** Finds a file that an index lists. Throws `not_found` for other files, and what reading the skill throws. */
+/** Finds a file that an index lists. Throws `not_found` for other files, and the errors of reading the skill. */
 export function findArtifact(context: CatalogueContext, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
   return answerFor(context, () => find(context, place, caller))
 }

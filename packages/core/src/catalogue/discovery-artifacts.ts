@@ -30,7 +30,7 @@ interface CachedArtifact {
   readonly artifact: Artifact | null
 }
 
-/** Each entry takes about 300 bytes. */
+/** The maximum number of cached artifacts, of about 300 bytes each. */
 const artifactsMax = 20_000
 /** Time for which the event loop may be blocked at once. */
 const blockMs = 10
@@ -62,7 +62,7 @@ export function createArtifacts({ read }: Pick<Database, 'read'>): Artifacts {
   }
 }
 
-/** Puts cached artifacts into `found` and returns the other versions, each content once. */
+/** Adds cached artifacts to `found`. Returns the uncached versions, one per distinct content. */
 function takeCached<T extends Content | PackedVersion>(
   cached: LRUCache<string, CachedArtifact>,
   found: Map<string, Artifact | null>,
@@ -113,7 +113,7 @@ async function describe(
   const skillMd = contents.find(({ path }) => path === 'SKILL.md')
   if (!skillMd || !isStrictlyReadable(new TextDecoder().decode(skillMd.bytes))) return null
   if (files.length === 1) return { type: 'skill-md', digest: files[0]!.digest }
-  // Hashes in a thread: a zip of 16 MiB takes a while.
+  // Web Crypto hashes in another thread: hashing a zip of 16 MiB here would block the event loop.
   const hash = await webcrypto.subtle.digest('SHA-256', writeZip(contents))
   return { type: 'archive', digest: `sha256:${Buffer.from(hash).toString('hex')}` }
 }

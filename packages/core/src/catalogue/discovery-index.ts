@@ -15,7 +15,7 @@ interface DiscoveryEntry {
   readonly name: string
   readonly type: Artifact['type']
   readonly description: string
-  /** Relative to the index. */
+  /** The URL of the file, relative to the index. */
   readonly url: string
   /** Digest of the file at `url`. */
   readonly digest: string
@@ -49,7 +49,7 @@ async function makeIndex(context: CatalogueContext, scope: DiscoveryScope, calle
   return { $schema: schema, skills: [...entries.values()] }
 }
 
-/** A permanent URL, since versions never change. In packs it has the owner: their skills have several owners. */
+/** A permanent URL, since versions never change. URLs in a pack include the owner: its skills have several owners. */
 function toUrl(scope: DiscoveryScope, { owner, name, version }: Offer, type: Artifact['type']): string {
   const file = `${name}-${version}.${type === 'archive' ? 'zip' : 'md'}`
   return scope.of === 'pack' ? `${owner}/${file}` : file

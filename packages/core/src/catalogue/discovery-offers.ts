@@ -25,7 +25,7 @@ export interface Offer extends Pick<VersionRow, 'id' | 'digest' | 'version'> {
 /** Installers download everything in an index, so an owner's index has only the most downloaded skills. */
 const ownerSkillsMax = 200
 
-/** The skills of a scope that the caller may see. Throws as reading the skill or the pack does. */
+/** The skills of a scope that the caller may see. Throws the errors of reading the skill or the pack. */
 export async function readOffers(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<Offer[]> {
   switch (scope.of) {
     case 'owner':
@@ -68,7 +68,7 @@ async function readOfOwner(context: CatalogueContext, username: string, caller: 
   const isOwn = callerId(caller) === id
   const open: SkillRow['visibility'][] = caller.kind === 'user' ? ['public', 'internal'] : ['public']
   const rows = await selectLatest(context)
-    // Selected first, so that only these of an owner's thousands of skills are joined.
+    // Only the selected skills are joined: an owner may have thousands.
     .where('skills.id', 'in', (eb) =>
       eb
         .selectFrom('skills')
@@ -123,7 +123,7 @@ const columns = [
   ...(['versions.id', 'versions.digest', 'versions.version', 'scans.verdict'] as const),
 ] as const
 
-/** The owner's metadata applies to the version that describes the skill; any other version uses its own. */
+/** Metadata from the owner applies only to the version in `described_by`; other versions use their own. */
 const ownMetadataColumn = sql<string | null>`case when versions.version = skills.described_by then null
   else versions.metadata end`.as('own_metadata')
 
@@ -143,7 +143,9 @@ async function toOffers(context: CatalogueContext, rows: readonly OfferRow[], ca
     })
 }
 
-/** Judges the latest version by the skill's score, which covers the metadata, and others by their own verdict. */
+/**
+ * Judges the latest version by the skill's score, which covers the metadata, and other versions by their scan verdict.
+ */
 function isDangerous({ verdict, version, latest_version, security_score }: OfferRow): boolean {
   return verdict === 'dangerous' || (version === latest_version && isDangerousScore(security_score))
 }
@@ -200,7 +202,7 @@ export async function openShare(context: CatalogueContext, token: string) {
   return { fullName: skill.full_name, holder }
 }
 
-/** Runs the work of a request: counts it as a call, and maps storage errors to errors of the API. */
+/** Runs the handler of a request: counts the call, and maps storage errors to API errors. */
 export async function answerFor<T>(context: CatalogueContext, work: () => Promise<T>): Promise<T> {
   context.traffic.calls += 1
   try {

@@ -15,7 +15,7 @@ const pageBytesMax = 4 * 1024 * 1024
 const rowsMax = 50
 
 /**
- * GET /feed: the public log after `since`, in order, in the exact texts that the log commits to. With `wait`, the
+ * GET /feed: the public log after `since`, in order, as the exact texts that the log's hashes cover. With `wait`, the
  * response waits for an entry or the timeout. A page may end before `limit`; the client continues at `next`.
  */
 export async function readFeed(context: CatalogueContext, input: Input<'getFeed'>): Promise<EncodedJson> {

@@ -19,7 +19,7 @@ import { readWords, type Sketch, sketchWords } from './sketch.ts'
 
 const matchesMax = 20
 const reportedMax = 256
-/** Estimates from sketches are off by up to this factor where two small bodies share little. */
+/** Estimates from sketches can be wrong by this factor if two small bodies share little text. */
 const reportedEstimateMin = shownSimilarity / 3
 
 /** GET /skills/<name>/similarity: compares the latest version with the other skills that the caller may see. */
@@ -66,7 +66,7 @@ function toMatch({ skill, version, similarity, kind }: Match) {
 const warnedMax = 2
 /** Candidates with lower estimates are not read; estimates are imprecise. */
 const warnedEstimateMin = 0.25
-/** The maximum number of the owner's own and source skills that are compared. */
+/** The maximum number of compared skills that belong to the owner or are fork sources. */
 const ownMax = 500
 
 interface Publishing {
@@ -108,7 +108,7 @@ async function findOriginal(
   return copies.find(({ skill }) => earlier.has(skill.num) && !(own && isKin(lineage, own.id, skill.id)))
 }
 
-/** Text that the owner, or a source of this skill, published earlier is not another user's. */
+/** The numbers of the skills whose text does not count as copied: the owner's skills, and this skill's fork sources. */
 async function readOwnNums(context: CatalogueContext, ownerId: string, ancestorIds: readonly string[]) {
   const rows = await context.database.read
     .selectFrom('skills')
@@ -135,7 +135,7 @@ function toWarning({ skill, version, similarity, kind }: Match): Warning {
   }
 }
 
-/** When a skill first contained a shared text. */
+/** The time and the number of the version in which a skill first contained a shared text. */
 interface Since {
   readonly publishedAt: number
   readonly num: number

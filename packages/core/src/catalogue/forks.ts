@@ -68,7 +68,7 @@ async function readStored(context: CatalogueContext, version: VersionRow): Promi
   return { skillMd: Buffer.from(skillMd!.bytes).toString(), files: rest }
 }
 
-/** A source that was hidden or made private since it was read must not survive under another name. */
+/** Refuses a source that was hidden or made private since it was read: a fork must not preserve its content. */
 function refuseClosed(read: SkillRow, now: SkillRow): void {
   if (now.state === 'hidden')
     throw new RegistryError('conflict', `${now.full_name} is hidden and cannot be forked until it is visible again.`)
@@ -76,7 +76,10 @@ function refuseClosed(read: SkillRow, now: SkillRow): void {
     throw new RegistryError('conflict', `${now.full_name} changed its visibility. Read it again before you fork it.`)
 }
 
-/** A fork is never quarantined: the caller may publish the content, which is then quarantined with a notice. */
+/**
+ * Refuses a fork that the scan policy would quarantine. The caller may publish the content instead, which is then
+ * quarantined with a notice.
+ */
 function refuseQuarantined(error: unknown): never {
   if (!(error instanceof Quarantined)) throw error
   const { full_name } = error.published.skill
@@ -99,7 +102,7 @@ type Lineage = ReadonlyMap<string, ReadonlySet<string>>
 /** Reads which skills some skills were forked from, directly and indirectly. */
 export async function readLineage(db: Kysely<Tables>, skills: readonly Kin[]): Promise<Lineage> {
   const sources = await readSources(db, skills)
-  // A source that does not exist is identified by its name.
+  // A source that no longer exists is identified by its name.
   const climbed = (skill: Kin) => Array.from(climb(skill, sources), ({ name, source }) => source?.id ?? name)
   return new Map(skills.map((skill) => [skill.id, new Set([skill.id, ...climbed(skill)])]))
 }

@@ -54,7 +54,7 @@ const bulk = { bulk: true }
  */
 export async function importVersions(context: CatalogueContext, items: readonly ImportedVersion[], caller: Caller) {
   const prepared = await prepareAll(context, items)
-  // All at once, so that they share commits; the writer preserves their order.
+  // All versions are submitted at once, so that they share commits. The writer preserves their order.
   return Promise.all(
     prepared.map((item) => (item instanceof RegistryError ? { error: item } : store(context, item, caller))),
   )
@@ -67,7 +67,7 @@ export async function importVersion(context: CatalogueContext, item: ImportedVer
   return outcome!
 }
 
-/** A version that was parsed, before any look-up. */
+/** A parsed version that was not yet looked up in the database. */
 interface Packed {
   readonly item: ImportedVersion
   readonly fields: PackageFields

@@ -6,7 +6,7 @@ import type { Inspection } from './inspection.ts'
 import { toSketch } from './sketch.ts'
 import type { PackageFile } from './skill-package.ts'
 
-/** By how much the threads' priority is lower than that of the event loop. */
+/** The nice value added to that of the event loop: the inspecting threads have a lower priority. */
 const niceness = 10
 const nicestOfAll = 19
 

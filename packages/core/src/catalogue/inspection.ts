@@ -7,7 +7,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import type { CopyIndex } from './copy-index.ts'
 import type { Sketch } from './sketch.ts'
 
-/** What a version's content alone determines. */
+/** The results that depend only on the content of a version. */
 export interface Inspection {
   readonly scan: Security
   readonly access: Access
@@ -79,10 +79,10 @@ export async function readScansOfMany(db: Kysely<Tables>, versionIds: readonly s
   return new Map(rows.map(({ version_id, report }) => [version_id, JSON.parse(report) as Security]))
 }
 
-/** What a version accesses, and what of that is new in it, in public form. */
+/** The public form of what a version accesses, and of the access that is new in it. */
 export interface ShownAccess {
   readonly access: Access
-  /** Compared with the next lower version that is not yanked; null if there is none. */
+  /** The access added since the next lower version that is not yanked; null if there is no such version. */
   readonly widens: Widens | null
 }
 

@@ -35,7 +35,7 @@ async function toBudget(loaded: LoadedSkill, { maxTokens, priority }: Input<'loa
   return maxTokens === undefined ? loaded : truncateSkill({ loaded, maxTokens, priority })
 }
 
-/** The owner's metadata applies to the version that describes the skill; any other version uses its own. */
+/** Metadata from the owner applies only to the version in `described_by`; other versions use their own. */
 async function readParts(
   context: CatalogueContext,
   { skill, version, isNamed }: { skill: SkillRow; version: VersionRow; isNamed: boolean },

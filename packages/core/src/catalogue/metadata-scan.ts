@@ -113,10 +113,10 @@ export type Texts = Readonly<Record<string, string>>
 /** Prefix of a finding's path in such a text. No file can have that path, since paths contain no colons. */
 const prefix = 'metadata:'
 
-/** The verdicts of texts, by their digests, since the same ones are read often. */
+/** The verdicts of texts, by digest, since the same texts are scanned often. */
 const verdicts = new LRUCache<string, Promise<Security['verdict']>>({ max: 1000 })
 
-/** The findings of a scan in texts. The author cannot suppress them. `now` in milliseconds since 1970. */
+/** Scans texts and returns the findings, which the author cannot suppress. `now`: milliseconds since 1970. */
 export async function findInTexts(texts: Texts, now: number): Promise<ScanFinding[]> {
   const files: ScanFile[] = Object.entries(texts)
     .filter(([, text]) => text !== '')
@@ -126,7 +126,7 @@ export async function findInTexts(texts: Texts, now: number): Promise<ScanFindin
   return findings.filter(({ signal }) => signal !== 'none').map((finding) => ({ ...finding, suppressed: null }))
 }
 
-/** The field of a finding in a text. */
+/** The name of the field that a finding in a text is about. */
 function toField(path: string): string {
   return path.slice(prefix.length)
 }

@@ -4,7 +4,10 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { applySettings, findState, type SkillSettings } from './skill-rows.ts'
 import { moveSkill } from './skill-transfer.ts'
 
-/** Writes that apply an upstream's changes to mirrored skills and packs. `refreshSkill` or `appendChange` follows. */
+/**
+ * Functions that apply an upstream's changes to mirrored skills and packs. The caller then runs `refreshSkill` or
+ * `appendChange`.
+ */
 
 /** Records when the upstream last confirmed a skill. `at`: milliseconds since 1970. */
 export async function markSynced(trx: WriteTransaction, skillId: string, at: number): Promise<void> {
@@ -12,8 +15,8 @@ export async function markSynced(trx: WriteTransaction, skillId: string, at: num
 }
 
 /**
- * Applies what an upstream states about a skill that it shows to everyone: its owner and name, and its settings. What
- * this node decided, such as hiding the skill, stays. Returns whether anything changed.
+ * Applies the owner, name and settings of a public skill at an upstream. Decisions of this node, such as hiding the
+ * skill, stay. Returns whether anything changed.
  */
 export async function updateFromSource(
   context: CatalogueContext,
@@ -24,7 +27,7 @@ export async function updateFromSource(
   const isMoved = before.full_name !== change.fullName
   if (isMoved) await moveSkill(context, trx, before, change)
   const isRestored = before.source_state !== 'live' && (await restoreSkill(trx, before.id))
-  // A skill that was imported with its owner's key was private until now.
+  // A skill that was imported with its owner's API key may have been private.
   const isChanged = await applySettings(trx, before, { ...change.settings, visibility: 'public' })
   await markSynced(trx, before.id, change.at)
   return isMoved || isRestored || isChanged

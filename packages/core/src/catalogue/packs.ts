@@ -148,7 +148,7 @@ async function finish(
   what: { caller: Caller; action: string; before: PackRow | undefined; pack: PackRow },
 ): Promise<void> {
   const { caller, action, before, pack } = what
-  // Read again, so that the log names no skill that became private since the members were found.
+  // Members are read again, so that the log names no skill that became private since they were found.
   const members = await readMembers(trx, pack.id)
   const at = pack.updated_at
   await appendChange(trx, { kind: 'pack', subject: pack.id, at, entries: toPackEntries(before, pack, members) })

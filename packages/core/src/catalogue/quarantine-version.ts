@@ -10,19 +10,19 @@ import type { Inspection } from './inspection.ts'
 import type { Publication, Published } from './publish-version.ts'
 import type { PackedContent } from './skill-package.ts'
 
-/** A publication as stored in quarantine: without its content and inspection, which are stored apart. */
+/** A publication as stored in quarantine, without its content and inspection, which are stored separately. */
 export type QuarantinedPublication = Omit<Publication, 'content' | 'inspection' | 'released'>
 
 interface Holding {
   readonly publication: Publication & { readonly inspection: Inspection }
-  /** The result it would have had: its number, and the scan that the policy judged. */
+  /** The result that publishing would have had: the version number, and the scan that the policy judged. */
   readonly unpublished: Published
   readonly agentId?: string | undefined
 }
 
 /**
- * Quarantines a version until an administrator releases it. The same content again replaces the earlier request. Throws
- * `conflict` if its owner has too many quarantined versions.
+ * Quarantines a version until an administrator releases it. Publishing the same content again replaces the earlier
+ * request. Throws `conflict` if its owner has too many quarantined versions.
  */
 export async function quarantineVersion(
   context: CatalogueContext,

@@ -14,7 +14,7 @@ export interface ScanPolicy {
 /** Findings in a response to the publisher; the report has all of them. */
 const findingsShownMax = 10
 
-/** What a policy judges. Text outside files has no findings that an author could suppress. */
+/** The scan result that a policy judges. Findings in text outside files cannot be suppressed by the author. */
 type Judged = Pick<Security, 'verdict'> & Partial<Pick<Security, 'findings'>>
 
 export function toAction(policy: ScanPolicy, scan: Judged): PolicyAction {

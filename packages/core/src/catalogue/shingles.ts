@@ -1,4 +1,4 @@
-/** Length in UTF-16 units up to which bodies are compared, so that enormous ones cannot block the event loop. */
+/** The maximum length of a compared body, in UTF-16 units: longer bodies would block the event loop. */
 export const comparedCharactersMax = 256 * 1024
 
 /** The words of a text as hashes, in order, with their positions. */
@@ -181,8 +181,8 @@ function finish(hash: number): number {
 }
 
 /**
- * Text that many skills contain independently: headings of templates, licences, the frame of a command. A fixed list,
- * so that the similarity of two bodies does not depend on what else is published.
+ * Text that many unrelated skills contain, such as template headings and licences. The list is fixed, so that the
+ * similarity of two bodies does not depend on other published skills.
  */
 const boilerplate = [
   'when to use this skill',

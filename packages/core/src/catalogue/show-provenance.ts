@@ -14,8 +14,8 @@ import { toOrigin } from './skill-document.ts'
 import { isPublicMatter } from './skill-log.ts'
 
 /**
- * GET /skills/<name>/provenance: who published a version and when, its source, and its inclusion proof, signed, so that
- * a client can verify all of it with the node's public key alone.
+ * GET /skills/<name>/provenance: a signed record of who published a version and when, its source, and its inclusion
+ * proof. A client needs only the node's public key to verify the record.
  */
 export async function showProvenance(context: CatalogueContext, input: Input<'getProvenance'>, caller: Caller) {
   const { skill, version } = await getContent(context, input, caller)
@@ -83,7 +83,7 @@ async function proveVersion(context: CatalogueContext, skill: SkillRow, { versio
   return { origin, index, treeSize, leafHash, rootHash, inclusionProof, checkpoint, entry }
 }
 
-/** The newest of its entries: each time the skill becomes public again, the log gets another one. */
+/** The newest log entry of the version: the log gets another one each time the skill becomes public again. */
 async function findEntry(context: CatalogueContext, subject: string) {
   const row = await context.database.read
     .selectFrom('log')

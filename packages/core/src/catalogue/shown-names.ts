@@ -22,7 +22,7 @@ function toNameBeside(skill: Named, own: ReadonlySet<string>): string {
   return own.has(skill.full_name) ? skill.full_name : toName(skill)
 }
 
-/** The full names of skills whose short name means one of the caller's own skills to this caller. */
+/** The full names of skills whose short name, for this caller, means one of the caller's own skills. */
 async function findOwnNames(context: CatalogueContext, skills: readonly Named[], caller: Caller) {
   if (caller.kind !== 'user') return none
   const holding = skills.filter(({ holds_name, owner_id }) => holds_name === 1 && owner_id !== caller.userId)

@@ -16,7 +16,7 @@ import { cutSkillMd } from './sketch.ts'
 export const copySimilarity = 0.4
 /** The minimum similarity that is shown. */
 export const shownSimilarity = 0.3
-/** The minimum share of common shingles of two bodies that are the same text with small changes. */
+/** The minimum Jaccard index of two bodies that count as nearly the same text. */
 const nearResemblance = 0.8
 
 export interface Comparison {
@@ -39,7 +39,7 @@ export function measureSimilarity(a: string, b: string): number {
   return comparerWith(toWords(a))(toWords(b)).similarity
 }
 
-/** As {@link measureSimilarity}, with the kind of similarity; compares the words of one body with those of many. */
+/** Returns a function that compares one body with others like {@link measureSimilarity}, and also returns the kind. */
 export function comparerWith(a: Int32Array): (b: Int32Array) => Comparison {
   const own = toShingles(a, shingleWords)
   return (b) => {
@@ -76,7 +76,7 @@ function countShared(a: Float64Array, b: Float64Array): number {
 
 const passagesMax = 5
 const passageCharactersMax = 500
-/** Places with the same five words that are tried. More occur in tables and lists only. */
+/** The maximum number of positions tried for the same five words. Only tables and lists have more. */
 const placesMax = 8
 
 /** The words of a document's body with their positions. */

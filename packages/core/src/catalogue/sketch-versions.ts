@@ -7,7 +7,7 @@ import type { SketchedVersion } from './copy-index.ts'
 import { readWords, sketchWords } from './sketch.ts'
 
 const topic = 'copies.sketch'
-/** Present while versions from before the index still have to be sketched: the id of the last sketched version. */
+/** Key of the last sketched version's id. It exists while versions from before the index remain to be sketched. */
 const metaKey = 'copies.sketched'
 const versionsPerRun = 100
 const versionsPerWrite = 10

@@ -6,11 +6,11 @@ const shinglesMin = 8
 /** The maximum sampling scale: of a very long body, one shingle in 32 is stored, and one in 16 is looked up. */
 const keptScaleMax = 32
 const lookupScaleMax = 16
-/** The minimum number of shingles stored for a short body: a copy may have changed exactly a few of them. */
+/** The minimum number of shingles stored for a short body: a copy may have changed some of them. */
 const keptMin = 24
-/** The minimum number that is looked up. */
+/** The minimum number of shingles that are looked up. */
 const lookedUpMin = 96
-/** At most twice as many shingles are stored or looked up for a body of any length. */
+/** The target for the number of shingles stored or looked up for a long body; at most twice as many are used. */
 const shinglesMax = 512
 /** The characters of a SKILL.md that a comparison uses: a frontmatter of common length and the compared body. */
 const comparedDocumentCharactersMax = 64 * 1024 + comparedCharactersMax
@@ -19,7 +19,7 @@ const bytesPerUnitMax = 3
 
 /** The shingles that the index stores for a body, and those that are looked up for it. */
 export interface Sketch {
-  /** Shingles of the whole body, repeated ones included; 0 for a body too short to be indexed. */
+  /** The number of shingles in the whole body, repeated ones included; 0 for a body too short to be indexed. */
   readonly shingleCount: number
   /** The stored shingles: all below {@link shingleRange} / {@link toKeptScale}. */
   readonly kept: readonly number[]
@@ -27,7 +27,7 @@ export interface Sketch {
   readonly lookedUp: readonly number[]
 }
 
-/** Of a body that is in no index. */
+/** The sketch of a body that is not indexed. */
 export const emptySketch: Sketch = { shingleCount: 0, kept: [], lookedUp: [] }
 
 /** The sketch of a SKILL.md, from its bytes. */
@@ -65,7 +65,7 @@ export function sketchWords(words: Int32Array): Sketch {
   return { shingleCount, kept: Array.from(kept), lookedUp: Array.from(lookedUp) }
 }
 
-/** The sampling scale for storing: one shingle in this many. It grows with the body, but so does the number stored. */
+/** The sampling scale for storing: N means that one of N shingles is stored. Longer bodies have a higher scale. */
 export function toKeptScale(shingleCount: number): number {
   const few = toPowerOfTwo(shingleCount / keptMin)
   const scale = Math.min(keptScaleMax, few, toPowerOfTwo(Math.sqrt(shingleCount)))

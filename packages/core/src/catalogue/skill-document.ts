@@ -33,13 +33,13 @@ export const selectVersions = keepCompiled((db, { skillId }: { skillId: string }
   db.selectFrom('versions').select(listedColumns).where('skill_id', '=', skillId).orderBy('sort_key', 'desc'),
 )
 
-/** The parts of a version that are stored apart from its row in a list. */
+/** The parts of a version that its row in a list does not contain. */
 export interface VersionContent {
   readonly metadata: VersionMetadata
   readonly files: readonly FileRow[]
   /** Absent if the version was not scanned yet. */
   readonly scan?: StoredScan | undefined
-  /** What it accesses, if already known. */
+  /** What the version accesses, if already known. */
   readonly uses?: ShownAccess
 }
 

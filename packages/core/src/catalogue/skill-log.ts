@@ -87,8 +87,8 @@ function toYankEntry(skill: SkillRow, version: ListedVersion): LogDraft {
 }
 
 /**
- * The entry of a skill that is no longer public: deleted, made private or renamed (`withdrawn`), or under a takedown,
- * without the claim.
+ * The entry of a skill that is no longer public: deleted, made private or renamed (`withdrawn`), or under a takedown.
+ * It does not contain the takedown claim.
  */
 function toRemovalEntry(type: 'withdrawn' | 'takedown', skill: SkillRow): LogDraft {
   return { type, subject: skill.full_name, digest: null, data: identify(skill) }
@@ -171,7 +171,7 @@ async function toEntries(trx: WriteTransaction, change: LoggedChange): Promise<L
   return [toVersionEntry(skill, version, await readContent(trx, version.id, contents), holder)]
 }
 
-/** Who else may read or write a skill is not public and makes no log entry. */
+/** Whether the public fields are equal. Changes of who else may read or write a skill add no log entry. */
 function sameInPublic(before: SkillRow, skill: SkillRow): boolean {
   return JSON.stringify(toSkillEntry(before, true)) === JSON.stringify(toSkillEntry(skill, true))
 }

@@ -68,7 +68,7 @@ export function checkPackage({ skillMd, files }: SkillPackage): void {
   if (problems.length > 0) throw invalidSkill(problems)
 }
 
-/** Computes digests and compresses, before any transaction begins. */
+/** Computes digests and compresses the files. Called before any transaction begins. */
 export async function packContent({ skillMd, files }: SkillPackage): Promise<PackedContent> {
   const all = [{ path: 'SKILL.md', bytes: Buffer.from(skillMd) }, ...files].toSorted(compareFiles)
   const blobs = await Promise.all(all.map(({ bytes }) => createBlob(bytes)))
@@ -113,7 +113,7 @@ function decode(file: { content: string; encoding: 'utf8' | 'base64' }, index: n
   return bytes
 }
 
-/** Checked before the single files: a hostile list of them would make a long error response. */
+/** Checks the number of files first: naming each file of a hostile list would make a long error response. */
 function refuseTooMany(filesBeside: number): void {
   const count = filesBeside + 1
   if (count <= limits.versionFilesMax) return

@@ -210,7 +210,7 @@ export async function findState(trx: WriteTransaction, skillId: string): Promise
     .select(['moderation', 'source_state'])
     .where('id', '=', skillId)
     .executeTakeFirstOrThrow()
-  // A takedown at the upstream also applies here, whatever is decided here.
+  // A takedown at the upstream applies here regardless of this node's decisions.
   if (source_state === 'taken_down') return 'taken_down'
   return moderation === 'hidden' ? 'hidden' : 'live'
 }

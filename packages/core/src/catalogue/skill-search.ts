@@ -14,7 +14,7 @@ export function searchSkills(context: CatalogueContext, input: Input<'searchSkil
   return searchSkillsAs(context, input, { viewer: caller, reader: caller })
 }
 
-/** As {@link searchSkills}: finds what `viewer` may see, with names that resolve for `reader`. */
+/** As {@link searchSkills}: finds skills that `viewer` may see, with names that resolve for `reader`. */
 export async function searchSkillsAs(
   context: CatalogueContext,
   input: Input<'searchSkills'>,

@@ -68,7 +68,7 @@ export async function moveSkill(
   { id, full_name }: Pick<SkillRow, 'id' | 'full_name'>,
   { owner, fullName, at }: { owner: Pick<UserRow, 'id' | 'username'>; fullName: string; at: number },
 ): Promise<void> {
-  // The skill may return to a name that it had before; that name must not redirect elsewhere.
+  // The skill may return to a name that it had before, so that name must no longer redirect.
   await trx.deleteFrom('aliases').where('full_name', '=', fullName).execute()
   const moved = { owner_id: owner.id, owner: owner.username, full_name: fullName }
   await trx.updateTable('skills').set(moved).where('id', '=', id).execute()
@@ -78,7 +78,7 @@ export async function moveSkill(
     .onConflict((conflict) => conflict.column('full_name').doNothing())
     .execute()
   await removeCollaborators(trx, id)
-  // Share links were the former owner's decision, and their holders may have stored them.
+  // The former owner created the share links, and their recipients may have stored them.
   await trx.deleteFrom('shares').where('skill_id', '=', id).execute()
   await context.reputation.recountCredit(trx, id)
 }

@@ -21,7 +21,7 @@ export async function requireStorage(
 ): Promise<void> {
   if (storageQuotaBytes === 0) return
   const user = await trx.selectFrom('users').select(['plan', 'claimed']).where('id', '=', owner.id).executeTakeFirst()
-  // No user publishes in an unclaimed namespace; imports and mirrors are the operator's.
+  // Unclaimed namespaces have no quota: only imports and mirrors of the operator add versions to them.
   if (user?.plan !== 'free' || user.claimed === 0) return
   const stored = (await sumVersions(trx, 'skills.owner_id', owner.id)) + (await sumQuarantined(trx, owner.id))
   if (stored + bytes <= storageQuotaBytes) return

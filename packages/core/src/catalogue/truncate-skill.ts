@@ -11,7 +11,7 @@ export interface TruncateOrder {
 type Threads = Pick<WorkerPool<LoadedSkill, TruncateOrder>, 'ask'>
 
 const workerUrl = toThreadFile(import.meta.url, 'truncate-worker')
-/** A hundred times the time of the slowest document, plus loading the encoding's table. */
+/** Timeout: a hundred times that of the slowest document, plus the time to load the encoding's table. */
 const answerMs = 30_000
 
 /** Uses one thread, since each thread needs its own encoding table. */
@@ -56,8 +56,8 @@ async function createCounter(): Promise<CountTokens> {
 }
 
 /**
- * Merging takes quadratic time in the length of one piece of the encoding: a run of letters, or of anything but letters
- * and digits. A run longer than any word is counted as one token per byte, which is an upper bound.
+ * Tokenizing takes quadratic time in the length of a run of letters, or of characters other than letters and digits. A
+ * run longer than any word is counted as one token per byte, which is an upper bound.
  */
 function boundTokens(text: string, countTokens: CountTokens): number {
   if (!mayHoldLongRun(text)) return countTokens(text)

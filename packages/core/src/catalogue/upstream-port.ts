@@ -23,7 +23,7 @@ export interface Freshness {
   readonly stale: boolean
 }
 
-/** Reads from upstreams while a request is handled. A mirror attaches it; other registries have none. */
+/** Reads from upstreams during a request. Attached by a mirror; other registries have none. */
 export interface UpstreamPort {
   /**
    * Updates the local copy of a skill, or the lists if no skill is named: before the response or after it, as the
@@ -138,7 +138,7 @@ export async function readThrough<Result>(
   return read ? lookThrough(port, read.wanted, perform) : perform()
 }
 
-/** As {@link readThrough}, for reads that are not operations; without `wanted`, of a list. */
+/** As {@link readThrough}, for reads that are not API operations. Without `wanted`, the read is of a list. */
 export async function lookThrough<Result>(
   port: UpstreamPort,
   wanted: WantedSkill | undefined,

@@ -77,7 +77,7 @@ export function createPublicNames(changes: ChangeFollower): PublicNames {
       const position = changes.position
       const skill = await find()
       if (skills.size >= namesMax) skills.clear()
-      // Not cached if a change came in between: it may have been of this name.
+      // Not cached if any skill changed during the look-up: the change may concern this name.
       if (position === changes.position) skills.set(name, skill)
       return skill
     },

@@ -70,8 +70,9 @@ export async function readContent(
 }
 
 /**
- * Throws `not_found` for a version with git paths, stored before such paths were refused: git would run commands from a
- * config file in it. A rescan yanks the version; its details and findings stay visible.
+ * Throws `not_found` for a version with files that git would use as a repository, whose config can run commands. Such
+ * paths are refused now; older versions may have them. A rescan yanks the version; its details and findings stay
+ * visible.
  */
 export async function refuseQuarantined(
   db: Kysely<Tables>,
@@ -84,7 +85,9 @@ export async function refuseQuarantined(
   throw new RegistryError('not_found', `${fullName}@${version} is quarantined. ${path}: ${message}`)
 }
 
-/** Returns a function that checks {@link refuseQuarantined} by version id, and reads each version once. */
+/**
+ * Returns a function that tests by version id whether {@link refuseQuarantined} throws, and reads each version once.
+ */
 export function createQuarantineCheck(db: Kysely<Tables>): (versionId: string) => Promise<boolean> {
   const known = new Map<string, boolean>()
   return async (versionId) => {

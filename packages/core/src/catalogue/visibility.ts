@@ -57,8 +57,8 @@ export async function keepReaders<T extends Reader>(trx: Kysely<Tables>, skill: 
 }
 
 /**
- * Which users may read skills, deleted and taken-down ones included: the owner and collaborators a private skill,
- * administrators a hidden one. Skills that do not exist are readable by no one.
+ * Which users may read skills, deleted and taken-down ones included. The owner and collaborators may read a private
+ * skill, administrators a hidden one. No user may read a skill that does not exist.
  */
 export async function findReadable(
   db: Kysely<Tables>,
@@ -96,7 +96,7 @@ async function findReaders(db: Kysely<Tables>, skillId: string): Promise<Set<str
   return new Set(roles.map(({ user_id }) => user_id))
 }
 
-/** Whether its owner may see a skill: not if it is deleted or taken down. */
+/** Whether the owner may see the skill: false if it is deleted or taken down. */
 export function isShownToOwner({ state }: Pick<SkillRow, 'state'>): boolean {
   return state === 'live' || state === 'hidden'
 }
@@ -137,7 +137,7 @@ export function isOwner(skill: Pick<SkillRow, 'owner_id'>, caller: Caller): bool
   return callerId(caller) === skill.owner_id
 }
 
-/** Only the owner sees the cases that can be answered. */
+/** The takedown cases that the owner can answer; none for other callers. */
 async function readCases(context: CatalogueContext, skill: Visible, caller: Caller): Promise<string[]> {
   if (!isOwner(skill, caller)) return []
   const rows = await context.database.read

@@ -25,7 +25,7 @@ interface ActionChange {
 
 /** Rows per statement; databases limit the number of parameters. */
 const rowsMax = 500
-/** Activity rows stored per agent. Agents can create any number, and 50 of those that the caller may see are shown. */
+/** Activity rows stored per agent. Agents can create any number; a response shows 50 that the caller may see. */
 const actionsStored = 200
 
 /** Records an action of an agent, and updates when it was last seen, its counters and its trust score. */

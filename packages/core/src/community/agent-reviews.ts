@@ -132,7 +132,7 @@ function toDetail(before: AgentReviewRow | undefined, { rating, version }: Agent
   return `${before ? 'Changed its review to' : 'Gave'} ${stars}${of}`
 }
 
-/** Each in descending order; ties are ordered by id, so that pages never overlap. */
+/** Each column is in descending order; ties are ordered by id, so that pages never overlap. */
 const sortColumns = {
   recent: ['updated_at'],
   helpful: ['helpful_count'],
@@ -217,7 +217,7 @@ async function findWeight(trx: WriteTransaction, review: ReviewOfAgent, voter: A
   return (await hasRow(trx, 'agent_review_votes', { review_id: review.id, user_id })) ? null : user_id
 }
 
-/** The vote exists: from before the agent authenticated, or by someone else in its name. */
+/** Links a vote to a user. The vote was sent before the agent authenticated, or by another caller in its name. */
 async function proveVote(trx: WriteTransaction, vote: Tables['agent_review_votes']): Promise<void> {
   const { review_id, agent_key, user_id } = vote
   await trx

@@ -84,7 +84,7 @@ export interface Author {
   readonly username: string
 }
 
-/** A standing in the form used for computing. */
+/** The inputs from which a standing is computed. */
 export interface Standing extends Author {
   readonly facts: Facts
   readonly verified: readonly VerifiedMethod[]

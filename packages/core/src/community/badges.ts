@@ -72,7 +72,7 @@ export const formula = {
   /** In points: each half star above three adds one, each below subtracts one; fractions count. */
   reviews: { most: 250, halfAt: 20 },
   verification: { most: 150, each: { github: 50, domain: 70, manual: 80 } },
-  /** The share of skills with the property; lower with few skills. */
+  /** Points for the share of skills with the property; fewer points if the author has few skills. */
   quality: { portable: { most: 100, halfAt: 4 }, described: { most: 100, halfAt: 4 } },
   penalties: { most: 1000, each: { flagged_skills: 30, hidden_skills: 60, taken_down_skills: 120 } },
 } as const

@@ -19,7 +19,7 @@ export interface CountingParts {
 
 /** Use counters, collected in memory and written in batches: a download costs a map entry, not a commit. */
 export interface DownloadCounters {
-  /** `client` is the client's own name. Of each address, only the first download of a day counts. */
+  /** `client` is the name that the client reports. Of each address, only the first download of a day counts. */
   countDownload(skill: UsedSkill, client?: string, address?: string): void
   /** Writes the collected counts. */
   flush(): Promise<void>
@@ -37,10 +37,10 @@ export function createCounters(
   let gathered = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
   let flushing = Promise.resolve()
-  /** Downloads for which other nodes are being asked whether they are the first. */
+  /** Pending queries to other nodes whether a download is the first of its day. */
   const asking = new Set<Promise<boolean>>()
 
-  /** Flushes run one after another, so that callers also wait for the one the timer started. */
+  /** Flushes run one after another, so that callers also wait for a flush that the timer started. */
   function flush(): Promise<void> {
     return (flushing = flushing.then(write, write))
   }
@@ -98,12 +98,14 @@ interface SeenDownloads {
   isFirst(skillId: string, address: string | undefined, now: number): boolean | Promise<boolean>
 }
 
-/** Each entry takes about 100 bytes. Above this number the oldest is evicted, and nodes do not share their records. */
+/**
+ * The maximum number of records, about 100 bytes each. Above it the oldest is evicted, and nodes do not share records.
+ */
 const seenMax = 250_000
 
 /**
- * Stores hashes in memory, with a secret salt, so that they identify no address. With `shared`, the nodes on a database
- * count a download once between them; they store a digest that is deleted after the day.
+ * Stores hashes in memory, with a secret salt, so that they identify no address. With `shared`, all nodes on a database
+ * count a download once in total; they store a digest that is deleted after the day.
  */
 export function createSeenDownloads(shared?: SharedLimits): SeenDownloads {
   const seen = new Set<string>()

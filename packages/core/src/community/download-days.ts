@@ -18,7 +18,7 @@ import type { CommunityContext } from './community-context.ts'
 
 /**
  * Adds downloads to skills and updates what depends on them: one entry of the change sequence for all of them, and an
- * event for each owner who subscribes. That may be too much for one transaction; the rest is returned.
+ * event for each owner who subscribes. Returns the downloads that did not fit into this transaction.
  */
 export async function countDownloads(
   trx: WriteTransaction,
@@ -64,7 +64,7 @@ async function creditDownloads(
     where standings.user_id = added.id and scored.id = added.id`.execute(trx)
 }
 
-/** What each owner gains. An owner of a skill that counts has a standing. */
+/** The downloads of each owner's skills that count. Such an owner always has a standing. */
 async function readAdded(trx: WriteTransaction, dialect: Dialect, downloads: ReadonlyMap<string, number>) {
   const { rows } = await sql<{ owner_id: string; n: number }>`
     select skills.owner_id, cast(sum(counted.n) as bigint) as n
@@ -82,7 +82,10 @@ async function readStandings(trx: WriteTransaction, dialect: Dialect, added: Rea
 
 const hoursOfDay = 24
 
-/** GET /skills/<name>/downloads: every one of the last days in UTC, including those without downloads; today last. */
+/**
+ * GET /skills/<name>/downloads: one entry for each of the last days in UTC, including days without downloads; today
+ * last.
+ */
 export async function showDownloads(context: CommunityContext, { name, days }: Input<'getDownloads'>, caller: Caller) {
   const { id } = await getSkill(context, name, caller)
   const today = toDay(context.clock.now())
@@ -119,7 +122,10 @@ async function readInstalls({ dialect, read }: Database, skillId: string, days: 
   return counts
 }
 
-/** Each number separately: the key begins with the time, so a range would read the rows of all skills in it. */
+/**
+ * Compares with each number separately: the key begins with the time, so a range would read the rows of all skills in
+ * it.
+ */
 function isOneOf(dialect: Dialect, column: string, numbers: readonly number[]) {
   const json = JSON.stringify(numbers)
   return dialect === 'sqlite'

@@ -107,7 +107,7 @@ function readGitlab({ segments }: Address): ExternalSource {
   return toRepositorySource(toPlace('gitlab.com', segments.slice(0, dash), rest, kind !== 'tree'))
 }
 
-/** What follows `tree`, `blob` or `raw`: a branch, tag or commit, then the path. */
+/** The place after `tree`, `blob` or `raw` in a URL: a branch, tag or commit, then the path. */
 function toPlace(host: Place['host'], project: readonly string[], rest: readonly string[], isFile: boolean): Place {
   const [ref = 'HEAD', ...path] = rest[0] === 'refs' && rest[1] === 'heads' ? rest.slice(2) : rest
   return { ...toProject(host, project, ref), path, isFile }
@@ -144,7 +144,7 @@ function readGist({ segments }: Address): ExternalSource {
   }
 }
 
-/** Any other URL: of a file or a folder, distinguished by a query or a file extension. */
+/** Any other URL: that of a file if it has a query or a file extension, else of a folder. */
 function readPlain({ url, segments }: Address): ExternalSource {
   const last = segments.at(-1) ?? ''
   const isFile = url.search !== '' || documentPattern.test(last)

@@ -143,12 +143,12 @@ function isLinkedBy(agent: AgentRow, caller: Caller): boolean {
   return agent.user_id === null && accountId(caller) !== null
 }
 
-/** Skills by id. `changed`: another version, or the agent is now linked to the skill's owner. */
+/** Ids of skills. `changed`: skills with another version, or whose owner the agent is now linked to. */
 interface Difference {
   readonly added: readonly string[]
   readonly changed: readonly string[]
   readonly removed: readonly string[]
-  /** Skills whose `agent_installs` rise and fall. */
+  /** Skills whose `agent_installs` increase and decrease. */
   readonly risen: readonly string[]
   readonly fallen: readonly string[]
 }

@@ -180,7 +180,7 @@ const selectWays = keepListQuery<WayRow>((db, lists) =>
 /** Reasons to install the latest version. */
 const updating: ReadonlySet<Finding['reason']> = new Set(['outdated', 'yanked'])
 
-/** What updates of skills would newly allow, by skill id, with one query for all of them. */
+/** The access that updates of skills would add, by skill id, with one query for all of them. */
 async function readWidenings({ database }: CommunityContext, findings: readonly Finding[]) {
   const ways = findings.flatMap(({ skill, item: { version }, reason }, place) =>
     updating.has(reason) && isVersion(version) && skill.latest_version !== '' && version !== skill.latest_version

@@ -116,7 +116,7 @@ const selectOffered = keepListQuery<Pick<SkillRow, 'id' | 'full_name'>>((db, lis
     .where(offered),
 )
 
-/** The full names, by id, of skills that may be offered to these users; their own forks may not. */
+/** The full names, by id, of skills that may be offered to these users, without the users' own forks. */
 export async function keepOffered(
   { database }: CommunityContext,
   skillIds: readonly string[],

@@ -6,12 +6,15 @@ import type { CommunityContext } from './community-context.ts'
 import { type KnownSkill, offered } from './look-up-installs.ts'
 import type { Asker, Suggestion } from './recommendations.ts'
 
-/** The number of installed skills by which agents are compared: the rarest, which say most. */
+/** The number of installed skills by which agents are compared: the rarest ones, which distinguish agents best. */
 const comparedMax = 20
 const sharedRowsMax = 2000
 const setRowsMax = 2000
 const similarMax = 50
-/** What the agents of fewer users have is private, and a single user could fabricate it. */
+/**
+ * The minimum number of users whose agents have a suggested skill: fewer would reveal private data, and a single user
+ * could fabricate the installs.
+ */
 const usersMin = 2
 
 /** An agent of another user, and the similarity of its skills to the caller's. */

@@ -105,7 +105,7 @@ async function showBest(
     best.map(({ id }) => id),
   )
   const skills = new Map((await toSkills(context, rows, caller)).map((skill) => [skill.id, skill]))
-  // One may have been withdrawn a moment ago.
+  // A skill may have been withdrawn since it was ranked.
   return best.flatMap(({ id, score, reason, pack = null }) => {
     const skill = skills.get(id)
     return skill ? [{ skill, score, reason, pack }] : []

@@ -10,7 +10,7 @@ const namedMax = 5
 /** `owner/name` in a text, but not as part of a URL or path. */
 const fullNamePattern = /(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*(?![\w/-])/g
 
-/** Reasons to replace a skill rather than update it. A yanked version is one only if there is no other version. */
+/** Reasons to replace a skill rather than update it. A yank is such a reason only if there is no other version. */
 const leaving: { [K in Reason]?: true } = { taken_down: true, flagged: true, deprecated: true }
 
 /**

@@ -89,7 +89,7 @@ export interface Address {
   readonly url: URL
   /** The decoded segments of the path as written: the URL parser would silently resolve `..`. */
   readonly segments: readonly string[]
-  /** Decoded, without the `#`. */
+  /** The fragment of the URL, decoded, without the `#`. */
   readonly hash: string
 }
 

@@ -169,7 +169,7 @@ async function computeAll(db: Kysely<Tables>) {
 
 const countedNames = ['portable', 'credited_stars', 'credited_reviews', 'credited_points'] as const
 
-/** Reads every skill in pages, with whether its latest version is portable. */
+/** Reads all skills in pages, and whether the latest version of each is portable. */
 async function* readSkills(db: Kysely<Tables>): AsyncGenerator<[RatedSkill, portable: number]> {
   let num = 0
   while (true) {

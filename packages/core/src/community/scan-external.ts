@@ -92,7 +92,7 @@ async function scanIndexed(context: CommunityContext, id: string): Promise<void>
   }
 }
 
-/** Fills missing fields from the skill's own frontmatter. A name by which it was requested is unchanged. */
+/** Fills missing fields from the skill's own frontmatter. A name from the request stays unchanged. */
 async function describe(trx: WriteTransaction, row: ExternalSkillRow, source: ExternalSource, text: string) {
   const { name, displayName, description } = readSkillFields(parseSkillMd(text))
   const written = toLine(name ?? displayName ?? '', nameCharactersMax)
@@ -101,7 +101,7 @@ async function describe(trx: WriteTransaction, row: ExternalSkillRow, source: Ex
     name: isNameFree ? written : row.name,
     description: row.description || toLine(description ?? '', limits.descriptionCharactersMax),
   }
-  // Only if the row is unchanged: an administrator may have edited it meanwhile.
+  // Updates the row only if it is unchanged: an administrator may have edited it meanwhile.
   const unchanged = trx.updateTable('external_skills').where('name', '=', row.name)
   await unchanged.set(change).where('description', '=', row.description).where('id', '=', row.id).execute()
 }

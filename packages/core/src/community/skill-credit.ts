@@ -7,9 +7,9 @@ import { addToStandings, type Author, isCounted, noFacts, subtractFacts, toFacts
 import { pointUnits } from './badges.ts'
 
 /**
- * Credits a skill, and its owner while the skill counts, with other users' contributions. The caller must leave out
- * contributions by owners and their own agents. `downloads` is only passed on to the owner; the skill's own count is
- * written separately.
+ * Credits a skill with other users' contributions, and its owner too if the skill counts for the owner's reputation.
+ * The caller must leave out contributions by owners and their own agents. `downloads` is only passed on to the owner;
+ * the skill's own count is written separately.
  */
 export async function creditSkill(trx: WriteTransaction, skillId: string, credit: Credit, at: number): Promise<void> {
   const { downloads = 0, stars = 0, reviews = 0, points = 0 } = credit

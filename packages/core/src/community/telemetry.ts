@@ -11,13 +11,13 @@ import { addToTrends, rollAllTrends, toHour } from './trends.ts'
 
 /** Records installs and adds them to the counters. */
 export interface Telemetry {
-  /** Records an install by a client, as it reports itself; resolves after the commit. */
+  /** Records an install by a client with the given name; resolves after the commit. */
   record(skill: UsedSkill, client?: string): Promise<void>
   flush(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Counts become visible within a second of the response, and folding takes part of that. */
+/** Counts must be visible within a second of the response, and adding them to the counters takes part of that. */
 const flushMs = 500
 /** Delay after a failure; each failure is reported. */
 const retryMs = 10_000
@@ -64,8 +64,8 @@ export function createTelemetry(parts: CountingParts): Telemetry {
         if (batch.mirrored.size > 0) await upstreamQueue.queueInstalls(trx, batch.mirrored.values())
       })
     } catch (error) {
-      // If the writer failed before it took the batch, close it here: otherwise its next caller would get the old
-      // error.
+      // If the writer failed before it took the batch, close the batch here: otherwise its next caller would get the
+      // old error.
       if (open === batch) open = undefined
       throw error
     }
@@ -238,10 +238,13 @@ async function countRows(parts: CountingParts, ids: readonly string[]): Promise<
   }
 }
 
-/** Counts a row. Returns the id of a new row with the rest if its notifications exceed one transaction. */
+/**
+ * Counts the installs of a journal row. Returns the id of a new row with the rest if their notifications exceed one
+ * transaction.
+ */
 async function countRow(parts: CountingParts, trx: WriteTransaction, id: string): Promise<string | undefined> {
   const row = await trx.deleteFrom('install_journal').where('id', '=', id).returning('counts').executeTakeFirst()
-  // Another process may have counted it already.
+  // Another process may have counted this row already.
   if (!row) return undefined
   const left = await countInstalls(parts, trx, JSON.parse(row.counts) as HourlyCounts)
   return Object.keys(left).length === 0 ? undefined : insertRow(trx, left)

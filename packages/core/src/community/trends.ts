@@ -26,8 +26,8 @@ export function toHour(epochMs: number): number {
 /**
  * Adds installs of an hour to the windows of every period, which must be at the hour `now`.
  *
- * The sums are updated incrementally, since a window of a month has millions of buckets. The score counts installs, and
- * the growth over the period before once more.
+ * The sums are updated incrementally, since a window of a month has millions of buckets. The score is the
+ * number of installs plus their growth, if any, over the previous period.
  */
 export async function addToTrends(
   trx: WriteTransaction,
