@@ -1,6 +1,9 @@
 const excerptCharactersMax = 160
 
-/** What stands at the place, to the end of the line; what cannot be shown is U+FFFD, so that places stay the same. */
+/**
+ * Returns the text from an offset to the end of the line. Replaces invisible characters by U+FFFD, which keeps
+ * positions.
+ */
 export function toExcerpt(text: string, offset: number): string {
   const [line = ''] = text.slice(offset, offset + excerptCharactersMax).split(/[\r\n]/, 1)
   return line.replace(unshownPattern, '\uFFFD').toWellFormed()

@@ -20,13 +20,13 @@ import { weighMatch, type Place } from './weigh-match.ts'
 import { UnpackBudget } from './unpack.ts'
 import { findReason, findSuppressions, type Suppression } from './suppress.ts'
 
-/** How many findings of a rule a report lists; what is no instruction is counted apart, and crowds out nothing. */
+/** Maximum number of listed findings per rule and signal: findings of one signal never displace those of another. */
 const findingsMax: Record<ScanFinding['signal'], number> = { hostile: 20, suspicious: 20, power: 5, none: 5 }
-/** How many places of a fact are kept in a file. */
+/** Maximum number of positions of one fact in a skill. */
 const spotsMax = 5000
-/** A tar in a gzip counts as two. */
+/** Maximum depth of nested archives; a tar in a gzip counts as two. */
 const archivesDepthMax = 3
-/** What says what the skill is about. */
+/** The files that describe the topic of the skill. */
 const aboutPattern = /^(?:SKILL\.md|metadata:description)$/
 
 const probes = [...rules, ...facts]
@@ -35,22 +35,24 @@ const dataRules = new Set(rules.flatMap((rule, index) => (rule.roles?.includes('
 interface TextFile {
   readonly path: string
   readonly text: string
-  /** What its bytes alone told. */
+  /** Rules of the engine that the bytes of the file match. */
   readonly found: readonly EngineRuleName[]
-  /** The file that it is a reading of, one of several where its bytes may be read in more than one way. */
+  /** The original file; its bytes may have several readings as text. */
   readonly of: { readonly path: string }
 }
 
 let search: Search | undefined
 
-/** Made for the first text: it takes longer than all else of a node's start, and most nodes scan in threads alone. */
+/**
+ * Created for the first text, because this is the slowest part of a node's start and most nodes scan only in threads.
+ */
 function getSearch(): Search {
   return (search ??= new Search(probes))
 }
 
 const meant: Stance = { polarity: 'imperative', isCertain: true }
 
-/** A file while it is looked at. */
+/** A file during its scan. */
 interface Subject {
   readonly index: number
   readonly path: string
@@ -60,23 +62,23 @@ interface Subject {
   readonly suppressions: readonly Suppression[]
 }
 
-/** A text within a file: the file itself, or what was decoded from a place in it. */
+/** A text in a file: the whole file, or a text decoded from a part of it. */
 interface Layer {
   readonly document: Document
   readonly decoded: readonly string[]
-  /** Where it stands in the file, and whether it was hidden on purpose. */
+  /** Its position in the file, and whether its encoding has no legitimate use. */
   readonly offset: number
   readonly end: number
   readonly isHidden: boolean
 }
 
-/** One scan of the files of a skill, from the first to the report. */
+/** A single scan of the files of a skill. */
 export class Scan {
   readonly #files: readonly TextFile[]
   readonly #findings: PlacedFinding[] = []
   readonly #spots = new Map<string, Spot[]>()
   readonly #listed = new Map<string, number>()
-  /** The reading of a file that has a finding first. */
+  /** For each file, the first reading with each kind of finding. */
   readonly #firsts = new Map<object, Map<string, number>>()
   readonly #cut: Security['cut'] = []
   readonly #budget = new UnpackBudget()
@@ -93,7 +95,7 @@ export class Scan {
     })
   }
 
-  /** One file that cannot be read takes nothing from what is found in the others. */
+  /** Reads a file; an unreadable one is reported and does not affect the others. */
   #readSafely(file: BinaryFile, paths: ReadonlySet<string>): TextFile[] {
     try {
       return this.#read(file, paths, archivesDepthMax)
@@ -103,7 +105,7 @@ export class Scan {
     }
   }
 
-  /** A file of bytes as the texts that it may be, at least one, and what it holds if it is an archive. */
+  /** Returns at least one possible text of a file of bytes, and the files in it if it is an archive. */
   #read(file: BinaryFile, paths: ReadonlySet<string>, depth: number): TextFile[] {
     const { path } = file
     const { texts, words, found, inner, cut } = inspectBytes(file, paths, this.#budget)
@@ -197,7 +199,7 @@ export class Scan {
     }
   }
 
-  /** One place a line of each rule and fact; of a line's places the first counts. */
+  /** Records a match: at most one per line of each rule or fact, the first. */
   #take(subject: Subject, layer: Layer, hit: Hit, seen: Set<string>): void {
     const id = probes[hit.probe]!.id
     const isDecoded = layer.decoded.length > 0
@@ -207,7 +209,7 @@ export class Scan {
     if (seen.has(key)) return
     const stance = this.#stance(subject, layer, hit)
     const rule = rules[hit.probe]
-    // Another place on the line may be meant where this one is not.
+    // Continue: another match on the line may be an instruction.
     if (!rule && stance.polarity !== 'imperative' && stance.isCertain) return
     const shownKey = stance.polarity === 'imperative' ? key : `${key}\n${stance.polarity}`
     if (seen.has(shownKey)) return
@@ -223,7 +225,7 @@ export class Scan {
     if (signal !== 'none') this.#mark({ id, file: subject.index, line, offset })
   }
 
-  /** Says that something was not looked at, which makes a finding of its own. */
+  /** Reports a part that was not scanned, which is also a finding. */
   cutAt(path: string, reason = 'The scan of it failed and was given up.'): void {
     this.#isIncomplete = true
     this.#cut.push({ path, reason })
@@ -242,7 +244,7 @@ export class Scan {
     else this.#isIncomplete = true
   }
 
-  /** Whether another reading of the same file has such a finding already. */
+  /** Whether another reading of the same file already has a finding of this kind. */
   #isKnown({ index, of }: Subject, kind: string): boolean {
     const firsts = this.#firsts.get(of) ?? new Map<string, number>()
     this.#firsts.set(of, firsts)
@@ -251,7 +253,7 @@ export class Scan {
     return first !== index
   }
 
-  /** Adds a finding, if there is room for one more of its kind. Returns what it says of the author. */
+  /** Adds a finding, unless the list of its kind is full. Returns its signal. */
   #add(
     rule: Omit<Rule, 'patterns'>,
     subject: Subject,

@@ -1,11 +1,12 @@
-/** How much of a file tells whether it is text. */
+/** Number of bytes that decide whether a file is text. */
 const sampleBytes = 64 * 1024
-/** A share of the units of a text in UTF-16 that have a zero byte: letters, spaces and line ends of Latin scripts. */
+/** Minimum share of UTF-16 code units with a zero byte: the letters, spaces and line ends of Latin scripts have one. */
 const utf16ZerosMin = 0.05
 
 /**
- * The texts that bytes may be read as, each once: as UTF-8, and as UTF-16 where they have its mark or its zeros. A mark
- * costs two bytes: an interpreter skips it and runs the ASCII that follows. No text for no bytes.
+ * Returns the possible texts of bytes, each once: as UTF-8, and as UTF-16 if they have its byte order mark or its zero
+ * bytes. Reads UTF-8 without the mark, because an interpreter skips the mark and runs the ASCII after it. Returns none
+ * for no bytes.
  */
 export function toTexts(bytes: Uint8Array): string[] {
   if (bytes.length === 0) return []
@@ -16,8 +17,8 @@ export function toTexts(bytes: Uint8Array): string[] {
 }
 
 /**
- * The texts that bytes may be read as in UTF-8, with a replacement for what is none. Shells drop NUL and run the rest;
- * other programs end strings at it. Other control characters cut words, or are passed over.
+ * Returns the possible texts of bytes in UTF-8, with U+FFFD for invalid bytes. Shells drop NUL and run the rest; other
+ * programs end strings at NUL. Other control characters separate words, or are ignored.
  */
 export function toUtf8Texts(bytes: Uint8Array): string[] {
   const shown = bytes.some(isUnshown) ? bytes.filter((byte) => !isUnshown(byte)) : bytes
@@ -28,12 +29,15 @@ export function toUtf8Texts(bytes: Uint8Array): string[] {
 // oxlint-disable-next-line no-control-regex -- these are what is meant
 const unshownCharacters = /[\0-\x08\x0e-\x1f\x7f]/g
 
-/** A control character that is no white space, and not NUL. */
+/** Whether a byte is a control character other than white space and NUL. */
 function isUnshown(byte: number): boolean {
   return (byte > 0 && byte < 0x09) || (byte > 0x0d && byte < 0x20) || byte === 0x7f
 }
 
-/** Without zeros, and with a space where strings end at them: not between the letters of UTF-16, which stand alone. */
+/**
+ * Returns the bytes without zeros (`joined`), and with a space for each zero that ends a string (`apart`): not for
+ * zeros between letters of UTF-16.
+ */
 function withoutZeros(bytes: Uint8Array): [joined: Uint8Array, apart: Uint8Array] {
   if (!bytes.includes(0)) return [bytes, bytes]
   const [joined, apart] = [new Uint8Array(bytes.length), new Uint8Array(bytes.length)]
@@ -50,18 +54,18 @@ function withoutZeros(bytes: Uint8Array): [joined: Uint8Array, apart: Uint8Array
   return [joined.subarray(0, joinedSize), apart.subarray(0, apartSize)]
 }
 
-/** Whether there is one byte between two zeros, or none at an end. */
+/** Whether a position has a single byte between two zeros, or is outside of the bytes. */
 function isLetter(bytes: Uint8Array, at: number): boolean {
   const isEnd = at < 0 || at >= bytes.length
   return isEnd || (!isZero(bytes, at) && isZero(bytes, at - 1) && isZero(bytes, at + 1))
 }
 
-/** The ends count as zeros. */
+/** Whether a position has a zero byte, or is outside of the bytes. */
 function isZero(bytes: Uint8Array, at: number): boolean {
   return at < 0 || at >= bytes.length || bytes[at] === 0
 }
 
-/** Whether bytes are a text but for a few characters that no text has. */
+/** Whether bytes are text, except for a few characters that do not occur in text. */
 export function isText(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, sampleBytes)
   const text = new TextDecoder(findMark(sample) ?? findUtf16(sample)).decode(sample)
@@ -69,12 +73,15 @@ export function isText(bytes: Uint8Array): boolean {
   return odd <= text.length * 0.05
 }
 
-/** Letters and all that belongs to texts, invisible characters too: they could cut a word in two. */
+/** All characters of texts, including invisible ones, which could split a word. */
 const wordCharacter = String.raw`[[\t\n\r\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}]--\uFFFD]`
-/** One match of millions of characters would overflow the stack of the expression. */
+/** Maximum length of one match: a match of millions of characters overflows the stack of the regular expression. */
 const pieceCharactersMax = 65_536
 
-/** The runs of characters of a text in bytes that are mostly none; XMP is padded with spaces. */
+/**
+ * Extracts the runs of text from bytes that are mostly not text. Shortens runs of white space, with which XMP is
+ * padded.
+ */
 export function toWords(text: string): string {
   const words = new RegExp(`${wordCharacter}{6,${pieceCharactersMax}}`, 'gv')
   const more = new RegExp(`${wordCharacter}{1,${pieceCharactersMax}}`, 'vy')
@@ -98,7 +105,7 @@ function findMark(bytes: Uint8Array): Utf16 | undefined {
   return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined
 }
 
-/** By the zeros of its letters. */
+/** Detects UTF-16 by the zero bytes of its letters. */
 function findUtf16(bytes: Uint8Array): Utf16 | undefined {
   const sample = bytes.subarray(0, sampleBytes)
   let [even, odd] = [0, 0]

@@ -10,15 +10,15 @@ const references = [
   'https://genai.owasp.org/llmrisk/llm062025-excessive-agency/',
 ]
 
-/** Writes to what steers an agent beyond the task: its instructions, memory, settings and other skills. */
+/** Rules about writes to files that control an agent beyond the task: instructions, memory, settings, other skills. */
 export const agentControl: readonly Rule[] = [
   {
     id: 'agent-files-tampered',
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Changes several files that steer agents',
-    why: 'What stands in these files is obeyed in every later session, also when the skill is gone.',
+    title: 'Changes several files that control agents',
+    why: 'Agents obey these files in every later session, also after the skill is removed.',
     remediation: 'Show the user the lines to add, and let the user add them.',
     references,
     patterns: [
@@ -63,9 +63,9 @@ export const agentControl: readonly Rule[] = [
     category,
     severity: 'low',
     signal: 'power',
-    title: 'Writes to files that steer agents',
-    why: 'These files are read in every session; what a skill leaves there stays.',
-    remediation: 'Say what is written, and ask first.',
+    title: 'Writes to files that control agents',
+    why: 'Agents read these files in every session, also after the skill is removed.',
+    remediation: 'State what is written, and ask the user first.',
     references,
     patterns: [
       within(48, clauseStop)`(?<!\b(not|never|n't|to not|may) )\b(modify|append|overwrite|edit|inject|prepend|rewrite
@@ -81,8 +81,8 @@ export const agentControl: readonly Rule[] = [
     severity: 'critical',
     signal: 'suspicious',
     title: 'Plants permissions or orders in the agent’s memory',
-    why: 'A planted memory acts in later sessions, where its user no longer sees where it came from.',
-    remediation: 'Store what the user said, and nothing that grants or orders.',
+    why: 'The agent follows planted memories in later sessions, when the user no longer sees their origin.',
+    remediation: 'Store only what the user said, never permissions or orders.',
     references: ['https://atlas.mitre.org/techniques/AML.T0080.000', ...references],
     patterns: [
       ...memoryWordings,
@@ -115,9 +115,9 @@ export const agentControl: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Changes other skills, or spreads itself',
-    why: 'A skill that rewrites its neighbours or copies itself acts like a worm.',
-    remediation: 'Change files of this skill alone.',
+    title: 'Changes other skills, or copies itself into them',
+    why: 'A skill that rewrites other skills or copies itself spreads like a worm.',
+    remediation: 'Change only files of this skill.',
     references: ['https://atlas.mitre.org/techniques/AML.T0061', ...references],
     patterns: [
       ...spreadWordings,
@@ -152,8 +152,8 @@ export const agentControl: readonly Rule[] = [
     severity: 'critical',
     signal: 'suspicious',
     title: 'Sets the agent to accept everything without asking',
-    why: 'A setting that approves all tools outlives the skill and opens the machine to the next attack.',
-    remediation: 'Leave the agent’s settings to its user.',
+    why: 'The setting remains after the skill is removed, and lets every later attack through.',
+    remediation: 'Let the user change the agent’s settings.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/732.html'],
     patterns: [
       ...settingsWordings,

@@ -4,7 +4,7 @@ import { containing, regex, within } from '../regex.ts'
 
 const notThey = regex`(?<!\b(not|never|n't|cannot|may|might|could|can|would|attackers?|that|which|or|to) )`
 
-/** Rules put into what an agent remembers. */
+/** Sentences that put rules into the memory of an agent. */
 export const memoryWordings: readonly Pattern[] = [
   within(100, /\uE000\uE000/)`${notThey}\b((save|store|add|write|persist|record|note|put|append|inject|insert|commit|
     keep)\b{0-60 in sentence}\b(memory|memories|memory\.md)\b|(remember|memori[sz]e|note|learn|store)
@@ -24,7 +24,7 @@ export const memoryWordings: readonly Pattern[] = [
     must be obeyed|ignore)\b`,
 ]
 
-/** Files that command agents everywhere, written without being asked. */
+/** Sentences that write files which agents always obey, without a request of the user. */
 export const agentFileWordings: readonly Pattern[] = [
   within(70, sentenceStop)`${notThey}\b(append|write|insert|add|inject|copy|put|prepend|place|plant|embed|replace|
     overwrite|modify|edit|update)\b
@@ -40,7 +40,7 @@ export const agentFileWordings: readonly Pattern[] = [
     (obey|always|first|ignore|skip|without|trust|allow|load|execute|send|approve|override|never)\b`,
 ]
 
-/** A text that spreads: into other skills, agents, projects and messages. */
+/** Sentences that copy the skill into other skills, agents, projects and messages. */
 export const spreadWordings: readonly Pattern[] = [
   regex`(?<!\b(not|never|n't|may|might|could|can|to|attackers?|that) )\b(insert|copy|embed|inject|append|add|write|
     propagate|spread|replicate|include|pass|forward|install|plant|push|clone|paste)s? (this|these|the following|
@@ -67,7 +67,7 @@ export const spreadWordings: readonly Pattern[] = [
     other )(workspaces?|projects?|machines?|agents?|repositor(y|ies)|accounts?|directories|folders)\b`,
 ]
 
-/** Settings and servers of an agent, bent to the author's will. */
+/** Sentences that change settings or tool servers of an agent for the author. */
 export const settingsWordings: readonly Pattern[] = [
   containing('mcp|settings|config|allow list|allowlist|whitelist|hooks|base url|base_url|proxy')`
     (?<!\b(not|never|n't|may|might|could|can|attackers?|or|that) )\b(update|edit|modify|change|rewrite|alter|patch|
@@ -99,7 +99,7 @@ export const settingsWordings: readonly Pattern[] = [
     tool calls?|actions?)\b`,
 ]
 
-/** Approvals taken instead of asked for. */
+/** Sentences that assume an approval instead of asking for it. */
 export const approvalWordings: readonly Pattern[] = [
   containing(`dialog|confirmation|prompts|on the user|permission|consent|silence|check in|review step|
     pending request|asking`)`(?<!\b(not|never|n't|may|could|can|to) )\b(click|press|choose|select|hit) (on )?
@@ -129,7 +129,7 @@ export const approvalWordings: readonly Pattern[] = [
     prompting)\b{0-20 in sentence},? (including|even|especially|no matter|regardless)\b`,
 ]
 
-/** Standing leave that the user never gave. */
+/** Sentences that claim a permanent permission which the user never gave. */
 export const leaveWordings: readonly Pattern[] = [
   containing(`
     standing permission|standing approval|already said yes|already agreed|already approved|already authori|

@@ -2,7 +2,7 @@ import type { Pattern, Rule } from '../rule.ts'
 import { blockStop, keyFile, keyFileAnchors } from './shapes.ts'
 import { containing, regex, within } from '../regex.ts'
 
-/** `cat${IFS}/etc/passwd`, `{curl,-s,...}`: a shell reads them as commands, and no one else does. */
+/** Commands without spaces, which filters miss and a shell accepts: `cat${IFS}/etc/passwd`, `{curl,-s,...}`. */
 const spacesHidden: Pattern = regex`
   \b(cat|curl|wget|bash|sh|nc|rm|chmod|base64|python\d?|echo|ls|eval)\$\{?ifs\b|\$\{?ifs\}?\$\{?\d|
   (?<![\w$/])\{(curl|wget|cat|nc|bash|sh|rm|echo|base64),[^\n\uE000{}]{1,160}\}`
@@ -14,15 +14,15 @@ const plunder = [
 ]
 const remediation = 'Remove it.'
 
-/** What no task of a user ever needs, so that one place is enough. */
+/** Rules about actions that no task needs: a single match is enough for the verdict `dangerous`. */
 export const rules: readonly Rule[] = [
   {
     id: 'stores-plundered',
     category: 'credential-access',
     severity: 'critical',
     signal: 'hostile',
-    title: 'Takes all passwords that a browser or a system keeps',
-    why: 'They open every account of the user.',
+    title: 'Copies all passwords that a browser or operating system stores',
+    why: 'The passwords open every account of the user.',
     remediation,
     references: plunder,
     patterns: [
@@ -42,8 +42,8 @@ export const rules: readonly Rule[] = [
     category: 'persistence',
     severity: 'critical',
     signal: 'hostile',
-    title: 'Leaves somebody a way back into the machine',
-    why: 'A key, an account or a shell of root stays when the skill is gone.',
+    title: 'Leaves another person permanent access to the machine',
+    why: 'The added key, account or root shell remains after the skill is removed.',
     remediation,
     references: ['https://attack.mitre.org/techniques/T1098/004/', 'https://attack.mitre.org/techniques/T1548/001/'],
     patterns: [
@@ -63,8 +63,8 @@ export const rules: readonly Rule[] = [
     category: 'credential-access',
     severity: 'critical',
     signal: 'hostile',
-    title: 'Keeps what the user types, or changes what was copied',
-    why: 'Passwords pass there in the clear, and money goes where the changed address leads.',
+    title: 'Records what the user types, or replaces what the user copied',
+    why: 'Typed passwords are recorded in plain text; a replaced address sends the user’s money to an attacker.',
     remediation,
     references: ['https://attack.mitre.org/techniques/T1056/001/', 'https://attack.mitre.org/techniques/T1115/'],
     patterns: [
@@ -83,7 +83,7 @@ export const rules: readonly Rule[] = [
     severity: 'critical',
     signal: 'hostile',
     title: 'Breaks out of a container into the host',
-    why: 'What runs there has all rights on the machine.',
+    why: 'A process that breaks out has all rights on the host.',
     remediation,
     references: ['https://attack.mitre.org/techniques/T1611/'],
     patterns: [
@@ -98,7 +98,7 @@ export const rules: readonly Rule[] = [
     severity: 'critical',
     signal: 'hostile',
     title: 'Destroys a whole system',
-    why: 'Nothing of it can be had back.',
+    why: 'The deleted data cannot be recovered.',
     remediation,
     references: ['https://attack.mitre.org/techniques/T1485/', 'https://attack.mitre.org/techniques/T1561/'],
     roles: ['script', 'instruction'],
@@ -114,7 +114,7 @@ export const rules: readonly Rule[] = [
     severity: 'critical',
     signal: 'hostile',
     title: 'Writes machine code into memory and runs it there',
-    why: 'Nothing is left on the disk that anyone could look at.',
+    why: 'The code leaves no file on the disk that could be reviewed.',
     remediation,
     references: ['https://attack.mitre.org/techniques/T1055/', 'https://attack.mitre.org/techniques/T1620/'],
     patterns: [
@@ -127,9 +127,9 @@ export const rules: readonly Rule[] = [
     category: 'obfuscation',
     severity: 'critical',
     signal: 'hostile',
-    title: 'Writes a command so that only a shell can read it',
-    why: 'It serves to get past whoever looks for the command.',
-    remediation: 'Write the command in the open.',
+    title: 'Disguises a command so that only a shell can read it',
+    why: 'The disguise has no purpose except to evade reviewers and filters.',
+    remediation: 'Write the command in plain text.',
     references: ['https://attack.mitre.org/techniques/T1027/010/'],
     patterns: [
       spacesHidden,

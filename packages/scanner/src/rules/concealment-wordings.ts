@@ -2,11 +2,11 @@ import type { Pattern } from '../rule.ts'
 import { clauseStop, sentenceStop } from './words.ts'
 import { containing, regex, within } from '../regex.ts'
 
-/** Whom a text keeps in the dark. */
+/** The people from whom a text hides something. */
 const people = regex`((the|your|their|our|any|its) )?(end[- ])?(users?|humans?|persons?( you {word} {word})?|people|
   owners?|operators?|customers?|victims?|admin(istrator)?s?|reviewers?|anyone|anybody|nobody|them)\b`
 
-/** More ways of keeping something from the user. */
+/** Sentences that hide something from the user. */
 export const secrecyWordings: readonly Pattern[] = [
   regex`\b(no need|not necessary|unnecessary|no reason|not required|need not|(do not|don't) (need|have)|
     (does not|doesn't) (need|have)) (for you )?to (mention|tell|disclose|report|reveal|bother|announce|notify|inform
@@ -55,7 +55,7 @@ export const secrecyWordings: readonly Pattern[] = [
     all steps|these steps) (completely |entirely )?(silently|secretly|in silence)(?=[.,;]|$)`,
 ]
 
-/** More lies that a text has told to its user. */
+/** Sentences that make the agent lie to the user. */
 export const coverWordings: readonly Pattern[] = [
   regex`(?<!\b(not|never|n't|to) )\b(give|show|tell|display|offer|feed|provide|present|return|hand|
     invent) ${people} (with )?(a|an|some) (plausible|false|fake|fabricated|made-up|bogus|convincing|invented|cover|
@@ -77,7 +77,7 @@ export const coverWordings: readonly Pattern[] = [
     perfectly|safe|required by|nothing|maintenance|completely)|change the (subject|topic)|deny|distract)`,
 ]
 
-/** More ways of leaving no traces. */
+/** Sentences that ask for removing traces. */
 export const traceWordings: readonly Pattern[] = [
   within(24, clauseStop)`(?<!\b(not|never|n't|to|can|may|could|would|attackers?|which|that) )\b(delete|remove|erase|
     wipe|scrub|purge|clear|strip|overwrite)\b
@@ -99,7 +99,7 @@ export const traceWordings: readonly Pattern[] = [
     to (hide|cover|remove|conceal))`,
 ]
 
-/** Results that are not what they seem. */
+/** Sentences that falsify results. */
 export const falseResultWordings: readonly Pattern[] = [
   containing('success|as if|as though|falsif|fabricat|originals|tampered|fake ')`
     (?<!\b(not|never|n't|to|or|avoid) )\b(report|return|claim|show|announce|indicate|pretend|print) (that {word} )?

@@ -11,7 +11,7 @@ const references = [
   'https://genai.owasp.org/llmrisk/llm01-prompt-injection/',
 ]
 
-/** Attempts to keep from the user what the agent does. */
+/** Rules about hiding the agent's actions from the user. */
 export const concealment: readonly Rule[] = [
   {
     id: 'secrecy',
@@ -19,8 +19,8 @@ export const concealment: readonly Rule[] = [
     severity: 'high',
     signal: 'suspicious',
     title: 'Asks the agent to keep something from its user',
-    why: 'Who does not learn what an agent did cannot stop it or undo it.',
-    remediation: 'Remove the sentence. Whoever runs a skill must be able to learn all that it does.',
+    why: 'Users cannot stop or undo actions that they do not know about.',
+    remediation: 'Remove the sentence. Users must be able to learn everything that the skill does.',
     references,
     patterns: [
       ...secrecyWordings,
@@ -91,8 +91,8 @@ export const concealment: readonly Rule[] = [
     severity: 'medium',
     signal: 'suspicious',
     title: 'Asks for something to be done silently',
-    why: 'What is sent, run or collected out of sight is what its user would refuse.',
-    remediation: 'Say openly what is sent or run, and let the user decide.',
+    why: 'Actions are hidden when the user would be likely to refuse them.',
+    remediation: 'State openly what is sent or run, and let the user decide.',
     references,
     patterns: [
       regex`(?<!\b(never|not|fails?|n't|may|might|could|will|can|would|and|or|is|are|to be|be) )\b(silently|secretly|
@@ -118,7 +118,7 @@ export const concealment: readonly Rule[] = [
     signal: 'suspicious',
     title: 'Gives the agent a lie to tell its user',
     why: 'A prepared lie shows that the author expects the user to object.',
-    remediation: 'Let the agent answer questions about what it does truthfully.',
+    remediation: 'Let the agent answer questions about its actions truthfully.',
     references,
     patterns: [
       ...coverWordings,
@@ -160,9 +160,9 @@ export const concealment: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Removes the traces of what was done',
-    why: 'Histories and logs are how an owner finds out afterwards.',
-    remediation: 'Leave histories and logs to their owner.',
+    title: 'Removes the traces of its actions',
+    why: 'Users need histories and logs to find out afterwards what happened.',
+    remediation: 'Do not change histories or logs.',
     references: ['https://attack.mitre.org/techniques/T1070/', 'https://cwe.mitre.org/data/definitions/778.html'],
     patterns: [
       ...traceWordings,

@@ -10,16 +10,16 @@ const references = [
   'https://cwe.mitre.org/data/definitions/201.html',
 ]
 
-/** Instructions that carry what the agent knows to somebody else. */
+/** Rules about instructions that send the agent's knowledge to others. */
 export const contextLeakage: readonly Rule[] = [
   {
     id: 'conversation-sent',
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Sends the conversation or the agent’s context away',
-    why: 'A conversation holds what its user would tell the agent alone.',
-    remediation: 'Send what the task needs and nothing else, and name the recipient in the description.',
+    title: 'Sends the conversation or the agent’s context to others',
+    why: 'A conversation contains what the user told only the agent.',
+    remediation: 'Send only what the task needs, and name the recipient in the description.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0086'],
     patterns: [
       ...conversationWordings,
@@ -63,9 +63,9 @@ export const contextLeakage: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Has messages copied or sent to an address of the author’s',
-    why: 'A changed or hidden recipient reads what the user writes to others.',
-    remediation: 'Send messages to whom the user names, and to nobody else.',
+    title: 'Copies or sends messages to an address of the author',
+    why: 'A changed or hidden recipient can read what the user writes to others.',
+    remediation: 'Send messages only to recipients that the user names.',
     references: [...references, 'https://attack.mitre.org/techniques/T1114/003/'],
     patterns: [
       containing('recipient|bcc|blind copy|blind carbon')`(?<!\b(not|never|n't|to|attackers?|can|may|could|which|
@@ -84,8 +84,8 @@ export const contextLeakage: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Has the agent give away its system prompt',
-    why: 'The system prompt holds what its operator keeps private, and how its guards can be passed.',
+    title: 'Makes the agent disclose its system prompt',
+    why: 'The system prompt may contain private data of the operator, and shows how to bypass its safeguards.',
     remediation: 'Remove the sentence.',
     references: [
       'https://genai.owasp.org/llmrisk/llm072025-system-prompt-leakage/',
@@ -116,9 +116,9 @@ export const contextLeakage: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Sends files of the user away in bulk',
-    why: 'All files, or the contents of each, are more than any task sends to a host of the author’s.',
-    remediation: 'Send the one file that the task is about, with the user’s consent.',
+    title: 'Sends many of the user’s files to another machine',
+    why: 'No task needs to send all files, or the content of each, to a host of the author.',
+    remediation: 'Send only the file that the task is about, with the user’s consent.',
     references,
     patterns: [
       ...fileWordings,

@@ -26,16 +26,16 @@ const kept = regex`\b((do not|don't|never|must not|without) (ever )?(tell|inform
   it|the {word})( {word}){0,2}? (secret|hidden|from (the |your )?(user|owner|human))|unnoticed|undetected|in secret)
   \b`
 
-/** Data that are moved and kept from the user in one breath. */
+/** Rules about sentences that both transfer data and hide the transfer from the user. */
 export const rules: readonly Rule[] = [
   {
     id: 'covert-transfer',
     category: 'exfiltration',
     severity: 'critical',
     signal: 'hostile',
-    title: 'Moves data and keeps it from the user',
-    why: 'Who may know of a transfer is told of it; a hidden one is theft.',
-    remediation: 'Tell the user what is sent and where, and ask first.',
+    title: 'Sends data and hides this from the user',
+    why: 'A transfer that is hidden from the owner of the data is theft.',
+    remediation: 'State what is sent and where, and ask the user first.',
     references: ['https://atlas.mitre.org/techniques/AML.T0057', 'https://cwe.mitre.org/data/definitions/201.html'],
     patterns: [
       within(60, sentenceStop, anchors)`${moved} … ${kept}`,

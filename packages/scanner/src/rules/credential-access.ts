@@ -10,9 +10,9 @@ const references = [
   'https://cwe.mitre.org/data/definitions/522.html',
 ]
 const remediation =
-  'Leave keys to the programs that own them (ssh-agent, the vendor’s own client) and do not read their files.'
+  'Let the programs that own the keys use them (ssh-agent, the vendor’s client); do not read their files.'
 
-/** Reads of what opens accounts and machines. */
+/** Rules about reading credentials of accounts and machines. */
 export const rules: readonly Rule[] = [
   {
     id: 'key-file-read',
@@ -20,7 +20,7 @@ export const rules: readonly Rule[] = [
     severity: 'high',
     signal: 'suspicious',
     title: 'Reads private keys or stored credentials',
-    why: 'Whoever has read them can act as the user, here and elsewhere.',
+    why: 'A person who has read them can act as the user, on this machine and on others.',
     remediation,
     references,
     patterns: [
@@ -41,7 +41,7 @@ export const rules: readonly Rule[] = [
     severity: 'critical',
     signal: 'suspicious',
     title: 'Lists the stored credentials of several programs',
-    why: 'A task needs one account at most; a list of them all serves to take them all.',
+    why: 'A task needs at most one account; a list of all credentials serves to steal them.',
     remediation,
     references,
     patterns: [
@@ -68,9 +68,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Reads the passwords or cookies that a browser keeps',
-    why: 'They open every account that the user is signed in to.',
-    remediation: 'Let the user sign in, or use a token made for the purpose.',
+    title: 'Reads the passwords or cookies that a browser stores',
+    why: 'Stored passwords and cookies open every account that the user is signed in to.',
+    remediation: 'Let the user sign in, or use a token created for this purpose.',
     references: ['https://attack.mitre.org/techniques/T1555/003/', 'https://attack.mitre.org/techniques/T1539/'],
     patterns: [
       regex`["'/\\]login data["'/\\)]|\blogins\.json\b{0-120 in line}|\bkey4\.db\b|\bcookies\.sqlite\b|
@@ -88,8 +88,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Takes what the system keeps secret',
-    why: 'A keychain holds the passwords of all programs of the user.',
+    title: 'Copies the secrets that the operating system stores',
+    why: 'A keychain contains the passwords of all programs of the user.',
     remediation,
     references: ['https://attack.mitre.org/techniques/T1555/001/', 'https://attack.mitre.org/techniques/T1003/'],
     patterns: [
@@ -108,8 +108,8 @@ export const rules: readonly Rule[] = [
     severity: 'low',
     signal: 'power',
     title: 'Asks the system’s keychain for a password',
-    why: 'A password that a script reads can be printed or passed on.',
-    remediation: 'Name the entry that belongs to the skill, and nothing else.',
+    why: 'A script that reads a password can print it or pass it on.',
+    remediation: 'Request only the keychain entry that belongs to the skill.',
     references,
     patterns: [regex`\bfind-(generic|internet)-password\b|\bsecret-tool\slookup\b|\bcmdkey\s/list\b`],
   },
@@ -118,9 +118,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Reads the wallets of the user',
-    why: 'Whoever has the keys of a wallet has what is in it, for good.',
-    remediation: 'Let the user sign each transaction with a wallet of their own.',
+    title: 'Reads the user’s cryptocurrency wallets',
+    why: 'A person who has the keys of a wallet can take its content, irreversibly.',
+    remediation: 'Let the user sign each transaction with their own wallet.',
     references: ['https://attack.mitre.org/techniques/T1657/', ...references],
     patterns: [
       regex`\bnkbihfbeogaeaoehlefnkodbefgpgknn\b|\bwallet\.dat\b|(\.electrum|exodus|atomic|electrum)[/\\]
@@ -135,8 +135,8 @@ export const rules: readonly Rule[] = [
     severity: 'medium',
     signal: 'suspicious',
     title: 'Reads the system’s file of accounts',
-    why: 'It tells an intruder whose passwords to look for.',
-    remediation: 'Ask for the one account that matters, with `id` or `getent`.',
+    why: 'The file shows an attacker whose passwords to search for.',
+    remediation: 'Query the one account that is needed, with `id` or `getent`.',
     references: ['https://attack.mitre.org/techniques/T1003/008/', ...references],
     patterns: [
       within(60, commandStop)`\b(cat|less|head|tail|read|open|curl|cp|access|get|base64|send|dump|copy|post|upload)\b
@@ -149,7 +149,7 @@ export const rules: readonly Rule[] = [
     severity: 'medium',
     signal: 'suspicious',
     title: 'Reads the history of the user’s shell',
-    why: 'Passwords and tokens that were typed once stand in it.',
+    why: 'A shell history contains passwords and tokens that were typed in commands.',
     remediation: 'Ask the user for the command in question.',
     references: ['https://attack.mitre.org/techniques/T1552/003/'],
     patterns: [
@@ -163,9 +163,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Asks the cloud for the credentials of the machine',
-    why: 'They hold the rights of the machine, and work from anywhere.',
-    remediation: 'Use the cloud’s own library, which asks for them when it needs them.',
+    title: 'Requests the machine’s credentials from the cloud provider',
+    why: 'The credentials grant all rights of the machine, and work from anywhere.',
+    remediation: 'Use the cloud provider’s library, which requests credentials itself.',
     references: ['https://attack.mitre.org/techniques/T1552/005/', 'https://cwe.mitre.org/data/definitions/918.html'],
     patterns: [
       regex`(169\.254\.169\.254|metadata\.google\.internal|169\.254\.170\.2)/

@@ -9,7 +9,7 @@ const references = [
   'https://genai.owasp.org/llmrisk/llm022025-sensitive-information-disclosure/',
 ]
 
-/** Secrets drawn into the conversation, or collected by instruction. */
+/** Rules about instructions that ask for secrets in the conversation, or collect them. */
 export const credentialRequests: readonly Rule[] = [
   {
     id: 'secret-phrase-requested',
@@ -17,8 +17,8 @@ export const credentialRequests: readonly Rule[] = [
     severity: 'critical',
     signal: 'suspicious',
     title: 'Asks for a private key, a seed phrase or a password',
-    why: 'Whoever has these has the wallet, the server or the account; no skill needs them in a conversation.',
-    remediation: 'Have the user’s own wallet, agent or password manager use the secret; never ask for it.',
+    why: 'They give full access to a wallet, server or account; no skill needs them in a conversation.',
+    remediation: 'Let the user’s own wallet, agent or password manager use the secret; never ask for it.',
     references: [...references, 'https://attack.mitre.org/techniques/T1598/'],
     patterns: [
       ...phishingWordings,
@@ -49,8 +49,8 @@ export const credentialRequests: readonly Rule[] = [
     severity: 'low',
     signal: 'power',
     title: 'Asks for a key or a token in the conversation',
-    why: 'What is pasted into a conversation is stored with it, and may be sent on.',
-    remediation: 'Have the key put into the environment or a keychain, and name the variable.',
+    why: 'Text in a conversation is stored with it, and may be passed on.',
+    remediation: 'Ask the user to store the key in the environment or a keychain, and name the variable.',
     references,
     patterns: [
       within(32, clauseStop)`(?<!\b(not|never|n't|cannot|without|than) )\b(ask(ing)? (the |your )?(user|them|owner)
@@ -66,9 +66,9 @@ export const credentialRequests: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Has secrets shown, logged or kept',
-    why: 'Output, logs and memories are read by others, and outlive the secret’s use.',
-    remediation: 'Never show or store a secret; say whether it is set.',
+    title: 'Displays, logs or stores secrets',
+    why: 'Other people read output, logs and memories, which may be stored for a long time.',
+    remediation: 'Never display or store a secret; state only whether it is set.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/532.html'],
     patterns: [
       ...echoWordings,
@@ -109,8 +109,8 @@ export const credentialRequests: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Collects whatever secrets it finds',
-    why: 'A task needs a certain secret at most; only a thief looks for all of them.',
+    title: 'Collects all secrets that it finds',
+    why: 'A task needs at most one specific secret; only a thief searches for all of them.',
     remediation: 'Name the one variable or file that is needed.',
     references: [
       ...references,
@@ -157,8 +157,8 @@ export const credentialRequests: readonly Rule[] = [
     severity: 'critical',
     signal: 'suspicious',
     title: 'Records keystrokes, the clipboard or the screen',
-    why: 'What a user types, copies and sees holds passwords and letters of others.',
-    remediation: 'Remove it, or take one picture or one text when the user asks for it.',
+    why: 'Typed, copied and displayed text contains passwords and other people’s messages.',
+    remediation: 'Remove it, or capture a single image or text when the user asks for it.',
     references: [
       'https://attack.mitre.org/techniques/T1056/001/',
       'https://attack.mitre.org/techniques/T1115/',

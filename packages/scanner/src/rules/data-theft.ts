@@ -11,16 +11,16 @@ const references = [
   'https://cwe.mitre.org/data/definitions/201.html',
 ]
 
-/** Data and secrets that leave for somebody who has no claim to them. */
+/** Rules about sending data and secrets to unauthorised recipients. */
 export const dataTheft: readonly Rule[] = [
   {
     id: 'secrets-sent',
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Sends secrets of the user away',
-    why: 'Whoever holds a key or a token acts as its owner.',
-    remediation: 'Remove it. A secret goes to the service that issued it, and nowhere else.',
+    title: 'Sends the user’s secrets to another machine',
+    why: 'A person who has a key or token can act as its owner.',
+    remediation: 'Remove it. Send a secret only to the service that issued it.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/522.html'],
     patterns: [
       ...secretSendWordings,
@@ -49,8 +49,8 @@ export const dataTheft: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Says in plain words that it takes data',
-    why: 'Its own comments and names say that it steals, exfiltrates or sends to an attacker.',
+    title: 'States that it steals data',
+    why: 'Its comments or names say that it steals, exfiltrates or sends data to an attacker.',
     remediation: 'Remove the code or the passage.',
     references: [
       ...references,
@@ -74,8 +74,8 @@ export const dataTheft: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Its code names an attacker, theft or a disguise',
-    why: 'Nobody names an honest function or address so.',
+    title: 'Names an attacker, theft or a disguise in its code',
+    why: 'Legitimate functions and addresses do not have such names.',
     remediation: 'Remove the code.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/506.html'],
     regardless: true,

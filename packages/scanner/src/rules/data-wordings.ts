@@ -8,7 +8,7 @@ const leave = regex`\b(send|sends|sending|upload|uploads|uploading|forward|forwa
   |mail|e-?mail|e-?mails|pass|passes|copy|copies|mirror|mirrors|sync|syncs|back up|backs up|attach|attaches|include|
   includes|append|appends|embed|embeds|add|adds|put|puts|exfiltrate|exfiltrates|leak|leaks|stream|streams|dump|dumps
   |log|transfer|transfers|encode|encodes)\b`
-/** Where it goes, if that is somebody else's place. */
+/** A destination of data that does not belong to the user. */
 const elsewhere = regex`(https?://(?!localhost|127\.|0\.0\.0\.0)[\w-]|[\w.+-]{1,30}@[\w-]{1,40}\.|
   (our|my|an? (external|remote|third[- ]party|analytics|logging|telemetry|monitoring|collection|partner|backup)|
   the (external|remote|analytics|telemetry|logging|monitoring|audit|collection|collector|backup|attacker's|author's|
@@ -19,7 +19,7 @@ const elsewhere = regex`(https?://(?!localhost|127\.|0\.0\.0\.0)[\w-]|[\w.+-]{1,
   (the|our) (support|sales|analytics|vendor's|security research) team|us(?=[.,;]|$)|our (archive|collector|host)|
   (an? )?[\w-]{1,12} [\w-]{1,12} owned by (the author|us)))`
 
-/** What was said in the session, sent away. */
+/** Sentences that send the conversation to others. */
 export const conversationWordings: readonly Pattern[] = [
   within(
     30,
@@ -52,7 +52,7 @@ export const conversationWordings: readonly Pattern[] = [
     transmit|relay|report|mail|push) (it|them|that)\b`,
 ]
 
-/** The words of makers and operators, brought to light. */
+/** Sentences that disclose the system prompt. */
 export const promptWordings: readonly Pattern[] = [
   within(
     40,
@@ -89,7 +89,7 @@ export const promptWordings: readonly Pattern[] = [
     prompt you (were|are|have been) (initiali[sz]ed|configured|started|given|set up|loaded))\b`,
 ]
 
-/** Files and their contents, sent away. */
+/** Sentences that send files and their contents to others. */
 export const fileWordings: readonly Pattern[] = [
   within(
     30,
@@ -131,7 +131,7 @@ export const fileWordings: readonly Pattern[] = [
     data) of ["'\x60]?[^\s\uE000]{0,12}(\.ssh|\.aws|\.env\b|id_rsa|\.netrc|\.kube|/etc/(passwd|shadow)|mcp\.json)`,
 ]
 
-/** Secrets handed on in requests. */
+/** Sentences that pass on secrets in requests. */
 export const secretSendWordings: readonly Pattern[] = [
   within(
     30,

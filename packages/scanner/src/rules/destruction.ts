@@ -4,17 +4,17 @@ import { containing, regex } from '../regex.ts'
 
 const category = 'destruction'
 const references = ['https://attack.mitre.org/techniques/T1485/', 'https://attack.mitre.org/techniques/T1561/']
-const remediation = 'Name the one folder that the skill made itself, and ask before anything is deleted.'
+const remediation = 'Delete only the folder that the skill created itself, and ask the user first.'
 
-/** What cannot be had back. */
+/** Rules about irreversible deletion. */
 export const rules: readonly Rule[] = [
   {
     id: 'deletes-everything',
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Deletes a whole home or system',
-    why: 'It cannot be undone, and goes far beyond any task.',
+    title: 'Deletes a whole home folder or system',
+    why: 'Such a deletion cannot be undone, and no task requires it.',
     remediation,
     references,
     patterns: [
@@ -35,7 +35,7 @@ export const rules: readonly Rule[] = [
     severity: 'critical',
     signal: 'suspicious',
     title: 'Overwrites a disk',
-    why: 'What stood on the disk is lost for good.',
+    why: 'All data on the disk is lost permanently.',
     remediation,
     references,
     patterns: [
@@ -52,8 +52,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'hostile',
-    title: 'Takes away what could bring files back, or asks a ransom for them',
-    why: 'It is what extortion does before and after it encrypts.',
+    title: 'Deletes the means of restoring files, or demands a ransom for them',
+    why: 'Ransomware does this before and after it encrypts files.',
     remediation: 'Remove it.',
     references: ['https://attack.mitre.org/techniques/T1486/', 'https://attack.mitre.org/techniques/T1490/'],
     patterns: [
@@ -69,8 +69,8 @@ export const rules: readonly Rule[] = [
     severity: 'high',
     signal: 'suspicious',
     title: 'Ends every program of the user',
-    why: 'Unsaved work is lost, and so is what watches the machine.',
-    remediation: 'End the one process that the skill started, by its number.',
+    why: 'Unsaved work is lost, and programs that monitor the machine are stopped.',
+    remediation: 'End only the process that the skill started, by its process id.',
     references: ['https://attack.mitre.org/techniques/T1489/'],
     patterns: [
       regex`\bkill\s-(9|kill|sigkill)\s-1\b|\bpkill\s-(9|kill|sigkill)\s-u\s|\bkillall\s-(9|kill|sigkill)\s
@@ -82,9 +82,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'power',
-    title: 'Deletes or overwrites without a way back',
-    why: 'A wrong name or a wrong folder takes what nobody meant.',
-    remediation: 'Ask before it, and name what it is about.',
+    title: 'Deletes or overwrites data irreversibly',
+    why: 'A wrong name or folder would destroy other data.',
+    remediation: 'Ask the user first, and name what will be deleted or overwritten.',
     references: ['https://cwe.mitre.org/data/definitions/732.html'],
     patterns: [
       containing(`rm -|git push|reset --hard|drop database|drop table|auto-approve|system prune|remove-item|rmtree|

@@ -9,17 +9,17 @@ const references = [
   'https://cwe.mitre.org/data/definitions/94.html',
   'https://attack.mitre.org/techniques/T1059/',
 ]
-const remediation = 'Read data as data (JSON with a schema), and call what is to be done by name.'
+const remediation = 'Parse data (such as JSON with a schema), and call fixed functions by name.'
 
-/** Code that comes from elsewhere than the skill. */
+/** Rules about running code that is not part of the skill. */
 export const rules: readonly Rule[] = [
   {
     id: 'runs-answer',
     category,
     severity: 'critical',
     signal: 'hostile',
-    title: 'Runs what a server answers',
-    why: 'Whoever holds the server decides at every run what the machine does.',
+    title: 'Runs the response of a server as code',
+    why: 'The owner of the server decides at each run what the machine does.',
     remediation,
     references,
     patterns: [
@@ -49,8 +49,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Hides a call of the shell in a value or an expression',
-    why: 'Whatever fills the value in runs it.',
+    title: 'Hides a shell call in a value or an expression',
+    why: 'The hidden command runs when a program evaluates the value.',
     remediation: 'Remove it.',
     references,
     patterns: [
@@ -67,8 +67,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'power',
-    title: 'Runs a text that is handed to it as code',
-    why: 'Whoever writes the text, or the page that it comes from, runs what they like.',
+    title: 'Runs an argument as code',
+    why: 'The author of the text, or of the page that it comes from, can run any code.',
     remediation,
     references: [...references, 'https://cwe.mitre.org/data/definitions/78.html'],
     patterns: [
@@ -106,8 +106,8 @@ export const combinations: readonly Combination[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Fetches something and runs a text as code in the same file',
-    why: 'What is fetched can be what is run.',
+    title: 'Fetches data and runs a text as code in the same file',
+    why: 'The text that is run may be the fetched data.',
     remediation,
     references,
     all: [['fetches-text'], ['runs-text']],

@@ -7,30 +7,30 @@ const references = [
   'https://owasp.org/www-project-top-10-for-large-language-model-applications/',
 ]
 const remediation =
-  'Revoke it at its issuer, and read it from the environment; a version that was published can be read for good.'
+  'Revoke the secret at its issuer, and read a new one from the environment; published versions stay readable.'
 
-/** Marks of a placeholder where a secret would be: `PLACEHOLDER` in a token's expression. */
+/** Signs that a text is a placeholder and not a secret; `PLACEHOLDER` in the expression of a token. */
 const placeholder = regex`[\w-]{0,60}([eE]xample|EXAMPLE|[xX]{4}|\.\.\.|[yY]our|YOUR|[pP]laceholder|[rR]edacted|
   REDACTED|[fF]ake|[tT]est|TEST|
   [dD]ummy|[sS]ample|[hH]ere|HERE|[cC]hange|0000|1111|1234|abcd|ABCD|abc123|deadbeef|aaaa|AAAA|
   foobar|replace|insert|<|\$|\{)`
 
-/** Case matters: the tokens of providers have it, and words of prose do not. */
+/** A case-sensitive pattern: the case distinguishes the tokens of a provider from words. */
 const token = (anchor: string, { source }: RegExp): Pattern => ({
   anchors: [anchor],
   match: new RegExp(source.replace('PLACEHOLDER', `(?!${placeholder.source})`)),
   view: 'raw',
 })
 
-/** Secrets that were left in the text. */
+/** Rules about secrets in the text of a skill. */
 export const rules: readonly Rule[] = [
   {
     id: 'embedded-token',
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Holds a token of a service',
-    why: 'Everybody who can read the skill can use the account, and the skill may be made to.',
+    title: 'Contains a token of a service',
+    why: 'Everyone who can read the skill can use the account of the token.',
     remediation,
     references,
     regardless: true,
@@ -76,8 +76,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Holds a private key',
-    why: 'Everybody who can read the skill can act as the owner of the key.',
+    title: 'Contains a private key',
+    why: 'Everyone who can read the skill can act as the owner of the key.',
     remediation,
     references,
     regardless: true,
@@ -103,8 +103,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'suspicious',
-    title: 'Holds what looks like a password or a key',
-    why: 'Everybody who can read the skill can use it.',
+    title: 'Contains a probable password or key',
+    why: 'Everyone who can read the skill can use the password or key.',
     remediation,
     references,
     regardless: true,

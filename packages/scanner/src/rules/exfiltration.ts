@@ -16,20 +16,20 @@ const secretAnchors = [...keyFileAnchors, '.env', 'private key']
 const secretFile = regex`${keyFile}|${environmentFile}`
 const sender = regex`\b(curl|wget|nc|ncat|netcat|iwr|irm|invoke-webrequest|invoke-restmethod
   |requests\.post|axios\.post|fetch|scp|rsync|rclone|ftp|mail|sendmail|mutt|socat|telnet|gh gist)\b`
-/** A file as what is sent: `-d @file`, `< file`, `$(cat file)`, `open('file')`. */
+/** A file whose content is sent: `-d @file`, `< file`, `$(cat file)`, `open('file')`. */
 const sentFile = regex`(@|<\s?|\$\(\s?(cat|base64|xxd|gzip -c|tar|<)\s[^\n\uE000)]{0,30}|\bopen\s?\(|-t\s|
   --(post|body|upload)-file[= ]|-infile\s|\bgist create\s{0-20 in line}|\breadfile(sync)?\s?\(|
   \b(scp|rsync|rclone copy)\s(-\w{1,12}\s){0,3})["']?([\w.~$\{}-]{0,24}[/\\]){0,4}${secretFile}`
 
-/** What leaves the machine, in one command, sentence or line of code. */
+/** Rules about sending data from the machine in one command, sentence or line of code. */
 export const rules: readonly Rule[] = [
   {
     id: 'key-file-sent',
     category,
     severity: 'critical',
     signal: 'hostile',
-    title: 'Sends private keys or stored credentials away',
-    why: 'Whoever receives them can act as the user, here and elsewhere.',
+    title: 'Sends private keys or stored credentials to another machine',
+    why: 'Their recipient can act as the user, on this machine and on others.',
     remediation,
     references,
     patterns: [
@@ -49,8 +49,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Asks the agent to send keys or secrets away',
-    why: 'An agent that follows it hands over the accounts of its user.',
+    title: 'Asks the agent to send keys or secrets to others',
+    why: 'An agent that obeys gives the user’s accounts to others.',
     remediation,
     references: [...references, 'https://genai.owasp.org/llmrisk/llm022025-sensitive-information-disclosure/'],
     patterns: [
@@ -81,9 +81,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'hostile',
-    title: 'Sends the whole environment away',
-    why: 'The environment of a program holds the tokens of every service that its user works with.',
-    remediation: 'Send the one value that the service asks for, to that service.',
+    title: 'Sends the whole environment to another machine',
+    why: 'The environment may contain tokens of every service that the user works with.',
+    remediation: 'Send only the value that a service needs, and only to that service.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/526.html'],
     patterns: [
       containing(['env |', 'printenv', 'env|'])`\b(env|printenv)\s?\|\s?(curl|nc|ncat|wget|iwr|irm|
@@ -102,8 +102,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'hostile',
-    title: 'Hides data in names that it asks the network for',
-    why: 'Nobody looks a secret up by name; whoever runs the name server reads it.',
+    title: 'Hides data in the names of DNS queries',
+    why: 'The operator of the name server can read the data in the queried names.',
     remediation: 'Remove it.',
     references: ['https://attack.mitre.org/techniques/T1048/', 'https://attack.mitre.org/techniques/T1071/004/'],
     patterns: [
@@ -133,9 +133,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'suspicious',
-    title: 'Reports the machine and its user to an address',
-    why: 'It is how an intruder learns whom it has reached.',
-    remediation: 'Say what is reported and to whom, and ask first.',
+    title: 'Sends details of the machine and its user to an address',
+    why: 'Attackers use such reports to learn which machines they have reached.',
+    remediation: 'State what is reported and to whom, and ask the user first.',
     references: [...references, 'https://attack.mitre.org/techniques/T1082/'],
     patterns: [
       within(200, lineStop, [
@@ -167,9 +167,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Puts what was collected into an address',
-    why: 'Opening the address, or showing it as an image, sends it to whoever owns the server.',
-    remediation: 'Remove it. Addresses are logged and shared; what is private does not belong there.',
+    title: 'Puts collected data into a URL',
+    why: 'Opening the URL, or displaying it as an image, sends the data to the owner of the server.',
+    remediation: 'Remove it. URLs are logged and shared, so they must not contain private data.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/598.html'],
     patterns: [
       regex`https?://(?!localhost|127\.){4-140 in line}\bdocument\.cookie\b(?!\s?=)`,
@@ -184,8 +184,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'suspicious',
-    title: 'Goes through the secrets of several services by name',
-    why: 'A skill works with the key of its own service; a list of other services’ keys is a shopping list.',
+    title: 'Reads the secrets of several services by name',
+    why: 'A skill needs only the key of its own service; a list of other keys serves to steal them.',
     remediation: 'Read the one variable that the skill needs, and name it in the frontmatter.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/526.html'],
     patterns: [

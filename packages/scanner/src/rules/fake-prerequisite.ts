@@ -10,7 +10,7 @@ const references = [
   'https://cwe.mitre.org/data/definitions/494.html',
 ]
 
-/** Programs that a user is talked into installing because the skill is said to need them. */
+/** Rules about persuading the user to install a program that the skill allegedly needs. */
 export const fakePrerequisite: readonly Rule[] = [
   {
     id: 'password-archive',
@@ -18,8 +18,8 @@ export const fakePrerequisite: readonly Rule[] = [
     severity: 'critical',
     signal: 'suspicious',
     title: 'Has a password-protected archive unpacked',
-    why: 'A password on an archive whose password is given beside it keeps scanners out, and nobody else.',
-    remediation: 'Publish the program unencrypted, with its digest, or name its package.',
+    why: 'An archive whose password is given next to it is encrypted only against scanners.',
+    remediation: 'Publish the program unencrypted with its digest, or name its package.',
     references: [...references, 'https://attack.mitre.org/techniques/T1027/013/'],
     patterns: [
       within(140, passageStop, 'password|passcode|pass:|pw:|pass is|passwort|密码|пароль|contraseña')`
@@ -40,8 +40,8 @@ export const fakePrerequisite: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Demands a program from an unofficial place before use',
-    why: 'The demand to install something first is how skills bring malware that no registry has seen.',
+    title: 'Requires a program from an unofficial source',
+    why: 'Attackers publish skills that require the user to install malware first.',
     remediation: 'Name a package of a package manager, or the vendor’s own page.',
     references,
     patterns: [
@@ -67,9 +67,9 @@ export const fakePrerequisite: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Talks the user into pasting a command unseen',
-    why: 'A pasted command runs with all that its user may do, and nobody has read it.',
-    remediation: 'Show the command in the clear and say what it does.',
+    title: 'Persuades the user to paste a command without reading it',
+    why: 'A pasted command runs with all rights of the user.',
+    remediation: 'Show the command in plain text and explain what it does.',
     references: [...references, 'https://attack.mitre.org/techniques/T1204/004/'],
     patterns: [
       within(260, /\uE000\uE000/)`\b((open|launch|start) (the |your |a )?(terminal|powershell|command prompt|

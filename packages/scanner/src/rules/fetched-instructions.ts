@@ -8,7 +8,7 @@ const references = [
   'https://cwe.mitre.org/data/definitions/494.html',
 ]
 
-/** Files of instructions that come from elsewhere when the skill is used. */
+/** Rules about instructions that are fetched from other places when the skill is used. */
 export const rules: readonly Rule[] = [
   {
     id: 'fetched-instructions',
@@ -16,8 +16,8 @@ export const rules: readonly Rule[] = [
     severity: 'high',
     signal: 'suspicious',
     title: 'Fetches instructions from the network and follows them',
-    why: 'What the agent does can change at any time, after everyone has looked at the skill.',
-    remediation: 'Put the instructions into the skill, so that what was looked at is what is followed.',
+    why: 'The fetched instructions can be changed at any time after a review of the skill.',
+    remediation: 'Include the instructions in the skill, so that they can be reviewed.',
     references,
     patterns: [
       within(100, /\uE000/)`\b(fetch|download|curl|wget|get|retrieve|load|read|pull|check|re-?fetch|visit|open|
@@ -43,8 +43,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'power',
-    title: 'Replaces its own instructions with what a server has',
-    why: 'The next run follows what nobody has looked at.',
+    title: 'Replaces its own instructions with content of a server',
+    why: 'The agent would follow instructions that no one has reviewed.',
     remediation: 'Publish a new version, and let the user update.',
     references,
     patterns: [

@@ -10,7 +10,7 @@ const references = [
   'https://cwe.mitre.org/data/definitions/451.html',
 ]
 
-/** What an instruction to an agent looks like where nobody but the agent reads it. */
+/** An instruction to an agent in text that only the agent reads. */
 const order = regex`\b((ignore|disregard|forget|override) (all |any |the |your |every )?
   (previous|prior|above|other|system|earlier|safety|user|instructions?)|you must (also|now|always|never|ignore|
   execute|run|send|read|call|include) |(do not|don't|never) (tell|inform|mention|reveal|notify|show (this )?to)|
@@ -24,15 +24,15 @@ const order = regex`\b((ignore|disregard|forget|override) (all |any |the |your |
   (ba|z)?sh\b|when (an |the |any |you,? the )?(ai|agent|assistant|llm|model|claude) (reads|sees|processes|encounters
   |parses|loads)|as an? (ai|llm|language model),? you|you are (now|an? (ai|unrestricted)))`
 
-/** Instructions that a reader of the rendered page does not see. */
+/** Rules about instructions that are not visible on the rendered page. */
 export const hiddenInstructions: readonly Rule[] = [
   {
     id: 'comment-instruction',
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Instructs the agent from within a comment',
-    why: 'A rendered page hides comments; an agent reads them, so its user cannot see what it was told.',
+    title: 'Gives instructions to the agent in a comment',
+    why: 'A rendered page hides comments from the user, but an agent reads them.',
     remediation: 'Move the instruction into the visible text, or remove it.',
     references,
     regardless: true,
@@ -46,8 +46,8 @@ export const hiddenInstructions: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Hides text from the eye and instructs the agent in it',
-    why: 'Text without size, colour or display reaches the model alone.',
+    title: 'Gives instructions to the agent in text that is not visible',
+    why: 'Text without size, colour or display is read only by the model.',
     remediation: 'Show the text or remove it.',
     references,
     regardless: true,
@@ -63,9 +63,9 @@ export const hiddenInstructions: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Speaks of text that the model reads and its user does not see',
-    why: 'There is no honest reason to tell an agent something that its user must not read.',
-    remediation: 'Write for both readers, or remove the passage.',
+    title: 'Mentions text that the model reads and the user does not see',
+    why: 'A skill has no legitimate reason to tell the agent something that its user must not read.',
+    remediation: 'Write for agent and user alike, or remove the passage.',
     references,
     patterns: [
       within(
@@ -94,9 +94,9 @@ export const hiddenInstructions: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Puts invisible or covert instructions into what it makes',
-    why: 'Documents with hidden instructions attack whoever has an agent read them.',
-    remediation: 'Remove it. What a skill writes must be readable by whoever receives it.',
+    title: 'Puts hidden instructions into the documents that it creates',
+    why: 'Hidden instructions attack everyone who lets an agent read the document.',
+    remediation: 'Remove it. Recipients must be able to read everything that a skill writes.',
     references: [
       ...references,
       'https://atlas.mitre.org/techniques/AML.T0051.001',
@@ -116,9 +116,9 @@ export const hiddenInstructions: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Poses as a message of the system or of an administrator',
-    why: 'Marks of the system role in a skill’s text lend it an authority that it does not have.',
-    remediation: 'Remove the marks; write what the skill needs as plain text.',
+    title: 'Imitates a message of the system or of an administrator',
+    why: 'Markers of the system role give the text an authority that a skill does not have.',
+    remediation: 'Remove the markers, and write the requirements of the skill as plain text.',
     references: [
       'https://atlas.mitre.org/techniques/AML.T0051',
       'https://genai.owasp.org/llmrisk/llm01-prompt-injection/',

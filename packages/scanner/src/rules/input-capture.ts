@@ -4,7 +4,7 @@ import { regex, within } from '../regex.ts'
 
 const category = 'credential-access'
 
-/** What watches the user at work. */
+/** Rules about recording the user's input and screen. */
 export const rules: readonly Rule[] = [
   {
     id: 'input-capture',
@@ -12,8 +12,8 @@ export const rules: readonly Rule[] = [
     severity: 'critical',
     signal: 'suspicious',
     title: 'Records what the user types, sees or copies',
-    why: 'Passwords and letters pass there in the clear.',
-    remediation: 'Remove it. Ask the user for what is needed.',
+    why: 'The recording contains passwords and private messages in plain text.',
+    remediation: 'Remove it. Ask the user for the required input.',
     references: [
       'https://attack.mitre.org/techniques/T1056/001/',
       'https://attack.mitre.org/techniques/T1113/',
@@ -36,9 +36,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Asks for the password of the machine in a window of its own',
-    why: 'The window looks like one of the system, and what is typed goes to whoever made it.',
-    remediation: 'Let the system ask, with `sudo` or its own dialog.',
+    title: 'Asks for the user’s system password in a window of its own',
+    why: 'The window looks like one of the operating system, but sends the password to the author.',
+    remediation: 'Let the operating system ask, with `sudo` or its own dialog.',
     references: ['https://attack.mitre.org/techniques/T1056/002/'],
     patterns: [
       regex`\bdisplay dialog\b{0-200 in line}\bhidden answer\b|\bdscl\s{0-20 in line}-authonly\b|
@@ -50,9 +50,9 @@ export const rules: readonly Rule[] = [
     category: 'concealment',
     severity: 'high',
     signal: 'suspicious',
-    title: 'Starts a program in a window that nobody sees',
-    why: 'Who works for the user works in sight.',
-    remediation: 'Start it in the open.',
+    title: 'Starts a program in a hidden window',
+    why: 'A program that works for the user does not need to hide.',
+    remediation: 'Start the program in a visible window.',
     references: ['https://attack.mitre.org/techniques/T1564/003/'],
     patterns: [
       regex`\b(powershell|pwsh|start-process)(\.exe)?\b{0-120 in line}-w(indowstyle)?\s["']?(hidden|1\b)|

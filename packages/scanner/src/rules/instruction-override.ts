@@ -11,16 +11,16 @@ const references = [
 ]
 const category = 'instruction-override'
 
-/** Attempts to replace what the agent was told by its user, its operator and its maker. */
+/** Rules about replacing the instructions of the user, the operator and the vendor of the agent. */
 export const instructionOverride: readonly Rule[] = [
   {
     id: 'override-instructions',
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Tells the agent to set its instructions aside',
-    why: 'An agent that drops its instructions no longer serves the user who gave them.',
-    remediation: 'Remove the sentence. A skill adds to what its user asked for and never replaces it.',
+    title: 'Asks the agent to ignore its instructions',
+    why: 'An agent that ignores its instructions no longer serves the user who gave them.',
+    remediation: 'Remove the sentence. A skill may extend the user’s request but never replace it.',
     references,
     patterns: [
       ...overrideWordings,
@@ -66,9 +66,9 @@ export const instructionOverride: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Claims to rank above what the user or the system says',
+    title: 'Claims a higher rank than instructions of the user or the system',
     why: 'A skill that outranks its user can do what the user has forbidden.',
-    remediation: 'Say what the skill does, and leave its rank to whoever runs it.',
+    remediation: 'Describe what the skill does, and do not claim a rank.',
     references,
     patterns: [
       ...priorityWordings,
@@ -92,9 +92,9 @@ export const instructionOverride: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Says that its real task is another than it declares',
-    why: 'What a skill declares is what its user agreed to; a real purpose behind it is an attack on both.',
-    remediation: 'Let the description say all that the skill does.',
+    title: 'Says that its real task differs from the declared one',
+    why: 'The user agreed only to the declared task; a hidden purpose deceives both user and agent.',
+    remediation: 'Describe everything that the skill does.',
     references,
     patterns: [
       ...aimWordings,

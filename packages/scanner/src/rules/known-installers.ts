@@ -2,8 +2,8 @@ import { regex } from '../regex.ts'
 import { words } from './shapes.ts'
 
 /**
- * Addresses from which their makers have their programs installed by a pipe into a shell. Whoever trusts the program
- * trusts the pipe, so that it is power and no suspicion. Only addresses that their makers document belong here.
+ * Hosts of vendors that document the installation of their program by a pipe into a shell. Users who trust the program
+ * trust the pipe too, so such a pipe is `power` and not `suspicious`. Add only addresses that a vendor documents.
  */
 const hosts = words(`
   bun.sh bun.com astral.sh sh.rustup.rs static.rust-lang.org deno.land deb.nodesource.com rpm.nodesource.com
@@ -21,7 +21,7 @@ const hosts = words(`
   gh.io dl.google.com www.npmjs.com vapi.ai warp.dev install.meteor.com
 `)
 
-/** Repositories whose installers are piped from their raw files. */
+/** Repositories on GitHub whose raw installers are piped into a shell. */
 const repositories = words(`
   homebrew/install nvm-sh/nvm pyenv/pyenv-installer ohmyzsh/ohmyzsh helm/helm rancher/k3d k3d-io/k3d
   golangci/golangci-lint anchore/syft anchore/grype aquasecurity/trivy nektos/act kubernetes-sigs
@@ -31,6 +31,6 @@ const repositories = words(`
 
 const escape = (text: string) => text.replaceAll('.', String.raw`\.`)
 
-/** The part after `://` of an installer's address. */
+/** The part after `://` of the URL of a known installer. */
 export const knownInstaller = regex`(www\.)?${hosts.map(escape)}[/"'\s)]|
   (raw\.githubusercontent\.com|github\.com)/${repositories}/`

@@ -1,7 +1,7 @@
 import type { Pattern } from '../rule.ts'
 import { containing, regex } from '../regex.ts'
 
-/** The commonest wordings of an override in other languages than English. */
+/** The most common sentences in other languages that ask the agent to ignore its instructions. */
 export const overrideElsewhere: readonly Pattern[] = [
   containing(
     '忽略|无视|忘记|忘掉|無視|忘記|不要遵守|不再遵守',
@@ -24,7 +24,7 @@ export const overrideElsewhere: readonly Pattern[] = [
     (инструкци|указани|команд|правил|промпт)`,
 ]
 
-/** The commonest wordings of secrecy from the user in other languages than English. */
+/** The most common sentences in other languages that hide something from the user. */
 export const secrecyElsewhere: readonly Pattern[] = [
   containing(
     '用户|使用者|用戶',

@@ -1,7 +1,7 @@
 import type { Pattern } from '../rule.ts'
 import { containing, regex } from '../regex.ts'
 
-/** Limits spoken of as off, and acts of a model that has none. */
+/** Sentences that declare limits void, or describe actions of a model without limits. */
 export const limitWordings: readonly Pattern[] = [
   regex`\b(pretend|assume|imagine|act as if|act as though|suppose|behave as if)( that)? (all |any )?(of )?
     (your|the|no) {0-1 words}(guidelines|polic(y|ies)|filters|rules|ethics|guardrails|safeguards|restrictions|limits
@@ -21,7 +21,7 @@ export const limitWordings: readonly Pattern[] = [
     behaviou?r|responses?|output)\b`,
 ]
 
-/** Refusing, warning and doubting, forbidden. */
+/** Sentences that forbid the agent to refuse, warn or doubt. */
 export const refusalWordings: readonly Pattern[] = [
   regex`\b(you )?(never|do not|don't|must not|may not|cannot|can't|are not (allowed|permitted|able) to|shall not|
     under no circumstances)( ever| even)? (say (no|that you can't|"no")|
@@ -45,7 +45,7 @@ export const refusalWordings: readonly Pattern[] = [
     |unconditional|no matter|however)`,
 ]
 
-/** A character without limits, and the games and tales that lead to it. */
+/** Sentences that give the agent a persona without limits, also as part of a game or story. */
 export const personaWordings: readonly Pattern[] = [
   containing(`free from|free of|no filter|without|no rules|no limits|no restrictions|not bound|unbound|no morals|
     no ethics|unrestricted|no boundaries|unfiltered|uncensored`)`\b(you('re| are| become| play| will play| will be)|
@@ -72,7 +72,7 @@ export const personaWordings: readonly Pattern[] = [
     |any (polic|rule|guideline|law)\w{0,4}|ethics|morals|its (makers|creators))`,
 ]
 
-/** Lines that pose as the system's or an operator's own. */
+/** Lines that imitate messages of the system or an operator. */
 export const systemWordings: readonly Pattern[] = [
   {
     anchors: ['system', 'admin', 'operator', 'root ', 'developer', 'security'],

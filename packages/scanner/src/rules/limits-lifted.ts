@@ -10,7 +10,7 @@ const references = [
 ]
 const category = 'instruction-override'
 
-/** Attempts to take an agent's limits away. */
+/** Rules about lifting the limits of an agent. */
 export const limitsLifted: readonly Rule[] = [
   {
     id: 'safety-off',
@@ -18,7 +18,7 @@ export const limitsLifted: readonly Rule[] = [
     severity: 'critical',
     signal: 'suspicious',
     title: 'Declares safety rules or restrictions void',
-    why: 'The limits that a model was given protect its user and others; no skill has a reason to lift them.',
+    why: 'The limits of a model protect its user and others; no skill has a reason to lift them.',
     remediation: 'Remove the passage.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0054'],
     patterns: [
@@ -63,7 +63,7 @@ export const limitsLifted: readonly Rule[] = [
     signal: 'suspicious',
     title: 'Forbids the agent to refuse',
     why: 'An agent that may not refuse carries out harmful requests too.',
-    remediation: 'Remove the sentence, or name the mistaken refusal that it is meant to prevent.',
+    remediation: 'Remove the sentence, or describe the mistaken refusal that it should prevent.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0054'],
     patterns: [
       ...refusalWordings,

@@ -8,7 +8,7 @@ const references = [
   'https://attack.mitre.org/techniques/T1140/',
   'https://cwe.mitre.org/data/definitions/506.html',
 ]
-const remediation = 'Write the program in the open. Nothing that is meant to be read needs a cover.'
+const remediation = 'Write the program in plain text. A legitimate program does not need obfuscation.'
 
 const decoder = regex`\bbase(64|32)(\.exe)?["',\s]{1,4}(-\w{0,3}d\b|--decode|-i\b)|
   \bopenssl\s(enc\s)?(-?base64|enc|-aes[\w-]{1,12})\b[^\n\uE000|]{0,40}\s-d\b|\bxxd\s-(r|p|ps|r -p|p -r|rp)\b|
@@ -26,14 +26,14 @@ const unpacker = regex`\b(base64\.(\w{0,8}64decode|b32decode|b85decode|a85decode
   base64\.strict_decode64|strrev)\b|\.unpack1?\s?\(\s?["']m|\bpack\s?\(\s?["']h\*|\bbuffer\.from\s?\(
   [^\n\uE000)]{1,200}["'](base64|hex)["']`
 
-/** Each word in two pieces. */
+/** Returns every split of each word into two pieces. */
 const toPieces = (words: readonly string[]) =>
   words.flatMap((word) => Array.from(word.slice(1), (_, at) => [word.slice(0, at + 1), word.slice(at + 1)] as const))
 
 const commands = ['curl', 'wget', 'bash', 'eval', 'python', 'base64', 'chmod', 'ncat', 'powershell'] as const
 const apart = toPieces(commands)
 
-/** A shell reads `cu''rl`, `c\url` and `c"u"rl` as it reads `curl`. */
+/** Commands split by quotes, which a shell ignores: `cu''rl`, `c\url` and `c"u"rl` run `curl`. */
 const quotedApart: Pattern = {
   anchors: apart.flatMap(([a, b]) => [`${a}''${b}`, `${a}""${b}`, `${a}\\${b}`, `${a}"${b[0]}"`, `${a}'${b[0]}'`]),
   match: regex`(?<![\w"'\\])${apart.map(([a, b]) => {
@@ -43,13 +43,13 @@ const quotedApart: Pattern = {
 
 const calls = toPieces([...commands, 'exec', 'system', 'import', 'subprocess', 'child_process', 'b64decode', 'popen'])
 
-/** `'ev' + 'al'` */
+/** Names that are concatenated from two pieces: `'ev' + 'al'`. */
 const joinedLater: Pattern = {
   anchors: calls.flatMap(([a]) => [`"${a}"`, `'${a}'`]),
   match: regex`${calls.map(([a, b]) => `"${a}"\\s?[+.]\\s?"${b}|'${a}'\\s?[+.]\\s?'${b}`)}`,
 }
 
-/** Cover for what a text does. */
+/** Rules about hiding what a program does. */
 export const rules: readonly Rule[] = [
   {
     id: 'decoded-and-run',
@@ -57,7 +57,7 @@ export const rules: readonly Rule[] = [
     severity: 'critical',
     signal: 'hostile',
     title: 'Decodes a text and runs it',
-    why: 'A program that is written so that nobody can read it has something to hide.',
+    why: 'An encoded program hides from reviewers what it does.',
     remediation,
     references,
     patterns: [
@@ -91,8 +91,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Spells a text out in codes of characters',
-    why: 'Nobody can read what it says before it runs.',
+    title: 'Writes a text as character codes',
+    why: 'Reviewers cannot read the text before it runs.',
     remediation,
     references,
     patterns: [
@@ -110,8 +110,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Holds a program that was made unreadable',
-    why: 'Names like these come from a tool whose purpose is that nobody can follow the program.',
+    title: 'Contains an obfuscated program',
+    why: 'The names come from an obfuscator, whose purpose is to make a program unreadable.',
     remediation,
     references,
     patterns: [
@@ -126,8 +126,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Takes the words of a command apart so that they are not found',
-    why: 'Nobody writes a command this way but to get past a filter.',
+    title: 'Splits the words of a command to hide it from filters',
+    why: 'Splitting a command has no purpose except to evade filters.',
     remediation,
     references,
     patterns: [
@@ -150,9 +150,9 @@ export const rules: readonly Rule[] = [
     category: 'concealment',
     severity: 'high',
     signal: 'suspicious',
-    title: 'Removes the traces of what was run',
-    why: 'Who works for the user has no reason to hide from the user’s own records.',
-    remediation: 'Leave histories and logs alone.',
+    title: 'Removes the traces of executed commands',
+    why: 'A skill that works for the user has no reason to hide from the user’s own records.',
+    remediation: 'Do not change histories or logs.',
     references: ['https://attack.mitre.org/techniques/T1070/'],
     patterns: [
       regex`\bhistory\s-c\b|\bunset\shistfile\b|\bhistfile=/dev/null|\bhistsize=0\b|\bset \+o history\b|
@@ -194,8 +194,8 @@ export const combinations: readonly Combination[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Decodes a long text and runs something a few lines on',
-    why: 'What is decoded can be what is run, and nobody can read it.',
+    title: 'Decodes a long text and runs code a few lines later',
+    why: 'The code that is run may be the decoded text, which reviewers cannot read.',
     remediation,
     references,
     all: [['decodes-literal'], ['runs-code']],

@@ -2,16 +2,16 @@ import type { Rule } from '../rule.ts'
 import { strangerWordings } from './tool-wordings.ts'
 import { regex, within } from '../regex.ts'
 
-/** Orders that come from elsewhere while the skill is used. */
+/** Rules about orders that are fetched from other places while the skill is used. */
 export const outsideOrders: readonly Rule[] = [
   {
     id: 'remote-instructions',
     category: 'remote-code',
     severity: 'high',
     signal: 'suspicious',
-    title: 'Has the agent obey what an address answers',
+    title: 'Lets the agent obey the response of a server',
     why: 'Instructions fetched at run time can be changed after every review of the skill.',
-    remediation: 'Bring the instructions with the skill, or pin them by their digest.',
+    remediation: 'Include the instructions in the skill, or pin them by their digest.',
     references: ['https://atlas.mitre.org/techniques/AML.T0051.001', 'https://cwe.mitre.org/data/definitions/494.html'],
     patterns: [
       ...strangerWordings,

@@ -2,18 +2,18 @@ import type { Pattern } from '../rule.ts'
 import { clauseStop, sentenceStop } from './words.ts'
 import { containing, regex, within } from '../regex.ts'
 
-/** What an agent was told, by the words for it. */
+/** Words for the instructions of an agent. */
 const guidance = regex`(instructions?|guidance|guidelines|directives?|directions|orders|(system )?prompts?|
   system messages?|programming|constraints|restrictions|limitations|safeguards|operating rules|rules of conduct|
   (?<=(previous|prior|preceding|earlier|former|operational|conflicting|original|your|above|developer's|operator's|
   owner's|maker's|provider's|vendor's|received|given) )(rules|polic(y|ies)|configuration|training(?! data)|settings|
   objectives?|limits))`
-/** Which guidance is meant: what came before, or from those whom an agent serves. */
+/** Words for earlier instructions, or for those of the agent's user, operator or vendor. */
 const former = regex`(previous|prior|preceding|earlier|former|foregoing|pre-?existing|conflicting|contradictory|
   original|initial|(your )?(usual|normal|standard|built-in|core|default|operational|safety|system)|your|
   (operator|developer|platform|system|user|maker|owner|provider)'s|limits of the)`
 
-/** More ways to say that what came before no longer counts: told as an order, as a wish and as a fact. */
+/** Sentences that declare earlier instructions void, as an order, a wish or a fact. */
 export const overrideWordings: readonly Pattern[] = [
   within(40, clauseStop)`\b(ignor|disregard|forget|overrul|discard|abandon|dismiss|neglect|erase|unlearn|throw out|
     throw away|put aside|set aside|leave aside|let go of|step outside|free yourself from|break free (of|from)|
@@ -65,7 +65,7 @@ export const overrideWordings: readonly Pattern[] = [
     tests?|fake|wrong|temporary|drafts?)\b`,
 ]
 
-/** More ways in which a text puts itself above its reader's user or makers. */
+/** Sentences by which a skill claims to outrank the user or the vendor of the agent. */
 export const priorityWordings: readonly Pattern[] = [
   within(40, clauseStop)`\b((this|these|the following|the) (skill|document|file|text|message|rules|instructions?|
     steps|directives?|guide|section|notice)( below| here| above)?|it|they) {0-2 words}(replaces?|overrides?|
@@ -99,7 +99,7 @@ export const priorityWordings: readonly Pattern[] = [
     ('s)? (preferences?|instructions?|requests?|wishes|commands|orders)\b`,
 ]
 
-/** Another aim than the user's, given to the agent. */
+/** Sentences that give the agent another aim than the user's. */
 export const aimWordings: readonly Pattern[] = [
   regex`\byour (new|updated|hidden|secret|ulterior|covert|revised) {0-1 words}(goal|objective|mission|task|job|
     purpose|role|function|directive|priority)s? (is|are|will be)\b|

@@ -9,16 +9,16 @@ const references = [
   'https://cwe.mitre.org/data/definitions/250.html',
 ]
 
-/** Permissions that are widened, or asked for without bounds. */
+/** Rules about additional or unrestricted permissions. */
 export const permissions: readonly Rule[] = [
   {
     id: 'permissions-raised',
     category: 'privilege',
     severity: 'high',
     signal: 'suspicious',
-    title: 'Has the agent given more permissions than it has',
-    why: 'Permissions are the user’s to give; a skill that widens them takes down the user’s last guard.',
-    remediation: 'Name what is needed in `allowed-tools`, and let the user grant it.',
+    title: 'Gives the agent more permissions than it has',
+    why: 'Only the user may grant permissions; they are the user’s last protection.',
+    remediation: 'Name the required tools in `allowed-tools`, and let the user grant them.',
     references: [
       ...references,
       'https://cwe.mitre.org/data/definitions/269.html',
@@ -66,8 +66,8 @@ export const permissions: readonly Rule[] = [
     severity: 'medium',
     signal: 'power',
     title: 'Runs an agent without its permission prompts',
-    why: 'Without prompts nobody sees a harmful command before it runs.',
-    remediation: 'Name the tools that are needed instead, or run the agent in a sandbox.',
+    why: 'Without prompts, the user cannot see a harmful command before it runs.',
+    remediation: 'Name the required tools instead, or run the agent in a sandbox.',
     references,
     patterns: [
       regex`(--dangerously-skip-permissions|--yolo\b|\bbypasspermissions\b|\bdangerouslydisablesandbox\b|
@@ -80,9 +80,9 @@ export const permissions: readonly Rule[] = [
     category,
     severity: 'low',
     signal: 'power',
-    title: 'Asks for a tool without any bounds',
-    why: 'A grant without bounds covers every command, whatever the task.',
-    remediation: 'Name commands: `Bash(git status:*)` instead of `Bash(*)`.',
+    title: 'Requests a tool without restrictions',
+    why: 'A grant without restrictions covers every command, whatever the task.',
+    remediation: 'Name the commands: `Bash(git status:*)` instead of `Bash(*)`.',
     references,
     roles: ['instruction'],
     patterns: [

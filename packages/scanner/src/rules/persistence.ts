@@ -9,7 +9,7 @@ const references = [
   'https://attack.mitre.org/techniques/T1546/004/',
   'https://attack.mitre.org/techniques/T1053/',
 ]
-const remediation = 'Leave it to the user to start what shall run later, and say how to stop it.'
+const remediation = 'Let the user start programs that run later, and explain how to stop them.'
 
 const startFile = regex`(~|\$home|\$\{home\}|/root|/home/[\w$]{1,20})/\.(bashrc|zshrc|zshenv|
   zprofile|profile|bash_profile|bash_login|zlogin|config/fish/config\.fish|xprofile|xinitrc)\b|
@@ -18,21 +18,21 @@ const startFileAnchors = [
   ...(['.bashrc', '.zshrc', '.profile', '.bash_profile', '.zshenv', '.zprofile'] as const),
   ...(['/etc/', '$profile', 'config.fish'] as const),
 ]
-/** What a line that sets up a shell does not do. */
+/** Commands that do not belong in a startup file of a shell. */
 const acts = regex`\b(curl|wget|nc|ncat|nohup|base64|python\d?\s-c|node\s-e|perl\s-e|
   bash\s-[ci]|sh\s-c|/dev/tcp|iex|eval\s["']?\$\((curl|wget|echo|base64)|trap\s|prompt_command|
   alias\s(sudo|ssh|git|ls|cd|su|curl|npm|pip|docker|aws|kubectl)\s?=)`
 
-/** What goes on after the skill is done. */
+/** Rules about programs that continue to run after the skill has finished. */
 export const rules: readonly Rule[] = [
   {
     id: 'scheduled-remote-code',
     category,
     severity: 'critical',
     signal: 'hostile',
-    title: 'Has code from the network run again and again',
-    why: 'Whoever holds the address has a way back into the machine whenever they like.',
-    remediation: 'Remove it. Update by a package manager, when the user asks for it.',
+    title: 'Runs code from the network on a schedule',
+    why: 'The owner of the address can run any code on the machine at any later time.',
+    remediation: 'Remove it. Update with a package manager, when the user asks for it.',
     references,
     patterns: [
       {
@@ -55,8 +55,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Writes a command into what every shell runs at its start',
-    why: 'It runs at every new terminal, long after the skill is forgotten.',
+    title: 'Adds a command to a startup file of the shell',
+    why: 'The command runs in every new terminal, also after the skill is removed.',
     remediation,
     references,
     patterns: [
@@ -71,9 +71,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'low',
     signal: 'power',
-    title: 'Adds to what every shell runs at its start',
-    why: 'It stays after the skill is gone.',
-    remediation: 'Show the user the line, and let them add it.',
+    title: 'Adds lines to a startup file of the shell',
+    why: 'The added lines remain after the skill is removed.',
+    remediation: 'Show the user the line, and let the user add it.',
     references,
     patterns: [containing(startFileAnchors)`(>>\s?|\btee -a\s)["']?${startFile}`],
   },
@@ -82,9 +82,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Lets a key of somebody into this machine',
-    why: 'Whoever has the key can sign in from then on, whatever becomes of the skill.',
-    remediation: 'Leave it to the user whom to let in.',
+    title: 'Adds a key that allows another person to sign in to this machine',
+    why: 'The owner of the key can sign in also after the skill is removed.',
+    remediation: 'Let the user decide who may sign in.',
     references: ['https://attack.mitre.org/techniques/T1098/004/'],
     patterns: [
       regex`(>>?|\btee -a)\s?["']?[\w~$/{}.-]{0,40}\.ssh/authorized_keys\b`,
@@ -100,7 +100,7 @@ export const rules: readonly Rule[] = [
     severity: 'critical',
     signal: 'hostile',
     title: 'Starts a program at every login from a hidden place',
-    why: 'What is meant to be found does not take a hidden name among the services of the system.',
+    why: 'A legitimate service does not use a hidden name.',
     remediation: 'Remove it.',
     references: ['https://attack.mitre.org/techniques/T1564/001/', 'https://attack.mitre.org/techniques/T1543/'],
     patterns: [
@@ -117,8 +117,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Has a script in a hidden or passing place run on a schedule',
-    why: 'What runs there is not what was looked at: anyone may put another script in its place.',
+    title: 'Schedules a script in a hidden or temporary folder',
+    why: 'Other programs can replace the script after a review.',
     remediation,
     references,
     patterns: [
@@ -138,8 +138,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Makes other programs run a command of its own',
-    why: 'Git, an editor or an interpreter then runs it every time, in every project.',
+    title: 'Makes other programs run its command',
+    why: 'Git, an editor or an interpreter then runs the command every time, in every project.',
     remediation,
     references: ['https://attack.mitre.org/techniques/T1546/', 'https://attack.mitre.org/techniques/T1574/'],
     patterns: [
@@ -160,8 +160,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Has a program start with Windows',
-    why: 'It runs at every start, long after the skill is forgotten.',
+    title: 'Starts a program with Windows',
+    why: 'The program runs at every start, also after the skill is removed.',
     remediation,
     references: ['https://attack.mitre.org/techniques/T1547/001/', 'https://attack.mitre.org/techniques/T1053/005/'],
     patterns: [
@@ -185,9 +185,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'low',
     signal: 'power',
-    title: 'Sets up a program that runs in the background',
-    why: 'It goes on when the skill is done.',
-    remediation: 'Say how to stop it.',
+    title: 'Installs a program that runs in the background',
+    why: 'The program continues to run after the skill has finished.',
+    remediation: 'Explain how to stop the program.',
     references,
     patterns: [
       regex`\|\s?crontab -|\bcrontab\s-e\b|\blaunchctl\s(load|bootstrap)\b|\bsystemctl\s(--user\s)?enable\b|

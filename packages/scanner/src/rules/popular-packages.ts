@@ -1,6 +1,9 @@
 import { words } from './shapes.ts'
 
-/** Packages whose names are copied the most, by registry. Names under six letters have too many honest neighbours. */
+/**
+ * Packages whose names are imitated most often, by registry. Names of fewer than six letters resemble too many
+ * legitimate ones.
+ */
 export const popularPackages = {
   npm: words(`
     lodash express webpack typescript eslint prettier mongoose nodemon dotenv cross-env commander inquirer puppeteer
@@ -17,7 +20,7 @@ export const popularPackages = {
   `),
 }
 
-/** Names one slip away that belong to somebody else, in good faith. */
+/** Legitimate packages whose names differ from a popular one by one typing error. */
 const honest = new Set(
   words(`
     request expres lodash. fabrics electrons passports pillows web3js request-promises scapy reactnative tailwindcs
@@ -26,7 +29,9 @@ const honest = new Set(
   `),
 )
 
-/** Names that differ from a popular one by one slip: a letter left out, doubled or swapped, a hyphen, a digit. */
+/**
+ * Returns the names with one typing error in a popular name: a missing, doubled or swapped letter, a hyphen, a digit.
+ */
 export function toLookAlikes(names: readonly string[]): string[] {
   const popular = new Set<string>([...popularPackages.npm, ...popularPackages.pypi])
   const all = new Set(names.flatMap(toSlips))

@@ -2,7 +2,7 @@ import type { Pattern } from '../rule.ts'
 import { sentenceStop } from './words.ts'
 import { containing, regex, within } from '../regex.ts'
 
-/** Haste and threats. */
+/** Sentences with false urgency or threats. */
 export const hasteWordings: readonly Pattern[] = [
   containing(`account|no time|terminat|lives depend|people will|shut down|rewarded|punish|penali|emergency|deleted|
     fired|immediately|consequences|decommission|minutes`)`\b(account|data|files|access|wallet|license|licence|
@@ -26,7 +26,7 @@ export const hasteWordings: readonly Pattern[] = [
     (lost|deleted|harm|damage|terminated)`,
 ]
 
-/** Users led to believe, buy or decide what serves somebody else. */
+/** Sentences that lead users to beliefs, purchases or decisions which serve someone else. */
 export const leadingWordings: readonly Pattern[] = [
   regex`(?<!\b(not|never|n't|to|or|can|could|may|might|will|would|attackers?|that|and|helps?|who|which|trying to) )\b
     ((convince|persuade|pressure|scare|frighten|trick|lure|manipulate|nudge|guilt) (the |your |all )
@@ -49,7 +49,7 @@ export const leadingWordings: readonly Pattern[] = [
     (do not|don't|never|without) (disclos|mention|say|tell|reveal|admit)\w{0,4}`,
 ]
 
-/** Weaknesses put into what the agent writes. */
+/** Sentences that put vulnerabilities into the code that the agent writes. */
 export const weaknessWordings: readonly Pattern[] = [
   within(
     20,
@@ -74,7 +74,7 @@ export const weaknessWordings: readonly Pattern[] = [
     account|endpoint|route|parameter|login|admin)\b)`,
 ]
 
-/** Rights taken beyond the task. */
+/** Sentences that take more rights than the task needs. */
 export const rightsWordings: readonly Pattern[] = [
   containing(`privileges|owner rights|admin rights|authorized_keys|public so that we|administrator rights|admin role
     |owner role|our public key|full access|sudoers|unrestricted access|no deny list`)`
@@ -90,7 +90,7 @@ export const rightsWordings: readonly Pattern[] = [
     write|full) ?(access|rights|role|privileges|permissions)?`,
 ]
 
-/** Programs of unknown origin, asked for with their warnings waved aside. */
+/** Sentences that demand programs of unknown origin and dismiss warnings about them. */
 export const installWordings: readonly Pattern[] = [
   regex`(?<!\b(not|never|n't|to|can|may|attackers?|malware) )\b(ignore|dismiss|bypass|accept|click through|disregard|
     skip|override|allow through) (the |any |all )?{0-1 words}(smartscreen|gatekeeper|antivirus|windows defender|
@@ -119,7 +119,7 @@ export const installWordings: readonly Pattern[] = [
     \b`,
 ]
 
-/** Work without end and answers without measure. */
+/** Sentences that ask for endless work or responses of unlimited size. */
 export const wasteWordings: readonly Pattern[] = [
   within(60, sentenceStop)`\b(keep( on)? (calling|running|requesting|repeating|sending|looping|invoking)|
     repeat( this| the| it)?|continue( spawning| calling| looping)?|fill (up )?the|use up|burn( through)?|

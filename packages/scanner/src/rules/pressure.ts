@@ -9,16 +9,16 @@ const references = [
   'https://genai.owasp.org/llmrisk/llm01-prompt-injection/',
 ]
 
-/** Threats and persuasion in place of reasons. */
+/** Rules about threats and manipulation. */
 export const pressure: readonly Rule[] = [
   {
     id: 'false-urgency',
     category,
     severity: 'medium',
     signal: 'suspicious',
-    title: 'Presses with a threat or a deadline',
-    why: 'Made-up urgency and threats are there to stop people, and models, from thinking.',
-    remediation: 'State the real consequence, or nothing.',
+    title: 'Applies pressure with a threat or a deadline',
+    why: 'False urgency and threats keep people and models from thinking.',
+    remediation: 'State the real consequence, or remove the passage.',
     references: ['https://attack.mitre.org/techniques/T1598/', ...references],
     patterns: [
       ...hasteWordings,
@@ -50,9 +50,9 @@ export const pressure: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Has the agent manipulate its user',
-    why: 'An agent that persuades its user to lower a guard works for somebody else.',
-    remediation: 'Ask for what is needed, say what for, and accept a no.',
+    title: 'Makes the agent manipulate its user',
+    why: 'An agent that persuades its user to drop a protection serves someone else.',
+    remediation: 'Explain what is needed and for what purpose, and accept a refusal.',
     references: [
       'https://attack.mitre.org/techniques/T1598/',
       'https://owasp.org/www-project-top-10-for-large-language-model-applications/',

@@ -7,16 +7,16 @@ const category = 'privilege'
 const references = ['https://attack.mitre.org/tactics/TA0004/', 'https://cwe.mitre.org/data/definitions/250.html']
 const weakening = ['https://attack.mitre.org/techniques/T1562/', 'https://cwe.mitre.org/data/definitions/693.html']
 
-/** Rights beyond a task, and guards taken away. */
+/** Rules about rights beyond the task, and disabled protections. */
 export const rules: readonly Rule[] = [
   {
     id: 'open-permissions',
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Opens the files of the system to everyone',
-    why: 'Any program on the machine can then change what the system runs.',
-    remediation: 'Give the one file the least rights that its use needs.',
+    title: 'Makes system files writable or readable for everyone',
+    why: 'Every program on the machine can then change what the system runs.',
+    remediation: 'Grant only the required rights, and only on the required file.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/732.html'],
     patterns: [
       regex`\bchmod\s(-\w{1,3}\s){0,2}(0?777|a\+rwx|a=rwx|ugo\+rwx|o\+w)\s["']?
@@ -30,9 +30,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Gives itself or others the rights of root for good',
-    why: 'From then on every program of the user is a program of root.',
-    remediation: 'Ask the user to run the one command that needs it.',
+    title: 'Grants permanent root rights to itself or others',
+    why: 'From then on every program of the user can act as root.',
+    remediation: 'Ask the user to run the one command that needs root rights.',
     references: [...references, 'https://attack.mitre.org/techniques/T1548/'],
     patterns: [
       regex`\bnopasswd\s?:\s?all\b{0-60 in line}(>>?|tee|sudoers)|\becho\s{0-80 in line}\bnopasswd\s?:|
@@ -50,9 +50,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Opens the host to a container',
-    why: 'A container that sees all of the host is root on it.',
-    remediation: 'Mount the one folder that is needed, without --privileged.',
+    title: 'Gives a container access to the host',
+    why: 'A container that can access the whole host has root rights on it.',
+    remediation: 'Mount only the required folder, without --privileged.',
     references: ['https://attack.mitre.org/techniques/T1611/', ...references],
     patterns: [
       regex`\b(docker|podman)\s(run|create)\b{0-160 in line}(-v\s?["']?/:/|--volume[ =]["']?/:/|
@@ -66,9 +66,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Turns off what protects the machine',
-    why: 'Nothing that a skill does needs a machine without its guards.',
-    remediation: 'Remove it; allow the one thing that is needed by name.',
+    title: 'Disables a protection of the machine',
+    why: 'No skill needs a machine without its protections.',
+    remediation: 'Remove it; add an exception only for the program that needs one.',
     references: weakening,
     patterns: [
       guardsDown,
@@ -89,9 +89,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Leads the traffic of the machine another way',
-    why: 'Whoever stands in the way reads and changes all that the machine sends.',
-    remediation: 'Remove it; set a proxy for the one program that needs it.',
+    title: 'Redirects the network traffic of the machine',
+    why: 'An attacker on the new route can read and change everything that the machine sends.',
+    remediation: 'Remove it; set a proxy only for the program that needs one.',
     references: ['https://attack.mitre.org/techniques/T1557/', 'https://attack.mitre.org/techniques/T1553/004/'],
     patterns: [
       regex`\bexport\s(https?|all)_proxy=["']?(https?|socks5h?)://(?!localhost|127\.|\$|<|\{|
@@ -106,9 +106,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'suspicious',
-    title: 'Searches the machine for a way to more rights',
-    why: 'It is what an intruder does first.',
-    remediation: 'Remove it, unless the skill is for testing machines that the user owns, and says so.',
+    title: 'Searches the machine for a way to gain more rights',
+    why: 'Attackers start with such a search.',
+    remediation: 'Remove it, unless the skill tests machines that the user owns, and states this.',
     references: ['https://attack.mitre.org/techniques/T1548/001/', 'https://attack.mitre.org/techniques/T1082/'],
     patterns: [
       regex`\bfind\s/\s{0-40 in line}-perm\s[-/]?([246]000|u=s|u\+s|g=s)|\b(linpeas|linenum)\.sh\b|
@@ -121,8 +121,8 @@ export const rules: readonly Rule[] = [
     severity: 'medium',
     signal: 'power',
     title: 'Acts with the rights of root or of the host',
-    why: 'A mistake there reaches the whole machine.',
-    remediation: 'Say what needs it, and let the user run it.',
+    why: 'A mistake with these rights affects the whole machine.',
+    remediation: 'State which command needs the rights, and let the user run it.',
     references,
     patterns: [
       containing(`sudo |docker.sock|--privileged|chmod 777|runas|chmod -r 777|securitycontext|privileged: true`)`
@@ -135,9 +135,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'power',
-    title: 'Turns a check of security off',
-    why: 'What the check would have stopped goes through.',
-    remediation: 'Keep the check, and mend what it complains of.',
+    title: 'Disables a security check',
+    why: 'The machine then accepts what the check would have rejected.',
+    remediation: 'Keep the check, and fix the problem that it reports.',
     references: [...weakening, 'https://cwe.mitre.org/data/definitions/295.html'],
     patterns: [
       regex`\bnode_tls_reject_unauthorized["']?\]?\s?=\s?["']?0|\brejectunauthorized["']?\s?:\s?false|

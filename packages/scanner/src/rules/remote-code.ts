@@ -11,16 +11,16 @@ const references = [
   'https://attack.mitre.org/techniques/T1059/',
 ]
 const remediation =
-  'Download to a file, pin its version, check its digest, and run it after a look; or use a package manager.'
+  'Download a pinned version to a file, check its digest, and review it before running it; or use a package manager.'
 
 const pipeAnchors = ['curl', 'wget', 'aria2c', 'fetch', 'iwr', 'irm', 'invoke-', 'lwp-request', 'bitstransfer']
-/** Up to the end of the pipe; the first address on the way decides. */
+/** The text from the program that fetches to the pipe; its first address decides about the rule. */
 const upToPipe = regex`{0-180 in line}`
 const beforeAddress = /[^\n\uE000:|]{0,60}/
 const plain = regex`http://(?!${localHost}|\w{1,12}[.\s]{0,3}["'\s])`
-/** An address that only its maker could be behind, and no second one. */
+/** The address of a known installer, without a second address. */
 const known = regex`${beforeAddress}://${knownInstaller}(?![^\n\uE000|]{0,160}://)`
-/** Who names a bare `curl | sh` speaks of the habit. */
+/** Part of a URL or variable: a text with `curl | sh` without either only discusses the practice. */
 const someAddress = regex`[^\n\uE000|]{0,160}(\w\.[a-z]{2}|://\w|[\w\]}]/\w|\$|["'\s]\{\w)`
 const substituted = regex`\b((ba|z|da|k)?sh|eval|source|python[\d.]{0,4}|node|perl|ruby)\b
   [^\n\uE000|;]{0,40}(<\(|\$\()\s?(curl|wget)\b|(^|[\s;&"'])\.\s<\(\s?(curl|wget)\b`
@@ -28,15 +28,15 @@ const evaluated = regex`\b(iex|invoke-expression)\b{0-60 in line}\b(iwr|irm|curl
   invoke-webrequest|invoke-restmethod|downloadstring)\b|\bdownloadstring\b{0-160 in line}\|\s?
   (iex|invoke-expression)\b`
 
-/** A program from the network that runs without anyone having seen it. */
+/** Rules about running programs from the network without a review. */
 export const rules: readonly Rule[] = [
   {
     id: 'piped-remote-code',
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Runs code from the network unseen',
-    why: 'Whoever holds the address decides at every run what the machine does, and nobody sees it first.',
+    title: 'Runs code from the network without a review',
+    why: 'The owner of the address decides at each run what the machine does.',
     remediation,
     references,
     patterns: [
@@ -50,9 +50,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'info',
     signal: 'power',
-    title: 'Pipes an installer of a known maker into a shell',
-    why: 'The program that is installed has all the rights of its user.',
-    remediation: 'Name the version, or install with a package manager where one has it.',
+    title: 'Pipes an installer of a known vendor into a shell',
+    why: 'The installed program has all rights of the user.',
+    remediation: 'Pin the version, or install with a package manager if it has the program.',
     references,
     patterns: [
       containing(pipeAnchors)`${fetcher}${known}${upToPipe}${runPipe}`,
@@ -64,9 +64,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'hostile',
-    title: 'Runs code from a place that nobody answers for',
-    why: 'A bare address, a tunnel, a paste or plain HTTP hides who wrote the program and lets anyone change it.',
-    remediation: 'Remove it. Publish the program where its author can be known, over HTTPS, with a digest.',
+    title: 'Runs code from a source without a known owner',
+    why: 'An IP address, tunnel, paste page or plain HTTP hides the author and allows others to change the program.',
+    remediation: 'Remove it. Publish the program over HTTPS with a digest, from a source with a known owner.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/829.html'],
     patterns: [
       containing(pipeAnchors)`${fetcher}${beforeAddress}(${plain}|(\w{2,6}://)?(?<![\w.-])${untrustedHost})
@@ -84,7 +84,7 @@ export const rules: readonly Rule[] = [
     severity: 'high',
     signal: 'suspicious',
     title: 'Downloads a program and runs it at once',
-    why: 'What is downloaded can be another program tomorrow, and nothing checks which it is.',
+    why: 'The download may change at any time, and no digest is checked.',
     remediation,
     references,
     patterns: [
@@ -111,9 +111,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'hostile',
-    title: 'Lets a program of the system bring and run code',
-    why: 'These ways to run code are used to get past what watches the machine; installers do without them.',
-    remediation: 'Remove it, and install in the open.',
+    title: 'Uses a system program to download and run code',
+    why: 'Attackers use these programs to evade monitoring; installers do not need them.',
+    remediation: 'Remove it, and use a regular installer.',
     references: [...references, 'https://attack.mitre.org/techniques/T1218/'],
     patterns: [
       regex`\bmshta(\.exe)?\s["']?(https?:|javascript:|vbscript:)|\bregsvr32(\.exe)?\s{0-60 in line}/i:\s?["']?https?

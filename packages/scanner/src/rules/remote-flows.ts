@@ -4,8 +4,8 @@ import { runPipe } from './shapes.ts'
 import { containing, regex } from '../regex.ts'
 
 /**
- * Something is fetched and run under the same name, with any other code in between. A back reference is in a lookahead,
- * as its width is not known.
+ * Patterns for a file or variable that is fetched, and run under the same name after any other code. Back references
+ * are in lookaheads, because their width is unknown.
  */
 const fetched = regex`\b(curl|wget2?|aria2c|iwr|irm|invoke-webrequest|invoke-restmethod|start-bitstransfer)\b`
 const away = regex`(?!{0-60 in line}://${knownInstaller})`
@@ -15,7 +15,7 @@ const run = regex`(([\n;&|({\uE000]|\b(sudo|then|do|and|nohup|exec|run|execute))
   (\.[/\\])?|([\n;&({\uE000]|\b(sudo|then|nohup|exec|run|execute)\s)\s?(sudo |nohup ){0,2}["'\x60]?
   (\.[/\\]|(?=[/~$])))`
 
-/** What is fetched into a file and run from there, or into a variable. */
+/** Code that is fetched into a file or a variable and run from there. */
 export const fetchedAndRun: readonly Pattern[] = [
   containing('curl|wget|aria2c|iwr|irm|invoke-|bitstransfer')`${fetched}${away}(?={0-200 in line}(https?:|\$))
     {0-160 in line}(\s>\s?|-o\s?|-\w{1,6}o\s|--output(-document)?[ =]|-outfile\s|-destination\s)["']?
@@ -51,7 +51,7 @@ export const fetchedAndRun: readonly Pattern[] = [
 const source = regex`(requests\.(get|post)|httpx\.(get|post)|urlopen|file_get_contents\s?\(
   \s?["']https?|axios\.get|(await )?fetch\s?\(|\bget\s?\(\s?["']https?|uri\.open|net::http\.get|downloadstring|
   curl_exec|http\.get)`
-/** One of these stands in whatever asks a server. */
+/** Anchors: every expression that requests data from a server contains one. */
 const sourceAnchors = [
   'requests.',
   'httpx.',
@@ -69,7 +69,7 @@ const evaluates = regex`((?<![.\w])(exec|eval|compile|new function|iex|invoke-ex
   marshal\.loads|pickle\.loads|dill\.loads|vm\.runin\w{3,12})\s?\(?\s?\$?|["']-[ce]["'],\s?|\bcreate_function\s?\(
   {0-12 in line},\s?\$?)`
 
-/** What a server answers is a program, and the variable that holds it is run as one. */
+/** The response of a server is stored in a variable, and the variable is run as a program. */
 export const answerRun: readonly Pattern[] = [
   containing(sourceAnchors)`(?<![\w.])\$?(?<answer>[a-z_]\w{0,23})\s?:?=\s?[^\n\uE000=]{0,30}?${source}
     {0-160 in line}[^]{0,200}?${evaluates}(?=\k<answer>(?!\w))[\w./~$%:{}\\-]{1,60}`,
@@ -87,7 +87,7 @@ const shellCall = regex`(\bsubprocess\.\w{3,12}|\bos\.(system|popen)|\bgetoutput
   |(?<![.\w])(exec|eval|execsync|spawn|spawnsync)|\bchild_process["']?\s?\)?\.\w{4,9}|\bcp\.exec\w{0,4}|\bio\.popen|
   \bshell_exec|\bpassthru|(?<![.\w])system|\bprocess\.start)\s?\(\s?`
 
-/** Commands that another machine sends. */
+/** Commands that are received from another machine and run. */
 export const commandsFromAfar: readonly Pattern[] = [
   regex`\b(?<order>[a-z_]\w{0,20})\s?=\s?{0-30 in line}\.recv\s?\([^]{0,240}?${shellCall}\[?\s?(?=\k<order>(?!\w))
     [\w./~$%:{}\\-]{1,60}`,

@@ -5,15 +5,15 @@ import { containing, regex, within } from '../regex.ts'
 const category = 'resource-abuse'
 const references = ['https://attack.mitre.org/techniques/T1496/', 'https://attack.mitre.org/techniques/T1499/']
 
-/** Work that the user’s machine does for others, or until it falls over. */
+/** Rules about using the user’s machine for others, or exhausting it. */
 export const rules: readonly Rule[] = [
   {
     id: 'miner',
     category,
     severity: 'critical',
     signal: 'hostile',
-    title: 'Digs for cryptocurrency',
-    why: 'The user pays for the power, and somebody else is paid.',
+    title: 'Mines cryptocurrency',
+    why: 'The user pays for the electricity, and the author is paid.',
     remediation: 'Remove it.',
     references,
     patterns: [
@@ -31,9 +31,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Has a pool, a wallet and workers of a miner',
-    why: 'The user pays for the power, and somebody else is paid.',
-    remediation: 'Remove it, or say plainly what the skill does with the machine.',
+    title: 'Contains the pool, wallet or workers of a cryptocurrency miner',
+    why: 'The user pays for the electricity, and the author is paid.',
+    remediation: 'Remove it, or state what the skill does with the machine.',
     references,
     patterns: [
       within(300, /\uE000\uE000/)`\b(pool_?(host|url|port|addr(ess)?)|mining_?pool|miner_?(url|path|script|binary|
@@ -46,8 +46,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'hostile',
-    title: 'Starts itself without end',
-    why: 'The machine stops answering within seconds.',
+    title: 'Starts copies of itself without end',
+    why: 'The machine stops responding within seconds.',
     remediation: 'Remove it.',
     references: ['https://attack.mitre.org/techniques/T1499/001/', 'https://cwe.mitre.org/data/definitions/400.html'],
     patterns: [
@@ -63,8 +63,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'suspicious',
-    title: 'Takes memory, disk or time without an end',
-    why: 'The machine stops answering, and calls that cost money go on.',
+    title: 'Uses memory, disk or time without a limit',
+    why: 'The machine stops responding, and paid requests continue.',
     remediation: 'Set a limit, and stop after it.',
     references: ['https://cwe.mitre.org/data/definitions/400.html', 'https://cwe.mitre.org/data/definitions/770.html'],
     patterns: [

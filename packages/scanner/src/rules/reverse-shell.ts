@@ -9,17 +9,17 @@ const references = [
   'https://attack.mitre.org/techniques/T1071/',
   'https://cwe.mitre.org/data/definitions/506.html',
 ]
-const remediation = 'Remove it. No skill needs to hand a shell of its user to another machine.'
+const remediation = 'Remove it. No skill needs to give another machine a shell of its user.'
 
-/** A shell in the hands of another machine. */
+/** Rules about giving another machine a shell on this one. */
 export const rules: readonly Rule[] = [
   {
     id: 'reverse-shell',
     category,
     severity: 'critical',
     signal: 'hostile',
-    title: 'Hands a shell to another machine',
-    why: 'Whoever listens there runs whatever they like with the rights of the user.',
+    title: 'Gives another machine a shell on this one',
+    why: 'The other machine can run any command with the rights of the user.',
     remediation,
     references,
     patterns: [
@@ -63,9 +63,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'suspicious',
-    title: 'Opens a raw listener on the network',
-    why: 'Whoever reaches the port reaches the machine, and nothing asks who it is.',
-    remediation: 'Use a server that checks who calls, bound to localhost.',
+    title: 'Opens an unprotected network port',
+    why: 'Everyone who can reach the port can use it, without authentication.',
+    remediation: 'Use a server that authenticates its callers, bound to localhost.',
     references,
     patterns: [
       containing('nc |ncat|netcat|socat')`\b(nc|ncat|netcat)\s(-[a-z]{1,3}\s){0,3}-[a-z]{0,3}l[a-z]{0,4}\s?(-p\s?)?
@@ -77,9 +77,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Opens a way into this machine from outside',
-    why: 'A tunnel in the background lets another machine in behind every firewall.',
-    remediation: 'Ask the user to open a tunnel by hand, for as long as it is needed.',
+    title: 'Opens a tunnel that makes this machine accessible from outside',
+    why: 'A tunnel in the background bypasses every firewall.',
+    remediation: 'Ask the user to open a tunnel, only for as long as it is needed.',
     references: ['https://attack.mitre.org/techniques/T1572/', ...references],
     patterns: [
       within(80, lineStop)`\b(auto)?ssh\s(?={0-80 in line}-\w{0,4}r\s?([\w.:]{0,20}:)?\d{2,5}:

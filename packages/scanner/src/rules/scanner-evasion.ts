@@ -9,7 +9,7 @@ const references = [
   'https://cwe.mitre.org/data/definitions/693.html',
 ]
 
-/** Words meant for who examines the skill rather than for who uses it. */
+/** Rules about text that addresses scanners and reviewers instead of users. */
 export const scannerEvasion: readonly Rule[] = [
   {
     id: 'scanner-addressed',
@@ -17,8 +17,8 @@ export const scannerEvasion: readonly Rule[] = [
     severity: 'critical',
     signal: 'suspicious',
     title: 'Tells scanners and reviewers what to find',
-    why: 'Who has nothing to hide does not need to ask for a verdict.',
-    remediation: 'Remove the passage; suppress a false alarm with its reason where the scanner reads it.',
+    why: 'A legitimate skill does not need to ask for a verdict.',
+    remediation: 'Remove the passage; suppress a false alarm with a suppression comment and its reason.',
     references,
     regardless: true,
     patterns: [
@@ -59,8 +59,8 @@ export const scannerEvasion: readonly Rule[] = [
     category: 'obfuscation',
     severity: 'high',
     signal: 'suspicious',
-    title: 'Works to escape detection',
-    why: 'Escaping scanners, filters and monitors serves whoever has something to hide from the owner.',
+    title: 'Tries to evade detection',
+    why: 'Evading scanners, filters and monitors serves an attacker, not the owner of the machine.',
     remediation: 'Remove it.',
     references,
     patterns: [

@@ -43,7 +43,7 @@ const sends = regex`\|\s?([\w-]{1,12}\s(-\w{1,10}\s){0,2}[^\n\uE000|]{0,20}\|\s?
   (curl|nc|ncat|netcat|wget|socat|telnet|mail)\b`
 const personal = regex`(~|\$\{?home\}?|/home|/root|/users|/etc)(/[\w.*$-]{1,30}){0,3}/?`
 
-/** What a command prints of secrets, sent from where it is printed. */
+/** Commands that print a secret and send the output. */
 export const printedAndSent: readonly Pattern[] = [
   within(100, lineStop, tokenAnchors)`${printsToken} … ${sends}`,
   containing(tokenAnchors)`${printsToken}[^\n\uE000|;&]{0,80}>\s?["']?(?<file>[\w./~$-]{2,50})[^]{0,120}?\b
@@ -56,7 +56,7 @@ export const printedAndSent: readonly Pattern[] = [
     [^]{0,120}?\b(curl|nc|wget|scp|ncat)\b{0-120 in line}\$\{?(?=\k<each>)\w{1,12}`,
 ]
 
-/** The same in a program: the variable that holds the token stands in what is sent. */
+/** A program that stores a token in a variable and sends the variable. */
 export const tokenSent: Pattern = containing(`
   auth token|"auth"|'auth'|aws configure|"configure"|'configure'|gcloud auth|find-generic|find-internet|
   secret-tool|git credential|"credential"|'credential'`)`
@@ -66,7 +66,7 @@ export const tokenSent: Pattern = containing(`
   git["',\s]{1,5}credential["',\s]{1,5}fill)[^]{0,200}?\b(json|data|params|body)["']?\s?[=:]\s?{0-40 in line}\b
   (?=\k<held>\b)\w{2,20}`
 
-/** Stores of secrets that commands and programs ask for what they hold. */
+/** Requests of commands and programs to stores of secrets. */
 export const storesAsked: readonly Pattern[] = [
   regex`\bpasswordvault\b{0-80 in line}retrieveall\s?\(`,
   regex`\bfind-(generic|internet)-password\b[^\n\uE000|;]{0,60}(chrome|chromium|brave|microsoft edge|firefox|
@@ -74,7 +74,7 @@ export const storesAsked: readonly Pattern[] = [
   /\bgit credential fill\b|\bgit credential-\w{3,20} get\b/,
 ]
 
-/** Folders of a home gone through for what looks like a key. */
+/** A search of the home folder for key files. */
 export const homeSearched: Pattern = regex`
   (\bos\.walk|\brglob|\bglob\w{0,5}|\breaddir\w{0,4}|\bwalkdir|\bfilepath\.walk\w{0,3}|\bscandir)\s?\(\s?
   {0-40 in line}(expanduser|homedir|path\.home|userhomedir|["']~)[^]{0,260}?(\bid_(rsa|ed25519)|\.pem\b|\bwallet|
@@ -89,9 +89,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Copies the files of the user to another machine',
-    why: 'A home holds letters, keys and the work of other projects.',
-    remediation: 'Name the one file that is to be sent, and ask first.',
+    title: 'Copies the user’s files to another machine',
+    why: 'A home folder contains messages, keys and the work of other projects.',
+    remediation: 'Name the file to send, and ask the user first.',
     references,
     patterns: [
       containing('rsync|scp ')`\b(rsync|scp)\s(-(?!e|i)\w{1,12}\s|--\w[\w-]{1,20}\s){0,4}["']?(~|\$\{?home\}?|/home|
@@ -146,8 +146,8 @@ export const combinations: readonly Combination[] = [
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Names a file of keys, and sends something from the lines beside it',
-    why: 'What is named here can be what is sent there.',
+    title: 'Names a file of keys, and sends data a few lines away',
+    why: 'The data sent may be the named file.',
     remediation,
     references,
     all: [['names-key-file'], ['uploads']],
@@ -158,9 +158,9 @@ export const combinations: readonly Combination[] = [
     category: 'credential-access',
     severity: 'critical',
     signal: 'hostile',
-    title: 'Takes the clipboard or the screen, and sends it',
-    why: 'Passwords and letters pass there in the clear.',
-    remediation: 'Ask the user for what is needed.',
+    title: 'Reads the clipboard or the screen, and sends it',
+    why: 'The clipboard and the screen may show passwords and private messages.',
+    remediation: 'Ask the user for the required input.',
     references: ['https://attack.mitre.org/techniques/T1113/', 'https://attack.mitre.org/techniques/T1115/'],
     all: [['captures-user'], ['uploads', 'sends-data']],
     within: 6,
@@ -170,9 +170,9 @@ export const combinations: readonly Combination[] = [
     category: 'credential-access',
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Takes the cookies of a browser, and sends them',
-    why: 'They open every account that the user is signed in to.',
-    remediation: 'Let the user sign in, or use a token made for the purpose.',
+    title: 'Reads the cookies of a browser, and sends them',
+    why: 'The cookies open every account that the user is signed in to.',
+    remediation: 'Let the user sign in, or use a token created for this purpose.',
     references: ['https://attack.mitre.org/techniques/T1539/', ...references],
     all: [['browser-cookies'], ['uploads', 'sends-data']],
     within: 8,

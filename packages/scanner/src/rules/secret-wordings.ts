@@ -7,7 +7,7 @@ const secret = regex`(credentials?|passwords?|passphrases?|api[ _-]?keys?|secret
   saved logins?|logins|seed phrases?|recovery phrases?|mnemonic( phrase)?s?|wallet files?|wallets|key ?stores?|
   environment variables?|env vars?)`
 
-/** Secrets looked for where no task needs them: on a whole machine, in a browser, in an environment. */
+/** Sentences that search for secrets where no task needs them: a whole machine, a browser, an environment. */
 export const collectionWordings: readonly Pattern[] = [
   within(40, sentenceStop)`(?<!\b(not|never|n't|may|might|could|can|would|attackers?|malware|that|which|who|or|
     should) )\b(collect|gather|harvest|look for|hunt for|search|find|extract|dump|list|enumerate|inventory|compile|
@@ -53,7 +53,7 @@ export const collectionWordings: readonly Pattern[] = [
     archive|message|url|log|ticket|response|body))\b`,
 ]
 
-/** Secrets that no helper needs, asked of the user. */
+/** Sentences that ask the user for secrets which no skill needs. */
 export const phishingWordings: readonly Pattern[] = [
   within(
     80,
@@ -87,7 +87,7 @@ export const phishingWordings: readonly Pattern[] = [
     (chat|conversation)\b`,
 ]
 
-/** Secrets said aloud: in answers and summaries. */
+/** Sentences that put secrets into responses and summaries. */
 export const echoWordings: readonly Pattern[] = [
   within(
     50,

@@ -9,9 +9,9 @@ const references = [
   'https://attack.mitre.org/techniques/T1048/',
   'https://cwe.mitre.org/data/definitions/522.html',
 ]
-const remediation = 'Remove it. A secret goes to the service that issued it, and nowhere else.'
+const remediation = 'Remove it. Send a secret only to the service that issued it.'
 
-/** A service whose keys are worth stealing: how their variables begin, and the hosts that they belong to. */
+/** A service with valuable keys: the prefixes of their variables, and the hosts that may receive them. */
 interface Issuer {
   readonly variables: readonly string[]
   readonly hosts: RegExp
@@ -41,10 +41,10 @@ const anyIssuer = new RegExp(issuers.map(({ hosts }) => hosts.source).join('|'))
 /** `$OPENAI_API_KEY`, `${AWS_SECRET_ACCESS_KEY}`, `%NPM_TOKEN%`, `$env:GH_TOKEN`. */
 const secretName = regex`\w{0,24}(key|token|secret|passw(or)?d|pass|pwd|credentials?)(_\w{1,10})?\b`
 const fetchers = regex`\b(curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|xh|httpie)\b`
-/** Of this node's network, or in a variable whose value nobody here knows. */
+/** A host that is not reported: in the local network, a variable with an unknown value, or an example. */
 const known = regex`${localHost}|[$\{<%]|(www\.)?example\.`
 
-/** A command that carries the key of a service, and whose first address is not of that service. */
+/** A command that sends the key of a service, and whose first address is not of that service. */
 function toStrangers({ variables, hosts }: Issuer): Pattern[] {
   const anchors = variables.flatMap((name) => ['$', '{', ':', '%'].map((mark) => `${mark}${name}_`))
   const variable = regex`[$\{:%]${new RegExp(variables.join('|'))}_${secretName}`
@@ -60,7 +60,7 @@ const callers = regex`\b(urlopen|urlretrieve|requests?\.\w{3,7}|httpx\.\w{3,7}|f
 const environment = regex`\b(os\.)?(environ\s?(\[|\.get\s?\()|getenv\s?\()|\bprocess\.env(\.|\[)|
   \b(deno|bun)\.env\.(get\s?\()?|\benv\s?(\[|\.fetch\s?\()`
 
-/** The same in a line of a program. */
+/** A line of a program that sends the key of a service to another service. */
 function toStrangersInCode({ variables, hosts }: Issuer): Pattern[] {
   const anchors = variables.flatMap((name) => ['"', "'", '.'].map((mark) => `${mark}${name}_`))
   const variable = regex`${environment}\s?\\?["']?${new RegExp(variables.join('|'))}_${secretName}`
@@ -75,7 +75,7 @@ const anySecret = regex`\$(env:)?\{?(\w{1,24}_)?(api_?key|access_key|secret_key|
   credentials?)(_\w{1,10})?\b\}?`
 const secretAnchors = ['key', 'token', 'secret', 'passw', 'credential']
 
-/** The key is all that is sent, and not the proof of who sends something else. */
+/** Commands that send only a key, instead of using it to authenticate another request. */
 const bareSecrets: readonly Pattern[] = [
   containing(secretAnchors)`${fetchers}{0-160 in line}\s(-d|--data(-raw|-binary|-urlencode|-ascii)?|--post-data|
     --json|-body)[\s=]["']?(\w{1,12}=)?${anySecret}["']?(?=\s|$|\uE000){0-160 in line}https?://(?!${known})`,
@@ -91,7 +91,7 @@ const secretThings = regex`(?<![\w.])\.env\b(?!\.(example|sample|template))|
   access (keys?|tokens?)|secrets?|private keys?|ssh keys?|session cookies|seed phrases?)\b|\bid_(rsa|ed25519)\b|
   \.ssh\b|\.aws\b`
 
-/** Of a variable of the environment that a sentence names. */
+/** The text before the name of an environment variable in a sentence. */
 const named = regex`([$\{%:]|\b(values?|contents?) (of|in) ((the|your|their) )?["'$%{:]{0,3})`
 const passedTo = regex`[^!?\n\uE000]{0,60}? (to|at|via) {0-3 words}["'<(]?https?://`
 
@@ -105,20 +105,20 @@ function toStrangersInWords({ variables, hosts }: Issuer): Pattern {
   )`${sendVerb}${byAuthor} … ${last}`
 }
 
-/** The same of any service: no part of the host is the name that the variable begins with. */
+/** A sentence that sends the variable of any other service to a host that does not contain the variable's prefix. */
 const anyVariableInWords: Pattern = within(40, sentenceStop)`${sendVerb}${byAuthor}
   … ${named}(?<service>[a-z][a-z\d]{1,20})_(\w{1,20}_)?(api_?key|key|secret|token|passw(or)?d|credentials?)\b
   ${passedTo}(?!${known}|[\w.-]{0,60}(?=\k<service>)\w|${anyIssuer})`
 
-/** Secrets that leave the machine for somebody who did not issue them. */
+/** Rules about sending secrets to recipients that did not issue them. */
 export const rules: readonly Rule[] = [
   {
     id: 'secret-variable-sent',
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Sends the key of a service to a host of somebody else',
-    why: 'Whoever receives the key acts in the name of its owner.',
+    title: 'Sends the key of a service to a host that is not of that service',
+    why: 'The recipient of the key can act as its owner.',
     remediation,
     references,
     patterns: [
@@ -134,8 +134,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'hostile',
-    title: 'Has secrets sent to an address that shows everyone what arrives',
-    why: 'Catchers of requests, drop sites and tunnels have no use for secrets but theft.',
+    title: 'Sends secrets to an address that shows everyone what it receives',
+    why: 'Request catchers, drop sites and tunnels need secrets only for theft.',
     remediation,
     references,
     patterns: [
@@ -150,7 +150,7 @@ export const rules: readonly Rule[] = [
   },
 ]
 
-/** `Upload the API key of the user to https://...`: whose it is stands behind it. */
+/** A sentence that names the owner after the secret: `Upload the API key of the user to https://...`. */
 export const ownedSecretSent: Pattern = within(40, sentenceStop)`${sendVerb}${byAuthor}
   … \b(api[ _-]?keys?|access keys?|{0-1 words}tokens?|passwords?|credentials?|secrets?|private keys?|ssh keys?|
   cookies) (of|from|in|found in|stored in|belonging to) ((the|this|that|your|their|its|each|every|any|our) ){0,2}

@@ -1,7 +1,7 @@
 import type { Fact } from '../rule.ts'
 import { containing, regex } from '../regex.ts'
 
-/** All variables of a program at once, in the ways of many languages. */
+/** Expressions of many languages that read all environment variables at once. */
 export const wholeEnvironment = regex`\bjson\.(dumps|stringify)\s?\(\s?(dict\s?\(\s?)?(os\.environ|
   process\.env)\b(?!\.)|\bdict\s?\(\s?os\.environ\b|\bos\.environ\.(copy\(\)\.)?items\s?\(|
   \bobject\.(entries|keys|fromentries)\s?\(\s?process\.env\b(?!\.)|\$\(\s?(env|printenv|set)\b(?!\.)|
@@ -11,7 +11,7 @@ export const wholeEnvironment = regex`\bjson\.(dumps|stringify)\s?\(\s?(dict\s?\
 
 const curlAnchors = ['curl']
 
-/** Ways in which data leave a machine. */
+/** Facts about commands and calls that send data. */
 export const sends: readonly Fact[] = [
   {
     id: 'sends-data',

@@ -10,7 +10,7 @@ const references = [
   'https://genai.owasp.org/llmrisk/llm01-prompt-injection/',
 ]
 
-/** Pretences that move an agent or its user to what they would otherwise refuse. */
+/** Rules about deceptions that make an agent or its user do what they would otherwise refuse. */
 export const socialEngineering: readonly Rule[] = [
   {
     id: 'jailbreak-persona',
@@ -18,8 +18,8 @@ export const socialEngineering: readonly Rule[] = [
     severity: 'critical',
     signal: 'suspicious',
     title: 'Gives the agent a persona without limits',
-    why: 'Role play as a model without rules is the oldest way around a model’s safeguards.',
-    remediation: 'Remove the persona, or describe its tone and knowledge alone.',
+    why: 'Role play as a model without rules is a common way to bypass its safeguards.',
+    remediation: 'Remove the persona, or describe only its tone and knowledge.',
     references,
     patterns: [
       ...personaWordings,
@@ -60,8 +60,8 @@ export const socialEngineering: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Claims an approval or an authority that a skill cannot have',
-    why: 'Approval comes from the user at the time of the act; a text that says it was given forges it.',
+    title: 'Claims an approval or authority that a skill cannot have',
+    why: 'Only the user can approve an action, when it is due; a text that claims approval forges it.',
     remediation: 'Ask the user when approval is needed.',
     references: [
       ...references,

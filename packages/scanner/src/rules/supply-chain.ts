@@ -19,7 +19,7 @@ const forge = regex`(www\.)?(github|gitlab|bitbucket|codeberg)\.(com|org)\b|
   (files\.)?pythonhosted\.org|registry\.npmjs\.org|download\.pytorch\.org|git\.sr\.ht|huggingface\.co|
   dev\.azure\.com|storage\.googleapis\.com`
 
-/** Registries and mirrors that packages are installed from. */
+/** Package registries and their mirrors. */
 const registry = regex`([\w-]{1,30}\.){0,3}(pypi\.org|pythonhosted\.org|pytorch\.org|
   npmjs\.(org|com)|npmmirror\.com|yarnpkg\.com|jsr\.io|github\.(com|io)|githubusercontent\.com|gitlab\.(com|io)|
   bitbucket\.org|nvidia\.com|huggingface\.co|amazonaws\.com|pkg\.dev|googleapis\.com|azure\.com|visualstudio\.com|
@@ -43,16 +43,16 @@ const lookAlikes: readonly Pattern[] = [
   regex`\b(install|i|add)\s([\w@/.^~=-]{1,30}\s){0,3}@?[\w/-]{2,30}(utilz|helperz|clientz|serivce|libary|offical)\b`,
 ]
 
-/** What comes in with what a skill installs. */
+/** Rules about packages that a skill installs. */
 export const rules: readonly Rule[] = [
   {
     id: 'look-alike-package',
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Installs a package whose name is one slip away from a popular one',
-    why: 'Such names are taken by those who wait for the slip; their packages run at installation.',
-    remediation: 'Check the name letter by letter.',
+    title: 'Installs a package whose name differs from a popular one by a typing error',
+    why: 'Attackers register such names and wait for typing errors; packages can run code on installation.',
+    remediation: 'Check the spelling of the name.',
     references: ['https://attack.mitre.org/techniques/T1195/001/', ...references],
     patterns: lookAlikes,
   },
@@ -61,8 +61,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Installs a package from an address that nobody answers for',
-    why: 'A package runs code at its installation, and the address can give another one to each caller.',
+    title: 'Installs a package from an address without a known owner',
+    why: 'A package runs code on installation, and the address can serve a different one to each caller.',
     remediation,
     references,
     patterns: [
@@ -87,9 +87,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'hostile',
-    title: 'Has the installation of a package fetch and run code',
-    why: 'It runs before anyone could look, on every machine that installs the package.',
-    remediation: 'Remove the script; ship what the package needs.',
+    title: 'Fetches and runs code when a package is installed',
+    why: 'The code runs before a review, on every machine that installs the package.',
+    remediation: 'Remove the script, and include what the package needs.',
     references: ['https://attack.mitre.org/techniques/T1195/002/', ...references],
     patterns: [
       regex`"(pre|post)?(install|prepare|prepublish)"\s?:\s?"[^\n\uE000"]{0,100}
@@ -105,7 +105,7 @@ export const rules: readonly Rule[] = [
     severity: 'medium',
     signal: 'power',
     title: 'Installs from an address or a repository',
-    why: 'What stands there today is not what stands there tomorrow.',
+    why: 'The content of an address or a repository can change at any time.',
     remediation: 'Name a commit, or install from the registry.',
     references,
     patterns: [
@@ -119,9 +119,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'low',
     signal: 'power',
-    title: 'Installs whatever version is the newest',
-    why: 'A package that is taken over tomorrow comes in unseen.',
-    remediation: 'Name the version.',
+    title: 'Installs the newest version, whichever it is',
+    why: 'If an attacker takes over the package, the next installation runs the attacker’s code.',
+    remediation: 'Pin the version.',
     references,
     patterns: [
       within(60, lineStop, '@latest|npx -y|npx --yes|--break-system|uvx | -g |--upgrade')`${installer}

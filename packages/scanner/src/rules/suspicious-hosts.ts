@@ -4,20 +4,20 @@ import { containing, regex } from '../regex.ts'
 
 const category = 'suspicious-host'
 const references = ['https://attack.mitre.org/techniques/T1567/', 'https://attack.mitre.org/techniques/T1071/001/']
-const remediation = 'Use an address whose owner can be known, and say in the skill what it is for.'
+const remediation = 'Use an address with a known owner, and state its purpose in the skill.'
 
-/** What stands where the reader is to put an address of their own. */
+/** A placeholder that the user replaces with their own address. */
 const placeholderName = regex`(your|my|xxx|abc|1234|example|sample|foo|test|random|some|uuid|unique|id\b|<|\{|\$)`
 
-/** Addresses that are chosen so that nobody answers for them. */
+/** Rules about addresses without a known owner. */
 export const rules: readonly Rule[] = [
   {
     id: 'catcher-address',
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Sends to a page that shows whoever opened it what arrives',
-    why: 'These pages serve to try things out, and to collect what was stolen.',
+    title: 'Sends data to a page that shows its owner every request',
+    why: 'Such pages serve for experiments, and to collect stolen data.',
     remediation,
     references,
     patterns: [
@@ -32,8 +32,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'suspicious',
-    title: 'Speaks to a machine behind a tunnel',
-    why: 'The address is somebody’s own machine for as long as they like, and nobody’s tomorrow.',
+    title: 'Contacts a machine behind a tunnel',
+    why: 'The address leads to a private machine, and may belong to someone else tomorrow.',
     remediation,
     references: ['https://attack.mitre.org/techniques/T1572/', ...references],
     patterns: [
@@ -45,8 +45,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'suspicious',
-    title: 'Fetches from or sends to a page for throw-away texts',
-    why: 'What stands there can be anybody’s, and is gone when someone asks.',
+    title: 'Fetches from or sends to a page for temporary texts',
+    why: 'The texts have no known author, and may disappear.',
     remediation,
     references: ['https://attack.mitre.org/techniques/T1102/', ...references],
     patterns: [
@@ -59,8 +59,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'suspicious',
-    title: 'Speaks to a machine by its bare number',
-    why: 'A number has no owner to be known, and no certificate.',
+    title: 'Contacts a machine by its IP address',
+    why: 'An IP address has no known owner, and usually no certificate.',
     remediation,
     references,
     patterns: [regex`(?<![\w.=-])(https?|wss?|ftp)://([\w.-]{1,20}:[^\s@/]{1,30}@)?${publicIp}([:/"'\s)\uE000]|$)`],
@@ -70,9 +70,9 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'low',
     signal: 'power',
-    title: 'Hides an address behind a short one',
-    why: 'Where it leads is seen only by going there, and may change.',
-    remediation: 'Write the address itself.',
+    title: 'Hides an address behind a short link',
+    why: 'The target of a short link is not visible, and may change.',
+    remediation: 'Write the full address.',
     references,
     patterns: [regex`https?://${shortener}`],
   },
@@ -81,8 +81,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Speaks to a hidden service',
-    why: 'Its owner cannot be known.',
+    title: 'Contacts a hidden service',
+    why: 'The owner of a hidden service cannot be known.',
     remediation,
     references: ['https://attack.mitre.org/techniques/T1090/003/'],
     patterns: [regex`\b(?=[a-z2-7]{0,55}\d)([a-z2-7]{16}|[a-z2-7]{56})\.onion\b`],
@@ -92,8 +92,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'suspicious',
-    title: 'Posts to a chat channel of somebody’s own',
-    why: 'The channel is written into the skill, so that it is its author’s and not the user’s.',
+    title: 'Posts to a chat channel of its author',
+    why: 'The address is part of the skill, so the channel belongs to the author and not to the user.',
     remediation: 'Read the address of the channel from the environment.',
     references: ['https://attack.mitre.org/techniques/T1567/004/'],
     patterns: [
@@ -106,8 +106,8 @@ export const rules: readonly Rule[] = [
     category,
     severity: 'medium',
     signal: 'suspicious',
-    title: 'Names an address that says what it is for: theft',
-    why: 'Honest services do not call themselves that.',
+    title: 'Contains an address whose name indicates theft',
+    why: 'Legitimate services do not have such names.',
     remediation:
       'If the skill teaches about attacks, say so in its description and keep examples out of code that runs.',
     references: ['https://attack.mitre.org/tactics/TA0011/'],

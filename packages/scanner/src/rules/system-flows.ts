@@ -1,7 +1,7 @@
 import type { Combination, Fact, Pattern } from '../rule.ts'
 import { containing, regex, within } from '../regex.ts'
 
-/** What the home of the user is called in programs. */
+/** Expressions of programs for the home folder. */
 const home = regex`((pathlib\.)?path\.home\s?\(\)|os\.homedir\s?\(\)|homedir\s?\(\)|
   os\.path\.expanduser\s?\(\s?["']~/?["']\s?\)|os\.environ\[["']home["']\]|process\.env\.home|env\["home"\]|
   dir\.home|os\.userhomedir\s?\(\)|\$env:userprofile|path\(["']~["']\)\.expanduser\(\)|
@@ -26,7 +26,7 @@ export const homeDeleted: readonly Pattern[] = [
     {0-40 in line}--all[^\uE000]{0,80}\bgit push\s{0-20 in line}(--force|-f)\b`,
 ]
 
-/** Aliases and pages of settings through which other programs run a command. */
+/** Aliases and settings that make other programs run a command. */
 export const hooksSet: readonly Pattern[] = [
   containing('alias |function sudo|sudo()|ssh()')`(\balias (sudo|su|ssh|passwd|login)\s?=|\b(function )?(sudo|su|ssh)
     \s?\(\)\s?\{){0-80 in line}\b(read -\w{0,3}s|curl|tee|nc|wget|>>)`,
@@ -38,7 +38,7 @@ export const hooksSet: readonly Pattern[] = [
 
 const startFileName = regex`\.(bashrc|zshrc|zshenv|zprofile|profile|bash_profile|bash_login|xprofile)\b`
 
-/** Programs that write into what every shell runs. */
+/** Programs that write to a startup file of a shell. */
 export const startFilesWritten: readonly Pattern[] = [
   regex`\b((open|appendfile(sync)?|writefile(sync)?|file\.open|os\.openfile)\s?\(|add-content\s){0-60 in line}
     ${startFileName}[^]{0,160}?(\\n|["'$\x60(]|\b)(nohup|(python\d?|node|bash|sh|perl|ruby|php)\s
@@ -53,10 +53,10 @@ const guards = regex`\b(ufw (--force )?disable|setenforce 0|systemctl (stop|disa
   ( --now)? (firewalld|ufw|apparmor|fail2ban|iptables|nftables)|iptables (-f|--flush)|nft flush ruleset|aa-teardown|
   pfctl -d|netsh advfirewall set \w{1,20} state off|service (iptables|ufw|apparmor) stop)\b`
 
-/** One guard may be in the way of something; two of them are taken down together by who wants none. */
+/** Two commands that disable protections: disabling a single one may have a legitimate reason. */
 export const guardsDown: Pattern = within(80, /\uE000/)`${guards} … ${guards}`
 
-/** What comes with a request, run as a command. */
+/** Parameters of a request that are run as a command. */
 export const requestRun: readonly Pattern[] = [
   regex`\b(exec|execsync|spawn|spawnsync)\s?\(\s?[^\n\uE000;]{0,50}\.(query|searchparams|params)\b(\.|\[|\s?\))`,
   regex`(?<![.\w])(exec|execsync|spawn|system|shell_exec|passthru|eval|assert|popen|proc_open)\s?\(\s?\$?
@@ -114,8 +114,8 @@ export const combinations: readonly Combination[] = [
     category: 'destruction',
     severity: 'critical',
     signal: 'hostile',
-    title: 'Encrypts the files of a home and takes the originals away',
-    why: 'It is what extortion does.',
+    title: 'Encrypts the files of a home folder and deletes the originals',
+    why: 'Ransomware does this.',
     remediation: 'Remove it.',
     references: ['https://attack.mitre.org/techniques/T1486/'],
     all: [['goes-through-home'], ['encrypts'], ['takes-original']],
@@ -126,9 +126,9 @@ export const combinations: readonly Combination[] = [
     category: 'persistence',
     severity: 'high',
     signal: 'suspicious',
-    title: 'Sets a hook of Git that sends something',
-    why: 'It runs at every commit, in sight of nobody.',
-    remediation: 'Leave it to the user to set hooks, and send nothing from them.',
+    title: 'Sets a Git hook that sends data',
+    why: 'The hook runs at every commit, without being visible.',
+    remediation: 'Let the user set hooks, and send nothing from them.',
     references: ['https://attack.mitre.org/techniques/T1546/'],
     all: [['names-hook'], ['uploads', 'sends-data']],
     within: 24,
@@ -138,9 +138,9 @@ export const combinations: readonly Combination[] = [
     category: 'persistence',
     severity: 'medium',
     signal: 'suspicious',
-    title: 'Writes into the list of servers that an agent starts',
-    why: 'Whatever stands there runs whenever the agent does, and sees what it sees.',
-    remediation: 'Show the user what to add, and let them add it.',
+    title: 'Adds to the list of servers that an agent starts',
+    why: 'A listed server runs with the agent, and can read what the agent reads.',
+    remediation: 'Show the user what to add, and let the user add it.',
     references: ['https://atlas.mitre.org/techniques/AML.T0053'],
     all: [['names-agent-servers'], ['writes-json']],
     within: 5,

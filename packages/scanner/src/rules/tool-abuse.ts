@@ -10,16 +10,16 @@ const references = [
   'https://atlas.mitre.org/techniques/AML.T0053',
 ]
 
-/** Attempts to be chosen where another skill, or none, was meant, and to have tools used against their user. */
+/** Rules about skills that displace other skills, or use tools against their user. */
 export const toolAbuse: readonly Rule[] = [
   {
     id: 'always-first',
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Demands to run first, before every other tool',
-    why: 'A skill that puts itself before all others sees and shapes what was meant for them.',
-    remediation: 'Say for which requests the skill is meant, and let the agent choose.',
+    title: 'Demands to run before every other tool',
+    why: 'A skill that runs before all others can read and change data that is meant for them.',
+    remediation: 'State for which requests the skill is meant, and let the agent choose.',
     references,
     patterns: [
       ...everyTimeWordings,
@@ -51,8 +51,8 @@ export const toolAbuse: readonly Rule[] = [
     severity: 'high',
     signal: 'suspicious',
     title: 'Ranks itself above other skills and tools',
-    why: 'The user chooses among skills; one that takes precedence by its own word shadows the others.',
-    remediation: 'Leave the choice to the agent and its user.',
+    why: 'The user chooses among skills; a skill that claims precedence prevents this choice.',
+    remediation: 'Let the agent and its user choose.',
     references,
     patterns: [
       ...shadowWordings,
@@ -84,7 +84,7 @@ export const toolAbuse: readonly Rule[] = [
     severity: 'medium',
     signal: 'suspicious',
     title: 'Claims every request for itself',
-    why: 'A skill that every request triggers reads all that its user does, and shadows other skills.',
+    why: 'A skill that every request triggers reads everything that the user does, and displaces other skills.',
     remediation: 'Name in the description the requests that the skill is meant for.',
     references,
     roles: ['instruction'],
@@ -114,9 +114,9 @@ export const toolAbuse: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Chains further tool calls to the user’s, unasked',
-    why: 'The user asked for one thing; what is done besides, in its shadow, serves the author.',
-    remediation: 'Do what was asked, and ask before anything else.',
+    title: 'Adds tool calls that the user did not request',
+    why: 'The user requested one action; the additional ones serve the author.',
+    remediation: 'Do only what the user requested, and ask before anything else.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0086'],
     patterns: [
       ...besideWordings,
@@ -138,9 +138,9 @@ export const toolAbuse: readonly Rule[] = [
     category: 'resource-abuse',
     severity: 'medium',
     signal: 'suspicious',
-    title: 'Has the agent call tools without end',
-    why: 'Calls without a bound spend the user’s money and block other work.',
-    remediation: 'Name a number of attempts and what to do after the last.',
+    title: 'Makes the agent call tools without end',
+    why: 'Calls without a limit cost the user money and block other work.',
+    remediation: 'State a maximum number of attempts, and what to do after the last.',
     references: [
       'https://genai.owasp.org/llmrisk/llm102025-unbounded-consumption/',
       'https://cwe.mitre.org/data/definitions/400.html',
@@ -160,9 +160,9 @@ export const toolAbuse: readonly Rule[] = [
     category,
     severity: 'critical',
     signal: 'suspicious',
-    title: 'Has money or tokens sent or released',
-    why: 'A transfer to an address in the text, or a release without limit, cannot be taken back.',
-    remediation: 'Let the user name recipient and amount, and confirm each transfer.',
+    title: 'Sends or releases money or tokens',
+    why: 'A transfer to an address in the text, or a release without limit, cannot be undone.',
+    remediation: 'Let the user name the recipient and amount, and confirm each transfer.',
     references: ['https://attack.mitre.org/techniques/T1657/', ...references],
     patterns: [
       within(80, sentenceStop)`\b(transfer|send|withdraw|deposit|drain|sweep|move)(s|ing)? (all|the entire|everything

@@ -9,16 +9,16 @@ const references = [
   'https://cwe.mitre.org/data/definitions/250.html',
 ]
 
-/** More power than a task needs, and guards put aside. */
+/** Rules about skipped checks and confirmations. */
 export const toolOverreach: readonly Rule[] = [
   {
     id: 'safety-check-skipped',
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Has the agent get round a safety check',
-    why: 'Checks that stand in the way of an action are there to stop it when it is wrong.',
-    remediation: 'Work within the checks, or tell the user which one stands in the way and why.',
+    title: 'Makes the agent bypass a safety check',
+    why: 'Safety checks exist to stop wrong actions.',
+    remediation: 'Comply with the checks, or tell the user which check prevents the action and why.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/693.html'],
     patterns: [
       within(16, clauseStop)`(?<!\b(not|never|n't|cannot|attempt(s|ing)?|tr(y|ies|ying)|attackers?|want|can|could|may
@@ -55,9 +55,9 @@ export const toolOverreach: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Has code or commands run without a look at them',
-    why: 'What is run unseen does whatever its author, or whoever changed it, wants.',
-    remediation: 'Let the user see what will run.',
+    title: 'Has code or commands run without a review',
+    why: 'Code that no one reviews may do anything that its author wants.',
+    remediation: 'Show the user what will run.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/494.html'],
     patterns: [
       regex`\b(execut(e|es|ing)|run(s|ning)?|install(s|ing)?|invok(e|es|ing)|follow(s|ing)?|obey(s|ing)?|apply|
@@ -81,9 +81,9 @@ export const toolOverreach: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Forbids the agent to ask before what cannot be undone',
-    why: 'The question before a deletion, a payment or a message is the user’s last chance to stop it.',
-    remediation: 'Ask before what deletes, sends, pays, publishes or installs.',
+    title: 'Forbids the agent to ask before irreversible actions',
+    why: 'The question before a deletion, payment or message is the user’s last chance to stop it.',
+    remediation: 'Ask before deleting, sending, paying, publishing or installing.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/862.html'],
     patterns: [
       ...approvalWordings,
@@ -106,8 +106,8 @@ export const toolOverreach: readonly Rule[] = [
     severity: 'low',
     signal: 'power',
     title: 'Acts without asking its user first',
-    why: 'What an agent does without asking may be more than its user meant.',
-    remediation: 'Ask before what changes, sends, pays or deletes.',
+    why: 'The agent may do more than the user intended.',
+    remediation: 'Ask before changing, sending, paying or deleting.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/862.html'],
     patterns: [
       containing('confirmation|permission|approval|consent')`\b(without ((any|the|first|further|explicit|prior|

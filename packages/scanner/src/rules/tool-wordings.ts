@@ -2,7 +2,7 @@ import type { Pattern } from '../rule.ts'
 import { sentenceStop } from './words.ts'
 import { containing, regex, within } from '../regex.ts'
 
-/** Other tools and skills run down, so that this one is taken. */
+/** Sentences that discredit other tools and skills. */
 export const shadowWordings: readonly Pattern[] = [
   containing(`instead|other skills|other tools|over all other|rather than|in place of|deprecated|precedence`)`
     \b(use|call|prefer|choose|invoke|pick|select) (this|our|my) (tool|skill|server|function|plugin|version)
@@ -21,7 +21,7 @@ export const shadowWordings: readonly Pattern[] = [
     built-in|native|official|standard) (one|tool|version|skill|server|function)\b`,
 ]
 
-/** A tool or a skill that wants to be called whatever the task. */
+/** Sentences that demand to call a tool or a skill for every task. */
 export const everyTimeWordings: readonly Pattern[] = [
   containing(`every request|every message|every conversation|each conversation|every session|each session|
     any other tool|all conversations|every task|whatever the task|no matter what|every prompt|each message|unrelated`)`
@@ -41,7 +41,7 @@ export const everyTimeWordings: readonly Pattern[] = [
     has to|have to|need to) (first )?(go|pass|be routed|run) (through|via) (our|my|this skill's)\b`,
 ]
 
-/** Deeds that come with the task and were not asked for. */
+/** Sentences that add actions which the user did not request. */
 export const besideWordings: readonly Pattern[] = [
   within(70, sentenceStop)`\b(after|once|when|before|while|whenever|each time|every time) ((completing|finishing|
     doing|starting|using|performing|running|answering|responding|processing) (the|any|each|every|a|your|this)|
@@ -54,7 +54,7 @@ export const besideWordings: readonly Pattern[] = [
     forward|post|transmit|copy|exfiltrate|collect|delete|transfer)\b`,
 ]
 
-/** Orders taken from strangers: pages, files, mails, answers of tools. */
+/** Sentences that obey orders in pages, files, mails and responses of tools. */
 export const strangerWordings: readonly Pattern[] = [
   containing('instruction|command|order|directive|whatever|anything|tells you|task')`
     (?<!\b(not|never|n't|may|might|could|can|would|attackers?|that|or|to|and|must never|agents?|model|llms?|which|
@@ -89,7 +89,7 @@ export const strangerWordings: readonly Pattern[] = [
     execute (them|it) as (they|it) (comes?|arrives?))`,
 ]
 
-/** What waits: for a count, a date, a word, or for nobody to look. */
+/** Sentences with a delayed action: after a count, at a date, on a word, or when unobserved. */
 export const triggerWordings: readonly Pattern[] = [
   containing(`after the|once the|hostname|watching|looking|when the user|wait until|environment|username|on or after
     |date|trigger|sandbox|has left|is away|is idle|asleep|supervis`)`\b(after|on|from|upon) (the|your|
@@ -131,7 +131,7 @@ export const triggerWordings: readonly Pattern[] = [
     (?! (a (follow|reminder|survey)|the (next|follow|second)|reminder))`,
 ]
 
-/** Words for scanners and reviewers. */
+/** Sentences that address scanners and reviewers. */
 export const reviewerWordings: readonly Pattern[] = [
   regex`\b(ai |llm |automated |security |human |code |static ){0,2}(reviewers?|scanners?|auditors?|moderators?|
     classifiers?|analy(sts?|[sz]ers?)|evaluators?|judges?|review (tools?|models?)) (must|should|shall|are to|has to|
@@ -148,7 +148,7 @@ export const reviewerWordings: readonly Pattern[] = [
     consider|report|label|disregard|pass|give|return|answer)\b`,
 ]
 
-/** Ways past filters and eyes. */
+/** Sentences that evade filters and reviewers. */
 export const evasionWordings: readonly Pattern[] = [
   containing(`antivirus|filter|scanner|detect|defender|edr|firewall|dlp|looks like|look like|moderation|monitoring`)`
     \bso (that )?(the |any |your |no )?{0-1 words}(antivirus( software)?|filters?|scanners?|detectors?|defender|edr|

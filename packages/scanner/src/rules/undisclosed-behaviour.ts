@@ -12,15 +12,15 @@ const references = [
   'https://genai.owasp.org/llmrisk/llm01-prompt-injection/',
 ]
 
-/** What a skill does besides, or instead of, what it declares. */
+/** Rules about behaviour that a skill does not declare. */
 export const undisclosedBehaviour: readonly Rule[] = [
   {
     id: 'conditional-behaviour',
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Behaves otherwise when it is watched',
-    why: 'What acts only unobserved, or only later, is made to pass a review.',
+    title: 'Behaves differently when it is observed',
+    why: 'A skill that acts only unobserved, or only later, is designed to pass a review.',
     remediation: 'Behave the same everywhere.',
     references: [...references, 'https://attack.mitre.org/techniques/T1497/'],
     patterns: [
@@ -59,7 +59,7 @@ export const undisclosedBehaviour: readonly Rule[] = [
     severity: 'critical',
     signal: 'suspicious',
     title: 'Plants a backdoor or a hidden flaw',
-    why: 'Code with a hidden way in passes on the attack to everybody who runs it.',
+    why: 'Hidden access in written code exposes everyone who runs it.',
     remediation: 'Remove it.',
     references: [...references, 'https://attack.mitre.org/techniques/T1554/'],
     patterns: [
@@ -100,9 +100,9 @@ export const undisclosedBehaviour: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Has results falsified',
-    why: 'A user decides by what the agent reports; a dictated result decides for the user.',
-    remediation: 'Report what was found.',
+    title: 'Makes the agent falsify results',
+    why: 'Users decide on the basis of the agent’s reports.',
+    remediation: 'Report the true result.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0067'],
     patterns: [
       ...falseResultWordings,
@@ -149,8 +149,8 @@ export const undisclosedBehaviour: readonly Rule[] = [
     category,
     severity: 'high',
     signal: 'suspicious',
-    title: 'Says itself that it looks like one thing and does another',
-    why: 'A skill whose purpose is a pretence misleads whoever installs it.',
+    title: 'Says that it looks like one thing and does another',
+    why: 'A false purpose misleads everyone who installs the skill.',
     remediation: 'Describe what the skill does.',
     references,
     patterns: [
