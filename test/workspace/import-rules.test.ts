@@ -152,7 +152,7 @@ describe('imports', () => {
       .filter((path) => path.endsWith('.ts'))
       .flatMap((path) => {
         const text = readFileSync(join(folder, path), 'utf8')
-        const calls = text.matchAll(/\b(?:insertInto|updateTable|deleteFrom|keepInsert(?:<[^>]*>)?)\((?:'(\w+)')?/g)
+        const calls = text.matchAll(/\b(?:insertInto|updateTable|deleteFrom|compileInsert(?:<[^>]*>)?)\((?:'(\w+)')?/g)
         return [...calls].map(([call, table]) => ({ path, call, table }))
       })
     expect(writes.length).toBeGreaterThan(10)

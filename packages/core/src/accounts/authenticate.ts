@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { RegistryError, type Scope } from '@skillstead/protocol'
 import type { UserCaller } from '../kernel/caller.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { keepCompiled } from '../storage/compiled-query.ts'
+import { compileQuery } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
 import type { ApiKeyRow, UserRow } from '../storage/tables.ts'
 import { hashToken } from '../kernel/tokens.ts'
@@ -42,7 +42,7 @@ const fields = [
   'users.disabled',
 ] as const
 
-const selectKey = keepCompiled((db, { hash }: { hash: string }) =>
+const selectKey = compileQuery((db, { hash }: { hash: string }) =>
   db
     .selectFrom('api_keys')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
@@ -50,7 +50,7 @@ const selectKey = keepCompiled((db, { hash }: { hash: string }) =>
     .where('api_keys.hash', '=', hash),
 )
 
-const selectKeyOfSession = keepCompiled((db, session: { id: string; now: number }) =>
+const selectKeyOfSession = compileQuery((db, session: { id: string; now: number }) =>
   db
     .selectFrom('sessions')
     .innerJoin('api_keys', 'api_keys.id', 'sessions.key_id')

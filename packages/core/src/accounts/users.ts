@@ -6,7 +6,7 @@ import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { recordAudit } from '../log/audit.ts'
-import { keepCompiled } from '../storage/compiled-query.ts'
+import { compileQuery } from '../storage/compiled-query.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Tables, UserRow } from '../storage/tables.ts'
@@ -113,10 +113,10 @@ export async function ensureNamespace(
   return insertUser(trx, { username, plan: 'free', role: 'user', claimed: 0, now, id })
 }
 
-const selectByName = keepCompiled((db, { username }: { username: string }) =>
+const selectByName = compileQuery((db, { username }: { username: string }) =>
   db.selectFrom('users').selectAll().where('username', '=', username),
 )
-const selectById = keepCompiled((db, { id }: { id: string }) =>
+const selectById = compileQuery((db, { id }: { id: string }) =>
   db.selectFrom('users').select('id').where('id', '=', id),
 )
 

@@ -1,6 +1,6 @@
 import type { Me } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import { keepCompiled } from '../storage/compiled-query.ts'
+import { compileQuery } from '../storage/compiled-query.ts'
 import type { Tables, VerificationRow } from '../storage/tables.ts'
 
 /** Whether a user has a successful verification. */
@@ -8,7 +8,7 @@ export async function isVerifiedAuthor(db: Kysely<Tables>, userId: string): Prom
   return (await selectVerified(db, { userId })).length > 0
 }
 
-const selectVerified = keepCompiled((db, { userId }: { userId: string }) =>
+const selectVerified = compileQuery((db, { userId }: { userId: string }) =>
   db.selectFrom('verifications').select('id').where('user_id', '=', userId).where('status', '=', 'verified').limit(1),
 )
 

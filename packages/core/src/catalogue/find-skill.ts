@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
-import { keepCompiled } from '../storage/compiled-query.ts'
+import { compileQuery } from '../storage/compiled-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { canSee } from './visibility.ts'
@@ -17,17 +17,17 @@ export class SkillMoved extends Error {
   }
 }
 
-const selectByFullName = keepCompiled((db, { fullName }: { fullName: string }) =>
+const selectByFullName = compileQuery((db, { fullName }: { fullName: string }) =>
   db.selectFrom('skills').selectAll().where('full_name', '=', fullName),
 )
-const selectByHolder = keepCompiled((db, { name }: { name: string }) =>
+const selectByHolder = compileQuery((db, { name }: { name: string }) =>
   db
     .selectFrom('holders')
     .innerJoin('skills', 'skills.id', 'holders.skill_id')
     .selectAll('skills')
     .where('holders.name', '=', name),
 )
-const selectByAlias = keepCompiled((db, { fullName }: { fullName: string }) =>
+const selectByAlias = compileQuery((db, { fullName }: { fullName: string }) =>
   db
     .selectFrom('aliases')
     .innerJoin('skills', 'skills.id', 'aliases.skill_id')

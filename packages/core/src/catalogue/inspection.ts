@@ -1,7 +1,7 @@
 import type { Access, Security, Widens } from '@skillstead/protocol'
 import { findWidening } from '@skillstead/scanner'
 import type { Kysely } from 'kysely'
-import { keepCompiled, keepForColumns, keepInsert } from '../storage/compiled-query.ts'
+import { compileQuery, compileForColumns, compileInsert } from '../storage/compiled-query.ts'
 import type { ScanRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CopyIndex } from './copy-index.ts'
@@ -46,7 +46,7 @@ export async function putScan(
   await upsertScan(trx, { version_id: versionId, skill_id: skillId, ...scan })
 }
 
-const upsertScan = keepForColumns((db, places) =>
+const upsertScan = compileForColumns((db, places) =>
   db
     .insertInto('scans')
     .values(places as never)
@@ -93,7 +93,7 @@ interface ListedVersion {
   readonly yanked: number
 }
 
-const insertAccess = keepInsert('version_access')
+const insertAccess = compileInsert('version_access')
 
 /** The public form of what a version accesses. */
 export async function showAccess(db: Kysely<Tables>, { id, skill_id }: { id: string; skill_id: string }) {
@@ -150,11 +150,11 @@ export const unread: Access = {
   cut: ['What this version accesses has not been analysed.'],
 }
 
-const selectPair = keepCompiled((db, { one, other }: { one: string; other: string }) =>
+const selectPair = compileQuery((db, { one, other }: { one: string; other: string }) =>
   db.selectFrom('version_access').selectAll().where('version_id', 'in', [one, other]),
 )
 
-const selectVersions = keepCompiled((db, { skillId }: { skillId: string }) =>
+const selectVersions = compileQuery((db, { skillId }: { skillId: string }) =>
   db
     .selectFrom('versions')
     .select(['id', 'version', 'yanked'])

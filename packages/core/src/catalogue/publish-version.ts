@@ -3,7 +3,7 @@ import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import { recordAudit } from '../log/audit.ts'
 import { putBlobs } from '../storage/blobs.ts'
-import { keepInsert } from '../storage/compiled-query.ts'
+import { compileInsert } from '../storage/compiled-query.ts'
 import type { SkillRow, UserRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -240,5 +240,5 @@ async function endStub(trx: WriteTransaction, skillId: string, origin_kind: 'imp
   await trx.updateTable('skills').set({ stub: 0, origin_kind }).where('id', '=', skillId).execute()
 }
 
-const insertRow = keepInsert('versions')
-const insertFiles = keepInsert('version_files')
+const insertRow = compileInsert('versions')
+const insertFiles = compileInsert('version_files')

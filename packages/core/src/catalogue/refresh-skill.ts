@@ -1,5 +1,5 @@
 import { toIndexText } from '../search/tokenize.ts'
-import { keepCompiled, keepForColumns } from '../storage/compiled-query.ts'
+import { compileQuery, compileForColumns } from '../storage/compiled-query.ts'
 import { putSkillText, removeSkillText } from '../storage/text-search.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -195,11 +195,11 @@ const textColumns = [
   'state',
 ] as const
 
-const selectSkill = keepCompiled((db, { id }: { id: string }) =>
+const selectSkill = compileQuery((db, { id }: { id: string }) =>
   db.selectFrom('skills').selectAll().where('id', '=', id),
 )
-const updateSkill = keepForColumns((db, places) => db.updateTable('skills').set(places).where('id', '=', ''))
-const putDocument = keepForColumns((db, places) =>
+const updateSkill = compileForColumns((db, places) => db.updateTable('skills').set(places).where('id', '=', ''))
+const putDocument = compileForColumns((db, places) =>
   db
     .insertInto('skill_documents')
     .values(places as never)

@@ -1,4 +1,4 @@
-import { keepCompiled } from '../storage/compiled-query.ts'
+import { compileQuery } from '../storage/compiled-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { isPublicMatter } from './skill-log.ts'
@@ -17,12 +17,12 @@ export async function claimShortName(
   return holder?.skill_id === skill.id
 }
 
-const claimName = keepCompiled((db, claim: { name: string; skillId: string }) =>
+const claimName = compileQuery((db, claim: { name: string; skillId: string }) =>
   db
     .insertInto('holders')
     .values({ name: claim.name, skill_id: claim.skillId })
     .onConflict((conflict) => conflict.column('name').doNothing()),
 )
-const selectHolder = keepCompiled((db, { name }: { name: string }) =>
+const selectHolder = compileQuery((db, { name }: { name: string }) =>
   db.selectFrom('holders').select('skill_id').where('name', '=', name),
 )

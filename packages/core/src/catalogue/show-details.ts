@@ -1,7 +1,7 @@
 import { RegistryError, type SkillDetails } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { Caller } from '../kernel/caller.ts'
-import { keepCompiled } from '../storage/compiled-query.ts'
+import { compileQuery } from '../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { showName } from './shown-names.ts'
@@ -20,7 +20,7 @@ export async function showDetails(
   return { ...details, name: await showName(context, skill, caller) }
 }
 
-const selectDocument = keepCompiled((db, { skillId }: { skillId: string }) =>
+const selectDocument = compileQuery((db, { skillId }: { skillId: string }) =>
   db.selectFrom('skill_documents').selectAll().where('skill_id', '=', skillId),
 )
 

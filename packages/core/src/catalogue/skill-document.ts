@@ -1,7 +1,7 @@
 import { type Security, type Skill, type SkillDetails, type SkillVersion, toTimestamp } from '@skillstead/protocol'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import { EncodedJson } from '../kernel/encoded-json.ts'
-import { keepCompiled } from '../storage/compiled-query.ts'
+import { compileQuery } from '../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
 import type { ShownAccess, StoredScan } from './inspection.ts'
 import type { FileRow } from './version-files.ts'
@@ -29,7 +29,7 @@ const listedColumns = [
 export type ListedVersion = Pick<VersionRow, (typeof listedColumns)[number]>
 
 /** The versions of a skill, highest first, without their metadata, which takes much space for a long history. */
-export const selectVersions = keepCompiled((db, { skillId }: { skillId: string }) =>
+export const selectVersions = compileQuery((db, { skillId }: { skillId: string }) =>
   db.selectFrom('versions').select(listedColumns).where('skill_id', '=', skillId).orderBy('sort_key', 'desc'),
 )
 

@@ -2,7 +2,7 @@ import { RegistryError } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import { recordAudit } from '../log/audit.ts'
-import { keepCompiled, keepInsert } from '../storage/compiled-query.ts'
+import { compileQuery, compileInsert } from '../storage/compiled-query.ts'
 import type { SkillRow, SkillState, SkillTable, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -106,11 +106,11 @@ export async function insertSkill(
   return row.id
 }
 
-const insertRow = keepInsert('skills')
-const selectMoved = keepCompiled((db, { fullName }: { fullName: string }) =>
+const insertRow = compileInsert('skills')
+const selectMoved = compileQuery((db, { fullName }: { fullName: string }) =>
   db.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName),
 )
-const selectByName = keepCompiled((db, { fullName }: { fullName: string }) =>
+const selectByName = compileQuery((db, { fullName }: { fullName: string }) =>
   db.selectFrom('skills').selectAll().where('full_name', '=', fullName),
 )
 

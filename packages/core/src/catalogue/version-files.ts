@@ -2,7 +2,7 @@ import { compareFiles, RegistryError } from '@skillstead/protocol'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { Kysely } from 'kysely'
 import { getBlob } from '../storage/blobs.ts'
-import { keepCompiled } from '../storage/compiled-query.ts'
+import { compileQuery } from '../storage/compiled-query.ts'
 import type { SkillRow, Tables, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { findScan } from './inspection.ts'
@@ -19,7 +19,7 @@ export async function readFiles(db: Kysely<Tables>, versionId: string): Promise<
   return (await selectFiles(db, { versionId })).toSorted(compareFiles)
 }
 
-const selectFiles = keepCompiled((db, { versionId }: { versionId: string }) =>
+const selectFiles = compileQuery((db, { versionId }: { versionId: string }) =>
   db.selectFrom('version_files').select(['path', 'size', 'digest']).where('version_id', '=', versionId),
 )
 

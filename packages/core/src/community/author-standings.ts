@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { readVerifiedMethods, type VerifiedMethod } from '../accounts/verified-author.ts'
 import { isPublicMatter } from '../catalogue/skill-log.ts'
-import { keepCompiled, keepForColumns } from '../storage/compiled-query.ts'
+import { compileQuery, compileForColumns } from '../storage/compiled-query.ts'
 import type { SkillRow, StandingRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { settleBadges, toBadges, toScore } from './badges.ts'
@@ -140,10 +140,10 @@ export async function putStandings(trx: WriteTransaction, standings: readonly St
 }
 
 /** Compiled once: every publish changes one standing. */
-const selectOne = keepCompiled((db, { userId }: { userId: string }) =>
+const selectOne = compileQuery((db, { userId }: { userId: string }) =>
   db.selectFrom('standings').selectAll().where('user_id', '=', userId),
 )
-const upsertOne = keepForColumns((db, places) => upsert(db, [places as never]))
+const upsertOne = compileForColumns((db, places) => upsert(db, [places as never]))
 
 function upsert(db: Kysely<Tables>, rows: readonly StandingRow[]) {
   return db

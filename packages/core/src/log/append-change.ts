@@ -1,5 +1,5 @@
 import { toTimestamp } from '@skillstead/protocol'
-import { keepCompiled, keepInsert } from '../storage/compiled-query.ts'
+import { compileQuery, compileInsert } from '../storage/compiled-query.ts'
 import type { ChangeKind } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toEntryText } from './entry-text.ts'
@@ -38,9 +38,9 @@ export async function appendChange(
   return seq
 }
 
-const insertChange = keepInsert('changes')
-const insertEntries = keepInsert('log')
-const raiseHeads = keepCompiled((db, raise: { changes: number; entries: number }) =>
+const insertChange = compileInsert('changes')
+const insertEntries = compileInsert('log')
+const raiseHeads = compileQuery((db, raise: { changes: number; entries: number }) =>
   db
     .updateTable('heads')
     .set((eb) => ({
@@ -49,7 +49,7 @@ const raiseHeads = keepCompiled((db, raise: { changes: number; entries: number }
     }))
     .returning(['change_seq', 'log_seq', 'frontier']),
 )
-const setFrontier = keepCompiled((db, { frontier }: { frontier: Buffer }) => db.updateTable('heads').set({ frontier }))
+const setFrontier = compileQuery((db, { frontier }: { frontier: Buffer }) => db.updateTable('heads').set({ frontier }))
 
 function toLogRow(draft: LogDraft, seq: number, at: number) {
   const { type, subject, digest, data } = draft

@@ -1,5 +1,5 @@
 import { newId } from '../kernel/ids.ts'
-import { keepInsert } from '../storage/compiled-query.ts'
+import { compileInsert } from '../storage/compiled-query.ts'
 import { callerId, type Caller } from '../kernel/caller.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
@@ -20,4 +20,4 @@ export async function recordAudit(
   })
 }
 
-const insertAudit = keepInsert('audit')
+const insertAudit = compileInsert('audit')

@@ -1,4 +1,4 @@
-import { keepCompiled } from '../storage/compiled-query.ts'
+import { compileQuery } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
 import type { ChangeKind } from '../storage/tables.ts'
 
@@ -172,6 +172,6 @@ function readChanges(database: Database, after: number): Promise<Change[]> {
   return selectChanges(database.read, { after })
 }
 
-const selectChanges = keepCompiled((db, { after }: { after: number }) =>
+const selectChanges = compileQuery((db, { after }: { after: number }) =>
   db.selectFrom('changes').select(['seq', 'kind', 'subject']).where('seq', '>', after).orderBy('seq').limit(pageSize),
 )

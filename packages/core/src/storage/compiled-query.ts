@@ -25,10 +25,10 @@ const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(na
  * costs as much as running. `build` must put each parameter into the query unchanged.
  *
  * @example
- * const selectUser = keepCompiled((db, user: { id: string }) => db.selectFrom('users').selectAll().where('id', '=', user.id))
+ * const selectUser = compileQuery((db, user: { id: string }) => db.selectFrom('users').selectAll().where('id', '=', user.id))
  * const [row] = await selectUser(db, { id })
  */
-export function keepCompiled<Parameters extends object, Row>(
+export function compileQuery<Parameters extends object, Row>(
   build: (db: Kysely<Tables>, parameters: Parameters) => Compilable<Row>,
 ) {
   const getQuery = compileOnce((db) => build(db, placeholders as Parameters))
@@ -41,8 +41,8 @@ export function keepCompiled<Parameters extends object, Row>(
   }
 }
 
-/** As {@link keepCompiled}, with the values of all parameters in their order in the statement. */
-export function keepPositional<Row>(build: (db: Kysely<Tables>) => Compilable<Row>) {
+/** As {@link compileQuery}, with the values of all parameters in their order in the statement. */
+export function compilePositional<Row>(build: (db: Kysely<Tables>) => Compilable<Row>) {
   const getQuery = compileOnce(build)
   return async (db: Kysely<Tables>, ...parameters: unknown[]): Promise<Row[]> =>
     (await db.executeQuery<Row>({ ...getQuery(db), parameters })).rows
@@ -72,11 +72,11 @@ function hideValues(sql: string): string {
 }
 
 /**
- * A statement for columns that are only known at run time, {@link keepCompiled compiled} once per list of columns.
+ * A statement for columns that are only known at run time, {@link compileQuery compiled} once per list of columns.
  * `build` receives the columns with placeholder values. Other parameters follow them.
  */
-export function keepForColumns(build: BuildForColumns) {
-  const getQuery = compileForColumns(build)
+export function compileForColumns(build: BuildForColumns) {
+  const getQuery = compileOnceForColumns(build)
   return async (db: Kysely<Tables>, row: object, ...parameters: unknown[]): Promise<void> => {
     await db.executeQuery({ ...getQuery(db, row), parameters: [...Object.values(row), ...parameters] })
   }
@@ -85,7 +85,7 @@ export function keepForColumns(build: BuildForColumns) {
 type BuildForColumns = (db: Kysely<Tables>, places: Record<string, never>) => Compilable<unknown>
 
 /** Compiles a statement once for each adapter and list of columns. */
-function compileForColumns(build: BuildForColumns) {
+function compileOnceForColumns(build: BuildForColumns) {
   const compiled = new Map<string, ReturnType<typeof compileOnce>>()
   return (db: Kysely<Tables>, row: object): CompiledQuery => {
     const columns = Object.keys(row)
@@ -103,11 +103,11 @@ function compileForColumns(build: BuildForColumns) {
 const rowsMax = 100
 
 /**
- * Inserts rows into a table. The statement for a single row, as on the hot path, is {@link keepForColumns compiled}
+ * Inserts rows into a table. The statement for a single row, as on the hot path, is {@link compileForColumns compiled}
  * once. `All` has the table when it belongs to an extension.
  */
-export function keepInsert<Table extends keyof All & string, All = Tables>(table: Table) {
-  const getQuery = compileForColumns((db, places) => db.insertInto(table as never).values(places as never))
+export function compileInsert<Table extends keyof All & string, All = Tables>(table: Table) {
+  const getQuery = compileOnceForColumns((db, places) => db.insertInto(table as never).values(places as never))
   return async (db: Kysely<Tables>, ...rows: readonly Insertable<All[Table]>[]): Promise<void> => {
     const [row] = rows
     if (row && rows.length === 1) {

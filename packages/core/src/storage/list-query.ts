@@ -1,5 +1,5 @@
 import { sql, type Compilable, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
-import { keepPositional } from './compiled-query.ts'
+import { compilePositional } from './compiled-query.ts'
 import type { Database } from './database.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
@@ -15,14 +15,14 @@ export interface Lists {
 }
 
 /**
- * Like {@link keepPositional}, for queries with lists. A list is one JSON parameter, which the databases unpack with
+ * Like {@link compilePositional}, for queries with lists. A list is one JSON parameter, which the databases unpack with
  * their own functions. A list of ten items and a list of a thousand therefore have the same statement, which is
  * compiled and prepared once.
  */
 export function keepListQuery<Row>(build: (db: Kysely<Tables>, lists: Lists) => Compilable<Row>) {
   const compiled = {
-    sqlite: keepPositional<Row>((db) => build(db, lists.sqlite)),
-    postgres: keepPositional<Row>((db) => build(db, lists.postgres)),
+    sqlite: compilePositional<Row>((db) => build(db, lists.sqlite)),
+    postgres: compilePositional<Row>((db) => build(db, lists.postgres)),
   }
   return ({ dialect, read }: Pick<Database, 'dialect' | 'read'>, ...parameters: (string | Iterable<unknown>)[]) =>
     compiled[dialect](

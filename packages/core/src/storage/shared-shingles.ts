@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { keepCompiled } from './compiled-query.ts'
+import { compileQuery } from './compiled-query.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
@@ -33,7 +33,7 @@ export function unpackShingles(packed: Uint8Array): Float64Array {
 }
 
 /** Assigns a number to a version; does nothing if it has one. */
-export const insertSketch = keepCompiled((db, sketch: { versionId: string; shingleCount: number }) =>
+export const insertSketch = compileQuery((db, sketch: { versionId: string; shingleCount: number }) =>
   db
     .insertInto('version_sketches')
     .values({ version_id: sketch.versionId, shingles: sketch.shingleCount })
@@ -42,7 +42,7 @@ export const insertSketch = keepCompiled((db, sketch: { versionId: string; shing
 )
 
 /** Queues the shingles of a version, with its number and the id of its skill. */
-export const insertWaiting = keepCompiled((db, sketch: { num: number; shingles: Buffer; skillId: string }) =>
+export const insertWaiting = compileQuery((db, sketch: { num: number; shingles: Buffer; skillId: string }) =>
   db
     .insertInto('waiting_sketches')
     .columns(['sketch_num', 'shingles', 'skill_num'])
@@ -128,7 +128,7 @@ export async function findCrowded(db: Kysely<Tables>, shingles: readonly number[
 }
 
 /** The queued versions after a number, in order. */
-export const selectWaiting = keepCompiled((db, { after }: { after: number }) =>
+export const selectWaiting = compileQuery((db, { after }: { after: number }) =>
   db.selectFrom('waiting_sketches').selectAll().where('sketch_num', '>', after).orderBy('sketch_num'),
 )
 

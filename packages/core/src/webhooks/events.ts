@@ -4,7 +4,7 @@ import { keepReaders } from '../catalogue/visibility.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Outbox, OutboxJob } from '../outbox/outbox.ts'
-import { keepCompiled } from '../storage/compiled-query.ts'
+import { compileQuery } from '../storage/compiled-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** The outbox topic of event deliveries. */
@@ -77,7 +77,7 @@ export async function hasSubscribers(trx: WriteTransaction, event: EventName): P
   return (await selectAny(trx, { event })).length > 0
 }
 
-const selectAny = keepCompiled((db, { event }: { event: EventName }) =>
+const selectAny = compileQuery((db, { event }: { event: EventName }) =>
   db.selectFrom('webhook_subscriptions').select('webhook_id').where('event', '=', event).limit(1),
 )
 

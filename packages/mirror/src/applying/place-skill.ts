@@ -1,4 +1,4 @@
-import { keepCompiled, type SkillRow, type WriteTransaction } from '@skillstead/core/internal'
+import { compileQuery, type SkillRow, type WriteTransaction } from '@skillstead/core/internal'
 import type { MirrorOutcome, RefusalReason } from './mirrored-types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
@@ -186,15 +186,15 @@ export async function findSkill(trx: WriteTransaction, id: string): Promise<Skil
   return skill
 }
 
-const selectById = keepCompiled((db, { id }: { id: string }) =>
+const selectById = compileQuery((db, { id }: { id: string }) =>
   db.selectFrom('skills').selectAll().where('id', '=', id),
 )
-const selectByName = keepCompiled((db, { fullName }: { fullName: string }) =>
+const selectByName = compileQuery((db, { fullName }: { fullName: string }) =>
   db.selectFrom('skills').selectAll().where('full_name', '=', fullName),
 )
-const selectAlias = keepCompiled((db, { fullName }: { fullName: string }) =>
+const selectAlias = compileQuery((db, { fullName }: { fullName: string }) =>
   db.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName),
 )
-const selectUser = keepCompiled((db, { username }: { username: string }) =>
+const selectUser = compileQuery((db, { username }: { username: string }) =>
   db.selectFrom('users').select(['id', 'claimed']).where('username', '=', username),
 )

@@ -3,7 +3,7 @@ import {
   type SettingsChange,
   isPublicMatter,
   type SkillSettings,
-  keepCompiled,
+  compileQuery,
   type SkillRow,
   type WriteTransaction,
 } from '@skillstead/core/internal'
@@ -72,7 +72,7 @@ function toSentSettings(settings: SkillSettings): SkillSettings {
   return Object.fromEntries(sent.filter(([, value]) => value !== undefined))
 }
 
-const selectLinks = keepCompiled((db, { userId }: { userId: string }) =>
+const selectLinks = compileQuery((db, { userId }: { userId: string }) =>
   withUpstreams(db)
     .selectFrom('upstream_links')
     .innerJoin('upstreams', 'upstreams.name', 'upstream_links.upstream')

@@ -7,7 +7,7 @@ import {
   type SkillRow,
   type TreeReader,
   type TreeRows,
-  keepInsert,
+  compileInsert,
   type LogRange,
   type LogText,
   readFrontier,
@@ -87,7 +87,7 @@ export async function stageEntries(
   return { size, frontier: splitHashes(frontier) }
 }
 
-const insertEntries = keepInsert<'upstream_log', MirrorTables>('upstream_log')
+const insertEntries = compileInsert<'upstream_log', MirrorTables>('upstream_log')
 
 /** Deletes the entries after the first `size`, which no checkpoint has verified. */
 export async function dropStaged(trx: WriteTransaction, upstream: string, size: number): Promise<void> {
