@@ -67,17 +67,17 @@ function ofState(read: Database['read'], state: JobState) {
   return read.selectFrom('outbox').where(isOfState).where('state', '=', state)
 }
 
-/** Reads the newest row of each lane. Lanes without rows are not in the map. */
+/** Reads the newest row of each partition. Partitions without rows are not in the map. */
 export async function readNewestRows(
   { dialect, read }: Database,
-  lanes: readonly string[],
+  partitions: readonly string[],
 ): Promise<Map<string, Pick<JobView, 'state' | 'attempts' | 'createdAt'>>> {
   const table = toRowTable(
     dialect,
     { lane: 'text' },
-    lanes.map((lane) => ({ lane })),
+    partitions.map((lane) => ({ lane })),
   )
-  // One index lookup per lane, however many rows the lane has.
+  // One index lookup per partition, however many rows the partition has.
   const { rows } = await sql<{ lane: string; state: JobState; attempt_log: string; created_at: number }>`
     select l.lane, o.state, o.attempt_log, o.created_at from ${table} as l cross join outbox as o
     where o.id = (select n.id from outbox as n where n.lane = l.lane order by n.id desc limit 1)`.execute(read)

@@ -41,13 +41,13 @@ export function createOutbox(parts: Omit<WorkerParts, 'handlers'>): Outbox {
       worker.wake()
     },
     enqueue,
-    list: (lane, limit) => listRows(database, lane, limit),
-    find: (lane, id) => findRow(database, lane, id),
-    retry(trx, lane, id) {
+    list: (partition, limit) => listRows(database, partition, limit),
+    find: (partition, id) => findRow(database, partition, id),
+    retry(trx, partition, id) {
       isWanted = true
-      return retryRow(trx, { lane, id, now: clock.now() })
+      return retryRow(trx, { partition, id, now: clock.now() })
     },
-    redirect: (lane, host) => redirectRows(database, lane, host),
+    redirect: (partition, host) => redirectRows(database, partition, host),
     sweep: (before) => sweepRows(database, before),
     start: worker.start,
     stop: worker.stop,

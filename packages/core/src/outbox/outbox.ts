@@ -10,7 +10,7 @@ export interface OutboxJob {
   readonly dueAt?: number
   /** While a pending row has this key, adding another one with the same key has no effect. */
   readonly uniqueKey?: string
-  /** Partition key: lanes take turns, so a backlog in one lane does not delay the others. Default: the topic. */
+  /** Partition key: partitions take turns, so a backlog in one partition does not delay the others. Default: the topic. */
   readonly lane?: string
   /** Host that the job contacts. The number of parallel jobs per host is limited. */
   readonly host?: string
@@ -118,17 +118,17 @@ export interface OutboxFigures {
 export interface Outbox {
   handle(topic: string, handler: OutboxHandler): void
   enqueue(trx: WriteTransaction, ...jobs: OutboxJob[]): Promise<void>
-  /** The newest rows of a lane, newest first. */
-  list(lane: string, limit: number): Promise<JobView[]>
-  /** Finds a row; undefined if the lane has no row with this id. */
-  find(lane: string, id: string): Promise<JobView | undefined>
+  /** The newest rows of a partition, newest first. */
+  list(partition: string, limit: number): Promise<JobView[]>
+  /** Finds a row; undefined if the partition has no row with this id. */
+  find(partition: string, id: string): Promise<JobView | undefined>
   /**
    * Makes a pending or failed row due now; a completed row does not change. Returns the current row, or undefined if
-   * the lane has no such row.
+   * the partition has no such row.
    */
-  retry(trx: WriteTransaction, lane: string, id: string): Promise<JobView | undefined>
-  /** Moves the pending rows of a lane to another host, in batches. */
-  redirect(lane: string, host: string): Promise<void>
+  retry(trx: WriteTransaction, partition: string, id: string): Promise<JobView | undefined>
+  /** Moves the pending rows of a partition to another host, in batches. */
+  redirect(partition: string, host: string): Promise<void>
   /** Deletes rows that ended before a time, in batches. */
   sweep(before: { done: number; failed: number }): Promise<void>
   /** Starts to process due rows, now and whenever one becomes due. */

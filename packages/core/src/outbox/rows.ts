@@ -9,44 +9,48 @@ import type { JobView, OutboxFigures } from './outbox.ts'
 const sweptMax = 1000
 const redirectedMax = 1000
 
-/** Reads the newest rows of a lane, newest first. */
-export async function listRows({ read }: Database, lane: string, limit: number): Promise<JobView[]> {
-  const rows = await ofLane(read, lane).orderBy('id', 'desc').limit(limit).execute()
+/** Reads the newest rows of a partition, newest first. */
+export async function listRows({ read }: Database, partition: string, limit: number): Promise<JobView[]> {
+  const rows = await ofPartition(read, partition).orderBy('id', 'desc').limit(limit).execute()
   return rows.map(toView)
 }
 
-/** Finds a row of a lane. */
-export async function findRow({ read }: Database, lane: string, id: string): Promise<JobView | undefined> {
-  const row = await ofLane(read, lane).where('id', '=', id).executeTakeFirst()
+/** Finds a row of a partition. */
+export async function findRow({ read }: Database, partition: string, id: string): Promise<JobView | undefined> {
+  const row = await ofPartition(read, partition).where('id', '=', id).executeTakeFirst()
   return row && toView(row)
 }
 
 /** Makes a row due now, unless an attempt is in progress; see {@link Outbox.retry}. */
 export async function retryRow(
   trx: WriteTransaction,
-  { lane, id, now }: { lane: string; id: string; now: number },
+  { partition, id, now }: { partition: string; id: string; now: number },
 ): Promise<JobView | undefined> {
   await trx
     .updateTable('outbox')
     .set({ state: 'pending', due_at: now, claimable_at: now })
     .where('id', '=', id)
-    .where('lane', '=', lane)
+    .where('lane', '=', partition)
     .where('state', 'in', ['pending', 'failed'])
     .where('lease', 'is', null)
     .execute()
-  const row = await ofLane(trx, lane).where('id', '=', id).executeTakeFirst()
+  const row = await ofPartition(trx, partition).where('id', '=', id).executeTakeFirst()
   return row && toView(row)
 }
 
 /**
- * Updates in batches, so that other writers do not wait long: a lane may hold all events that a receiver missed for
+ * Updates in batches, so that other writers do not wait long: a partition may hold all events that a receiver missed for
  * hours.
  */
-export async function redirectRows({ dialect, read, writer }: Database, lane: string, host: string): Promise<void> {
+export async function redirectRows(
+  { dialect, read, writer }: Database,
+  partition: string,
+  host: string,
+): Promise<void> {
   const rows = await read
     .selectFrom('outbox')
     .select('id')
-    .where('lane', '=', lane)
+    .where('lane', '=', partition)
     .where(sql<SqlBool>`state = 'pending'`)
     .where('host', '!=', host)
     .execute()
@@ -99,8 +103,8 @@ export async function readFigures({ read }: Database): Promise<Omit<OutboxFigure
   return { pending, failed, oldestDueAt: oldest }
 }
 
-function ofLane(db: Pick<Kysely<Tables>, 'selectFrom'>, lane: string) {
-  return db.selectFrom('outbox').selectAll().where('lane', '=', lane)
+function ofPartition(db: Pick<Kysely<Tables>, 'selectFrom'>, partition: string) {
+  return db.selectFrom('outbox').selectAll().where('lane', '=', partition)
 }
 
 function toView({ id, payload, state, attempt_log, due_at, created_at }: OutboxRow): JobView {

@@ -6,7 +6,7 @@ import { createDueTimer } from './due-timer.ts'
 import { runAttempt, toAttemptResult, type Outcome } from './attempts.ts'
 import { claimRows, type ClaimedRow } from './claims.ts'
 import { createAttemptResults, createLeases } from './attempt-results.ts'
-import { Lanes } from './lanes.ts'
+import { Partitions } from './partitions.ts'
 import type { OutboxHandler } from './outbox.ts'
 import { createSingleRun } from './single-run.ts'
 import { Throttle, type Traffic } from './throttle.ts'
@@ -41,7 +41,7 @@ const patienceMs = 10_000
  * completed rows, so that each row costs a small share of a commit.
  */
 export function createWorker({ database, clock, handlers, traffic, onError }: WorkerParts) {
-  const lanes = new Lanes()
+  const partitions = new Partitions()
   const throttle = new Throttle(traffic)
   const leases = createLeases({ database, clock, onError })
   const dueTimer = createDueTimer({ database, clock, handlers }, wake)
@@ -55,11 +55,11 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   let isWoken = false
   /** Whether due rows may exist that did not fit into the limits. */
   let isBehind = false
-  /** The lane after which the next claim begins, so that every lane gets its turn. */
-  let lastLane = ''
-  /** How many more times the claims must reach the last lane before all lanes were visited. */
+  /** The partition after which the next claim begins, so that every partition gets its turn. */
+  let lastPartition = ''
+  /** How many more times the claims must reach the last partition before all partitions were visited. */
   let rounds = 0
-  /** Start of the current round. Rows that became due later may be in lanes that the round has already passed. */
+  /** Start of the current round. Rows that became due later may be in partitions that the round has already passed. */
   let roundStartedAt = 0
   let isTickPlanned = false
   let isBeginPlanned = false
@@ -74,8 +74,8 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   function planTick(): void {
     if (isTickPlanned) return
     isTickPlanned = true
-    if (lanes.leased >= busyRows && throttle.isLimiting) setTimeout(tick, throttledGatherMs)
-    else if (lanes.running < busyRows) setImmediate(tick)
+    if (partitions.leased >= busyRows && throttle.isLimiting) setTimeout(tick, throttledGatherMs)
+    else if (partitions.running < busyRows) setImmediate(tick)
     else setTimeout(tick, gatherMs)
   }
 
@@ -95,7 +95,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     try {
       if (isWoken && !(await beginRound())) return
       do await claim()
-      while (started && rounds > 0 && lanes.running < busyRows && !throttle.isLimiting)
+      while (started && rounds > 0 && partitions.running < busyRows && !throttle.isLimiting)
       if (rounds === 0 && (await dueTimer.set(roundStartedAt))) wake()
     } catch (error) {
       // The next poll tries again.
@@ -107,39 +107,39 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     }
   }
 
-  /** Starts a round if any row is due. The check costs less than visiting many lanes whose rows are all due later. */
+  /** Starts a round if any row is due. The check costs less than visiting many partitions whose rows are all due later. */
   async function beginRound(): Promise<boolean> {
     isWoken = false
     isBehind = false
     roundStartedAt = clock.now()
     const isAnyDue = await dueTimer.set()
     if (!isAnyDue) rounds = 0
-    else rounds = lastLane === '' ? 1 : 2
+    else rounds = lastPartition === '' ? 1 : 2
     return isAnyDue
   }
 
-  /** Claims as many rows as fit into the limits, beginning after the last visited lane. */
+  /** Claims as many rows as fit into the limits, beginning after the last visited partition. */
   async function claim(): Promise<void> {
-    const { room, full } = lanes
+    const { room, full } = partitions
     if (room <= 0) {
       isBehind = true
       rounds = 0
       return
     }
     const limit = Math.min(room, claimedMax)
-    const share = lanes.shareOf(limit)
-    const where = { now: clock.now(), topics: [...handlers.keys()], after: lastLane, without: full }
-    const found = await findDueRows(database, { ...where, perLane: share, limit })
+    const share = partitions.shareOf(limit)
+    const where = { now: clock.now(), topics: [...handlers.keys()], after: lastPartition, without: full }
+    const found = await findDueRows(database, { ...where, perPartition: share, limit })
     // Leases of this process expire only if the clock jumps or the machine is suspended.
     if (found.some(({ id }) => leases.has(id))) return leases.renew()
-    const chosen = lanes.choose(found)
+    const chosen = partitions.choose(found)
     const isCut = chosen.length < found.length
     if (isCut || full.length > 0) isBehind = true
-    // The next claim starts at lanes that were found but not chosen, so that no lane is skipped forever.
+    // The next claim starts at partitions that were found but not chosen, so that no partition is skipped forever.
     const isLast = found.length < limit && (!isCut || chosen.length === 0)
-    lastLane = isLast ? '' : (chosen.at(-1) ?? found.at(-1))!.lane
+    lastPartition = isLast ? '' : (chosen.at(-1) ?? found.at(-1))!.lane
     if (isLast) rounds -= 1
-    // A lane may have more due rows than this claim requested. Another round finds them.
+    // A partition may have more due rows than this claim requested. Another round finds them.
     if (chosen.length > 0 && (!isLast || hasMore(found, share))) rounds = Math.max(rounds, isLast ? 1 : 2)
     if (chosen.length > 0) await take(chosen.map(({ id }) => id))
   }
@@ -147,7 +147,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   async function take(ids: string[]): Promise<void> {
     const rows = await claimRows(database, ids, clock.now())
     leases.add(rows)
-    lanes.add(rows)
+    partitions.add(rows)
     beginTurns()
   }
 
@@ -165,7 +165,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   function beginTurns(): void {
     if (!started) return
     const { room } = throttle
-    const rows = lanes.begin(room)
+    const rows = partitions.begin(room)
     throttle.begin(rows.length)
     if (rows.length >= room) planTurns(throttledMs)
     for (const row of rows) {
@@ -186,8 +186,8 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     const startedMs = performance.now()
     const outcome = await runAttempt(row, handler)
     const durationMs = performance.now() - startedMs
-    lanes.end(row)
-    if (isBehind && lanes.isLow(row.lane)) wake()
+    partitions.end(row)
+    if (isBehind && partitions.isLow(row.lane)) wake()
     planTurns()
     // An attempt that ended because this node stops is not counted; another worker runs the job.
     if (!started && isShutdown(outcome)) return leases.release([row])
@@ -215,7 +215,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     // Wait for claims in progress first: their rows must be released too.
     await Promise.all([claiming.ended, polling.ended])
     dueTimer.stop()
-    await leases.release(lanes.clear()).catch(onError)
+    await leases.release(partitions.clear()).catch(onError)
     await waitFor(running)
     await results.stop()
     leases.stop()
@@ -224,11 +224,11 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   return { wake, start, stop, counts }
 }
 
-/** Whether a lane returned as many rows as were requested from it, and so may have more. */
-function hasMore(found: readonly DueRow[], perLane: number): boolean {
+/** Whether a partition returned as many rows as were requested from it, and so may have more. */
+function hasMore(found: readonly DueRow[], perPartition: number): boolean {
   const counts = new Map<string, number>()
   for (const { lane } of found) counts.set(lane, (counts.get(lane) ?? 0) + 1)
-  return counts.values().some((count) => count >= perLane)
+  return counts.values().some((count) => count >= perPartition)
 }
 
 function isShutdown(outcome: Outcome): boolean {

@@ -9,41 +9,41 @@ export type DueRow = Pick<OutboxRow, 'id' | 'lane' | 'host'>
 interface DueQuery {
   readonly now: number
   readonly topics: readonly string[]
-  /** Lanes are visited in order of their names, beginning after this one. */
+  /** Partitions are visited in order of their names, beginning after this one. */
   readonly after: string
-  /** Lanes to skip, because they reached their limit. */
+  /** Partitions to skip, because they reached their limit. */
   readonly without: readonly string[]
-  readonly perLane: number
+  readonly perPartition: number
   readonly limit: number
 }
 
 /**
- * Finds due rows of the outbox: the first `perLane` of each lane, lane by lane. The cost does not depend on how many
- * rows a lane has, because each lane is found from the previous one in the index.
+ * Finds due rows of the outbox: the first `perPartition` of each partition, partition by partition. The cost does not depend on how many
+ * rows a partition has, because each partition is found from the previous one in the index.
  */
 export async function findDueRows(database: Database, query: DueQuery): Promise<DueRow[]> {
   const { dialect, read } = database
-  const { now, topics, after, without, perLane, limit } = query
-  const ofLane = (columns: RawBuilder<unknown>) =>
-    sql`select ${columns} from outbox where state = 'pending' and lane = lanes.lane and due_at <= ${now}
-      and claimable_at <= ${now} and ${isInList(dialect, 'topic', topics)} order by due_at limit ${perLane}`
-  // The planners use the index for each lane only with a correlated list (SQLite) or a lateral join (PostgreSQL).
+  const { now, topics, after, without, perPartition, limit } = query
+  const ofPartition = (columns: RawBuilder<unknown>) =>
+    sql`select ${columns} from outbox where state = 'pending' and lane = partitions.lane and due_at <= ${now}
+      and claimable_at <= ${now} and ${isInList(dialect, 'topic', topics)} order by due_at limit ${perPartition}`
+  // The planners use the index for each partition only with a correlated list (SQLite) or a lateral join (PostgreSQL).
   const due =
     dialect === 'sqlite'
-      ? sql`cross join outbox as o on o.rowid in (${ofLane(sql`rowid`)})`
-      : sql`cross join lateral (${ofLane(sql`id, lane, host`)}) as o`
-  const { rows } = await sql<DueRow>`with recursive lanes (lane) as (
-      select ${toNextLane(sql`${after}`)}
+      ? sql`cross join outbox as o on o.rowid in (${ofPartition(sql`rowid`)})`
+      : sql`cross join lateral (${ofPartition(sql`id, lane, host`)}) as o`
+  const { rows } = await sql<DueRow>`with recursive partitions (lane) as (
+      select ${toNextPartition(sql`${after}`)}
       union all
-      select ${toNextLane(sql`lanes.lane`)} from lanes where lanes.lane is not null
+      select ${toNextPartition(sql`partitions.lane`)} from partitions where partitions.lane is not null
     )
-    select o.id, o.lane, o.host from lanes ${due}
-    where lanes.lane is not null and not ${isInList(dialect, 'lanes.lane', without)}
+    select o.id, o.lane, o.host from partitions ${due}
+    where partitions.lane is not null and not ${isInList(dialect, 'partitions.lane', without)}
     limit ${limit}`.execute(read)
   return rows
 }
 
-function toNextLane(previous: RawBuilder<unknown>): RawBuilder<unknown> {
+function toNextPartition(previous: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(select lane from outbox where state = 'pending' and lane > ${previous} order by lane limit 1)`
 }
 

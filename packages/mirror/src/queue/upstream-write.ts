@@ -124,7 +124,7 @@ export async function enqueueDelivery(
   const payload: UpstreamWriteJob = { upstream: upstream.name, subject }
   await outbox.enqueue(trx, {
     topic: upstreamWriteTopic,
-    lane: toWriteLane(upstream.name),
+    lane: toWritePartition(upstream.name),
     payload: { ...payload },
     uniqueKey: `${upstreamWriteTopic} ${upstream.name} ${subject}`,
     host: toHost(upstream.location),
@@ -133,7 +133,7 @@ export async function enqueueDelivery(
 }
 
 /** The outbox partition (`lane`) of an upstream's writes. */
-export function toWriteLane(upstream: string): string {
+export function toWritePartition(upstream: string): string {
   return `upstream ${upstream}`
 }
 

@@ -1,4 +1,9 @@
-import { enqueueDelivery, toWriteLane, upstreamWriteTopic, type UpstreamWriteJob } from '../queue/upstream-write.ts'
+import {
+  enqueueDelivery,
+  toWritePartition,
+  upstreamWriteTopic,
+  type UpstreamWriteJob,
+} from '../queue/upstream-write.ts'
 import type { WriteTransaction } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import pLimit, { type LimitFunction } from 'p-limit'
@@ -150,10 +155,10 @@ export function createDelivery(parts: DeliveryParts): Delivery {
 
   async function wake(name: string): Promise<void> {
     breakers.delete(name)
-    const lane = toWriteLane(name)
-    const jobs = await outbox.list(lane, wokenMax)
+    const partition = toWritePartition(name)
+    const jobs = await outbox.list(partition, wokenMax)
     const waiting = jobs.filter(({ state, dueAt }) => state === 'pending' && dueAt > clock.now())
-    for (const { id } of waiting) await database.writer.write((trx) => outbox.retry(trx, lane, id))
+    for (const { id } of waiting) await database.writer.write((trx) => outbox.retry(trx, partition, id))
   }
 
   async function enqueueMissing(): Promise<void> {

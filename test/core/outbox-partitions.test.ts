@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ClaimedRow } from '../../packages/core/src/outbox/claims.ts'
-import { Lanes } from '../../packages/core/src/outbox/lanes.ts'
+import { Partitions } from '../../packages/core/src/outbox/partitions.ts'
 
 const hangMs = 5000
 
@@ -20,27 +20,27 @@ function makeRow({ lane, host = '' }: Shape): ClaimedRow {
 const makeRows = (count: number, shape: Shape) => Array.from({ length: count }, () => makeRow(shape))
 
 /** Queues with their own clock, and a record of running rows and their maximum. */
-function createLanes() {
+function createPartitions() {
   let now = 0
-  const lanes = new Lanes(() => now)
+  const partitions = new Partitions(() => now)
   const running: ClaimedRow[] = []
   const begin = () => {
-    const begun = lanes.begin()
+    const begun = partitions.begin()
     running.push(...begun)
     return begun
   }
   const end = (row: ClaimedRow) => {
     running.splice(running.indexOf(row), 1)
-    lanes.end(row)
+    partitions.end(row)
   }
-  return { lanes, running, begin, end, pass: (ms: number) => void (now += ms) }
+  return { partitions, running, begin, end, pass: (ms: number) => void (now += ms) }
 }
 
-type Run = ReturnType<typeof createLanes>
+type Run = ReturnType<typeof createPartitions>
 
 /** Completes rows of a queue quickly, so that it counts as fast. */
-function prove({ lanes, begin, end }: Run, shape: Shape): void {
-  lanes.add(makeRows(4, shape))
+function prove({ partitions, begin, end }: Run, shape: Shape): void {
+  partitions.add(makeRows(4, shape))
   for (const row of begin()) end(row)
 }
 
@@ -60,8 +60,8 @@ describe('queues', () => {
     )
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-        const run = createLanes()
-        const { lanes, running, begin, end, pass } = run
+        const run = createPartitions()
+        const { partitions, running, begin, end, pass } = run
         const seen = new Set<string>()
         let added = 0
         const endSome = (count: number) => {
@@ -72,18 +72,18 @@ describe('queues', () => {
         }
         const check = () => {
           begin()
-          expect(lanes.running).toBe(running.length)
+          expect(partitions.running).toBe(running.length)
           expect(running.length).toBeLessThanOrEqual(256)
           expect(countBy(running, ({ lane }) => lane)).toBeLessThanOrEqual(32)
           const ofHosts = running.filter(({ host }) => host !== '')
           expect(countBy(ofHosts, ({ host }) => host)).toBeLessThanOrEqual(64)
-          expect(lanes.room).toBeGreaterThanOrEqual(0)
+          expect(partitions.room).toBeGreaterThanOrEqual(0)
         }
         for (const each of steps) {
           if ('add' in each) {
             const host = each.host === 0 ? '' : `host-${each.host}`
-            const chosen = lanes.choose(makeRows(each.add, { lane: `lane-${each.lane}`, host }))
-            lanes.add(chosen)
+            const chosen = partitions.choose(makeRows(each.add, { lane: `lane-${each.lane}`, host }))
+            partitions.add(chosen)
             added += chosen.length
           } else {
             pass(each.afterMs)
@@ -95,7 +95,7 @@ describe('queues', () => {
           endSome(running.length)
           check()
         }
-        expect({ ended: seen.size, room: lanes.room, full: lanes.full, left: lanes.clear() }).toEqual({
+        expect({ ended: seen.size, room: partitions.room, full: partitions.full, left: partitions.clear() }).toEqual({
           ended: added,
           room: 1024,
           full: [],
@@ -106,22 +106,22 @@ describe('queues', () => {
   })
 
   it('take turns: a queue with few rows is not blocked by one with many', () => {
-    const run = createLanes()
+    const run = createPartitions()
     for (const lane of ['many', 'few', 'one']) prove(run, { lane })
-    run.lanes.add([...makeRows(200, { lane: 'many' }), ...makeRows(2, { lane: 'few' }), makeRow({ lane: 'one' })])
+    run.partitions.add([...makeRows(200, { lane: 'many' }), ...makeRows(2, { lane: 'few' }), makeRow({ lane: 'one' })])
     const begun = run.begin().map(({ lane }) => lane)
     expect(begun.slice(0, 5)).toEqual(['many', 'few', 'one', 'many', 'few'])
     expect(begun.length).toBe(35)
     // A queue that just had a turn comes last.
-    run.lanes.add([makeRow({ lane: 'late' })])
+    run.partitions.add([makeRow({ lane: 'late' })])
     run.end(run.running.find(({ lane }) => lane === 'many')!)
     expect(run.begin().map(({ lane }) => lane)).toEqual(['many', 'late'])
   })
 
   it('run few rows of a new queue at a time, many once it was fast, and few again once it hangs', () => {
-    const run = createLanes()
+    const run = createPartitions()
     const begunOf = () => run.running.length
-    run.lanes.add(makeRows(60, { lane: 'a' }))
+    run.partitions.add(makeRows(60, { lane: 'a' }))
     run.begin()
     expect(begunOf()).toBe(8)
     run.end(run.running[0]!)
@@ -129,7 +129,7 @@ describe('queues', () => {
     expect(begunOf()).toBe(32)
     run.pass(hangMs)
     // It hangs, which is detected before any of its rows completes.
-    run.lanes.add(makeRows(1, { lane: 'b' }))
+    run.partitions.add(makeRows(1, { lane: 'b' }))
     expect(run.begin().map(({ lane }) => lane)).toEqual(['b'])
     while (run.running.filter(({ lane }) => lane === 'a').length > 8) run.end(run.running[0]!)
     expect(run.begin(), 'no more than a hanging lane may have').toEqual([])
@@ -138,28 +138,28 @@ describe('queues', () => {
   })
 
   it('remember slow queues for a while, even without pending rows', () => {
-    const run = createLanes()
-    run.lanes.add([makeRow({ lane: 'a' })])
+    const run = createPartitions()
+    run.partitions.add([makeRow({ lane: 'a' })])
     const [row] = run.begin()
     run.pass(hangMs)
     run.end(row!)
-    expect(run.lanes.choose(makeRows(100, { lane: 'a' }))).toHaveLength(16)
-    expect(run.lanes.choose(makeRows(100, { lane: 'b' }))).toHaveLength(64)
+    expect(run.partitions.choose(makeRows(100, { lane: 'a' }))).toHaveLength(16)
+    expect(run.partitions.choose(makeRows(100, { lane: 'b' }))).toHaveLength(64)
   })
 
   it('leave capacity for fast ones while any number of others hang, known to be slow or not', () => {
-    const run = createLanes()
+    const run = createPartitions()
     prove(run, { lane: 'quick' })
     for (const round of [1, 2, 3]) {
       for (let n = 0; n < 200; n++) {
-        run.lanes.add(run.lanes.choose(makeRows(100, { lane: `hangs-${n}` })))
+        run.partitions.add(run.partitions.choose(makeRows(100, { lane: `hangs-${n}` })))
       }
       run.begin()
       expect(run.running.length, `round ${round}`).toBeLessThanOrEqual(224)
-      expect(run.lanes.room, 'what hangs does not fill what may be claimed').toBeGreaterThanOrEqual(256)
-      const quick = run.lanes.choose(makeRows(32, { lane: 'quick' }))
+      expect(run.partitions.room, 'what hangs does not fill what may be claimed').toBeGreaterThanOrEqual(256)
+      const quick = run.partitions.choose(makeRows(32, { lane: 'quick' }))
       expect(quick).toHaveLength(32)
-      run.lanes.add(quick)
+      run.partitions.add(quick)
       expect(run.begin().filter(({ lane }) => lane === 'quick')).toHaveLength(32)
       for (const row of run.running.filter(({ lane }) => lane === 'quick')) run.end(row)
       run.pass(hangMs)
@@ -168,26 +168,26 @@ describe('queues', () => {
   })
 
   it('respect the limit of a host over all its queues, and do not use all capacity for it', () => {
-    const run = createLanes()
+    const run = createPartitions()
     for (let n = 0; n < 20; n++) prove(run, { lane: `of-one-${n}`, host: 'one.test' })
     for (let n = 0; n < 20; n++) {
-      run.lanes.add(run.lanes.choose(makeRows(200, { lane: `of-one-${n}`, host: 'one.test' })))
+      run.partitions.add(run.partitions.choose(makeRows(200, { lane: `of-one-${n}`, host: 'one.test' })))
     }
     run.begin()
     expect(run.running).toHaveLength(64)
-    expect(run.lanes.room).toBe(1024 - 256)
-    run.lanes.add(run.lanes.choose([makeRow({ lane: 'other', host: 'other.test' })]))
+    expect(run.partitions.room).toBe(1024 - 256)
+    run.partitions.add(run.partitions.choose([makeRow({ lane: 'other', host: 'other.test' })]))
     expect(run.begin().map(({ lane }) => lane)).toEqual(['other'])
   })
 
   it('return pending rows, and keep running ones', () => {
-    const run = createLanes()
-    run.lanes.add(makeRows(20, { lane: 'a', host: 'one.test' }))
+    const run = createPartitions()
+    run.partitions.add(makeRows(20, { lane: 'a', host: 'one.test' }))
     run.begin()
-    const waiting = run.lanes.clear()
-    expect({ waiting: waiting.length, running: run.lanes.running }).toEqual({ waiting: 12, running: 8 })
+    const waiting = run.partitions.clear()
+    expect({ waiting: waiting.length, running: run.partitions.running }).toEqual({ waiting: 12, running: 8 })
     expect(run.begin()).toEqual([])
     while (run.running.length > 0) run.end(run.running[0]!)
-    expect(run.lanes.room).toBe(1024)
+    expect(run.partitions.room).toBe(1024)
   })
 })
