@@ -29,7 +29,7 @@ const reads: Partial<Record<EndpointName, Act>> = {
 }
 
 /** All actions on a skill that any of its readers may take. */
-const deeds: Partial<Record<EndpointName, Act>> = {
+const actions: Partial<Record<EndpointName, Act>> = {
   forkSkill: (api, name) => api.forkSkill({ name, newName: 'stolen' }),
   starSkill: (api, name) => api.starSkill({ name }),
   getStar: (api, name) => api.getStar({ name }),
@@ -44,7 +44,7 @@ const deeds: Partial<Record<EndpointName, Act>> = {
 }
 
 /** Actions that only the owner may take. */
-const ownerDeeds: Partial<Record<EndpointName, Act>> = {
+const ownerActions: Partial<Record<EndpointName, Act>> = {
   deleteSkill: (api, name) => api.deleteSkill({ name }),
   yankVersion: (api, name) => api.yankVersion({ name, version: '1.0.0' }),
   unyankVersion: (api, name) => api.unyankVersion({ name, version: '1.0.0' }),
@@ -69,7 +69,7 @@ const otherwise = [
 
 it('every endpoint about a skill has a takedown test', () => {
   const named = Object.entries(endpoints).filter(([, { path }]) => path.includes(':name'))
-  const held = [...Object.keys({ ...reads, ...deeds, ...ownerDeeds }), ...otherwise]
+  const held = [...Object.keys({ ...reads, ...actions, ...ownerActions }), ...otherwise]
   expect(named.map(([name]) => name).toSorted()).toEqual(held.toSorted())
 })
 
@@ -156,11 +156,11 @@ describeApi('a skill under a takedown', (open) => {
       }
     })
 
-    it.each(Object.entries(deeds))('to everyone who acts on it: %s', async (_, act) => {
+    it.each(Object.entries(actions))('to everyone who acts on it: %s', async (_, act) => {
       for (const api of [bob.api, alice.api]) expect(await codeOf(act(api, 'alice/rose'))).toBe('taken_down')
     })
 
-    it.each(Object.entries(ownerDeeds))('also to its owner: %s', async (_, act) => {
+    it.each(Object.entries(ownerActions))('also to its owner: %s', async (_, act) => {
       for (const api of [alice.api, bob.api]) expect(await codeOf(act(api, 'alice/rose'))).toBe('taken_down')
     })
 

@@ -76,10 +76,10 @@ describeApi('takedown cases', (open, { transport }) => {
       const { id } = cases[which]!
       const from = known[which]!
       const byOwner = from === 'removed' && to === 'counter_noticed'
-      const deed = byOwner
+      const action = byOwner
         ? alice.api.submitCounterNotice({ id, ...counterNotice })
         : test.admin.api.updateDmca({ id, status: to })
-      const answer = await deed.then(
+      const answer = await action.then(
         ({ status }) => status,
         (error: RegistryError) => error.code,
       )

@@ -37,7 +37,7 @@ describeDatabases('a skill that becomes unavailable to the caller between the re
       await trx.updateTable('skills').set(change).where('full_name', '=', name).execute()
     })
 
-  const deeds: Record<string, (api: RegistryApi) => Promise<unknown>> = {
+  const actions: Record<string, (api: RegistryApi) => Promise<unknown>> = {
     starSkill: (api) => api.starSkill({ name }),
     unstarSkill: (api) => api.unstarSkill({ name }),
     reportSkill: (api) => api.reportSkill({ name, reason: 'spam' }),
@@ -55,19 +55,19 @@ describeDatabases('a skill that becomes unavailable to the caller between the re
     ['deleted', { state: 'withdrawn' }, 'not_found'],
     ['taken down', { state: 'taken_down' }, 'taken_down'],
   ] as const
-  const cases = Object.keys(deeds).flatMap((deed) => closings.map((closing) => [deed, ...closing] as const))
+  const cases = Object.keys(actions).flatMap((action) => closings.map((closing) => [action, ...closing] as const))
 
-  it.each(cases)('%s, of one that is %s: no effect', async (deed, _, change, code) => {
+  it.each(cases)('%s, of one that is %s: no effect', async (action, _, change, code) => {
     const before = await readTraces()
     const late = betweenLookAndWrite(test.registry, () => setSkill(change))
     const api = localApi(late, await test.registry.getCaller('bob'))
-    expect(await codeOf(deeds[deed]!(api))).toBe(code)
+    expect(await codeOf(actions[action]!(api))).toBe(code)
     await setSkill({ state: 'live', visibility: 'public' })
     expect(await readTraces()).toEqual(before)
   })
 
   it('allows the same actions if nothing changes meanwhile', async () => {
-    for (const [deed, act] of Object.entries(deeds)) expect(await act(bob.api), deed).toBeDefined()
+    for (const [action, act] of Object.entries(actions)) expect(await act(bob.api), action).toBeDefined()
   })
 
   async function readTraces() {

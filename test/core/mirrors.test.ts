@@ -66,8 +66,8 @@ describeApi('the upstreams of a node', (open) => {
     }
     expect(await test.api().getSkill({ name: 'alice/pdf' }), 'what came stays').toMatchObject({ name: 'pdf' })
     const { entries } = await api.listAudit({ page: 1 })
-    const deeds = entries.map(({ action }) => action).filter((action) => action.startsWith('mirror.'))
-    expect(deeds).toEqual(['mirror.remove', 'mirror.add'])
+    const actions = entries.map(({ action }) => action).filter((action) => action.startsWith('mirror.'))
+    expect(actions).toEqual(['mirror.remove', 'mirror.add'])
   })
 
   it('must have web URLs: the interface gives no access to local files', async () => {

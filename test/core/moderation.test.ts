@@ -138,7 +138,7 @@ describeApi('moderation', (open, { transport }) => {
       ['listVersions', (api, name) => api.listVersions({ name })],
       ['getVersion', (api, name) => api.getVersion({ name, version: '1.0.0' })],
     ]
-    const deeds: [string, (api: RegistryApi, name: string) => Promise<unknown>][] = [
+    const actions: [string, (api: RegistryApi, name: string) => Promise<unknown>][] = [
       ['forkSkill', (api, name) => api.forkSkill({ name, newName: 'taken-along' })],
       ['starSkill', (api, name) => api.starSkill({ name })],
       ['reportSkill', (api, name) => api.reportSkill({ name, reason: 'spam' })],
@@ -150,7 +150,7 @@ describeApi('moderation', (open, { transport }) => {
       name = await publish('hidden')
     })
 
-    it.each([...reads, ...deeds])('is not_found for others: %s', async (_, act) => {
+    it.each([...reads, ...actions])('is not_found for others: %s', async (_, act) => {
       for (const ref of [name, name.split('/')[1]!]) expect(await codeOf(act(bob.api, ref))).toBe('not_found')
     })
 
@@ -491,9 +491,9 @@ describeApi('moderation', (open, { transport }) => {
       const same = { state: before.state, reason: before.reason }
       expect(after).toMatchObject(status === 'upheld' ? { state, reason: 'Looked into.' } : same)
       const verdict = { action: `${kind}.${status}`, data: { id, note: 'Looked into.' } }
-      const deed = { action: `skill.${state}`, data: { reason: 'Looked into.' } }
+      const action = { action: `skill.${state}`, data: { reason: 'Looked into.' } }
       const told = await auditOf(name)
-      expect(told.slice(audit.length)).toMatchObject(status === 'upheld' ? [verdict, deed] : [verdict])
+      expect(told.slice(audit.length)).toMatchObject(status === 'upheld' ? [verdict, action] : [verdict])
       for (const again of verdicts)
         expect(await codeOf(admin.api.decideReport({ id, status: again }))).toBe('invalid_transition')
       expect(await admin.api.getModeration({ name })).toEqual(after)

@@ -24,7 +24,7 @@ describeDatabases('the operator on the machine', (open) => {
     contentType: 'image/png' as const,
     content: Buffer.from('89504e470d0a1a0a', 'hex').toString('base64'),
   }
-  const deeds: [string, () => Promise<unknown>][] = [
+  const actions: [string, () => Promise<unknown>][] = [
     ['publishSkill', () => operator.publishSkill({ skillMd: skillMd('own') })],
     ['publishSkill, as a dry run', () => operator.publishSkill({ skillMd: skillMd('own'), dryRun: true })],
     ['publishSkill, of metadata', () => operator.publishSkill({ name, category: 'taken' })],
@@ -51,7 +51,7 @@ describeDatabases('the operator on the machine', (open) => {
     ['createSession', () => operator.createSession()],
   ]
 
-  it.each(deeds)('has no account to act with: %s is refused without effect', async (_, act) => {
+  it.each(actions)('has no account to act with: %s is refused without effect', async (_, act) => {
     const before = await countEverything()
     const { code, message } = await refusalOf(act())
     expect(code).toBe('forbidden')

@@ -105,8 +105,8 @@ describeApi('links that share a private skill', (open, { transport }) => {
     const shares = Array.from({ length: 8 }, () => alice.api.createShare({ name }))
     await Promise.allSettled([alice.api.deleteSkill({ name }), ...shares])
     const { entries } = await test.admin.api.listAudit({ limit: 100 })
-    const deeds = entries.filter(({ subject }) => subject === name).map(({ action }) => action)
-    expect(deeds[0], 'the last thing that was done to it').toBe('skill.delete')
+    const actions = entries.filter(({ subject }) => subject === name).map(({ action }) => action)
+    expect(actions[0], 'the last thing that was done to it').toBe('skill.delete')
   })
 
   it.runIf(transport === 'HTTP')('are not cached by proxies', async () => {

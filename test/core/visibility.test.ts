@@ -38,7 +38,7 @@ describeApi('what callers may see', (open) => {
     ['listIssues', (api, name) => api.listIssues({ name })],
     ['listAgentReviews', (api, name) => api.listAgentReviews({ name })],
   ]
-  const deeds: [string, (api: RegistryApi, name: string) => Promise<unknown>][] = [
+  const actions: [string, (api: RegistryApi, name: string) => Promise<unknown>][] = [
     ['forkSkill', (api, name) => api.forkSkill({ name, newName: 'stolen' })],
     ['starSkill', (api, name) => api.starSkill({ name })],
     ['unstarSkill', (api, name) => api.unstarSkill({ name })],
@@ -75,7 +75,7 @@ describeApi('what callers may see', (open) => {
       }
     })
 
-    it.each(deeds)('cannot be changed by other users, nor detected by an attempt: %s', async (_, act) => {
+    it.each(actions)('cannot be changed by other users, nor detected by an attempt: %s', async (_, act) => {
       expect(await codeOf(act(bob.api, 'alice/hidden'))).toBe('not_found')
       expect(await codeOf(act(bob.api, 'alice/not-there'))).toBe('not_found')
     })
@@ -175,8 +175,8 @@ describeApi('what callers may see', (open) => {
       expect(await codeOf(bob.api.publishSkill({ ...opening, skillMd: text }))).toBe('forbidden')
       expect(await codeOf(bob.api.publishSkill({ ...opening, skillMd: `${text}!` }))).toBe('forbidden')
       for (const act of ['deleteSkill', 'transferSkill', 'putCollaborator']) {
-        const deed = deeds.find(([name]) => name === act)![1]
-        expect(await codeOf(deed(bob.api, 'alice/writable'))).toBe('forbidden')
+        const action = actions.find(([name]) => name === act)![1]
+        expect(await codeOf(action(bob.api, 'alice/writable'))).toBe('forbidden')
       }
       expect(await codeOf(test.api().getSkill({ name: 'alice/writable' }))).toBe('not_found')
     })
