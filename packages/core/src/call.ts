@@ -61,11 +61,11 @@ export async function localCall(
 }
 
 /**
- * Checks whether the caller may use an endpoint, from the endpoint's row alone, so that a transport can reject a
- * request before it reads the body. Throws `unauthorized`, `forbidden` and `plan_required`.
+ * Checks whether the caller may use an endpoint. It needs only the endpoint's row, so a transport can reject a request
+ * before it reads the body. Throws `unauthorized`, `forbidden` and `plan_required`.
  */
 export function authorize(endpoint: Endpoint, caller: Caller): void {
-  // An endpoint that is open to guests still requires its scope when a key is sent.
+  // If a key is sent, even an endpoint that guests may use requires its scope.
   if (endpoint.auth === 'none' && (caller.kind === 'guest' || endpoint.scope === undefined)) return
   const user = requireUser(caller)
   // With scope 'any' the operation itself checks scopes, for example where an owner and an administrator need different
@@ -90,7 +90,7 @@ function toInvalidRequest(issues: readonly v.BaseIssue<unknown>[]): RegistryErro
   return new RegistryError('invalid_request', detail, { errors })
 }
 
-/** Adds a share token to the caller. Throws `forbidden` when the request would change something. */
+/** Adds the access of a share link to the caller. Throws `forbidden` for requests that change data. */
 async function withLink(context: OperatorContext, { method }: Endpoint, caller: Caller, token: string | undefined) {
   if (token === undefined) return caller
   if (method !== 'GET')

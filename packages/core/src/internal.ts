@@ -138,7 +138,7 @@ export {
   to,
   whole,
   zero,
-  // The declared types of other packages' tables name these two.
+  // The type declarations of other packages' tables refer to these two types.
   type Column,
   type Table,
 } from './storage/schema/columns.ts'

@@ -54,8 +54,8 @@ export interface RegistryOptions extends DatabaseLocation {
    */
   readonly origin?: string
   /**
-   * Largest number of skills that is searched in memory; larger catalogues are searched in the database. 0: always in
-   * the database.
+   * Maximum number of skills for a search in memory; a larger catalogue is searched in the database. 0: always in the
+   * database.
    */
   readonly memorySkillsMax?: number
   /** Size of the response cache in bytes; 0 turns it off. Default: 24 MiB. */
@@ -67,12 +67,12 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly pollMs?: number
   /** Whether this process runs jobs from the outbox. Default: true. */
   readonly works?: boolean
-  /** Which hosts outgoing requests may reach. Default: public addresses. */
+  /** Hosts that outgoing requests may reach. Default: public addresses. */
   readonly outgoing?: OutgoingOptions
   readonly webhooks?: WebhookOptions
   /** Plan of new users when the administrator names none. Default: free. */
   readonly defaultPlan?: PlanName
-  /** What happens to versions that the scanner flags. Default: they are published with warnings. */
+  /** What to do with versions that the scanner flags. Default: publish them with warnings. */
   readonly scanPolicy?: ScanPolicy
   /** Storage quota of each user on the free plan, in bytes; 0 for no quota. Default: 1 GiB. */
   readonly storageQuotaBytes?: number
@@ -86,8 +86,8 @@ export interface RegistryOptions extends DatabaseLocation {
 }
 
 /**
- * An open registry: everything that Skillstead does, without a network. {@link localApi} calls its endpoints. Packages
- * of this repository reach its database and other parts with `partsOf` of `@skillstead/core/internal`.
+ * An open registry: all functions of Skillstead, without a network. {@link localApi} calls its endpoints. Packages of
+ * this repository reach its database and other parts with `partsOf` of `@skillstead/core/internal`.
  */
 export interface Registry {
   /** Returns the user of an API key; throws `unauthorized`. */
@@ -111,8 +111,8 @@ export interface Registry {
 const parts = Symbol('parts')
 
 /**
- * The parts of an open registry: its database, clock and the others. Pass a function only those that it needs. Throws a
- * TypeError for a value that {@link openRegistry} did not return.
+ * The parts of an open registry, such as its database and clock. Pass each function only the parts that it needs.
+ * Throws a TypeError for a value that {@link openRegistry} did not return.
  */
 export function partsOf(registry: Registry): OperatorContext {
   const { [parts]: found } = registry as Registry & { [parts]?: OperatorContext }
@@ -215,7 +215,8 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     waits.abort()
     search.stop()
     await search.warmed
-    // In parallel: stopping the outbox prevents new requests, and closing the client aborts requests that hang.
+    // Run both in parallel: stopping the outbox prevents new requests, and closing the client aborts requests that
+    // hang.
     await Promise.all([outbox.stop(), outgoing.close()])
     await counters.stop()
     await telemetry.stop()
@@ -231,7 +232,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     await scheduleHousekeeping(context)
     scheduleTakedowns(context)
     handleVerifiedSkills(context)
-    // Offline, verification jobs stay pending: the next process with network access runs them.
+    // An offline node leaves verification jobs pending. The next process with network access runs them.
     if (!outgoing.isOffline) {
       handleVerifications(context)
       handleExternalScans(context)
@@ -241,7 +242,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     await scheduleSketches(context)
     await hooks.backups.schedule()
     outbox.start()
-    // Count installs that were recorded by a process that ended before it counted them.
+    // Count installs that a process recorded but did not count before it ended.
     await telemetry.flush()
   }
 

@@ -8,12 +8,13 @@ import type { WriteTransaction } from '../storage/writer.ts'
 export interface AccountsContext extends StorageContext {
   readonly outbox: Outbox
   readonly outgoing: Outgoing
-  /** Name of this node, which verification tokens contain. */
+  /** Name of this node. Verification tokens contain it. */
   readonly origin: string
   /** Plan of new users. */
   readonly defaultPlan: PlanName
   /**
-   * Called in the transaction in which a user becomes a verified author or stops being one. `at` is in ms since 1970.
+   * Called in the transaction in which a user becomes a verified author or stops being a verified author. `at` is in
+   * milliseconds since 1970.
    */
   onVerificationChange(trx: WriteTransaction, userId: string, at: number): Promise<void>
 }

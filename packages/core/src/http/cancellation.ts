@@ -1,12 +1,12 @@
 /**
- * Cancels a request at its deadline. It replaces an AbortController, which costs a sixth of the CPU time of a webhook
+ * Cancels a request at its deadline. An AbortController instead would cost a sixth of the CPU time of a webhook
  * delivery.
  */
 export class Cancellation {
   readonly #callbacks: ((reason: Error) => void)[] = []
   #reason: Error | undefined
 
-  /** Why the request was cancelled; undefined while it is not. */
+  /** The reason why the request was cancelled; undefined if it was not cancelled. */
   get reason(): Error | undefined {
     return this.#reason
   }

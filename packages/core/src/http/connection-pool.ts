@@ -8,21 +8,21 @@ import type { AddressRules } from './public-addresses.ts'
 import { isClosed } from './request-failures.ts'
 import { isLocalName, requireAllowed, toHost, type CheckedAddress } from './request-target.ts'
 
-/** Restricts connections to the addresses that the rules allow. */
+/** Restricts connections to the addresses that these rules allow. */
 export interface Guard {
   readonly resolver: NameResolver
   readonly rules: AddressRules
 }
 
 interface PoolOptions {
-  /** Default: any address may be reached, and the operating system resolves names. */
+  /** Default: any address is allowed, and the operating system resolves names. */
   readonly guard: Guard | undefined
   readonly secureContext: SecureContext | undefined
   /** Maximum number of connections to one origin. Default: unlimited. */
   readonly connectionsMax: number | undefined
 }
 
-/** A request as it is sent. Header names are lower-case. */
+/** A request to send. Header names are lower-case. */
 export interface PooledRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
@@ -38,12 +38,18 @@ type SentRequest = PooledRequest & { readonly path: string; readonly onInfo: () 
 const headerBytesMax = 16 * 1024
 /** Idle connections are closed after this time; a shorter keep-alive time from the server wins. */
 const keepAliveMs = 4000
-/** Limit on the origins with open connections. Beyond it, the connections of the least recently used one are closed. */
+/**
+ * Maximum number of origins with open connections. Above it, the connections of the least recently used origin are
+ * closed.
+ */
 const originsMax = 256
-/** Limit on the interim responses (RFC 9110, section 15.2) before the final one. */
+/** Maximum number of interim responses (RFC 9110, section 15.2) before the final response. */
 const interimMax = 16
 
-/** A body up to this size and duration is drained, so that its connection can be reused; otherwise it is closed. */
+/**
+ * The rest of a body is read up to this size and duration, so that the connection can be reused; otherwise the
+ * connection is closed.
+ */
 const drainedBytesMax = 16 * 1024
 const drainMs = 250
 
@@ -58,7 +64,10 @@ export class ConnectionPool {
   readonly #connector: buildConnector.connector
   readonly #connectionsMax: number | undefined
   readonly #pools = new LRUCache<string, Pool>({ max: originsMax, dispose: (pool) => void pool.close() })
-  /** That of the request which is being started: undici calls the connector at once, but does not pass it the request. */
+  /**
+   * The cancellation of the request that is being started: undici calls the connector at once, but does not pass it the
+   * request.
+   */
   #starting: Cancellation | undefined
 
   constructor({ guard, secureContext, connectionsMax }: PoolOptions) {
@@ -90,8 +99,8 @@ export class ConnectionPool {
   }
 
   /**
-   * If the server closes a reused connection just as the request is sent, which is no failure of the server, the request
-   * is sent once more.
+   * Sends a request once more if the server closes a reused connection just as the request is sent, which is no failure
+   * of the server.
    */
   async #send<T>(
     url: URL,
@@ -150,7 +159,7 @@ export class ConnectionPool {
         ? await this.#findGuarded(this.#guard, options)
         : [this.#connector, options]
       cancellation?.throwIfCancelled()
-      // The declared type lacks the socket.
+      // The type that undici declares lacks the socket.
       const socket = connector(target, callback) as unknown as Socket
       cancellation?.onCancel((reason) => socket.destroy(reason))
       socket.on('error', (error) => Object.assign(error, { wasUsed: socket.bytesRead > 0 }))

@@ -10,7 +10,7 @@ import { parseTarget } from './request-target.ts'
 
 export interface HttpClientOptions {
   /**
-   * Restricts connections to allowed addresses, for URLs that users give. Default: any address may be reached, for
+   * If set, connects only to allowed addresses, as URLs from users require. Default: any address is allowed, for
    * servers that the operator configured.
    */
   readonly guard?: Guard
@@ -18,7 +18,7 @@ export interface HttpClientOptions {
   readonly ca?: readonly string[] | undefined
   /** Maximum number of connections to one origin. Default: unlimited. */
   readonly connectionsMax?: number
-  /** Sends the requests in place of the connection pool, for tests. */
+  /** Sends the requests instead of the connection pool. Only tests set it. */
   readonly fetch?: typeof fetch | undefined
 }
 
@@ -50,23 +50,23 @@ interface HttpResponse {
 /** Sends HTTP requests with limits on time and size. */
 export interface HttpClient {
   /**
-   * Sends one request and reads the response. Redirects are responses. A body is decompressed if the request has an
-   * `accept-encoding` other than `identity`, and otherwise refused if it is compressed. Throws `upstream_failed`,
+   * Sends one request and reads the response. Returns redirects as responses. Decompresses the body if the request has
+   * an `accept-encoding` other than `identity`; otherwise refuses compressed bodies. Throws `upstream_failed`,
    * `upstream_timeout`, `shutting_down`, and `invalid_request` for hosts that the guard forbids.
    */
   send(url: URL, request: HttpRequest, limits: ReadLimits): Promise<HttpResponse>
-  /** Sends one request and returns the status. The body is read only as far as the connection needs for its reuse. */
+  /** Sends one request and returns the status. Reads only as much of the body as is needed to reuse the connection. */
   sendForStatus(url: URL, request: HttpRequest, limits: TimeLimits): Promise<number>
   /**
-   * Runs work with a deadline, such as a DNS lookup that cannot be cancelled; `subject` names it in errors. Throws as
-   * {@link send} does.
+   * Runs work with a deadline, such as a DNS lookup that cannot be cancelled. `subject` names the work in errors.
+   * Throws like {@link send}.
    */
   within<T>(subject: Subject, limits: TimeLimits, work: Work<T>): Promise<T>
   /** Cancels all requests and closes all connections. */
   close(): Promise<void>
 }
 
-/** Stops when it is cancelled; calls `progress` to restart the idle deadline. */
+/** Work that stops when it is cancelled, and calls `progress` to restart the idle deadline. */
 type Work<T> = (cancellation: Cancellation, progress: () => void) => Promise<T>
 
 /** A response whose body is not read yet. */
@@ -162,7 +162,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 /** Trusts the given certificates in addition to the system's; undefined without any. Throws if one cannot be parsed. */
 function toSecureContext(ca: readonly string[]): SecureContext | undefined {
   if (ca.length === 0) return undefined
-  // Includes what NODE_EXTRA_CA_CERTS and --use-system-ca added. Node.js before 22.15 cannot list those.
+  // Include the certificates that NODE_EXTRA_CA_CERTS and --use-system-ca added. Node.js before 22.15 cannot list
+  // those.
   const known = tls.getCACertificates?.('default') ?? tls.rootCertificates
   return tls.createSecureContext({ ca: [...known, ...ca] })
 }
@@ -194,7 +195,7 @@ async function readResponse(
   const pairs = Object.entries(fields).flatMap(([name, value = []]) => [value].flat().map((each) => [name, each]))
   const headers = new Headers(pairs as [string, string][])
   const tooLarge = () => toFailure(url, `the response is larger than ${bytesMax} bytes`)
-  // An error of the unread rest of the body does not matter; without a listener it would end the process.
+  // Ignore errors of the unread rest of the body: without a listener they would end the process.
   body.on('error', () => {})
   try {
     const hasBody = request.method !== 'HEAD' && status !== 204 && status !== 304
@@ -213,7 +214,10 @@ async function readResponse(
   }
 }
 
-/** The decompressed body. A small compressed body can expand to an enormous size: it is refused if not asked for. */
+/**
+ * The decompressed body. A small compressed body can expand to an enormous size, so it is refused unless the request
+ * accepted compression.
+ */
 function decompress(url: URL, request: HttpRequest, headers: Headers, body: Readable): AsyncIterable<Uint8Array> {
   const encoding = headers.get('content-encoding')?.trim().toLowerCase() || 'identity'
   if (encoding === 'identity') return body
@@ -225,9 +229,9 @@ function decompress(url: URL, request: HttpRequest, headers: Headers, body: Read
 }
 
 /**
- * Follows redirects to the same origin and, unless the request has an API key, to the same host over TLS. Another port
- * can be another user's program, so it is only followed by a client that `isGuarded`: that one sends no key, and checks
- * the URL of each redirect. `send` sends one request.
+ * Follows redirects to the same origin. Without an API key, also follows redirects to the same host over TLS. Another
+ * port can belong to another user's program, so only a client that `isGuarded` follows a redirect to it: this client
+ * sends no key, and checks the URL of each redirect. `send` sends one request.
  */
 export async function followRedirects<Answer extends Pick<Response, 'status' | 'headers'>>(
   start: URL,

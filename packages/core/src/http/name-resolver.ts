@@ -16,7 +16,7 @@ export interface NameResolver {
 
 const tryMs = 2000
 const triesMax = 2
-/** Parallel lookups of the operating system. Each blocks one of the few threads of libuv's pool. */
+/** Maximum number of parallel lookups by the operating system. Each blocks one of the few threads of libuv's pool. */
 const systemLookupsMax = 2
 
 /**
@@ -43,7 +43,7 @@ function openResolver(): Resolver {
   return new Resolver({ timeout: tryMs, tries: triesMax })
 }
 
-/** Whether the name servers do not know the name, or there are none. */
+/** Whether the name servers do not know the name, or the system has no name servers. */
 function isLeftToSystem(error: unknown): boolean {
   return isUnknownName(error) || (error as { code?: unknown }).code === 'ECONNREFUSED'
 }

@@ -6,7 +6,7 @@ type Network = [Address, number]
 
 /** Decides which network addresses may be reached. */
 export interface AddressRules {
-  /** Whether the operator listed the address. */
+  /** Whether the operator allowed the address, although it may not be public. */
   isListed(address: string): boolean
   /** Whether the address is listed or public. */
   isAllowed(address: string): boolean

@@ -23,18 +23,18 @@ const reasons: readonly (readonly [RegExp, string, string?])[] = [
   [/^(Z_|ERR__)/, 'the response could not be decompressed'],
   [/(?:)/, 'the host could not be reached'],
 ]
-/** Messages of undici for a response that violates HTTP. Their code is that of a closed connection. */
+/** Messages of undici for a response that violates HTTP. The error code alone would mean a closed connection. */
 const breaches = new Set(['bad response', 'bad upgrade'])
 
-/** What failed: the request to a URL, or an action in words, such as `The DNS lookup of example.com`. */
+/** The subject of an error: the request to a URL, or an action in words, such as `The DNS lookup of example.com`. */
 export type Subject = URL | string
 
-/** Names a request by the origin, because the path of a URL can contain a secret. */
+/** Names a request by the URL's origin, because the path can contain a secret. */
 export function toSubject(subject: Subject): string {
   return typeof subject === 'string' ? subject : `The request to ${subject.origin}`
 }
 
-/** Creates an `upstream_failed`. Without a `cause` a retry is useless. */
+/** Creates an `upstream_failed`. An error without a `cause` is not worth a retry. */
 export function toFailure(subject: Subject, reason: string, advice = '', cause?: unknown): RegistryError {
   return new RegistryError('upstream_failed', `${toSubject(subject)} failed: ${reason}. ${advice}`.trimEnd(), { cause })
 }
@@ -62,7 +62,7 @@ function isBreach(error: unknown): boolean {
 
 function codeOf(error: unknown): string {
   const { name, code, syscall, cause } = error as NodeJS.ErrnoException
-  // The name server refused the connection, not the host.
+  // The name server refused the connection, not the requested host.
   if (code === 'ECONNREFUSED' && String(syscall).startsWith('query')) return 'EREFUSED'
   // Errors of undici's parser have no code; those of `fetch` are in the cause.
   return String(code ?? (cause as NodeJS.ErrnoException | undefined)?.code ?? name)

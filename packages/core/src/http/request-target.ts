@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { RegistryError } from '@skillstead/protocol'
 import type { AddressRules } from './public-addresses.ts'
 
-/** Names that mean this machine or its network, whatever a resolver returns (RFC 6761, RFC 6762, ICANN). */
+/** Names of this machine or its network, whatever a resolver returns (RFC 6761, RFC 6762, ICANN). */
 const localSuffixes = ['localhost', 'localdomain', 'local', 'internal', 'home.arpa']
 
 /** Ports of other protocols, whose servers might misread a request as a command (Fetch standard, "bad port"). */
@@ -31,7 +31,7 @@ export function parseTarget(address: string, field: string): URL {
   return url
 }
 
-/** As {@link parseTarget}, and requires https. */
+/** Like {@link parseTarget}, and requires https. */
 export function parseSecureTarget(address: string, field: string): URL {
   const url = parseTarget(address, field)
   if (url.protocol !== 'https:') throw refuseField(field, 'must be an https URL')
@@ -48,7 +48,7 @@ export function toLiteral(host: string): CheckedAddress[] {
   return isIP(host) === 0 ? [] : [{ address: host }]
 }
 
-/** Whether a name means this machine or its network. */
+/** Whether a name always refers to this machine or its network. */
 export function isLocalName(host: string): boolean {
   return localSuffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))
 }

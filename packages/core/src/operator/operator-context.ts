@@ -11,11 +11,11 @@ import type { SetupCode } from './setup.ts'
 /** Dependencies of the operator endpoints: the whole registry. */
 export interface OperatorContext extends CommunityContext, WebhooksContext {
   readonly counters: DownloadCounters
-  /** Limits across the nodes on one database; undefined when a database has one node. */
+  /** Rate limits that all nodes on one database share; undefined if only one node can use the database. */
   readonly sharedLimits: SharedLimits | undefined
   readonly backups: ExtensionHooks['backups']
   readonly collectGarbage: ExtensionHooks['collectGarbage']
-  /** The HTTP node that serves the registry, once started. */
+  /** The HTTP node that serves the registry, after it has started. */
   readonly node: ServingNode
   /** The code that the first user must enter. */
   readonly setup: SetupCode
@@ -23,6 +23,6 @@ export interface OperatorContext extends CommunityContext, WebhooksContext {
   readonly startedAt: number
   /** The extensions that the registry was opened with. */
   readonly extensions: readonly RegistryExtension[]
-  /** Seals values that clients return to the node. */
+  /** Encrypts values that clients send back to the node. */
   readonly secrets: Secrets
 }

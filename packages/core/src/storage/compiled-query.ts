@@ -17,7 +17,7 @@ class Placeholder {
   }
 }
 
-/** Gives a {@link Placeholder} for every property. */
+/** Returns a {@link Placeholder} for every property. */
 const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) })
 
 /**
@@ -41,14 +41,14 @@ export function compileQuery<Parameters extends object, Row>(
   }
 }
 
-/** As {@link compileQuery}, with the values of all parameters in their order in the statement. */
+/** Like {@link compileQuery}, with the values of all parameters in their order in the statement. */
 export function compilePositional<Row>(build: (db: Kysely<Tables>) => Compilable<Row>) {
   const getQuery = compileOnce(build)
   return async (db: Kysely<Tables>, ...parameters: unknown[]): Promise<Row[]> =>
     (await db.executeQuery<Row>({ ...getQuery(db), parameters })).rows
 }
 
-/** Compiles a statement once for each adapter: the same for all connections and transactions of a database. */
+/** Compiles a statement once for each adapter. All connections and transactions of a database have the same adapter. */
 function compileOnce<Row>(build: (db: Kysely<Tables>) => Compilable<Row>) {
   const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>()
   return (db: Kysely<Tables>): CompiledQuery<Row> => {
@@ -63,8 +63,8 @@ function compileOnce<Row>(build: (db: Kysely<Tables>) => Compilable<Row>) {
 }
 
 /**
- * SQLite's planner examines the values of a limit, and of comparisons in a join, and prepares the statement again
- * whenever they are bound, which takes ten times as long as such a query. It does not examine the result of a function.
+ * Hides values from SQLite's planner with a function. The planner examines the values of a limit, and of comparisons in
+ * a join, and prepares the statement again whenever they are bound, which takes ten times as long as such a query.
  */
 function hideValues(sql: string): string {
   const limited = sql.replaceAll(/ (limit|offset) \?/g, ' $1 coalesce(?, null)')

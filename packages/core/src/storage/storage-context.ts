@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Database } from './database.ts'
 
-/** What most functions need: the database, and the current time. */
+/** Dependencies of most functions: the database and the current time. */
 export interface StorageContext {
   readonly database: Database
   readonly clock: Clock

@@ -6,7 +6,7 @@ import type { Connections } from './connections.ts'
 import { isBusy } from './storage-error.ts'
 import type { Tables } from './tables.ts'
 
-/** The transaction inside a write. Await nothing else there: all other writers wait. */
+/** The transaction of a write. Do not await anything else in a write: all other writers wait. */
 export type WriteTransaction = Transaction<Tables>
 
 /**
@@ -23,14 +23,16 @@ export interface Writer {
 }
 
 interface WriteOptions {
-  /** Marks a write of an import or similar bulk work: no client waits for it, so larger batches may share a commit. */
+  /** Marks a bulk write, such as that of an import: no client waits for it, so larger batches may share a commit. */
   readonly bulk?: boolean
 }
 
 /** Limits of a transaction, so that no batch blocks the event loop or the lock for long. */
 const batchMax = 48
 const batchMs = 30
-/** Larger limits of a transaction while only bulk writes are queued. It yields to the event loop meanwhile. */
+/**
+ * Larger limits of a transaction while only bulk writes are queued. The transaction yields to the event loop meanwhile.
+ */
 const bulkBatchMax = 512
 const bulkBatchMs = 250
 const waitingMax = 10_000
@@ -56,7 +58,7 @@ export function createWriter(connections: Connections): Writer {
   /** Commits batches until the queue is empty. */
   async function run(): Promise<void> {
     while (queued.length > 0) {
-      // One turn of the event loop: writes that are about to be queued join the same commit.
+      // Wait for one turn of the event loop, so that writes that are about to be queued join the same commit.
       await setImmediate()
       const batch: Job[] = []
       try {
@@ -67,7 +69,7 @@ export function createWriter(connections: Connections): Writer {
           shouldRetry: ({ error }) => batch.length === 0 && isBusy(error),
         })
       } catch (error) {
-        // If no job began, the failure (a lock held too long, a lost connection) belongs to the first in the queue.
+        // If no job began, the failure (a lock timeout, a lost connection) is reported to the first job in the queue.
         for (const job of batch.length > 0 ? batch : takeFirst()) job.reject(error)
         continue
       }
@@ -135,9 +137,9 @@ export function createWriter(connections: Connections): Writer {
 }
 
 /**
- * PostgreSQL would let two writers number the log at the same time; the lock of the head row serialises them, as in
- * SQLite. All nodes wait for this lock, so the server ends a transaction whose node is paused or disconnected, so that
- * the others do not wait for hours.
+ * Takes the lock of the head row: PostgreSQL would otherwise let two writers number the log at the same time. All nodes
+ * wait for this lock, so the server ends a transaction whose node is paused or disconnected; otherwise the other nodes
+ * might wait for hours.
  */
 async function lockHead(trx: WriteTransaction): Promise<void> {
   await sql`select set_config('idle_in_transaction_session_timeout', ${`${idleMs}`}, true) from heads
