@@ -69,9 +69,9 @@ describe('a mistake of an operator', () => {
     const { node } = await startNode({ requireKey: true })
     const { run } = await makeMirror()
     const none = await run('add', 'main', node.url)
-    expect(none.stderr).toMatch(/It wants a key: --api-key KEY\.\n$/)
+    expect(none.stderr).toMatch(/The server requires an API key: pass --api-key KEY\.\n$/)
     const wrong = await run('add', 'main', node.url, '--api-key', 'ssk_wrong')
-    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/It wants another key: --api-key KEY\.\n$/) })
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/The server requires another API key: pass --api-key KEY\.\n$/) })
     expect(wrong.stderr).not.toContain('ssk_wrong')
     const torn = await run('add', 'main', node.url, '--api-key', 'two words')
     expect(torn.stderr).toBe(

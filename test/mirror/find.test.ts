@@ -31,7 +31,7 @@ describe('the detected kind of an upstream URL', () => {
 
   it('is node for a private node if an API key is passed', async () => {
     const { node, key } = await startNode({ requireKey: true })
-    await expect(findUpstream(node.url)).rejects.toThrow('It wants a key: --api-key KEY.')
+    await expect(findUpstream(node.url)).rejects.toThrow('The server requires an API key: pass --api-key KEY.')
     expect(await findUpstream(node.url, { apiKey: key })).toMatchObject({ kind: 'node' })
   })
 
@@ -61,7 +61,7 @@ describe('the detected kind of an upstream URL', () => {
     const { url } = await openPages(Object.fromEntries(paths.map((path) => [path, page])))
     await expect(findUpstream(url)).rejects.toMatchObject({
       code: 'invalid_request',
-      message: expect.stringMatching(/^Nothing at http.* is known here: .* --kind says what it is\.$/),
+      message: expect.stringMatching(/^There is no Skillstead node, .* at http.* or pass --kind\.$/),
     })
   })
 

@@ -96,7 +96,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       await mirror.add('repo', repository, { kind: 'git' })
       expect(await refusalOf(mirror.sync('repo'))).toMatchObject({
         code: 'upstream_failed',
-        message: 'git printed more than is read.',
+        message: 'The output of git exceeds the maximum size.',
       })
     })
 

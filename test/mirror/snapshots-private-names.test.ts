@@ -58,7 +58,7 @@ describeDatabases('an upstream that reports the owner of a key', (open) => {
     say('carol')
     await expect(mirror.sync('main')).rejects.toMatchObject({
       code: 'unauthorized',
-      message: expect.stringMatching(/is the one of carol, and said alice before/),
+      message: expect.stringMatching(/belongs to carol, and reported alice before/),
     })
     // What everybody sees came nevertheless.
     expect(await test.api().getSkill({ name: 'alice/pdf' })).toMatchObject({ latestVersion: '1.0.0' })
@@ -78,8 +78,8 @@ describeDatabases('an upstream that reports the owner of a key', (open) => {
     expect(await alice.api.getSkill({ name: 'alice/of-alice' })).toMatchObject({ visibility: 'private' })
     say('ann')
     expect((await mirror.sync('main')).refused).toMatchObject([
-      { subject: 'alice', detail: expect.stringContaining('is the one of ann, and said alice before') },
-      { subject: 'ann', detail: expect.stringContaining('is the one of ann, and said bob before') },
+      { subject: 'alice', detail: expect.stringContaining('belongs to ann, and reported alice before') },
+      { subject: 'ann', detail: expect.stringContaining('belongs to ann, and reported bob before') },
     ])
     for (const { api } of [ann, alice, test.admin]) {
       await expect(api.getSkill({ name: 'bob/of-bob' })).rejects.toMatchObject(notFound)

@@ -5,31 +5,31 @@ import { guessKind, requireApiKey, requireThere, toLocation } from './settings.t
 import type { UpstreamKind } from './types.ts'
 import { createUpstreamFetch, type UpstreamFetch } from './upstream-fetch.ts'
 
-/** What stands at a location, as far as it shows. */
+/** What was detected at the location of an upstream. */
 export interface FoundUpstream {
   readonly kind: UpstreamKind
-  /** The verifier keys that a node names itself, to be compared with what its operator publishes. */
+  /** The verifier keys that the node publishes. Compare them with those that its operator published elsewhere. */
   readonly keys: readonly string[]
-  /** Why nobody could look; the kind is the likeliest then. */
+  /** Why the upstream was not reached. `kind` is only the most likely one then. */
   readonly problem?: string
 }
 
 export interface FindUpstreamOptions {
-  /** Said by the operator; only the keys are looked for then. */
+  /** The kind, if the operator stated it. Only the keys are requested then. */
   readonly kind?: UpstreamKind
   readonly apiKey?: string
-  /** Certificates to trust besides the system's, PEM. */
+  /** Additional trusted certificates, PEM. */
   readonly ca?: readonly string[]
   readonly fetch?: typeof fetch
   readonly clock?: Clock
 }
 
 const answerBytesMax = 16 * 1024 * 1024
-/** Of a checkpoint, and of a list of keys. */
+/** Maximum size of a checkpoint or a list of keys. */
 const noteBytesMax = 64 * 1024
 const keysMax = 16
 
-/** The answer to a path of an upstream where there is one; undefined for what is not there or not to be had. */
+/** Requests a path of the upstream. Returns undefined if the upstream does not return the path. */
 type Look = (
   path: string,
   bytesMax?: number,
@@ -37,7 +37,7 @@ type Look = (
 
 const gitPath = '/info/refs?service=git-upload-pack'
 
-/** What tells each kind from the others, the one that has most to give first. */
+/** The check for each kind of upstream. The kind with the most features comes first. */
 const probes: readonly (readonly [UpstreamKind, (look: Look) => Promise<boolean>])[] = [
   ['node', hasCheckpoint],
   ['registry', async (look) => holdsSkills(await look('/api/v1/skills?limit=1'))],
@@ -46,9 +46,9 @@ const probes: readonly (readonly [UpstreamKind, (look: Look) => Promise<boolean>
 ]
 
 /**
- * Looks what stands at an address: a node, a registry that speaks only the specification, a discovery index or a git
- * repository; a path is known by what lies there. A place that cannot be reached is taken for a node, with the problem.
- * Throws `invalid_request` for what is no location, or one where nothing of this kind is.
+ * Detects the kind of upstream at a URL: a node, a registry that implements only the specification, a discovery index
+ * or a git repository. The kind of a path is read from the disk. An unreachable server counts as a node, with a
+ * problem. Throws `invalid_request` for an invalid location, or if the server is no upstream of any kind.
  *
  * @example
  * const { kind, keys } = await findUpstream('https://skills.example.com')
@@ -59,19 +59,19 @@ export async function findUpstream(location: string, options: FindUpstreamOption
   if (guess !== 'node') requireThere(guess, location)
   const isWeb = /^https?:\/\//i.test(location)
   if (guess !== 'node' && !isWeb) return { kind: guess, keys: [] }
-  // Git takes a name and a password in the address, and `fetch` does not.
+  // Git accepts a username and password in a URL, and `fetch` does not.
   const plain = guess === 'git' ? Object.assign(new URL(location), { username: '', password: '' }).href : location
   const base = toLocation(guess, plain).replace(/\/api\/v1$/, '')
   const { ca, fetch, clock = systemClock } = options
-  // Somebody waits for it.
+  // No retries and no long pauses, because the caller waits.
   const http = createUpstreamFetch({ mode: 'online', clock, ca, fetch, retries: 0, timeoutMs: 10_000, pauseMsMax: 0 })
   const looking = createLook(http, base, options.apiKey)
   try {
-    // Of what is named by the operator any answer will do: it shows that the address is reachable.
+    // If the operator stated the kind, any response will do: it shows that the server is reachable.
     if (guess !== 'node') await looking.look(guess === 'git' ? gitPath : '')
     const kind = options.kind ?? (guess === 'node' ? await probe(looking.look) : guess)
     if (kind === undefined)
-      throw refuse(base, looking.wantsKey && (options.apiKey === undefined ? 'a key' : 'another key'))
+      throw refuse(base, looking.wantsKey && (options.apiKey === undefined ? 'an API key' : 'another API key'))
     return { kind, keys: kind === 'node' ? await readKeys(looking.look) : [] }
   } catch (error) {
     if (!(error instanceof RegistryError) || error.code === 'invalid_request') throw error
@@ -89,7 +89,8 @@ function createLook(http: UpstreamFetch, base: string, apiKey: string | undefine
     async look(path: string, bytesMax = answerBytesMax) {
       const response = await http.within(bytesMax)(base + path, { headers })
       const { status } = response
-      if (status >= 500 || status === 429) throw new RegistryError('upstream_failed', `${base} answers ${status}.`)
+      if (status >= 500 || status === 429)
+        throw new RegistryError('upstream_failed', `${base} responds with status ${status}.`)
       if (status === 401) looking.wantsKey = true
       if (!response.ok) return undefined
       return { text: await response.text(), contentType: response.headers.get('content-type') ?? '' }
@@ -105,7 +106,7 @@ async function probe(look: Look): Promise<UpstreamKind | undefined> {
   return undefined
 }
 
-/** Whether it signs a log; a page of something else at that address has another form. */
+/** Whether the server returns a signed checkpoint. A web page at that URL has another form. */
 async function hasCheckpoint(look: Look): Promise<boolean> {
   const answer = await look('/api/v1/checkpoint', noteBytesMax)
   return answer !== undefined && /^[^\n<]+\n\d+\n[A-Za-z0-9+/=]+\n(?:[^\n]+\n)*\n\u2014 /.test(answer.text)
@@ -118,7 +119,7 @@ async function hasIndex(look: Look): Promise<boolean> {
   return false
 }
 
-/** As `git clone` asks over HTTP. */
+/** Sends the same request as `git clone` over HTTP. */
 async function hasRepository(look: Look): Promise<boolean> {
   const answer = await look(gitPath)
   return answer?.contentType === 'application/x-git-upload-pack-advertisement'
@@ -149,8 +150,8 @@ function isKey(line: string): boolean {
   }
 }
 
-function refuse(base: string, wanted: 'a key' | 'another key' | false): RegistryError {
-  const what = 'no node, no registry, no discovery index and no git repository'
-  const advice = wanted ? `It wants ${wanted}: --api-key KEY.` : 'Is the address right? --kind says what it is.'
-  return new RegistryError('invalid_request', `Nothing at ${base} is known here: ${what}. ${advice}`)
+function refuse(base: string, wanted: 'an API key' | 'another API key' | false): RegistryError {
+  const what = 'Skillstead node, registry, discovery index or git repository'
+  const advice = wanted ? `The server requires ${wanted}: pass --api-key KEY.` : 'Check the URL, or pass --kind.'
+  return new RegistryError('invalid_request', `There is no ${what} at ${base}. ${advice}`)
 }

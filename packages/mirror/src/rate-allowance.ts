@@ -1,24 +1,24 @@
-/** What a server still lets one caller ask, as it told with its last answer. */
+/** The rate limit of one caller, as stated by the server's last response. */
 export interface Allowance {
   readonly remaining: number
-  /** Of a whole window, as far as it says. */
+  /** Maximum number of requests in one window; undefined if the server does not state it. */
   readonly limit: number | undefined
-  /** When it was told, and how long from then on until the allowance is whole again, in milliseconds. */
+  /** When the response arrived, and how long after that until the limit is reset, in milliseconds. */
   readonly readAtMs: number
   readonly resetMs: number
   readonly windowMs: number
 }
 
-/** The specification counts requests a minute; what says nothing of its window is taken to do the same. */
+/** Length of the window if the server does not state it: the specification limits requests per minute. */
 const windowMsDefault = 60_000
-/** Left to whatever else asks from the same address: this share of the allowance, and so many at most. */
+/** This share of the limit, up to `reserveMax` requests, stays unused for other clients at the same address. */
 const reserveShare = 0.05
 const reserveMax = 10
 
 /**
- * Reads `X-RateLimit-*`, whose `Reset` has no unit in the specification (seconds or milliseconds since 1970, seconds from
- * now, or a date), and `RateLimit` with `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). Undefined where an
- * answer has neither.
+ * Reads `X-RateLimit-*`, whose `Reset` has no unit in the specification (seconds or milliseconds since 1970, seconds
+ * from now, or a date), and `RateLimit` with `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). Undefined if a
+ * response has neither.
  */
 export function readAllowance(headers: Headers, nowMs: number): Allowance | undefined {
   const tightest = findTightest(headers.get('ratelimit') ?? '')
@@ -35,7 +35,7 @@ export function readAllowance(headers: Headers, nowMs: number): Allowance | unde
   }
 }
 
-/** Milliseconds to wait by `Retry-After` (RFC 9110, section 10.2.3), a date being by the server's own clock. */
+/** Milliseconds to wait by `Retry-After` (RFC 9110, section 10.2.3). A date is compared with the server's own clock. */
 export function readRetryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const value = headers.get('retry-after')?.trim()
   if (!value) return undefined
@@ -44,13 +44,13 @@ export function readRetryAfterMs(headers: Headers, nowMs: number): number | unde
   return Number.isNaN(at) ? undefined : Math.max(0, at - toServerTime(headers, nowMs))
 }
 
-/** How long to wait before the next request, so that the allowance is never spent to the end. */
+/** Milliseconds to wait before the next request, so that the limit is never used up completely. */
 export function toPauseMs(allowance: Allowance | undefined, inFlight: number, nowMs: number): number {
   if (!allowance || allowance.remaining - inFlight > toReserve(allowance)) return 0
   return leftMs(allowance, nowMs)
 }
 
-/** How long so many requests take at best, at so many milliseconds each and with the allowance that there is. */
+/** The minimum duration of N requests within the rate limit, at `requestMs` milliseconds per request. */
 export function estimateMs(
   requests: number,
   requestMs: number,
@@ -68,7 +68,7 @@ export function estimateMs(
   return Math.max(workMs, leftMs(allowance, nowMs) + windows * allowance.windowMs + lastMs)
 }
 
-/** Never longer than was said: a clock that is set back meanwhile makes no longer wait of it. */
+/** At most `resetMs`, so that a clock that is set back does not lengthen the wait. */
 function leftMs({ readAtMs, resetMs }: Allowance, nowMs: number): number {
   return Math.max(0, Math.min(resetMs, readAtMs + resetMs - nowMs))
 }
@@ -85,7 +85,7 @@ function toCount(value: string | null): number | undefined {
   return value !== null && /^\d{1,12}$/.test(value.trim()) ? Number(value) : undefined
 }
 
-/** The one of several allowances that is used up first. */
+/** The rate limit that is used up first, if the header lists several. */
 function findTightest(value: string): { remaining: number; resetMs: number | undefined } | undefined {
   const items = value.split(',').flatMap((item) => {
     const remaining = readParameter(item, 'r')
@@ -100,7 +100,10 @@ function readParameter(value: string, name: string): number | undefined {
   return found ? Number(found[1]) : undefined
 }
 
-/** From now on. A number from 10^11 on counts milliseconds since 1970, one from 10^9 on seconds, a smaller one from now. */
+/**
+ * Milliseconds from now. A number from 10^11 on is milliseconds since 1970, one from 10^9 on is seconds since 1970, and
+ * a smaller one is seconds from now.
+ */
 function toResetMs(value: string | null, headers: Headers, nowMs: number): number | undefined {
   if (value === null) return undefined
   const number = /^\d{1,15}(?:\.\d{1,9})?$/.test(value.trim()) ? Number(value) : undefined

@@ -3,8 +3,8 @@ import type { Run } from '../run.ts'
 import type { Lacking } from './lanes.ts'
 
 /**
- * What a run does that somebody's reading caused: an ordinary sync, and with it skills that were asked for by name. With
- * `isNew` what is known of the upstream's log is new enough to tell whether it has them.
+ * Imports what a read request needs: the named skills or, without names, the changes of a usual sync. `isNew`: the
+ * stored log is recent enough to decide whether the upstream has the skills.
  */
 export async function bring(run: Run, names: ReadonlySet<string>, isNew: boolean): Promise<Lacking> {
   const { kind } = run.upstream

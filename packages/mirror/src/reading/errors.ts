@@ -1,13 +1,16 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { NetworkMode } from '../types.ts'
 
-/** What a caller is told of a failure upstream: never that something does not exist, nor anything about his own request. */
+/**
+ * Converts a failure of an upstream to the error that the caller gets. It never claims that a skill does not exist or
+ * that the caller's request was wrong.
+ */
 export function toReadError(error: unknown, upstream: string, mode: NetworkMode): unknown {
   if (!(error instanceof RegistryError)) return error
   const { code, retryAfterSeconds } = error
   if (code === 'upstream_failed' || code === 'upstream_timeout') return error
-  // Another node's own mode is nothing that this one is in.
+  // `offline` is returned only if this node is in offline mode, not if the upstream is.
   if (code === 'offline' && mode === 'offline') return error
-  const detail = `'${upstream}' could not be asked: ${error.message}`
+  const detail = `The request to '${upstream}' failed: ${error.message}`
   return new RegistryError('upstream_failed', detail, { cause: error, retryAfterSeconds })
 }

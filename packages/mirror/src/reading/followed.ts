@@ -2,10 +2,12 @@ import type { StorageContext } from '@skillstead/core/internal'
 import { listUpstreams } from '../store/upstreams.ts'
 import type { Upstream } from '../types.ts'
 
-/** The upstreams as they stand, the highest priority first. */
+/** A cached list of the upstreams, the highest priority first. */
 export interface Followed {
   list(): Promise<readonly Upstream[]>
-  /** To be called when one of them changed here; what other processes do is seen within a second. */
+  /**
+   * Clears the cache. Called when this process changes an upstream; changes by other processes appear within a second.
+   */
   forget(): void
 }
 

@@ -4,13 +4,13 @@ import type { Upstream } from '../types.ts'
 
 export interface Seen {
   readonly now: number
-  /** When something of the skill came in last. */
+  /** When a change of the skill was last imported. */
   readonly syncedAt?: number
-  /** Whether the newest try that somebody waited for failed. */
+  /** Whether the last run that a caller waited for failed. */
   readonly hasFailed: boolean
 }
 
-/** How fresh what came from an upstream is; what is not followed any more only ages. */
+/** The freshness of a mirrored skill or list. After its upstream was removed, a skill only grows older. */
 export function toFreshness(upstream: Upstream | undefined, { now, syncedAt = 0, hasFailed }: Seen): Freshness {
   const vouchedAt = Math.max(syncedAt, upstream ? toVouchedAt(upstream) : 0)
   const ageSeconds = Math.floor(Math.max(0, now - vouchedAt) / 1000)
@@ -20,13 +20,13 @@ export function toFreshness(upstream: Upstream | undefined, { now, syncedAt = 0,
   return { ageSeconds, stale: isOld || isBroken || hasFailed }
 }
 
-/** The oldest of several, which is what can be said of all together; undefined of none. */
+/** The freshness of a list from several upstreams: that of the oldest. Undefined without upstreams. */
 export function toOldest(all: readonly Freshness[]): Freshness | undefined {
   if (all.length === 0) return undefined
   return { ageSeconds: Math.max(...all.map(({ ageSeconds }) => ageSeconds)), stale: all.some(({ stale }) => stale) }
 }
 
-/** A bundle says what was true when it was made. */
+/** A bundle confirms the state at the time of its checkpoint, not of its import. */
 function toVouchedAt({ kind, syncedAt, checkpointAt, createdAt }: Upstream): number {
   if (kind === 'bundle' && checkpointAt !== null) return checkpointAt
   return syncedAt ?? createdAt

@@ -2,24 +2,26 @@ import type { Clock } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
 import { createBreaker, type Breaker } from '../breaker.ts'
 
-/** Skills by their full names that an upstream has and does not give, and why: a failure of theirs alone. */
+/**
+ * Skills that an upstream lists but does not return, by full name, each with the reason. Other skills are not affected.
+ */
 export type Lacking = ReadonlyMap<string, string>
 
-/** The runs that callers cause: one at a time for each upstream, which all who wait for the same share. */
+/** The runs that read requests cause. Each upstream has one run at a time, which all waiting callers share. */
 export interface Lanes {
-  /** Brings in skills by their full names; several that wait for one upstream go in one run. */
+  /** Imports a skill by its full name. Requests that wait for one upstream share a run. */
   pull(upstream: string, fullName: string): Promise<void>
-  /** Brings what is here of it up to date, joining a run that goes on. */
+  /** Updates the skills imported from the upstream. Joins a run in progress. */
   refresh(upstream: string): Promise<void>
-  /** Whether the newest run that somebody waited for failed, or was too long. */
+  /** Whether the last run that a caller waited for failed or took too long. */
   hasFailed(upstream: string): boolean
-  /** To be called when another run than those of readers reached its end. */
+  /** Called when another kind of run reached the upstream. */
   recover(upstream: string): void
-  /** Somebody went on without what the run will bring. */
+  /** Called when a caller stopped waiting for the run. */
   giveUp(upstream: string): void
   /**
-   * Has nothing more begin until what comes back is called, which is when nothing runs: readers who never end keep
-   * nobody from what concerns the upstream as a whole.
+   * Waits for the run in progress and starts no other until the returned function is called, so that a steady stream of
+   * readers does not block a sync.
    */
   hold(upstream: string): Promise<() => void>
 }
@@ -34,17 +36,17 @@ interface Lane {
   hasFailed: boolean
   running: Batch | undefined
   waiting: Batch | undefined
-  /** Each until it is given up. */
+  /** Syncs that block new runs. Each promise resolves when its sync ends. */
   readonly holds: Set<Promise<void>>
 }
 
 export interface LanesOptions {
   readonly clock: Clock
-  /** One run with these names; none where it is about what is here. */
+  /** Runs once for these names. Without names, it updates the imported skills. */
   run(upstream: string, names: ReadonlySet<string>): Promise<Lacking>
 }
 
-/** Of one run: nobody waits any more for what more of them would take. */
+/** Maximum number of skills in one run: more would take longer than callers wait. */
 const namesMax = 200
 
 export function createLanes({ clock, run }: LanesOptions): Lanes {
@@ -80,7 +82,7 @@ export function createLanes({ clock, run }: LanesOptions): Lanes {
     const lane = laneOf(upstream)
     if (!lane.waiting) {
       const names = new Set<string>()
-      // A turn later, when it stands in its place.
+      // In the next microtask, after `lane.waiting` is set.
       const done = Promise.resolve().then(() => begin(upstream, lane, names))
       done.catch(() => undefined)
       lane.waiting = { names, done }
@@ -95,7 +97,8 @@ export function createLanes({ clock, run }: LanesOptions): Lanes {
       if (batch.names.size >= namesMax && !batch.names.has(fullName)) throw toCrowded(upstream)
       batch.names.add(fullName)
       const why = (await batch.done).get(fullName)
-      if (why !== undefined) throw new RegistryError('upstream_failed', `'${upstream}' has ${fullName}. ${why}`)
+      if (why !== undefined)
+        throw new RegistryError('upstream_failed', `'${upstream}' lists ${fullName}, but it was not imported. ${why}`)
     },
     async refresh(upstream) {
       await (laneOf(upstream).running ?? wait(upstream)).done
@@ -121,6 +124,6 @@ export function createLanes({ clock, run }: LanesOptions): Lanes {
 }
 
 function toCrowded(upstream: string): RegistryError {
-  const detail = `'${upstream}' is asked for too many skills at once; ask again in a moment.`
+  const detail = `Too many skills are being requested from '${upstream}'. Try again in a few seconds.`
   return new RegistryError('upstream_failed', detail, { retryAfterSeconds: 5 })
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '@skillstead/core'
 
-/** What was looked for upstream and is not there, for a short while. */
+/** Skills that upstreams were found not to have. Each is remembered for a short time. */
 export interface Misses {
   has(key: string): boolean
   add(key: string): void
@@ -9,22 +9,22 @@ export interface Misses {
 
 export interface MissesOptions {
   readonly clock: Clock
-  /** A minute unless it is said. */
+  /** Default: 1 min. */
   readonly forMs?: number
   readonly missesMax?: number
 }
 
 const forMsDefault = 60_000
-/** Callers choose the names, so that there is no end of them. */
+/** Limited because callers choose the names. */
 const missesMaxDefault = 10_000
 
-/** Remembers a bounded number of misses; the oldest go first. */
+/** Creates a store for a limited number of misses. It drops the oldest first. */
 export function createMisses({ clock, forMs = forMsDefault, missesMax = missesMaxDefault }: MissesOptions): Misses {
   const missedAt = new LRUCache<string, number>({ max: missesMax })
   return {
     has(key) {
       const ageMs = clock.now() - (missedAt.peek(key) ?? -Infinity)
-      // A clock that was set back makes none of them last longer.
+      // A negative age, after the clock was set back, counts as expired.
       return ageMs >= 0 && ageMs < forMs
     },
     add: (key) => void missedAt.set(key, clock.now()),

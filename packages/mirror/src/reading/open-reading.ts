@@ -9,29 +9,31 @@ import { createLanes, type Lacking } from './lanes.ts'
 import { toReadError } from './errors.ts'
 import { createReading, newMs, waitMsMax } from './reading.ts'
 
-/** How the rest of a mirror and what readers cause go along. */
+/** Connects the runs that read requests cause with the rest of the mirror. */
 export interface Reading {
-  /** To be called with the upstreams as they are stored: reads look to them while there are any. */
+  /** Called with the stored upstreams. Reads use them as long as there are any. */
   notice<Upstreams extends readonly Upstream[]>(upstreams: Upstreams): Upstreams
-  /** To be called when an upstream changed here. */
+  /** Called when this process changes an upstream. */
   forget(): void
-  /** Does work on an upstream while no reader has it asked: theirs, which is short, comes before or after. */
+  /**
+   * Runs work on an upstream while no run for a reader is in progress. Those runs are short, and wait or finish first.
+   */
   without<T>(upstream: string, work: () => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
 export interface ReadingOptions {
   readonly parts: MirrorParts
-  /** The sync of an upstream that goes on in this process. */
+  /** The sync of an upstream that is running in this process. */
   running(upstream: string): Promise<unknown> | undefined
-  /** Has an engine run as a sync. Throws what that throws. */
+  /** Runs an engine as a sync. Throws what the sync throws. */
   begin(upstream: string, parts: MirrorParts, engine: (run: Run) => Promise<void>): Promise<unknown>
 }
 
-/** While another process has the upstream; each look takes a moment by itself. */
+/** Maximum number of retries while another process syncs the upstream. Each one takes a moment. */
 const conflictsMax = 40
 
-/** Attaches the upstreams to the reads of the registry, from the first that is followed on. */
+/** Lets the registry's reads use the upstreams, as soon as there is one. */
 export function openReading({ parts, running, begin }: ReadingOptions): Reading {
   const { context } = parts
   const { read } = context.database
@@ -41,17 +43,17 @@ export function openReading({ parts, running, begin }: ReadingOptions): Reading 
   const port = createReading({ parts, followed, lanes })
   const beginning = listUpstreams(read).then(notice).catch(parts.onError)
 
-  /** When a run brought all that was new, by the clock. */
+  /** When a run last imported all changes of an upstream. */
   const askedAt = new Map<string, number>()
 
-  /** Every failure counts, also one that is told politely: an upstream that is asked in vain is left alone. */
+  /** Throws every failure in the form for callers. All of them count for the circuit breaker. */
   function tell(upstream: string) {
     return (error: unknown): never => {
       throw toReadError(error, upstream, parts.mode)
     }
   }
 
-  /** Somebody waits: nothing is tried again, and no pause is made. */
+  /** Sends requests without retries or pauses, because a caller waits. */
   async function run(upstream: string, names: ReadonlySet<string>): Promise<Lacking> {
     const waitMs = names.size > 0 ? waitMsMax.missing : waitMsMax.here
     const brief: MirrorParts = { ...parts, openFetch: (one, signal) => parts.openFetch(one, signal, waitMs) }
@@ -67,7 +69,7 @@ export function openReading({ parts, running, begin }: ReadingOptions): Reading 
       } catch (error) {
         const isTaken = error instanceof RegistryError && error.code === 'conflict'
         if (!isTaken || conflicts === conflictsMax || (await getUpstream(read, upstream)).alarm) throw error
-        // What has it does the same.
+        // The process that holds the upstream imports the same changes.
         if (names.size === 0) return new Map()
       }
     }

@@ -13,13 +13,14 @@ import type { FeedEntry, LogSource, Upstream } from '../types.ts'
 import type { Lacking } from './lanes.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** Entries of one skill that are applied together, and bytes of their content as they say. */
+/** Maximum number of entries of one skill in a batch, and of bytes of their content as declared. */
 const portionMax = 50
 const portionBytesMax = 8 * 1024 * 1024
 
 /**
- * Brings in single skills of an upstream that has a log: what is new of the log first, proved as in every sync, and then all
- * that it says of these names. Nothing is asked about them but their content. Answers what of them is not to be had.
+ * Imports single skills of an upstream that has a log: first verifies the new part of the log as every sync does, then
+ * applies all entries about these skills. Requests nothing about them except their content. Returns the skills whose
+ * content the upstream does not return.
  */
 export async function pullFromLog(run: Run, source: LogSource, { names, isNew }: PulledNames): Promise<Lacking> {
   if (!isNew) await syncLog(run, source)
@@ -29,25 +30,25 @@ export async function pullFromLog(run: Run, source: LogSource, { names, isNew }:
   const lacking = new Map<string, string>()
   for (const fullName of names) {
     if ((await pullOne(run, source, { upstream, refusals, fullName })) === 'lacking')
-      lacking.set(fullName, 'It does not give the files that its log lists.')
+      lacking.set(fullName, 'The upstream does not return the files that its log lists.')
   }
   return lacking
 }
 
 interface PulledNames {
   readonly names: ReadonlySet<string>
-  /** Whether the log was read a moment ago. */
+  /** Whether the log was just read. */
   readonly isNew: boolean
 }
 
 interface Pull {
-  /** As it is after the sync. */
+  /** The upstream's row after the sync. */
   readonly upstream: Upstream
   readonly refusals: Refusals
   readonly fullName: string
 }
 
-/** `lacking` where the log has it and its content is not to be had. */
+/** Imports one skill. Returns `lacking` if the log has the skill and the upstream does not return its content. */
 async function pullOne(run: Run, source: LogSource, pull: Pull): Promise<'done' | 'lacking'> {
   const goneAt = await readRemovedAt(run, pull)
   const wanted = await createWanted(run, new Map([[pull.fullName, goneAt]]), new Set([pull.fullName]))
@@ -59,7 +60,7 @@ async function pullOne(run: Run, source: LogSource, pull: Pull): Promise<'done' 
     if (entries.length === 0) break
     after = entries.at(-1)!.seq
     const chosen = entries.filter((entry) => wanted.wants(entry))
-    // What nothing came in of cannot change.
+    // Entries before the first version change nothing.
     isThere ||= chosen.some(({ type }) => type === 'version')
     if (isThere) outcomes.push(...(await applyPortion(run, source, pull, chosen, (entry) => wanted.refuse(entry))))
   }
@@ -89,7 +90,7 @@ async function applyPortion(
     accepts: (entry) => reasons.get(entry as FeedEntry),
     acceptsScan: (_, { score }) => explainScore(score, upstream.settings.filters),
     async also(trx, { subject }, outcome) {
-      // The position stands: these lie before it.
+      // The stored position stays: these entries lie before it.
       await updateOwn(trx, run, {})
       await refusals.record(trx, subject, outcome)
     },
@@ -98,21 +99,21 @@ async function applyPortion(
   return outcomes
 }
 
-/** As many as go together, one at least. */
+/** The first entries whose content fits into one batch; at least one entry. */
 function takePortion(entries: readonly FeedEntry[]): readonly FeedEntry[] {
   let bytes = 0
   const end = entries.findIndex((entry, i) => (bytes += toDeclaredBytes(entry)) > portionBytesMax && i > 0)
   return end === -1 ? entries : entries.slice(0, end)
 }
 
-/** What the verified log says of the skill while it has this name: `owner/name`, or `owner/name@version`. */
+/** Selects the verified entries of a skill by its subject: `owner/name` or `owner/name@version`. */
 function selectEntries({ parts }: Run, { upstream, fullName }: Pull) {
   return withUpstreams(parts.context.database.read)
     .selectFrom('upstream_log')
     .where('upstream', '=', upstream.name)
     .where('seq', '<=', upstream.applied)
     .where((eb) =>
-      // The character after `@`.
+      // A range for the prefix `full_name@`: `A` follows `@`.
       eb.or([
         eb('subject', '=', fullName),
         eb.and([eb('subject', '>=', `${fullName}@`), eb('subject', '<', `${fullName}A`)]),
@@ -131,7 +132,7 @@ async function readEntries(run: Run, pull: Pull, after: number): Promise<FeedEnt
   return rows.map(({ entry }) => parseForeignJson(entry) as FeedEntry)
 }
 
-/** The position of the entry that took it out of sight last; 0 where none did. */
+/** The number of the last entry that removed the skill; 0 if there is none. */
 async function readRemovedAt(run: Run, pull: Pull): Promise<number> {
   const row = await selectEntries(run, pull)
     .select('seq')

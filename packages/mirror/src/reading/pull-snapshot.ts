@@ -14,14 +14,14 @@ import type { KnownSkill } from '../types.ts'
 const readsMax = 2
 const detailsBytesMax = 4 * 1024 * 1024
 
-/** Brings in single skills of an upstream without a log; answers what of them is there and not to be had. */
+/** Imports single skills of an upstream without a log. Returns the skills that it lists but does not return. */
 export async function pullFromSnapshot(run: Run, names: ReadonlySet<string>): Promise<Lacking> {
   if (run.upstream.kind === 'registry') return pullFromRegistry(run, names)
   await pullFromIndex(run, names)
   return new Map()
 }
 
-/** A registry is asked for each by its name, and for nothing else. */
+/** Requests each skill from the registry by its name, and nothing else. */
 async function pullFromRegistry(run: Run, names: ReadonlySet<string>): Promise<Lacking> {
   const refusals = await createRefusals(run.parts.context, run.upstream)
   const known = createKnown(run.parts.context, run.upstream.name, true)
@@ -30,16 +30,16 @@ async function pullFromRegistry(run: Run, names: ReadonlySet<string>): Promise<L
   for (const fullName of names) {
     requireActive(run)
     const reading = await readOne(run, fullName, here.get(fullName)?.versions)
-    if (reading === 'moved') lacking.set(fullName, 'It changes as it is read.')
+    if (reading === 'moved') lacking.set(fullName, 'It changed while it was read. Try again.')
     else if (reading && 'refused' in reading) lacking.set(fullName, reading.refused.detail)
     else if (reading) await storeReleases(run, refusals, [reading.release])
   }
   return lacking
 }
 
-/** Undefined for what is not there, is not wanted, or is here. */
+/** Reads one skill; undefined if it does not exist, is excluded, or is already stored. */
 async function readOne(run: Run, fullName: string, here: KnownSkill['versions'] | undefined) {
-  // Once more where a version was published just then.
+  // Read again if a version was published in the meantime.
   for (let tries = 1; ; tries += 1) {
     const found = await findListed(run, fullName)
     if (!found || !wantsListed(run, found.listed) || here?.has(found.listed.version)) return undefined
@@ -49,7 +49,9 @@ async function readOne(run: Run, fullName: string, here: KnownSkill['versions'] 
   }
 }
 
-/** By its short name, which is what the specification's paths take, if that is the same skill there. */
+/**
+ * Requests a skill by its short name, as the specification's paths require; undefined if that is another skill there.
+ */
 async function findListed(
   run: Run,
   fullName: string,
@@ -68,17 +70,17 @@ async function findListed(
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error
     if (error.code === 'not_found' || error.code === 'taken_down') return undefined
-    // What shows guests nothing needs the key.
+    // A registry that shows guests nothing requires the key.
     if (error.code !== 'unauthorized' || key === undefined) throw error
     return askWith(key)
   }
 }
 
-/** An index is small: it is read again, for these and for what is here. */
+/** Reads the index again, which is small, for these skills and the imported ones. */
 async function pullFromIndex(run: Run, names: ReadonlySet<string>): Promise<void> {
   const here = await readMirroredNames(run.parts.context, run.upstream.name)
   const place = readPlace(run.upstream.cursor)
-  // Else what is unchanged as a whole is not looked at.
+  // Without the ETag, an unchanged index is read too.
   const read = run.upstream.kind === 'discovery' && (place.public as { read?: unknown } | null)?.read
   place.public = read ? { read } : null
   await drain(run, openSource(run, new Set([...here, ...names])), { place, part: 'public' })

@@ -13,9 +13,9 @@ import { createSources } from './sources.ts'
 import { readStanding } from './standing.ts'
 import { within } from './within.ts'
 
-/** How long a caller waits: where something can be answered without the upstream, and where nothing can. */
+/** How long a caller waits: `here` if the skill is stored, `missing` if only the upstream can have it. */
 export const waitMsMax = { here: 2_000, missing: 10_000 } as const
-/** What an upstream told so short a time ago is new: it is not asked again, however many want to know. */
+/** Within this time after a response, the upstream is not asked again, however many callers there are. */
 export const newMs = 1000
 
 export interface ReadingParts {
@@ -24,7 +24,7 @@ export interface ReadingParts {
   readonly lanes: Lanes
 }
 
-/** What the upstreams of a mirror do for those who read: see {@link UpstreamPort}. */
+/** Uses the upstreams of a mirror to answer read requests: see {@link UpstreamPort}. */
 export function createReading({ parts, followed, lanes }: ReadingParts): UpstreamPort {
   const { context, mode } = parts
   const { clock } = context
@@ -32,7 +32,7 @@ export function createReading({ parts, followed, lanes }: ReadingParts): Upstrea
   const sources = createSources(context)
   const canAsk = (upstream: Upstream) => mode !== 'offline' || !asksNetwork(upstream)
 
-  /** The upstreams that what is read came from, as far as anybody may ask them. */
+  /** The upstreams of the requested skill, or of a list, that may be contacted. */
   async function findBehind(wanted: WantedSkill | undefined): Promise<Upstream[]> {
     const upstreams = (await followed.list()).filter((one) => one.kind !== 'bundle' && !one.alarm && canAsk(one))
     if (!wanted) return upstreams
@@ -41,10 +41,10 @@ export function createReading({ parts, followed, lanes }: ReadingParts): Upstrea
   }
 
   function isDue({ syncedAt, settings }: Upstream): boolean {
-    // A clock that was set back is no reason to wait.
+    // The absolute value, so that a clock that was set back causes no wait.
     const ageMs = syncedAt === null ? Infinity : Math.abs(clock.now() - syncedAt)
     if (mode === 'online') return ageMs >= newMs
-    // The first sync is as long as it is: the operator's schedule does it.
+    // The first sync takes long, so it is left to the operator's schedule.
     if (syncedAt === null && settings.mode !== 'pull-through') return false
     return settings.everySeconds > 0 && ageMs > settings.everySeconds * 1000
   }
@@ -54,9 +54,9 @@ export function createReading({ parts, followed, lanes }: ReadingParts): Upstrea
     await Promise.all(due.map(({ name }) => refreshWithin(name)))
   }
 
-  /** What is here is answered, whatever became of it. */
+  /** Refreshes an upstream while the caller waits. After a failure the caller gets the stored skill. */
   async function refreshWithin(upstream: string): Promise<void> {
-    const late = () => new RegistryError('upstream_timeout', `'${upstream}' does not answer in time.`)
+    const late = () => new RegistryError('upstream_timeout', `'${upstream}' did not respond in time.`)
     try {
       await within({ clock, ms: waitMsMax.here, late }, lanes.refresh(upstream))
     } catch {
@@ -64,29 +64,30 @@ export function createReading({ parts, followed, lanes }: ReadingParts): Upstrea
     }
   }
 
-  /** Whether the upstream has it, and it is here now. */
+  /** Tries to import a skill from an upstream. Returns whether it is stored now. */
   async function lookIn(upstream: Upstream, wanted: WantedSkill): Promise<boolean> {
     const { name, alarm, syncedAt, settings } = upstream
     const [owner, short] = wanted.name.split('/') as [string, string]
     if (upstream.kind === 'bundle' || !wantsName({ parts, upstream }, owner, short)) return false
     const pulls = settings.mode === 'pull-through'
-    // What is followed as a whole is here as a whole.
+    // All skills of a synced upstream are stored, unless it is in the mode `pull-through`.
     if (!pulls && syncedAt !== null && mode !== 'online') return false
     const key = `${name}\n${wanted.name}@${wanted.version ?? ''}`
     if (misses.has(key)) return false
     if (!canAsk(upstream)) {
       if (!pulls && syncedAt !== null) return false
-      const detail = `This node is in offline mode and does not ask '${name}', which may have ${wanted.name}.`
+      const detail = `This node is in offline mode and sends no request to '${name}', which may have ${wanted.name}.`
       throw new RegistryError('offline', detail)
     }
     if (alarm) {
       if (!pulls && syncedAt !== null) return false
-      throw fail(upstream, `is paused (${alarm.code}), so it was not asked for ${wanted.name}`)
+      throw fail(upstream, `is paused (${alarm.code}), so ${wanted.name} was not requested from it`)
     }
-    if (!pulls && syncedAt === null) throw fail(upstream, `was not synced yet; it may have ${wanted.name}`)
+    if (!pulls && syncedAt === null)
+      throw fail(upstream, `is not synced yet, and may have ${wanted.name}. Try again later`)
     if (!pulls) await refreshWithin(name)
     const failure = pulls ? await lanes.pull(name, wanted.name).catch((error: unknown) => ({ error })) : undefined
-    // Another skill of the same run may be what failed.
+    // The failure may concern another skill of the same run.
     if ((await readStanding(parts, wanted)).kind === 'here') return true
     if (failure) throw failure.error
     if (pulls) misses.add(key)
@@ -95,7 +96,8 @@ export function createReading({ parts, followed, lanes }: ReadingParts): Upstrea
 
   async function pullFrom(upstreams: readonly Upstream[], wanted: WantedSkill): Promise<boolean> {
     for (const upstream of upstreams) {
-      // One that cannot be asked ends it: else whoever keeps it from answering has its names taken from the next.
+      // An unreachable upstream ends the search. Otherwise an attacker who blocks it could have its names taken from
+      // the next one.
       const isHere = await lookIn(upstream, wanted).catch((error: unknown) => {
         throw toReadError(error, upstream.name, mode)
       })
@@ -116,7 +118,7 @@ export function createReading({ parts, followed, lanes }: ReadingParts): Upstrea
       const { from } = standing
       const upstreams = (await followed.list()).filter(({ name }) => from === undefined || name === from)
       const late = () => {
-        const detail = `No upstream said in time whether it has ${wanted.name}; ask again in a moment.`
+        const detail = `No upstream reported in time whether it has ${wanted.name}. Try again in a few seconds.`
         return new RegistryError('upstream_timeout', detail)
       }
       return within({ clock, ms: waitMsMax.missing, late }, pullFrom(upstreams, wanted))

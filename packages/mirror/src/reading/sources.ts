@@ -1,12 +1,12 @@
 import type { Database, CatalogueContext } from '@skillstead/core/internal'
 
-/** Where a mirrored skill comes from, and when something of it came in last, in milliseconds since 1970. */
+/** The upstream of a mirrored skill, and when a change of the skill was last imported, in milliseconds since 1970. */
 interface SkillSource {
   readonly upstream: string
   readonly syncedAt: number
 }
 
-/** Which upstream a name is from, kept until a skill changes; undefined for what is from here, or is not. */
+/** Finds the upstream of a skill by its name; undefined for local and unknown skills. Cached until a skill changes. */
 export interface Sources {
   find(name: string): Promise<SkillSource | undefined>
 }

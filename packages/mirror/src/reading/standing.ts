@@ -3,7 +3,10 @@ import type { WantedSkill } from '@skillstead/core/internal'
 import { isSkillName, isUsername, reservedOwners } from '@skillstead/protocol'
 import { isPrivateName, type MirrorParts } from '../run.ts'
 
-/** How a skill that could not be read stands: it came in since, may be looked for (of one upstream alone where it is known), or is nobody else's business. */
+/**
+ * The state of a requested skill: `here` if it is stored by now, `missing` if it may be requested (`from`: only from
+ * that upstream), `own` if its name must not be sent to any upstream.
+ */
 export type Standing =
   | { readonly kind: 'here' }
   | { readonly kind: 'missing'; readonly from?: string }
@@ -12,8 +15,8 @@ export type Standing =
 const own: Standing = { kind: 'own' }
 
 /**
- * Whether a name may be asked for elsewhere. Short names never are, for whoever answers first would be what they mean; nor are the
- * names that the operator keeps, those of this node's users, and any that this node knows already.
+ * Decides whether a name may be sent to upstreams. Short names are never sent, because the first upstream to respond
+ * would decide what they mean. Nor are private names, names of this node's users, and names that this node knows.
  */
 export async function readStanding(parts: MirrorParts, { name, version }: WantedSkill): Promise<Standing> {
   const owner = parseOwner(name)
@@ -30,7 +33,7 @@ export async function readStanding(parts: MirrorParts, { name, version }: Wanted
   return skill.origin_kind === 'mirror' ? { kind: 'missing', from: skill.origin_upstream ?? '' } : own
 }
 
-/** The owner in a full name that somebody may have; undefined for every other text. */
+/** The owner in a valid full name; undefined for every other text. */
 function parseOwner(fullName: string): string | undefined {
   const [owner = '', name = '', ...rest] = fullName.split('/')
   const isName = rest.length === 0 && isUsername(owner) && !reservedOwners.has(owner) && isSkillName(name)

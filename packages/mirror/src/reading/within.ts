@@ -1,6 +1,9 @@
 import type { Clock } from '@skillstead/core'
 
-/** The outcome of work that may go on for longer than whoever asked waits; `late` makes the error that he is told. */
+/**
+ * Returns the outcome of work, or throws the error of `late` after `ms` milliseconds. The work continues in the
+ * background.
+ */
 export async function within<T>(
   { clock, ms, late }: { readonly clock: Clock; readonly ms: number; late(): Error },
   work: Promise<T>,

@@ -1,13 +1,13 @@
 import { JsonLimitError, RegistryError, parseForeignJson, type ErrorCode } from '@skillstead/protocol'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
 
-/** What is asked of an upstream that is no node: an address, and what is known of what it answers. */
+/** A GET request to an upstream that is not a Skillstead node. */
 export interface Question {
   readonly url: URL
   readonly bytesMax: number
   readonly accept?: string
   readonly apiKey?: string | undefined
-  /** Of the answer that is here already. */
+  /** The ETag of the response that is already stored. */
   readonly etag?: string | undefined
 }
 
@@ -17,7 +17,7 @@ export interface Answer {
   readonly etag: string | undefined
 }
 
-/** What statuses mean that are no answer; all others are `upstream_failed`. */
+/** The error codes of statuses. All other statuses except 200 and 304 throw `upstream_failed`. */
 const codes: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthorized',
   403: 'forbidden',
@@ -28,10 +28,12 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   504: 'upstream_timeout',
 }
 
-/** Asks; undefined where nothing changed (304). Throws what the answer means where it is none, and what the fetch throws. */
+/**
+ * Sends the request. Undefined if nothing changed (304). Throws an error for other statuses, and what the fetch throws.
+ */
 export async function ask(http: UpstreamFetch, question: Question): Promise<Answer | undefined> {
   const { url, bytesMax, accept = '*/*', apiKey, etag } = question
-  // An update check: what a mirror reads is no download of anybody.
+  // Marked as an update check, so that the upstream does not count a download.
   const headers: Record<string, string> = { accept, 'user-agent': 'skillstead-mirror', 'x-skills-update-check': '1' }
   if (apiKey) headers.authorization = `Bearer ${apiKey}`
   if (etag) headers['if-none-match'] = etag
@@ -39,7 +41,7 @@ export async function ask(http: UpstreamFetch, question: Question): Promise<Answ
   if (response.status === 304 && etag) return undefined
   if (response.status !== 200) {
     const code = codes[response.status] ?? 'upstream_failed'
-    throw new RegistryError(code, `${url.origin} answered ${response.status} for ${url.pathname}.`)
+    throw new RegistryError(code, `${url.origin} responded to ${url.pathname} with status ${response.status}.`)
   }
   return {
     bytes: new Uint8Array(await response.arrayBuffer()),
@@ -48,7 +50,7 @@ export async function ask(http: UpstreamFetch, question: Question): Promise<Answ
   }
 }
 
-/** As {@link ask} for JSON; the value is not checked. Throws `upstream_failed` for what does not parse. */
+/** Like {@link ask}, for JSON. The value is not validated. Throws `upstream_failed` for invalid JSON. */
 export async function askJson(
   http: UpstreamFetch,
   question: Question,
@@ -59,36 +61,36 @@ export async function askJson(
   try {
     return { value: parseForeignJson(new TextDecoder().decode(answer.bytes)), etag: answer.etag }
   } catch (cause) {
-    const what = answer.contentType.split(';')[0] || 'something without a type'
+    const what = answer.contentType.split(';')[0] || 'content without a type'
     if (cause instanceof JsonLimitError)
       throw new RegistryError(
         'upstream_failed',
-        `${origin} answered ${pathname} with JSON that is not read: ${cause.message}`,
+        `${origin} responded to ${pathname} with JSON that exceeds a limit: ${cause.message}`,
       )
-    const detail = `${origin} answered ${pathname} with ${what} that is no JSON. Is the address right, and is this network signed in to?`
+    const detail = `${origin} responded to ${pathname} with ${what} that is not JSON. Check the URL, and whether this network requires a login.`
     throw new RegistryError('upstream_failed', detail, { cause })
   }
 }
 
-/** Whether an error says that one thing is not to be had, and nothing of the upstream as a whole. */
+/** Whether an error concerns only the requested resource, not the whole upstream. */
 export function isAboutOne(error: unknown): error is RegistryError {
   return error instanceof RegistryError && ['not_found', 'taken_down', 'forbidden', 'unauthorized'].includes(error.code)
 }
 
-/** So many things in a row that fail are no longer the fault of each. */
+/** Number of consecutive failures after which the whole upstream counts as failed. */
 const failuresMax = 3
 
 /**
- * Tells what fails of one thing from an upstream that is away: a file that is too large, or that its server never gives,
- * must not keep all that comes after it from coming in.
+ * Distinguishes the failure of one skill from an unavailable upstream: a file that is too large, or that the server
+ * never returns, must not block the skills after it.
  */
 export class Failures {
   #inRow = 0
 
-  /** The failure of one thing. Throws what is one of the upstream. */
+  /** Returns the failure of one skill. Throws a failure of the whole upstream. */
   take(error: unknown): RegistryError {
     if (isAboutOne(error)) return this.#end(error)
-    // What has a cause is the network's.
+    // An error with a cause is a network error.
     const isAnswer = error instanceof RegistryError && error.cause === undefined && error.code.startsWith('upstream_')
     this.#inRow += 1
     if (!isAnswer || this.#inRow >= failuresMax) throw error

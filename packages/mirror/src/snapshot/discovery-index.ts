@@ -2,14 +2,14 @@ import { RegistryError, firstIssueOnly, isSkillName } from '@skillstead/protocol
 import * as v from 'valibot'
 import type { Refusal } from '../types.ts'
 
-/** A skill of an index, version 0.2.0: one file to download. */
+/** A skill in an index of version 0.2.0: one file to download. */
 export interface ArtifactEntry {
   readonly name: string
   readonly description: string
   readonly artifact: { readonly type: 'skill-md' | 'archive'; readonly url: URL; readonly digest: string }
 }
 
-/** A skill of an index, version 0.1.0: its files one by one, and no digests. */
+/** A skill in an index of version 0.1.0: a list of files without digests. */
 export interface FilesEntry {
   readonly name: string
   readonly description: string
@@ -48,15 +48,15 @@ const Files = v.object({
 })
 
 /**
- * Reads an index of the versions 0.2.0 and 0.1.0. Throws `upstream_failed` for what is none; single entries that are wrong,
- * lead to another host, or have the name of one before are refused.
+ * Parses an index of version 0.2.0 or 0.1.0. Throws `upstream_failed` for anything else. Refuses single entries that
+ * are invalid, point to another host, or repeat a name.
  */
 export function readIndex(value: unknown, address: URL): SkillIndex {
   const index = v.safeParse(Index, value, firstIssueOnly)
-  if (!index.success) throw notAnIndex(address, 'is no index of skills, or one of too many')
+  if (!index.success) throw notAnIndex(address, 'is not an index of skills, or has too many skills')
   const { $schema, skills } = index.output
   if ($schema !== undefined && $schema !== schema020) {
-    throw notAnIndex(address, `is an index of the schema ${$schema.slice(0, 100)}, which is not known`)
+    throw notAnIndex(address, `is an index with the unknown schema ${$schema.slice(0, 100)}`)
   }
   const entries = new Map<string, IndexEntry>()
   const refused: Refusal[] = []
@@ -67,7 +67,7 @@ export function readIndex(value: unknown, address: URL): SkillIndex {
       refused.push({
         subject: entry.name,
         reason: 'malformed',
-        detail: 'The index has two skills of this name; the first is taken.',
+        detail: 'The index has two skills with this name. Only the first one is imported.',
       })
     } else entries.set(entry.name, entry)
   }
@@ -92,21 +92,21 @@ function readFiles(raw: unknown, address: URL): FilesEntry | string {
     return { path, url: isPlain && path.isWellFormed() ? toUrl(`${name}/${encoded}`, address) : undefined }
   })
   const wrong = located.find(({ url }) => url === undefined)
-  if (wrong) return `The file '${wrong.path.slice(0, 100)}' has a path that leads elsewhere.`
-  if (!files.includes('SKILL.md')) return 'It lists no SKILL.md.'
+  if (wrong) return `The path '${wrong.path.slice(0, 100)}' leads out of the skill's folder.`
+  if (!files.includes('SKILL.md')) return 'The entry lists no SKILL.md.'
   return { name, description, files: located.map(({ path, url }) => ({ path, url: url! })) }
 }
 
-const elsewhere = 'Its file lies at another host than the index, where nothing is fetched from.'
+const elsewhere = 'The file is at another host than the index. Files of other hosts are not fetched.'
 
-/** Only of the place that the operator chose: an index could point into his own network. */
+/** Allows only the origin that the operator chose: an index could point into the operator's own network. */
 function toUrl(reference: string, address: URL): URL | undefined {
   const url = URL.canParse(reference, address) ? new URL(reference, address) : undefined
   return url?.origin === address.origin && !url.username && !url.password ? url : undefined
 }
 
 function toIssue(issue: v.BaseIssue<unknown>): string {
-  return `It is no entry of an index: ${v.getDotPath(issue) ?? 'it is no object'} is wrong or missing.`
+  return `The entry is invalid: ${v.getDotPath(issue) ?? 'an object'} is wrong or missing.`
 }
 
 function toSubject(raw: unknown): string {
@@ -115,5 +115,5 @@ function toSubject(raw: unknown): string {
 }
 
 function notAnIndex(address: URL, what: string): RegistryError {
-  return new RegistryError('upstream_failed', `What ${address.origin} answers at ${address.pathname} ${what}.`)
+  return new RegistryError('upstream_failed', `The response of ${address.origin} to ${address.pathname} ${what}.`)
 }

@@ -8,17 +8,22 @@ import { readIndex, type ArtifactEntry, type FilesEntry, type IndexEntry } from 
 import { toRelease } from './to-release.ts'
 
 export interface DiscoverySourceOptions {
-  /** A host or a scope of one, or the address of the index itself. */
+  /** The URL of a host, of a scope (a path of a host), or of the index itself. */
   readonly location: string
   readonly http: UpstreamFetch
-  /** Used where guests are shown no index: with it a node also lists what is private, so that it comes in as private. */
+  /**
+   * Used if guests may not read the index. A node then also lists private skills, so all skills are imported as
+   * private.
+   */
   readonly apiKey?: string | undefined
-  /** An index names no owners. */
+  /** The owner of the imported skills: an index names none. */
   readonly owner: string
   readonly wants: (skill: { owner: string; name: string }) => boolean
 }
 
-/** What was read last: of the index, and of each skill the digest of its file, or the ETags of its files. */
+/**
+ * What the last sync read: the ETag of the index and, for each skill, the digest of its file or the ETags of its files.
+ */
 interface Cursor {
   readonly etag?: string | undefined
   readonly read: Record<string, string>
@@ -29,12 +34,14 @@ const StoredCursor = v.object({ etag: v.optional(v.string()), read: v.record(v.s
 const indexBytesMax = 16 * 1024 * 1024
 const artifactBytesMax = 24 * 1024 * 1024
 const batchMax = 4
-/** What may lie there the next time though the index stays as it is: hosts hand out an index before what it names. */
+/**
+ * Reasons that the next sync checks again even if the index is unchanged: a host may publish an index before its files.
+ */
 const passingReasons: ReadonlySet<string> = new Set(['missing', 'altered'])
-const closed = 'Everyone may see it here, and its host no longer shows it to guests.'
+const closed = 'The skill is public on this node, but its host no longer shows it to guests.'
 const indexPaths = ['/.well-known/agent-skills/index.json', '/.well-known/skills/index.json']
 
-/** A host that lets installers discover its skills, by an index of version 0.2.0 or 0.1.0. */
+/** Reads the skills of a host that publishes a discovery index of version 0.2.0 or 0.1.0. */
 export function createDiscoverySource(options: DiscoverySourceOptions): SnapshotSource {
   const { http, owner } = options
   let apiKey: string | undefined
@@ -52,7 +59,7 @@ export function createDiscoverySource(options: DiscoverySourceOptions): Snapshot
       })
       if (answer !== null) return { answer, url }
     }
-    // Whoever asks for one skill must not be told that it does not exist.
+    // Not `not_found`: a caller who requests one skill must not get the answer that it does not exist.
     const { origin, pathname } = addresses[0]!
     throw new RegistryError('upstream_failed', `${origin} has no index of skills at ${pathname}.`)
   }
@@ -65,7 +72,7 @@ export function createDiscoverySource(options: DiscoverySourceOptions): Snapshot
       return read
     } catch (error) {
       if (error instanceof ArchiveError) {
-        // The same bytes get no better.
+        // Invalid bytes are not fetched again while the digest is the same.
         const mark = 'artifact' in entry ? { mark: entry.artifact.digest } : {}
         return { refused: toRefusal(owner, entry, 'invalid', error.message), ...mark }
       }
@@ -80,7 +87,7 @@ export function createDiscoverySource(options: DiscoverySourceOptions): Snapshot
       if (!answer) return
       const index = readIndex(answer.value, url)
       const wanted = index.entries.filter(({ name }) => options.wants({ owner, name }))
-      // Without digests nobody knows what changed before he asks.
+      // Skills without digests are always requested, because their changes are unknown.
       const changed = wanted.filter(
         (entry) => !('artifact' in entry) || cursor.read[entry.name] !== entry.artifact.digest,
       )
@@ -119,7 +126,8 @@ export function createDiscoverySource(options: DiscoverySourceOptions): Snapshot
           estimate: toEstimate(http, changed.slice(i + batchMax), left),
         }
       }
-      // The index counts as read when everything in it is; only one with digests says what became of the files.
+      // Stores the ETag only if all files were read, and only for an index with digests: otherwise files may change
+      // while the index does not.
       const isWhole = !isMissing && index.entries.every((entry) => 'artifact' in entry)
       yield { releases: [], cursor: { read, ...(isWhole && answer.etag && { etag: answer.etag }) } satisfies Cursor }
     },
@@ -129,7 +137,7 @@ export function createDiscoverySource(options: DiscoverySourceOptions): Snapshot
   }
 }
 
-/** Files where there are new ones; `mark` is what to compare with the next time. */
+/** The new files of a skill, if any. `mark` is compared at the next sync. */
 interface ReadEntry {
   readonly files?: Release['files']
   readonly mark?: string
@@ -141,7 +149,7 @@ async function readArtifact({ http, apiKey, owner }: DiscoverySourceOptions, ent
   const { bytes } = (await ask(http, { url, apiKey, bytesMax: artifactBytesMax }))!
   const actual = toDigest(bytes)
   if (actual !== digest) {
-    const detail = `What lies at ${url.pathname} has the digest ${actual} and not ${digest}, as the index says.`
+    const detail = `The file at ${url.pathname} has the digest ${actual}, but the index states ${digest}.`
     return { refused: toRefusal(owner, entry, 'altered', detail) }
   }
   if (type === 'skill-md') return { files: [{ path: 'SKILL.md', bytes }], mark: digest }
@@ -149,7 +157,7 @@ async function readArtifact({ http, apiKey, owner }: DiscoverySourceOptions, ent
   return { files: [{ path: 'SKILL.md', bytes: skillMd }, ...files], mark: digest }
 }
 
-/** One by one, and all of them where one is new. */
+/** Fetches the files one by one. If one of them changed, fetches all. */
 async function readFiles(
   { http, apiKey, owner }: DiscoverySourceOptions,
   entry: FilesEntry,
@@ -165,7 +173,7 @@ async function readFiles(
     size += bytes.length
     return size <= limits.versionBytesMax
   }
-  const tooLarge = toRefusal(owner, entry, 'invalid', 'Its files are larger together than a version may be.')
+  const tooLarge = toRefusal(owner, entry, 'invalid', 'The files together exceed the maximum size of a version.')
   for (const { path, url } of entry.files) {
     const etag = isSameList ? etags[path] : undefined
     const answer = await ask(http, { url, apiKey, etag, bytesMax: limits.fileBytesMax })
@@ -184,16 +192,19 @@ async function readFiles(
   return { files, ...(Object.keys(fresh).length === entry.files.length && { mark: JSON.stringify(fresh) }) }
 }
 
-/** Of the files as they were read last; none where the index had a digest then, as one of version 0.2.0 has. */
+/** The ETags of the files at the last sync; none if the index was of version 0.2.0 then. */
 function readEtags(mark: string | undefined): Record<string, string> {
   return mark?.startsWith('{') ? (JSON.parse(mark) as Record<string, string>) : {}
 }
 
-/** The index itself, or where it may lie below a scope; version 0.1.0 was at the second. */
+/** The URL of the index itself, or the possible URLs below a scope. Version 0.1.0 used the second one. */
 function toIndexAddresses(location: string): URL[] {
   const url = URL.canParse(location) ? new URL(location) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
-    throw new RegistryError('invalid_request', `${location} is no http or https address without a name and a password.`)
+    throw new RegistryError(
+      'invalid_request',
+      `${location} is not an http or https URL without a username and password.`,
+    )
   }
   if (url.pathname.endsWith('.json')) return [url]
   const scope = url.pathname.replace(/\/(?:\.well-known(?:\/.*)?)?$/, '')

@@ -6,15 +6,18 @@ import type { Refusal, Release, SnapshotSource, UpstreamStatus } from '../types.
 import { createKnown } from './known.ts'
 import { explainScan, keepWanted } from './wanted-releases.ts'
 
-/** Where the sources of an upstream stand: what everybody sees, and by username what the owner of a key sees. */
+/**
+ * The cursors of an upstream's sources: one for public skills and, by username, one for the private skills of each
+ * account.
+ */
 export interface Place {
   public: unknown
   private: Record<string, unknown>
-  /** While there is more to read of what everybody sees. */
+  /** Set while some public skills are still unread. */
   estimate?: UpstreamStatus['estimate']
 }
 
-/** What of it a source moves on. */
+/** The cursor that a source advances. */
 export interface Draining {
   readonly place: Place
   readonly part: 'public' | { readonly username: string }
@@ -25,7 +28,7 @@ export function readPlace(stored: unknown): Place {
   return { public: shown, private: { ...own } }
 }
 
-/** Takes all that a source has, and moves the place on with it. */
+/** Imports all releases of a source, and advances its cursor with them. */
 export async function drain(run: Run, source: SnapshotSource, { place, part }: Draining): Promise<void> {
   const { context } = run.parts
   const stored = part === 'public' ? place.public : place.private[part.username]
@@ -48,7 +51,7 @@ export async function drain(run: Run, source: SnapshotSource, { place, part }: D
   }
 }
 
-/** Stores releases as they are, each in a transaction that also checks that the run still has the upstream. */
+/** Imports the releases that pass the filters. Each transaction also checks that the run still has its lease. */
 export async function storeReleases(run: Run, refusals: Refusals, offered: readonly Release[]): Promise<void> {
   const releases = keepWanted(run, offered)
   if (releases.length === 0) return
@@ -66,7 +69,9 @@ export async function storeReleases(run: Run, refusals: Refusals, offered: reado
   for (const { files } of releases) run.tally.bytes += files.reduce((sum, { bytes }) => sum + bytes.length, 0)
 }
 
-/** Keeps what could not be read, in the report and with the upstream; `changes` are made to its row with that. */
+/**
+ * Records refusals in the report and the database, and updates columns of the upstream's row in the same transaction.
+ */
 export async function recordRefusals(
   run: Run,
   refused: readonly Refusal[],

@@ -8,9 +8,9 @@ import type { SnapshotSource } from '../types.ts'
 import { isSkipped, readTree, type Places, type SkillTree, type TreeFile } from './skill-folders.ts'
 
 export interface FolderSourceOptions {
-  /** A path, or a `file:` address. */
+  /** A path, or a `file:` URL. */
   readonly location: string
-  /** Folders name no owners. */
+  /** The owner of the imported skills: folders name none. */
   readonly owner: string
   readonly wants: (skill: { owner: string; name: string }) => boolean
 }
@@ -19,7 +19,7 @@ const StoredCursor = v.object({ places: v.record(v.string(), v.string()) })
 const entriesMax = 500_000
 const depthMax = 32
 
-/** A folder of skills, however deep: every folder with a SKILL.md is one. Links are never followed. */
+/** Reads the skills of a folder: every folder below it, at any depth, that has a SKILL.md. Never follows links. */
 export function createFolderSource({ location, owner, wants }: FolderSourceOptions): SnapshotSource {
   return {
     async *list(stored, known) {
@@ -34,7 +34,7 @@ export function createFolderSource({ location, owner, wants }: FolderSourceOptio
   }
 }
 
-/** Where the skills of a tree were the last time. */
+/** The folders of the skills at the last sync. */
 export function readPlaces(stored: unknown): Places {
   const parsed = v.safeParse(StoredCursor, stored)
   return parsed.success ? { ...parsed.output.places } : {}
@@ -42,9 +42,9 @@ export function readPlaces(stored: unknown): Places {
 
 async function openFolder(location: string): Promise<SkillTree<TreeFile>> {
   const given = resolve(location.startsWith('file:') ? fileURLToPath(location) : location)
-  // Also the operator may have put a link to it; inside, there are none.
+  // The location itself may be a link, since the operator chose it. Links below it are not followed.
   const root = await realpath(given).catch((cause: unknown) => {
-    throw new RegistryError('upstream_failed', `There is no folder ${given}, or it cannot be read.`, { cause })
+    throw new RegistryError('upstream_failed', `The folder ${given} does not exist or cannot be read.`, { cause })
   })
   const files: TreeFile[] = []
   await walk(root, '', 0, files)
@@ -72,7 +72,7 @@ async function walk(root: string, path: string, depth: number, files: TreeFile[]
     if (files.length >= entriesMax) {
       throw new RegistryError(
         'upstream_failed',
-        `${root} holds more than ${entriesMax} files; name a folder inside it.`,
+        `${root} contains more than ${entriesMax} files. Add a folder below it instead.`,
       )
     }
     files.push({ path: inner, size: (await lstat(join(root, inner)).catch(unreadable(inner))).size })
@@ -83,14 +83,17 @@ async function readPlainFile(root: string, { path }: TreeFile): Promise<Uint8Arr
   return withPlainFile(root, path, async (file) => {
     const { size } = await file.stat()
     if (size > limits.fileBytesMax)
-      throw new RegistryError('upstream_failed', `${path} grew while it was read; sync again.`)
+      throw new RegistryError('upstream_failed', `${path} grew while it was read. Sync again.`)
     const bytes = Buffer.alloc(size)
     const { bytesRead } = await file.read(bytes, 0, size, 0)
     return bytes.subarray(0, bytesRead)
   })
 }
 
-/** The folder may be changed at any moment: what is opened is a plain file, at its very place, and no link led to it. */
+/**
+ * Opens a plain file at exactly this path. Checked after opening, because the folder may change at any moment: no link
+ * may lead to another file.
+ */
 async function withPlainFile<T>(
   root: string,
   path: string,
@@ -111,7 +114,7 @@ async function withPlainFile<T>(
 
 function unreadable(path: string): (cause?: unknown) => never {
   return (cause) => {
-    const detail = `${path} cannot be read, or was changed while it was; sync again.`
+    const detail = `${path} cannot be read, or changed while it was read. Sync again.`
     throw new RegistryError('upstream_failed', detail, { cause })
   }
 }

@@ -10,14 +10,14 @@ import { openScratchFolder } from './scratch-folder.ts'
 import { isSkipped, readTree, type SkillTree, type TreeFile } from './skill-folders.ts'
 
 export interface GitSourceOptions {
-  /** An address (https, http, ssh, or `user@host:path`), or a path on this machine. */
+  /** A URL (https, http, ssh, or `user@host:path`), or a path on this machine. */
   readonly location: string
-  /** Whose the skills are. */
+  /** The owner of the imported skills. */
   readonly owner: string
   readonly wants: (skill: { owner: string; name: string }) => boolean
   readonly now: () => number
   readonly signal?: AbortSignal
-  /** The program; `git` unless it is said. */
+  /** The git program. Default: `git`. */
   readonly program?: string
 }
 
@@ -33,12 +33,12 @@ interface Repository {
 const StoredCursor = v.object({ commit: v.string() })
 const repositoryBytesMax = 2 * 1024 * 1024 * 1024
 const entriesMax = 500_000
-/** Longer ones are no address of a repository. */
+/** Maximum length of a location. */
 const locationCharactersMax = 2000
 
 /**
- * A repository, read from the newest commit of its default branch, without history and without files on the disk: links and
- * submodules in it are nothing, and no filter, hook or setting of it runs.
+ * Reads a repository at the newest commit of its default branch, without its history and without a work tree. Ignores
+ * links and submodules, and runs none of its filters, hooks and settings.
  */
 export function createGitSource(options: GitSourceOptions): SnapshotSource {
   const { owner, wants } = options
@@ -71,10 +71,13 @@ export function createGitSource(options: GitSourceOptions): SnapshotSource {
   }
 }
 
-/** Throws `invalid_request` for what git would take for an option, another transport, or a program to run. */
+/**
+ * Throws `invalid_request` for a location that git would interpret as an option, another transport, or a program to
+ * run.
+ */
 function parseRepository(location: string): Repository {
   const refuse = () => {
-    const detail = `${hidePassword(location).slice(0, 100)} is no repository: give an https, http or ssh address, user@host:path, or a path.`
+    const detail = `${hidePassword(location).slice(0, 100)} is not a repository. Pass an https, http or ssh URL, user@host:path, or a path.`
     return new RegistryError('invalid_request', detail)
   }
   if (location.length > locationCharactersMax || location.startsWith('-') || /\p{Cc}/u.test(location)) throw refuse()
@@ -86,7 +89,7 @@ function parseRepository(location: string): Repository {
   return toLocal(location)
 }
 
-/** As an address, so that not even files of the same machine are shared with it. */
+/** Converts a path to a URL: git would hard-link files of a path into the clone. */
 function toLocal(path: string): Repository {
   return { address: pathToFileURL(resolve(path)).href, isLocal: true }
 }
@@ -113,7 +116,7 @@ async function fetchTree({ address, isLocal }: Repository, folder: string, optio
         .replace(/\/+$|\.git\/?$/g, '')
         .split(/[/:]/)
         .at(-1) ?? '',
-    // Whoever commits says when; not in the future, which would come first in every list.
+    // Authors choose the date. It is limited to now, because a future date would come first in every list.
     publishedAt: Math.min(Number(seconds) * 1000, options.now()),
     ...(/^https?:\/\/[^@]*$/.test(address) && { repository: address.replace(/\.git$/, '') }),
     read: (files) => readBlobs(files, git),
@@ -121,7 +124,7 @@ async function fetchTree({ address, isLocal }: Repository, folder: string, optio
   return { tree, cloned }
 }
 
-/** Lines of `mode type sha size<tab>path`. Only plain files: no links (120000), no submodules (160000). */
+/** Parses lines of `mode type sha size<tab>path`. Only plain files: no links (120000), no submodules (160000). */
 function readListing(text: string): BlobFile[] {
   const lines = text.split('\0')
   if (lines.length > entriesMax)
@@ -133,7 +136,9 @@ function readListing(text: string): BlobFile[] {
   })
 }
 
-/** Answers of `cat-file --batch`: `sha type size`, a line's end, the bytes and another line's end, for each. */
+/**
+ * Reads the output of `cat-file --batch`, for each file: `sha type size`, a newline, the bytes, and another newline.
+ */
 async function readBlobs(files: readonly BlobFile[], git: GitOptions): Promise<Uint8Array[]> {
   const input = files.map(({ sha }) => `${sha}\n`).join('')
   const outputBytesMax = limits.versionBytesMax + files.length * 200

@@ -8,16 +8,16 @@ import { hidePassword } from '../hide-password.ts'
 export interface GitOptions {
   /** The name or path of the program. */
   readonly program?: string
-  /** Of the whole call. */
+  /** Maximum duration of the call. */
   readonly timeoutMs?: number
-  /** A repository. */
+  /** The repository, in which git runs. */
   readonly folder?: string
   readonly input?: string
-  /** Of what it prints. */
+  /** Maximum size of the output. */
   readonly outputBytesMax?: number
-  /** Of what it stores in `folder`; looked at while it runs. */
+  /** Maximum size of `folder`, checked while git runs. */
   readonly folderBytesMax?: number
-  /** Whether it may read repositories of this machine. */
+  /** Whether git may read repositories of this machine, and only those. */
   readonly isLocal?: boolean
   readonly signal?: AbortSignal
 }
@@ -31,15 +31,15 @@ const lookMs = 500
 const remoteProtocols = ['https', 'http', 'ssh']
 
 /**
- * Runs git and answers what it printed. It asks nobody, runs no hooks, follows no redirects, and reads no repository of this
- * machine unless that is where the operator sent it. Throws `upstream_failed` with the end of what it said,
- * `upstream_timeout`, `not_implemented` where there is no git.
+ * Runs git and returns its output. Git shows no prompts, runs no hooks, follows no redirects, and reads a repository of
+ * this machine only if `isLocal` is set. Throws `upstream_failed` with git's last error message, `upstream_timeout`,
+ * and `not_implemented` if git is not installed.
  */
 export async function runGit(args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const { program = 'git', folder, input, isLocal = false, signal } = options
   const ending = new AbortController()
   const stop = (error: RegistryError) => ending.abort(error)
-  const slow = new RegistryError('upstream_timeout', 'git took too long and was ended.')
+  const slow = new RegistryError('upstream_timeout', 'git took too long and was stopped.')
   const timer = setTimeout(() => stop(slow), options.timeoutMs ?? timeoutMsDefault)
   const watch = setInterval(() => void watchFolder(options, stop), lookMs)
   const end = () => ending.abort(signal?.reason)
@@ -61,7 +61,8 @@ export async function runGit(args: readonly string[], options: GitOptions = {}):
         ...(folder !== undefined && { cwd: folder }),
         env: toEnvironment(isLocal),
         stdio: ['pipe', 'pipe', 'pipe'],
-        // A group of its own, without a terminal: what it starts itself, such as ssh, asks nobody and ends with it.
+        // A separate process group without a terminal: programs that git starts, such as ssh, cannot prompt, and are
+        // killed with it.
         detached: hasGroups,
       })
       const kill = () => {
@@ -71,7 +72,7 @@ export async function runGit(args: readonly string[], options: GitOptions = {}):
       ending.signal.addEventListener('abort', kill, { once: true })
       if (ending.signal.aborted) kill()
       const output = new Gathered(options.outputBytesMax ?? outputBytesMaxDefault, () => {
-        stop(new RegistryError('upstream_failed', 'git printed more than is read.'))
+        stop(new RegistryError('upstream_failed', 'The output of git exceeds the maximum size.'))
       })
       const errors = new Gathered(errorBytesMax)
       child.stdout.on('data', (chunk: Buffer) => output.add(chunk))
@@ -92,11 +93,11 @@ function killAll(child: ChildProcess): void {
   try {
     process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // They are gone already.
+    // The processes have already ended.
   }
 }
 
-/** What was printed, up to a bound; the last of it where nobody minds. */
+/** Collects output up to a size limit. Without `onFull`, it keeps only the end. */
 class Gathered {
   readonly #bytesMax: number
   readonly #onFull: (() => void) | undefined
@@ -122,7 +123,7 @@ class Gathered {
   }
 }
 
-/** For this one call, over whatever the operator's own configuration says. */
+/** Settings for this call, which take precedence over the operator's git configuration. */
 function toSettings(isLocal: boolean): string[] {
   const protocols = isLocal ? ['file'] : remoteProtocols
   const settings = [
@@ -136,7 +137,7 @@ function toSettings(isLocal: boolean): string[] {
     'fetch.fsckObjects=true',
     'transfer.bundleURI=false',
     'http.followRedirects=false',
-    // Also where nobody is left to end it.
+    // Ends a stalled git even if this process was killed.
     'http.lowSpeedLimit=1000',
     'http.lowSpeedTime=60',
     'gc.auto=0',
@@ -145,7 +146,10 @@ function toSettings(isLocal: boolean): string[] {
   return settings.flatMap((setting) => ['-c', setting])
 }
 
-/** The operator's, for his proxies and keys, without what git itself hands down to the programs that it starts. */
+/**
+ * The operator's environment, for proxies and SSH keys, without the variables that git sets for the programs that it
+ * starts.
+ */
 function toEnvironment(isLocal: boolean): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^GIT_(?!SSH|SSL|HTTP|PROXY|CONFIG_)/.test(name))
   return {
@@ -168,11 +172,11 @@ async function watchFolder(
   if (folder === undefined || folderBytesMax === undefined) return
   const bytes = await sizeOf(folder)
   if (bytes <= folderBytesMax) return
-  const detail = `The repository is larger than ${folderBytesMax / 1024 / 1024} MiB, which is not fetched.`
+  const detail = `The repository is larger than ${folderBytesMax / 1024 / 1024} MiB, and was not fetched.`
   stop(new RegistryError('upstream_failed', detail))
 }
 
-/** What comes and goes meanwhile does not count. */
+/** The size of a folder. Files that appear or disappear in the meantime do not count. */
 async function sizeOf(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true }).catch(() => [])
   const sizes = await Promise.all(
@@ -188,11 +192,11 @@ async function sizeOf(folder: string): Promise<number> {
 
 function toError(cause: NodeJS.ErrnoException): Error {
   if (cause.code !== 'ENOENT') return cause
-  const detail = 'There is no `git` program here; install it to follow repositories.'
+  const detail = 'The program `git` was not found. Install it to sync from git repositories.'
   return new RegistryError('not_implemented', detail, { cause })
 }
 
-/** The last line that says something. */
+/** An error with git's last `fatal:` line, else its last line. */
 function toFailure(text: string): RegistryError {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const said = (lines.findLast((line) => line.startsWith('fatal:')) ?? lines.at(-1) ?? 'nothing').slice(0, 300)

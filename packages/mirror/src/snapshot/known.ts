@@ -2,12 +2,12 @@ import type { StorageContext } from '@skillstead/core/internal'
 import type { KnownReleases, KnownSkill, KnownVersion } from '../types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** So many are looked up with one query. */
+/** Maximum number of names in one query. */
 const lookedUpMax = 200
-/** After this what was refused is looked at again: the operator may have made room. */
+/** After this time a refused release is read again: the operator may have changed a setting since. */
 const refusedForMs = 24 * 60 * 60_000
 
-/** What is here of an upstream. With `full`, nothing counts as refused already. */
+/** Finds what is already stored of an upstream. With `full`, no release counts as refused before. */
 export function createKnown({ database, clock }: StorageContext, upstream: string, full = false): KnownReleases {
   const { read } = database
   return {

@@ -3,8 +3,8 @@ import { compareVersions, isVersion, nextPatch, toManifest } from '@skillstead/p
 import type { KnownSkill, Release } from '../types.ts'
 
 /**
- * The number under which content comes in from where nobody numbers it: that of its frontmatter where it is higher than
- * what is here, else the next patch. Undefined where the highest version here has this very content.
+ * The version number of content from a source without version numbers: the one in its frontmatter if that is higher
+ * than all stored ones, else the next patch number. Undefined if the highest stored version has the same content.
  */
 export function numberRelease(
   files: Release['files'],
@@ -17,7 +17,7 @@ export function numberRelease(
   if (digest === toContentDigest(files)) return undefined
   if (written !== undefined && compareVersions(written, highest) > 0) return written
   const next = nextPatch(highest)
-  // After 9999999999 there is none; the publish says so.
+  // Above 9999999999 there is no next number; importing the release then fails.
   return isVersion(next) ? next : highest
 }
 

@@ -10,8 +10,8 @@ import { createRegistrySource } from './registry-source.ts'
 import { wantsName } from './wanted-releases.ts'
 
 /**
- * The source of an upstream without a log, with these full names `only` where it is said. Throws `invalid_request` for a
- * location that it cannot have.
+ * Opens the source of an upstream without a log. `only`: the full names to read; default: all. Throws `invalid_request`
+ * for an invalid location.
  */
 export function openSource(run: Run, only?: ReadonlySet<string>): SnapshotSource {
   const { upstream, http, parts } = run
@@ -37,11 +37,11 @@ export function openSource(run: Run, only?: ReadonlySet<string>): SnapshotSource
     case 'folder':
       return createFolderSource({ location, owner, wants })
     default:
-      throw new RegistryError('not_implemented', `An upstream of the kind ${kind} is not read as a snapshot.`)
+      throw new RegistryError('not_implemented', `An upstream of kind ${kind} cannot be synced this way.`)
   }
 }
 
-/** Whether a skill passes what a list of the specification tells of it. */
+/** Whether a skill passes the filters on properties that a registry's list states. */
 export function wantsListed({ upstream }: Run, { verified, securityScore }: ListedSkill): boolean {
   const { filters } = upstream.settings
   return (!filters.verified || verified) && (securityScore ?? 100) >= (filters.minSecurityScore ?? 0)

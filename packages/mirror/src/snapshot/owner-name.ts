@@ -3,8 +3,8 @@ import { toSlug } from '@skillstead/skill-format'
 import type { Upstream } from '../types.ts'
 
 /**
- * Whose the skills of an upstream are that names no owners: the one that the operator filters by, else one that is made
- * of its address: of `https://skills.example.com` the host, of a repository the folder above it, of a folder its name.
+ * Chooses the owner of an upstream's skills if the upstream names none: the only owner in the operator's filters, else
+ * a name made from the location: the host of a URL, the folder above a repository, or the name of a folder.
  */
 export function chooseOwner({ kind, location, settings }: Pick<Upstream, 'kind' | 'location' | 'settings'>): string {
   const [given, ...others] = settings.filters.owners ?? []

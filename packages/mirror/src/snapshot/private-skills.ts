@@ -9,7 +9,7 @@ export interface PrivateSkillsOptions {
   readonly location: string
   readonly http: UpstreamFetch
   readonly apiKey: string
-  /** Whose key it is. */
+  /** The owner of the key. */
   readonly username: string
   readonly wants: (skill: { owner: string; name: string }) => boolean
 }
@@ -17,8 +17,8 @@ export interface PrivateSkillsOptions {
 const skillsMax = 100_000
 
 /**
- * The private skills of a user at a Skillstead node, which are in no log: found with his key, each version with its number,
- * its date and its digest.
+ * Reads the private skills of a user at a Skillstead node, with the user's key: the node's log does not contain them.
+ * Keeps version numbers, dates and digests.
  */
 export function createPrivateSkills({ location, http, apiKey, username, wants }: PrivateSkillsOptions): SnapshotSource {
   const options = { baseUrl: location, apiKey, fetch: http.fetch, client: 'skillstead-mirror', counts: false } as const
@@ -30,7 +30,7 @@ export function createPrivateSkills({ location, http, apiKey, username, wants }:
         const here = await known.find(wanted)
         for (const fullName of wanted) {
           const there = here.get(fullName)
-          // A public one comes by the log, which also says when it is no more: then it may have turned private.
+          // Public skills are imported from the log. If the log has withdrawn a skill, it may have become private.
           if (there && !there.isPrivate && !there.isWithdrawn) continue
           for await (const batch of readSkill(api, fullName, there)) yield { ...batch, cursor }
         }
@@ -50,7 +50,7 @@ async function* listNames(api: RegistryApi, owner: string): AsyncGenerator<strin
   }
 }
 
-/** One version after the other: all of them together may be more than fits into memory. */
+/** Yields one version at a time, because all of them may not fit into memory. */
 async function* readSkill(
   api: RegistryApi,
   fullName: string,
@@ -70,7 +70,10 @@ async function* readSkill(
   }
 }
 
-/** Oldest first. The latest one also brings what changed about the skill, and the newest that it is private now. */
+/**
+ * The versions to read, oldest first. The latest version also updates the skill's settings, and the newest one makes a
+ * withdrawn skill private.
+ */
 function findChanged({ versions, deprecated, latestVersion }: SkillDetails, there: KnownSkill | undefined) {
   const sorted = versions.toSorted((a, b) => compareVersions(a.version, b.version))
   const newest = sorted.at(-1)?.version
@@ -101,7 +104,7 @@ async function readVersion(api: RegistryApi, details: SkillDetails, version: str
     deprecated: details.deprecated,
     deprecationMessage: details.deprecationMessage,
     repository,
-    // Older ones speak for themselves.
+    // Older versions take these fields from their own frontmatter.
     ...(isLatest && { displayName, category, license, keywords }),
   }
 }

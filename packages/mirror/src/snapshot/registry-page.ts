@@ -10,12 +10,12 @@ import {
 import * as v from 'valibot'
 import type { Refusal } from '../types.ts'
 
-/** A skill as a list of the specification tells it (section 2.1), as far as a mirror needs it. */
+/** A skill in a registry's list (specification, section 2.1), with the fields that a mirror needs. */
 export interface ListedSkill {
   readonly id: string
   readonly owner: string
   readonly name: string
-  /** What leads to it in a path there: of a node that has several of its short name, the full name. */
+  /** The skill's name in a URL path: the full name if several skills of the registry have the short name. */
   readonly ref: string
   readonly fullName: string
   readonly version: string
@@ -32,13 +32,13 @@ export interface ListedSkill {
 
 export interface ListPage {
   readonly skills: readonly ListedSkill[]
-  /** What is listed and is no skill that could come in. */
+  /** Listed items that are not valid skills. */
   readonly refused: readonly Refusal[]
   readonly total: number
   readonly totalPages: number
 }
 
-/** Servers may give more than they were asked for; this many are looked at. */
+/** Maximum number of items per page: servers may return more than requested. */
 const pageSkillsMax = 1000
 const shownCharactersMax = 200
 
@@ -63,13 +63,15 @@ const Item = v.object({
   publishedAt: v.string(),
 })
 
-/** Reads a page of `GET /skills`. Throws `upstream_failed` for what is none; single items that are wrong are refused. */
+/**
+ * Parses a page of `GET /skills`. Throws `upstream_failed` for anything else. Refuses single items that are invalid.
+ */
 export function readListPage(value: unknown, origin: string): ListPage {
   const page = v.safeParse(Page, value, firstIssueOnly)
   if (!page.success) {
     throw new RegistryError(
       'upstream_failed',
-      `${origin} answers GET /skills with something that is no list of skills.`,
+      `${origin} responded to GET /skills with something other than a list of skills.`,
     )
   }
   const skills: ListedSkill[] = []
@@ -83,19 +85,19 @@ export function readListPage(value: unknown, origin: string): ListPage {
   return { skills, refused, total, totalPages }
 }
 
-/** A skill, or what is wrong with it. */
+/** Parses an item. Returns a sentence for an invalid one. */
 function readItem(raw: unknown): ListedSkill | string {
   const parsed = v.safeParse(Item, raw, firstIssueOnly)
   if (!parsed.success)
-    return `It lacks what a skill of a list has: ${v.getDotPath(parsed.issues[0]) ?? 'it is no object'}.`
+    return `The item is invalid: ${v.getDotPath(parsed.issues[0]) ?? 'an object'} is wrong or missing.`
   const item = parsed.output
   const [owner = '', name = '', ...rest] = item.fullName.split('/')
   const publishedAt = Date.parse(item.publishedAt)
   if (rest.length > 0 || ![name, item.fullName].includes(item.name) || !isSkillName(name))
-    return 'Its name is none that a skill can have here.'
-  if (!isUsername(owner) || reservedOwners.has(owner)) return 'Its owner has a name that nobody can have here.'
-  if (!isVersion(item.latestVersion)) return 'Its version is not of three numbers.'
-  if (!(publishedAt >= 0)) return 'It was published at no time that can be read.'
+    return 'The name is not a valid skill name.'
+  if (!isUsername(owner) || reservedOwners.has(owner)) return 'The name of the owner is invalid or reserved.'
+  if (!isVersion(item.latestVersion)) return 'The version does not consist of three numbers.'
+  if (!(publishedAt >= 0)) return 'The publication time is invalid.'
   const { id, fullName, verified, deprecated, securityScore } = item
   return {
     id,

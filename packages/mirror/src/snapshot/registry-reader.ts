@@ -4,42 +4,45 @@ import type { UpstreamFetch } from '../upstream-fetch.ts'
 import { ask, askJson, isAboutOne, type Failures } from './ask.ts'
 import type { ListedSkill } from './registry-page.ts'
 
-/** A registry that speaks the specification and nothing else. */
+/** Access to a registry that implements only the specification. */
 export interface RegistryAccess {
-  /** Ends in `/api/v1`. */
+  /** The base URL of the API, which ends in `/api/v1`. */
   readonly base: string
   readonly http: UpstreamFetch
-  /** Given only where guests are shown nothing at all, or for what they are not shown. */
+  /** Set only if guests may read nothing, or to read what guests may not. */
   readonly apiKey?: string | undefined
-  /** Whether it is the private skills that are read: of the one whose key it is. */
+  /** Whether to read the private skills of the key's owner. */
   readonly isPrivate?: boolean
-  /** Of the skills of one reading; without it each failure ends that. */
+  /** Counts the failures of one run. Without it, each failure of the upstream is thrown. */
   readonly failures?: Failures
 }
 
 /**
- * What came of a skill: `moved` where a newer version was published while it was read, `shown` where it was looked for as a
- * private one and guests may see it.
+ * The result of reading a skill: `moved` if a newer version was published in the meantime, `shown` if a skill expected
+ * to be private is public.
  */
 export type Reading = { readonly release: Release } | { readonly refused: Refusal } | 'moved' | 'shown'
 
 const detailsBytesMax = 4 * 1024 * 1024
-/** How many requests it takes to read one skill. */
+/** Number of requests for reading one skill. */
 export const requestsASkill = 2
 
-/** The address of the API, from the address of a registry. Throws `invalid_request`. */
+/** Converts the URL of a registry to the base URL of its API. Throws `invalid_request`. */
 export function toApiBase(location: string): string {
   const url = URL.canParse(location) ? new URL(location) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
-    throw new RegistryError('invalid_request', `${location} is no http or https address without a name and a password.`)
+    throw new RegistryError(
+      'invalid_request',
+      `${location} is not an http or https URL without a username and password.`,
+    )
   }
   const trimmed = (url.origin + url.pathname).replace(/\/+$/, '')
   return trimmed.endsWith('/api/v1') ? trimmed : `${trimmed}/api/v1`
 }
 
 /**
- * Reads the newest version of a skill: SKILL.md first and then the details, whose version tells that no other one came in
- * between. Paths take short names, so that the details also have to be those of this very skill.
+ * Reads the newest version of a skill: first SKILL.md, then the details, whose version shows whether another one was
+ * published in between. Paths may contain short names, so the details must be those of the same skill.
  */
 export async function readListedSkill(access: RegistryAccess, listed: ListedSkill): Promise<Reading> {
   const { base, http, apiKey } = access
@@ -51,18 +54,14 @@ export async function readListedSkill(access: RegistryAccess, listed: ListedSkil
     const details = await askJson(http, { url: new URL(path), apiKey, bytesMax: detailsBytesMax })
     const said = toDetails(details!.value)
     if (!isSame(said, listed)) {
-      return refuse(
-        listed,
-        'missing',
-        `Under '${listed.ref}' it gives another skill of that name, and no way to this one.`,
-      )
+      return refuse(listed, 'missing', `For '${listed.ref}' the registry returns another skill with that name.`)
     }
     if (said.latestVersion !== undefined && said.latestVersion !== listed.version) return 'moved'
     if (access.isPrivate ? said.visibility === 'public' : apiKey !== undefined && said.visibility !== 'public') {
-      return refuse(listed, 'missing', 'It does not say of this skill whether guests may see it.')
+      return refuse(listed, 'missing', 'The registry does not report whether guests may read this skill.')
     }
     if (isPage(skillMd!))
-      return refuse(listed, 'malformed', 'Its SKILL.md is a web page. Is this network signed in to?')
+      return refuse(listed, 'malformed', 'The SKILL.md is a web page. Check whether this network requires a login.')
     access.failures?.succeed()
     return { release: toRelease(listed, said, skillMd!.bytes, access.isPrivate ? 'private' : 'public') }
   } catch (error) {
@@ -72,7 +71,7 @@ export async function readListedSkill(access: RegistryAccess, listed: ListedSkil
   }
 }
 
-/** Whether guests see it: a list does not say what is private, so they have to be asked. */
+/** Whether guests can read the skill. Lists do not state visibility, so the skill is requested without a key. */
 async function isShown({ http }: RegistryAccess, path: string, listed: ListedSkill): Promise<boolean> {
   try {
     const answer = await askJson(http, { url: new URL(path), bytesMax: detailsBytesMax })
@@ -83,7 +82,7 @@ async function isShown({ http }: RegistryAccess, path: string, listed: ListedSki
   }
 }
 
-/** Nothing of it is certain. */
+/** Details of a skill that have not been validated. */
 type Said = { readonly [K in keyof SkillDetails]?: unknown }
 
 function toDetails(value: unknown): Said {
@@ -94,7 +93,7 @@ function isSame({ id, fullName }: Said, listed: ListedSkill): boolean {
   return (fullName === undefined || fullName === listed.fullName) && (id === undefined || id === listed.id)
 }
 
-/** Hotels and proxies answer everything with a page. */
+/** Whether a response is a web page: hotel networks and proxies return one for every request. */
 function isPage({ bytes, contentType }: { bytes: Uint8Array; contentType: string }): boolean {
   const start = new TextDecoder().decode(bytes.subarray(0, 256)).trimStart().toLowerCase()
   return contentType.startsWith('text/html') || start.startsWith('<!doctype html') || start.startsWith('<html')

@@ -6,26 +6,26 @@ import { readListPage, type ListPage, type ListedSkill } from './registry-page.t
 import { readListedSkill, requestsASkill, toApiBase, type Reading, type RegistryAccess } from './registry-reader.ts'
 
 export interface RegistrySourceOptions extends Pick<RegistryAccess, 'http'> {
-  /** Its address, with or without `/api/v1`. */
+  /** The registry's URL, with or without `/api/v1`. */
   readonly location: string
-  /** Used where guests are shown nothing. */
+  /** Used if guests may read nothing. */
   readonly apiKey?: string | undefined
-  /** Reads with the key only what guests are not shown, as private. */
+  /** Read only skills that guests may not read, and import them as private. */
   readonly isPrivate?: boolean
   readonly now: () => number
-  /** What is not wanted is not asked for. */
+  /** Whether to import a listed skill. Others are not requested. */
   readonly wants: (listed: ListedSkill) => boolean
 }
 
-/** Where the reading of the list stands. */
+/** The progress through the registry's list. */
 interface Cursor {
-  /** The page that a list read to its end goes on with. */
+  /** The next page to read. */
   readonly page: number
-  /** The newest time of publishing on the first page, when the reading began. */
+  /** The newest publication time on the first page when the run through the list began. */
   readonly newest: number
-  /** Skills of it whose newest version could not be read: the next reading looks at everything again. */
+  /** Whether the newest version of a skill could not be read. The next run then checks the whole list. */
   readonly missed: boolean
-  /** Of the last reading that came to the end. */
+  /** The last run that reached the end of the list. */
   readonly complete: { readonly at: number; readonly newest: number; readonly etag?: string | undefined } | null
 }
 
@@ -40,17 +40,17 @@ const StoredCursor = v.object({
 const start: Cursor = { page: 1, newest: 0, missed: false, complete: null }
 const pageSize = 100
 const pageBytesMax = 8 * 1024 * 1024
-/** What changes without a new version, such as a deprecation, is found by reading the list to its end so often. */
+/** The whole list is read at this interval, to find changes without a new version, such as a deprecation. */
 const wholeEveryMs = 24 * 60 * 60_000
-/** So many skills are asked for at a time, and stored together. */
+/** Numbers of skills that are requested concurrently, and stored together. */
 const parallelMax = 4
 const batchMax = 8
-/** A list that never ends is none. */
+/** Maximum number of skills in a list; an endless list is an error. */
 const listedMax = 500_000
 
 /**
- * A registry that speaks only the specification: the list by pages, the newest first; a version or a time of publishing
- * that is not here yet is what makes a skill be read. The list does not tell what was deleted, so nothing ever is.
+ * Reads a registry that implements only the specification, by its list, newest first. A skill is read if its version or
+ * publication time is not stored yet. The list does not show deletions, so nothing is deleted.
  */
 export function createRegistrySource(options: RegistrySourceOptions): SnapshotSource {
   const { http } = options
@@ -82,7 +82,7 @@ export function createRegistrySource(options: RegistrySourceOptions): SnapshotSo
         if (!page) return
         if (number === 1) pass.begin(page)
         if (pass.isRepeated(page, origin)) {
-          // It may also have moved on by a whole page while it was read.
+          // Or the list grew by a whole page while it was read.
           if (number < page.totalPages) pass.miss()
           break
         }
@@ -101,7 +101,7 @@ export function createRegistrySource(options: RegistrySourceOptions): SnapshotSo
   }
 }
 
-/** One reading of the list. */
+/** One run through the list. */
 class Pass {
   readonly #complete: Cursor['complete']
   readonly #seen = new Set<string>()
@@ -122,7 +122,7 @@ class Pass {
     this.#missed = false
   }
 
-  /** Whether a page has nothing that was not on one before: the list goes round in circles. */
+  /** Whether all skills of a page were on earlier pages: the list repeats its pages. */
   isRepeated({ skills, refused }: ListPage, origin: string): boolean {
     const before = this.#seen.size
     for (const { fullName } of skills) this.#seen.add(fullName)
@@ -130,7 +130,7 @@ class Pass {
     if (this.#seen.size > listedMax) {
       throw new RegistryError(
         'upstream_failed',
-        `${origin} lists more than ${listedMax} skills; filter by --owner or --name.`,
+        `${origin} lists more than ${listedMax} skills. Filter with --owner or --name.`,
       )
     }
     return this.#seen.size === before
@@ -144,7 +144,7 @@ class Pass {
     this.#missed = true
   }
 
-  /** How many skills there are still to look at, and the requests that this takes if they change as those before did. */
+  /** Estimates the number of skills left and of requests for them, if they change as often as those before. */
   estimate(open: number, { number, page }: Place): { left: number; requests: number } {
     const later = Math.max(0, page.total - this.#seen.size)
     const share = this.#seen.size === 0 ? 1 : (this.#changed + open) / this.#seen.size
@@ -157,7 +157,7 @@ class Pass {
   }
 
   end(now: number): Cursor {
-    // What was missed is looked for in the whole list, the next time.
+    // After a missed version the next run reads the whole list.
     if (this.#missed) return { ...start, complete: null }
     return { ...start, complete: { at: this.#wholeAt(now), newest: this.#newest, etag: this.#etag } }
   }
@@ -179,7 +179,7 @@ interface Chosen {
   readonly unchanged: number
 }
 
-/** What of a page is to be read. */
+/** Selects the skills of a page that must be read. */
 async function choose(
   listed: readonly ListedSkill[],
   known: KnownReleases,
@@ -209,7 +209,7 @@ async function choose(
   return { changed, refused, unchanged }
 }
 
-/** Reads some at a time, and hands over what is to be stored together. */
+/** Reads the selected skills in batches that are stored together. */
 async function* readAll(access: RegistryAccess, { changed, refused, unchanged }: Chosen, pass: Pass, place: Place) {
   const { http, apiKey } = access
   const secondsLeft = (open: number) => {
@@ -228,7 +228,7 @@ async function* readAll(access: RegistryAccess, { changed, refused, unchanged }:
   }
 
   function at(open: number) {
-    // A page is done when all of it is.
+    // The cursor advances only when the whole page is read.
     return { cursor: pass.at(open === 0 ? place.number + 1 : place.number), estimate: secondsLeft(open) }
   }
 }
@@ -242,7 +242,7 @@ async function readSome(access: RegistryAccess, batch: readonly ListedSkill[]): 
   return readings
 }
 
-/** Nothing that is stored is trusted to be of this version of the program. */
+/** Validated, because another version of this program may have stored it. */
 function readCursor(stored: unknown): Cursor {
   const parsed = v.safeParse(StoredCursor, stored)
   return parsed.success ? parsed.output : start
@@ -252,7 +252,7 @@ function isOrdered(skills: readonly ListedSkill[]): boolean {
   return skills.every(({ publishedAt }, i) => i === 0 || publishedAt <= skills[i - 1]!.publishedAt)
 }
 
-/** Whether a page of the list goes back to what the last reading had. */
+/** Whether a page reaches the skills that the last complete run has read. */
 function reaches(skills: readonly ListedSkill[], newest: number): boolean {
   return (skills.at(-1)?.publishedAt ?? 0) < newest
 }

@@ -3,23 +3,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '@skillstead/core'
 
-/** A folder that is in use for a while. */
+/** A temporary folder. */
 export interface ScratchFolder {
   readonly path: string
-  /** Says that it still is. */
+  /** Marks the folder as still in use. */
   touch(): Promise<void>
   remove(): Promise<void>
 }
 
 const prefix = 'skillstead-git-'
-/** As `mkdtemp` names them. */
+/** The names that `mkdtemp` creates. */
 const named = /^skillstead-git-[A-Za-z0-9]{6}$/
-/** Longer than anything that is done between two touches. */
+/** Age after which a folder counts as abandoned: longer than any work between two calls of `touch`. */
 const unusedMsMax = 60 * 60_000
-/** What a program that was ended writes while it ends comes in between. */
+/** Retried, because a killed program may still write files for a moment. */
 const removing = { recursive: true, force: true, maxRetries: 5 } as const
 
-/** Makes one among the temporary files, and removes those of runs that were killed. */
+/** Creates a temporary folder, and deletes those that killed runs left. */
 export async function openScratchFolder(): Promise<ScratchFolder> {
   await removeLeftovers(tmpdir())
   const path = await mkdtemp(join(tmpdir(), prefix))
@@ -33,7 +33,10 @@ export async function openScratchFolder(): Promise<ScratchFolder> {
   }
 }
 
-/** Only those of the same user: the place is everybody's. Another run may be removing them too. */
+/**
+ * Deletes only folders of the same user, because all users share the parent folder. Another run may delete them at the
+ * same time.
+ */
 async function removeLeftovers(place: string): Promise<void> {
   const names = await readdir(place).catch(() => [])
   for (const name of names.filter((one) => named.test(one))) {

@@ -3,45 +3,48 @@ import { isSkillName, limits } from '@skillstead/protocol'
 import type { KnownReleases, Refusal, Release, SnapshotSource } from '../types.ts'
 import { toRelease, toSkillName } from './to-release.ts'
 
-/** A file of a tree of folders; the path is `/`-separated. */
+/** A file of a folder tree. The path uses `/`. */
 export interface TreeFile {
   readonly path: string
   readonly size: number
 }
 
-/** A folder with a SKILL.md, and what belongs to it. */
+/** A folder with a SKILL.md, and the files of this skill. */
 interface SkillFolder<T extends TreeFile> {
-  /** '' for the root. */
+  /** The path; '' for the root. */
   readonly folder: string
   readonly skillMd: T
   readonly files: readonly T[]
 }
 
-/** Where the files of skills lie: a folder, or a commit. */
+/** A tree of files with skills: a folder, or a git commit. */
 export interface SkillTree<T extends TreeFile> {
   readonly files: readonly T[]
-  /** What the root is called, for a SKILL.md in it. */
+  /** The name of the root, for a skill in the root itself. */
   readonly rootName: string
-  /** Milliseconds since 1970; undefined for now. */
+  /** Milliseconds since 1970. Default: now. */
   readonly publishedAt?: number
   readonly repository?: string
   read(files: readonly T[]): Promise<Uint8Array[]>
 }
 
-/** What people and tools leave in folders, and no skill is made of. */
+/** Files and folders that tools create and that belong to no skill. */
 const skipped: ReadonlySet<string> = new Set(['node_modules', '.DS_Store', '__MACOSX'])
 const batchBytes = 8 * 1024 * 1024
 const batchMax = 50
 
-/** Whether files below this name are looked at. */
+/** Whether a file or folder with this name is ignored. */
 export function isSkipped(name: string): boolean {
   return skipped.has(name) || name.startsWith('._')
 }
 
-/** Which folder has which skill, by name: one that stays where it is keeps its name, whatever comes in beside it. */
+/**
+ * The folder of each skill, by skill name. A skill that stays in its folder keeps its name when another folder gets the
+ * same name.
+ */
 export type Places = Record<string, string>
 
-/** The releases of a tree, some at a time; `places` is changed to what they are now. */
+/** Yields the releases of a tree in batches. Updates `places` to the current folders. */
 export async function* readTree<T extends TreeFile>(
   tree: SkillTree<T>,
   {
@@ -53,7 +56,7 @@ export async function* readTree<T extends TreeFile>(
 ): AsyncGenerator<Omit<YieldOf<SnapshotSource>, 'cursor'> & { left: number }> {
   const { folders, refused } = findSkillFolders(tree.files)
   if (refused.length > 0) yield { releases: [], refused, left: folders.length }
-  // Those that had a name first, so that no other one takes it.
+  // Known folders first, so that no other folder takes their names.
   const had = new Map(Object.entries(places).map(([name, folder]) => [folder, name]))
   const ordered = folders.toSorted((a, b) => Number(had.has(b.folder)) - Number(had.has(a.folder)))
   const taken = new Map<string, string>()
@@ -72,11 +75,9 @@ export async function* readTree<T extends TreeFile>(
       const name = toSkillName(files, posix.basename(one.folder || tree.rootName))
       const other = taken.get(name)
       if (!isSkillName(name))
-        wrong.push(refuse(one, 'malformed', 'Neither its SKILL.md nor its folder gives it a name.'))
+        wrong.push(refuse(one, 'malformed', 'Neither SKILL.md nor the folder has a valid skill name.'))
       else if (other !== undefined) {
-        wrong.push(
-          refuse(one, 'malformed', `It has the name '${name}' of the skill in '${other || '.'}', which is taken.`),
-        )
+        wrong.push(refuse(one, 'malformed', `The skill in '${other || '.'}' already has the name '${name}'.`))
       } else {
         taken.set(name, one.folder)
         if (wants({ owner, name })) found.push({ name, files })
@@ -96,7 +97,7 @@ export async function* readTree<T extends TreeFile>(
 
 type YieldOf<T extends SnapshotSource> = ReturnType<T['list']> extends AsyncIterable<infer Y> ? Y : never
 
-/** Every folder with a SKILL.md, in the order of their paths. Each file belongs to the nearest one above it. */
+/** Finds all folders with a SKILL.md, in the order of their paths. Each file belongs to the nearest one above it. */
 function findSkillFolders<T extends TreeFile>(tree: readonly T[]): { folders: SkillFolder<T>[]; refused: Refusal[] } {
   const all = tree.filter(({ path }) => toGitFolder(path) === undefined)
   const skillMds = all.filter(({ path }) => isSkillMd(path))
@@ -113,22 +114,22 @@ function findSkillFolders<T extends TreeFile>(tree: readonly T[]): { folders: Sk
     const one = { folder, skillMd: byFolder.get(folder)!, files: filesOf.get(folder) ?? [] }
     const nested = gitFoldersOf.get(folder)?.find((path) => toFolder(path) !== folder)
     const problem =
-      nested === undefined ? findProblem(one) : `${nested} is a .git below its folders, which no skill may have.`
+      nested === undefined ? findProblem(one) : `${nested} is a nested git repository, which a skill must not contain.`
     if (problem) refused.push(refuse(one, 'invalid', problem))
     else folders.push(one)
   }
   return { folders, refused }
 }
 
-/** Told before anything is read. */
+/** Checks numbers and sizes before any file is read. */
 function findProblem({ skillMd, files }: SkillFolder<TreeFile>): string | undefined {
   const all = [skillMd, ...files]
-  if (all.length > limits.versionFilesMax) return `It has more than ${limits.versionFilesMax} files.`
+  if (all.length > limits.versionFilesMax) return `The skill has more than ${limits.versionFilesMax} files.`
   const large = all.find(({ size }) => size > limits.fileBytesMax)
   if (large) return `${large.path} is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.`
   const bytes = all.reduce((sum, { size }) => sum + size, 0)
   if (bytes > limits.versionBytesMax)
-    return `Its files are larger than ${limits.versionBytesMax / 1024 / 1024} MiB together.`
+    return `The files together are larger than ${limits.versionBytesMax / 1024 / 1024} MiB.`
   return undefined
 }
 
@@ -154,7 +155,7 @@ function* toBatches<T extends TreeFile>(folders: readonly SkillFolder<T>[]): Gen
   }
 }
 
-/** The `.git` that a path is or lies below; undefined for other paths. One beside SKILL.md is left out. */
+/** The `.git` folder or file that contains a path; undefined for other paths. One next to a SKILL.md is ignored. */
 function toGitFolder(path: string): string | undefined {
   const segments = path.split('/')
   const at = segments.indexOf('.git')

@@ -11,38 +11,38 @@ import { createKnown } from './known.ts'
 import { wantsName } from './wanted-releases.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** A key of an account at the upstream. */
+/** An account at the upstream, with its API key. */
 interface Account {
   readonly apiKey: string
-  /** The user of this node who linked it; undefined for the key that the operator gave. */
+  /** The user of this node who linked the account; undefined for the operator's key. */
   readonly user?: string
-  /** What the upstream said its user is called there; undefined where it was not asked yet. */
+  /** The username at the upstream, if the upstream was already asked. */
   readonly username?: string | undefined
 }
 
 const meBytesMax = 1024 * 1024
 
 /**
- * Brings the private skills of the accounts whose keys are here: those that users linked, and the operator's for this
- * upstream. They arrive private, under the name of their owner, and no log tells of them. An upstream that lies about
- * names must not get into the namespace of a user of this node: that is open only to the account which he linked.
+ * Imports the private skills of the accounts that users linked and of the operator's key. They stay private under their
+ * owner's name, and are in no log. An upstream could report a false username: only an account linked by the user with
+ * that name may import into the user's namespace.
  */
 export async function syncPrivate(run: Run, place: Place = readPlace(run.upstream.cursor)): Promise<void> {
   const linked = await listLinked(run)
   for (const account of linked) {
-    // One user's old key is no reason for the others' sync to fail.
+    // An invalid key of one user must not stop the sync of others.
     const username = await readUsername(run, account).catch(refuseFor(run, account.user, ['unauthorized', 'conflict']))
-    // Under another name than his own here the user would not see them, and somebody else might.
+    // Under another name, the user could not see the skills and another user could.
     if (username === account.user) await drainPrivate(run, place, { ...account, username })
   }
   await syncOperators(run, place, linked)
 }
 
-/** The operator's key comes last, since the sync fails where it is no longer good. */
+/** Imports the private skills of the operator's key: last, because the sync fails if the key is invalid. */
 async function syncOperators(run: Run, place: Place, linked: readonly Account[]): Promise<void> {
   const { parts, upstream } = run
   const apiKey = parts.readCredential(upstream)
-  // Somebody's own link says more of him than the key of the operator.
+  // A key that a user linked was already used above.
   if (apiKey === undefined || linked.some((link) => link.apiKey === apiKey)) return
   const known = { apiKey, username: upstream.account ?? undefined }
   const username = await readUsername(run, known).catch(refuseFor(run, upstream.name, ['conflict']))
@@ -51,11 +51,11 @@ async function syncOperators(run: Run, place: Place, linked: readonly Account[])
   if (linked.some((link) => link.user === username && link.username === username)) return
   const [claimed] = await createKnown(parts.context, upstream.name).findClaimed([username])
   if (claimed === undefined) return drainPrivate(run, place, { apiKey, username })
-  const detail = `${username} is a user of this node, whose namespace only a key that is linked to him opens: mirror link ${upstream.name} --user ${username}`
+  const detail = `The namespace ${username} belongs to a user of this node. Only a key linked for this user may import into it: mirror link ${upstream.name} --user ${username}`
   await recordRefusals(run, [{ subject: username, reason: 'owned_locally', detail }])
 }
 
-/** Keeps errors with these codes as a refusal, and throws the others. */
+/** Records errors with these codes as refusals, and throws others. */
 function refuseFor(run: Run, subject: string, codes: readonly ErrorCode[]) {
   return async (error: unknown): Promise<undefined> => {
     if (!(error instanceof RegistryError) || !codes.includes(error.code)) throw error
@@ -63,7 +63,7 @@ function refuseFor(run: Run, subject: string, codes: readonly ErrorCode[]) {
   }
 }
 
-/** Held to from here on: the same key cannot become that of another user. */
+/** Stores the username of the operator's key. The upstream cannot report another user for it later. */
 async function bindAccount(run: Run, username: string): Promise<void> {
   await run.parts.context.database.writer.write((trx) => updateOwn(trx, run, { account: username }))
 }
@@ -94,8 +94,8 @@ async function listLinked(run: Run): Promise<(Account & { readonly user: string 
 }
 
 /**
- * The account that a user linked, by the name that it has there; undefined where that cannot be known now, or where the
- * key cannot be read: that is kept as a refusal, and no reason for the others' sync to fail.
+ * Opens an account that a user linked. Undefined if its username cannot be determined now, or its key cannot be
+ * decrypted; the latter is recorded as a refusal, so that the sync of others continues.
  */
 async function openLinked(
   run: Run,
@@ -110,25 +110,28 @@ async function openLinked(
   }
 }
 
-/** Throws `unauthorized` for a key that is none, or is said to be another one's than before, `conflict` where nobody says. */
+/**
+ * Requests the username of a key. Throws `unauthorized` for an invalid key or another username than before, and
+ * `conflict` if the upstream reports no valid username.
+ */
 async function readUsername({ upstream, http }: Run, { apiKey, user, username }: Account): Promise<string> {
   const base = toApiBase(upstream.location)
-  const whose = user === undefined ? 'given with --api-key' : `that ${user} linked`
+  const whose = user === undefined ? 'set with --api-key' : `that ${user} linked`
   const answer = await askJson(http, { url: new URL(`${base}/users/me`), apiKey, bytesMax: meBytesMax }).catch(
     (error: unknown) => {
       if (!(error instanceof RegistryError) || !isAboutOne(error)) throw error
       if (error.code !== 'unauthorized') return undefined
-      throw new RegistryError('unauthorized', `'${upstream.name}' does not take the key ${whose}; give another one.`)
+      throw new RegistryError('unauthorized', `'${upstream.name}' rejects the key ${whose}. Set another one.`)
     },
   )
   const said = (answer?.value as { username?: unknown } | null | undefined)?.username
   if (typeof said !== 'string' || !isUsername(said) || reservedOwners.has(said)) {
-    const detail = `'${upstream.name}' gives no name that a user can have here for the key ${whose}: no private skills come with it.`
+    const detail = `'${upstream.name}' reports no valid username for the key ${whose}. Its private skills are not imported.`
     throw new RegistryError('conflict', detail)
   }
   if (username === undefined || username === said) return said
-  const again = user === undefined ? `give it again (mirror set ${upstream.name} --api-key -)` : 'link it again'
-  const detail = `'${upstream.name}' says that the key ${whose} is the one of ${said}, and said ${username} before. No private skills come with it; ${again} if that is right.`
+  const again = user === undefined ? `set it again (mirror set ${upstream.name} --api-key -)` : 'link it again'
+  const detail = `'${upstream.name}' reports that the key ${whose} belongs to ${said}, and reported ${username} before. Its private skills are not imported. If ${said} is correct, ${again}.`
   throw new RegistryError('unauthorized', detail)
 }
 

@@ -6,12 +6,12 @@ import { openSource } from './open-source.ts'
 import { syncPrivate } from './sync-private.ts'
 
 /**
- * Brings what a registry without a log has now: what is new of it comes in, in pieces that are each stored with the place
- * to go on from. What it no longer has stays: an absence deletes nothing.
+ * Imports the new releases of an upstream without a log, in batches. Each batch is stored with the position to continue
+ * from. Skills that the upstream no longer lists stay.
  */
 export async function syncSnapshot(run: Run, source?: SnapshotSource): Promise<void> {
   const { name, settings } = run.upstream
-  // What nobody asked for stays there.
+  // Only skills that callers requested are updated.
   const only = settings.mode === 'pull-through' ? await readMirroredNames(run.parts.context, name) : undefined
   const place = readPlace(run.upstream.cursor)
   await drain(run, source ?? openSource(run, only), { place, part: 'public' })

@@ -3,20 +3,20 @@ import { parseSkillMd, readSkillFields, toSlug, type SkillFields } from '@skills
 import type { KnownSkill, Release } from '../types.ts'
 import { numberRelease } from './number-release.ts'
 
-/** A skill of a source that numbers nothing: what lies in one folder or archive. */
+/** A skill from a source without version numbers: the files of one folder or archive. */
 export interface FoundSkill {
   readonly owner: string
   readonly name: string
-  /** SKILL.md among them. */
+  /** The files, including SKILL.md. */
   readonly files: Release['files']
-  /** Where SKILL.md has none. */
+  /** Used if SKILL.md has no description. */
   readonly description?: string | undefined
   /** Milliseconds since 1970. */
   readonly publishedAt?: number
   readonly repository?: string
 }
 
-/** The release that a skill is now; undefined where the newest version here has the same content. */
+/** Converts a skill to a release; undefined if the newest stored version has the same content. */
 export function toRelease(found: FoundSkill, known: KnownSkill | undefined): Release | undefined {
   const { owner, name, files, publishedAt, repository } = found
   const fields = readFields(files)
@@ -36,7 +36,7 @@ export function toRelease(found: FoundSkill, known: KnownSkill | undefined): Rel
   }
 }
 
-/** What the frontmatter of a SKILL.md says. */
+/** Parses the frontmatter of a release's SKILL.md. */
 export function readFields(files: Release['files']): SkillFields {
   const known = read.get(files)
   if (known) return known
@@ -46,10 +46,10 @@ export function readFields(files: Release['files']): SkillFields {
   return fields
 }
 
-/** Asked for more than once of each package, by those who name, number and filter it. */
+/** Cached, because naming, numbering and filtering a release all need it. */
 const read = new WeakMap<Release['files'], SkillFields>()
 
-/** The name of a skill: that of its frontmatter, else of its folder; '' where neither gives one. */
+/** The name of a skill: from its frontmatter, else from its folder; '' if neither has one. */
 export function toSkillName(files: Release['files'], folder: string): string {
   const fields = readFields(files)
   return fields.name ?? fields.nameSlug ?? toSlug(folder)

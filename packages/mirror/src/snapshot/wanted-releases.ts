@@ -4,7 +4,7 @@ import { isPrivateName, type Run } from '../run.ts'
 import type { Release } from '../types.ts'
 import { readFields } from './to-release.ts'
 
-/** Whether a skill may be asked for at all, by what is known before it is read. */
+/** Whether a skill may be requested, judging by its name only. */
 export function wantsName({ parts, upstream }: Pick<Run, 'parts' | 'upstream'>, owner: string, name: string): boolean {
   const fullName = `${owner}/${name}`
   if (isPrivateName(parts, fullName)) return false
@@ -14,10 +14,10 @@ export function wantsName({ parts, upstream }: Pick<Run, 'parts' | 'upstream'>, 
   return explainFiltered({ ...(owners && { owners }), ...(names && { names }) }, { owner, name }) === undefined
 }
 
-/** Those that pass every filter of the operator that can be looked at before the scan. */
+/** Selects the releases that pass all filters that need no scan. */
 export function keepWanted({ upstream }: Pick<Run, 'upstream'>, releases: readonly Release[]): Release[] {
   const { filters } = upstream.settings
-  // Only what a registry verified is: folders and the like have nobody who could.
+  // Only registries verify owners; folders, git repositories and indexes cannot.
   if (filters.verified && upstream.kind !== 'registry') return []
   return releases.filter((release) => {
     const said = readFields(release.files)
@@ -28,12 +28,12 @@ export function keepWanted({ upstream }: Pick<Run, 'upstream'>, releases: readon
   })
 }
 
-/** Why a version is not wanted by this node's own scan, whatever its source says; undefined where it is. */
+/** Explains why a version does not pass the filter on this node's own scan; undefined if it passes. */
 export function explainScan(
   { upstream }: Pick<Run, 'upstream'>,
   { score }: Pick<Security, 'score'>,
 ): string | undefined {
   const { minSecurityScore } = upstream.settings.filters
   if (minSecurityScore === undefined || score >= minSecurityScore) return undefined
-  return `Its security score is ${score}, and ${minSecurityScore} is wanted at least.`
+  return `The security score is ${score}. The filter requires at least ${minSecurityScore}.`
 }
