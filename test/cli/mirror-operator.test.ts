@@ -71,7 +71,10 @@ describe('a mistake of an operator', () => {
     const none = await run('add', 'main', node.url)
     expect(none.stderr).toMatch(/The server requires an API key: pass --api-key KEY\.\n$/)
     const wrong = await run('add', 'main', node.url, '--api-key', 'ssk_wrong')
-    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/The server requires another API key: pass --api-key KEY\.\n$/) })
+    expect(wrong).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/The server requires another API key: pass --api-key KEY\.\n$/),
+    })
     expect(wrong.stderr).not.toContain('ssk_wrong')
     const torn = await run('add', 'main', node.url, '--api-key', 'two words')
     expect(torn.stderr).toBe(

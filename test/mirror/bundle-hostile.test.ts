@@ -34,8 +34,8 @@ async function tryBundle(file: string): Promise<string> {
   }
 }
 
-describe('a bundle with one changed byte', () => {
-  it('is rejected, or still contains the same data', async () => {
+describe('a damaged bundle', () => {
+  it('with one changed byte is rejected, or still contains the same data', async () => {
     const { file } = await makeBundle()
     const bytes = await readFile(file)
     const right = await tryBundle(file)
@@ -52,7 +52,7 @@ describe('a bundle with one changed byte', () => {
     )
   })
 
-  it('is rejected if the byte is in the uncompressed archive', async () => {
+  it('with one changed byte in the uncompressed archive is rejected', async () => {
     const { file } = await makeBundle()
     const bytes = zstdDecompressSync(await readFile(file))
     const altered = await makeFile()
@@ -67,7 +67,7 @@ describe('a bundle with one changed byte', () => {
     )
   })
 
-  it('is rejected if it is truncated anywhere, or has data after its end', async () => {
+  it('that is truncated, or has data after its end, is rejected', async () => {
     const { file } = await makeBundle()
     const bytes = await readFile(file)
     const unpacked = zstdDecompressSync(bytes)
@@ -86,7 +86,7 @@ describe('a bundle with one changed byte', () => {
   })
 })
 
-describe('a file that is not a bundle', () => {
+describe('a file that is not a readable bundle', () => {
   it.each<[what: string, bytes: Buffer, sentence: RegExp]>([
     ['an empty file', Buffer.alloc(0), /^This file is not a bundle: it is not compressed/],
     [
@@ -106,12 +106,12 @@ describe('a file that is not a bundle', () => {
     expect((await refusalOf(verifyBundle(file))).message).toMatch(sentence)
   })
 
-  it('is reported as missing, or as a folder', async () => {
+  it('is reported as missing or as a folder', async () => {
     expect((await refusalOf(verifyBundle('/nowhere/at.all'))).message).toBe('/nowhere/at.all does not exist.')
     expect((await refusalOf(verifyBundle('/tmp'))).message).toBe('/tmp is a folder, not a bundle.')
   })
 
-  it('of a later version is rejected with the advice to update', async () => {
+  it('is rejected with the advice to update if it is a bundle of a later version', async () => {
     const { registry, file } = await makeBundle()
     const later = await alter(registry, file, (_, header) => void Object.assign(header, { version: 2 }))
     expect((await refusalOf(verifyBundle(later))).message).toBe(

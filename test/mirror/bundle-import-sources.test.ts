@@ -82,7 +82,7 @@ describeDatabases('the import of bundles from different sources', (open) => {
     expect(await readState(registry)).toEqual(await readState(origin.test.registry))
   })
 
-  it('accepts a new key only with a copy that reaches the log stored here', async () => {
+  it('accepts a new key only with a bundle that contains all stored log entries', async () => {
     const origin = await openUpstream(open, { origin: 'origin.example' })
     const publisher = { registry: origin.test.registry }
     const [first, second] = [await openPublisher(open), await openPublisher(open)]
@@ -132,7 +132,7 @@ describeDatabases('the import of bundles from different sources', (open) => {
     expect(own.message).toBe("This bundle was created from this node's own log. There is nothing to import.")
   })
 
-  it('names upstreams after their origin, and keeps them apart', async () => {
+  it('names each new upstream after its origin, and keeps upstreams separate', async () => {
     const [origin, other] = [await openPublisher(open), await openPublisher(open, { origin: 'other.example' })]
     await origin.publish('tea')
     await other.publish('cake')

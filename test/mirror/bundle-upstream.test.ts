@@ -110,7 +110,7 @@ describeDatabases('a bundle that a mirror creates of an upstream', (open) => {
     await expect(verifyBundle(own, { keys: [origin.key] })).rejects.toThrow(/names the node itself/)
   })
 
-  it('is not created of an upstream that is incomplete or has no log', async () => {
+  it('is not created if the upstream is incomplete or has no log', async () => {
     const { origin, outside, follow, write } = await openWay(open)
     expect(await refusalOf(write())).toMatchObject({ code: 'not_found' })
     const mirror = createMirror(outside.registry)
@@ -135,7 +135,7 @@ describeDatabases('a bundle that a mirror creates of an upstream', (open) => {
     ])
   })
 
-  it('is not created of entries that do not match the signed checkpoint', async () => {
+  it('is not created if the entries do not match the signed checkpoint', async () => {
     const { origin, outside, follow, write } = await openWay(open)
     await origin.publish('tea')
     await origin.publish('cake')

@@ -61,7 +61,7 @@ describeDatabases('a bundle', (open) => {
     expect(header.counts).toMatchObject({ entries: 2, versions: 2, complete: 1, blobs: 1 })
   })
 
-  it('is verified only by the key of its node', async () => {
+  it('can be verified only with the key of its node', async () => {
     const { registry, publish, key } = await openPublisher(open)
     const other = await openPublisher(open)
     await publish('tea')
@@ -79,7 +79,7 @@ describeDatabases('a bundle', (open) => {
     )
   })
 
-  it('after a position contains only later entries, and proves that they continue the log', async () => {
+  it('that starts after a position contains only later entries, and proves that they continue the log', async () => {
     const { registry, publish, key } = await openPublisher(open)
     for (const name of ['tea', 'cake', 'jam', 'milk', 'rye']) await publish(name)
     for (const since of [1, 3, 4, 5]) {

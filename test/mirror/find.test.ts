@@ -67,7 +67,7 @@ describe('the detected kind of an upstream URL', () => {
 
   it('is node if the server does not respond', async () => {
     const { url } = await openPages({ '/api/v1/checkpoint': { type: 'text/plain', text: '', status: 503 } })
-    expect(await findUpstream(url)).toMatchObject({ kind: 'node', keys: [], problem: `${url} answers 503.` })
+    expect(await findUpstream(url)).toMatchObject({ kind: 'node', keys: [], problem: `${url} responds with status 503.` })
     const away = await openPages({})
     await away.close()
     expect(await findUpstream(away.url)).toMatchObject({
@@ -77,7 +77,7 @@ describe('the detected kind of an upstream URL', () => {
     })
   })
 
-  it('needs no request for paths and non-HTTP URLs, which identify the kind', async () => {
+  it('follows from a path or a non-HTTP URL without a request', async () => {
     const folder = await makeFolder()
     const fetch = (() => expect.unreachable('Nobody was to be asked')) as unknown as typeof globalThis.fetch
     await mkdir(join(folder, 'plain'))
@@ -87,7 +87,7 @@ describe('the detected kind of an upstream URL', () => {
     expect(await findUpstream('git@example.com:team/skills', { fetch })).toEqual({ kind: 'git', keys: [] })
   })
 
-  it('includes whether the server is reachable, also if the kind is known', async () => {
+  it('includes a problem if the server is unreachable, even if the operator stated the kind', async () => {
     const asked: string[] = []
     const fetch = (async (input: URL) => {
       asked.push(input.href)

@@ -88,7 +88,7 @@ describeDatabases('a sync of a log with manipulated entries', (open) => {
       expect(await test.api().getSkill({ name: 'alice/new' })).toMatchObject({ ...shown, displayName: 'Changed' })
     })
 
-    it('imports as many keywords as may be published', async () => {
+    it('imports at most the number of keywords that users may publish', async () => {
       const { node, mirror, test } = await follow(0)
       node.publish('alice/new', { data: { keywords: Array.from({ length: 200 }, (__, i) => `word-${i}`) } })
       await mirror.sync('main')
@@ -158,7 +158,7 @@ describeDatabases('a sync of a log with manipulated entries', (open) => {
     })
   })
 
-  it('keeps restored skills in place when a full sync compares everything', async () => {
+  it('keeps restored skills when a full sync compares all entries', async () => {
     const { node, mirror, test, served, alarms } = await follow(8)
     const entries = [...node.entries]
     for (const entry of entries) {

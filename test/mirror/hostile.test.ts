@@ -83,7 +83,7 @@ describe('an upstream that returns something other than a feed', () => {
 })
 
 describePairs('an upstream whose log differs from what it signed before', (openPair) => {
-  it('pauses the mirror as rollback if it has fewer entries', async () => {
+  it('pauses the mirror with the reason rollback if it has fewer entries', async () => {
     const { node, mirror, alarm, served, alarms } = await openPair()
     node.entries = node.entries.slice(0, 2)
     expect((await refusalOf(mirror.sync('main'))).message).toContain('it lost entries')
@@ -110,7 +110,7 @@ describePairs('an upstream whose log differs from what it signed before', (openP
     expect(await served()).toEqual(three)
   })
 
-  it('pauses the mirror as epoch or origin if its epoch or name differs', async () => {
+  it('pauses the mirror with the reason epoch or origin if its epoch or name differs', async () => {
     const one = await openPair()
     one.node.epoch = 8
     await refusalOf(one.mirror.sync('main'))
@@ -123,7 +123,7 @@ describePairs('an upstream whose log differs from what it signed before', (openP
     expect(await two.served()).toEqual(three)
   })
 
-  it('pauses the mirror as altered if an entry is missing or changed', async () => {
+  it('pauses the mirror with the reason altered if an entry is missing or changed', async () => {
     for (const spoil of [
       (entry: FalseEntry) => ({ ...entry, subject: 'mallory/evil@1.0.0' }),
       (entry: FalseEntry) => ({ ...entry, data: { ...entry.data, hidden: 1 } }),
@@ -140,7 +140,7 @@ describePairs('an upstream whose log differs from what it signed before', (openP
     }
   })
 
-  it('pauses the mirror as freeze if it was signed too long ago', async () => {
+  it('pauses the mirror with the reason freeze if it was signed too long ago', async () => {
     const { node, mirror, clock, alarm, served } = await openPair()
     clock.advance(dayMs + 1)
     expect((await refusalOf(mirror.sync('main'))).message).toContain(
@@ -155,7 +155,7 @@ describePairs('an upstream whose log differs from what it signed before', (openP
 })
 
 describePairs('a new key of an upstream', (openPair, openMirror) => {
-  it('pauses the mirror as key if no trusted key endorsed it', async () => {
+  it('pauses the mirror with the reason key if no trusted key endorsed it', async () => {
     for (const key of [true, false]) {
       const { node, mirror, alarm, served } = await openPair({ key })
       const thief = createNoteSigner(node.origin)
@@ -167,7 +167,7 @@ describePairs('a new key of an upstream', (openPair, openMirror) => {
     }
   })
 
-  it("pauses the mirror as key if it claims the old key's signature without having it", async () => {
+  it("pauses the mirror with the reason key if it claims the old key's signature without having it", async () => {
     const { node, mirror, alarm } = await openPair({ key: true })
     const [old] = node.signers
     const thief = createNoteSigner(node.origin)
@@ -194,7 +194,7 @@ describePairs('a new key of an upstream', (openPair, openMirror) => {
     expect(await alarm()).toBe('key')
   })
 
-  it('imports nothing if another key was pinned before the first sync', async () => {
+  it('is rejected if another key was pinned before the first sync', async () => {
     const node = await openFalseNode(startMs)
     node.publish('alice/pdf')
     const { mirror, api } = await openMirror()
@@ -205,18 +205,21 @@ describePairs('a new key of an upstream', (openPair, openMirror) => {
 })
 
 describePairs('a clock that jumps', (openPair) => {
-  it.each([-3650, -1])('back by %i days on this node pauses the mirror as future, and loses nothing', async (days) => {
-    const { node, mirror, clock, alarm, served } = await openPair()
-    clock.set(startMs + days * dayMs)
-    node.publish('alice/more')
-    await refusalOf(mirror.sync('main'))
-    expect(await alarm()).toBe('future')
-    clock.set(startMs + 60_000)
-    await mirror.sync('main', { accept: 'future' })
-    expect(await served()).toContain('alice/more')
-  })
+  it.each([-3650, -1])(
+    'back by %i days on this node pauses the mirror with the reason future, and loses no data',
+    async (days) => {
+      const { node, mirror, clock, alarm, served } = await openPair()
+      clock.set(startMs + days * dayMs)
+      node.publish('alice/more')
+      await refusalOf(mirror.sync('main'))
+      expect(await alarm()).toBe('future')
+      clock.set(startMs + 60_000)
+      await mirror.sync('main', { accept: 'future' })
+      expect(await served()).toContain('alice/more')
+    },
+  )
 
-  it('forward by ten years on this node pauses the mirror as freeze until it is corrected', async () => {
+  it('forward by ten years on this node pauses the mirror with the reason freeze until it is corrected', async () => {
     const { node, mirror, clock, alarm, served } = await openPair()
     clock.set(startMs + 3650 * dayMs)
     node.publish('alice/more')
@@ -227,7 +230,7 @@ describePairs('a clock that jumps', (openPair) => {
     expect(await served()).toContain('alice/more')
   })
 
-  it('at the upstream is accepted up to 10 minutes ahead; more pauses as future, ten years back as freeze', async () => {
+  it('at the upstream pauses the mirror with the reason future if it is over 10 minutes ahead, and freeze if ten years behind', async () => {
     const { node, mirror, alarm } = await openPair()
     node.nowMs = startMs + 10 * 60_000
     await mirror.sync('main')

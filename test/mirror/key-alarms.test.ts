@@ -75,14 +75,14 @@ describe.each(['key', 'origin'] as const)('accepting the pause reason %s', (code
     expect(await status()).toMatchObject({ alarm: null, keys: [offered.vkey], settings: { pinned: true } })
   })
 
-  it('accepts a key that the operator pinned since', async () => {
+  it('accepts a key that the operator pinned after the pause', async () => {
     const { mirror, offered, status } = await openStopped(code, { key: true })
     await mirror.change('main', { key: offered.vkey })
     await mirror.sync('main', { accept: code })
     expect(await status()).toMatchObject({ alarm: null, keys: [offered.vkey], settings: { pinned: true } })
   })
 
-  it('requires the new key if the upstream publishes none that signs', async () => {
+  it('requires the new key if the upstream publishes no key that signs its log', async () => {
     const { node, mirror, old, offered, status } = await openStopped(code)
     const unnamed = createNoteSigner(node.origin)
     node.signers = [createNoteSigner(node.origin), { ...unnamed, vkey: offered.vkey }]

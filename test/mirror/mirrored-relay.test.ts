@@ -31,7 +31,7 @@ describeDatabases('the entries that a mirror relays', (open) => {
   const show = (name: string) => mirror.api().getSkill({ name })
 
   describe('in its own log', () => {
-    it('include each applied entry unchanged, with its first log', async () => {
+    it('include each applied entry unchanged, with the log that had it first', async () => {
       await publish(alice, 'tea', 'One.')
       await publish(alice, 'tea', 'Two.', { category: 'Drinks' })
       await alice.api.yankVersion({ name: 'tea', version: '1.0.0' })
@@ -58,7 +58,7 @@ describeDatabases('the entries that a mirror relays', (open) => {
       expect((await checkRegistry(mirror.registry)).filter(({ ok }) => !ok)).toEqual([])
     })
 
-    it('give a mirror of the mirror the same skills and first logs', async () => {
+    it('give a mirror of the mirror the same skills, with the same first log', async () => {
       const third = await open({ origin: 'third.example' })
       await addUpstream(third, 'mirror')
       await publish(alice, 'tea')
@@ -93,7 +93,7 @@ describeDatabases('the entries that a mirror relays', (open) => {
       expect(await origin.api().getSkill({ name: 'alice/tea' })).toMatchObject({ origin: { kind: 'local' } })
     })
 
-    it('are not repeated if two upstreams have them from the same log', async () => {
+    it('are not repeated if two upstreams relay them from the same log', async () => {
       const second = await open({ origin: 'second.example' })
       const third = await open({ origin: 'third.example' })
       await addUpstream(second, 'up')
@@ -147,7 +147,7 @@ describeDatabases('the entries that a mirror relays', (open) => {
       expect(await show('alice/tea')).toMatchObject({ id: skill.id })
     })
 
-    it('include only the end of a transfer to a name that is taken on the mirror', async () => {
+    it('include only the withdrawal of the old name after a transfer to a name that is taken on the mirror', async () => {
       const bob = await origin.makeUser('bob')
       await mirror.makeUser('bob')
       await publish(alice, 'tea')

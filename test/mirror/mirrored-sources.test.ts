@@ -118,7 +118,7 @@ describeDatabases('the rule that each name has one source', (open) => {
       expect(await codeOf(show('alice/tea'))).toBe('not_found')
     })
 
-    it('keeps a skill hidden that administrators hid, but imports its versions', async () => {
+    it('imports the versions of a skill that administrators hid, but does not show it', async () => {
       await publish(alice, 'tea')
       await follow()
       await mirror.admin.api.moderateSkill({ name: 'alice/tea', state: 'hidden', reason: 'No.' })
@@ -142,7 +142,7 @@ describeDatabases('the rule that each name has one source', (open) => {
   })
 
   describe('for a second upstream', () => {
-    it('lets it neither extend nor remove a skill of the first', async () => {
+    it('does not let it extend or remove a skill of the first upstream', async () => {
       const other = await open({ origin: 'other.example' })
       const impostor = await other.makeUser('alice')
       await addUpstream(mirror, 'other')
@@ -159,7 +159,7 @@ describeDatabases('the rule that each name has one source', (open) => {
       expect(await show('alice/tea')).toMatchObject({ latestVersion: '1.0.0', origin: { upstream: 'up' } })
     })
 
-    it('lets it not claim the id of a skill from elsewhere', async () => {
+    it('does not let it use the id of a skill of another source', async () => {
       await publish(alice, 'tea')
       await follow()
       const local = await mirror.makeUser('carol')

@@ -75,12 +75,12 @@ describeMirrors('a network that breaks', (open) => {
       ({ count, ...passing }) => (count % 3 === 1 ? cut(0.6)({ count, ...passing }) : undefined),
     ],
     ['cuts before the first byte', (passing) => (passing.count % 2 === 0 ? { cut: 0 } : undefined)],
-    ['ends answers early', (passing) => (passing.count % 3 === 1 ? truncate(0.7)(passing) : undefined)],
+    ['ends responses early', (passing) => (passing.count % 3 === 1 ? truncate(0.7)(passing) : undefined)],
     [
-      'says that it is busy',
+      'responds with status 503',
       ({ count }) => (count % 2 === 0 ? { status: 503, headers: { 'retry-after': '0' }, body: '' } : undefined),
     ],
-    ['answers with a page for people', ({ count }) => (count % 4 === 1 ? { body: '<html>Sign in</html>' } : undefined)],
+    ['responds with a web page', ({ count }) => (count % 4 === 1 ? { body: '<html>Sign in</html>' } : undefined)],
     ['is slow', delay(20)],
   ]
   it.each(everything)('that %s never makes a mirror serve false data, and the sync completes', async (_, fault) => {
@@ -102,7 +102,7 @@ describeMirrors('a network that breaks', (open) => {
 
 describe('a network that alters data', () => {
   it.each([0.02, 0.3, 0.5, 0.7, 0.98])(
-    'and changes bit %d of each response does not get altered data imported',
+    'cannot get altered data imported by changing one bit of each response, at %d of its length',
     async (share) => {
       const { mirror, registry, upstream, network } = await wire()
       const whole = await readState(upstream.registry)
@@ -120,7 +120,7 @@ describe('a network that alters data', () => {
     },
   )
 
-  it('and repeats an old response forever loses no skills, and a shrunken log pauses as rollback', async () => {
+  it('and repeats an old response forever loses no skills, and a shorter log pauses the mirror with the reason rollback', async () => {
     const { mirror, registry, upstream, network } = await wire()
     const past = replay()
     network.fault = on(/feed/, past)
@@ -135,7 +135,7 @@ describe('a network that alters data', () => {
     expect(await readState(upstream.registry)).toEqual(whole)
   })
 
-  it('and leads to another node does not get its data imported', async () => {
+  it('cannot get data imported by redirecting requests to another node', async () => {
     const { mirror, registry, network, clock } = await wire()
     await mirror.sync('main')
     const whole = await readState(registry)
@@ -159,7 +159,7 @@ describe('a network that alters data', () => {
     expect(await readState(registry)).toEqual(await readState(upstream.registry))
   })
 
-  it('and leaves removals out of a feed is detected', async () => {
+  it('is detected if it omits removals from a feed', async () => {
     const { mirror, registry, upstream, network } = await wire()
     await mirror.sync('main')
     await upstream.alice.deleteSkill({ name: 'alice/skill-1' })
@@ -180,7 +180,7 @@ describe('a network that alters data', () => {
 })
 
 describe('a mirror with a full disk', () => {
-  it('reports the full disk, stores nothing partly, keeps serving, and recovers', async () => {
+  it('reports the full disk, stores no partial data, keeps serving, and recovers', async () => {
     const path = join(await makeFolder(), 'skills.db')
     const { mirror, registry, upstream, api } = await wire({ path })
     await mirror.sync('main')

@@ -66,7 +66,7 @@ describeDatabases('a registry in offline mode', (open) => {
     await online.close()
   })
 
-  it('returns offline for requests that need the network, and scans submitted texts', async () => {
+  it('returns the error offline for requests that need the network, and still scans submitted texts', async () => {
     const test = await openOffline()
     const sockets = watchSockets(test)
     await expect(test.admin.api.scanExternal({ url: 'https://example.com/tea/SKILL.md' })).rejects.toMatchObject({

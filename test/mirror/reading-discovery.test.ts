@@ -60,7 +60,7 @@ describeDatabases('the discovery index of a mirror', (open) => {
     expect(await installer.names('/alice/pdf')).toEqual(['pdf'])
   })
 
-  it('states how fresh a response is, and for a version only its age', async () => {
+  it('states the age of a response and whether it is stale, and for a version only the age', async () => {
     const { upstream, network, mirror, test } = await openPair(open, { mode: 'full', everySeconds: 0 })
     await upstream.publish('pdf')
     await mirror.sync('main')

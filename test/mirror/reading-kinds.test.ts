@@ -34,7 +34,7 @@ describeDatabases('requests for skills of an upstream without a log', (open) => 
     expect(await readCode(test, 'ann/tea'), 'a limit of requests is a failure too').toBe('upstream_failed')
   })
 
-  it('confirm only that skill, and do not postpone the scheduled sync', async () => {
+  it('confirm only the requested skill, and do not postpone the scheduled sync', async () => {
     const { mirror, test } = await openMirror(open)
     const upstream = await openSpecRegistry(() => test.clock.now())
     upstream.put('ann', 'pdf')
@@ -92,7 +92,7 @@ describeDatabases('requests for skills of an upstream without a log', (open) => 
     expect(await readCode(test, 'alice/tar')).toBe('upstream_failed')
   })
 
-  it('read a folder, also without a network', async () => {
+  it('read a folder, even without a network', async () => {
     const place = await mkdtemp(join(tmpdir(), 'skillstead-folder-'))
     onTestFinished(() => rm(place, { recursive: true }))
     const folder = join(place, 'disk')

@@ -10,7 +10,7 @@ afterEach(endMirrors)
 describeApi('the mode `online`', (open) => {
   const online = { mode: 'online' } as const
 
-  it('asks the upstream first, and shows new versions at once', async () => {
+  it('contacts the upstream first, and shows new versions at once', async () => {
     const { upstream, mirror, test } = await openPair(open, { mode: 'full' }, online)
     await upstream.publish('pdf')
     await mirror.sync('main')
@@ -101,7 +101,7 @@ describeApi('the mode `prefer-local`', (open) => {
 })
 
 describeApi('the mode `offline`', (open) => {
-  it('returns stored skills, and offline for skills that the upstream may have', async () => {
+  it('returns stored skills, and the error offline for skills that the upstream may have', async () => {
     const first = await openPair(open)
     await first.upstream.publish('pdf')
     await first.test.api().getSkill({ name: 'alice/pdf' })

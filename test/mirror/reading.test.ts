@@ -133,7 +133,7 @@ describeApi('requests for skills of an upstream node', (open) => {
     expect(await readCode(test, 'alice/pdf')).toBe('ok')
   })
 
-  it('stop contacting an upstream that fails repeatedly, for a while', async () => {
+  it('do not contact an upstream for a while after it fails repeatedly', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     network.fault = () => ({ cut: 0 })
@@ -146,7 +146,7 @@ describeApi('requests for skills of an upstream node', (open) => {
     expect(await readCode(test, 'alice/pdf')).toBe('ok')
   })
 
-  it('end after ten seconds, and store what arrives later', async () => {
+  it('time out after ten seconds, and store a skill that arrives later', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     const { promise: held, resolve: goOn } = Promise.withResolvers<undefined>()
@@ -169,7 +169,7 @@ describeApi('requests for skills of an upstream node', (open) => {
     expect(takePaths(network)).toEqual([])
   })
 
-  it('do not take a name from a lower priority while the higher one is unreachable', async () => {
+  it('import nothing from an upstream of lower priority while one of higher priority is unreachable', async () => {
     const first = await openUpstream(open)
     const second = await openUpstream(open, { origin: 'second.example' })
     await first.publish('pdf', '1.0.0', { body: 'The first.' })

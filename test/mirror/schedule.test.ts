@@ -68,7 +68,7 @@ it('polls again when a long sync ends, and not during it', async () => {
   expect(begun).toEqual(['upstream-0', 'upstream-0'])
 })
 
-it('retries a sync that another node runs after a pause', async () => {
+it('waits before it retries a sync that another node is running', async () => {
   const { begun, looks, clock, settle: wait, end } = startSchedule({ syncedAt: 1, triedAt: 1 })
   await wait()
   await end(0, { isTried: false })
@@ -80,7 +80,7 @@ it('retries a sync that another node runs after a pause', async () => {
   expect(begun).toHaveLength(2)
 })
 
-it('delays only first syncs until those of higher priority ended', async () => {
+it('delays only a first sync until the first syncs of higher priority end', async () => {
   const {
     begun,
     clock,
@@ -108,7 +108,7 @@ it('never syncs bundles or paused upstreams', async () => {
   expect({ begun, looks: looks() }).toEqual({ begun: [], looks: 1 })
 })
 
-it('starts nothing after it was stopped, even if a sync ends later', async () => {
+it('starts no sync after the schedule was stopped, even if a sync ends later', async () => {
   const { schedule, begun, looks, clock, settle: wait, end } = startSchedule({ syncedAt: 1, triedAt: 1 })
   await wait()
   schedule.stop()

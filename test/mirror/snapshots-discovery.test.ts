@@ -66,7 +66,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect(tea.versions.map(({ version }) => version)).toEqual(['1.0.1', '1.0.0'])
   })
 
-  it('imports skills that need a key as private', async () => {
+  it('imports skills that require an API key as private', async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('tea')
     await upstream.alice.api.publishSkill({ skillMd: toSkillMd('diary'), version: '1.0.0', visibility: 'private' })
@@ -209,7 +209,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect(await mirror.sync('site')).toMatchObject({ applied: 1, refusedTotal: 0 })
   })
 
-  it('limits a skill to the size of a version, also after partial changes', async () => {
+  it('limits a skill to the maximum size of a version, also after partial changes', async () => {
     const host = await openHost()
     const paths = Array.from({ length: 12 }, (_, i) => `part-${i}.txt`)
     const files = ['SKILL.md', ...paths]

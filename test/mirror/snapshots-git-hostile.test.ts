@@ -69,9 +69,9 @@ function makeRepository(name = 'pdf'): string {
   return folder
 }
 
-const title = hasGit ? 'a hostile repository' : 'a hostile repository: skipped, for there is no git'
+const title = hasGit ? 'a hostile repository' : 'a hostile repository: skipped because git is not installed'
 describe.skipIf(!hasGit)(`${title}`, () => {
-  describeDatabases('in git', (open) => {
+  describeDatabases('with a hostile server', (open) => {
     it('does not follow submodules', async () => {
       const [repository, inner] = [makeRepository(), makeRepository('inner')]
       git(repository, ['submodule', '--quiet', 'add', inner, 'pdf/inner'])

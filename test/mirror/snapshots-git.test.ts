@@ -55,9 +55,11 @@ function makeRepository(): string {
   return folder
 }
 
-const title = hasGit ? 'a mirror of a git repository' : 'a mirror of a git repository: skipped, for there is no git'
+const title = hasGit
+  ? 'a mirror of a git repository'
+  : 'a mirror of a git repository: skipped because git is not installed'
 describe.skipIf(!hasGit)(`${title}`, () => {
-  describeDatabases('as it is', (open) => {
+  describeDatabases('with unchanged settings', (open) => {
     it('imports each folder with a SKILL.md, and later only changes', async () => {
       const repository = makeRepository()
       put(repository, 'skills/pdf/SKILL.md', toSkillMd('pdf', 'One.', 'metadata:\n  version: 1.2.0\n'))
@@ -78,7 +80,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       expect((await test.api().getSkill({ name: 'acme/pdf' })).latestVersion).toBe('1.2.1')
     })
 
-    it('deletes nothing, and keeps a name with the folder that had it first', async () => {
+    it('deletes no skills, and keeps a name with the folder that had it first', async () => {
       const repository = makeRepository()
       put(repository, 'm/SKILL.md', toSkillMd('pdf', 'Mine.'))
       put(repository, 'x/SKILL.md', toSkillMd('tea'))
@@ -98,7 +100,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       expect((await test.api().getSkill({ name: 'ann/tea' })).latestVersion).toBe('1.0.0')
     })
 
-    it('follows no links and no submodules, runs no hooks, and dates nothing into the future', async () => {
+    it('follows no links and no submodules, runs no hooks, and never stores a future publication date', async () => {
       const repository = makeRepository()
       const secret = join(makeFolder(), 'secret')
       writeFileSync(secret, 'secret')

@@ -37,7 +37,7 @@ describeDatabases('a mirror of a registry that implements only the specification
     expect((await test.api().getSkillMd({ name: 'bob/pdf' })).body).toBeDefined()
   })
 
-  it('imports all skills of a short name if lists show full names for those that do not hold it', async () => {
+  it('imports all skills that share a short name if the list shows their full names', async () => {
     const { mirror, test } = await openMirror(open)
     const upstream = await openUpstream(open)
     for (const username of ['ann', 'bob']) {
@@ -115,7 +115,7 @@ describeDatabases('a mirror of a registry that implements only the specification
     expect((await test.api().searchSkills({})).total).toBe(112)
   })
 
-  it('rejects invalid skills, taken names, and details of another skill', async () => {
+  it('rejects invalid skills, taken names, and responses about another skill', async () => {
     const { mirror, test, upstream } = await openBoth()
     const carol = await test.makeUser('carol')
     await carol.api.publishSkill({ skillMd: '---\nname: mine\ndescription: Mine\n---\n# Mine\n', version: '1.0.0' })

@@ -105,7 +105,7 @@ describeDatabases('the pause of a sync', (open) => {
     expect(await mirror.status('main')).toMatchObject([{ state: 'current', freezeChecked: true }])
   })
 
-  it('happens at the first sync if another key than the pinned one signs', async () => {
+  it('happens at the first sync if the log is not signed by the pinned key', async () => {
     const [upstream, other] = [await openUpstream(open), await openUpstream(open)]
     await upstream.publish('pdf')
     const { mirror, alarms } = await openMirror(open)

@@ -79,7 +79,7 @@ describeDatabases('the skills that a mirror imports', (open) => {
     expect(await readNames(test)).not.toContain('alice/hostile')
   })
 
-  it('are still updated after a filter excludes new ones', async () => {
+  it('are still updated by entries that lack what a filter checks, such as yanks', async () => {
     const upstream = await openFilled()
     const { mirror, test } = await openMirror(open)
     await mirror.add('main', upstream.url, { filters: { licenses: ['MIT'] } })

@@ -67,7 +67,7 @@ describeDatabases('syncs of a mirror', (open) => {
     expect(await run).toMatchObject({ applied: 1 })
   })
 
-  it('end if another node took the upstream over, and do nothing twice', async () => {
+  it('end if another node took over the upstream, and import nothing twice', async () => {
     const { upstream, mirror, test } = await openFollowed()
     await mirror.add('main', upstream.url)
     let isTaken = false
@@ -135,7 +135,7 @@ describeDatabases('syncs of a mirror', (open) => {
     expect(errors).toEqual([])
   })
 
-  it('start with the highest priority, which becomes the source of a name', async () => {
+  it('start with the upstream of highest priority, which becomes the source of shared names', async () => {
     const [low, high] = [await openUpstream(open), await openUpstream(open)]
     await low.publish('pdf', '1.0.0')
     await high.publish('pdf', '2.0.0')
@@ -170,7 +170,7 @@ describeDatabases('syncs of a mirror', (open) => {
     ])
   })
 
-  it('end when the mirror closes, and no more start', async () => {
+  it('end when the mirror closes, after which none start', async () => {
     const { upstream, test } = await openFollowed()
     for (let i = 0; i < 110; i += 1) await upstream.publish(`skill-${i}`)
     const mirror = createMirror(test.registry)
@@ -183,7 +183,7 @@ describeDatabases('syncs of a mirror', (open) => {
 })
 
 describeDatabases('upstreams', (open) => {
-  it('are rejected with an error message if their settings are invalid', async () => {
+  it('with invalid settings are rejected with an error message', async () => {
     const { mirror } = await openMirror(open)
     const refused = (name: string, location: string, options = {}) =>
       expect(mirror.add(name, location, options)).rejects.toMatchObject({ code: 'invalid_request' })

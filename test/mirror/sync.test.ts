@@ -77,7 +77,7 @@ describeDatabases('a sync from a node', (open) => {
     expect(await mirror.sync('main')).toMatchObject({ applied: 1, refusedTotal: 0 })
   })
 
-  it('never overwrites a skill of this node, and reports that', async () => {
+  it('never overwrites a skill of this node, and reports the conflict', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     const bob = await test.makeUser('bob')
@@ -99,7 +99,7 @@ describeDatabases('a sync from a node', (open) => {
     expect(await mirror.status('main')).toMatchObject([{ refused: 2, state: 'current' }])
   })
 
-  it('rejects only new versions after a name was claimed, also in a full sync', async () => {
+  it('rejects only later versions after a user claimed the namespace, also in a full sync', async () => {
     const upstream = await openUpstream(open)
     const { api } = upstream.alice
     const { mirror, test } = await openMirror(open)
@@ -120,7 +120,7 @@ describeDatabases('a sync from a node', (open) => {
     expect(await test.api().getPack({ slug: 'breakfast' })).toMatchObject({ name: 'Breakfast' })
   })
 
-  it('takes each name from the first upstream that had it', async () => {
+  it('imports each name from the first upstream that had it', async () => {
     const [one, two] = [await openUpstream(open), await openUpstream(open)]
     const { mirror, test } = await openMirror(open)
     await one.publish('pdf', '1.0.0')
@@ -155,7 +155,7 @@ describeDatabases('a sync from a node', (open) => {
     expect(await mirror.status('main')).toMatchObject([{ applied: 120, state: 'current', lastError: null }])
   })
 
-  it('compares everything in a full sync, and changes nothing that is correct', async () => {
+  it('compares all entries in a full sync, and does not change correct ones', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     await upstream.publish('pdf')

@@ -71,7 +71,7 @@ describe('the HTTP client of an upstream', () => {
     expect(clock.now() - began).toBeLessThan(131_000)
   })
 
-  it('does not wait for hours, or while a caller waits', async () => {
+  it('rejects a pause of hours, and any pause while a caller waits', async () => {
     const server = await openStandIn(send({}, { status: 429, headers: { 'retry-after': '5' } }))
     const impatient = open({ pauseMsMax: 0 })
     await expect(impatient.http.fetch(server.url)).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 5 })
@@ -200,7 +200,7 @@ describe('the HTTP client of an upstream', () => {
     await expect(second).rejects.toThrow('closing')
   })
 
-  it('returns pages without interpreting their content', async () => {
+  it('returns web pages without interpreting their content', async () => {
     const server = await openStandIn(sendPage)
     expect((await open().http.fetch(server.url)).headers.get('content-type')).toContain('text/html')
   })

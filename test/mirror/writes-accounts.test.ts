@@ -42,7 +42,7 @@ describeDatabases('linked accounts at upstreams', (open) => {
     await expect(open({ secretKey: randomBytes(16) })).rejects.toThrow('A secret key must have 32 bytes')
   })
 
-  it('are rejected without a secret key, with a wrong key, and for kinds without accounts', async () => {
+  it('are rejected without a secret key, with an invalid API key, and for kinds without accounts', async () => {
     const { mirrored, ann } = await openOne()
     const { accounts } = mirrored.mirror
     expect(await codeOf(accounts.link(ann.username, 'main', 'ssk_wrong'))).toBe('invalid_request')
@@ -144,7 +144,7 @@ describeDatabases('a mirror with an API key of its own', (open) => {
 })
 
 describeDatabases('an attempt to send a write', (open) => {
-  it('includes what was added to the write while it was prepared', async () => {
+  it('includes installs that were added to the write after it was selected', async () => {
     const pair = await openPair(open, { link: false })
     opened.push(pair)
     const { test } = pair.mirrored

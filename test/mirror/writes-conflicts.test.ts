@@ -96,7 +96,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     expect(await pair.deliver()).toEqual({ delivered: 1, waiting: 0, inConflict: 0 })
   })
 
-  it('reports what was removed, taken or changed', async () => {
+  it('reports whether its skill was removed, its name taken, or its version changed', async () => {
     const pair = await openOne()
     const { mirrored, upstream, ann } = pair
     for (const name of ['gone', 'taken', 'newer']) await upstream.publish(name)
@@ -133,7 +133,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     })
   })
 
-  it('is in conflict if the upstream stored other content', async () => {
+  it('is in conflict if the upstream stored different content', async () => {
     const pair = await openOne()
     await pair.write('tea')
     pair.network.fault = ({ method, body }) => {
@@ -155,7 +155,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     expect(await refusalOf(pair.mirrored.mirror.outbox.rename(write!.id, 'coffee'))).toMatchObject({ code: 'conflict' })
   })
 
-  it('is never sent for private changes', async () => {
+  it('is not queued for private changes or for users without an account', async () => {
     const pair = await openOne()
     const { mirrored, ann } = pair
     const other = await mirrored.test.makeUser()

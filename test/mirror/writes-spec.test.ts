@@ -63,7 +63,7 @@ describeDatabases('a write for a registry that implements only the specification
     return { upstream, state: upstream.state, mirror, test, ann, waiting }
   }
 
-  it('takes effect once, although the response was lost and the registry stores none', async () => {
+  it('takes effect once, even if the response was lost and the registry stores no responses', async () => {
     const { upstream, state, mirror, ann } = await openBoth()
     await ann.api.publishSkill({ skillMd: toSkillMd('tea', 'Makes tea.'), version: '1.0.0' })
     await ann.api.publishSkill({ skillMd: toSkillMd('tea', 'More.'), version: '1.1.0' })

@@ -77,7 +77,7 @@ describeDatabases("a change on a mirror of an upstream's skill", (open) => {
     expect(await upstream.test.api().getSkill({ name: 'alice/tea' })).toMatchObject({ latestVersion: '1.1.0' })
   })
 
-  it('takes effect once, although the response was lost and it was sent again', async () => {
+  it('takes effect once, even if the response was lost and the change was sent again', async () => {
     const pair = await openOne()
     const { upstream, network, ann, mirrored } = pair
     await ann.api.forkSkill({ name: 'alice/pdf', newName: 'my-pdf' })

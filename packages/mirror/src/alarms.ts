@@ -5,11 +5,11 @@ import type { Alarm, AlarmCode, Upstream } from './types.ts'
 import { emptyLog } from './store/upstreams.ts'
 import { withUpstreams } from './tables/mirror-tables.ts'
 
-/** Ends a run and pauses the sync of an upstream. Skills imported before remain available. */
+/** Thrown to end a run and pause the sync of an upstream. Imported skills remain available. */
 export class SyncAlarm extends Error {
   override readonly name = 'SyncAlarm'
   readonly code: AlarmCode
-  /** The verifier keys that the upstream publishes and signs with, if others were trusted. */
+  /** The verifier keys that the upstream offers in place of the trusted ones. */
   readonly keys: readonly string[]
 
   constructor(code: AlarmCode, message: string, keys: readonly string[] = []) {
@@ -33,7 +33,7 @@ export async function raiseAlarm(run: Run, { code, message, keys }: SyncAlarm): 
   return alarm
 }
 
-/** Whether the upstream offers other keys than those that the operator saw when accepting a pause about keys. */
+/** Whether the upstream offers other keys than in the pause that the operator accepted. */
 function isOtherOffer({ code, keys: seen = [], needsKey = false }: Alarm, keys: readonly string[]): boolean {
   return replacesKeys(code) && (needsKey || keys.some((key) => !seen.includes(key)))
 }
@@ -81,7 +81,7 @@ const acceptances: Readonly<Record<AlarmCode, Acceptance>> = {
   epoch: { forgets: 'log' },
   origin: { forgets: 'log and name', replacesKeys: true },
   key: { replacesKeys: true },
-  // The next sync checks again.
+  // Nothing else to do: the next sync checks again.
   altered: {},
   freeze: {},
   future: {},
@@ -105,7 +105,7 @@ export function toAcceptedKeys(
 ): readonly string[] {
   if (given) return given
   const { keys: offered = [], needsKey = false } = alarm
-  // No key was offered that could replace the trusted ones. They stay, and the next sync checks whether they sign.
+  // If the upstream offered no key, the trusted keys stay. The next sync checks whether they sign.
   if (offered.length === 0) return keys
   const pinnedSince = keys.filter((key) => offered.includes(key))
   if (pinnedSince.length > 0) return pinnedSince

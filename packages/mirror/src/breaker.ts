@@ -55,7 +55,7 @@ export function createBreaker(options: BreakerOptions): Breaker {
   let failedAtMs = 0
   let isTrying = false
 
-  /** If the clock was set back, the rest starts again by the new time instead of becoming longer. */
+  /** If the clock was set back, the pause starts again at the new time, so that it does not become longer. */
   const restLeftMs = () => {
     failedAtMs = Math.min(failedAtMs, clock.now())
     return failedAtMs + restMs - clock.now()

@@ -6,7 +6,7 @@ import type { LogSource, Upstream, UpstreamKind } from './types.ts'
 
 /** How upstreams of one kind are synced. */
 interface Engine {
-  /** Whether the sync opens sockets. It is refused in offline mode then. */
+  /** Whether the sync opens sockets, and is therefore refused in offline mode. */
   readonly asksNetwork: boolean | ((location: string) => boolean)
   sync(run: Run): Promise<void>
 }
@@ -51,7 +51,7 @@ export function asksNetwork({ kind, location }: Pick<Upstream, 'kind' | 'locatio
   return typeof asks === 'function' ? asks(location) : asks
 }
 
-/** A node without a feed is a registry of another kind. */
+/** A server without a feed is not a Skillstead node: the error suggests another kind. */
 function explain(error: unknown, location: string): unknown {
   if (!(error instanceof RegistryError) || (error.code !== 'not_found' && error.code !== 'method_not_allowed'))
     return error

@@ -14,7 +14,7 @@ export interface SyncOrder {
   readonly keys?: readonly string[] | undefined
   /** Aborting this signal ends the run. */
   readonly signal: AbortSignal
-  /** Syncs the upstream in the way of its kind. */
+  /** The engine for the upstream's kind. */
   engine(run: Run): Promise<void>
   onAlarm(alarm: Alarm): void
   /**

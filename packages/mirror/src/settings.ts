@@ -6,7 +6,7 @@ import { RegistryError, isSkillName, reservedOwners } from '@skillstead/protocol
 import type { AddOptions, MirrorMode, UpstreamKind, UpstreamSettings } from './types.ts'
 
 const everySecondsDefault = 15 * 60
-/** Default maximum age of what an upstream signed or reported. */
+/** Default maximum age of a signed checkpoint, or of the last successful sync. */
 export const maxAgeSecondsDefault = 24 * 60 * 60
 const modes: readonly MirrorMode[] = ['full', 'selected', 'pull-through']
 const secondsMax = 366 * 24 * 60 * 60

@@ -14,7 +14,7 @@ import { writeInOrder } from './write-in-order.ts'
 
 const unchanged: EntryOutcome = { result: 'unchanged' }
 
-/** Entries to apply, without the work that accompanies each write. */
+/** The options without `also`, which only the writing part needs. */
 type Order = Omit<ApplyEntries, 'also'>
 
 /**
@@ -119,11 +119,11 @@ async function findTarget(
   const { skill: before, stranger, refusal } = await findPlace(trx, wanted)
   if (!refusal) return { before }
   if (!stranger) return refusal
-  // A skill of this node that returns by another path.
+  // A skill of this node that other registries relayed back.
   if (stranger.id === skillId && isWrittenHere(stranger)) return unchanged
-  // Published here and sent to the upstream, or imported from there before its namespace was claimed.
+  // The version was published here and sent to the upstream, or imported before its namespace was claimed.
   if (await isKnownHere(trx, stranger, one, relayedAs(relaying, stranger))) return unchanged
-  // Imported from another upstream, which has it from the same log.
+  // The entry was imported from another upstream that relays the same log.
   const first = toFirstOrigin(entry, upstream)
   return (await cameFromElsewhere(trx, stranger, { entry, first })) ? unchanged : refusal
 }

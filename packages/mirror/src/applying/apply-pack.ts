@@ -121,7 +121,7 @@ function readMembers(trx: WriteTransaction, packId: string) {
     .execute()
 }
 
-/** The ids of the stored skills among these, by full name. */
+/** The ids of those skills that are stored, by full name. */
 export async function findSkills(db: Kysely<Tables>, fullNames: readonly string[]): Promise<Map<string, string>> {
   const rows = await selectInBatches(fullNames, (batch) =>
     db.selectFrom('skills').select(['id', 'full_name']).where('full_name', 'in', batch).execute(),

@@ -72,7 +72,7 @@ async function applyPrepared(
   const wanted = { upstream, skillId: undefined, owner: release.owner, fullName }
   const { skill: before, stranger, refusal } = await findPlace(trx, wanted)
   if (refusal) {
-    // Published here and sent to the upstream, or imported from there before its namespace was claimed.
+    // The version was published here and sent to the upstream, or imported before its namespace was claimed.
     const version = { upstream, version: release.version, digest: ready.content.digest }
     return stranger && (await isVersionHere(trx, stranger, version)) ? { result: 'unchanged' } : refusal
   }
@@ -90,7 +90,7 @@ async function applyPrepared(
     const scanned = refuseScan(context, ready.inspection, fullName)
     if (scanned) return scanned
   }
-  // The source withdrew the skill and now shows it to its owner only: it became private. No log states that.
+  // The source now shows the skill only to its owner, so it became private. No log records that.
   const isRestored =
     before?.source_state === 'withdrawn' &&
     release.visibility === 'private' &&

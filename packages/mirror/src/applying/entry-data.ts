@@ -23,7 +23,7 @@ const Time = v.pipe(
 
 /** The first log of a relayed entry. */
 const First = v.optional(v.object({ origin: v.string(), epoch: Whole, seq: Whole }))
-/** An invalid name counts as no source. */
+/** The source of a fork. A source with an invalid name is ignored. */
 const Source = v.pipe(
   v.nullable(v.object({ fullName: v.string(), version: v.string() })),
   v.transform((source) => (source && isVersion(source.version) && isFullName(source.fullName) ? source : null)),

@@ -3,8 +3,8 @@ import { toDigest } from '@skillstead/skill-format/archives'
 import type { FeedEntry } from '../types.ts'
 
 /**
- * The files of a version's entry. If their list was too long for the entry, it is a blob under the version's digest:
- * `list` names this blob while `contents` lacks it. `problem` is a sentence about an invalid list.
+ * The files of a version's entry. A list that is too long for the entry is a blob under the version's digest; `list` is
+ * set while `contents` lacks this blob. `problem`: a sentence about an invalid list.
  */
 export type EntryFiles =
   | { readonly files: readonly ManifestFile[] }

@@ -12,7 +12,7 @@ export interface MirrorSource {
 
 /** Why an entry or release of an upstream was not imported. */
 export type RefusalReason =
-  /** It is invalid. */
+  /** The entry or release is invalid. */
   | 'malformed'
   /** The name or its whole namespace belongs to this node. */
   | 'owned_locally'
@@ -22,24 +22,24 @@ export type RefusalReason =
   | 'name_taken'
   /** The version number exists with other content. */
   | 'version_exists'
-  /** The upstream did not return its files: it may have withdrawn the skill since. */
+  /** The upstream did not return the files: it may have withdrawn the skill since. */
   | 'missing'
-  /** The bundle was created without its files. */
+  /** The bundle was created without the files. */
   | 'not_in_bundle'
-  /** Its files do not match their digests. */
+  /** The files do not match their digests. */
   | 'altered'
-  /** The scan policy of this node would quarantine or refuse it. */
+  /** The scan policy of this node would quarantine or refuse the version. */
   | 'policy'
   /** The package violates a limit or a rule for paths. */
   | 'invalid'
-  /** The filters exclude it. */
+  /** The filters exclude the skill. */
   | 'filtered'
 
 /** What happened to an entry or release. */
 export type MirrorOutcome =
   /** `hid`: the skill was public before and is no longer; `shown`: the reverse. */
   | { readonly result: 'applied'; readonly fullName: string; readonly hid?: boolean; readonly shown?: boolean }
-  /** It is already stored, comes from this node, or concerns a skill that was not imported. */
+  /** The change is already stored, comes from this node, or concerns a skill that was not imported. */
   | { readonly result: 'unchanged' }
   /** `detail` is a sentence for the operator. */
   | { readonly result: 'refused'; readonly reason: RefusalReason; readonly detail: string }
@@ -58,15 +58,15 @@ export interface ApplyEntries {
   readonly isReread?: boolean
   /** The blobs that {@link findMissingBlobs} listed, by digest; lists of files included. */
   readonly contents: ReadonlyMap<string, Uint8Array>
-  /** Explains why an entry is refused, in a sentence; undefined if it is not. */
+  /** Explains in a sentence why an entry is refused; undefined if it is accepted. */
   accepts?(entry: FeedEntry): string | undefined
-  /** The same after the content of a version was scanned; not called for a stored version. */
+  /** Explains the same after a version was scanned; not called for a stored version. */
   acceptsScan?(entry: FeedEntry, scan: Security): string | undefined
   /** Called in the transaction of each entry, with any outcome. An error rolls the transaction back. */
   also(trx: WriteTransaction, entry: FeedEntry, outcome: EntryOutcome): Promise<void>
 }
 
-/** A release, with what the import needs in addition. Without a version it gets the next patch number. */
+/** A release to import. Without a version number, it gets the next patch number. */
 export type MirrorRelease = {
   readonly [Field in keyof Release]: Release[Field] | (undefined extends Release[Field] ? undefined : never)
 } & {
@@ -79,7 +79,7 @@ export interface ApplyReleases {
   readonly upstream: string
   /** The releases of one skill are in order of age, oldest first. */
   readonly releases: readonly MirrorRelease[]
-  /** Explains why a release is refused after its scan; undefined if it is not. */
+  /** Explains why a release is refused after its scan; undefined if it is accepted. */
   acceptsScan?(release: MirrorRelease, scan: Security): string | undefined
   /** Called in the transaction of each release, with any outcome. An error rolls the transaction back. */
   also?(trx: WriteTransaction, release: MirrorRelease, outcome: ReleaseOutcome): Promise<void>

@@ -15,7 +15,7 @@ export interface PackedVersion {
   readonly content: PackedContent
 }
 
-/** A packed version with its scan. */
+/** A version packed for storage, with the result of its scan. */
 export interface PreparedVersion extends PackedVersion {
   readonly inspection: Inspection
 }
@@ -36,7 +36,7 @@ export async function packVersion(
     const rest = files.filter((file) => file !== document)
     checkPackage({ skillMd, files: rest })
     const content = await packContent({ skillMd, files: rest })
-    // Computed over the bytes that will be stored, whatever was checked before.
+    // Computed from the bytes that will be stored, not from those that were checked.
     if (digest !== undefined && content.digest !== digest) {
       return refuse('altered', `The files of ${title} do not match its digest.`)
     }

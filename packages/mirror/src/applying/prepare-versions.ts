@@ -72,7 +72,7 @@ async function pack(
   const { subject, digest } = version.entry
   if ('problem' in read) return refuse('invalid', read.problem)
   const files = 'files' in read ? read.files : []
-  // Checked before missing files: an upstream that quarantined the version does not return them.
+  // The paths are checked before missing files are reported: an upstream that quarantined the version returns no files.
   const [inGit] = findGitProblems(files.map(({ path }) => path))
   if (inGit) {
     return refuse('invalid', `${subject} is not a version that this node accepts. ${inGit.path}: ${inGit.message}`)
@@ -90,7 +90,7 @@ async function pack(
   }
 }
 
-/** The entry's texts, which take precedence over the frontmatter, except those that it had to shorten. */
+/** The texts of the entry, which take precedence over the frontmatter, except shortened ones. */
 function toFields({ data }: VersionEntry) {
   const take = <Value>(field: string, value: Value) => (data.cut.includes(field) ? undefined : value)
   const text = (field: 'displayName' | 'description' | 'license' | 'category') =>

@@ -7,9 +7,7 @@ const { displayName, description, license, category, repository, deprecationMess
   endpoints.publishSkill.input.entries
 const schemas = { displayName, description, license, category, repository, deprecationMessage, changelog } as const
 
-/**
- * Maximum lengths, to which longer texts are shortened. A URL is not shortened, because its beginning leads elsewhere.
- */
+/** Maximum lengths, to which texts are shortened. URLs are not shortened, because a shorter URL leads elsewhere. */
 const charactersMax: Readonly<Record<keyof typeof schemas, number>> = {
   displayName: limits.displayNameCharactersMax,
   description: limits.descriptionCharactersMax,

@@ -23,7 +23,10 @@ export interface Relaying {
 /** Maximum size of an entry's data, which leaves room for the number, time and other fields of the entry. */
 const dataBytesMax = limits.logEntryBytesMax - 1024
 
-/** Converts an entry for this node's log. If it is too long, fields that this version does not know are left out. */
+/**
+ * Converts an entry for this node's log. If it is too long, fields that this version of the program does not know are
+ * omitted.
+ */
 export function toRelaying(one: ParsedEntry, source: MirrorSource): Relaying {
   const { subject, digest, data } = one.entry
   const origin = toFirstOrigin(one.entry, source)
@@ -63,8 +66,8 @@ function fitsLog({ type, subject, digest, data }: LogDraft): boolean {
 }
 
 /**
- * Whether this entry was relayed before. Then its changes are stored, and later changes followed it: the log of an
- * upstream may be read from its beginning again.
+ * Whether an entry was relayed before, because the upstream's log is read from its beginning again. Its changes, and
+ * later ones, are then already stored.
  */
 export async function wasRelayed(trx: WriteTransaction, { type, subject, data }: LogDraft): Promise<boolean> {
   const entries = await readNewestEntries(trx, [subject], [type], comparedMax)

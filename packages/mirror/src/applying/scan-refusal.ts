@@ -18,7 +18,9 @@ export function refuseScan(
   return toAction(scanPolicy, scan) === 'warn' ? undefined : toRefusal(subject, toPolicyVerdict(scan))
 }
 
-/** The same for texts of an upstream outside of files, such as the description of a pack. */
+/**
+ * Refuses texts outside of files, such as the description of a pack, that the scan policy would quarantine or refuse.
+ */
 export async function refuseTexts(
   { scanPolicy, clock }: CatalogueContext,
   texts: Texts,

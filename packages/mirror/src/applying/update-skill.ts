@@ -33,7 +33,7 @@ export function toSettings(data: EntryData): SkillSettings {
     repository: toPublishedText(data.repository, 'repository'),
     deprecated: data.deprecated,
     deprecationMessage: toPublishedText(data.deprecationMessage, 'deprecationMessage'),
-    // In a version's entry these belong to the version, and the skill takes them from its latest one.
+    // These fields of a version's entry belong to the version. The skill takes them from its latest version.
     ...(!('version' in data) && {
       displayName: toPublishedText(data.displayName, 'displayName'),
       description: toPublishedText(data.description, 'description'),

@@ -24,7 +24,7 @@ export async function writeInOrder<Item, Result>(
   }
 
   const settled = await Promise.allSettled(
-    // Checked inside, because the next item may follow in the same commit, and outside, because the commit itself may
+    // Checked in the transaction, because the next item may share its commit, and after it, because the commit may
     // fail.
     items.map((item) => attempt(() => database.writer.write((trx) => attempt(() => work(trx, item)), bulk))),
   )

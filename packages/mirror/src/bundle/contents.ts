@@ -53,7 +53,7 @@ export async function findContents(
     const listed = written.flatMap(toListed)
     const found = await findVersions(context, listed)
     for (const one of listed) {
-      // Also by full name: a skill that the upstream lost and published again has another id there.
+      // Skills are also found by full name: a skill that the upstream lost and published again has another id there.
       const version = found.get(toKey(one.skillId, one)) ?? found.get(toKey(`${one.owner}/${one.name}`, one))
       if (!version || (hasFilters(filters) && isFiltered(filters, one, version))) continue
       const { files, list } = await readFiles(context, one, version)
@@ -141,7 +141,7 @@ function isFiltered(filters: Filters, listed: ListedVersion, { securityScore, is
   return explainFiltered(filters, listed) !== undefined
 }
 
-/** Limits of the content of one read. */
+/** Maximum size and number of blobs in one batch. */
 const readLimits = { bytesMax: 4 * 1024 * 1024, countMax: 250 }
 
 /** Reads the content in order, with at most one batch in memory. */

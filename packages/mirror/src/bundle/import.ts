@@ -101,7 +101,7 @@ function keysOf(origin: string, keys: readonly string[]): string[] {
 interface Bundle {
   readonly file: string
   readonly header: BundleHeader
-  /** The digests of its blobs, with their order. */
+  /** The digests of the bundle's blobs, with their order. */
   readonly order: ReadonlyMap<string, number>
   /** The keys that the operator passed. */
   readonly keys: readonly string[] | undefined
@@ -113,7 +113,7 @@ async function syncBundle(run: Run, { file, header, order, keys: given }: Bundle
   requirePosition(header, applied)
   await requireHistory(run, header)
   const keys = given ?? run.upstream.keys
-  // When the operator accepts a pause, its keys are stored after they verified the log.
+  // The keys of an accepted pause are stored after they verified the log.
   if (given && !run.replacesKeys) await pin(run, given)
   const root = toRoot(splitHashes(frontier)).toString('base64')
   const position: Position = { known: { origin, epoch, keys, verified }, staged, root }

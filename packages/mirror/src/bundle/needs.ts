@@ -12,7 +12,7 @@ export interface Needs {
   add(entry: NamingEntry): void
   /** Whether the blob is the file list of a version. */
   isList(digest: string): boolean
-  /** Adds the files of such a list. An invalid list adds none. */
+  /** Adds the files of a file list. An invalid list adds none. */
   readList(digest: string, bytes: Uint8Array): void
   /**
    * The place of a blob in the order: by the first entry that names it, then by its place in the entry's file list. A
@@ -23,7 +23,7 @@ export interface Needs {
 
 /** A line of a file list: digest, size and path. The digest of a version is computed over this list. */
 const manifestLine = /^(sha256:[0-9a-f]{64}) \d+ .+$/
-/** More digests than fit into one entry. */
+/** Number of places in the order for one entry: more than its digests. */
 const placesOfEntry = 8192
 
 export function createNeeds(): Needs {

@@ -127,7 +127,7 @@ function toLines(name: string, bytes: Buffer): string[] {
 async function* unpack(file: string): AsyncGenerator<Buffer> {
   await requireOneFrame(file)
   const unpacked = openDecompressor()
-  // Errors of both streams are reported by the last one.
+  // The last stream reports the errors of both.
   pipeline(createReadStream(file, { highWaterMark: 256 * 1024 }), unpacked, () => {})
   let isEmpty = true
   try {

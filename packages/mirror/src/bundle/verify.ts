@@ -34,8 +34,8 @@ export interface VerifiedBundle {
   /** The keys of the mirror that created the bundle; empty if the node itself did. */
   readonly makers: readonly Signer[]
   /**
-   * Whether the mirror's keys are among the trusted ones passed. The log and its content are verified without them;
-   * which content was left out, and the time, are stated by the mirror only.
+   * Whether the mirror's keys are among the trusted keys passed. Only the mirror vouches for the time and for which
+   * content was omitted; the log and its content are verified without its keys.
    */
   readonly isMakerTrusted: boolean
   /** When the log's checkpoint was signed, in milliseconds since 1970; undefined if it has no time. */

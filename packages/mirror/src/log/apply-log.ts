@@ -16,10 +16,10 @@ import { selectEntries } from '../store/upstream-log.ts'
 /** Maximum number of entries in a batch, and of bytes of their content as the entries declare them. */
 const batchMax = 100
 const batchBytesMax = 4 * 1024 * 1024
-/** Batches that are fetched and inspected while another one is written. That many plus one are in memory. */
+/** Number of batches that are fetched and inspected while another one is written. All of them are in memory. */
 const batchesAhead = 2
 
-/** Consecutive entries with what is needed to apply them. */
+/** A batch of consecutive entries with their content. */
 interface Batch {
   readonly entries: readonly FeedEntry[]
   readonly contents: ReadonlyMap<string, Uint8Array>
@@ -29,7 +29,7 @@ interface Batch {
 
 interface Group {
   readonly entries: readonly FeedEntry[]
-  /** Undefined for skipped entries. */
+  /** The entries ready to be written; undefined for skipped entries. */
   readonly prepared: Promise<PreparedEntries> | undefined
 }
 

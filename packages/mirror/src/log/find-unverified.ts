@@ -3,8 +3,8 @@ import type { FeedEntry, LogSource } from '../types.ts'
 import { toFullName } from './wanted-entries.ts'
 
 /**
- * Explains which versions the filter `verified` excludes. The log does not contain that, so each skill is requested
- * once.
+ * Explains which versions the filter `verified` excludes. The log does not state whether an owner is verified, so each
+ * skill is requested once.
  */
 export async function findUnverified(
   run: Run,

@@ -115,8 +115,8 @@ async function checkOrigin({ upstream }: Run, source: LogSource, known: Known, p
 }
 
 /**
- * An old copy has no new entries; checks that it has the same history. It cannot verify a new key, because the newest
- * entries are not in it.
+ * Checks that an old copy, which has no new entries, has the same history. It cannot verify a new key, because the
+ * newest entries are not in it.
  */
 async function checkOlder(run: Run, position: Position, { treeSize, rootHash }: SignedHead): Promise<'current'> {
   const { parts, upstream } = run

@@ -15,7 +15,7 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
 const retriedMax = 20
 /** Minimum minutes between two attempts, by the number of attempts so far; the last value repeats. */
 const pausesMinutes = [0, 5, 30, 120, 720, 1440]
-/** Maximum number of entries read after a version's own. */
+/** Maximum number of later entries that are read for one version. */
 const followersMax = 100
 
 /**

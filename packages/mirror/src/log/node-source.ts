@@ -49,7 +49,7 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
       try {
         return (await api.getSkill({ name: fullName })).verified
       } catch (error) {
-        // The upstream deleted the skill since.
+        // The upstream has deleted the skill in the meantime.
         if (error instanceof RegistryError && (error.code === 'not_found' || error.code === 'taken_down')) return false
         throw error
       }
@@ -95,7 +95,7 @@ function parseLine(line: string, who: string): { digest: string; content?: strin
   try {
     const { digest, content, missing } = parseForeignJson(line) as Record<string, unknown>
     if (typeof digest === 'string' && typeof content === 'string') return { digest, content }
-    // The marker is required: a blob that counts as missing is not requested again.
+    // `missing` must be explicit, because a missing blob is not requested again.
     if (typeof digest === 'string' && missing === true) return { digest }
   } catch {
     // Not JSON: throws below.

@@ -83,7 +83,7 @@ function createGuard(prospects: ReadonlyMap<string, Prospect>, limit: number): H
       if (outcome.result !== 'applied' || entry.type === 'pack') return
       const { id: skillId } = entry.data['skill'] as { id: string }
       if (outcome.shown) hidden.delete(skillId)
-      // The effects of yanks were predicted exactly.
+      // Yanks are not counted, because their effects were predicted exactly.
       if (!outcome.hid || entry.type === 'yank' || !prospects.has(skillId)) return
       hidden.add(skillId)
       if (hidden.size > limit) throw toAlarm(hidden.size, limit)

@@ -4,7 +4,7 @@ import type { OutboxWrite } from '../write-types.ts'
 
 /** Converts the state of an upstream to its form in the API, with times as ISO 8601 texts. */
 export function toShownStatus(status: UpstreamStatus): MirrorStatus {
-  // These two are shown by the CLI only.
+  // Only the CLI shows whether an API key is stored, and its account.
   const { hasApiKey: _hasApiKey, account: _account, settings, alarm, lastError, estimate, lastReport, ...rest } = status
   return {
     ...rest,

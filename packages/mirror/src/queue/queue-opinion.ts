@@ -78,7 +78,10 @@ export async function queueInstalls(
   }
 }
 
-/** Adds installs to the last pending write of the skill, if it has not been attempted. Returns how many are left. */
+/**
+ * Adds installs to the last pending write of the skill, if that was not attempted yet. Returns the number of installs
+ * that did not fit.
+ */
 async function addToNewest(trx: WriteTransaction, installs: MirroredInstalls): Promise<number> {
   const newest = await withUpstreams(trx)
     .selectFrom('upstream_writes')

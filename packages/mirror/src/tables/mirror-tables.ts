@@ -18,7 +18,7 @@ import type { Kysely } from 'kysely'
 /** Upstream registries, their logs, and the writes that are queued for them. */
 export const upstreamTables = {
   upstreams: table({
-    /** The name that the operator gave it; `origin` of a skill has it. */
+    /** The name that the operator gave the upstream. The `origin` of a mirrored skill refers to it. */
     name: primary(text),
     kind: oneOf<'node' | 'registry' | 'discovery' | 'git' | 'folder' | 'bundle'>(),
     /** A URL or a path. */
@@ -68,7 +68,7 @@ export const upstreamTables = {
     entry: text,
   })
     .key(['upstream', 'seq'])
-    // Packs are few, and the mirror reads them all when a skill arrives.
+    // Indexes only packs: the mirror reads all of them when a skill is imported.
     .index('upstream_log_packs', ['upstream', 'subject', 'seq'], "type = 'pack'")
     .index('upstream_log_subject', ['subject', 'upstream', 'seq']),
   upstream_tiles: table({

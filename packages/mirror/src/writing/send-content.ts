@@ -107,7 +107,7 @@ function requireSame(
   throw new WriteConflict('altered', `${message} Check the version there, then retry or drop the write.`)
 }
 
-/** The full name for a name as it is sent. */
+/** Converts a name from a request to a full name. */
 function toFullName({ account, write }: Sending, name: string): string {
   return name.includes('/') ? name : `${account?.username ?? ownerOf(write.subject)}/${name}`
 }
