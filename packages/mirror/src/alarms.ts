@@ -94,9 +94,8 @@ export function replacesKeys(code: AlarmCode): boolean {
 }
 
 /**
- * The keys to trust after a pause about keys: those that the operator passed, or those offered when the sync paused.
- * Keys that the upstream offers since then may belong to someone else. Throws `invalid_request` if the operator must
- * pass a key.
+ * The keys to trust after a pause about keys: those that the operator passed, else those offered when the sync paused.
+ * Keys offered later may belong to someone else. Throws `invalid_request` if the operator must pass a key.
  */
 export function toAcceptedKeys(
   { name, keys, settings }: Pick<Upstream, 'name' | 'keys' | 'settings'>,

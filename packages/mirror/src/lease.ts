@@ -31,9 +31,9 @@ interface Holder {
 }
 
 /**
- * Takes the lease of an upstream. Throws `conflict` if another run keeps renewing it. The lease of a killed run is
- * taken over, at once if its process is known to be gone. The decision depends on whether the lease is renewed, not on
- * the clock, which may jump; and each write of a run checks that the lease is still its own.
+ * Takes the lease of an upstream. Throws `conflict` if another run keeps renewing it. Takes over the lease of a killed
+ * run, at once if its process is known to have ended. Renewals decide, not the clock, which may jump. Each write of a
+ * run checks that the run still has the lease.
  */
 export async function takeLease(context: Context, name: string, signal: AbortSignal): Promise<Lease> {
   const id = `${hostname()}/${process.pid}/${randomUUID()}`

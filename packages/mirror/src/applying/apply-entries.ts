@@ -18,11 +18,10 @@ const unchanged: EntryOutcome = { result: 'unchanged' }
 type Order = Omit<ApplyEntries, 'also'>
 
 /**
- * Applies entries of an upstream's log to the catalogue in order, each in its own transaction together with `also`.
- * Each entry is relayed: this node's own log publishes it too, with the log that had it first. A refused entry changes
- * nothing. Throws errors of `also` and of the database; the entries after that one are not applied.
- *
- * The caller has verified that the entries are in the upstream's log; content is checked against their digests here.
+ * Applies verified entries of an upstream's log to the catalogue in order, each in its own transaction together with
+ * `also`, and checks content against its digests. This node's own log publishes each entry too, with the log that had
+ * it first. A refused entry changes nothing. An error of `also` or of the database is thrown, and no later entry is
+ * applied.
  */
 export async function applyEntries(context: CatalogueContext, order: ApplyEntries): Promise<EntryOutcome[]> {
   const { write } = await prepareEntries(context, order)

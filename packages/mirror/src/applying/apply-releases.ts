@@ -30,9 +30,9 @@ import { refuseScan } from './scan-refusal.ts'
 import { writeInOrder } from './write-in-order.ts'
 
 /**
- * Applies releases (versions of a registry without a log) in order, each in its own transaction together with `also`.
- * They keep their version numbers; a skill is identified by its full name. A refused release changes nothing. Throws
- * errors of `also` and of the database; the releases after that one are not applied.
+ * Applies releases (versions of an upstream without a log) in order, each in its own transaction together with `also`.
+ * Releases keep their version numbers, and the full name identifies the skill. A refused release changes nothing. An
+ * error of `also` or of the database is thrown, and no later release is applied.
  */
 export async function applyReleases(context: CatalogueContext, order: ApplyReleases): Promise<ReleaseOutcome[]> {
   const { releases, also } = order

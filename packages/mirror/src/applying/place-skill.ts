@@ -61,8 +61,8 @@ export async function findOwn(
 }
 
 /**
- * Whether a skill was imported from an earlier log of its upstream. After the upstream was restored or rebuilt and the
- * operator accepted that, the skill of this name has another id there; it is the same skill, since a name has one source.
+ * Whether a skill was imported from an earlier log of its upstream. After the operator accepted a restored or rebuilt
+ * upstream, its log gives the skill another id; it is still the same skill, because a name has one source.
  */
 async function isFromReplacedLog(
   trx: WriteTransaction,

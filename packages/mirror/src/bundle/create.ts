@@ -56,9 +56,9 @@ export interface CreatedBundle {
 
 /**
  * Creates a bundle: one signed file with the entries of a log after a position, and the content of their versions.
- * Reads one consistent state of the log while the node keeps running, uses a few megabytes of memory, and leaves no
- * incomplete file. Throws `invalid_request` for a position beyond the end of the log, and `conflict` if the file exists
- * or the upstream is not completely imported.
+ * Reads one consistent state while the node keeps running, in a few megabytes of memory, and leaves no incomplete file.
+ * Throws `invalid_request` for a position beyond the end of the log, and `conflict` if the file exists or the upstream
+ * is not completely imported.
  *
  * @example
  * await createBundle(registry, '/media/stick/skills.bundle', { since: 120 })

@@ -50,10 +50,9 @@ export interface ImportedBundle extends SyncReport {
 }
 
 /**
- * Imports a bundle: verifies all of it, then applies its entries like a sync of its origin, each in its own
- * transaction. An import can be stopped at any moment and repeated; it imports nothing twice. Uses no network. Throws
- * `invalid_request` for a damaged bundle, an untrusted signer, or a bundle that starts after the stored entries, and
- * what a sync throws.
+ * Imports a bundle: verifies all of it, then applies its entries like a sync, each in its own transaction. An import
+ * can be stopped at any moment and repeated, and imports nothing twice. Uses no network. Throws `invalid_request` for a
+ * damaged bundle, an untrusted signer, or a bundle that starts after the stored entries, and what a sync throws.
  *
  * @example
  * const { applied, origin } = await importBundle(registry, '/media/stick/skills.bundle')

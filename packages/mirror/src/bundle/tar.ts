@@ -1,9 +1,9 @@
 import { damaged } from './format.ts'
 
 /**
- * A bundle is a plain tar archive (POSIX ustar): files in a fixed order, each header determined by name and size. The
- * reader compares every byte with what the writer would have written, so nothing can be altered, hidden or named twice,
- * as the format's extensions allow. For this strictness, and for speed, no library is used.
+ * A bundle is a plain tar archive (POSIX ustar) with a fixed order of files, and headers determined by name and size.
+ * The reader compares every byte with what the writer would have written, so nothing can be altered, hidden or named
+ * twice. No library is this strict or as fast.
  */
 const blockBytes = 512
 const nameBytesMax = 100

@@ -45,9 +45,9 @@ export interface VerifiedBundle {
 }
 
 /**
- * Reads a bundle once and verifies all of it: its signatures, that the entries follow each other and lead to the
- * checkpoint's root, and that each blob is named by an entry and matches its digest. Needs no database, and holds one
- * part in memory plus a record per file. Throws `invalid_request` with the first problem.
+ * Reads a bundle once and verifies its signatures, that its entries lead to the checkpoint's root, and that each blob
+ * is named by an entry and matches its digest. Needs no database, and holds one part in memory plus a record per file.
+ * Throws `invalid_request` with the first problem.
  */
 export async function verifyBundle(file: string, options: VerifyBundleOptions = {}): Promise<VerifiedBundle> {
   const parts = readBundle(file)

@@ -16,8 +16,8 @@ export interface WholeFile {
 
 /**
  * Writes a file completely or not at all: to a temporary file in the same folder, which is flushed to disk and then
- * renamed. Returns its size. Throws `conflict` if the file exists and must not be replaced, and `invalid_request` with
- * an explanation if the disk is full or not writable.
+ * renamed. Returns its size. Throws `conflict` if the file exists and must not be replaced, and `invalid_request` if
+ * the disk is full or not writable.
  */
 export async function writeWhole(file: string, whole: WholeFile): Promise<number> {
   if (!whole.overwrite && (await exists(file))) throw toExistsError(file)

@@ -40,9 +40,9 @@ const checksumBytes = 4
 const rleBlock = 1
 
 /**
- * Finds the end of the Zstandard frame at the start of a file, from its block headers only (RFC 8878, section 3.1.1).
- * Decompressors ignore bytes after a frame and read further frames as more content, so different files could contain
- * the same bundle. Undefined if the file does not start with a frame, Infinity if it ends inside of it.
+ * Finds the end of the Zstandard frame at the start of a file from its block headers (RFC 8878, section 3.1.1).
+ * Decompressors ignore or accept data after a frame, so different files could contain the same bundle. Undefined if the
+ * file does not start with a frame, Infinity if the frame is incomplete.
  */
 export async function findFrameEnd(file: FileHandle): Promise<number | undefined> {
   const start = await read(file, 0, magic.length + 1)

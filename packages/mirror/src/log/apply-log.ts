@@ -45,8 +45,8 @@ interface Application {
 
 /**
  * Applies the verified entries of an upstream's log to the catalogue. Each transaction also advances the stored
- * position, so a process that ends at any moment leaves a position between two entries, and the next run continues
- * there. While some entries are written, the next are fetched and inspected.
+ * position, so that the next run continues where a killed one stopped. While some entries are written, the next are
+ * fetched and inspected.
  */
 export async function applyLog(run: Run, source: LogSource, known: Known, applied: number): Promise<void> {
   if (applied >= known.verified) return

@@ -20,9 +20,8 @@ interface Need {
 }
 
 /**
- * Fetches the blobs that entries need and this node lacks, by digest: as many as the source has. `cached` has blobs
- * that were fetched for earlier entries and are not stored yet; a bundle, which is read forward, would not return them
- * twice.
+ * Fetches the blobs that entries need and this node lacks, as far as the source has them. `cached` has blobs that were
+ * fetched for earlier entries and are not stored yet: a bundle, which is read forward, would not return them twice.
  */
 export async function fetchBlobs(
   run: Run,

@@ -37,10 +37,9 @@ export interface Position {
 }
 
 /**
- * Copies the log of an upstream: stages its entries (stores them unverified), and once all entries of a signed
- * checkpoint are stored, checks that they lead to its root. This check shows that the log only grew and that no entry
- * is missing. Entries that fail it are deleted and requested once more, since they may have been altered in transit; if
- * they fail again, the sync pauses.
+ * Copies the log of an upstream: stores its entries unverified (staged), then checks that they lead to the root of a
+ * signed checkpoint. This shows that the log only grew and that no entry is missing. Entries that fail the check are
+ * deleted and requested once more, because the network may have altered them; if they fail again, the sync pauses.
  */
 export async function followLog(run: Run, source: LogSource, position: Position): Promise<void> {
   for (let isLast = false; ; isLast = true) {

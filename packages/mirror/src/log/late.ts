@@ -19,9 +19,8 @@ const pausesMinutes = [0, 5, 30, 120, 720, 1440]
 const followersMax = 100
 
 /**
- * Imports late content: versions whose content the upstream did not return when their entries were applied (`due` lists
- * them), and skills of packs that were not imported at the time of the pack's entry. `applied` is the position that the
- * run reached.
+ * Imports late content: versions whose content the upstream did not return before (listed by `due`), and skills of
+ * packs that were not stored when the pack was imported. `applied`: the position that the run reached.
  */
 export async function applyLate(
   run: Run,

@@ -56,8 +56,8 @@ const noGuard: HidingGuard = { check: () => undefined }
 
 /**
  * Pauses the sync with reason `mass_removal`, before anything is applied, if the entries would hide more skills than a
- * mistake or break-in at the upstream may remove unnoticed. The prediction can be wrong, because later entries of a
- * removed skill may be refused on this node; the returned guard therefore also counts during the run.
+ * mistake or break-in may remove unnoticed. This node may refuse later entries of a removed skill, so the prediction
+ * can be wrong: the returned guard also counts during the run.
  */
 export async function guardVisibility(run: Run, after: number, until: number): Promise<HidingGuard> {
   if (run.options.allowRemovals) return noGuard

@@ -19,8 +19,8 @@ export interface AccountParts {
 }
 
 /**
- * Links a user's account at an upstream: stores the user's API key, encrypted; the user's writes are sent with it. The
- * upstream is asked for the username, later if it does not respond. Throws `not_found`, `invalid_request` for a key
+ * Links a user's account at an upstream: stores the user's API key, encrypted, to send the user's writes. Requests the
+ * username from the upstream, later if the upstream does not respond. Throws `not_found`, `invalid_request` for a key
  * that the upstream rejects, and `conflict` if this node has no secret key.
  */
 export async function linkAccount(
