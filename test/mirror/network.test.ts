@@ -147,7 +147,7 @@ describe('a network that alters data', () => {
     expect(await readState(registry)).toEqual(whole)
   })
 
-  it("and moves a feed's head while it is read ends at the signed size", async () => {
+  it('loses no entries that are published while the feed is read', async () => {
     const { mirror, registry, upstream, network } = await wire()
     network.fault = on(/feed/, async ({ count }) => {
       if (count < 6) await publishVersions(upstream.alice, `late-${count}`, 1)
