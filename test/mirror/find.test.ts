@@ -67,7 +67,11 @@ describe('the detected kind of an upstream URL', () => {
 
   it('is node if the server does not respond', async () => {
     const { url } = await openPages({ '/api/v1/checkpoint': { type: 'text/plain', text: '', status: 503 } })
-    expect(await findUpstream(url)).toMatchObject({ kind: 'node', keys: [], problem: `${url} responds with status 503.` })
+    expect(await findUpstream(url)).toMatchObject({
+      kind: 'node',
+      keys: [],
+      problem: `${url} responds with status 503.`,
+    })
     const away = await openPages({})
     await away.close()
     expect(await findUpstream(away.url)).toMatchObject({
