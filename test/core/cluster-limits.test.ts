@@ -65,7 +65,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     }
   })
 
-  it('is never exceeded by takes of several points, which get all or none', async () => {
+  it('is never exceeded by requests for several points, which get all or none', async () => {
     const allowance = { points: 1000, windowMs: minute, share }
     const states = await Promise.all(Array.from({ length: 40 }, (_, i) => nodes[i % 3]!.take('several', allowance, 70)))
     const given = states.filter((state) => !state!.exceeded).length

@@ -47,7 +47,7 @@ describeApi('the similarity of a skill to others', (open) => {
     await publish(alice, 'original', `# Original\n\n${text(0)}\n\n${text(100)}\n`)
   })
 
-  it('shows how much, what kind and which was published first, and the passages with their lines', async () => {
+  it('shows the share, the kind, which skill was published first, and the passages with their lines', async () => {
     const { skill } = await publish(bob, 'taken', `Mine.\n\n${text(0).toUpperCase()}\n\n${text(1000, 20)}`)
     const answer = await test.api().getSimilarity({ name: 'bob/taken' })
     expect(answer).toEqual({
@@ -301,7 +301,7 @@ describeDatabases('the index of copies', (open) => {
     expect(await matchesIn(later, 'copy')).toEqual(before.similar[1])
   })
 
-  it('inserts pending sketches by itself when there are many', async () => {
+  it('inserts pending sketches automatically when there are many', async () => {
     const test = await open({ works: false })
     const alice = await test.makeUser('alice')
     const index = createCopyIndex(partsOf(test.registry).database, (error) => expect.unreachable(String(error)), {

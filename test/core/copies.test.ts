@@ -22,7 +22,7 @@ describe('the similarity of two bodies', () => {
     )
   })
 
-  it('is 1 for a body and itself, whatever it is', () => {
+  it('is 1 for any body and itself', () => {
     fc.assert(
       fc.property(fc.oneof(bodies, fc.string({ unit: 'binary' })), (a) => {
         expect(measureSimilarity(a, a)).toBe(1)
@@ -30,7 +30,7 @@ describe('the similarity of two bodies', () => {
     )
   })
 
-  it('is 1 for a part and the whole', () => {
+  it('is 1 for a body and a part of it', () => {
     fc.assert(
       fc.property(bodies, telling, bodies, (before, part, after) => {
         expect(measureSimilarity(part, `${before} ${part} ${after}`)).toBe(1)

@@ -32,7 +32,7 @@ describeApi('the access of a version', (open) => {
     await publish(alice, 'tea', '1.1.0', 'git push', callTea, 'cat ~/.ssh/id_rsa')
   })
 
-  it('is in its details and in those of the skill, with what is new', async () => {
+  it('is in the details of the version and of its skill, with the access that is new', async () => {
     const first = await test.api().getVersion({ name: 'tea', version: '1.0.0' })
     expect(first).toMatchObject({ access: git, widens: null })
     const second = await test.api().getVersion({ name: 'tea', version: '1.0.1' })
@@ -99,7 +99,7 @@ describeApi('the access of a version', (open) => {
   })
 
   describe('is reported to agents with an update', () => {
-    it('with what the update would allow', async () => {
+    it('including the access that the update would add', async () => {
       const [tea] = await beat(test, ['tea', '1.0.0'])
       const added = { ...curl, commands: ['cat', 'curl'], files: ['~/.ssh'] }
       expect(tea).toMatchObject({ reason: 'outdated', widens: { since: '1.0.0', patch: false, added } })
@@ -109,7 +109,7 @@ describeApi('the access of a version', (open) => {
       )
     })
 
-    it('marked if the update is a patch', async () => {
+    it('with a mark if the update is a patch', async () => {
       await publish(alice, 'patched', '1.0.0', 'git push')
       await publish(alice, 'patched', '1.0.1', 'git push', 'jq .')
       const [patched] = await beat(test, ['patched', '1.0.0'])

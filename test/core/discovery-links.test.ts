@@ -64,7 +64,7 @@ describeDatabases('a link to a private skill', (open) => {
     }
   })
 
-  it('ends with the link, with the same response as for a link that never existed', async () => {
+  it('returns the same response after its end as a link that never existed', async () => {
     const installer = await serve(test)
     const short = await share(1)
     const gone = await share(30)
@@ -94,7 +94,7 @@ describeDatabases('a link to a private skill', (open) => {
     expect(await downloads()).toBe(before + 1)
   })
 
-  it('limits wrong guesses like wrong keys, and does not limit the holder', async () => {
+  it('has the same limit for wrong tokens as for wrong keys, and none for its holder', async () => {
     const installer = await serve(test, { rates: { anonymous: 3 } })
     const { token } = await share()
     for (let i = 0; i < 5; i++) expect((await installer.ask(`/t/${token}`)).status).toBe(200)

@@ -193,7 +193,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
     }
   })
 
-  describeDatabases('and a bundle', (open, dialect) => {
+  describeDatabases('and the import of a bundle', (open, dialect) => {
     it.runIf(dialect === 'SQLite')('imports no part of it, and all of it once there is space', async () => {
       const publisher = await openPublisher(open)
       for (let i = 0; i < 6; i += 1) await publisher.alice.api.publishSkill({ skillMd: skillMd(`bundled-${i}`) })

@@ -17,7 +17,7 @@ describeApi('the feed', (open) => {
 
   const head = async () => (await test.api().getFeed({ limit: 1 })).head
 
-  it('is dense and ordered from 1, and continues where a page ended', async () => {
+  it('is numbered from 1 without gaps, and continues where a page ended', async () => {
     const all = await test.api().getFeed({ limit: 1000 })
     expect(all).toMatchObject({
       origin: 'node.example',
@@ -37,7 +37,7 @@ describeApi('the feed', (open) => {
     expect(read).toEqual(all.entries)
   })
 
-  it('excludes the cursor, and is empty at the head or beyond', async () => {
+  it('excludes the entry at the cursor, and is empty at the head or beyond', async () => {
     const end = await head()
     expect((await test.api().getFeed({ since: end - 1 })).entries.map(({ seq }) => seq)).toEqual([end])
     expect(await test.api().getFeed({ since: end })).toMatchObject({ entries: [], next: end, head: end })

@@ -12,7 +12,7 @@ const pack = (verdict: 'safe' | 'dangerous', i: number, more = '') =>
   })
 
 describe('packages inspected in worker threads', () => {
-  it('return in order, with the same result as single inspections', async () => {
+  it('are inspected in order, with the same results as single inspections', async () => {
     const contents = await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
         pack(i % 3 === 0 ? 'dangerous' : 'safe', i, i === 7 ? 'Word. '.repeat(100_000) : ''),
@@ -23,7 +23,7 @@ describe('packages inspected in worker threads', () => {
     expect(alone.map(({ scan }) => scan.verdict).slice(0, 3)).toEqual(['dangerous', 'safe', 'safe'])
   })
 
-  it('call for caution where an inspection fails, and fail no other', async () => {
+  it('are rated caution if their inspection fails, without effect on other packages', async () => {
     // No file of a store is like this: it stands for content that an inspection cannot cope with.
     const broken = { path: 'run.sh', bytes: { byteLength: 1, buffer: { byteLength: 1 } } as unknown as Uint8Array }
     const uncopied = { path: 'run.sh', bytes: undefined as unknown as Uint8Array }
@@ -39,7 +39,7 @@ describe('packages inspected in worker threads', () => {
     expect(await inspectMany([], 0)).toEqual([])
   })
 
-  it.runIf(process.platform === 'linux')('have a lower priority than the event loop', async () => {
+  it.runIf(process.platform === 'linux')('are inspected with a lower priority than the event loop', async () => {
     await inspectMany([await pack('safe', 0)], 0)
     const others = readPriorities().filter((priority) => priority > getPriority())
     expect(others).toContain(Math.min(getPriority() + 10, 19))

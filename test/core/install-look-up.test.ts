@@ -62,7 +62,7 @@ describe('the reason of an update', () => {
     )
   })
 
-  it('is none for the latest version or a newer one', () => {
+  it('is missing for the latest version or a newer one', () => {
     expect(is('1.10.0', '1.9.0')).toBeUndefined()
     expect(is('1.9.0', '1.10.0')).toBe('outdated')
     expect(is('1.10.0', '1.10.0')).toBeUndefined()

@@ -29,7 +29,7 @@ describeApi('the transparency log', (open, { transport }) => {
     expect(await textOf(content)).toMatch(/^node\.example\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}\n$/)
   })
 
-  it('signs its size and root with that key', async () => {
+  it('signs its size and root with the published key', async () => {
     const content = await test.api().getCheckpoint()
     expect(content.contentType).toBe('text/plain; charset=utf-8')
     const [vkey] = await readKeys(test.api())

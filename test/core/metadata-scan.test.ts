@@ -110,7 +110,7 @@ describeDatabases('text outside the content', (open) => {
       expect(warnings).toEqual([])
     })
 
-    it('is one finding, not two, if SKILL.md contains it', async () => {
+    it('makes one finding, not two, if SKILL.md contains the same text', async () => {
       const { skill } = await alice.api.publishSkill({
         skillMd: skillMd('pdf', { version: '2.0.0', description: `"${caution}"` }),
       })

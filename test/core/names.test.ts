@@ -141,7 +141,7 @@ describeApi('the names in responses', (open) => {
       }
     })
 
-    it('became public, change with it', async () => {
+    it('became public is used in responses', async () => {
       await carol.api.publishSkill({ skillMd: skillMd('coming'), visibility: 'private' })
       expect(await nameOf('carol/coming', carol.api)).toBe('carol/coming')
       await carol.api.publishSkill({ name: 'coming', visibility: 'public' })
@@ -149,7 +149,7 @@ describeApi('the names in responses', (open) => {
       expect((await test.api().searchSkills({ q: 'coming' })).skills).toMatchObject([{ name: 'coming' }])
     })
 
-    it('is another skill for its reader than before, are full at once', async () => {
+    it('means another skill of the reader is replaced by the full name at once', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('later') })
       expect(await nameOf('alice/later', bob.api)).toBe('later')
       await bob.api.publishSkill({ skillMd: skillMd('later') })

@@ -52,7 +52,7 @@ describe('the throttle of the outbox', () => {
     expect(last).toBeLessThanOrEqual(610)
   })
 
-  it('continues at once, whatever started before it delayed', () => {
+  it('continues at once when requests arrive, however much work started before', () => {
     const { pass } = createProcess()
     pass(5000, { most: 256 })
     pass(60, hurried)
@@ -76,7 +76,7 @@ describe('the throttle of the outbox', () => {
     expect(throttle.room).toBe(Infinity)
   })
 
-  it('keeps delaying through a pause so short that the loop may only have had no turn for requests', () => {
+  it('keeps delaying after a short pause, in which a busy event loop may not have handled any request', () => {
     const { throttle, pass } = createProcess()
     pass(1000, hurried)
     pass(150, { busy: 1 })

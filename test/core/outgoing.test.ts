@@ -86,7 +86,7 @@ describe('an outgoing request', () => {
     expect(inner.requests).toEqual([])
   })
 
-  it('checks again wherever a redirect leads', async () => {
+  it('checks the address again after a redirect', async () => {
     const inner = await plain((_, response) => response.end('a secret'))
     const server = await plain((_, response) => response.writeHead(302, { location: '/again' }).end(), '127.0.0.2')
     const answers = [
@@ -99,7 +99,7 @@ describe('an outgoing request', () => {
     expect({ server: server.requests, inner: inner.requests }).toEqual({ server: ['GET /'], inner: [] })
   })
 
-  it('follows redirects on the same host, three of them', async () => {
+  it('follows up to three redirects on the same host', async () => {
     expect(await get('https://example.com/moved')).toMatchObject({ status: 200, url: 'https://example.com/page' })
     for (const n of [1, 2, 3, 4]) {
       const location = n === 1 ? '/page' : `https://example.com/hop${n - 1}`

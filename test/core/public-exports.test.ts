@@ -16,7 +16,7 @@ describe('the package @skillstead/core', () => {
     ])
   })
 
-  it('gives a registry operations only: no database, secrets or other parts', async () => {
+  it('gives a registry only operations, without its database, secrets or other parts', async () => {
     const registry = await openRegistry({ path: ':memory:' })
     expect(Object.keys(registry).toSorted()).toEqual([
       'addMetrics',

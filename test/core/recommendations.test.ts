@@ -165,7 +165,7 @@ describeApi('recommendations', (open) => {
     }
   })
 
-  it('then come from the most downloaded of their categories, at most ten', async () => {
+  it('are filled up to ten with the most downloaded skills of the installed skills’ categories', async () => {
     const names = Array.from({ length: 13 }, (_, i) => `plant-${String(i).padStart(2, '0')}`)
     for (const name of names) await alice.api.publishSkill({ skillMd: skillMd(name), category: 'plants' })
     await alice.api.publishSkill({ name: 'plant-12', visibility: 'private' })

@@ -88,7 +88,7 @@ describe('the formula of reputation', () => {
     )
   })
 
-  it('treats bad reviews as no gain, not as a debt', () => {
+  it('counts bad reviews as zero points, never as a penalty', () => {
     expect(toComponents({ ...noFacts, reviews: 5, review_points: -20 * pointUnits }, []).reviews).toBe(0)
   })
 

@@ -548,7 +548,7 @@ describe('hostile input', () => {
     expect(index.search(query('', { filters: { includeStubs: false, category: '__proto__' } }))).toEqual(nothing)
   })
 
-  test('any string is a query', () => {
+  test('any string is accepted as a query', () => {
     const index = indexOf(skill(1, 'some-skill', { description: 'Some words. 图像生成' }))
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (q) => {
@@ -567,7 +567,7 @@ describe('tokens', () => {
     expect(parseQuery('x'.repeat(400)).terms).toEqual(['x'.repeat(termLengthMax)])
   })
 
-  test('whatever a query consists of, a text that contains it has its tokens', () => {
+  test('any text that contains a query has all tokens of the query', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const inText = new Set(tokenize(`before ${text} after`))
@@ -593,7 +593,7 @@ describe('tokens', () => {
     })
   })
 
-  test('words have other forms', () => {
+  test('other forms of a word are derived from it', () => {
     expect(inflectionsOf('deploys')).toEqual(expect.arrayContaining(['deploy', 'deployed', 'deploying']))
     expect(inflectionsOf('planning')).toEqual(expect.arrayContaining(['plan', 'plans', 'planned']))
     expect(inflectionsOf('queries')).toContain('query')
@@ -605,7 +605,7 @@ describe('tokens', () => {
 describe('the parts', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 4, maxLength: 7 })
 
-  test('every indexed word at one edit is found', () => {
+  test('every indexed word at an edit distance of one is found', () => {
     fc.assert(
       fc.property(fc.uniqueArray(word, { maxLength: 30 }), word, (filed, misspelling) => {
         const dictionary = new TypoDictionary((id) => filed[id - 1]!)
@@ -618,7 +618,7 @@ describe('the parts', () => {
     )
   })
 
-  test('a page of the top slots equals that page of the full order', () => {
+  test('a page of the top results equals the same page of the full order', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(5), { maxLength: 200 }), fc.nat(60), fc.nat(30), (values, offset, limit) => {
         const keys = Float64Array.from(values)

@@ -17,7 +17,7 @@ describe.each([
   ['in memory', undefined],
   ['in the database', 0],
 ])('search %s', (_, memorySkillsMax) => {
-  describeApi('over a small catalogue', (open) => {
+  describeApi('a search over a small catalogue', (open) => {
     let test: TestRegistry
     let alice: TestUser
     let all: string[]

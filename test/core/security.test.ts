@@ -187,8 +187,8 @@ describeApi('scans of published skills', (open) => {
     })
   })
 
-  describe('tell agents', () => {
-    it('that their version is dangerous, whatever the latest one is', async () => {
+  describe('report to agents', () => {
+    it('that the installed version is dangerous, whatever the latest version is', async () => {
       await publish('dangerous', 'installed', { version: '1.0.0' })
       await publish('safe', 'installed', { version: '1.1.0' })
       expect(await updatesOf('alice/installed', '1.0.0')).toMatchObject([
@@ -197,7 +197,7 @@ describeApi('scans of published skills', (open) => {
       expect(await updatesOf('alice/installed', '1.1.0')).toEqual([])
     })
 
-    it('to use a verified author’s safe fork instead', async () => {
+    it('a verified author’s safe fork as the replacement', async () => {
       await publish('dangerous', 'replaced', { version: '1.0.0' })
       const forker = await test.makeUser()
       const { username } = forker
@@ -314,7 +314,7 @@ describeDatabases('an author’s suppressions', (open) => {
 })
 
 describeDatabases('a rescan', (open) => {
-  it('starts by itself after the rules changed, and updates skills', async () => {
+  it('starts automatically after the rules changed, and updates skills', async () => {
     const first = await makeStale(open, 4)
     expect(await waiting(first)).toBe(8)
     expect((await first.api().getVersion({ name: 'alice/s-0', version: '1.0.0' })).security).toBe(null)

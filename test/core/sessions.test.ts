@@ -101,7 +101,7 @@ describeApi('a session', (open) => {
     expect((await alice.api.getMe()).username).toBe('alice')
   })
 
-  it('ends with its key', async () => {
+  it('ends when its key is deleted', async () => {
     const user = await test.makeUser()
     const made = await makeKey(user)
     const { token } = await signIn(test, made.key)
@@ -166,7 +166,7 @@ describeApi('a session', (open) => {
     expect(await codeOf(test.apiWithKey(token).getMe())).toBe('unauthorized')
   })
 
-  it('is replaced by a new one at a hundred per user', async () => {
+  it('is replaced by a new one when its user has a hundred', async () => {
     const user = await test.makeUser()
     const first = await signIn(test, user.key)
     test.clock.advance(1000)

@@ -94,7 +94,7 @@ describe('kinds of similarity', () => {
 })
 
 describe('sketches', () => {
-  it('store a part of what they look up, with a minimum for short bodies and a maximum', () => {
+  it('store a part of the shingles that they look up, with a minimum for short bodies and a maximum', () => {
     fc.assert(
       fc.property(text(0, 3000), (body) => {
         const { shingleCount, kept, lookedUp } = toSketch(bytes(body))
@@ -112,7 +112,7 @@ describe('sketches', () => {
     expect(Math.min(...kept)).toBeGreaterThan(12)
   })
 
-  it('of a whole look up what is stored of a part, unless the part is too small', () => {
+  it('of a whole body look up the shingles stored for a part, unless the part is too small', () => {
     const whole = toSketch(bytes(numbered(0, 4000)))
     const part = toSketch(bytes(numbered(1000, 400)))
     expect(part.kept.filter((shingle) => whole.lookedUp.includes(shingle)).length).toBeGreaterThan(5)

@@ -282,7 +282,7 @@ describe('a signed note', () => {
   const line =
     '— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM='
 
-  it('writes a published key and signature as they were published', () => {
+  it('formats a published key and signature exactly as published', () => {
     const publicKey = Buffer.from(vkey.split('+').slice(2).join('+'), 'base64').subarray(1)
     const signature = Buffer.from(line.split(' ')[2]!, 'base64').subarray(4)
     expect(toVerifierKey('PeterNeumann', publicKey)).toBe(vkey)

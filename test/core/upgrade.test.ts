@@ -20,7 +20,7 @@ import { extensions, openDatabase, openRegistry } from '../support/open-registry
 const stepNames = listSteps(extensions).map(({ name }) => name)
 const makeFixture = 'Run `node --conditions=source test/fixtures/schemas/make.ts` after a step of the schema is added.'
 
-it('of every schema there is a database, as a program of its time made it', () => {
+it('a database made by an earlier program exists for every schema version', () => {
   const baselines = 1 + extensions.length
   const added = stepNames.length - baselines
   const schemas = Array.from({ length: added + 1 }, (_, i) => toSchemaName(baselines + i))
@@ -67,7 +67,7 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     expect((await localApi(registry).searchSkills({})).total).toBe(file.expected.skills.length)
   })
 
-  it('is left as it was by a step that fails, and is brought up to date once nothing is in its way', async () => {
+  it('is unchanged if a migration step fails, and is migrated once the step succeeds', async () => {
     const { location } = await makeEmpty(dialect)
     // The step that makes the tables cannot: one of them exists already.
     await run(location, 'create table signing_keys (stranger text)')
@@ -79,7 +79,7 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     expect((await localApi(registry).getCheckpoint()).body).toBeDefined()
   })
 
-  it('is brought up to date by the next program where one is killed on the way', async () => {
+  it('is migrated by the next program if one is killed during the migration', async () => {
     const { location } = await makeEmpty(dialect)
     await killHalfWay(location)
     expect(await describeSchema(location, dialect)).toEqual([])
@@ -87,7 +87,7 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     expect((await checkRegistry(registry, { deep: true })).filter(({ ok }) => !ok)).toEqual([])
   })
 
-  it('of a development version is refused, and nothing in it is touched', async () => {
+  it('of a development version is refused without changes', async () => {
     const { location } = await makeEmpty(dialect)
     await run(location, 'create table migrations (name text primary key, position integer not null)')
     await run(location, "insert into migrations (name, position) values ('0001-foundation', 0), ('0002-community', 1)")

@@ -60,7 +60,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     expect((await user.api.getWebhook({ id: other.id })).active).toBe(true)
   })
 
-  it('and the change is audited without the URL, and announced to caches', async () => {
+  it('is disabled with an audit entry without the URL, and a notification of caches', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     const heard: string[] = []
@@ -223,7 +223,7 @@ describeDatabases('the number of consecutive failures of a webhook', (open, dial
       expect(offs.map(({ subject, data }) => [subject, data])).toEqual([[id, { failures: 3 }]])
     })
 
-    it('never at 0', async () => {
+    it('never if the limit is 0', async () => {
       const test = await openWith(0)
       const { user, id } = await makeWebhook(test)
       await record(

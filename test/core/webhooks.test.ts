@@ -272,7 +272,7 @@ describeApi('webhooks', (open, { transport }) => {
       await alice.api.deleteWebhook({ id: made.id })
     })
 
-    it('to cover every skill by null', async () => {
+    it('to cover every skill with `skills` set to null', async () => {
       const { id } = await alice.api.createWebhook({ url, events, skills: ['bob/*'] })
       expect((await alice.api.updateWebhook({ id, skills: null })).skills).toBe(null)
       await alice.api.deleteWebhook({ id })

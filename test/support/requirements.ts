@@ -137,7 +137,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     [
       'GET /skills/<name>/similarity',
       'core/copies-similarity',
-      'shows how much, what kind and which was published first, and the passages with their lines',
+      'shows the share, the kind, which skill was published first, and the passages with their lines',
     ],
     [
       'GET /skills/<name>/provenance',

@@ -43,7 +43,7 @@ interface CandidateQuery {
   keep(skill: ComparedSkill): boolean
 }
 
-/** The first version up to which a skill has this share of the shared shingles counts as the one that introduced them. */
+/** The first version by which a skill has this share of the shared shingles counts as the one that introduced them. */
 const grownShare = 0.8
 
 interface Sharer {

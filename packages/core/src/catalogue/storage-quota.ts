@@ -9,9 +9,9 @@ export const storageQuotaBytesDefault = 1024 * 1024 * 1024
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
 /**
- * Throws `payload_too_large` if an addition (`name`, as in `this version`) would take its owner over the storage quota of the free plan. Counts all
- * versions of the owner's skills, each with all its files, and those in quarantine. Deleted skills count too: versions
- * are never removed, so publishing and deleting in a loop would fill the disk.
+ * Throws `payload_too_large` if an addition (`name`, as in `this version`) would take its owner over the storage quota
+ * of the free plan. Counts all versions of the owner's skills with all files, and those in quarantine. Deleted
+ * skills count too: versions are never removed, so publishing and deleting in a loop would fill the disk.
  */
 export async function requireStorage(
   { storageQuotaBytes }: Pick<CatalogueContext, 'storageQuotaBytes'>,
