@@ -3,7 +3,7 @@ import type { ServerRequest } from 'srvx'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Finds the client address of a request, and whether its proxy headers may be trusted. */
+/** Reads addresses of a request: its client, its proxies, and the URL that the client used. */
 export interface Addresses {
   /** The nearest hop that is not a trusted proxy; rate limits and access to `/metrics` use it. */
   clientOf(request: ServerRequest): string
@@ -27,7 +27,8 @@ export function createAddresses(trustedProxies: readonly string[]): Addresses {
     let client = peerOf(request)
     if (networks.length === 0 || !isTrusted(client)) return client
     const hops = request.headers.get('x-forwarded-for')?.split(',') ?? []
-    // Read from the right: each proxy appends the address it saw, so only the entries of trusted proxies are believed.
+    // Read from the right: each proxy appends the address of its client, so only entries added by trusted proxies
+    // count.
     for (const hop of hops.toReversed()) {
       const address = stripPort(hop.trim())
       if (!parseAddress(address)) break
@@ -49,7 +50,7 @@ export function createAddresses(trustedProxies: readonly string[]): Addresses {
     },
     isLoopback(request) {
       const client = clientOf(request)
-      // An untrusted proxy on this machine would make remote clients look local.
+      // Without this check an untrusted proxy on this machine would make remote clients look local.
       const handedOn = request.headers.has('x-forwarded-for') || request.headers.has('forwarded')
       if (handedOn && client === peerOf(request)) return false
       return parseAddress(client)?.range() === 'loopback'
@@ -78,7 +79,7 @@ function parseNetwork(text: string): [Address, number] {
   return ipaddr.parseCIDR(whole)
 }
 
-/** IPv4 addresses in IPv6 notation become IPv4. */
+/** Parses an address. Converts an IPv4 address in IPv6 notation to IPv4. */
 function parseAddress(text: string): Address | undefined {
   return ipaddr.isValid(text) ? ipaddr.process(text) : undefined
 }

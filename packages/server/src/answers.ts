@@ -27,7 +27,7 @@ export function toAnswer(node: NodeParts, call: Call, route: Route, { status, bo
     return { status, cacheControl, headers, body: toBytes(toJson(body)), etag, contentType: jsonType }
   }
   const content = body as Content
-  // Public content sets its own cache lifetime.
+  // Public content may set its own `Cache-Control`.
   const kept = cacheControl === 'no-cache' ? (content.cacheControl ?? cacheControl) : cacheControl
   return { status, cacheControl: kept, body: content.body, ...toContentHeaders(content) }
 }

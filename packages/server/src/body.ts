@@ -30,7 +30,7 @@ export async function readBody(
   return join(chunks)
 }
 
-/** Read Node's stream directly: web streams would cost more than a small operation. */
+/** Read Node's stream directly: a web stream would take longer than a small operation. */
 function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: number) => void): Promise<Uint8Array> {
   const { 'content-length': declared, 'transfer-encoding': encoding } = request.headers
   if (encoding === undefined && (declared === undefined || declared === '0')) return Promise.resolve(nothing)
@@ -53,7 +53,7 @@ function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: 
       chunks.push(chunk)
     }
     const onEnd = () => {
-      // Every request emits `close` in the end; only an early one means that the caller aborted.
+      // Every request emits `close` at its end; only an earlier `close` means that the caller aborted.
       request.off('close', onGone)
       resolve(join(chunks))
     }
@@ -65,8 +65,9 @@ function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: 
 }
 
 /**
- * Most clients read no response before they have sent everything, and a client whose connection is cut sees a reset
- * instead of the 413. So read and discard what any endpoint would accept, for a moment, and then close the connection.
+ * Most clients read the response only after they have sent the body. If the connection closed earlier, they would see a
+ * reset instead of the 413. So read and discard as many bytes as the largest endpoint accepts, for a short time, and
+ * then close the connection.
  */
 function discard(request: IncomingMessage): void {
   const timer = setTimeout(() => request.destroy(), lingerMs)

@@ -13,13 +13,15 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
  */
 export class Call {
   readonly request: ServerRequest
-  /** The headers as Node parsed them, if it did: a missing header is found fast. */
+  /** The headers as parsed by Node, if available: a look-up of a missing header is fast. */
   readonly #sent: IncomingHttpHeaders | undefined
   readonly method: string
-  /** The caller's id if it is well-formed, so that a trace can span several systems. */
+  /**
+   * The request id that the caller sent, if well-formed, so that a trace can span several systems; otherwise a new one.
+   */
   readonly requestId: string
   readonly startedAtMs: number
-  /** The endpoint's name for logs and metrics; never text from the caller. */
+  /** The name of the endpoint for logs and metrics; contains no text from the caller. */
   endpoint = 'unknown'
   caller: Caller = guest
   /** Whether the response may contain data for this caller alone. */

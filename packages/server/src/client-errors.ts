@@ -7,7 +7,7 @@ import type { NodeOptions } from './options.ts'
 import { createQuotas } from './quotas.ts'
 import { quotaHeaders } from './replies.ts'
 
-/** A refusal of data that never became a request, as the caller sees it. */
+/** The error response to data that is not a valid request. */
 export interface Refusal {
   readonly code: ErrorCode
   readonly status: number
@@ -25,12 +25,10 @@ const refusals: Record<string, Refusal> = {
   ERR_HTTP_REQUEST_TIMEOUT: { code: 'invalid_request', status: 408, detail: 'The request took too long to arrive.' },
 }
 const malformed: Refusal = { code: 'invalid_request', status: 400, detail: 'The request is not valid HTTP.' }
-/**
- * Time for the client to read the last response of a connection, in milliseconds; then the connection is closed anyway.
- */
+/** Time for the client to read the last response before the connection is closed, in milliseconds. */
 const lingerMs = 1000
 
-/** Responds on a connection without a request, and closes it. */
+/** Sends an error response on a connection without a valid request, and closes the connection. */
 export type Refuse = (socket: Duplex, refusal: Refusal) => Promise<void>
 
 /**
@@ -65,18 +63,18 @@ export function createRefuse({ rates, publicUrl }: Pick<NodeOptions, 'rates' | '
         body,
       ].join('\r\n'),
     )
-    // Read and discard what is still sent: closing a connection with unread bytes would discard the response as well.
+    // Read and discard further data: closing a connection with unread bytes would discard the response as well.
     socket.resume()
     setTimeout(() => socket.destroy(), lingerMs).unref()
   }
 }
 
-/** Responds to data that never became a request, after the pending responses of the connection. */
+/** Responds to data that is not a valid request, after the pending responses of the connection. */
 export function clientErrorHandler(refuse: Refuse) {
   return async function onClientError(error: NodeJS.ErrnoException, socket: Duplex): Promise<void> {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     for (let answering = answeringOn(socket); answering; answering = answeringOn(socket)) {
-      // No more data of a request with a truncated body arrives, unless its response has begun.
+      // The request with the invalid body gets the error response, unless its own response has begun.
       if (!answering.req.complete && !answering.headersSent) break
       if (!answering.req.complete) return void socket.destroy()
       const answered = answering

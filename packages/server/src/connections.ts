@@ -2,13 +2,16 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { toLimitKey } from './addresses.ts'
 
-/** Limits of connections. All connection limits are here. */
+/** All limits of connections. */
 export interface ConnectionLimits {
   /** Time for the head of a request to arrive, in milliseconds; also applies to connections that send nothing. */
   readonly headMs: number
   /** Time for a whole request to arrive, in milliseconds. */
   readonly requestMs: number
-  /** Time that an idle connection stays open, in milliseconds: longer than proxies use theirs, which is mostly 60 s. */
+  /**
+   * Time that an idle connection stays open, in milliseconds: longer than in most proxies (60 s), so that the proxy
+   * closes it.
+   */
   readonly idleMs: number
   /** Time that a caller may take to receive a response, in addition to the time at the slowest accepted rate. */
   readonly answerMs: number
@@ -18,7 +21,7 @@ export interface ConnectionLimits {
   readonly headersMax: number
   /** Maximum number of open connections; further ones are closed at once. */
   readonly connectionsMax: number
-  /** Maximum number per address, or per /64 of IPv6; trusted proxies are exempt. */
+  /** Maximum number of connections per address, or per /64 of IPv6; trusted proxies are exempt. */
   readonly addressConnectionsMax: number
   /**
    * Maximum size of unsent responses in memory, in bytes. Above it the connections that have read nothing for longest
@@ -132,7 +135,7 @@ export function guardConnections(
 /** State of a connection with unsent bytes. */
 interface Waiting {
   readonly deadlineMs: number
-  /** Total number of bytes ever written to it. */
+  /** Total number of bytes written to the connection since it was opened. */
   readonly bytesWritten: number
 }
 
@@ -142,7 +145,7 @@ interface Waiting {
  */
 function createSweep(sockets: ReadonlySet<Socket>, limits: ConnectionLimits, onGivenUp: () => void): () => void {
   const { answerMs, answerBytesPerSecondMin, waitingBytesMax } = limits
-  /** In order of their last progress, oldest first. */
+  /** The connections in the order of their last progress, oldest first. */
   const waiting = new Map<Socket, Waiting>()
   const toMs = (bytes: number) => (bytes * 1000) / answerBytesPerSecondMin
   return () => {

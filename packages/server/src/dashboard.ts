@@ -62,7 +62,7 @@ interface Kept {
   readonly bytes: Map<Coding, Promise<Uint8Array>>
 }
 
-/** Responds with the page of the app, which itself loads what to show, or shows that there is nothing. */
+/** Responds with the page of the app, which loads the content itself, or shows that the address does not exist. */
 export type ReplyPage = (call: Call, status: 200 | 404) => Promise<Response>
 
 /** Mounts the app: its page at every route, and its files. Returns the function that serves the page. */

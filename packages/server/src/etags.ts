@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** A strong entity tag of a body, with quotes. SHA-1 is used for speed; the tag is not used for security. */
+/** The strong entity tag of a body, with quotes. It is a SHA-1, which is fast; the tag is not a security feature. */
 export function toEtag(body: Uint8Array): string {
   return `"${hash('sha1', body, 'base64url')}"`
 }

@@ -129,14 +129,16 @@ async function admitWithKey(node: NodeParts, call: Call, admission: Admission, a
   try {
     call.caller = await node.registry.authenticate(parseBearer(authorization))
   } catch (error) {
-    // Guessing keys costs: a wrong key is charged to the address that sent it.
+    // Limit the guessing of keys: a wrong key is charged to the address that sent it.
     if (error instanceof RegistryError && error.status === 401) await count(node, call, 'api')
     throw error
   }
   await count(node, call, admission)
 }
 
-/** A caller with an expired session is a guest: public content stays available, and other content requires a key. */
+/**
+ * Treat a caller with an expired session as a guest: public content stays available, and other content requires a key.
+ */
 async function admitWithSession(node: NodeParts, call: Call, admission: Admission, token: string): Promise<void> {
   call.crossOrigin = false
   try {
@@ -166,7 +168,7 @@ function count(node: NodeParts, call: Call, admission: Admission): Promise<void>
   return quota instanceof Promise ? quota.then(settle) : settle(quota)!
 }
 
-/** Charges one request to the reader of a page that causes work: checking a secret, or an upstream request. */
+/** Charges one request to the caller of a page that checks a secret or causes an upstream request. */
 export function spendOne(node: NodeParts, call: Call): Promise<void> | undefined {
   return count(node, call, 'api')
 }

@@ -12,7 +12,7 @@ import type { Route } from './routes.ts'
 
 /** Secrets that are shown once and never stored: a replayed response omits them. */
 const secretFields = new Set(['key', 'agentToken', 'caseToken', 'token', 'secret', 'session'])
-/** These tokens are not secret: an author publishes them to prove the ownership of an address. */
+/** These tokens are not secret: an author publishes them to prove the ownership of a domain or account. */
 const shownAgain: ReadonlySet<EndpointName> = new Set(['verifyAuthor'])
 
 interface KeptAnswer {
@@ -84,7 +84,10 @@ function hashRequest(call: Call, payload: Payload | undefined): string {
     .digest('base64url')
 }
 
-/** Null for errors that a retry may avoid: an invalid key, the rate limit, and failures of the node. */
+/**
+ * The response to store; null for errors that a retry may avoid: an invalid key, the rate limit, and failures of the
+ * node.
+ */
 function keepError(call: Call, thrown: unknown): KeptAnswer | null {
   if (thrown instanceof SkillMoved) return null
   const error = toRegistryError(thrown)

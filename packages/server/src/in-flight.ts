@@ -6,7 +6,7 @@ export interface InFlightLimits {
   readonly callsMax: number
   readonly callerBytesMax: number
   readonly bytesMax: number
-  /** What is counted, for error messages: `answers`. */
+  /** The name of the limited resource for error messages, such as `answers`. */
   readonly of: string
 }
 
@@ -19,7 +19,7 @@ export interface InFlight {
 export interface CallInFlight {
   /** Counts bytes that stay in memory until the call ends. Throws `overloaded`. */
   hold(bytes: number): void
-  /** Ends the call; further calls do nothing. */
+  /** Ends the call; ending it again does nothing. */
   end(): void
 }
 

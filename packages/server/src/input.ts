@@ -46,7 +46,7 @@ export async function readPayload(call: Call, route: Route, { hold }: CallInFlig
  * and a field in both query and body.
  */
 export function toInput(call: Call, route: Route, payload: Payload | undefined): Fields {
-  // A plain object is safe: only known names are added, and `__proto__` is refused below.
+  // A plain object is safe here: only known names are added, and the code below rejects `__proto__`.
   const input: Fields = {}
   for (const name of route.pathNames) input[name] = decodeSegment(call.params?.[name] ?? '', name)
   const hasBody = payload !== undefined && payload.bytes.byteLength > 0
@@ -74,7 +74,7 @@ function takesArchive(route: Route, contentType: string): boolean {
   return route.endpoint.uploads?.includes(type) ?? false
 }
 
-/** Decoded once: `%2F` becomes a slash inside a segment, `%252F` the three characters `%2F`. */
+/** Decodes a segment once: `%2F` becomes a slash, and `%252F` becomes the three characters `%2F`. */
 function decodeSegment(segment: string, name: string): string {
   if (!segment.includes('%')) return segment
   try {

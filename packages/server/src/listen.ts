@@ -15,7 +15,7 @@ export interface ListenOptions extends NodeOptions {
   readonly port?: number
   /** Default: `127.0.0.1`. */
   readonly host?: string
-  /** Time for requests in progress to finish when the node closes, in milliseconds. Default: 10 000. */
+  /** Time for requests in progress to finish when the node closes, in milliseconds. Default: 10,000. */
   readonly graceMs?: number
   /** Connection limits. Default: {@link ConnectionLimits}. */
   readonly connections?: Partial<ConnectionLimits>
@@ -127,7 +127,7 @@ async function bind(handle: RequestListener, place: Place): Promise<Server> {
 }
 
 async function bindOnce(handle: RequestListener, { host, port, limits }: Place): Promise<Server> {
-  // Loaded on use, so that programs which only embed `createNode` never load it.
+  // Load listhen on first use, so that programs that only embed `createNode` do not load it.
   const { listen } = await import('listhen')
   const channel = tracingChannel<{ server: Server }>('net.server.listen')
   let watch: { asyncStart(message: { server: Server }): void }
@@ -160,7 +160,9 @@ async function bindOnce(handle: RequestListener, { host, port, limits }: Place):
   }
 }
 
-/** The reason why a port cannot be used, which listhen does not report: the error of an attempt with Node itself. */
+/**
+ * The reason why a port cannot be used. listhen does not report it, so this function tries to listen with Node itself.
+ */
 async function findBindError({ host, port }: Place): Promise<unknown> {
   const probe = createServer()
   try {
@@ -183,7 +185,10 @@ function toReason(error: NodeJS.ErrnoException): string {
   return error.message
 }
 
-/** Idle connections close at once, busy ones after their response, and all others after the grace period. */
+/**
+ * Closes idle connections at once, connections with a request after its response, and all others after the grace
+ * period.
+ */
 function stop(server: Server, guard: Guard, graceMs: number): Promise<void> {
   const closeIdle = server.closeIdleConnections.bind(server)
   // Node counts a response as sent when it is written, and would cut off a client that is still receiving it.

@@ -29,7 +29,7 @@ const statusClasses = ['', '1xx', '2xx', '3xx', '4xx', '5xx']
 export function createMetrics(): Metrics {
   const own = new PromRegistry()
   const registers = [own]
-  /** Looking labels up costs more than counting, so each of the few combinations has its own counter. */
+  /** A look-up of labels takes longer than counting, so each of the few combinations of labels has its own counter. */
   const kept = new Map<string, Series>()
   const requests = new Counter({
     name: 'skillstead_http_requests_total',

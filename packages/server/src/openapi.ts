@@ -119,7 +119,9 @@ function toOperation(route: Route): Json {
   }
 }
 
-/** Facts that no other field of the document has: the required plan, and the abuse limits. */
+/**
+ * The description of an operation: facts without a field in OpenAPI, such as the required plan and the abuse limits.
+ */
 function toDescription({ plan, allowances: names = [] }: Endpoint): Json {
   const sentences = plan ? [`Needs the ${plan} plan or a higher one, which an administrator sets.`] : []
   for (const name of names) {

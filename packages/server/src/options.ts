@@ -11,7 +11,7 @@ export type Rates = Readonly<Record<'anonymous' | PlanName | 'files' | 'mebibyte
 export type StaticFiles = ReadonlyMap<string, () => Uint8Array>
 
 export interface NodeOptions {
-  /** Default: the plans' rates. `off` disables all limits. */
+  /** The rate limits; `off` disables them. Default: the rates of the plans. */
   readonly rates?: Partial<Rates> | 'off'
   /** Networks (CIDR) whose `X-Forwarded-*` and `Host` headers are trusted. Default: none. */
   readonly trustedProxies?: readonly string[]
@@ -29,6 +29,6 @@ export interface NodeOptions {
   readonly logger?: Logger
   /** The built app of `@skillstead/dashboard`, with its `index.html`. Default: a plain welcome page at `/`. */
   readonly dashboard?: StaticFiles
-  /** Number of addresses with an allowance of their own at a time; further addresses share some. */
+  /** Maximum number of addresses with their own rate limit at a time; further addresses share limits. */
   readonly addressesMax?: number
 }

@@ -22,7 +22,7 @@ function toPlainOrigin(host: string | null): string {
   return origin !== null && isPlainHost(origin.hostname) ? origin.origin : ''
 }
 
-/** JSON with the node's address before the paths of users' pictures: answers are cached with paths. */
+/** Puts the node's address before the paths of users' pictures in JSON, because responses are cached with paths. */
 export function withAddress(json: Uint8Array, call: Call, addressOf: AddressOf): Uint8Array {
   return prefixPictures(json, () => addressOf(call))
 }

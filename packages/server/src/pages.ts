@@ -13,8 +13,8 @@ import { nothingHere, reply } from './replies.ts'
 type Work = (call: Call) => Response | Promise<Response>
 
 /**
- * Mounts what is not part of the API: the reference, health checks, metrics and the dashboard. Returns the function
- * that serves the dashboard's page, if there is one.
+ * Mounts the pages outside the API: the reference, health checks, metrics and the dashboard. Returns the function that
+ * serves the page of the dashboard, if there is one.
  */
 export function mountPages(
   app: H3,

@@ -4,8 +4,8 @@ const member = '"avatarUrl":"'
 const ownPicture = Buffer.from(`${member}${apiBase}/users/`)
 
 /**
- * JSON with an address before the paths of users' pictures; unchanged for an empty one. Texts inside JSON have their
- * quotes escaped, so that only members match.
+ * Puts an address before the paths of users' pictures in JSON; an empty address changes nothing. The quotes of texts
+ * inside JSON are escaped, so only members match.
  */
 export function prefixPictures(json: Uint8Array, getAddress: () => string): Uint8Array {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength)

@@ -7,9 +7,9 @@ import type { NodeOptions, Rates } from './options.ts'
 
 const windowSeconds = 60
 const mebibyte = 1024 * 1024
-/** Value of the rate headers without a limit: the fields always exist and are always whole numbers. */
+/** The value of the rate headers if there is no limit: the headers must always exist and be whole numbers. */
 const unlimitedRequests = 1_000_000_000
-/** Addresses above the limit share this many allowances. */
+/** Number of allowances that the addresses above the limit share. */
 const sharedKeys = 1024
 /**
  * A node leases one eighth of the rest of a shared allowance at a time: of 6,000 requests, one in a hundred queries the
@@ -17,7 +17,7 @@ const sharedKeys = 1024
  */
 const leaseShare = 8
 
-/** What remains of an allowance, for the rate headers. */
+/** The state of an allowance, for the rate headers. */
 export interface Quota {
   readonly policy: string
   /** The unit, if it is not requests or files. */
@@ -139,8 +139,8 @@ export function defaultRates(): Rates {
 }
 
 /**
- * Under a flood of addresses every new one would add an entry for a minute. So only a limited number of new addresses
- * per window get their own allowance; the others share some, and no address loses the one it has.
+ * During a flood from many addresses, each new address would add an entry for a minute. So only a limited number of new
+ * addresses per window get their own allowance; the others share allowances, and no address loses its own.
  */
 function createAddressKeys(limiter: Limiter, addressesMax: number) {
   let windowEndsAtMs = 0
@@ -158,7 +158,7 @@ function createAddressKeys(limiter: Limiter, addressesMax: number) {
   }
 }
 
-/** FNV-1a, 32 bits: distributes well enough; an attacker who chooses addresses only affects a shared allowance. */
+/** FNV-1a with 32 bits distributes well enough; an attacker who chooses addresses only affects a shared allowance. */
 function hash(text: string): number {
   let value = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {

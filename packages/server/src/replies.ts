@@ -36,7 +36,7 @@ export class WholeResponse extends FastResponse {
   }
 }
 
-/** Only browsers on cross-origin requests read this header, and they send `Origin`. */
+/** Send this header only if the request has `Origin`: only browsers with cross-origin requests read it. */
 const exposed: Header = [
   'access-control-expose-headers',
   'age, etag, idempotency-replayed, location, ratelimit, ratelimit-policy, retry-after, www-authenticate, ' +
@@ -100,7 +100,7 @@ export function isKnownToCaller(call: Call, etag: string | undefined): boolean {
 export function replyProblem(call: Call, error: RegistryError, headers: readonly Header[] = []): Response {
   const own: Header[] = [...headers]
   if (error.status === 401) own.push(['www-authenticate', 'Bearer'])
-  // The operator chose to be offline, so retrying does not help.
+  // Send no `Retry-After`: the operator chose the offline mode, so a retry does not help.
   const passes = error.status === 503 && error.code !== 'offline'
   const retryAfter = error.retryAfterSeconds ?? (passes ? 5 : undefined)
   if (retryAfter !== undefined) own.push(['retry-after', `${retryAfter}`])
@@ -123,7 +123,7 @@ export function nothingHere(): RegistryError {
 
 /** Converts anything thrown to an error that a caller may see; unknown errors disclose nothing. */
 export function toRegistryError(thrown: unknown): RegistryError {
-  // The caller is looked up before any operation, in a database that may be unavailable.
+  // Also convert errors of the database, which may be unavailable when the caller is looked up.
   const error = toKnownError(thrown)
   if (error instanceof RegistryError && Object.hasOwn(errorTable, error.code)) return error
   return new RegistryError('internal', 'The node failed; its log has the request id.', { cause: error })
@@ -148,7 +148,7 @@ function commonHeaders(call: Call): Header[] {
   return headers
 }
 
-/** The abuse limits of an endpoint, in addition to the one that the other fields describe. */
+/** The abuse limits of an endpoint, in addition to the limit that the other fields describe. */
 function otherPolicies({ allowances: names, quota }: Call): string[] {
   const others = names.filter((name) => name !== quota!.policy)
   return others.map((name) => `"${name}";q=${allowances[name].limit};w=${allowances[name].windowSeconds}`)

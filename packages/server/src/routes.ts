@@ -11,9 +11,9 @@ export interface Route {
   /** The full pattern, such as `/api/v1/skills/:name`. */
   readonly pattern: string
   readonly pathNames: readonly string[]
-  /** The fields outside the path: all may be query parameters if the body is an archive. */
+  /** The fields that are not in the path; all may be query parameters if the body is an archive. */
   readonly queryNames: ReadonlySet<string>
-  /** The fields that may be query parameters otherwise: fields of a JSON body must be in the body. */
+  /** The fields that may be query parameters of a request without an archive; the others must be in the JSON body. */
   readonly plainQueryNames: ReadonlySet<string>
   /** Whether a read with this input counts as a download of a skill. */
   counts(input: Readonly<Record<string, unknown>>): boolean
@@ -21,14 +21,14 @@ export interface Route {
   readonly toTagged: ((body: never) => unknown) | undefined
 }
 
-/** The downloads (contract, Skills): these reads use a skill. Loading below the level `full` does not count. */
+/** The reads that count as downloads (contract, Skills). Loading a skill below the level `full` does not count. */
 const counted: Partial<Record<EndpointName, Route['counts']>> = {
   getSkillMd: () => true,
   getArchive: () => true,
   loadSkill: ({ level = 'full' }) => level === 'full',
 }
 
-/** A download counter in the tag would change the response for the caller who has just read it. */
+/** The entity tag does not cover the download counter, which changes with each read. */
 const tagged: Partial<Record<EndpointName, Route['toTagged']>> = {
   loadSkill: (loaded: LoadedSkill) => ({ ...loaded, metadata: { ...loaded.metadata, downloads: 0 } }),
 }

@@ -32,7 +32,7 @@ export function requireOwnPage(node: NodeParts, call: Call): void {
     )
 }
 
-/** Moves the session of a result from the body into a cookie; without a session, deletes the cookie. */
+/** Moves the session of a result from the body into a cookie. Deletes the cookie if the result has no session. */
 export function moveSession(node: NodeParts, call: Call, { status, body }: Result): Result {
   const { session, ...rest } = (body ?? {}) as { session?: string; expiresAt?: string }
   const leftMs = rest.expiresAt === undefined ? 0 : Date.parse(rest.expiresAt) - node.context.clock.now()

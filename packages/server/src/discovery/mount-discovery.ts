@@ -60,7 +60,7 @@ async function replyIndex(node: NodeParts, call: Call, scope: DiscoveryScope): P
   })
 }
 
-/** Counts as a download, unless the caller already has the file or only checks for updates. */
+/** Count a download, unless the caller already has the file or only checks for updates. */
 async function replyArtifact(node: NodeParts, call: Call, place: ArtifactPlace): Promise<Response> {
   await spendFile(node, call)
   const read = toPageRead(place.scope, place.file)
@@ -75,7 +75,9 @@ async function replyArtifact(node: NodeParts, call: Call, place: ArtifactPlace):
   return reply(call, { status: 200, body: content.body, cacheControl, ...rest, headers: [...headers, ...own] })
 }
 
-/** Building the bytes takes memory like a body does; once they are built, the connection limits apply. */
+/**
+ * While the bytes are built, their memory counts like that of a request body; afterwards the connection limits apply.
+ */
 async function readArtifact(node: NodeParts, call: Call, artifact: FoundArtifact): Promise<Content> {
   const held = node.bodies.begin(limitKeyOf(node, call))
   try {
@@ -105,7 +107,7 @@ function ownHeaders({ of }: DiscoveryScope): Header[] {
   ]
 }
 
-/** Guessing an invalid link costs as much as a wrong key. */
+/** A guessed share link is charged like a wrong key. */
 async function guarding(node: NodeParts, call: Call, work: () => Promise<Response>): Promise<Response> {
   try {
     return await work()

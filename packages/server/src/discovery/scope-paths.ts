@@ -1,6 +1,6 @@
 import type { DiscoveryScope } from '@skillstead/core/internal'
 
-/** A place with an index, and how its address defines the scope of the index. */
+/** The address of an index, and the conversion of the address to the scope of the index. */
 export interface ScopePath {
   /** The name for logs and metrics, because the address of a share link contains a secret. */
   readonly endpoint: string
@@ -14,7 +14,7 @@ export interface ScopePath {
 /** The path where installers look for an index. */
 export const folder = '/.well-known/agent-skills'
 
-/** Every scope but that of the root, which is a pack that the operator chose. */
+/** All scopes except the root, whose index is a pack that the operator chose. */
 export const scopePaths: readonly ScopePath[] = [
   {
     endpoint: 'discoverPack',
@@ -53,8 +53,8 @@ export function toRootPath(slug: string): ScopePath {
 }
 
 /**
- * Parses `pdf`, or `pdf@1.4.0` for a pinned version. `pdf@latest` pins nothing, and neither does `pdf@pdf`: `skills
- * find` prints results as `<address>@<name>`, which users then paste.
+ * Parses `pdf`, or `pdf@1.4.0` for a pinned version. `pdf@latest` and `pdf@pdf` pin no version: `skills find` prints
+ * results as `<address>@<name>`, which users then paste.
  */
 function parseSkill(segment: string): { name: string; version?: string } {
   const [name = '', version, ...more] = segment.split('@')
@@ -62,7 +62,7 @@ function parseSkill(segment: string): { name: string; version?: string } {
   return version === undefined || version === name || version === 'latest' ? { name } : { name, version }
 }
 
-/** The same address with the name that a transfer gave the skill. */
+/** The address with the new name of a transferred skill. */
 export function renameScope(pattern: string, params: Readonly<Record<string, string>>, fullName: string): string {
   const [owner = '', name = ''] = fullName.split('/')
   const pin = /@.*/.exec(params.skill ?? '')?.[0] ?? ''

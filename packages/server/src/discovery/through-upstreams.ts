@@ -10,10 +10,10 @@ import { readFreshness } from '../freshness.ts'
 import { spendOne, type NodeParts } from '../gate.ts'
 import type { Header } from '../replies.ts'
 
-/** What a page reads: a skill, a list from this node, or local content such as a share link. */
+/** The content of a page: a skill, a list, or content that only this node has, such as a share link. */
 export type PageRead = { readonly skill: WantedSkill } | 'list' | 'own'
 
-/** Whether an index, or a file of one, may need upstreams. A local pack has all its skills here. */
+/** The content of an index, or of a file in an index. The skills of a local pack are all on this node. */
 export function toPageRead(scope: DiscoveryScope, file?: ArtifactPlace['file']): PageRead {
   if (scope.of !== 'skill' && scope.of !== 'owner') return scope.of === 'share' ? 'own' : 'list'
   const named = file === undefined ? undefined : parseArtifactFile(file)
@@ -22,8 +22,8 @@ export function toPageRead(scope: DiscoveryScope, file?: ArtifactPlace['file']):
 }
 
 /**
- * Reads the content of a page on a node with upstreams: missing skills are fetched from upstream. Pages are free, but a
- * miss costs one request, because it may cause upstream requests.
+ * Reads the content of a page on a node with upstreams, and fetches missing skills from upstream. Pages are not
+ * charged, but a missing skill costs one request, because it may cause upstream requests.
  */
 export async function throughUpstreams<Result>(
   node: NodeParts,

@@ -5,7 +5,7 @@ import { isAbsent } from './failures.ts'
 import { findDocument } from './skill-entries.ts'
 
 /**
- * The source of an MCP server's lists. Skills that the scanner rates dangerous are left out, because hosts show the
+ * The source of the lists of an MCP server. It omits skills that the scanner rates dangerous, because hosts show the
  * lists to a model.
  */
 export interface Catalogue {
@@ -17,7 +17,7 @@ export interface Catalogue {
   readDocuments(skills: readonly OfferedSkill[]): AsyncIterable<[digest: string, bytes: Uint8Array]>
 }
 
-/** Below this score the verdict of a scan is `dangerous`. */
+/** The lowest security score of a listed skill; lower scores have the verdict `dangerous`. */
 const scoreMin = 40
 
 /** The skills of an API, which may be remote: one call per skill. */

@@ -15,9 +15,9 @@ export interface McpServerOptions {
   readonly catalogue?: Catalogue
   /** Number of skills per page of `skills/list`. Default: 25. */
   readonly pageSize?: number
-  /** Where the registry is, without a slash at its end: it goes before the paths of users' pictures. */
+  /** The URL of the registry without a trailing slash, which is put before the paths of users' pictures. */
   readonly address?: string
-  /** Called with internal errors; clients only see that there was one. */
+  /** Called with internal errors; clients only see that an internal error occurred. */
   readonly onError?: (error: unknown) => void
 }
 

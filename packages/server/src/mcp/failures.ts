@@ -17,7 +17,10 @@ export function toProtocolError(error: unknown, onError: OnError): ProtocolError
   return new ProtocolError(isTheirs ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, sentence)
 }
 
-/** Whether the caller cannot see something, so that a private skill looks like a missing one. */
+/**
+ * Whether the error means that the skill does not exist or that the caller may not see it; clients get the same error
+ * for both.
+ */
 export function isAbsent(error: unknown): boolean {
   return error instanceof RegistryError && (error.code === 'not_found' || error.code === 'invalid_request')
 }

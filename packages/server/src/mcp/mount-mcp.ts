@@ -12,7 +12,7 @@ import { reply, toRegistryError, type Answer, type Header } from '../replies.ts'
 import { readClientName, readMessage, type RpcError } from './read-message.ts'
 
 const mebibyte = 1024 * 1024
-/** A call spends one request however much work it causes; these limits bound the concurrent work. */
+/** Each call is charged one request, regardless of its cost; these limits apply to concurrent calls. */
 const limits: InFlightLimits = {
   callerCallsMax: 32,
   callsMax: 256,
@@ -25,7 +25,7 @@ const largeMethods = new Set<unknown>(['resources/read', 'skills/list'])
 const largeAtATime = 4
 /** Larger responses are streamed, and count as in progress until the caller has read them. */
 const wholeBytesMax = 65_536
-/** A caller that stops reading would block others. */
+/** Time limit of a call: otherwise callers that stop reading would block others. */
 const takenMs = 120_000
 
 /** Mounts `/mcp`: the Model Context Protocol over streamable HTTP, without sessions. */
@@ -76,7 +76,7 @@ async function answer(
   api: RegistryApi,
   message: Record<string, unknown>,
 ): Promise<WholeAnswer> {
-  // Loaded on use: the MCP library takes 0.1 s and 40 MB to load.
+  // Load the MCP library on first use: loading takes 0.1 s and 40 MB.
   const { answerMessage } = await import('./answer-message.ts')
   const response = await answerMessage(api, message, call.request, {
     registry: node.registry,
@@ -108,7 +108,7 @@ function replyBytes(call: Call, answered: WholeAnswer, running: CallInFlight): R
   return reply(call, { ...answered, body: body.byteLength === 0 ? null : body })
 }
 
-/** Ends a call, at the latest when its time is up, which also closes its connection. */
+/** Ends a call, at the latest after its time limit, which also closes its connection. */
 function endInTime(call: Call, running: CallInFlight): () => void {
   const timer = setTimeout(() => call.request.runtime?.node?.req.socket?.destroy(), takenMs)
   timer.unref()

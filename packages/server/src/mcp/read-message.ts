@@ -10,10 +10,7 @@ export interface RpcError {
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
-/**
- * MCP allowed batches of messages only from March to June 2025; a batch would be any number of calls for the price of
- * one.
- */
+/** Reject batches: MCP allowed them only from March to June 2025, and any number of calls would be charged as one. */
 const notOne: RpcError = { code: -32600, message: 'Send one JSON-RPC message per request, as an object.' }
 
 /** The single message of a request. Throws RegistryError for a body that is too large or truncated. */
@@ -36,7 +33,7 @@ export function readClientName(message: Record<string, unknown>): string | undef
   const envelope = params?.['_meta'] as Record<string, unknown> | null | undefined
   const info = envelope?.['io.modelcontextprotocol/clientInfo'] ?? params?.clientInfo
   const name = (info as { name?: unknown } | null | undefined)?.name
-  // The name is sent to webhooks as in the header, so the limit of the header applies.
+  // The name is sent to webhooks, so the length limit of the client header applies.
   return typeof name === 'string'
     ? name
         .slice(0, 128)

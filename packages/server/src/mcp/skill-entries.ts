@@ -73,7 +73,7 @@ function toKey(skill: OfferedSkill): string {
   return `${findDocument(skill)?.digest} ${skill.name}`
 }
 
-/** Uses the parser of hosts, which is stricter than ours: its errors decide. */
+/** Validate with the parser of the hosts, which is stricter than that of the registry. */
 async function read({ fullName }: OfferedSkill, bytes: Uint8Array): Promise<Reading> {
   try {
     const { frontmatter } = await skillEntry(fullName, { 'SKILL.md': bytes })

@@ -64,7 +64,7 @@ async function getEntry(api: RegistryApi, { readDocuments }: Catalogue, uri: str
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The skill has a new owner; it is now at ${now}`)
 }
 
-/** The SKILL.md counts as a download, as everywhere; other files do not. */
+/** Reading SKILL.md counts as a download, as in the API; reading other files does not. */
 async function readResource(api: RegistryApi, uri: string): Promise<SkillReadResult | undefined> {
   const file = parseSkillUri(uri)
   if (!file) return undefined
@@ -85,7 +85,7 @@ async function toReadResult(content: Content): Promise<SkillReadResult> {
   }
 }
 
-/** Most control characters take six characters in JSON: a file of them would make a response of 60 MiB. */
+/** JSON writes most control characters as six characters: a file of 10 MiB would become a response of 60 MiB. */
 function isCheapText(bytes: Uint8Array): boolean {
   let controls = 0
   for (const byte of bytes) if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) controls += 1

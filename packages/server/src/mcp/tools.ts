@@ -60,7 +60,7 @@ const tools: { readonly [Name in ToolName]: Tool<Name> } = {
   },
 }
 
-/** Converted once, because a server is created for every request. */
+/** Convert the schemas once, because a server is created for every request. */
 const inputSchemas = Object.fromEntries(
   Object.entries(toolInputs).map(([name, schema]) => [name, toStandardJsonSchema(schema)]),
 )
@@ -85,7 +85,7 @@ export function addTools(
   }
 }
 
-/** As text for every client, and as structured content for clients that support it. */
+/** Return the result as text for every client, and as structured content for clients that support it. */
 function toResult(value: object, address: string): CallToolResult {
   const text = Buffer.from(prefixPictures(Buffer.from(JSON.stringify(value)), () => address)).toString()
   if (text.length > resultCharactersMax) {
