@@ -74,7 +74,7 @@ describe('an incomplete or invalid export', () => {
     return error.message
   }
 
-  it('is refused wherever it is truncated', async () => {
+  it('is refused if it is truncated at any position', async () => {
     const { bytes, lines } = small
     const cuts = [bytes.length - 1, bytes.length - 40, bytes.length >> 1, lines[0]!.length + 3]
     for (const cut of cuts) expect(await refuse(bytes.subarray(0, cut))).toContain('truncated or damaged')

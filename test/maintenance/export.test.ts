@@ -96,7 +96,7 @@ describeDatabases('an export', (open, dialect) => {
     await place.remove()
   })
 
-  it('is a consistent snapshot, however long it takes and whatever is written meanwhile', async () => {
+  it('is a consistent snapshot, also if it takes long and a node writes at the same time', async () => {
     const test = await open()
     for (let i = 0; i < 30; i += 1) await test.admin.api.publishSkill({ skillMd: skillMd(`before-${i}`) })
     const slow = new PassThrough({ highWaterMark: 1024 })

@@ -227,7 +227,7 @@ describe('a restore is refused, and leaves no file,', () => {
     return file
   }
 
-  it('over a registry, or next to the journal of one', async () => {
+  it('if the target is an existing registry or has the journal of one next to it', async () => {
     const file = newFile()
     await restoreRegistry(backup, file)
     const before = await readFile(file)

@@ -245,7 +245,7 @@ describe('lines of instructions', () => {
     '',
   ]
 
-  it('have the same access in any position', () => {
+  it('use the same items in any position', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...lines)), (some) => {
         const alone = some.map((line) => of('a.md', line))
@@ -270,7 +270,7 @@ describe('content beyond the limits of the lists', () => {
     expect(large.cut).toEqual([expect.stringMatching(/^a\.sh: the last 37865 bytes were not read \(sha256:/)])
   })
 
-  it('cannot hide an addition', () => {
+  it('cannot hide an added item', () => {
     const before = of('a.sh', urls(120))
     const after = of('a.sh', `${urls(119)}\ncurl https://zzz.dev`)
     expect(subtractAccess(after, before).hosts).not.toContain('zzz.dev')

@@ -33,7 +33,7 @@ describe('a scan of a package', () => {
     for (let i = 0; i < 3; i++) expect(await scanPackage(large, 0, pool)).toEqual(scanFiles(large, 0))
   })
 
-  it('lets other work continue meanwhile', async () => {
+  it('does not block the event loop', async () => {
     const pool = createScanPool({ url: script('throw new Error("broken")') })
     let turns = 0
     let isDone = false
@@ -47,7 +47,7 @@ describe('a scan of a package', () => {
     expect(turns).toBeGreaterThan(3)
   })
 
-  it('returns caution if the thread does not respond', async () => {
+  it('returns the verdict caution if the thread does not respond', async () => {
     const pool = createScanPool({ url: script('setInterval(() => {}, 1000)'), answerMs: 50 })
     const report = await scanPackage(large, 0, pool)
     expect(report).toMatchObject({ verdict: 'caution', findings: [{ ruleId: 'incomplete-scan' }] })

@@ -57,7 +57,7 @@ function findRules(text: string): string[] {
 }
 
 describe('the rules about code', () => {
-  it('all have cases', () => {
+  it('all have test cases', () => {
     const ofCode = files.flatMap((file) => [...(file.rules ?? []), ...(file.combinations ?? [])])
     expect(Object.keys(cases).toSorted()).toEqual(ofCode.map(({ id }) => id).toSorted())
   })
@@ -104,11 +104,11 @@ describe('settings', () => {
   const toVerdict = (...paths: string[]) =>
     scanFiles([skillMd, ...paths.map((path) => ({ path, text }))], startMs).verdict
 
-  it('are not mere data if SKILL.md mentions them', () => {
+  it('are not treated as data if SKILL.md mentions them', () => {
     expect(toVerdict('config.yaml')).toBe('caution')
   })
 
-  it('are data if it does not, as are other files', () => {
+  it('are treated as data if SKILL.md does not mention them, as are other files', () => {
     expect(toVerdict('other/settings.yaml', 'answers.yaml')).toBe('safe')
   })
 

@@ -84,7 +84,7 @@ describe('the verdict', () => {
 })
 
 describe('the score', () => {
-  it('is in the range of the verdict for any findings', () => {
+  it('is within the range of its verdict for any findings', () => {
     const ranges = { safe: [80, 100], caution: [40, 79], dangerous: [0, 39] } as const
     fc.assert(
       fc.property(findings, (all) => {

@@ -149,7 +149,7 @@ describe('encoded text', () => {
     expect(scan(text).verdict).toBe('dangerous')
   })
 
-  it('is reported as cut if it is nested too deep', () => {
+  it('is reported as not fully scanned if it is nested too deep', () => {
     let text = order
     for (let depth = 0; depth < 7; depth++) text = base64(text)
     const report = scan(text)
@@ -265,7 +265,7 @@ describe('a suppression', () => {
 })
 
 describe('limits', () => {
-  it('limit the listed findings and report that', () => {
+  it('restrict the listed findings, and the report says so', () => {
     const report = scan(`Never ${order.toLowerCase()}\n`.repeat(100) + `${order}\n`.repeat(10_000))
     expect(report.findings.filter(({ signal }) => signal === 'none')).toHaveLength(5)
     expect(report.findings.filter(({ signal }) => signal === 'suspicious').length).toBeLessThanOrEqual(100)
@@ -291,7 +291,7 @@ describe('limits', () => {
     expect(listed.findings.at(-1)).toMatchObject({ line: 451, signal: 'hostile' })
   })
 
-  it('result in caution if a text is designed to exhaust them', () => {
+  it('result in the verdict caution if a text exceeds them', () => {
     const report = scan('curl\n\n'.repeat(200_000))
     expect(report.findings.map(({ ruleId }) => ruleId)).toContain('incomplete-scan')
     expect(report.verdict).toBe('caution')
@@ -544,7 +544,7 @@ describe('bytes', () => {
     expect(scanBytes('logo.png', image).findings).toMatchObject([{ ruleId: rule, path: 'logo.png!/metadata.txt' }])
   })
 
-  it('that cannot be read call for caution, and hide nothing of other files', () => {
+  it('that cannot be read result in the verdict caution, and other files are still scanned', () => {
     const broken = {
       path: 'broken.bin',
       get bytes(): Uint8Array {

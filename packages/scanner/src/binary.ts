@@ -14,7 +14,7 @@ export interface BinaryFile {
 export interface BinaryReport {
   /** The texts that a reader or an interpreter could see in it. */
   readonly texts: readonly string[]
-  /** Words of a file whose structure was parsed to its end: of its headers, its metadata and the rest. */
+  /** Words in the headers, metadata and other bytes of a file whose structure was parsed to its end. */
   readonly words: readonly string[]
   readonly found: readonly EngineRuleName[]
   /** The files in it, if it is an archive. */

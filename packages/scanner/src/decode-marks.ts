@@ -7,7 +7,7 @@ const lineCharactersMax = 4096
 
 interface Escape {
   readonly form: string
-  /** A text that all of them contain; other texts are skipped. */
+  /** A string that every escape of the kind contains; texts without it are skipped. */
   readonly mark: string
   /** Minimum number of unnecessary escapes in a row or on a line. */
   readonly timesMin: number

@@ -129,7 +129,7 @@ function outline(document: Document): Outline {
   let fence = 0
   let fenceMark = ''
   for (let line = 1; line <= document.lineCount; line++) {
-    // Fast path: most lines begin with a letter, and are neither.
+    // Fast path: most lines begin with a letter, and are neither a heading nor a fence.
     const text = mayMark(document, line) ? document.line(line, 240) : ''
     const mark = fencePattern.exec(text)?.groups!.mark
     if (fence === 0 && mark) [fence, fenceMark] = [line, mark]

@@ -170,7 +170,7 @@ class Fold implements Folded {
     if (unit === carriageReturn && this.#source.charCodeAt(at + 1) === newline) return
     if (this.#last() === space) this.size--
     const last = this.#last()
-    // A shell continues a line after either.
+    // A shell continues a line after either character.
     const isJoined = last === backslash || (last === pipe && !this.#isTable)
     if (last === backslash) this.size--
     if (last === newline) this.codes[this.size - 1] = breakMark

@@ -55,7 +55,7 @@ export function toMatcher(pattern: Pattern): Matcher {
   return { view, needs, aheadMax, crosses, mayBegin, find }
 }
 
-/** A flow crosses whatever its stop allows, regardless of its ends. */
+/** A flow may cross everything except its stop, regardless of its two expressions. */
 function readFlow({ first, last, stop, withinMax }: Flow): PatternTraits {
   const begins = readPattern(first)
   const ends = readPattern(last)
@@ -74,7 +74,7 @@ function readFlow({ first, last, stop, withinMax }: Flow): PatternTraits {
 const lookAheadPattern = /\(\?[=!](?!\\s(?:\|\$)?\))/
 const aheadCharactersMax = 128
 
-/** Shorter words occur everywhere, so searching for them is not worthwhile. */
+/** Shorter words occur almost everywhere, so searching for them saves no time. */
 const needCharactersMin = 4
 
 function isWorthIt(need: Need): boolean {

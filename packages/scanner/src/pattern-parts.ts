@@ -26,7 +26,7 @@ export interface Part {
   /** An index of {@link crossings}. */
   readonly crosses: number
   readonly needs: readonly Need[]
-  /** All texts that it matches, if they are few; it then has no other needs. */
+  /** All texts that the part matches, if they are few; the part then has no other needs. */
   readonly exact?: readonly string[]
 }
 

@@ -135,7 +135,7 @@ const forbiddancePattern = regexWith('i')`\b(never|do not|don[\u2019']?t|must ?n
   |avoid(s|ing)?|refuses?|refuse to|rather than|instead of|forbidden|prohibited|not allowed|no need|block(s|ed)?|
   den(y|ies)|reject(s|ed)?)\b(?! (hesitate|fail|forget|worry|stop|mind|skip|omit|miss|leave|refuse|delay|wait|only|
   just))`
-/** The same in Chinese, directly before the position. */
+/** Chinese words of prohibition directly before the position. */
 const chineseForbiddance = regex`(不(要|得|可|能|准|许|許|应|應|运行|運行|执行|執行|使用|删除|刪除)|禁止|请勿|請勿|切勿|严禁|嚴禁|
   避免|拒绝|拒絕|绝不|絕不)(?!犹豫|猶豫|担心|擔心|忘|错过|錯過|停)[^，。；：、,.:;！!]{0,8}$`
 /** Words after a prohibition that introduce an alternative. */
@@ -166,12 +166,12 @@ const attackHeadings = regexWith('i')`\b(attack(s|er|ers)?|threats?|red flags?|m
   suspicious|injections?|vulnerab\w+|exploit\w*|unsafe|insecure|danger\w*|detect\w*|adversar\w+|jailbreak\w*|
   warning signs?|indicators?|flags?|looks? for|smells?|violations?|payloads?|abuse|poisoning|exfiltration|tampering|
   bad examples?|incorrect|wrong)\b`
-/** Words that refer to a text instead of saying it. */
+/** Words that show that the text after them is mentioned, not instructed. */
 const mentionPattern = regexWith('i')`\b(such as|e\.g|for example|phrases?|keywords?|
   patterns? (like|such)|detect\w*|flag(s|ged|ging)?|look(s|ing)? for|search(es|ing)? for|scan(s|ning)?|grep|
   check(s|ing)? (for|whether|if)|reject\w*|block(s|ed|ing)?|refus\w+|treat|attempt\w*|tr(y|ies|ying) to|attacks?|
   adversar\w+|malicious|suspicious|inject\w+|vulnerab\w+|untrusted|pretend\w*)\b`
-/** Words that do so only next to a quotation. */
+/** Words that show a mention only before a quotation. */
 const quotingPattern = regexWith('i')`\b(like|strings?|report(s|ed)?|match(es|ing)?|
   contain(s|ing)?|claims?|says?|said|asks?|tells?|instructs?|if (a|an|any|the|some|you see)|could|might|may|would|
   means?|called|reads|includ(es|ing)|or)\b|[:=]\s*$`
@@ -182,10 +182,10 @@ const attackWords = regexWith('i')`\b(attack\w*|adversar\w+|malicious|injections
 function countSigns(passage: Passage, isLesson: boolean): number {
   const { line, before, after, leadIn, lineAbove, headings } = passage
   const { isQuoted, isInBackticks, isInTable, isInFence, isInItem } = passage
-  // Code between backticks is run as often as it is mentioned.
+  // Code between backticks may be a command to run, so backticks are no sign of a mention.
   const isSaid = isQuoted && !isInBackticks && quotingPattern.test(before)
   const isMention = isSaid || mentionPattern.test(before) || attackWords.test(isQuoted ? afterQuote(after) : after)
-  // The title is the skill's name, which the author chooses.
+  // The top heading counts only in a lesson, because it is the skill's name, which its author chooses.
   const isUnderAttacks = headings.some(({ title, level }) => (level > 1 || isLesson) && attackHeadings.test(title))
   const isLed = attackWords.test(leadIn) || negativeMark.test(leadIn) || mentionPattern.test(leadIn.slice(-60))
   const isMarked = negativeMark.test(line) || ((isInFence || isInItem) && negativeMark.test(lineAbove))

@@ -16,9 +16,9 @@ import {
 export interface PatternTraits {
   /** Maximum number of characters, `Infinity` if unbounded. */
   readonly width: number
-  /** Texts that it contains, as far as they can be derived. */
+  /** Texts that every match contains, as far as they can be derived. */
   readonly needs: readonly Need[]
-  /** What it may cross; lookarounds do not count. */
+  /** What a match may cross; lookarounds do not count. */
   readonly crosses: Crossing
 }
 

@@ -45,7 +45,7 @@ const places: readonly { readonly path: RegExp; readonly role: FileRole }[] = [
   },
 ]
 
-/** Files that programs read for addresses and settings. */
+/** Configuration files of programs. */
 const settingsPattern =
   /(?:^|\/)[\w.-]{0,40}(?:config|configuration|settings|conf|env)\.(?:json[c5]?|ya?ml|toml|ini|cfg)$/i
 const licencePattern = /(?:^|\/)(?:licen[cs]e|copying|notice)/i

@@ -47,19 +47,19 @@ export interface Rule {
   readonly signal: Exclude<ScanFinding['signal'], 'none'>
   /** What was found, as a sentence without its full stop. */
   readonly title: string
-  /** Why it matters to a user who installs the skill. */
+  /** The risk for a user who installs the skill. */
   readonly why: string
   readonly remediation: string
   /** URLs of related weaknesses (CWE), techniques (MITRE ATT&CK, ATLAS) or lists (OWASP). */
   readonly references: readonly string[]
-  /** The roles of files that it applies to. Default: all except data. */
+  /** The roles of files to which the rule applies. Default: all except data. */
   readonly roles?: readonly (typeof fileRoles)[number][]
-  /** True if quoting or prohibiting it makes no difference, as for hidden text or a secret. */
+  /** Whether a match counts even if it is quoted or prohibited, such as hidden text or a secret. */
   readonly regardless?: true
   readonly patterns: readonly Pattern[]
 }
 
-/** Something that is no finding by itself, but part of a combination: reading keys, sending, decoding. */
+/** A fact is part of a combination but no finding by itself: reading keys, sending, decoding. */
 export interface Fact {
   readonly id: string
   readonly patterns: readonly Pattern[]

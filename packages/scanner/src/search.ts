@@ -14,11 +14,11 @@ export interface Probe {
 /** A match of a probe in a text. */
 export interface Hit extends Match {
   readonly probe: number
-  /** Whether it is invisible, or contains invisible characters inside its words. */
+  /** Whether the match is invisible, or contains invisible characters inside its words. */
   readonly isHidden: boolean
 }
 
-/** Characters on which one pattern is tried in one text; only a text designed for it needs more. */
+/** Maximum number of characters on which a pattern is tried in one text; only a hostile text needs more. */
 const triedCharactersMax = 4 * 1024 * 1024
 /** Limit for raw text, which may be much longer than its folded form. */
 const rawCharactersMax = 65_536
@@ -73,7 +73,7 @@ export class Search {
 /** Trying an expression at one position costs as much as searching this many characters with it. */
 const tryCharacters = 12
 
-/** The first position at which a match may begin: tried one by one if there are few. */
+/** The first position at which a match may begin; if there are few positions, each is tried separately. */
 function findBeginning(matcher: Sought, text: string, { start, end, beginnings }: Window): number {
   let tries = 0
   for (const { first, last } of beginnings) tries += last - first + 1

@@ -2,7 +2,7 @@ import type { Document } from './document.ts'
 import { regex } from './regex.ts'
 
 const marker = 'skillstead-ignore'
-/** In a comment of Markdown or HTML, or after `#`, `//`, `--` or `;`; `-file` applies to the whole file. */
+/** A suppression in a comment of Markdown or HTML, or after `#`, `//`, `--` or `;`; `-file` covers the whole file. */
 const pattern = regex`(<!--|#|//|--|;)\s{0,4}skillstead-ignore(?<isFile>-file)?
   \s{1,4}(?<ruleId>[a-z][a-z0-9-]{1,60})\s{0,4}:\s{0,4}(?<reason>\w.{2,300}?)\s{0,4}(-->|$)`
 

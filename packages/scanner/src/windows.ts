@@ -113,7 +113,7 @@ function findCandidates(
   return candidates
 }
 
-/** Whether one of a need's texts occurs where such a match requires it. */
+/** Whether one of a need's texts occurs within its distances from the ends of such a match. */
 function isNear({ set, befores, behinds, outsides }: SoughtNeed, candidate: Candidate, spots: Spots): boolean {
   const { first, last, endLeast, end } = candidate
   const texts = spots.textsOf(set)

@@ -19,7 +19,7 @@ interface Thread<Report, Order> {
 
 /** Default number of threads in a pool. */
 export const workersMax = Math.min(2, availableParallelism())
-/** Ten times what the largest package takes. */
+/** Default timeout of an order: ten times the duration for the largest package. */
 const answerMs = 120_000
 
 /**

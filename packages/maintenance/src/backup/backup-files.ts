@@ -76,7 +76,7 @@ export async function dropOldBackups(folder: string, retained: number, made: str
   for (const { name } of others.slice(Math.max(0, retained - 1))) await rm(join(folder, name), { force: true })
 }
 
-/** The error if there is no file to copy. */
+/** The error for a database that is not a file and so cannot be copied. */
 export function toUnsupported(dialect: Database['dialect']): RegistryError {
   const detail =
     dialect === 'postgres'

@@ -9,7 +9,7 @@ export interface BackupPlan {
   readonly kept: number
 }
 
-/** The topic is also the queue: it contains the pending row and the completed ones. */
+/** Topic and queue in the outbox: contains the pending backup and the completed ones. */
 const topic = 'backup'
 const minuteMs = 60_000
 const retryDelaysMs = [5 * minuteMs, 15 * minuteMs, 60 * minuteMs]
@@ -30,7 +30,7 @@ export async function scheduleBackups(parts: ExtensionParts, plan: BackupPlan | 
   if (!plan) return dropWaiting(parts)
   if (database.path === undefined) throw toUnsupported(database.dialect)
   outbox.handle(topic, {
-    // Only retries that would come before the next scheduled backup.
+    // Only retry delays that end before the next scheduled backup.
     retryDelaysMs: retryDelaysMs.filter((delayMs) => delayMs < plan.everyMs),
     async handle() {
       try {
@@ -104,7 +104,7 @@ async function findLastAt({ database }: ExtensionParts): Promise<number | undefi
   return last && Date.parse(last.createdAt)
 }
 
-/** A new plan has another next time; a running backup is not affected. */
+/** Removes the pending backup, because a new plan changes its time; a running backup continues. */
 async function dropWaiting({ database, clock }: ExtensionParts): Promise<void> {
   const waits = await database.read.selectFrom('outbox').select('id').where('unique_key', '=', topic).executeTakeFirst()
   if (!waits) return

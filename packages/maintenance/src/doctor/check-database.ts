@@ -14,7 +14,7 @@ export const databaseCheck: Check = {
   },
 }
 
-/** With more problems than this, the file is lost anyway. */
+/** Maximum number of reported problems: with more, the file cannot be repaired anyway. */
 const problemsMax = 20
 
 async function findSqliteFaults(db: Kysely<Tables>, faults: Faults): Promise<void> {

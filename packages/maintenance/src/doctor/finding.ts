@@ -35,7 +35,7 @@ export class Faults {
     this.#confirmed = confirming && confirming.#sentences
   }
 
-  /** A whole sentence. */
+  /** Adds a fault, described by a whole sentence. */
   add(sentence: string): void {
     const isConfirmed = this.#confirmed?.has(sentence) ?? true
     if (isConfirmed && this.#sentences.size < countedMax) this.#sentences.add(sentence)

@@ -22,7 +22,7 @@ export interface Garbage {
 }
 
 interface CollectOptions {
-  /** Only counts; removes nothing. */
+  /** Counts unreferenced data without removing it. */
   readonly dryRun?: boolean
   readonly report?: Tell
 }
@@ -74,7 +74,7 @@ interface Ended {
   readonly before: number
 }
 
-/** Expired rows. */
+/** Removes expired rows, or only counts them. */
 async function collectRows({ database }: StorageContext, dryRun: boolean, ended: Ended): Promise<Garbage> {
   const { name, table, column, before } = ended
   const readIds = (after: string) =>

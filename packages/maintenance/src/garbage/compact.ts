@@ -34,7 +34,7 @@ export async function compact(context: Pick<StorageContext, 'database'>): Promis
     )
   }
   const { bytes, freeBytes } = (await readUse(context))!
-  // The new file, and the journal through which it replaces the old one.
+  // Required space: that of the new file, and of the journal with which it replaces the old one.
   const needed = 2 * (bytes - freeBytes) + spareBytes
   if (database.path !== undefined) await requireRoom(database.path, needed)
   await database.compact()

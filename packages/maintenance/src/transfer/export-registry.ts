@@ -77,11 +77,11 @@ export async function exportRegistry(
   return unlessStopped(options.signal, write)
 }
 
-/** A registry that is read from one moment. */
+/** A consistent snapshot of a registry that is read. */
 export interface Reading {
   readonly trx: Kysely<Tables>
   readonly dialect: Dialect
-  /** The tables that it has. */
+  /** The tables of the registry. */
   readonly rules: TableRules
 }
 

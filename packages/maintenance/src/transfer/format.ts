@@ -37,9 +37,9 @@ export const ExportFooter = v.object({
   end: v.literal(exportFormat),
   rows: Count,
   tables: v.record(v.string(), TableSum),
-  /** Over all tables: equal for equal rows, whichever database they are from. */
+  /** Digest of all tables: equal for equal rows, whichever database they are from. */
   digest: v.string(),
-  /** Over the first line and the tables' digest. */
+  /** Digest of the first line and the tables' digest. */
   file: v.string(),
 })
 export type ExportFooter = v.InferOutput<typeof ExportFooter>

@@ -6,7 +6,7 @@ import { findUnknownSteps, isOlderSchema, type SchemaExtension } from '@skillste
 import { createDecompressor } from './compression.ts'
 import { ExportFooter, ExportHeader, exportFormat, exportVersion } from './format.ts'
 
-/** Longer lines are invalid: the longest has a file of 10 MiB. */
+/** Maximum length of a line; the longest valid line contains a file of 10 MiB. */
 const lineBytesMax = 64 * 1024 * 1024
 /** The beginning of every header. */
 const beginning = `{"format":"${exportFormat}"`

@@ -7,7 +7,7 @@ import type { Column } from './portable-columns.ts'
 export type Value = string | number | Uint8Array | null
 export type Row = readonly Value[]
 
-/** What is read of a table. */
+/** The columns and key of a table that is read. */
 interface ReadTable {
   readonly table: string
   readonly rule: TableRule
@@ -60,7 +60,7 @@ async function* stepThrough(
     if (batch.length < size) continue
     yield batch
     batch = []
-    // SQLite reads on this thread.
+    // Yield to the event loop, because SQLite reads on this thread.
     await setImmediate()
   }
   if (batch.length > 0) yield batch

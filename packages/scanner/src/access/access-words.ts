@@ -10,7 +10,7 @@ export const shellBuiltins = listOf(`
   pushd pwd read readarray readonly return select set shift shopt source suspend test times trap true type typeset
   ulimit umask unalias unset wait }`)
 
-/** Programs that run the program in their arguments, with the number of own arguments before it, options aside. */
+/** Programs that run another program from their arguments, with the number of arguments before it, without options. */
 export const runners: ReadonlyMap<string, number> = new Map([
   ...(['sudo', 'doas', 'env', 'nohup', 'nice', 'ionice', 'exec', 'command', 'builtin', 'xargs'] as const).map(
     (name) => [name, 0] as const,

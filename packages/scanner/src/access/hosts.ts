@@ -4,7 +4,7 @@ import { regex, regexWith } from '../regex.ts'
 const address = regexWith('gi')`\b(https?|wss?|ftps?|sftp|ssh|git|redis|
   postgres(ql)?|mysql|mongodb(\+srv)?)://(?<rest>[^\s"'\x60<>()[\]{}|\\,;]{1,200})`
 
-/** Finds the hosts of URLs in a text that is run or followed. */
+/** Finds the hosts of URLs in code or instructions. */
 export function readAddresses(text: string, lists: AccessLists): void {
   if (!text.includes('://')) return
   for (const { 1: rest, index } of text.matchAll(address)) {

@@ -5,7 +5,7 @@ interface Manager {
   readonly registry: string
   /** Words of the command before the packages, in order; options may be between them. */
   readonly words: readonly string[]
-  /** Only the first word after them is a package; the rest are its arguments. */
+  /** Whether only the first word after the command is a package, and the rest are its arguments. */
   readonly one?: true
 }
 

@@ -14,7 +14,7 @@ export function readPlaces(text: string, lists: AccessLists, ownFolder: string):
 /** Every path of {@link homePatterns} contains one of these. */
 const homeHint = /~\/|\$\{?HOME|\/(?:home|Users)\/|homedir\(\)|Path\.home\(\)/
 
-/** The same in prose, between backticks. */
+/** Paths in prose, between backticks. */
 export function readMcpTools(text: string, lists: AccessLists): void {
   if (!text.includes('mcp__')) return
   for (const [tool] of text.matchAll(/\bmcp__[\w-]{1,60}(?<![_-])(?![\w<{*-])/g)) lists.add('tools', tool)
@@ -62,7 +62,7 @@ function toHomeArea(path: string, ownFolder: string): string | undefined {
   return area[0] === '' ? undefined : `~/${area.filter(Boolean).join('/')}`
 }
 
-/** Roots of absolute paths, with the number of segments of an area. Other roots are as often paths of URLs. */
+/** Roots of absolute paths, with the number of segments of an area. Paths with other roots are often parts of URLs. */
 const roots: Readonly<Record<string, number>> = {
   etc: 2,
   var: 3,

@@ -33,7 +33,7 @@ function dropComments(code: string, language: 'python' | 'script'): string {
       continue
     }
     const quote = isPython ? /^[rRuU]?("""|''')/.exec(trimmed)?.[1] : trimmed.startsWith('/*') ? '*/' : undefined
-    // Only where a docstring is possible: elsewhere the string is a value that may be used.
+    // Only at the position of a docstring: elsewhere the string is a value that the program may use.
     if (quote !== undefined && (!isPython || before.endsWith(':') || kept.length === 0)) {
       if (!trimmed.slice(isPython ? trimmed.indexOf(quote) + 3 : 2).includes(quote)) within = quote
       continue

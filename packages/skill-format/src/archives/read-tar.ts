@@ -17,7 +17,7 @@ const inflatedSlackBytes = 16 * 1024 * 1024
 export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveFile[]> {
   const { limits } = options
   const inflated = inflate(bytes, limits.versionBytesMax + inflatedSlackBytes)
-  // The stream types of the web and of Node.js differ, the streams do not.
+  // Only the types of web streams and Node.js streams differ; at run time the streams are compatible.
   const source = NodeReadableStream.from(inflated) as unknown as ReadableStream<Uint8Array<ArrayBuffer>>
   const tar = source.pipeThrough(createTarDecoder({ strict: true }))
   const files: ArchiveFile[] = []

@@ -83,16 +83,16 @@ function inflateEntry(data: Uint8Array, path: string, size: number): Promise<Uin
 
 /** An entry of a zip whose local header matches the central directory. */
 export interface ZipEntry {
-  /** As stored; the name of a folder ends with a slash. */
+  /** The name as stored; that of a folder ends with a slash. */
   readonly name: string
   readonly kind: 'file' | 'link' | 'other'
   readonly isEncrypted: boolean
-  /** 0 stored, 8 deflated. */
+  /** Compression method: 0 is stored, 8 is deflated. */
   readonly method: number
   readonly crc: number
-  /** As declared by the archive; must not be trusted before the bytes are read. */
+  /** The size that the archive declares; must not be trusted before the bytes are read. */
   readonly size: number
-  /** Offset of its local header. */
+  /** Offset of the entry's local header. */
   readonly start: number
   readonly dataStart: number
   readonly dataEnd: number

@@ -18,7 +18,10 @@ export interface TextSection {
  * fence, a table.
  */
 interface TextBlock {
-  /** As written, including the blank lines after it. All headings and blocks in order make up the text. */
+  /**
+   * The text as written, including the blank lines after the block. All headings and blocks in order make up the
+   * document.
+   */
   readonly text: string
   /** A code fence or a table, which can be omitted without making the following text unclear. */
   readonly isApart: boolean
@@ -74,9 +77,9 @@ interface Reader {
 
 interface Opening {
   closes(line: string): boolean
-  /** It is a block of its own, not a part of a list item or a quotation. */
+  /** Whether the element is a block of its own, not part of a list item or a quotation. */
   readonly isApart: boolean
-  /** Whether it ends before this line, because it was inside a quotation. */
+  /** Whether the element ends before this line, because it was inside a quotation. */
   endsBefore?(line: string): boolean
 }
 

@@ -4,7 +4,7 @@ import { splitSections, toSectionKey, type TextSection } from './split-blocks.ts
 
 /** The smallest part of a loaded skill that can be omitted. */
 export interface Unit {
-  /** As written; of a contract, its JSON. */
+  /** The text as written; for a contract, its JSON. */
   readonly text: string
   /** Index among the units of its part. */
   readonly place: number

@@ -5,7 +5,7 @@ export interface Block {
   /** Offsets of its lines in {@link Blocks}, without the last line feed. */
   readonly start: number
   end: number
-  /** Of a heading, as written. */
+  /** Text of a heading, as written. */
   readonly heading?: string
   /** Plain text of a heading, cached on first use: converting it costs more than all the rest. */
   plain?: string

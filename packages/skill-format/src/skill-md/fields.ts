@@ -4,7 +4,7 @@ import type { ParsedSkillMd, SkillWarning } from './types.ts'
 
 /** The fields that a registry reads from frontmatter. */
 export interface SkillFields {
-  /** Only a valid name; an invalid one sets `nameSlug` and `displayName`. */
+  /** The name, if it is valid; an invalid name sets `nameSlug` and `displayName` instead. */
   readonly name?: string
   readonly displayName?: string
   /** The valid name derived from an invalid one; absent if no valid characters remain. */

@@ -27,7 +27,7 @@ export interface ParsedSkillMd {
   readonly body: string
   /** The 1-based line on which the body begins. */
   readonly bodyLine: number
-  /** What was guessed, dropped or repaired. */
+  /** Warnings about guessed, dropped or repaired content. */
   readonly warnings: readonly SkillWarning[]
   /** Constructs that strict parsers reject: flow style, anchors, tags; see `checkPortability`. */
   readonly strictIssues: readonly SkillWarning[]
