@@ -58,7 +58,7 @@ describe('documents from outside with millions of values', () => {
       [
         'objects in a feed',
         { reader: 'node', place: await serve(repeat(feed, '{}', ']}', manyObjects)) },
-        'sent 450000 entries',
+        'a page of 450000 entries',
       ],
       [
         'fields in an entry of a feed',
@@ -66,7 +66,11 @@ describe('documents from outside with millions of values', () => {
         'seq',
       ],
       ['lines in a checkpoint', { reader: 'node', place: await serveCheckpoint() }, 'longer than 65536 characters'],
-      ['numbers in a line of a list of files', { reader: 'node', place: await serveFiles() }, 'list of files'],
+      [
+        'numbers in a line of a list of files',
+        { reader: 'node', place: await serveFiles() },
+        'a line that describes no file',
+      ],
       [
         'numbers in a list of skills',
         { reader: 'registry', place: await serve(repeat(list, '0', ']}')) },
@@ -90,7 +94,7 @@ describe('documents from outside with millions of values', () => {
       [
         'lines in a list of keys',
         { reader: 'find', place: await serve('\n'.repeat(16_000_000), 'text/plain') },
-        'more than the 65536 bytes',
+        'larger than 65536 bytes',
       ],
       [
         'numbers in an answer of a node',

@@ -1,6 +1,6 @@
 import type { AddOptions, ChangeOptions, Filters, MirrorMode, NetworkMode, UpstreamKind } from '@skillstead/mirror'
 import { UsageError, choice, flag, text, type Arguments, type Options } from '../command/command.ts'
-import { outgoingOptions } from '../registry/registry-options.ts'
+import { outgoingOptions } from '../registry/outgoing-options.ts'
 import { askKey } from '../terminal/ask-key.ts'
 import type { Io } from '../terminal/io.ts'
 import { readGivenKeys } from '../verify/read-keys.ts'

@@ -3,7 +3,7 @@ import { command, text, type Arguments, type Command, type Options, type WordsOf
 import type { Output } from '../terminal/output.ts'
 import type { Line } from '../terminal/style.ts'
 import { placeOptions, requireUser, userOption, withApi } from './place.ts'
-import { toOutgoing } from './registry-options.ts'
+import { toOutgoing } from './outgoing-options.ts'
 
 interface ApiCommand<Result, Words extends readonly string[]> extends Omit<Command<Result, Words>, 'run'> {
   /**

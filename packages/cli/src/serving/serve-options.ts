@@ -6,14 +6,8 @@ import { isSkillName, planNames, type PlanName } from '@skillstead/protocol'
 import { createLogger, type ConnectionLimits, type ListenOptions } from '@skillstead/server'
 import { UsageError, flag, readOptionFile, text, type Arguments, type Options } from '../command/command.ts'
 import { networkOptions, toNetworkMode } from '../mirror/options.ts'
-import {
-  originOption,
-  outgoingOptions,
-  scanPolicyOption,
-  toOrigin,
-  toOutgoing,
-  toScanPolicy,
-} from '../registry/registry-options.ts'
+import { outgoingOptions, toOutgoing } from '../registry/outgoing-options.ts'
+import { originOption, scanPolicyOption, toOrigin, toScanPolicy } from '../registry/registry-options.ts'
 import { toLogStream } from '../terminal/io.ts'
 import { toOneLine } from '../terminal/output.ts'
 import { findDashboard } from './dashboard-files.ts'

@@ -84,14 +84,18 @@ export class ConnectionPool {
 
   /** Sends a request and resolves with the start of its response. */
   request(url: URL, request: PooledRequest): Promise<Dispatcher.ResponseData> {
-    return this.#send(url, request, (pool, options) =>
+    const isSafe = request.method === 'GET' || request.method === 'HEAD'
+    return this.#send(url, request, isSafe, (pool, options) =>
       pool.request({ ...options, signal: request.cancellation.toSignal() }),
     )
   }
 
-  /** Sends a request and resolves with the status. Creates no stream, which saves a third of the CPU time. */
+  /**
+   * Sends a request that may take effect twice, and resolves with the status. Creates no stream, which saves a third of
+   * the CPU time.
+   */
   requestStatus(url: URL, request: PooledRequest): Promise<number> {
-    return this.#send(url, request, (pool, options) => {
+    return this.#send(url, request, true, (pool, options) => {
       const status = Promise.withResolvers<number>()
       pool.dispatch(options, new StatusHandler(status, options))
       return status.promise
@@ -99,12 +103,13 @@ export class ConnectionPool {
   }
 
   /**
-   * Sends a request once more if the server closes a reused connection just as the request is sent, which is no failure
-   * of the server.
+   * If the server closes a reused connection just as the request is sent, which is no failure of the server, a
+   * repeatable request is sent once more. The server may have processed any other (RFC 9110, section 9.2.2).
    */
   async #send<T>(
     url: URL,
     request: PooledRequest,
+    isRepeatable: boolean,
     start: (pool: Pool, options: SentRequest) => Promise<T>,
   ): Promise<T> {
     let interims = 0
@@ -124,7 +129,7 @@ export class ConnectionPool {
     try {
       return await send()
     } catch (error) {
-      const isStale = interims === 0 && isClosed(error) && (error as { wasUsed?: boolean }).wasUsed
+      const isStale = isRepeatable && interims === 0 && isClosed(error) && (error as { wasUsed?: boolean }).wasUsed
       if (!isStale) throw error
       return await send()
     }

@@ -1,0 +1,39 @@
+import { X509Certificate } from 'node:crypto'
+import type { OutgoingOptions } from '@skillstead/core'
+import { UsageError, readOptionFile, text, type Arguments, type Options } from '../command/command.ts'
+
+/** Options for outgoing requests of a node. */
+export const outgoingOptions: Options = {
+  'allow-networks': { value: 'CIDR,...', help: 'private networks that outgoing requests may reach' },
+  ca: { value: 'FILE', help: "certificates (PEM) to trust in addition to the system's" },
+}
+
+/** The options in the form that the registry takes. Throws {@link UsageError} for invalid values. */
+export async function toOutgoing(given: Arguments): Promise<OutgoingOptions> {
+  return { allowNetworks: await toNetworks(text(given, 'allow-networks')), ca: toCertificates(text(given, 'ca')) }
+}
+
+async function toNetworks(list: string | undefined): Promise<string[]> {
+  if (list === undefined) return []
+  const { isNetwork } = await import('@skillstead/core/internal')
+  const networks = list.split(',').map((network) => network.trim())
+  const wrong = networks.find((network) => !isNetwork(network))
+  if (wrong !== undefined) throw new UsageError(`'${wrong}' is not a network. Use the form 10.0.0.0/8.`)
+  return networks
+}
+
+function toCertificates(file: string | undefined): string[] {
+  if (file === undefined) return []
+  const found = readOptionFile(file).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  if (found.length === 0 || !found.every(isCertificate))
+    throw new UsageError(`'${file}' contains no certificates in PEM form.`)
+  return found
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0
+  } catch {
+    return false
+  }
+}
