@@ -79,7 +79,7 @@ describe('documents from outside with millions of values', () => {
       [
         'objects in a list of skills',
         { reader: 'registry', place: await serve(repeat(list, '{}', ']}', manyObjects)) },
-        'no list of skills',
+        'something other than a list of skills',
       ],
       [
         'numbers in an index',

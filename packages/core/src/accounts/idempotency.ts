@@ -4,7 +4,7 @@ import type { UserCaller } from '../kernel/caller.ts'
 import type { AccountsContext } from './accounts-context.ts'
 
 /** The stored response to the first request with an idempotency key. */
-export interface KeptAnswer {
+interface KeptAnswer {
   readonly status: number
   readonly body: string | null
 }

@@ -6,7 +6,7 @@ import type { Artifact } from './discovery-artifacts.ts'
 import { answerFor, type DiscoveryScope, type Offer, readOffers } from './discovery-offers.ts'
 
 /** An index of skills for installers, version 0.2.0 of the discovery specification. */
-export interface DiscoveryIndex {
+interface DiscoveryIndex {
   readonly $schema: string
   readonly skills: readonly DiscoveryEntry[]
 }

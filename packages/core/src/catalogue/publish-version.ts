@@ -132,7 +132,7 @@ export async function publishVersion(
 type Inspected = Publication & { readonly inspection: Inspection }
 
 /** A version to store for a skill whose row exists. */
-export interface NewVersion extends Pick<SkillChange, 'skillId' | 'before' | 'at' | 'relay' | 'mayHold'> {
+interface NewVersion extends Pick<SkillChange, 'skillId' | 'before' | 'at' | 'relay' | 'mayHold'> {
   readonly publication: Inspected
   readonly number: string
   /** The existing versions, highest first. */
@@ -140,7 +140,7 @@ export interface NewVersion extends Pick<SkillChange, 'skillId' | 'before' | 'at
 }
 
 /** The stored version. */
-export interface StoredVersion {
+interface StoredVersion {
   readonly skill: SkillRow
   readonly version: VersionRow
   readonly uses: ShownAccess
