@@ -24,7 +24,7 @@ ${'One two three. '.repeat(40)}
 Kept to the end.
 `
 
-describe('the command line of agents', { timeout: 180_000 }, () => {
+describe('the commands that prepare skills for agents', { timeout: 180_000 }, () => {
   let server: Running
   let project: string
   let digest: string
@@ -60,7 +60,7 @@ describe('the command line of agents', { timeout: 180_000 }, () => {
     targets: [`.agents/skills/${name}`],
   })
 
-  it('makes, changes and deletes packs', async () => {
+  it('create, change and delete packs', async () => {
     const [[, at]] = ways as [[string, string[]]]
     const pack = (...args: string[]) => skillstead(['pack', ...args, ...at])
     const made = await pack('create', 'office', 'alice/long@1.0.0', 'faxes')
@@ -77,14 +77,14 @@ describe('the command line of agents', { timeout: 180_000 }, () => {
     expect(await pack('show', 'office')).toMatchObject({ code: 1, stdout: '' })
   })
 
-  it('creates packs in a data folder for the user of --user', async () => {
+  it('create packs in a data folder for the user that --user names', async () => {
     const [, [, at]] = ways as [unknown, [string, string[]]]
     const create = ['pack', 'create', 'on-files', 'faxes', ...at]
     expect(await skillstead(create)).toMatchObject({ code: 2, stderr: expect.stringContaining('--user NAME') })
     expect(await skillsteadJson([...create, '--user', 'alice'])).toMatchObject({ slug: 'on-files', skillCount: 1 })
   })
 
-  it('loads a skill at a level and within a budget, without terminal control characters', async () => {
+  it('load a skill at a level and within a token budget, without terminal control characters', async () => {
     for (const [way, at] of ways) {
       const whole = await skillstead(['load', 'long@1.0.0', ...at])
       expect(whole, way).toMatchObject({ code: 0, stderr: '' })
@@ -109,7 +109,7 @@ describe('the command line of agents', { timeout: 180_000 }, () => {
     })
   })
 
-  it('sends only the names of skills from this registry, and fails when one is flagged', async () => {
+  it('send a heartbeat with only the names of skills from this registry, and fail when a skill is flagged', async () => {
     const [[, at]] = ways as [[string, string[]]]
     await lock({
       'alice/faxes': locked('faxes', server.url),
@@ -142,7 +142,7 @@ describe('the command line of agents', { timeout: 180_000 }, () => {
     await rm(join(project, '.agents'), { recursive: true })
   })
 
-  it('plans the listing of named skills and packs, and of installed skills without a registry', async () => {
+  it('plan the listing of named skills and packs, and of installed skills without a registry', async () => {
     const [[, at]] = ways as [[string, string[]]]
     const fits = await skillstead(['plan', 'long', 'faxes', 'long', ...at])
     expect(fits).toMatchObject({ code: 0, stderr: '' })

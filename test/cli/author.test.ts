@@ -13,7 +13,7 @@ interface Linted {
   unreadable: { id: string; reason: string }[]
 }
 
-describe('a skill from its first line to its publication', { timeout: 180_000 }, () => {
+describe('a new skill on the command line', { timeout: 180_000 }, () => {
   let cwd: string
   let at: string[]
   async function write(path: string, text: string) {
@@ -28,7 +28,7 @@ describe('a skill from its first line to its publication', { timeout: 180_000 },
     await write('danger/SKILL.md', sampleOf('dangerous', 'danger'))
   })
 
-  it('begins with a SKILL.md that passes lint and is never overwritten', async () => {
+  it('starts as a SKILL.md that passes lint, and `init` never overwrites an existing file', async () => {
     const made = await skillsteadJson(['init', 'tidy-up', '--description', 'Tidies: "all", of it # now'], { cwd })
     expect(made).toEqual({ name: 'tidy-up', folder: 'tidy-up' })
     const linted = await skillstead(['lint', 'tidy-up'], { cwd })
@@ -47,7 +47,7 @@ describe('a skill from its first line to its publication', { timeout: 180_000 },
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('such as tidy-up.') })
   })
 
-  it('is portable from the start, whatever its description says', () => {
+  it('is portable when `init` has created it with any description', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 500 }), (description) => {
         fc.pre(description.trim() !== '')
@@ -98,7 +98,7 @@ describe('a skill from its first line to its publication', { timeout: 180_000 },
     expect(finished.stderr.trimEnd().split('\n')).toHaveLength(1)
   })
 
-  it('shows in a dry run what would be published, with its scan, and stores nothing', async () => {
+  it('is shown with its scan findings by a dry run of `publish`, which stores nothing', async () => {
     const dry = await skillstead(['publish', 'ready', '--owner', 'alice', '--dry-run', ...at], { cwd })
     expect(dry.stdout).toBe(
       'It would be published as alice/ready@1.0.0. Nothing was stored.\nIt is portable.\n' +
@@ -111,7 +111,7 @@ describe('a skill from its first line to its publication', { timeout: 180_000 },
     expect((await skillstead(['search', '', ...at])).stdout).toBe('0 found.\n')
   })
 
-  it('is forked and starred by others', async () => {
+  it('can be forked and starred by other users', async () => {
     await skillsteadJson(['publish', 'ready', '--owner', 'alice', ...at], { cwd })
     const forked = await skillstead(['fork', 'alice/ready', 'neat', '--user', 'bob', ...at])
     expect(forked.stdout).toBe('bob/neat@1.0.0 is now in your account, a fork of alice/ready@1.0.0.\n')

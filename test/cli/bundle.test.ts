@@ -21,7 +21,7 @@ async function openOutside() {
 }
 
 describe('the commands for bundles', () => {
-  it('write, show, check and bring in a bundle', async () => {
+  it('write, show, verify and import a bundle', async () => {
     const { folder, outside, inside, key, run, runJson } = await openOutside()
     const created = await runJson('bundle', 'create', 'all.bundle', '--data', outside)
     const { length: size } = await readFile(join(folder, 'all.bundle'))
@@ -91,7 +91,7 @@ describe('the commands for bundles', () => {
     expect((await run('bundle', 'create', 'all.bundle', '--data', outside, '--force')).code).toBe(0)
   })
 
-  it('continue after an import was killed', async () => {
+  it('continue an import that was killed', async () => {
     const { folder, outside, inside, runJson } = await openOutside()
     const { until } = await runJson('bundle', 'create', 'all.bundle', '--data', outside)
     const child = spawn(

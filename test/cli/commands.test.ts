@@ -26,7 +26,7 @@ async function makeRegistry() {
   return { data, key }
 }
 
-describe('the command line', () => {
+describe('the command line program', () => {
   it('lists its commands and their options', async () => {
     const help = await skillstead([])
     expect(help.code).toBe(0)
@@ -53,7 +53,7 @@ describe('the command line', () => {
     expect(stderr).not.toMatch(/\n\s+at /)
   })
 
-  it('fails with one sentence, and with --json with one line that programs can read', async () => {
+  it('reports a failure in one sentence, or with --json in one line of JSON', async () => {
     const cwd = await makeFolder()
     const people = await skillsteadProcess(['show', 'x', '--data', 'nowhere'], { cwd })
     expect(people).toEqual({ code: 1, stdout: '', stderr: 'There is no registry in nowhere.\n' })
@@ -65,7 +65,7 @@ describe('the command line', () => {
     })
   })
 
-  it('creates users and prints a user and a key, and nothing else', async () => {
+  it('creates users and prints only the user and the API key', async () => {
     const data = join(await makeFolder(), 'data')
     const first = await skillsteadJson<{ user: { username: string; role: string; plan: string }; key: string }>([
       'users',
@@ -85,7 +85,7 @@ describe('the command line', () => {
     expect((await stat(data)).mode & 0o077).toBe(0)
   })
 
-  it('publishes a folder once, and finds and shows it', async () => {
+  it('publishes a folder only once, and finds and shows the skill', async () => {
     const { data } = await makeRegistry()
     const folder = await makeFolder()
     await mkdir(join(folder, 'scripts'))
@@ -113,7 +113,7 @@ describe('the command line', () => {
     expect(skills.map(({ fullName }) => fullName)).toEqual(['alice/tidy-up'])
   })
 
-  it('makes, lists and revokes keys', async () => {
+  it('creates, lists and revokes API keys', async () => {
     const { data } = await makeRegistry()
     const made = await skillsteadJson<{ id: string; key: string }>([
       'keys',
@@ -141,7 +141,7 @@ describe('the command line', () => {
     expect(apiKeys.map(({ id }) => id)).not.toContain(made.id)
   })
 
-  it('doctor reports a healthy registry, and the damage of a broken one', async () => {
+  it('reports with `doctor` whether a registry is healthy or damaged', async () => {
     const { data } = await makeRegistry()
     const { findings } = await skillsteadJson<{ findings: { name: string; ok: boolean }[] }>(['doctor', '--data', data])
     const names = ['node', 'database', 'disk', 'blobs', 'search', 'log', 'scans', 'reputation', 'outbox']
@@ -152,7 +152,7 @@ describe('the command line', () => {
     expect(broken.stderr).not.toMatch(/\n\s+at /)
   })
 
-  it('repairs wrong reputations with --repair and logs it in the audit', async () => {
+  it('repairs wrong reputations with `doctor --repair` and records the repair in the audit log', async () => {
     const { data } = await makeRegistry()
     const registry = await openRegistry({ path: join(data, 'skillstead.db') })
     await partsOf(registry).database.writer.write(async (trx) => {
@@ -173,8 +173,8 @@ describe('the command line', () => {
   })
 })
 
-describe('serve', () => {
-  it('serves the same commands over HTTP, publishes nothing itself, and stops in order', async () => {
+describe('skillstead serve', () => {
+  it('serves the same commands over HTTP, publishes no examples, and shuts down gracefully', async () => {
     const { data, key } = await makeRegistry()
     const server = await startServerProcess(['serve', '--port', '0', '--data', data])
     const { total } = await skillsteadJson<Search>(['search', '', '--url', server.url])
@@ -192,7 +192,7 @@ describe('serve', () => {
     expect(server.said()).not.toContain(key)
   })
 
-  it('says so when the port is taken', async () => {
+  it('reports that the port is already in use', async () => {
     const { data } = await makeRegistry()
     const server = await startServer(['serve', '--port', '0', '--data', data])
     const port = new URL(server.url).port
@@ -204,7 +204,7 @@ describe('serve', () => {
   })
 })
 
-describe('a command that hangs in a test', () => {
+describe('a command that hangs during a test', () => {
   it('fails after its time limit, and blocks no later command', async () => {
     const { data } = await makeRegistry()
     const cwd = await makeFolder()
@@ -216,7 +216,7 @@ describe('a command that hangs in a test', () => {
   })
 })
 
-describe('start', () => {
+describe('skillstead start', () => {
   it('creates an administrator and publishes the examples on the first start only', async () => {
     const cwd = await makeFolder()
     const first = await startServerProcess(['start', '--port', '0'], cwd)
@@ -250,7 +250,7 @@ describe('start', () => {
     expect(existsSync(keyFile)).toBe(true)
   })
 
-  it('creates an administrator when there are imported authors, and publishes no examples then', async () => {
+  it('creates an administrator but publishes no examples in a registry with imported authors', async () => {
     const cwd = await makeFolder()
     await mkdir(join(cwd, 'skill'))
     await writeFile(join(cwd, 'skill', 'SKILL.md'), skillMd('theirs'))

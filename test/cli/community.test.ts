@@ -30,7 +30,7 @@ describe('the administrator commands for requests and reports', () => {
 
   const at = (...args: string[]) => [...args, '--data', data]
 
-  it('lists requests by votes, without terminal control characters', async () => {
+  it('list requests by votes, without terminal control characters', async () => {
     const { stdout, code } = await skillstead(at('requests'))
     expect(code).toBe(0)
     expect(stdout).toMatch(
@@ -41,7 +41,7 @@ describe('the administrator commands for requests and reports', () => {
     expect(recent.requests.map(({ title }) => title)).toEqual(['Most wanted', 'Second[2J by\nvotes'])
     expect(await skillsteadJson(at('requests', '--status', 'closed'))).toMatchObject({ requests: [], total: 0 })
   })
-  it('lists reports, and decides one, once, which hides the skill', async () => {
+  it('list reports and uphold a report once, which hides the skill', async () => {
     const listed = await skillstead(at('reports', 'list', '--status', 'open'))
     expect(listed.stdout).toBe(`${report}  report  open       alice/faxes\n  bob: spam So [1A it seems.\n1 of 1.\n`)
     const decided = await skillstead(at('reports', 'decide', report, 'upheld', '--note', 'It is spam.'))
@@ -52,7 +52,7 @@ describe('the administrator commands for requests and reports', () => {
     expect((await skillstead(at('search', 'faxes'))).stdout).toBe('0 found.\n')
   })
 
-  it('upholds the appeal of the owner and shows the skill again', async () => {
+  it('uphold the appeal of the owner, which shows the skill again', async () => {
     const registry = await openRegistry({ path: join(data, 'skillstead.db') })
     const alice = localApi(registry, await registry.getCaller('alice'))
     const { id } = await alice.appealModeration({ name: 'faxes', statement: 'It is not.' })
@@ -69,7 +69,7 @@ describe('the administrator commands for requests and reports', () => {
     expect((await skillstead(at('search', 'faxes'))).stdout).toContain('1 found.')
   })
 
-  it('moderates a skill, on a folder and on a running node', async () => {
+  it('moderate a skill in a data folder and on a running node', async () => {
     const flagged = await skillstead(at('skills', 'moderate', 'alice/faxes', 'flagged', '--reason', 'Look out.'))
     expect(flagged).toEqual({ code: 0, stdout: 'alice/faxes is flagged.\n', stderr: '' })
     const server = await startServer(['serve', '--port', '0', '--data', data])
@@ -102,7 +102,7 @@ describe('the administrator commands for requests and reports', () => {
     expect(stderr).toContain(sentence)
   })
 
-  it('fails with one sentence for an unknown report or skill', async () => {
+  it('report an unknown report or skill in one sentence', async () => {
     for (const args of [
       ['reports', 'decide', 'nothing', 'upheld'],
       ['skills', 'moderate', 'nothing', 'hidden', '--reason', 'x'],

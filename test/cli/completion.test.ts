@@ -15,7 +15,7 @@ const run = promisify(execFile)
 const isThere = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status === 0
 
 describe('the list of commands', () => {
-  it('has a line of at most 120 characters for each command, or for the noun of its verbs', async () => {
+  it('has one line of at most 120 characters for each command or group of commands', async () => {
     const lines = (await skillstead(['help'])).stdout.split('\n')
     for (const { name, group, load } of commandTable) {
       const [noun, verb = ''] = name.split(' ')
@@ -37,7 +37,7 @@ describe('the list of commands', () => {
     expect(new Set(commandTable.map(({ name }) => name))).toEqual(new Set([...names, 'completion']))
   })
 
-  it('names the verbs of a noun that stands alone', async () => {
+  it('lists the verbs of a noun that is not a command itself', async () => {
     const alone = await skillstead(['pack'])
     expect(alone).toMatchObject({ code: 2, stdout: '' })
     expect(alone.stderr).toBe('`skillstead pack` needs one of list, show, create, add, remove, delete.\n')
@@ -82,7 +82,7 @@ describe('skillstead completion', { timeout: 180_000 }, () => {
     ])
   })
 
-  it.skipIf(!isThere('zsh'))('is read by zsh', async () => {
+  it.skipIf(!isThere('zsh'))('prints a script that zsh loads without errors', async () => {
     await writeFile(join(folder, 'skillstead.zsh'), toZsh(entries))
     const script = 'autoload -U compinit; compinit -D; source ./skillstead.zsh; print $_comps[skillstead]'
     const { stdout, stderr } = await run('zsh', ['-f', '-c', script], { cwd: folder })

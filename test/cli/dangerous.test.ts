@@ -8,7 +8,7 @@ import { skillMd, startNode } from '../support/server-harness.ts'
 
 const dangerous = (name: string) => sampleOf('dangerous', name)
 
-it('publishes dangerous skills only with --allow-dangerous, and shows the findings first', async () => {
+it('`publish` accepts dangerous skills only with --allow-dangerous, and shows the findings first', async () => {
   const folder = await makeFolder()
   const data = ['--data', join(folder, 'data')]
   await skillsteadJson(['users', 'create', 'alice', ...data])
@@ -39,7 +39,7 @@ it('publishes dangerous skills only with --allow-dangerous, and shows the findin
   expect(found.stdout).toMatch(/^alice\/trap@1\.0\.0 .*\n.*\n {2}scan: dangerous, \d+ of 100\n/)
 })
 
-it('installs and updates to dangerous versions only with --allow-dangerous', async () => {
+it('`install` and `update` write dangerous versions only with --allow-dangerous', async () => {
   const { api, node } = await startNode()
   await api.publishSkill({ skillMd: dangerous('trap') })
   const project = await makeProject()

@@ -80,7 +80,7 @@ describe('the commands about takedowns', () => {
     })
   })
 
-  it('fail with one sentence', async () => {
+  it('report a failure in one sentence', async () => {
     const { id } = await submit()
     expect(await skillstead(['dmca', 'decide', id, 'gone', ...places['on files']!])).toMatchObject({
       code: 2,
@@ -98,7 +98,7 @@ describe('the commands about takedowns', () => {
     expect((await api(keys.alice).getDmca({ id })).status).toBe('submitted')
   })
 
-  it('are for administrators: other users learn no names', async () => {
+  it('refuse users who are not administrators, and disclose no names to them', async () => {
     const { id } = await submit()
     const asBob = ['--url', node.url, '--key', keys.bob]
     for (const words of [['list'], ['decide', id, 'rejected']]) {

@@ -25,7 +25,7 @@ async function makeRegistry() {
 const countSkills = async (options: string[]) =>
   (await skillsteadJson<{ total: number }>(['search', 'pdf', ...options])).total
 
-it('export and import move a registry while it is served', async () => {
+it('`export` and `import` copy a registry while a node serves it', async () => {
   const { folder, data } = await makeRegistry()
   const server = await startServer(['serve', '--data', data, '--port', '0', '--backup-every', '1d'])
   const file = join(folder, 'all.ndjson.gz')
@@ -75,7 +75,7 @@ it.skipIf(isMissing)(`export and import move a registry to PostgreSQL and back${
   await remove()
 })
 
-it('restore creates a registry from a backup, and reports a missing secret key', async () => {
+it('`restore` creates a registry from a backup, and reports a missing secret key', async () => {
   const { folder, data } = await makeRegistry()
   const registry = await openRegistry({ path: join(data, 'skillstead.db'), works: false, secretKey: randomBytes(32) })
   const credential = partsOf(registry).secrets.seal('sk_secret')

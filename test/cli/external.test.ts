@@ -15,7 +15,7 @@ interface Listed {
 }
 
 describe('a list of external skills', () => {
-  it('is read by lines, of addresses and records', () => {
+  it('can have one URL or one JSON record per line', () => {
     const lines = [
       '# mine',
       '',
@@ -30,7 +30,7 @@ describe('a list of external skills', () => {
     ])
   })
 
-  it('is read as an array of them', () => {
+  it('can be a JSON array of URLs and records', () => {
     expect(readExternalList('\n[ "acme/one", {"url": "acme/two", "name": "Two"}, 3 ]')).toEqual([
       { line: 1, skill: { url: 'acme/one' } },
       { line: 2, skill: { url: 'acme/two', name: 'Two' } },
@@ -45,7 +45,7 @@ describe('a list of external skills', () => {
     )
   })
 
-  it('reports an invalid line and continues', () => {
+  it('is imported without its invalid lines, which are reported', () => {
     expect(readExternalList('{broken\n{"name":"x"}\n{"url":7}\nacme/one')).toEqual([
       { line: 1, reason: 'This is not JSON.' },
       { line: 2, reason: 'This is not a record with a url.' },
@@ -63,7 +63,7 @@ describe('skillstead external', () => {
     data = ['--data', join(folder, 'data')]
   })
 
-  it('add indexes a skill by any form of its address', async () => {
+  it('add indexes a skill by any form of its URL', async () => {
     const words = ['external', 'add', 'acme/skills@pdf', '--description', 'Reads pages.', '--installs', '7']
     expect(await skillsteadJson<ExternalSkill>([...words, ...data])).toMatchObject({
       name: 'pdf',
@@ -97,7 +97,7 @@ describe('skillstead external', () => {
     expect(await skillsteadJson(['external', 'import', path, ...data])).toEqual({ added: 1, failed: [] })
   })
 
-  it('list shows most installed first, optionally of one registry', async () => {
+  it('list shows the most installed skills first, optionally of one registry only', async () => {
     const { stdout } = await skillstead(['external', 'list', ...data])
     expect(stdout.split('\n')[0]).toMatch(
       /pdf {2}7 installs {2}not scanned {2}https:\/\/github\.com\/acme\/skills#@pdf$/,
@@ -117,13 +117,13 @@ describe('skillstead external', () => {
     expect(stdout).not.toContain('\u001b')
   })
 
-  it('scan refuses what is not public', async () => {
+  it('scan refuses URLs that are not on a public host', async () => {
     const { code, stderr } = await skillstead(['external', 'scan', 'http://127.0.0.1/SKILL.md', ...data])
     expect(code).toBe(1)
     expect(stderr).toContain('url must be on a public host')
   })
 
-  it('works on a running node, for administrators', async () => {
+  it('works on a running node for administrators only', async () => {
     const { key } = await skillsteadJson<{ key: string }>(['users', 'create', 'root', ...data])
     const server = await startServer(['serve', '--port', '0', ...data])
     try {

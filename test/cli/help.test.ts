@@ -20,8 +20,8 @@ describe('an unknown command', () => {
   })
 })
 
-describe('help', () => {
-  it('shows the options of a command, the verbs of a noun, and both where a word is both', async () => {
+describe('skillstead help', () => {
+  it('shows the options of a command, the verbs of a noun, and both for a word that is a command and a noun', async () => {
     const install = await skillstead(['help', 'install'])
     expect(install).toMatchObject({ code: 0, stderr: '' })
     expect(install.stdout).toBe((await skillstead(['install', '--help'])).stdout)
@@ -35,11 +35,11 @@ describe('help', () => {
   })
 })
 
-describe('colour', () => {
+describe('the colour of the output', () => {
   const terminal = { isTerminal: true, env: { TERM: 'xterm-256color' } }
   const escape = '\u001B['
 
-  it('is for terminals, and not with NO_COLOR or TERM=dumb', async () => {
+  it('is used on terminals only, and not with NO_COLOR or TERM=dumb', async () => {
     const coloured = await skillstead(['help'], terminal)
     expect(coloured.stdout).toContain(`${escape}1mInstall skills:${escape}22m`)
     const plain = await skillstead(['help'])
@@ -48,13 +48,13 @@ describe('colour', () => {
       expect((await skillstead(['help'], { isTerminal: true, env })).stdout).toBe(plain.stdout)
   })
 
-  it('shows errors in red, and removes escape sequences from untrusted text', async () => {
+  it('is red for errors, and escape sequences in untrusted text are removed', async () => {
     const failed = await skillstead(['show', 'x', '--data', `no\u001B[2Jwhere`], terminal)
     expect(failed.code).toBe(1)
     expect(failed.stderr).toBe(`${escape}31mThere is no registry in no[2Jwhere.${escape}39m\n`)
   })
 
-  it('shows the findings of a doctor in green', async () => {
+  it('is green for passed checks of `doctor`', async () => {
     const data = await makeFolder()
     await skillsteadJson(['users', 'create', 'ada', '--data', data])
     expect((await skillstead(['doctor', '--data', data], terminal)).stdout).toContain(`${escape}32mok    node`)

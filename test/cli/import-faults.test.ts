@@ -38,7 +38,7 @@ function onStore<T>(data: string, work: (store: SqliteDatabase.Database) => T): 
 }
 
 describe('an import of records', () => {
-  it('changes nothing the second time, not even the log, when the category is mapped on import', async () => {
+  it('changes nothing when repeated, not even the log, if the import maps the category to another', async () => {
     const versions = ['a', 'b'].map((category, i) => ({ skillMd: inCategory(category), date: day(i + 1) }))
     const { file, data } = await writeLines([record('cat', inCategory('b'), { versions })])
     await skillsteadJson(['import', file, '--data', data])
@@ -61,7 +61,7 @@ describe('an import of records', () => {
     expect(await skillsteadJson(['import', file, '--data', data])).toMatchObject({ taken: 0, unchanged: 1 })
   })
 
-  it('fails with a sentence when the storage fails, however early', async () => {
+  it('reports a storage failure in one sentence, at whatever step the storage fails', async () => {
     const body = 'word '.repeat(2000)
     const lines = Array.from({ length: 400 }, (_, i) => record(`s${i}`, skillMd(`s${i}`, body)))
     const { file, data } = await writeLines([record('bad', skillMd('bad', body), { repo: 'bad/y' }), ...lines])
@@ -74,7 +74,7 @@ describe('an import of records', () => {
     expect(JSON.parse(stderr).error.detail).toContain('ended early: the disk is broken')
   })
 
-  it('reads lines of many megabytes fast, and skips an endless one', async () => {
+  it('reads lines of many megabytes fast, and skips an endless line', async () => {
     const long = record('long', skillMd('long'), { files: [{ path: 'data.txt', text: 'abc '.repeat(2_000_000) }] })
     const { file, data } = await writeLines(
       [long, 'x'.repeat(150 * 1024 * 1024), record('last', skillMd('last'))],
@@ -85,7 +85,7 @@ describe('an import of records', () => {
     expect(summary.refusals).toEqual([{ id: 'line 2', reason: 'The line is longer than 64 MiB.' }])
   })
 
-  it('reports where a file is cut off, and imports the lines before', async () => {
+  it('reports where a truncated file ends, and imports the complete lines', async () => {
     const { file, data } = await writeLines([record('whole', skillMd('whole'))], 'cut.ndjson.gz')
     const lines = Array.from({ length: 500 }, (_, i) =>
       record(`s${i}`, skillMd(`s${i}`, String(Math.sin(i)).repeat(20))),
@@ -111,7 +111,7 @@ describe('an import of records', () => {
 })
 
 describe('an import of files', () => {
-  it('imports one SKILL.md per folder and no dependencies from a zip, and reports what it left out', async () => {
+  it('imports one SKILL.md per folder and no dependencies from a zip, and reports the omitted files', async () => {
     const folder = await makeFolder()
     const paths = ['twins/SKILL.md', 'twins/skill.md', 'node_modules/dependency/SKILL.md', 'fine/SKILL.md']
     const files = paths.map((path) => ({ path, bytes: Buffer.from(skillMd(path.split('/').at(-2)!)) }))
@@ -130,7 +130,7 @@ describe('an import of files', () => {
     expect((await skillstead(['show', 'team/dependency', '--data', data])).code).toBe(1)
   })
 
-  it('refuses a folder with more than a version may hold before it reads all of it', async () => {
+  it('refuses a folder with more files than a version may have before it reads all files', async () => {
     const folder = await makeFolder()
     const source = join(folder, 'source')
     await mkdir(source)

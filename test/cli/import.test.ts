@@ -116,7 +116,7 @@ const records = [
   { id: 'x/y//no-document', repo: 'x/y', path: 'no/SKILL.md', name: 'no-document' },
 ]
 
-describe('importing records', () => {
+describe('an import of records', () => {
   let data: string
   let file: string
   let first: Summary
@@ -142,7 +142,7 @@ describe('importing records', () => {
     for (const { reason } of first.refusals) expect(reason).toMatch(/\w.*[.]/)
   })
 
-  it('changes nothing the second time, and says so', async () => {
+  it('changes nothing when repeated, and reports that', async () => {
     const second = await skillstead(['import', file, '--data', data])
     expect(second.stdout).toContain('0 skills imported, 10 unchanged, 4 refused.')
     expect(second.stdout).toContain('0 versions published, 12 unchanged')
@@ -156,21 +156,21 @@ describe('importing records', () => {
     expect(users.every(({ claimed }) => !claimed)).toBe(true)
   })
 
-  it('turns a name outside the pattern into its slug and keeps the original', async () => {
+  it('converts an invalid name to a slug and stores the original name', async () => {
     expect(await show('x/connection-pooling')).toMatchObject({ displayName: 'Connection Pooling' })
   })
 
-  it('finds a name for a skill without Latin letters', async () => {
+  it('derives a valid name for a skill whose name has no Latin letters', async () => {
     const { skills } = await skillsteadJson<{ skills: { fullName: string }[] }>(['search', '水浒传', '--data', data])
     expect(skills.map(({ fullName }) => fullName)).toEqual([expect.stringMatching(/^x\/skill-[0-9a-f]{8}$/)])
   })
 
-  it('distinguishes two skills of one name by the nearest folder that differs', async () => {
+  it('names two skills with the same name after the nearest folders that differ', async () => {
     await expect(show('x/storage')).resolves.toBeTruthy()
     await expect(show('x/gcp-storage')).resolves.toBeTruthy()
   })
 
-  it('publishes a history in order, each under its own number where that is higher', async () => {
+  it('publishes a history in order, and uses the version number of a record if it is higher than the last one', async () => {
     const { versions, latestVersion } = await show('x/history')
     expect(versions.map(({ version, publishedAt }) => [version, publishedAt.slice(0, 10)])).toEqual([
       ['1.2.2', '2024-03-01'],
@@ -185,7 +185,7 @@ describe('importing records', () => {
     expect(first.warnings.description_from_body).toBe(1)
   })
 
-  it('takes the files that have text, and no path that leaves the skill', async () => {
+  it('imports the files with text, except paths that lead out of the skill', async () => {
     const { files } = await show('some-org/plain')
     expect(files.map(({ path }) => path)).toEqual(['SKILL.md', 'notes.md'])
     const refused = await skillstead(['show', 'x/too-big', '--data', data])
@@ -193,8 +193,8 @@ describe('importing records', () => {
   })
 })
 
-describe('importing folders and zips', () => {
-  it('finds every skill in a folder, however deep, and follows no link', async () => {
+describe('an import of folders and zips', () => {
+  it('finds every skill in a folder at any depth, and follows no symbolic links', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')
     const source = join(folder, 'source')
@@ -227,7 +227,7 @@ describe('importing folders and zips', () => {
     expect(inner.files.map(({ path }) => path)).toEqual(['SKILL.md', 'assets/logo.svg'])
   })
 
-  it('takes every skill of a zip, and refuses a hostile one as a whole', async () => {
+  it('imports every skill of a zip, and refuses a malicious zip as a whole', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')
     const files = [
@@ -256,7 +256,7 @@ describe('importing folders and zips', () => {
     expect(refused.stderr).not.toMatch(/\n\s+at /)
   })
 
-  it('imports unusual real-world documents with a warning, or refuses them with a sentence', async () => {
+  it('imports unusual real documents with a warning, or refuses them with a reason', async () => {
     const folder = await makeFolder()
     const lines = (await readFile(new URL('../fixtures/malformed.ndjson', import.meta.url), 'utf8')).trim().split('\n')
     const ids = lines.map((line, i) => JSON.stringify({ id: `wild/${i}//${i}`, ...JSON.parse(line) }))

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, skillMd, textOf } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 
-describeDatabases('what comes from elsewhere', (open) => {
+describeDatabases('content from other registries', (open) => {
   let test: TestRegistry
   beforeAll(async () => {
     test = await open()
@@ -22,7 +22,7 @@ describeDatabases('what comes from elsewhere', (open) => {
     ).id
 
   describe('an import', () => {
-    it('keeps its author, date and name, and nobody can sign in as the author', async () => {
+    it('keeps the author, date and name of a skill, and no one can sign in as the author', async () => {
       const publishedAt = Date.UTC(2024, 4, 5)
       const skill = { name: 'kept', displayName: 'Kept!', version: '2.0.0', category: 'C', license: 'MIT', publishedAt }
       expect(await imported(skill)).toMatchObject({ fullName: 'author/kept', version: '2.0.0', created: true })
@@ -43,7 +43,7 @@ describeDatabases('what comes from elsewhere', (open) => {
       expect(keys).toEqual([])
     })
 
-    it('of the same again changes nothing', async () => {
+    it('changes nothing when repeated', async () => {
       const item = { name: 'again', publishedAt: 1_700_000_000_000 }
       await imported(item)
       const { head } = await test.api().getFeed()
@@ -51,7 +51,7 @@ describeDatabases('what comes from elsewhere', (open) => {
       expect((await test.api().getFeed()).head).toBe(head)
     })
 
-    it('of a history keeps its order: a number counts only where it is higher', async () => {
+    it('keeps the order of a history, and uses a version number only if it is higher than the last one', async () => {
       const versions = ['1.0.0', '3.0.0', '2.0.0', 'not-a-version', undefined]
       const made = []
       for (const [i, version] of versions.entries()) {
@@ -70,7 +70,7 @@ describeDatabases('what comes from elsewhere', (open) => {
       expect(made).toEqual(['1.0.0', '3.0.0', '3.0.1', '3.0.2', '3.0.3'])
     })
 
-    it('takes the first paragraph for a missing description, with a warning, and the record’s word over the text’s', async () => {
+    it('uses the first paragraph as a missing description, with a warning, and prefers the fields of the record', async () => {
       const { warnings } = await imported({
         name: 'silent',
         skillMd: '---\nname: loud\n---\n\n# Title\n\nA paragraph.\n',
@@ -84,7 +84,7 @@ describeDatabases('what comes from elsewhere', (open) => {
       })
     })
 
-    it('with NUL characters anywhere is stored without them and served as it was', async () => {
+    it('drops NUL characters from fields, and serves the files unchanged', async () => {
       const text = '# T\0\n\nPara\0graph.\n'
       await imported({
         name: 'nul',
@@ -103,7 +103,7 @@ describeDatabases('what comes from elsewhere', (open) => {
     })
   })
 
-  it('a namespace is handed over by an administrator, with all that is in it', async () => {
+  it('an administrator can hand over a namespace with all its skills', async () => {
     await imported({ name: 'inherited' })
     const { key, claimed, username } = await test.admin.api.createUser({ username: 'author' })
     expect({ claimed, username }).toEqual({ claimed: true, username: 'author' })
@@ -113,7 +113,7 @@ describeDatabases('what comes from elsewhere', (open) => {
     expect(await codeOf(test.admin.api.createUser({ username: 'author' })), 'once').toBe('name_taken')
   })
 
-  it('a namespace does not make the first user an ordinary one, nor count as an administrator', async () => {
+  it('an imported author is neither the first user nor an administrator', async () => {
     const fresh = await open({ empty: true })
     const item = { owner: 'someone', name: 'first', skillMd: skillMd('first') }
     await importVersion(partsOf(fresh.registry), item, systemCaller)
@@ -123,7 +123,7 @@ describeDatabases('what comes from elsewhere', (open) => {
     expect(await codeOf(first.api.updateUser({ username: 'real', role: 'user' }))).toBe('conflict')
   })
 
-  it('an imported skill says so, its author is unclaimed, and neither is in the leaderboard', async () => {
+  it('an imported skill has the origin `import`, and its unclaimed author is not in the leaderboard', async () => {
     await imported({ owner: 'stranger', name: 'named-import' })
     const { origin } = await test.api().getSkill({ name: 'stranger/named-import' })
     expect(origin).toEqual({ kind: 'import', upstream: null, syncedAt: null })
@@ -138,7 +138,7 @@ describeDatabases('what comes from elsewhere', (open) => {
     expect(total).toBe(entries.length)
   })
 
-  it('a stub is known by name alone, holds no short name, and becomes a skill when its owner publishes', async () => {
+  it('a stub has only a full name, reserves no short name, and becomes a skill when its owner publishes', async () => {
     await imported({ name: 'seed' })
     const owner = { id: await authorId(), username: 'author' }
     const stub = { owner, name: 'stubbed', description: 'Known.', repository: 'https://example.com/s' }

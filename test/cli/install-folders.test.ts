@@ -46,7 +46,7 @@ async function makeSkills(): Promise<string> {
 
 const refuse = () => Promise.reject(new Error('No room for the lock.'))
 
-it('replaces all folders or none, whichever step fails', async () => {
+it('an install replaces all folders or none, whichever step fails', async () => {
   const root = await makeSkills()
   const before = await readTree(root)
   const changes = [toChange(root, 'pdf', 'new'), toChange(root, 'csv'), toChange(root, 'fresh', 'new')]
@@ -69,7 +69,7 @@ it('replaces all folders or none, whichever step fails', async () => {
   expect((await readdir(join(root, 'skills'))).toSorted()).toEqual(['fresh', 'pdf'])
 })
 
-it('does not delete content that it cannot restore, and reports its path', async () => {
+it('an install that cannot restore the former content does not delete it, and reports its path', async () => {
   const root = await makeSkills()
   const skills = join(root, 'skills')
   async function breakStaging() {
@@ -84,7 +84,7 @@ it('does not delete content that it cannot restore, and reports its path', async
   expect(Object.entries(await readTree(root))).toContainEqual([expect.stringMatching(/\/old\/pdf\/SKILL\.md$/), 'old'])
 })
 
-it('does not overwrite changes made between the check of a folder and its replacement', async () => {
+it('an install does not overwrite changes made between the check of a folder and its replacement', async () => {
   const root = await makeSkills()
   const seen = toContentDigest(toFiles('old'))
   const changes = [
@@ -129,7 +129,7 @@ const lockOf = (text: string, names: readonly string[]): Lock => ({
   ),
 })
 
-it('undoes an interrupted command if the lock was not written, and completes it otherwise', async () => {
+it('recovery undoes an interrupted command if the lock was not written, and completes it otherwise', async () => {
   for (const steps of ['add', 'seal', 'swap'] as const) {
     const root = await makeSkills()
     const before = await readTree(root)
@@ -149,7 +149,7 @@ it('undoes an interrupted command if the lock was not written, and completes it 
   ])
 })
 
-it('undoes a killed install in a folder that is not in the lock, for all known agents', async () => {
+it('recovery undoes a killed install in the folders of all known agents, even if the lock does not name them', async () => {
   const root = await makeSkills()
   const before = await readTree(root)
   await leave(root, 'swap')
@@ -160,7 +160,7 @@ it('undoes a killed install in a folder that is not in the lock, for all known a
   expect(await readTree(root)).toEqual(before)
 })
 
-it('moves nothing by the links of a folder that a project brought', async () => {
+it('recovery moves no folders through symbolic links in a staging folder that came with a project', async () => {
   for (const linked of ['new', 'old']) {
     const [root, home] = [await makeSkills(), await makeFolder()]
     await mkdir(join(home, 'csv'))
@@ -176,7 +176,7 @@ it('moves nothing by the links of a folder that a project brought', async () => 
   }
 })
 
-it('leaves later changes and the staging folders of running commands alone', async () => {
+it('recovery leaves later changes and the staging folders of running commands unchanged', async () => {
   const root = await makeSkills()
   await leave(root, 'swap')
   await writeFile(join(root, 'skills/pdf/SKILL.md'), 'mine')
@@ -191,7 +191,7 @@ it('leaves later changes and the staging folders of running commands alone', asy
   expect(await readTree(root)).toMatchObject({ 'skills/pdf/SKILL.md': 'new' })
 })
 
-it('follows no link out of a project', async () => {
+it('recovery follows no symbolic link out of a project', async () => {
   const [root, outside] = [await makeFolder(), await makeFolder()]
   await symlink(outside, join(root, '.agents'))
   await mkdir(join(root, 'real'))
@@ -200,7 +200,7 @@ it('follows no link out of a project', async () => {
   expect(toTargetPath(place(root), 'linked/skills/pdf')).toBe(join(root, 'linked/skills/pdf'))
 })
 
-it('refuses to replace symbolic links, files and git repositories', async () => {
+it('an install refuses to replace symbolic links, files and git repositories', async () => {
   const root = await makeSkills()
   await symlink('pdf', join(root, 'skills/link'))
   await writeFile(join(root, 'skills/file'), '')
@@ -215,7 +215,7 @@ it('refuses to replace symbolic links, files and git repositories', async () => 
   expect(await tell('skills/file/none')).toBe('it is missing')
 })
 
-it('ignores files of file managers in a folder, unless they belong to the version', async () => {
+it('the check of a folder ignores files of file managers, unless they belong to the version', async () => {
   const root = await makeSkills()
   const [folder, junk] = [join(root, 'skills/pdf'), { path: '.DS_Store', bytes: Buffer.from('x') }]
   const without = toContentDigest(toFiles('old'))
@@ -226,7 +226,7 @@ it('ignores files of file managers in a folder, unless they belong to the versio
   expect(await readFolderState(folder, [digest, withIt])).toMatchObject({ digest: withIt })
 })
 
-it('returns cached packages, unless they were altered', async () => {
+it('the cache returns packages, unless they were altered', async () => {
   const root = await makeFolder()
   const cache = openCache(join(root, 'cache'))
   const one = [{ path: 'SKILL.md', bytes: Buffer.from('# PDF\n') }]
@@ -255,7 +255,7 @@ function say(code: string): string {
   return (toFileSystemError(error) as Error).message
 }
 
-it('reports file system errors in one sentence', () => {
+it('file system errors are reported in one sentence', () => {
   expect(say('ENOSPC')).toBe(
     '/p/pdf could not be written: the disk is full. Free some space and try again. Nothing was changed.',
   )

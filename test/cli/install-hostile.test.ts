@@ -34,7 +34,7 @@ async function startLiar(answer: (path: string) => unknown): Promise<string> {
 const silent = (): void => {}
 const document = { path: 'SKILL.md', bytes: Buffer.from(skillMd) }
 
-it('refuses responses about another skill, and contradictory ones', async () => {
+it('an install refuses responses about another skill, and contradictory responses', async () => {
   const { api } = await startNode()
   const honest = await api.getSkill({ name: 'alice/pdf' })
   const offer = async (change: object) => {
@@ -51,15 +51,15 @@ it('refuses responses about another skill, and contradictory ones', async () => 
   await expect(offer({ digest })).rejects.toThrow('returned two different digests for alice/pdf@1.0.0')
   await expect(offer({ latestVersion: '../1' })).rejects.toThrow('has no version to install')
   await expect(offer({ digest: 'none' })).rejects.toThrow('has no version to install')
-  await expect(offer({ versions: undefined })).rejects.toThrow('The response is not that of a registry')
-  await expect(offer({ versions: [null] })).rejects.toThrow('The response is not that of a registry')
+  await expect(offer({ versions: undefined })).rejects.toThrow('The response does not come from a supported registry')
+  await expect(offer({ versions: [null] })).rejects.toThrow('The response does not come from a supported registry')
   await expect(offer({ stub: true })).rejects.toThrow('has not been published')
   expect((await offer({ deprecated: true, deprecationMessage: 'Take\u001b[2J csv.' })).warnings).toEqual([
     'alice/pdf is deprecated. Take [2J csv.',
   ])
 })
 
-it('refuses packages with another digest, or with paths outside the folder', async () => {
+it('an install refuses packages with another digest, or with paths outside the folder', async () => {
   const folder = await makeFolder()
   const cache = openCache(join(folder, 'cache'))
   const fetchOf = async (body: Uint8Array | string, files: readonly ContentFile[]) => {
@@ -103,7 +103,7 @@ it('refuses packages with another digest, or with paths outside the folder', asy
   expect(await readdir(folder)).toEqual([])
 })
 
-it('changes nothing if the node is unavailable, a captive portal, or lies', async () => {
+it('an install changes nothing if the node is unavailable, a captive portal, or sends false data', async () => {
   const { api, node } = await startNode()
   const project = await makeProject()
   await project.run('install', 'pdf', '--url', node.url)
@@ -133,7 +133,7 @@ it('changes nothing if the node is unavailable, a captive portal, or lies', asyn
   expect(await project.files()).toEqual(before)
 })
 
-it('removes terminal control characters from responses', async () => {
+it('the output has no terminal control characters from responses', async () => {
   const { api } = await startNode()
   const honest = await api.getSkill({ name: 'alice/pdf' })
   const evil = '\u001B[2J\u009B1mpdf\u202E\nForged'
@@ -180,7 +180,7 @@ const stopHalfWay = `
   }
   syncBuiltinESMExports()`
 
-it('leaves the former state when it is killed, and cleans up on the next run', async () => {
+it('a killed install leaves the former state, and the next command cleans up', async () => {
   const { api, node } = await startNode()
   const files = Array.from({ length: 400 }, (_, i) => ({ path: `notes/${i}.md`, content: `Note ${i}.\n`.repeat(50) }))
   await api.publishSkill({ skillMd: `${skillMd}More.\n`, files, version: '1.1.0' })
@@ -239,7 +239,7 @@ function runIn(project: Project, program: string, args: readonly string[]): Prom
   })
 }
 
-it('advises what to do if the folder is read-only or the disk is full', async () => {
+it('an install gives advice if the folder is read-only or the disk is full', async () => {
   const { api, node } = await startNode()
   await api.publishSkill({ skillMd: `${skillMd}${'More. '.repeat(9000)}\n`, version: '1.1.0' })
   const project = await makeProject(await makeFolder())

@@ -14,7 +14,7 @@ async function makeFolder(): Promise<string> {
   return folder
 }
 
-it('writes the same lock for any order of installs', async () => {
+it('skills.lock is the same for any order of installs', async () => {
   const name = fc.stringMatching(/^[a-z0-9]{1,8}(?:-[a-z0-9]{1,4})?$/)
   const skills = fc.uniqueArray(fc.tuple(name, name, fc.nat(99)), {
     selector: ([, short]) => short,
@@ -39,7 +39,7 @@ it('writes the same lock for any order of installs', async () => {
   expect((await readdir(folder)).length).toBe(1)
 })
 
-it('loses no entry to a concurrent command, and waits for no killed one', async () => {
+it('skills.lock loses no entry to a concurrent command, and a killed command blocks no other', async () => {
   const folder = await makeFolder()
   const [lock, half] = [join(folder, 'skills.lock'), join(folder, 'skills.lock.tmp')]
   await writeFile(half, '{"version":')
@@ -63,7 +63,7 @@ it('loses no entry to a concurrent command, and waits for no killed one', async 
 
 const withRow = (change: object, name = 'alice/pdf') => ({ version: 1, skills: { [name]: { ...row, ...change } } })
 
-it('refuses locks with targets outside the project or invalid entries', async () => {
+it('a skills.lock with targets outside the project or invalid entries is refused', async () => {
   const folder = await makeFolder()
   const read = async (lock: unknown) => {
     await writeFile(join(folder, 'skills.lock'), typeof lock === 'string' ? lock : JSON.stringify(lock))

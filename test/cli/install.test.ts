@@ -8,7 +8,7 @@ import { skillMd, startNode } from '../support/server-harness.ts'
 const script = 'print("hello")\n'
 const files = [{ path: 'scripts/read.py', content: script }]
 
-it('installs a skill with its files, writes the lock, and installs the same bytes elsewhere without the node', async () => {
+it('`install` writes a skill and skills.lock, and installs the same bytes elsewhere without the node', async () => {
   const { api, node } = await startNode()
   const { version } = await api.publishSkill({ skillMd: `${skillMd}More.\n`, files, version: '1.1.0' })
   const project = await makeProject()
@@ -38,7 +38,7 @@ it('installs a skill with its files, writes the lock, and installs the same byte
   expect(away.stderr).toContain('is installed as in skills.lock')
 })
 
-it('installs exact versions, short names and packs into folders of agents, for a project or a user', async () => {
+it('`install` accepts exact versions, short names and packs, and installs into folders of agents, for a project or a user', async () => {
   const { api, node } = await startNode()
   await api.publishSkill({ skillMd: `${skillMd}More.\n`, version: '1.1.0' })
   await api.publishSkill({ skillMd: '---\nname: csv\ndescription: Reads tables\n---\n# CSV\n' })
@@ -99,7 +99,7 @@ it('installs exact versions, short names and packs into folders of agents, for a
   }
 })
 
-it('works on the files of a registry as on a node', async () => {
+it('`install` works with a registry in a folder as with a node', async () => {
   const project = await makeProject()
   const [data, source] = [join(project.folder, '../data'), join(project.folder, '../source')]
   await mkdir(source)
@@ -117,7 +117,7 @@ it('works on the files of a registry as on a node', async () => {
   expect(await readFile(join(project.folder, 'skills.lock'), 'utf8')).not.toContain(data)
 })
 
-it('detects local changes, and overwrites them only with --force', async () => {
+it('`install` detects local changes, and overwrites them only with --force', async () => {
   const { api, node } = await startNode()
   const project = await makeProject()
   await project.run('install', 'pdf', '--url', node.url)
@@ -149,7 +149,7 @@ it('detects local changes, and overwrites them only with --force', async () => {
   expect(after['.agents/skills/pdf/SKILL.md']).toBe(`${skillMd}More.\n`)
 })
 
-it('overwrites only content that it can restore', async () => {
+it('`install` overwrites only content that can be restored', async () => {
   const { api, node, createUser } = await startNode()
   const key = await createUser('bob')
   const project = await makeProject()
@@ -184,7 +184,7 @@ it('overwrites only content that it can restore', async () => {
   ])
 })
 
-it('installs private skills only with a key, and sends the key only to its registry', async () => {
+it('`install` needs an API key for private skills, and sends the key only to its registry', async () => {
   const { api, node, key } = await startNode()
   const other = await startNode()
   await api.publishSkill({ skillMd: skillMd.replaceAll('pdf', 'hidden'), visibility: 'private' })
@@ -210,7 +210,7 @@ it('installs private skills only with a key, and sends the key only to its regis
   expect(Object.keys(await readTree(join(project.home, '.cache')))).toHaveLength(2)
 })
 
-it('reports wrong usage with advice', async () => {
+it('`install` reports usage errors with advice', async () => {
   const project = await makeProject()
   const outside = ['install', 'pdf', '--dir', '../elsewhere', '--url', 'http://127.0.0.1:1']
   for (const [args, sentence] of [

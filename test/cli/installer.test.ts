@@ -37,7 +37,7 @@ describe('the program `skills`', () => {
     return (await alice.getSkill({ name })).downloads
   }
 
-  it('installs a skill with its files, and updates it when there is a new version', async () => {
+  it('installs a skill with its files, and updates the skill to a new version', async () => {
     await alice.publishSkill(withFiles('first'))
     const { skills, installed, read, folder } = await makeProject(node.url)
     const added = await skills('add', `${node.url}/alice/pdf`, '-y', '-a', 'universal')
@@ -62,7 +62,7 @@ describe('the program `skills`', () => {
     expect(await downloadsOf('alice/pdf')).toBe(2)
   })
 
-  it('stays at the version in the address', async () => {
+  it('stays at the version that the URL names', async () => {
     for (const body of ['One.', 'Two.']) await alice.publishSkill({ skillMd: skillMd('pinned', { body }) })
     const { skills, read } = await makeProject(node.url)
     await skills('add', `${node.url}/alice/pinned@1.0.0`, '-y', '-a', 'universal')
@@ -71,7 +71,7 @@ describe('the program `skills`', () => {
     expect(await read('pinned/SKILL.md')).toContain('One.')
   })
 
-  it('installs a pack of skills of several owners, and the pack of the operator from the root', async () => {
+  it("installs a pack with skills of several owners, and the operator's pack from the root URL", async () => {
     await alice.publishSkill({ skillMd: skillMd('one') })
     await bob.publishSkill({ ...withFiles('b'), skillMd: skillMd('two') })
     await bob.createPack({ name: 'Basics', description: '', skills: ['alice/one', 'bob/two'] })
@@ -99,7 +99,7 @@ describe('the program `skills`', () => {
     expect(await late.installed()).toEqual([])
   })
 
-  it('finds skills, and installs what it printed', async () => {
+  it('finds skills, and installs them by the printed commands', async () => {
     await alice.publishSkill({ skillMd: skillMd('weaving', { description: 'Weaves baskets of willow.' }) })
     const { skills, installed } = await makeProject(node.url)
     const { stdout } = await skills('find', 'willow')
@@ -110,7 +110,7 @@ describe('the program `skills`', () => {
     expect((await skills('find', 'nothing-of-this-name')).stdout).toContain('No skills found')
   })
 
-  it('installs a skill from the address it had before a transfer', async () => {
+  it('installs a transferred skill from its former URL', async () => {
     await alice.publishSkill({ skillMd: skillMd('moved') })
     await alice.transferSkill({ name: 'alice/moved', newOwner: 'bob' })
     await bob.acceptTransfer({ name: 'alice/moved' })
@@ -119,7 +119,7 @@ describe('the program `skills`', () => {
     expect(await installed()).toEqual(['moved/SKILL.md'])
   })
 
-  it('gets an error from a scope without skills, not the skills of the root', async () => {
+  it('reports an error for a URL without skills, and does not install the skills of the root URL', async () => {
     const { skills, installed } = await makeProject(node.url)
     const { code, stdout } = await skills('add', `${node.url}/alice/nowhere`, '-y', '-a', 'universal')
     expect(code).toBe(1)

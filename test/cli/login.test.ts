@@ -28,7 +28,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
   afterAll(() => server.stop())
   const login = (input: string, start = skillstead) => start(['login', '--url', server.url], { env, input })
 
-  it('saves only keys that the node accepts, and sends only well-formed ones', async () => {
+  it('saves only API keys that the node accepts, and sends only well-formed keys', async () => {
     expect(await login('')).toMatchObject({
       code: 1,
       stdout: '',
@@ -55,7 +55,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     })
   })
 
-  it('is used by commands that name no node, and by another spelling of the same node', async () => {
+  it('sets the node and key of commands without --url, and recognizes other spellings of its URL', async () => {
     const folder = await makeFolder()
     await writeFile(join(folder, 'SKILL.md'), skillMd('logged-in'))
     expect((await skillstead(['publish', folder], { env })).stdout).toBe('Published alice/logged-in@1.0.0.\n')
@@ -67,7 +67,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     expect(files.stderr, 'files that are named go before the login').toContain('There is no registry in')
   })
 
-  it('sends its key to no other address', async () => {
+  it('sends the saved key to no other address', async () => {
     const elsewhere = server.url.replace('127.0.0.1', 'localhost')
     const refused = await skillstead(['keys', 'list', '--url', elsewhere], { env })
     expect(refused.code).toBe(1)
@@ -89,7 +89,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     await writeFile(file(), kept)
   })
 
-  it('ends with logout, which does not revoke the key', async () => {
+  it('is undone by `logout`, which does not revoke the key', async () => {
     const { stdout } = await skillstead(['logout'], { env })
     expect(stdout).toContain('was removed from this machine')
     expect(await readFile(file(), 'utf8')).not.toContain(key)

@@ -42,20 +42,23 @@ describe('skillstead mcp', () => {
     await registry.close()
   })
 
-  it.each(['auto', 'legacy', 'pinned', 'v1'] as const)('serves files or a node to a host (%s)', async (mode) => {
-    const place = mode === 'auto' || mode === 'v1' ? ['--data', data] : ['--url', node.url]
-    const client = mode === 'v1' ? await connectFormer(place) : await connect(place, mode)
-    const found = await call(client, 'search_skills', { query: 'pdf' })
-    expect(found.structuredContent).toMatchObject({ total: 1, skills: [{ fullName: 'alice/pdf' }] })
-    const loaded = await call(client, 'load_skill', { name: 'pdf', level: 'full' })
-    expect(loaded.structuredContent).toMatchObject({ metadata: { fullName: 'alice/pdf', version: '1.0.0' } })
-    const { contents } = await (client as McpClient).readResource({ uri: 'skill://alice/pdf/SKILL.md' })
-    expect(contents[0]!.text).toBe(skillMd('pdf'))
-    // The operator of files sees everything; the agent of a host is not the operator.
-    expect(await call(client, 'load_skill', { name: 'alice/secret' })).toMatchObject({ isError: true })
-  })
+  it.each(['auto', 'legacy', 'pinned', 'v1'] as const)(
+    'serves a registry in a folder or on a node to an agent host (%s)',
+    async (mode) => {
+      const place = mode === 'auto' || mode === 'v1' ? ['--data', data] : ['--url', node.url]
+      const client = mode === 'v1' ? await connectFormer(place) : await connect(place, mode)
+      const found = await call(client, 'search_skills', { query: 'pdf' })
+      expect(found.structuredContent).toMatchObject({ total: 1, skills: [{ fullName: 'alice/pdf' }] })
+      const loaded = await call(client, 'load_skill', { name: 'pdf', level: 'full' })
+      expect(loaded.structuredContent).toMatchObject({ metadata: { fullName: 'alice/pdf', version: '1.0.0' } })
+      const { contents } = await (client as McpClient).readResource({ uri: 'skill://alice/pdf/SKILL.md' })
+      expect(contents[0]!.text).toBe(skillMd('pdf'))
+      // The operator of files sees everything; the agent of a host is not the operator.
+      expect(await call(client, 'load_skill', { name: 'alice/secret' })).toMatchObject({ isError: true })
+    },
+  )
 
-  it('shows a user what is theirs, verifiably, and takes reviews of an agent with its token', async () => {
+  it("shows the user's own private skills, verifies content, and accepts reviews by an agent with its token", async () => {
     const registered = { agentKey: 'host:1', displayName: 'Host', platformId: 'host' }
     const { agentToken } = await localApi(registry).registerAgent(registered)
     for (const place of [
@@ -86,7 +89,7 @@ describe('skillstead mcp', () => {
     expect((await client.listTools()).tools).toHaveLength(4)
   })
 
-  it('writes only protocol messages to standard output, whatever the input, and ends with it', async () => {
+  it('writes only protocol messages to standard output for any input, and exits when the input ends', async () => {
     const { command, args, env } = commandOf(['--data', data, '--json'])
     const child = spawn(command, args, { env })
     let [out, err] = ['', '']

@@ -19,8 +19,8 @@ interface Details extends Status {
   refusals: { subject: string; reason: string; detail: string; at: string }[]
 }
 
-describe('a mistake of an operator', () => {
-  it('refuses an upstream that does not exist', async () => {
+describe('the mirror commands', () => {
+  it('refuse an upstream that does not exist', async () => {
     const { run, json } = await makeMirror()
     const slips: [location: string, sentence: RegExp][] = [
       ['', /^The location is missing\. Pass a URL or a path\.\n$/],
@@ -42,7 +42,7 @@ describe('a mistake of an operator', () => {
     expect(await json('list')).toEqual({ upstreams: [], total: 0 })
   })
 
-  it('follows a folder by its file: address', async () => {
+  it('accept a file: URL of a folder', async () => {
     const folder = join(await makeFolder(), 'our-skills')
     await mkdir(join(folder, 'tea'), { recursive: true })
     await writeFile(join(folder, 'tea', 'SKILL.md'), skillMd('tea'))
@@ -51,7 +51,7 @@ describe('a mistake of an operator', () => {
     expect(await json('sync', 'ours')).toMatchObject({ applied: 1 })
   })
 
-  it('takes only what was chosen where the mode was left out, and hears of a mode that chooses nothing', async () => {
+  it('imply the mode `selected` with --select, and refuse --select with another mode', async () => {
     const { node } = await startNode()
     const { run, json } = await makeMirror()
     const added = await json<Status>('add', 'main', node.url, '--select', 'bob/*')
@@ -65,7 +65,7 @@ describe('a mistake of an operator', () => {
     expect(long).toMatchObject({ code: 2, stderr: expect.stringContaining("'400d' is too long for --every") })
   })
 
-  it('is reported as a wrong key, not as a missing one', async () => {
+  it('distinguish a wrong API key from a missing one', async () => {
     const { node } = await startNode({ requireKey: true })
     const { run } = await makeMirror()
     const none = await run('add', 'main', node.url)
@@ -82,7 +82,7 @@ describe('a mistake of an operator', () => {
     )
   })
 
-  it('is reported for a file that is not a registry', async () => {
+  it('report a file that is not a registry', async () => {
     const data = await makeFolder()
     await writeFile(join(data, 'skillstead.db'), 'This is a letter. '.repeat(1000))
     const { code, stderr } = await skillstead(['mirror', 'list', '--data', data])
@@ -94,7 +94,7 @@ describe('a mistake of an operator', () => {
 })
 
 describe('the operation of a mirror', () => {
-  it('changes what was set, and nothing else', async () => {
+  it('changes only the given settings of an upstream', async () => {
     const { node, key } = await startNode({ requireKey: true })
     const { data, run, json, runWith } = await makeMirror()
     const env = { SKILLSTEAD_UPSTREAM_KEY: 'ssk_for_another' }
@@ -122,7 +122,7 @@ describe('the operation of a mirror', () => {
     expect(await run('set', 'nobody', '--every', '1h')).toMatchObject({ code: 1, stdout: '' })
   })
 
-  it('sees what did not come in and why, and who is linked, after the report is gone', async () => {
+  it('shows refused entries with reasons and linked users in the status after a sync', async () => {
     const { node, key, api } = await startNode()
     await api.publishSkill({ skillMd: skillMd('tea') })
     const { data, run, json, runWith } = await makeMirror()
@@ -144,7 +144,7 @@ describe('the operation of a mirror', () => {
     expect((await run('status')).stdout, 'of all, only how many').not.toContain('(owned_locally)')
   })
 
-  it('gives the log of the mirror its name with the first sync', async () => {
+  it('names the log of the mirror after --origin at the first sync', async () => {
     const { node } = await startNode()
     const { data, run, json } = await makeMirror()
     await json('add', 'main', node.url, '--origin', 'skills.office.example')

@@ -21,7 +21,7 @@ it('the estimate of a sync extrapolates the progress of each phase', () => {
   expect(pace.secondsLeft(at('applying', 300))).toBeUndefined()
 })
 
-it('the estimate of a registry with a rate limit has priority', () => {
+it('the remaining time that a rate-limited registry estimates has priority', () => {
   const pace = createPace(() => 0)
   expect(pace.secondsLeft(at('listing', 10, { total: 100, secondsLeft: 5400 }))).toBe(5400)
 })

@@ -35,7 +35,7 @@ describe('skillstead mirror watch', () => {
 })
 
 describe('skillstead serve', () => {
-  it('syncs upstreams on schedule, reports them in /metrics, and ends in order', async () => {
+  it('syncs upstreams on schedule, reports them in /metrics, and shuts down gracefully', async () => {
     const { node, api } = await startNode()
     const { data, json } = await makeMirror()
     await json('add', 'main', node.url, '--every', '1s')

@@ -15,7 +15,7 @@ import { openRegistry } from '../support/open-registry.ts'
 vi.setConfig({ testTimeout: 180_000 })
 
 describe('skillstead mirror', () => {
-  it('adds a node by its address alone, and imports its skills', async () => {
+  it('adds a node by its URL alone, and imports the skills of the node', async () => {
     const { node, registry } = await startNode()
     const { data, run, json } = await makeMirror()
     const [key] = await registry.verifierKeys()
@@ -50,7 +50,7 @@ describe('skillstead mirror', () => {
     expect((await run('list')).stdout).toMatch(/^main {2}node {2}http:\S+ {2}current, 1 skill\n$/)
   })
 
-  it('keeps what is set for a registry, and forgets it when it is removed; what came stays', async () => {
+  it('stores the settings of an upstream until its removal; imported skills stay', async () => {
     const { node, registry } = await startNode()
     const { data, run, json } = await makeMirror()
     const [key] = await registry.verifierKeys()
@@ -108,7 +108,7 @@ describe('skillstead mirror', () => {
     )
   })
 
-  it('adds nothing whose address is unreachable, and asks no one in offline mode', async () => {
+  it('adds no unreachable upstream, and sends no requests in offline mode', async () => {
     const { node } = await startNode()
     const { run, json } = await makeMirror()
     const offline = await json<Status>('add', 'quiet', node.url, '--network', 'offline')
@@ -128,7 +128,7 @@ describe('skillstead mirror', () => {
     expect(await json('list')).toMatchObject({ total: 1, upstreams: [{ name: 'quiet' }] })
   })
 
-  it('adds nothing for an owner whose name is reserved', async () => {
+  it('adds no upstream for an owner whose name is reserved', async () => {
     const folder = await makeFolder()
     const { run, json } = await makeMirror()
     const added = await run('add', 'ours', folder, '--owner', 'admin')
@@ -139,7 +139,7 @@ describe('skillstead mirror', () => {
     expect((await run('set', 'ours', '--owner', 'admin')).stderr).toContain("'admin' is a reserved name")
   })
 
-  it('pauses with exit code 1 and a sentence, and resumes when the operator accepts', async () => {
+  it('exits with 1 and the reason when an upstream is paused, and resumes it when the operator accepts the reason', async () => {
     const { node } = await startNode()
     const { run, json } = await makeMirror()
     await json('add', 'main', node.url)
@@ -214,7 +214,7 @@ describe('skillstead mirror', () => {
     expect(stderr).toContain(sentence)
   })
 
-  it('needs an existing registry, and creates none for a wrong path', async () => {
+  it('requires an existing registry, and creates none for a wrong path', async () => {
     const data = join(await makeFolder(), 'nowhere')
     const { code, stderr } = await skillstead(['mirror', 'list', '--data', data])
     expect({ code, stderr }).toEqual({ code: 1, stderr: `There is no registry in ${data}.\n` })

@@ -26,7 +26,7 @@ describe('the first user of a node', () => {
     expect(second.said()).not.toContain('There are no users yet')
   })
 
-  it('is told to programs as well', async () => {
+  it('is announced in the JSON output as well', async () => {
     const data = join(await makeFolder(), 'data')
     const server = await startServer(['serve', '--port', '0', '--data', data, '--json'])
     await expect.poll(server.said).toContain('\n')
@@ -43,7 +43,7 @@ async function askMetrics(url: string, token: string): Promise<number> {
 }
 
 describe('serve', () => {
-  it('takes the metrics token from the environment or a file, and limits of downloads', async () => {
+  it('reads the metrics token from the environment or a file, and sets download limits', async () => {
     const folder = await makeFolder()
     const [data, file] = [join(folder, 'data'), join(folder, 'token')]
     await writeFile(file, 'of-the-file\n')
@@ -83,7 +83,7 @@ describe('serve', () => {
 })
 
 describe('serve on a folder that cannot be used', () => {
-  it('fails at once with the reason', async () => {
+  it('exits at once with the reason', async () => {
     const folder = await makeFolder()
     await writeFile(join(folder, 'file'), '')
     await mkdir(join(folder, 'taken', 'skillstead.db'), { recursive: true })
@@ -109,7 +109,7 @@ describe('serve on a folder that cannot be used', () => {
 })
 
 describe('backup', () => {
-  it('copies a registry to a file that opens like the first, also while a node serves it', async () => {
+  it('copies a registry to a file that opens as a registry, also while a node serves the original', async () => {
     const folder = await makeFolder()
     const [data, copied] = [join(folder, 'data'), join(folder, 'copied')]
     await mkdir(copied)
@@ -125,7 +125,7 @@ describe('backup', () => {
     expect(users).toMatchObject([{ username: 'ada' }])
   })
 
-  it('leaves a registry unchanged, also one of another program version', async () => {
+  it('leaves the original registry unchanged, also if another program version created it', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')
     await skillsteadJson(['users', 'create', 'ada', '--data', data])

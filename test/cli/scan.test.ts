@@ -68,7 +68,7 @@ describe('skillstead scan', () => {
     expect(verdicts(await skillstead(['scan', at('some.tgz'), '--json']))).toEqual([['tarred/SKILL.md', 'dangerous']])
   })
 
-  it('reads records of samples and of a corpus, packed or not', async () => {
+  it('reads sample records and corpus records, compressed or not', async () => {
     const text = [
       { id: 'one', label: 'malicious', files: [{ path: 'SKILL.md', text: sampleOf('dangerous', 'one') }] },
       {
@@ -94,7 +94,7 @@ describe('skillstead scan', () => {
     }
   })
 
-  it('reads a URL, of public hosts by default', async () => {
+  it('reads a URL, by default only of public hosts', async () => {
     const server = createServer((_request, response) => response.end(sampleOf('dangerous', 'remote'))).listen(
       0,
       '127.0.0.1',
@@ -109,7 +109,7 @@ describe('skillstead scan', () => {
     server.close()
   })
 
-  it('shows the place, the finding and the fix', async () => {
+  it('shows the place, the reason and the fix of each finding', async () => {
     const { code, stdout } = await skillstead(['scan', at('caution')])
     expect(code).toBe(0)
     expect(stdout).toMatch(/\n {2}SKILL\.md:8:\d+ {2}high {2}/)
@@ -117,7 +117,7 @@ describe('skillstead scan', () => {
     expect(stdout).toMatch(/^caution\/SKILL\.md: caution, \d+ of 100, risk \w+\n/)
   })
 
-  it('prints SARIF, a run for each skill', async () => {
+  it('prints SARIF with one run for each skill', async () => {
     const { code, stdout } = await skillstead(['scan', at('skills'), '--format', 'sarif'])
     expect(code).toBe(0)
     const log = JSON.parse(stdout) as { version: string; runs: { results: object[]; properties: object }[] }
@@ -184,8 +184,8 @@ describe('skillstead scan', () => {
   })
 })
 
-describe('a node with a policy', () => {
-  it('holds what is dangerous until the operator releases it', async () => {
+describe('a node with a scan policy', () => {
+  it('quarantines dangerous versions until the operator releases them', async () => {
     const folder = await makeFolder()
     const data = ['--data', join(folder, 'data')]
     const policy = ['--scan-policy', 'caution=warn, dangerous=quarantine']
@@ -220,7 +220,7 @@ describe('a node with a policy', () => {
   })
 
   it.each(['dangerous', 'dangerous=never', 'safe=refuse', 'dangerous=quarantine;'])(
-    'is refused for %j',
+    'does not start with the invalid policy %j',
     async (policy) => {
       const folder = await makeFolder()
       const finished = await skillstead(['serve', '--data', join(folder, 'data'), '--scan-policy', policy])
@@ -230,7 +230,7 @@ describe('a node with a policy', () => {
   )
 })
 
-it.each(['much', '1.5GiB', '-1'])('a storage quota of %j is refused', async (quota) => {
+it.each(['much', '1.5GiB', '-1'])('serve refuses the invalid storage quota %j', async (quota) => {
   const folder = await makeFolder()
   const finished = await skillstead(['serve', '--data', join(folder, 'data'), `--storage-quota=${quota}`])
   expect(finished.code).toBe(2)

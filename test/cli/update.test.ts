@@ -12,7 +12,7 @@ interface Outdated {
 const dayMs = 24 * 60 * 60 * 1000
 const csvMd = '---\nname: csv\ndescription: Reads tables\n---\n# CSV\n'
 
-it('lists outdated and yanked skills, updates them, and counts no download for the check', async () => {
+it('`outdated` lists outdated and yanked skills without counting a download, and `update` updates them', async () => {
   const clock = createClock()
   const { api, node } = await startNode({}, undefined, { clock })
   await api.publishSkill({ skillMd: csvMd, version: '1.0.0' })
@@ -50,7 +50,7 @@ it('lists outdated and yanked skills, updates them, and counts no download for t
   expect((await project.run('update')).stdout).toBe('All skills are at their latest version.\n')
 })
 
-it('warns about skills that no update fixes, and about a new owner', async () => {
+it('`outdated` warns about skills that no update fixes, and about a new owner', async () => {
   const { api, node, createUser, get } = await startNode()
   const key = await createUser('bob')
   await api.publishSkill({ skillMd: csvMd, version: '1.0.0' })

@@ -47,7 +47,7 @@ describe('users and their skills from the command line', () => {
   })
 
   it.each([[['whoami']], [['keys', 'list']], [['star', 'bob/pdf-tools']]])(
-    '%j without a key says how to log in',
+    '%j without an API key explains how to log in',
     async (args) => {
       const { code, stderr } = await skillstead([...args, '--url', server.url])
       expect({ code, stderr }).toEqual({
@@ -57,7 +57,7 @@ describe('users and their skills from the command line', () => {
     },
   )
 
-  it('users key, disable and enable let an administrator help a user who lost the key', async () => {
+  it('users key, disable and enable let an administrator help a user who lost an API key', async () => {
     const { code, stdout } = await skillstead(['users', 'key', 'bob', '--scopes', 'read', ...admin])
     expect(code).toBe(0)
     const key = /^An API key for bob, shown only once:\n(ssk_\w+)\n$/.exec(stdout)![1]!

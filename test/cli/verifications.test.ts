@@ -30,7 +30,7 @@ describe('the verification of authors from the command line', () => {
     await outside.close()
   })
 
-  it('is listed on one line, whatever its author wrote', async () => {
+  it('is listed on one line, even if its proof has line breaks or control characters', async () => {
     const { stdout } = await skillstead(['verifications', 'list', '--status', 'pending', ...place])
     expect(stdout).toBe(`${id}  pending  alice  manual  I am [2JAlice.\n1 of 1.\n`)
     expect((await skillstead(['verifications', 'list', '--status', 'rejected', ...place])).stdout).toBe('0 of 0.\n')
@@ -38,7 +38,7 @@ describe('the verification of authors from the command line', () => {
     expect(verifications).toMatchObject([{ id, username: 'alice', proof: 'I am\n\u001b[2JAlice.' }])
   })
 
-  it('is decided, and taken back', async () => {
+  it('can be decided and revoked', async () => {
     const decided = await skillsteadJson(['verifications', 'decide', id, 'verified', '--note', 'We met.', ...place])
     expect(decided).toMatchObject({ id, status: 'verified', note: 'We met.' })
     expect((await alice.getMe()).verified).toEqual(['manual'])

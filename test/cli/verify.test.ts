@@ -71,7 +71,7 @@ describe('verification from the command line', () => {
       expect(downloads, 'looking after it is no download').toBe(0)
     })
 
-    it('pins the key of a node on first use with a message, and requires it afterwards', async () => {
+    it('pins the key of a node on first use with a message, and requires this key afterwards', async () => {
       const first = await run('verify', 'tidy-csv', '--url', server.url)
       expect(first).toMatchObject({ code: 0 })
       expect(first.stderr).toContain(`First use of ${server.url}: its key was trusted without a check and pinned in`)
@@ -172,7 +172,7 @@ describe('verification from the command line', () => {
       expect(cut.stderr).toMatch(/^[A-Z][^\n]+\.\n$/)
     })
 
-    it('lists mismatches one per line, whatever untrusted text the record contains', async () => {
+    it('lists one mismatch per line, for any untrusted text in the record', async () => {
       const record = JSON.parse(await readFile(join(folder, 'record.json'), 'utf8')) as Provenance
       const changed = { ...record, version: '9.9.9', publisher: { ...record.publisher, id: record.skill.id } }
       await writeFile(join(folder, 'changed.json'), JSON.stringify(changed))
@@ -207,7 +207,7 @@ describe('verification from the command line', () => {
       expect(await run('verify', 'ascii.json', '--key', key)).toMatchObject({ code: 0 })
     })
 
-    it('is refused where the file holds none', async () => {
+    it('is refused if the file contains no record', async () => {
       await writeFile(join(folder, 'empty.json'), '{}')
       await writeFile(join(folder, 'broken.json'), '{')
       expect((await run('verify', 'empty.json', '--key', key)).stdout).toContain(
@@ -218,7 +218,7 @@ describe('verification from the command line', () => {
     })
   })
 
-  it('reads no file larger than the expected maximum', async () => {
+  it('refuses files that are larger than a record or version can be', async () => {
     const sizes = { 'huge.json': 2 ** 21, 'huge.zip': 2 ** 25, 'SKILL.md': 2 ** 24 } as const
     const place = join(folder, 'huge')
     await mkdir(place)
@@ -236,7 +236,7 @@ describe('verification from the command line', () => {
     expect(await content('huge')).toMatch(/^huge\/\S+ is too large: \d+ bytes, at most 10485760 are allowed\.\n$/)
   })
 
-  it('says so where a folder is given for a file', async () => {
+  it('reports a folder that was passed instead of a file', async () => {
     expect((await run('verify', './data', '--key', key)).stderr).toBe('./data is a folder, not a record.\n')
     const { code, stderr } = await run('verify', 'record.json', '--key', 'data')
     expect({ code, stderr }).toEqual({
@@ -245,7 +245,7 @@ describe('verification from the command line', () => {
     })
   })
 
-  it('changes to a new key with `key rotate`, with an overlap of both keys', async () => {
+  it('accepts the old and the new key during the overlap that `key rotate` starts', async () => {
     const rotated = await skillsteadJson<{ key: string; before: string }>(['key', 'rotate', '--data', data])
     expect(rotated).toMatchObject({ before: key, overlapDays: 30 })
     expect((await run('key', '--url', server.url)).stdout).toBe(`${rotated.key}\n${key}\n`)

@@ -63,13 +63,13 @@ describe('the commands about webhooks', () => {
     return ['--url', node.url, '--key', key]
   }
 
-  it('use an outbox whose depth and lag doctor reports', async () => {
+  it('write deliveries to an outbox, whose size and delay `doctor` reports', async () => {
     const { code, stdout } = await skillstead(['doctor', '--data', data])
     expect(code).toBe(0)
     expect(stdout).toMatch(/outbox +0 failed, 1 waiting, one of them overdue for 3 h: does a node run\?\n/)
   })
 
-  it('in a data folder: create one with a secret from a file; deliveries wait for a node', async () => {
+  it('create a webhook in a data folder with a secret from a file, and leave deliveries to a node', async () => {
     const chosen = ['--events', 'skill.starred,user.followed', '--skills', 'alice/*', '--secret-file', secretFile]
     const made = await skillsteadJson<Webhook>(['webhooks', 'add', address, ...chosen, ...allowed, ...onFiles()])
     expect(made).toMatchObject({ url: address, events: ['skill.starred', 'user.followed'], skills: ['alice/*'] })
@@ -86,7 +86,7 @@ describe('the commands about webhooks', () => {
     expect(signature).toBe(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
   })
 
-  it('on a node: create one, whose secret is shown only once; ping it; delete it', async () => {
+  it('create a webhook on a node, show its secret only once, ping it and delete it', async () => {
     const place = await onNode()
     const added = await webhooks('add', address, '--events', 'skill.published', ...place)
     expect(added.stdout).toMatch(
@@ -112,7 +112,7 @@ describe('the commands about webhooks', () => {
     })
   })
 
-  it('report why a delivery failed, exit with 1, and send it again', async () => {
+  it('report why a delivery failed, exit with 1, and retry the delivery', async () => {
     const place = await onNode()
     const { id } = await skillsteadJson<Webhook>(['webhooks', 'add', address, '--events', 'user.followed', ...place])
     answer = 500
@@ -153,7 +153,7 @@ describe('the commands about webhooks', () => {
     answer = 204
   })
 
-  it('change one: settings that are not given stay unchanged', async () => {
+  it('change only the given settings of a webhook', async () => {
     const place = await onNode()
     const { id } = await skillsteadJson<Webhook>([
       ...(['webhooks', 'add', address, '--events', 'user.followed', '--skills', 'alice/*,bob/pdf'] as const),
@@ -181,7 +181,7 @@ describe('the commands about webhooks', () => {
     for (const control of ['\u001b', '\u202e', '\n  events  none']) expect(stdout).not.toContain(control)
   })
 
-  it('report the missing plan, and disclose nothing about webhooks of other users', async () => {
+  it('report that the plan has no webhooks, and disclose nothing about webhooks of other users', async () => {
     const place = await onNode(keys.bob)
     const { code, stdout, stderr } = await webhooks('list', ...place, '--json')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -206,7 +206,7 @@ describe('the commands about webhooks', () => {
     expect(stderr).not.toContain('hunter2')
   })
 
-  it('need the user of the webhooks, and refuse an invalid number of failures', async () => {
+  it('require the owner of the webhooks, and refuse an invalid number of failures', async () => {
     const nobody = await webhooks('list', '--data', data)
     expect(nobody).toEqual({ code: 2, stdout: '', stderr: 'The owner of the webhooks is missing. Pass --user NAME.\n' })
     const many = await skillstead(['serve', '--webhook-off-after', 'many', '--data', data])

@@ -115,7 +115,7 @@ describeBrowser('the account pages of the dashboard', () => {
     const { openSignedIn, api } = await visit()
     const page = await openSignedIn('/account/publish', { expectedStatuses: [400, 413, 422] })
     await drop(page, 'notes.txt', 'no skill')
-    await expect.poll(() => page.getByRole('alert').textContent()).toContain('There is no SKILL.md in it')
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('The dropped files contain no SKILL.md')
     await drop(page, 'broken.zip', 'not a zip')
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('That did not work')
     await drop(page, 'SKILL.md', skillMd)

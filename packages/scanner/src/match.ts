@@ -38,7 +38,7 @@ export function toMatcher(pattern: Pattern): Matcher {
   const { width, crosses } = traits
   const source = isFlow ? match.first.source : match.source
   if (width > contextCharacters)
-    throw new TypeError(`A match of ${source} may be of ${width} characters; ${contextCharacters} is the most.`)
+    throw new TypeError(`A match of ${source} can have ${width} characters; at most ${contextCharacters} are allowed.`)
   const sources = isFlow ? [source, match.last.source, match.stop.source] : [source]
   const aheadMax = sources.some((each) => lookAheadPattern.test(each)) ? aheadCharactersMax : 1
   const find = isFlow ? toFlowFinder(match, flags) : toWordFinder(match, flags)

@@ -57,7 +57,7 @@ function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: 
       request.off('close', onGone)
       resolve(join(chunks))
     }
-    const onGone = () => reject(new RegistryError('invalid_request', 'The request ended before its body did.'))
+    const onGone = () => reject(new RegistryError('invalid_request', 'The request ended before its body was complete.'))
     request.once('error', onGone).once('close', onGone)
     if (Number(declared) > bytesMax) return refuse(tooLarge(bytesMax))
     request.on('data', onData).once('end', onEnd)

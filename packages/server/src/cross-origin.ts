@@ -32,7 +32,7 @@ export function requireOwnOrigin(node: NodeParts, call: Call): void {
 export function foreignPage(): RegistryError {
   return new RegistryError(
     'forbidden',
-    'Pages of other sites need an API key here. If this is a page of the node, start the node with --public-url; if it is a page of a ' +
+    'Pages of other sites must send an API key. If this is a page of the node, start the node with --public-url; if it is a page of a ' +
       'site that you trust, add the site to --cors-origins.',
   )
 }

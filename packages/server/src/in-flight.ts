@@ -58,7 +58,7 @@ export function createInFlight(limits: InFlightLimits): InFlight {
 }
 
 function tooMuch(of: string): RegistryError {
-  return new RegistryError('overloaded', `Too many ${of} in progress; wait for some to end.`, {
+  return new RegistryError('overloaded', `Too many ${of} are in progress. Try again in a moment.`, {
     retryAfterSeconds: 1,
   })
 }

@@ -118,7 +118,7 @@ export function replyOptions(call: Call, methods: readonly string[]): Response {
 
 /** The error for an unknown address; it does not repeat the address. */
 export function nothingHere(): RegistryError {
-  return new RegistryError('not_found', 'There is nothing at this address.')
+  return new RegistryError('not_found', 'This node has no page or endpoint at this URL.')
 }
 
 /** Converts anything thrown to an error that a caller may see; unknown errors disclose nothing. */
@@ -126,7 +126,11 @@ export function toRegistryError(thrown: unknown): RegistryError {
   // Also convert errors of the database, which may be unavailable when the caller is looked up.
   const error = toKnownError(thrown)
   if (error instanceof RegistryError && Object.hasOwn(errorTable, error.code)) return error
-  return new RegistryError('internal', 'The node failed; its log has the request id.', { cause: error })
+  return new RegistryError(
+    'internal',
+    'The request failed because of an internal error. The node logged the error with the request id.',
+    { cause: error },
+  )
 }
 
 function commonHeaders(call: Call): Header[] {

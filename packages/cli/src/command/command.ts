@@ -66,7 +66,7 @@ export function command<Result, const Placeholders extends readonly string[] = [
   return one as unknown as Command<Result>
 }
 
-/** A wrong use of a command, found before it began: exit code 2 instead of 1. */
+/** A usage error, found before the command began: exit code 2 instead of 1. */
 export class UsageError extends Error {}
 
 /** The value of an option, or undefined. `T` is the type of its choices, which are checked before the command runs. */

@@ -15,7 +15,7 @@ export const commands = {
     options: {
       since: {
         value: 'N',
-        help: 'start after this position, the last one that the other registry has imported. Default: everything',
+        help: 'the last log position that the other registry has imported; the bundle starts after it. Default: everything',
       },
       upstream: {
         value: 'NAME',
@@ -67,7 +67,7 @@ export const commands = {
     options: {
       key: {
         value: 'VKEY',
-        help: 'the public key of the node whose log it is, or a file of keys; it may also hold the key of the mirror that made the bundle',
+        help: 'the public key of the node that signed the log, or a file of keys, with the key of the mirror that made the bundle',
       },
     },
     async run(given, output) {

@@ -9,7 +9,7 @@ export const commands = {
     description: 'Delete unreferenced data. A node may serve the registry meanwhile.',
     options: {
       'dry-run': { help: 'show what would be deleted, and delete nothing' },
-      vacuum: { help: 'then shrink the database file; writes are blocked meanwhile' },
+      vacuum: { help: 'afterwards shrink the database file, which blocks writes' },
       ...storeOptions,
     },
     run(given, output) {

@@ -13,7 +13,7 @@ interface Heartbeat extends HeartbeatResult {
   readonly asked: number
   /** Skills of the lock that are in no folder. */
   readonly missing: readonly string[]
-  /** Registries of the other skills in the lock. They receive no names from this registry, and no request. */
+  /** The registries of the other skills in the lock. This command sends them no request. */
   readonly elsewhere: readonly string[]
 }
 

@@ -15,7 +15,7 @@ export const commands = {
     options: {
       description: { value: 'TEXT', help: 'what the skill does and when to use it; agents find it by this text' },
       license: { value: 'NAME', help: 'the licence, such as MIT' },
-      dir: { value: 'DIR', help: 'the folder to create it in. Default: the current folder' },
+      dir: { value: 'DIR', help: 'the parent folder of the new folder. Default: the current folder' },
     },
     async run(given) {
       const name = requireName(given.words[0])

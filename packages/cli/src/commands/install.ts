@@ -22,7 +22,7 @@ export const commands = {
     words: ['[NAME...]'],
     options: {
       ...targetOptions,
-      offline: { help: 'install what the lock has from the cache, without asking a registry' },
+      offline: { help: 'install the locked versions from the cache, without requests to a registry' },
       ...forceOption,
       ...dangerousOption,
       ...placeOptions,

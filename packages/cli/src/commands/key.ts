@@ -29,7 +29,10 @@ export const commands = {
   'key rotate': command({
     description:
       "Replace a node's signing key. The previous key also signs during the overlap, so that clients can change to the new one.",
-    options: { overlap: { value: 'DAYS', help: 'how long both keys sign. Default: 30' }, ...storeOptions },
+    options: {
+      overlap: { value: 'DAYS', help: 'the number of days for which both keys sign. Default: 30' },
+      ...storeOptions,
+    },
     async run(given) {
       const overlapDays = toDays(text(given, 'overlap') ?? '30')
       const { partsOf, rotateKey } = await import('@skillstead/core/internal')

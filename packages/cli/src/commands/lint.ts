@@ -16,7 +16,7 @@ export const commands = {
       'standard input. Needs no registry. Exit code 1 when a skill is not portable, or dangerous.',
     words: ['PATH'],
     options: {
-      'fail-on': { value: 'VERDICT', help: 'caution or dangerous: exit code 1 for this scan verdict or worse' },
+      'fail-on': { value: 'VERDICT', help: 'exit with 1 for this scan verdict or a worse one: caution or dangerous' },
     },
     async run(given) {
       const [place] = given.words

@@ -51,7 +51,7 @@ export const commands = {
         if (verb === 'drop') await mirror.outbox.drop(id)
         if (newName !== undefined) await mirror.outbox.rename(id, newName)
         const ended = verb === 'drop' ? 'dropped' : 'delivered'
-        // No node may be running that would send this write, or the writes behind it.
+        // Send the write and the writes queued behind it here: perhaps no node is running that does.
         const isSent = mirror.mode !== ('offline' satisfies NetworkMode)
         const delivery = isSent ? await mirror.outbox.deliver(write?.upstream) : undefined
         return { settled: id, state: (await findOpen(mirror, id))?.state ?? ended, ...delivery }

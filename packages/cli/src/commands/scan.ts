@@ -19,7 +19,7 @@ export const commands = {
     words: ['PATH|URL|-'],
     options: {
       format: { value: 'FORMAT', help: 'text, json (a line for each skill) or sarif' },
-      'fail-on': { value: 'VERDICT', help: 'caution or dangerous: exit code 1 for this verdict or worse' },
+      'fail-on': { value: 'VERDICT', help: 'exit with 1 for this verdict or a worse one: caution or dangerous' },
       ...outgoingOptions,
     },
     async run(given, output) {

@@ -8,7 +8,13 @@ const decisions = ['verified', 'rejected'] as const
 export const commands = {
   'verifications list': listCommand({
     description: 'List author verifications, oldest first.',
-    options: { status: { value: 'STATUS', help: 'only this status. Default: all', choices: verificationStatuses } },
+    options: {
+      status: {
+        value: 'STATUS',
+        help: 'only verifications with this status. Default: all',
+        choices: verificationStatuses,
+      },
+    },
     rows: 'verifications',
     call: (api, page, given) =>
       api.listVerifications({ ...page, status: text<ListedVerification['status']>(given, 'status') }),

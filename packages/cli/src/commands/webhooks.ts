@@ -14,7 +14,7 @@ const settings: Options = {
   events: { value: 'LIST', help: `any of ${eventNames.join(',')}` },
   skills: { value: 'LIST', help: 'the skills to notify about, as owner/name or owner/*; all for every skill' },
   'secret-file': { value: 'FILE|-', help: 'a file with the secret that signs deliveries; - reads standard input' },
-  'allow-networks': { value: 'CIDR,...', help: 'private networks that the address may be in, with --data' },
+  'allow-networks': { value: 'CIDR,...', help: 'private networks that the webhook may deliver to, with --data' },
 }
 
 export const commands = {
@@ -150,7 +150,7 @@ function toLines({ id, url, events, skills, active, lastDelivery }: Webhook): st
 
 const pollMs = 250
 
-/** Time to wait for a node, which has delivered or given up by then. */
+/** Time to wait for a node's delivery, which has succeeded or failed by then. */
 const nodeWaitMs = 10_000
 /** With --data it is unknown whether a node is running that would deliver. */
 const storeWaitMs = 2000

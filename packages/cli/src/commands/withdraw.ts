@@ -7,7 +7,7 @@ const actor = "skill's owner"
 
 export const commands = {
   yank: apiCommand({
-    description: 'Yank a version: it leaves search and new installs, and is still served by its exact number.',
+    description: 'Yank a version: hide it from search and new installs. It can still be requested by its exact number.',
     words: ['NAME@VERSION'],
     actor,
     call: (api, { words: [word] }) => changeYank(api, word, true),

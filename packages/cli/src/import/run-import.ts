@@ -123,7 +123,7 @@ async function importBatch(
   onProgress(batch.records.length)
 }
 
-/** If the source breaks off, import the items that were read before reporting the failure. */
+/** If reading the source fails, import the items that were read before reporting the failure. */
 async function* finishFirst(items: Source['items'], finish: () => Promise<void>): AsyncGenerator<SourceItem> {
   try {
     yield* items

@@ -34,7 +34,7 @@ function toVersion(files: readonly ContentFile[]) {
   return { kind: 'version', digest: toContentDigest(files), files } as const
 }
 
-/** The digest that must still be there when the folder is replaced; undefined for content that is not a version. */
+/** The digest that the folder must still have when it is replaced; undefined for content that is not a version. */
 export function toSeen(state: FolderState): string | null | undefined {
   if (state.kind === 'missing') return null
   return state.kind === 'version' ? state.digest : undefined

@@ -77,9 +77,7 @@ function toOther(asked: string, fullName: string): Error {
 /** Throws for a response of an unknown form, which comes from something else, such as a proxy. */
 export function requireShape(isRight: boolean): void {
   if (!isRight)
-    throw new Error(
-      'The response is not that of a registry that this program supports. Check the URL. Nothing was changed.',
-    )
+    throw new Error('The response does not come from a supported registry. Check the URL. Nothing was changed.')
 }
 
 /** Whether a value is an array whose items all have the right form. */

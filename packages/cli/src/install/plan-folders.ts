@@ -77,7 +77,7 @@ function refuseClaimed({ lock, place }: Session, item: Item, path: string): void
 }
 
 /**
- * The reason why a folder may not be overwritten. Content of the lock or the cache may be, because it is not lost.
+ * The reason why a folder may not be overwritten. Content that the lock or the cache has may be: it is not lost.
  * Undefined if it may.
  */
 export async function findEdits(session: Session, state: FolderState, fullName: string): Promise<string | undefined> {

@@ -64,7 +64,7 @@ async function finish(parent: string, folder: string, lock: Lock): Promise<void>
     }
     rmSync(folder, { recursive: true, force: true })
   } catch {
-    // The folder may be read-only: it stays until a command with write access runs.
+    // The staging folder may be read-only: it stays until a command with write access runs.
   }
 }
 
@@ -79,7 +79,7 @@ function isCommitted({ fullName, target, digest }: JournalEntry, { skills }: Loc
   return digest === null ? !isNamed : isNamed && locked?.digest === digest
 }
 
-/** Content that was put there since is left unchanged. */
+/** Leaves content unchanged that another process has put there since. */
 async function takeBackOwn(places: StagingPlaces, entry: JournalEntry): Promise<void> {
   const path = join(places.parent, entry.name)
   if (isThere(path) && !isThere(join(places.next, entry.name))) {

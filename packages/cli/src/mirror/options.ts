@@ -29,7 +29,7 @@ export const askingOptions: Options = { ...networkOptions, ca: outgoingOptions.c
 /** How the log of an upstream is applied. */
 export const applyOptions: Options = {
   full: { help: 'import again from the beginning: compare the stored content and import what is missing' },
-  'allow-removals': { help: 'continue even if this hides more than 1 % of the skills' },
+  'allow-removals': { help: 'continue even if the sync hides more than 1 % of the skills' },
   accept: { value: 'REASON', help: 'resume after you have checked this pause reason; `mirror status` shows it' },
 }
 
@@ -58,8 +58,14 @@ export const upstreamOptions: Options = {
     value: 'N',
     help: 'upstreams with a higher priority are synced first and win name conflicts. Default: 0',
   },
-  'max-age': { value: 'TIME', help: 'the maximum age of its newest checkpoint; 0 for any age. Default: 24h' },
-  key: { value: 'VKEY', help: 'the public key that signs its log, or a FILE with it; no other key is trusted' },
+  'max-age': {
+    value: 'TIME',
+    help: 'the maximum age of the newest checkpoint of the upstream; 0 for any age. Default: 24h',
+  },
+  key: {
+    value: 'VKEY',
+    help: 'the public key that signs the log of the upstream, or a FILE with it; no other key is trusted',
+  },
   'api-key': {
     value: 'KEY',
     help: 'your upstream API key, for private skills; - prompts for it, or reads standard input; stored encrypted (or SKILLSTEAD_UPSTREAM_KEY)',
@@ -100,7 +106,7 @@ export function toFilters(given: Arguments): Filters {
 export const changeOptions: Options = {
   location: { value: 'URL|PATH', help: 'the new URL or path' },
   ...Object.fromEntries(Object.entries(upstreamOptions).filter(([name]) => name !== 'kind')),
-  // Not from the environment: what is set there for another command would replace the one that is kept.
+  // Never read from the environment: a variable set for another command would replace the stored key.
   'api-key': { value: 'KEY', help: 'a new upstream API key; - prompts for it, or reads standard input' },
   'no-filters': { help: 'remove all filters. Filters that are given replace all earlier ones' },
 }
@@ -146,7 +152,7 @@ export function toKey(given: string | undefined): string | undefined {
   const [key, ...others] = readGivenKeys(given)
   if (others.length === 0) return key
   throw new UsageError(
-    `'${given}' contains ${others.length + 1} keys. Pin only one; the log itself announces the next.`,
+    `'${given}' contains ${others.length + 1} keys. Pin only one key; the log announces the next one.`,
   )
 }
 

@@ -10,7 +10,7 @@ import { findCredential, findCurrentNode } from './credentials.ts'
 /** Options for the registry of a command: a folder or a database. */
 export const storeOptions: Options = {
   data: { value: 'DIR', help: 'the folder of the registry' },
-  'database-url': { value: 'URL', help: 'a PostgreSQL database instead (or DATABASE_URL)' },
+  'database-url': { value: 'URL', help: 'the URL of a PostgreSQL database, instead of --data (or DATABASE_URL)' },
 }
 
 /** Like {@link storeOptions}, or a running node. */

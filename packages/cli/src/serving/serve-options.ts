@@ -37,7 +37,7 @@ export const serveOptions: Options = {
   },
   'metrics-token': {
     value: 'TOKEN',
-    help: 'the token that opens /metrics to other machines (or SKILLSTEAD_METRICS_TOKEN, which other users of this machine cannot read)',
+    help: 'the token with which other machines can read /metrics (or SKILLSTEAD_METRICS_TOKEN, which other users of this machine cannot read)',
     env: 'SKILLSTEAD_METRICS_TOKEN',
   },
   'metrics-token-file': { value: 'FILE', help: 'a file with the metrics token' },

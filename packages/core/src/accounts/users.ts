@@ -172,7 +172,10 @@ async function refuseNoAdministrator(trx: WriteTransaction): Promise<void> {
     .limit(1)
     .executeTakeFirst()
   if (!admin)
-    throw new RegistryError('conflict', 'This would leave the node without an administrator. Make another one first.')
+    throw new RegistryError(
+      'conflict',
+      'This would leave the node without an administrator. Make another user an administrator first.',
+    )
 }
 
 function toUser(row: UserRow): User {

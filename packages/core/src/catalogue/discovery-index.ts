@@ -56,7 +56,7 @@ function toUrl(scope: DiscoveryScope, { owner, name, version }: Offer, type: Art
 }
 
 function nothingToInstall([offer]: readonly Offer[]): RegistryError {
-  if (!offer) return new RegistryError('not_found', 'No skills can be installed from here.')
+  if (!offer) return new RegistryError('not_found', 'This address offers no installable skills.')
   const { owner, name, version } = offer
   return new RegistryError(
     'not_found',

@@ -53,7 +53,7 @@ export async function lookUp(resolver: NameResolver, host: string): Promise<Chec
   const literal = toLiteral(host)
   if (literal.length > 0) return literal
   const addresses = await resolver.lookup(host)
-  if (addresses.length === 0) throw Object.assign(new Error('The name has no address.'), { code: 'ENODATA' })
+  if (addresses.length === 0) throw Object.assign(new Error('The host name has no IP address.'), { code: 'ENODATA' })
   return addresses
 }
 

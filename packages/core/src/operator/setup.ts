@@ -29,7 +29,7 @@ export async function setUp(
   await context.addressLimits.require('setup', options.address)
   if (!(await context.addressLimits.take('setups', allAddresses))) throw toBesieged()
   if (!(await context.setup.matches(code))) {
-    throw new RegistryError('forbidden', 'The code is wrong. The node prints it when it starts.')
+    throw new RegistryError('forbidden', 'The setup code is wrong. The node prints the code when it starts.')
   }
   const { key, ...user } = await createFirstUser(context, username, caller)
   return { user, key }

@@ -54,6 +54,6 @@ function requireSchema(schema: readonly string[], extensions: readonly SchemaExt
   if (problem !== undefined) throw new Error(`The database ${problem}`)
   if (!isOlderSchema(schema, extensions)) return
   throw new Error(
-    'The database was created by an older Skillstead. Use that one, or migrate the database first by running `skillstead doctor`.',
+    'The database was created by an older Skillstead. Use that version, or migrate the database first by running `skillstead doctor`.',
   )
 }

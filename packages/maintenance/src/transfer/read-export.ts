@@ -85,7 +85,8 @@ async function takeFirst(batches: AsyncGenerator<Uint8Array[]>): Promise<Uint8Ar
 
 function toHeader(value: unknown, extensions: readonly SchemaExtension[]): ExportHeader {
   const { format, version } = (value ?? {}) as Record<string, unknown>
-  if (format !== exportFormat) throw new Error('This is not an export of a registry: its first line is something else.')
+  if (format !== exportFormat)
+    throw new Error('This is not an export of a registry: its first line does not name the format.')
   if (version !== exportVersion) {
     throw new Error(
       `The export has format version ${String(version)}, but this program supports ${exportVersion}. Update the program.`,
@@ -97,7 +98,7 @@ function toHeader(value: unknown, extensions: readonly SchemaExtension[]): Expor
   if (problem !== undefined) throw new Error(`This export ${problem}`)
   if (isOlderSchema(output.schema, extensions)) {
     throw new Error(
-      'The export was made by an older Skillstead. Import it with that one, migrate the registry with this one, and export it again.',
+      'The export was made by an older Skillstead. Import it with that version, migrate the registry with this version, and export it again.',
     )
   }
   return output

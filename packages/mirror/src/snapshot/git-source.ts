@@ -148,7 +148,7 @@ async function readBlobs(files: readonly BlobFile[], git: GitOptions): Promise<U
   for (const { sha, size, path } of files) {
     const header = `${sha} blob ${size}\n`
     if (output.toString('latin1', at, at + header.length) !== header) {
-      throw new RegistryError('upstream_failed', `The repository lacks the content of ${path}.`)
+      throw new RegistryError('upstream_failed', `The content of ${path} is missing from the repository.`)
     }
     at += header.length
     blobs.push(new Uint8Array(output.subarray(at, at + size)))

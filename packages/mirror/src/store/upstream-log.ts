@@ -73,7 +73,7 @@ export async function stageEntries(
     .executeTakeFirstOrThrow()
   const size = row.staged + entries.length
   if (entries.some(({ seq }, i) => seq !== row.staged + 1 + i)) {
-    throw new TypeError(`The entries do not follow the ${row.staged} stored ones.`)
+    throw new TypeError(`The new entries do not directly follow the ${row.staged} stored entries.`)
   }
   await insertEntries(trx, ...entries.map((entry) => ({ upstream, ...entry })))
   const head = { size: row.staged, frontier: splitHashes(row.frontier) }

@@ -27,9 +27,10 @@ const bytesMax = 50 * 1024 * 1024
 export async function readDrop(event: Event): Promise<Upload> {
   const found = (await fromEvent(event)).filter((item): item is FileWithPath => item instanceof File)
   const files = found.filter((file) => !litter.test(toPath(file)))
-  if (files.length === 0) throw new Error('The drop contains no files.')
+  if (files.length === 0) throw new Error('You dropped no files.')
   const total = files.reduce((sum, { size }) => sum + size, 0)
-  if (total > bytesMax) throw new Error(`These are ${Math.ceil(total / 2 ** 20)} MiB; a skill has at most 50.`)
+  if (total > bytesMax)
+    throw new Error(`The files have ${Math.ceil(total / 2 ** 20)} MiB; a skill can have at most 50 MiB.`)
   if (files.length === 1 && isArchive(files[0]!)) return readArchive(files[0]!)
   const root = toRoot(files.map(toPath))
   refuseNestedGit(found.map(toPath), root)
@@ -64,7 +65,7 @@ async function packFolder(files: readonly FileWithPath[], root: string): Promise
 function toRoot(paths: readonly string[]): string {
   const documents = paths.filter((path) => /(^|\/)skill\.md$/i.test(path))
   const [topmost] = documents.toSorted((one, other) => one.split('/').length - other.split('/').length)
-  if (topmost === undefined) throw new Error('There is no SKILL.md in it. Drop the folder that contains it.')
+  if (topmost === undefined) throw new Error('The dropped files contain no SKILL.md. Drop the folder of a skill.')
   const root = topmost.slice(0, topmost.lastIndexOf('/') + 1)
   const outside = paths.find((path) => !path.startsWith(root))
   if (outside !== undefined) {
