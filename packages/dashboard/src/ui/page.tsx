@@ -152,8 +152,10 @@ export function Pager({ totalPages, ...shown }: { page?: number; totalPages: num
   const { path, query } = useLocation()
   const page = shown.page ?? toPageNumber(query.page)
   if (totalPages <= 1) return null
+  // An address with a line and without a page number shows the page that contains the line.
+  const isDefault = (number: number) => number === 1 && query.line === undefined
   const link = (number: number, title: string) => (
-    <a href={toAddress(path, { ...query, page: number === 1 ? undefined : `${number}` })} onClick={startOver}>
+    <a href={toAddress(path, { ...query, page: isDefault(number) ? undefined : `${number}` })} onClick={startOver}>
       {title}
     </a>
   )
