@@ -7,7 +7,7 @@ type AddressLimit = Exclude<AllowanceName, 'verification'>
 
 /**
  * Rate limits of unauthenticated requests per network address. Counters are in memory. Nodes that share a database
- * count in a table of it, which contains digests of addresses and drops ended windows.
+ * count in one of its tables, by digests of the addresses; ended windows are deleted.
  */
 export interface AddressLimits {
   /** Counts one request of an address about a subject. Returns false if the limit is reached. */

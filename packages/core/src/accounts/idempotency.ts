@@ -22,7 +22,7 @@ export const keptMs = 24 * 60 * 60 * 1000
 const runningMs = 60_000
 
 /**
- * Claims an idempotency key for a request, or finds the response that its first use got. Throws
+ * Claims an idempotency key for a request, or finds the response to the key's first use. Throws
  * `idempotency_key_reused` for another body, and `conflict` while the first request is still running.
  */
 export async function beginIdempotent(
@@ -62,7 +62,7 @@ export async function beginIdempotent(
 
 /**
  * Stores the response under the key; null releases the key, for responses that may differ on the next try. Has no
- * effect if another request has claimed the key meanwhile, because this one took too long.
+ * effect if another request claimed the key meanwhile, because this request took too long.
  */
 export async function finishIdempotent(
   context: Pick<AccountsContext, 'database'>,

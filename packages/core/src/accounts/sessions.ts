@@ -10,8 +10,8 @@ const lifetimeMs = 12 * 60 * 60 * 1000
 const sessionsPerKeyMax = 100
 
 /**
- * POST /session: creates a session of the key in use. It ends when it expires, the key ends or the user is disabled. A
- * session cannot create another one, because a stolen session could then be extended without end.
+ * POST /session: creates a session with the key in use. The session ends when it expires, the key ends or the user is
+ * disabled. A session cannot create another: a stolen session could then be extended without end.
  */
 export async function createSession(context: AccountsContext, _input: object, caller: Caller) {
   const { keyId } = requireAccount(caller)

@@ -64,7 +64,7 @@ function normalizeDomain(proof: string): string {
   return domain
 }
 
-/** The part of a GitHub URL that only the account itself can have. */
+/** The account in a GitHub URL: only it can publish content there. */
 const account = '[A-Za-z0-9][A-Za-z0-9-]{0,38}'
 const step = '[A-Za-z0-9_.+~-]+'
 const raw = String.raw`^https://raw\.githubusercontent\.com/${account}/${step}/refs/heads/${step}(?:/${step})+$`

@@ -103,7 +103,7 @@ export async function acceptCollaboration(
   const what = { action: 'skill.collaborator.accept', subject, cause: { type: 'skill' } as const }
   let role: 'read' | 'write' | undefined
   await changeSkill(context, caller, skill, what, async (trx, before) => {
-    // The invitation is read in this transaction, since it may be withdrawn by now. A hidden skill accepts no one.
+    // The invitation is read in this transaction: it may be withdrawn. A hidden skill accepts no collaborators.
     const invitation = await trx
       .deleteFrom('invitations')
       .where('skill_id', '=', before.id)

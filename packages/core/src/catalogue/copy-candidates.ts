@@ -43,7 +43,7 @@ interface CandidateQuery {
   keep(skill: ComparedSkill): boolean
 }
 
-/** The first version by which a skill has this share of the shared shingles counts as the one that introduced them. */
+/** A skill introduced the shared shingles with the first version by which it had this fraction of them. */
 const grownShare = 0.8
 
 interface Sharer {
@@ -128,7 +128,7 @@ async function readVersions(
   return [...latest, ...older.filter(({ versionId }) => !isLatest.has(versionId))]
 }
 
-/** The version up to which the skill had introduced nearly all of its shared shingles. */
+/** The version by which the skill had introduced nearly all of its shared shingles. */
 function findGrown({ groups, shared }: Sharer): SharedGroup {
   let sum = 0
   const inOrder = groups.toSorted((a, b) => a.sketch_num - b.sketch_num)
@@ -141,7 +141,7 @@ function estimateSimilarity({ shingleCount }: Sketch, otherCount: number, shared
 }
 
 export interface Match extends Candidate, Comparison {
-  /** Digest of the version's SKILL.md. A response reads the document again, since many documents take much memory. */
+  /** Digest of the version's SKILL.md. The document is read again for the response, to save memory. */
   readonly digest: string
 }
 
@@ -149,7 +149,7 @@ export interface Match extends Candidate, Comparison {
 const candidatesMin = 64
 const readBytesMax = 2 * 1024 * 1024
 
-/** Reads candidates and compares them with a text, most similar first. Of each skill, only the most similar version. */
+/** Reads candidates and compares them with a text. Returns the most similar version of each skill, best match first. */
 export async function compareCandidates(
   context: CatalogueContext,
   words: Int32Array,

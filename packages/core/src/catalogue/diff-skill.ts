@@ -11,9 +11,9 @@ import { readAccessOfMany, readScansOfMany, unread } from './inspection.ts'
 import { getVersion } from './read-skill.ts'
 import { type FileRow, readFiles, refuseQuarantined } from './version-files.ts'
 
-/** Characters of all patches in a response. Further files are listed without a patch. */
+/** Maximum characters of the patches in a response; further files have no patch. */
 const patchCharactersMax = 2 * 1024 * 1024
-/** Bytes read and compared for one response. */
+/** Maximum bytes compared for one response. */
 const readBytesMax = 8 * 1024 * 1024
 
 /** GET /skills/<name>/diff: the files that differ between two versions, and the access that the newer version adds. */

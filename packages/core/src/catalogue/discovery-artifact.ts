@@ -23,7 +23,7 @@ export interface FoundArtifact {
   readonly etag: string
   /** The total size of the files, in bytes. */
   readonly bytes: number
-  /** Reads the bytes. Counts as a use of the skill unless `counts` is false. */
+  /** Reads the bytes. Counts as a download unless `counts` is false. */
   read(options: Pick<CallOptions, 'counts' | 'client' | 'address'>): Promise<Content>
 }
 

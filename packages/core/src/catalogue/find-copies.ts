@@ -19,7 +19,7 @@ import { readWords, type Sketch, sketchWords } from './sketch.ts'
 
 const matchesMax = 20
 const reportedMax = 256
-/** Estimates from sketches can be wrong by this factor if two small bodies share little text. */
+/** Estimates from sketches may be three times too low if two small bodies share little text. */
 const reportedEstimateMin = shownSimilarity / 3
 
 /** GET /skills/<name>/similarity: compares the latest version with the other skills that the caller may see. */
@@ -62,7 +62,7 @@ function toMatch({ skill, version, similarity, kind }: Match) {
   return { skill: { id: skill.id, fullName: skill.full_name, version }, similarity, kind }
 }
 
-/** Reading and comparing one candidate costs as much as finding all of them. */
+/** Maximum candidates to read: reading one costs as much as finding all. */
 const warnedMax = 2
 /** Candidates with lower estimates are not read; estimates are imprecise. */
 const warnedEstimateMin = 0.25

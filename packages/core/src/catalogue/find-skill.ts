@@ -52,7 +52,7 @@ export function requireFound(skill: SkillRow | undefined, ref: string): SkillRow
 
 /**
  * Reads a previously found skill again, within the transaction: since then it may have been deleted, hidden, taken down
- * or closed to the caller, or have a new version or owner. Throws `not_found` and `taken_down`.
+ * or made private, or have a new version or owner. Throws `not_found` and `taken_down`.
  */
 export async function getSkillNow(
   context: CatalogueContext,

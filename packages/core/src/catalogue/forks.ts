@@ -41,7 +41,7 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
     content: packed,
     inspection: await inspectPackage(packed, context.clock.now()),
     settings: { visibility: source.visibility, category: source.category, repository: source.repository },
-    // A changelog never changes, and the fork may become public while its source stays private.
+    // Do not name a private source: a changelog never changes, and the fork may become public.
     changelog: source.visibility === 'public' ? `Forked from ${source.full_name}@${version.version}.` : '',
     forkedFrom: { fullName: source.full_name, version: version.version },
   }

@@ -139,7 +139,7 @@ export async function readAccessOfMany(db: Kysely<Tables>, ids: readonly string[
   return new Map(rows.map(({ version_id, access }) => [version_id, JSON.parse(access) as Access]))
 }
 
-/** The access of a version stored by a release that did not analyse it. */
+/** The access of a version that was stored before access was analysed. */
 export const unread: Access = {
   tools: [],
   commands: [],

@@ -110,10 +110,10 @@ function parse(stored: string): MetadataScan {
 /** Text outside files that agents read, by field name. */
 export type Texts = Readonly<Record<string, string>>
 
-/** Prefix of a finding's path in such a text. No file can have that path, since paths contain no colons. */
+/** Prefix of the path of a finding in text outside files. No path of a file contains a colon. */
 const prefix = 'metadata:'
 
-/** The verdicts of texts, by digest, since the same texts are scanned often. */
+/** Caches verdicts by digest, since the same texts are scanned often. */
 const verdicts = new LRUCache<string, Promise<Security['verdict']>>({ max: 1000 })
 
 /** Scans texts and returns the findings, which the author cannot suppress. `now`: milliseconds since 1970. */

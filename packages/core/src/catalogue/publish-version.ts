@@ -82,8 +82,8 @@ export async function publishVersion(
   const now = context.clock.now()
   const before = await findTarget(trx, `${publication.owner.username}/${fields.name}`)
   const choice = await chooseVersion(trx, before, publication)
-  // An imported version that is already stored changes nothing: an old one would restore its old category, and the next
-  // would revert it, with a log entry each time.
+  // Importing a stored version again changes nothing: otherwise each old version would set its category again, with a
+  // log entry each time.
   if (choice.existing && publication.imported) {
     return { skill: before!, version: choice.existing, created: false, warnings: known }
   }

@@ -49,7 +49,7 @@ export async function showPack(context: CatalogueContext, pack: PackRow, caller:
   }
   const items = await toSkills(context, shown, caller)
   const skills = shown.map((row, i) => ({ ...items[i]!, pinnedVersion: row.pinned_version, note: row.note }))
-  // Agents list skills by their short names.
+  // Agents' lists contain the short names.
   const listingCharacters = measureListing(shown)
   return {
     slug: toShownSlug(pack.slug),

@@ -36,7 +36,7 @@ export async function showSkill(
     await readDocument(context.database.read, skill.id),
     await findForkedFrom(context, skill, caller),
   )
-  // Cached only for anonymous callers, and only if no change came in between. A fork is not cached: its source may
+  // Cached only for anonymous callers, and only if nothing changed meanwhile. A fork is not cached: its source may
   // change without a notification here.
   if (isForAll && skill.forked_from === null && position === context.changes.position)
     context.answers.put(name, skill.id, answer)
@@ -170,8 +170,7 @@ async function showAtVersion(context: CatalogueContext, skill: SkillRow, number:
   const { frontmatter, contract, capabilities, displayName, description, license, keywords, summary } = metadata
   const { digest, size } = version
   const publishedAt = toTimestamp(version.published_at)
-  // The owner's metadata applies to the version that describes the skill, in text and scan; any other version uses its
-  // own.
+  // The owner's metadata and its scan apply to the version that describes the skill; other versions use their own.
   const isDescribing = skill.described_by === number
   const said = isDescribing ? {} : { displayName, description, license, keywords }
   const security = scan && isDescribing ? joinScans(scan, skill.metadata_scan) : scan
@@ -180,7 +179,7 @@ async function showAtVersion(context: CatalogueContext, skill: SkillRow, number:
   return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...said }
 }
 
-/** Counts a download by anyone but the owner, unless the call does not count. */
+/** Counts a download by anyone but the owner, unless `counts` is false. */
 export function countDownload(context: CatalogueContext, skill: SkillRow, caller: Caller, options: CallOptions): void {
   if (options.counts !== false && !isOwner(skill, caller)) {
     context.counters.countDownload({ id: skill.id, ownerId: skill.owner_id }, options.client, options.address)

@@ -77,7 +77,7 @@ const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) =>
   indexText,
 ]
 
-/** Runs the projections of a changed skill in the transaction of the change. Returns the row as it is then. */
+/** Runs the projections of a changed skill in the transaction of the change. Returns the resulting row. */
 export async function refreshSkill(
   context: RefreshContext,
   trx: WriteTransaction,

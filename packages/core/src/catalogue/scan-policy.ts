@@ -11,7 +11,7 @@ export interface ScanPolicy {
   readonly dangerous?: PolicyAction
 }
 
-/** Findings in a response to the publisher; the report has all of them. */
+/** Maximum findings per response to a publisher; the report has all. */
 const findingsShownMax = 10
 
 /** The scan result that a policy judges. Findings in text outside files cannot be suppressed by the author. */
@@ -22,7 +22,7 @@ export function toAction(policy: ScanPolicy, scan: Judged): PolicyAction {
   return verdict === 'safe' ? 'warn' : (policy[verdict] ?? 'warn')
 }
 
-/** The verdict without the author's suppressions, which only an administrator may accept, by a release. */
+/** The verdict without the author's suppressions, which only an administrator's release accepts. */
 export function toPolicyVerdict({ verdict, findings = [] }: Judged): Security['verdict'] {
   const isLifted =
     verdict === 'safe' && findings.some(({ signal, suppressed }) => signal === 'suspicious' && suppressed)

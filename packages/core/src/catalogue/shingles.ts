@@ -130,7 +130,7 @@ export function toWords(body: string): Int32Array {
 /** The distinct shingles of `length` words below a bound, in ascending order, without common boilerplate. */
 export function toShingles(words: Int32Array, length = shingleWords, bound = shingleRange): Float64Array {
   const found = new Float64Array(Math.max(0, words.length - length + 1))
-  // In most cases the upper part alone exceeds the bound, and the lower part is not computed.
+  // Usually the upper part already exceeds the bound, and the lower part is not computed.
   const highMax = bound / lowRange
   let count = 0
   for (let i = 0; i + length <= words.length; i++) {

@@ -7,13 +7,13 @@ import type { SketchedVersion } from './copy-index.ts'
 import { readWords, sketchWords } from './sketch.ts'
 
 const topic = 'copies.sketch'
-/** Key of the last sketched version's id. It exists while versions from before the index remain to be sketched. */
+/** Key of the last sketched version's id. It exists while versions older than the index are not sketched yet. */
 const metaKey = 'copies.sketched'
 const versionsPerRun = 100
 const versionsPerWrite = 10
 
 /**
- * Sketches the versions of a database from before the index, oldest first, one batch per outbox row. Continues after a
+ * Sketches the versions that are older than the index, oldest first, one batch per outbox row. Continues after a
  * restart.
  */
 export async function scheduleSketches(context: CatalogueContext): Promise<void> {

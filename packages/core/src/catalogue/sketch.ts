@@ -72,7 +72,7 @@ export function toKeptScale(shingleCount: number): number {
   return Math.max(scale, toPowerOfTwo(shingleCount / shinglesMax))
 }
 
-/** The sampling scale for look-ups: lower than for storing, so that a body finds a small part of it. */
+/** The sampling scale for look-ups: lower than for storing, so that small shared parts are found. */
 export function toLookupScale(shingleCount: number): number {
   const scale = Math.min(lookupScaleMax, toKeptScale(shingleCount), toPowerOfTwo(shingleCount / lookedUpMin))
   return Math.max(scale, toPowerOfTwo(shingleCount / shinglesMax))

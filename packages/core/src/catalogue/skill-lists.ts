@@ -68,7 +68,7 @@ export async function listStars(context: CatalogueContext, input: Input<'listSta
 export async function listForks(context: CatalogueContext, input: Input<'listForks'>, caller: Caller) {
   const { id, full_name } = await getSkill(context, input.name, caller)
   const db = context.database.read
-  // A fork stores the name that its source had then.
+  // A fork may store a former name of its source.
   const earlier = await db.selectFrom('aliases').select('full_name').where('skill_id', '=', id).execute()
   const names = [full_name, ...earlier.map((alias) => alias.full_name)]
   const forks = db.selectFrom('skills').where('forked_from', 'in', names).where(isListedFor(caller))

@@ -83,7 +83,7 @@ export async function moveSkill(
   await context.reputation.recountCredit(trx, id)
 }
 
-/** DELETE /skills/<name>/transfer: withdrawn by the owner, or declined by the recipient. */
+/** DELETE /skills/<name>/transfer: withdraws (owner) or declines (recipient) the offer. */
 export async function cancelTransfer(context: CatalogueContext, input: Input<'cancelTransfer'>, caller: Caller) {
   const user = requireAccount(caller)
   const skill = await getOffer(context, input.name, user.userId)

@@ -11,15 +11,15 @@ export interface TruncateOrder {
 type Threads = Pick<WorkerPool<LoadedSkill, TruncateOrder>, 'ask'>
 
 const workerUrl = toThreadFile(import.meta.url, 'truncate-worker')
-/** Timeout: a hundred times that of the slowest document, plus the time to load the encoding's table. */
+/** Timeout: a hundred times the slowest document's time, plus the time to load the encoding's table. */
 const answerMs = 30_000
 
 /** Uses one thread, since each thread needs its own encoding table. */
 const pool = new WorkerPool<LoadedSkill, TruncateOrder>({ url: workerUrl, answerMs, workersMax: 1 })
 
 /**
- * Truncates in another thread: loading the encoding's table takes 0.5 s and a document crafted for it 0.1 s, during
- * which no other request would be answered. Throws `overloaded` after a timeout.
+ * Truncates in another thread: loading the encoding's table takes 0.5 s and a document crafted to be slow 0.1 s, during
+ * which no request would be answered. Throws `overloaded` after a timeout.
  */
 export async function truncateSkill(order: TruncateOrder, threads: Threads = pool): Promise<LoadedSkill> {
   const found = await threads.ask(order)

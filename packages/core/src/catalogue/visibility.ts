@@ -182,7 +182,7 @@ async function findRole(db: Kysely<Tables>, skill: Visible, caller: Caller): Pro
   return row?.role
 }
 
-/** Whether a row of `skills` is in the lists of a caller: see `visibility.ts` for the rule about one skill. */
+/** Whether a row of `skills` is in the lists of a caller: see `toSight` for the rule about one skill. */
 export function isListedFor(caller: Caller): RawBuilder<SqlBool> {
   return sql`(skills.state = 'live' and skills.latest_version <> '' and skills.stub = 0 and ${isOpenToViewer(callerId(caller))})`
 }

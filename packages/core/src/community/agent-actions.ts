@@ -135,8 +135,8 @@ export type TrustCounters = Pick<
 >
 
 /**
- * The trust score as a table: each counter gives up to `points`, all of them from `fullAt` on. Growth is logarithmic,
- * so that the first actions count most and no amount of one kind replaces the others. Actions without a token could be
+ * The trust score as a table: each counter adds at most `points`, reached at `fullAt`. Growth is logarithmic, so
+ * that the first actions count most and no amount of one kind replaces the others. Actions without a token could be
  * anyone's and weigh little: an authenticated review counts in two rows, an unauthenticated one in one row.
  */
 export const trustTable: readonly { counter: keyof TrustCounters; points: number; fullAt: number }[] = [

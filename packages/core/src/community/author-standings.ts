@@ -91,8 +91,8 @@ export interface Standing extends Author {
 }
 
 /**
- * Adds differences to the facts of authors, one difference per author, and updates their scores and badges. Zero
- * differences cost nothing; the others one query to read and one to write, for any number of authors.
+ * Adds differences to the stored facts of authors, one per author, and updates their scores and badges. Skips zero
+ * differences; the others need one read and one write query, for any number of authors.
  */
 export async function addToStandings(
   trx: WriteTransaction,

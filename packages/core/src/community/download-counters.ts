@@ -141,7 +141,7 @@ export function createSeenDownloads(shared?: SharedLimits): SeenDownloads {
   }
 }
 
-/** If the database does not respond, each node counts on its own. */
+/** If the database does not respond, each node counts separately. */
 async function isFirstOfAll(shared: SharedLimits, key: string, windowMs: number): Promise<boolean> {
   const state = await shared.take(key, { points: 1, windowMs, share: 1, isOnce: true })
   return state === undefined || !state.exceeded

@@ -40,7 +40,7 @@ export async function countDownloads(
 }
 
 /**
- * Credits the owners of skills with downloads, by skill id; only skills that count. Runs continuously while a node is
+ * Credits downloads, by skill id, to owners of skills that count for reputation. Runs continuously while a node is
  * used: three constant statements for any number of skills.
  */
 async function creditDownloads(

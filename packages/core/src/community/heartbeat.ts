@@ -173,7 +173,7 @@ function compare(agent: AgentRow, stored: StoredSet, installed: InstalledSet, un
   }
 }
 
-/** Only installs by agents of users count, and not of the users' own skills: anyone can register agents. */
+/** Only installs by users' agents count, except of the users' own skills: anyone can register agents. */
 function isCounted(agent: AgentRow, skill: { owner_id: string }): 0 | 1 {
   return agent.user_id === null || isOwnAgent(agent, skill) ? 0 : 1
 }

@@ -40,7 +40,7 @@ export interface Finding extends Installed {
   readonly reason: Reason
 }
 
-/** The conditions of the reasons. If several hold, the worst applies: the first in `updateReasons`. */
+/** The condition of each reason. If several hold, the worst applies: the first in `updateReasons`. */
 const signs: { [K in Reason]: (installed: Installed) => boolean } = {
   taken_down: ({ takenDown }) => takenDown,
   flagged: ({ skill, fault }) => isFlagged(skill) || fault === 'dangerous',

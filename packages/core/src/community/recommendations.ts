@@ -11,7 +11,7 @@ import { suggestFromAgents, suggestFromPacks, suggestPopular } from './recommend
 
 type Recommendation = HeartbeatResult['recommendations'][number]
 
-/** The authenticated caller. Its own earlier reports do not count as other agents'. */
+/** The authenticated caller, which is not compared with its own earlier reports. */
 export interface Asker {
   readonly agent: AgentRow | undefined
   readonly stored: StoredSet

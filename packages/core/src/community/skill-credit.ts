@@ -84,8 +84,8 @@ export async function countCredits(db: Kysely<Tables>, skillId?: string): Promis
 
 /**
  * The review part of {@link countCredits}. Of each user, one review per skill counts: their own, else the first by one
- * of their agents. Anyone can register agents, so reviews by unlinked agents do not count. `reviewerId`: for that user
- * alone.
+ * of their agents. Anyone can register agents, so reviews by unlinked agents do not count. `reviewerId`: only that
+ * user's.
  */
 async function countReviewCredits(db: Kysely<Tables>, of: { skillId?: string | undefined; reviewerId?: string }) {
   const rows = await db

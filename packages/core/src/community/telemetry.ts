@@ -17,7 +17,7 @@ export interface Telemetry {
   stop(): Promise<void>
 }
 
-/** Counts must be visible within a second of the response, and adding them to the counters takes part of that. */
+/** Counts must be visible a second after the response; adding them to the counters takes part of that second. */
 const flushMs = 500
 /** Delay after a failure; each failure is reported. */
 const retryMs = 10_000
@@ -42,7 +42,7 @@ export function createTelemetry(parts: CountingParts): Telemetry {
   let timer: NodeJS.Timeout | undefined
   let folding: Promise<void> | undefined
   let stopped = false
-  /** Whether a fold failed and left rows behind; the next fold takes all rows. */
+  /** Whether a failed fold left rows in the journal; the next takes all rows. */
   let isBehind = false
   /** Installs that are committed but not yet counted. */
   let recorded: { ids: string[]; counts: HourlyCounts } = { ids: [], counts: {} }
@@ -80,7 +80,7 @@ export function createTelemetry(parts: CountingParts): Telemetry {
     timer.unref()
   }
 
-  /** Folds run one after another. Failed ones stay in the journal and are counted with the next that succeeds. */
+  /** Folds run one after another. Installs of a failed fold stay in the journal until a later one succeeds. */
   function fold(work: () => Promise<void>): Promise<void> {
     clearTimeout(timer)
     timer = undefined
@@ -239,7 +239,7 @@ async function countRows(parts: CountingParts, ids: readonly string[]): Promise<
 }
 
 /**
- * Counts the installs of a journal row. Returns the id of a new row with the rest if their notifications exceed one
+ * Counts the installs of a journal row. Returns the id of a new row with the rest if the notifications exceed one
  * transaction.
  */
 async function countRow(parts: CountingParts, trx: WriteTransaction, id: string): Promise<string | undefined> {

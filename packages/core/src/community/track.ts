@@ -179,7 +179,7 @@ async function findLocal(db: Kysely<Tables>, skill: InRepository): Promise<UsedS
   return isFrom ? { id: row.id, ownerId: row.owner_id } : null
 }
 
-/** Creates a stub for a GitHub account, unless a user here has that name: only they publish in their namespace. */
+/** Creates a stub for a GitHub account, unless a user here has that name: only this user may publish there. */
 async function makeStub(context: CommunityContext, trx: WriteTransaction, skill: InRepository) {
   const username = toNamespace(skill)
   if (!isUsername(username) || reservedOwners.has(username) || !isSkillName(skill.name)) return null
@@ -190,7 +190,7 @@ async function makeStub(context: CommunityContext, trx: WriteTransaction, skill:
     const { id, owner_id, repository } = await putStub(context, trx, stub, guest)
     return parseRepoUrl(repository)?.repoUrl === skill.repoUrl ? { id, ownerId: owner_id } : null
   } catch (error) {
-    // The name was deleted here or is under a takedown, and stays so.
+    // The named skill was deleted or taken down, and stays so.
     if (error instanceof RegistryError && ['name_taken', 'taken_down'].includes(error.code)) return null
     throw error
   }

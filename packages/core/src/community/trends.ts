@@ -100,7 +100,7 @@ async function bringBack(trx: WriteTransaction, hour: number): Promise<void> {
   await trx.deleteFrom('install_hours').where('hour', '>', hour).execute()
 }
 
-/** Adds the buckets of some hours to one side of a period's windows, or subtracts them. */
+/** Adds the buckets of some hours to one window of a period, or subtracts them. */
 async function shift(
   trx: WriteTransaction,
   period: Period,

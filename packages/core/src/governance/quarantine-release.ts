@@ -26,7 +26,7 @@ export async function releaseQuarantined(
 ): Promise<Reply<PublishAnswer>> {
   const { digest } = await getQuarantined(context.database.read, id, caller)
   const content = await readContent(context, id, digest)
-  // An older release may have stored this version with paths that are refused now.
+  // Older software may have stored this version with paths that are refused now.
   checkPackage({ skillMd: '', files: content.sources.filter(({ path }) => path !== 'SKILL.md') })
   const inspection = await inspectPackage(content, context.clock.now())
   const stored = await context.database.writer.write(async (trx) => {

@@ -40,7 +40,7 @@ export async function scheduleRescan(context: GovernanceContext): Promise<void> 
       const walk = await readWalk(trx)
       if (walk?.phase === 'done') return
       const isFailed = ended.some(({ state }) => state === 'failed')
-      // A rescan with other rules belongs to a node that runs another release, which needs the row.
+      // A rescan with other rules is run by nodes of another version, which need this row.
       const isOurs = walk?.rules === rulesVersion
       await enqueue(context, trx, isFailed ? 60 * minuteMs : isOurs ? 0 : minuteMs)
     },
@@ -82,7 +82,7 @@ export async function countUnscanned({ database }: Pick<GovernanceContext, 'data
   return versions - scanned
 }
 
-/** Scans from before `before` are repeated too. */
+/** Scans older than `before` are repeated too. */
 async function begin(context: GovernanceContext, trx: WriteTransaction, before: number): Promise<void> {
   const isAny = await trx.selectFrom('versions').select('id').limit(1).executeTakeFirst()
   await putWalk(trx, { rules: rulesVersion, before, phase: isAny ? 'latest' : 'done', after: '' })

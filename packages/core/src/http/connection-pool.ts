@@ -103,8 +103,8 @@ export class ConnectionPool {
   }
 
   /**
-   * If the server closes a reused connection just as the request is sent, which is no failure of the server, a
-   * repeatable request is sent once more. The server may have processed any other (RFC 9110, section 9.2.2).
+   * If the server closes a reused connection just as the request is sent, which is no failure, a repeatable request is
+   * sent once more. The server may have processed any other request (RFC 9110, section 9.2.2).
    */
   async #send<T>(
     url: URL,

@@ -18,8 +18,8 @@ export interface LogDraft {
 }
 
 /**
- * Assigns the next number to a change of the catalogue, and appends its public part to the log and the Merkle tree.
- * Both sequences are gapless: their heads advance in the transaction of the change, with one writer at a time.
+ * Assigns the next number to a catalogue change, and appends its public part to the log and the Merkle tree. Both
+ * sequences are gapless: their last numbers advance in the transaction of the change, with one writer at a time.
  */
 export async function appendChange(
   trx: WriteTransaction,

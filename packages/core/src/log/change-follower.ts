@@ -61,9 +61,7 @@ export async function createChangeFollower(
   let position = await readHead(database)
   let running: Promise<void> | undefined
   let again = false
-  /**
-   * Set by each poll. If the poll finds no change, the head is read too, because unread changes may have been deleted.
-   */
+  /** Set by each poll. If it finds no change, the last number is read too, as unread changes may have been deleted. */
   let isDoubtful = false
 
   async function read(): Promise<void> {
@@ -99,7 +97,7 @@ export async function createChangeFollower(
     if (!isDoubtful) return false
     isDoubtful = false
     if ((await readHead(database)) === position) return false
-    // Another commit may have advanced the head after the first read.
+    // Another commit may have added a change after the first read.
     const [next] = await readChanges(database, position)
     return next?.seq !== position + 1
   }

@@ -22,8 +22,8 @@ export async function readTreeHead(db: Kysely<Tables>): Promise<TreeHead> {
 }
 
 /**
- * Appends the leaves of new log entries, and stores each completed tile. Returns the new frontier for the head row,
- * whose lock the caller must hold.
+ * Appends the leaves of new log entries and stores full tiles. Returns the new frontier for the row of `heads`, whose
+ * lock the caller must hold.
  */
 export async function growTree(
   trx: Kysely<Tables>,

@@ -89,7 +89,7 @@ function createDefaultHooks({ clock, database }: ExtensionParts): ExtensionHooks
   }
 }
 
-/** The hooks of all extensions. Where two implement the same one, the later one is called. */
+/** Combines the hooks of all extensions. If two have the same hook, the later one is used. */
 export function connectExtensions(extensions: readonly RegistryExtension[], parts: ExtensionParts): ExtensionHooks {
   return Object.assign(createDefaultHooks(parts), ...extensions.map(({ connect }) => connect(parts))) as ExtensionHooks
 }

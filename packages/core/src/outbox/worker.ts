@@ -26,7 +26,7 @@ const busyRows = 24
 const gatherMs = 12
 /** Collection time while the throttle limits attempts: few rows are running then, and each commit delays API calls. */
 const throttledGatherMs = 50
-/** Delay in milliseconds before leased rows are started that only the throttle blocked. */
+/** Delay in milliseconds before leased rows that only the throttle blocked are started. */
 const throttledMs = 3
 /** Maximum rows of one claim. */
 const claimedMax = 192
@@ -204,7 +204,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     wake()
   }
 
-  /** Finds rows of other processes, and rows that an earlier claim failed on. */
+  /** Finds rows of other processes, and rows whose earlier claim failed. */
   async function checkForDue(): Promise<void> {
     if (!claiming.isRunning && (await dueTimer.set())) wake()
   }

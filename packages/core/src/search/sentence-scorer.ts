@@ -3,7 +3,7 @@ import { fieldMark, sentenceBreak } from './tokenize.ts'
 
 /** How well the sentences of a skill match a query. */
 export interface SentenceScores {
-  /** Score of the best sentence, heading or name: the value of its terms, plus up to the same for adjacent terms. */
+  /** Score of the best sentence, heading or name: the value of its terms, up to doubled if they are adjacent. */
   best: number
   /** 1 if a name of the skill consists of the query's terms and nothing else. */
   name: number

@@ -62,6 +62,6 @@ export async function getBlob(db: Kysely<Tables>, digest: string): Promise<Uint8
 export async function unpackBlob(blob: Blob): Promise<Uint8Array> {
   if (blob.encoding === 'identity') return blob.bytes
   if (blob.size >= threadBytesMin) return inflateInThread(blob.bytes)
-  // One chunk for all bytes plus one, which detects the end; by default zlib allocates 16 kB for each small file.
+  // One chunk for the file and one extra byte, which detects the end; zlib would allocate 16 kB by default.
   return inflateRawSync(blob.bytes, { chunkSize: Math.max(chunkBytesMin, blob.size + 1) })
 }

@@ -104,7 +104,7 @@ const rowsMax = 100
 
 /**
  * Inserts rows into a table. The statement for a single row, as on the hot path, is {@link compileForColumns compiled}
- * once. `All` has the table when it belongs to an extension.
+ * once. For a table of an extension, `All` must contain it.
  */
 export function compileInsert<Table extends keyof All & string, All = Tables>(table: Table) {
   const getQuery = compileOnceForColumns((db, places) => db.insertInto(table as never).values(places as never))

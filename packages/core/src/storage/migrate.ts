@@ -29,7 +29,7 @@ export function listSteps(extensions: Extensions): readonly Migration[] {
  */
 export async function migrate(db: Kysely<Tables>, dialect: Dialect, extensions: Extensions = []): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    // If two nodes open an empty PostgreSQL database at once, `if not exists` does not prevent that one of them fails.
+    // If two nodes open an empty PostgreSQL database at once, `if not exists` does not keep one of them from failing.
     if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(trx)
     await sql`create table if not exists migrations (name text primary key, position integer not null)`.execute(trx)
     const applied = await readAppliedSteps(trx)

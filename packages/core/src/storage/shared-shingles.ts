@@ -132,7 +132,7 @@ export const selectWaiting = compileQuery((db, { after }: { after: number }) =>
   db.selectFrom('waiting_sketches').selectAll().where('sketch_num', '>', after).orderBy('sketch_num'),
 )
 
-/** A queued entry may already be entered too, because the process that enters it has not published that yet. */
+/** A queued entry may also be in the table: the process that inserted it may not have announced that yet. */
 function selectHits(dialect: Dialect, shingles: readonly number[], waiting: readonly SharedShingle[]) {
   if (waiting.length === 0) return selectEntered(dialect, shingles)
   return sql`select shingle, skill_num, min(sketch_num) as sketch_num

@@ -137,9 +137,9 @@ export function createWriter(connections: Connections): Writer {
 }
 
 /**
- * Takes the lock of the head row: PostgreSQL would otherwise let two writers number the log at the same time. All nodes
- * wait for this lock, so the server ends a transaction whose node is paused or disconnected; otherwise the other nodes
- * might wait for hours.
+ * Locks the row of `heads`: PostgreSQL would otherwise let two writers number the log at the same time. All nodes wait
+ * for this lock, so the server ends a transaction whose node is paused or disconnected; otherwise the other nodes might
+ * wait for hours.
  */
 async function lockHead(trx: WriteTransaction): Promise<void> {
   await sql`select set_config('idle_in_transaction_session_timeout', ${`${idleMs}`}, true) from heads

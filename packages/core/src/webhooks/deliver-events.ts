@@ -32,7 +32,7 @@ export function handleDeliveries(context: WebhooksContext): void {
   context.outbox.handle(pingTopic, { retryDelaysMs: [], handle })
 }
 
-/** Checks with two queries which deliveries of those that start together their users may still read. */
+/** For deliveries that start together, checks with two queries which their users may still read. */
 function createReadableLoader({ database }: WebhooksContext) {
   return new DataLoader<AddressedDelivery, boolean, AddressedDelivery>(
     async (deliveries) => {

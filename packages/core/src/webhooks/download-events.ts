@@ -92,8 +92,8 @@ export interface Watchers {
 }
 
 /**
- * Loads the subscribers, and reloads them when webhooks change (within a second for changes on other nodes). Uses
- * counted in between are notified with an unknown client.
+ * Loads the subscribers, and reloads them when webhooks change (within a second for changes on other nodes). Until
+ * then, notifications of uses have an unknown client.
  */
 export async function createWatchers({ read }: Database, changes: ChangeFollower): Promise<Watchers> {
   let ownerIds = new Set<string>()

@@ -10,7 +10,7 @@ export interface Migration {
 
 /** The tables that another package has in the same database. */
 export interface SchemaExtension {
-  /** The name of the package. It starts the names of the package's migrations, and errors show it. */
+  /** The name of the package: the prefix of its migrations' names, also shown in errors. */
   readonly name: string
   /** Migrations in the order in which they run. There are none back to an older schema. */
   readonly migrations: readonly Migration[]

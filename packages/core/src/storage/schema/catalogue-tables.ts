@@ -89,7 +89,7 @@ export const catalogueTables = {
     .index('skills_moderated', ['moderated_at'], "moderation <> 'shown'")
     .index('skills_name', ['name'])
     .index('skills_owner', ['owner_id', 'name']),
-  // Separate from the counters of the skill, which change all the time: a narrow row costs a fifth to write.
+  // Separate from the skill's counters, which change often: a narrow row costs a fifth as much to write.
   skill_documents: table({
     skill_id: primary(to('skills.id')),
     /** `revision` and `updated_at` of the skill when the document was created. */
