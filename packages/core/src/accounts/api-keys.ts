@@ -28,7 +28,7 @@ export async function listApiKeys(context: AccountsContext, input: Input<'listAp
 }
 
 /**
- * POST /api-keys: creates a key, which only this response shows. A key cannot create one with more scopes than its own.
+ * POST /api-keys: creates a key, shown only in this response. A key cannot create a key with more scopes than its own.
  */
 export async function createApiKey(context: AccountsContext, input: Input<'createApiKey'>, caller: Caller) {
   const user = requireAccount(caller)

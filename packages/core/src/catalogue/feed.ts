@@ -11,7 +11,7 @@ const lookMs = 50
 
 /** A page ends before the entry that would exceed this size; entries of large versions take hundreds of kB each. */
 const pageBytesMax = 4 * 1024 * 1024
-/** Rows per read, so that a page which ends early has not read its whole limit. */
+/** Rows per read: a page that ends early then reads fewer rows than its limit. */
 const rowsMax = 50
 
 /**

@@ -107,7 +107,7 @@ export async function readLineage(db: Kysely<Tables>, skills: readonly Kin[]): P
   return new Map(skills.map((skill) => [skill.id, new Set([skill.id, ...climbed(skill)])]))
 }
 
-/** Whether one skill descends from the other, or both from the same. */
+/** Whether one skill descends from the other, or both from a third. */
 export function isKin(lineage: Lineage, a: string, b: string): boolean {
   return [...(lineage.get(a) ?? [])].some((id) => lineage.get(b)?.has(id))
 }

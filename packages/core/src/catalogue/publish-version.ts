@@ -33,9 +33,9 @@ export interface Publication {
   readonly forkedFrom?: { readonly fullName: string; readonly version: string } | undefined
   /** Already yanked at its source. */
   readonly yanked?: boolean | undefined
-  /** Part of an imported history: its number is used only if it is higher than the existing versions. */
+  /** Part of an imported history: its number is used only if higher than those of existing versions. */
   readonly imported?: boolean
-  /** An administrator released it from quarantine: the scan policy does not apply. */
+  /** Released from quarantine by an administrator: the scan policy does not apply. */
   readonly released?: boolean
 }
 

@@ -61,7 +61,7 @@ export type RefreshContext = Pick<CatalogueContext, 'database' | 'reputation' | 
 /**
  * Everything that follows from a change of a skill, in its transaction. The order is part of the meaning:
  * - the latest version first, whose metadata and scan the row shows;
- * - the short name before the log, whose entries say who holds it;
+ * - the short name before the log, whose entries name its holder;
  * - the log before the stored document, since appending gives the row its revision;
  * - the document and the search text from the row as it is then;
  * - the reputation of the owner last, by `context.reputation`: it compares the final row with the one before.

@@ -64,7 +64,7 @@ async function creditDownloads(
     where standings.user_id = added.id and scored.id = added.id`.execute(trx)
 }
 
-/** The downloads of each owner's skills that count. Such an owner always has a standing. */
+/** The downloads, per owner, of skills that count. Their owners have a standing. */
 async function readAdded(trx: WriteTransaction, dialect: Dialect, downloads: ReadonlyMap<string, number>) {
   const { rows } = await sql<{ owner_id: string; n: number }>`
     select skills.owner_id, cast(sum(counted.n) as bigint) as n

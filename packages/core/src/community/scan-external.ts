@@ -52,7 +52,7 @@ function refuseInput(): RegistryError {
   return new RegistryError('invalid_request', 'Specify either url or content, not both.', { errors })
 }
 
-/** The file name in the URL if it can be shown: after a redirect, the host chooses it. */
+/** The URL's file name if printable: after a redirect, the host chooses the name. */
 function toPath(address: string): string {
   const name = unescape(new URL(address).pathname.split('/').at(-1)!)
   return /^[^\p{C}/\\]+\.\w+$/u.test(name) ? name : 'SKILL.md'

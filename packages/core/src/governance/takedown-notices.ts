@@ -59,7 +59,7 @@ const unconfirmedMax = 20
 /**
  * POST /dmca/<id>/counter-notice. Sent with a key of the skill's owner and the scope `manage`, a counter-notice changes
  * the status of the case. Sent without such a key, it is stored until an administrator confirms its sender, so that no
- * one can impersonate the owner. Several are stored, so that no one can block the owner's by sending one first. Throws
+ * one can impersonate the owner. Several are stored, so that no one can block the owner by sending one first. Throws
  * `invalid_transition` unless the case is `removed`.
  */
 export async function submitCounterNotice(

@@ -14,7 +14,7 @@ export interface Secrets {
 /** Length of a secret key in bytes. */
 export const secretKeyBytes = 32
 const cipher = 'aes-256-gcm'
-/** First byte of a sealed secret: identifies the format, so that others can be added. */
+/** First byte of a sealed secret: its format, so that other formats can be added. */
 const format = 1
 const nonceBytes = 12
 const tagBytes = 16

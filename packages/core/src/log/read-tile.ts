@@ -59,7 +59,7 @@ function malformed(): RegistryError {
   return new RegistryError('invalid_request', `\`path\` ${message}.`, { errors: [{ path: 'path', message }] })
 }
 
-/** What a path below `/tile/` names (C2SP tlog-tiles): hashes of a level, or the entries. */
+/** The content at a path below `/tile/` (C2SP tlog-tiles): hashes of a level, or entries. */
 interface TilePath {
   readonly level: number | 'entries'
   readonly n: number

@@ -84,7 +84,7 @@ async function readPage(database: Database, query: SearchQuery, text: TextQuery 
 
 /**
  * Selects the skills that are relevant to the whole query, by the same rule as the index in memory: among all that the
- * viewer may see, before the filters. The fewer of the candidates contain a word, the more it weighs.
+ * viewer may see, before the filters. A word weighs more if fewer of the candidates contain it.
  */
 function selectRelevant(database: Database, { viewer, filters }: SearchQuery, text: TextQuery) {
   const { includeStubs } = filters

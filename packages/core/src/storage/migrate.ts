@@ -7,7 +7,7 @@ import type { Tables } from './tables.ts'
 /** Key of the advisory lock: any number that no other program on the same PostgreSQL server uses. */
 const advisoryLock = 7_545_001
 
-/** Migrations in the order in which they run. There are none back to an older schema. */
+/** Migrations in the order in which they run. None leads back to an older schema. */
 const migrations: readonly Migration[] = [baseline]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

@@ -12,7 +12,7 @@ export interface Migration {
 export interface SchemaExtension {
   /** The name of the package: the prefix of its migrations' names, also shown in errors. */
   readonly name: string
-  /** Migrations in the order in which they run. There are none back to an older schema. */
+  /** Migrations in the order in which they run. None leads back to an older schema. */
   readonly migrations: readonly Migration[]
   /** All tables of the package, in the order of exports and backups: a row comes after the rows that it refers to. */
   readonly tables: Readonly<Record<string, TableRule>>
