@@ -213,7 +213,7 @@ describeApi('provenance', (open, { transport }) => {
       expect((await verify(await read(leaf, bob.api))).ok).toBe(true)
     })
 
-    it('ends if names form a cycle', async () => {
+    it('ends if the names of the sources form a cycle', async () => {
       const dora = await test.makeUser()
       await publish(alice, 'circle')
       await dora.api.forkSkill({ name: 'alice/circle' })

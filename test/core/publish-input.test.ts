@@ -126,7 +126,7 @@ describeApi('the input of a publish', (open, { transport }) => {
       expect(refusal.errors.map((error) => error.path)).toEqual([path])
     })
 
-    it('are each named if at fault', async () => {
+    it('are each named in the error if they are invalid', async () => {
       const refusal = await refusalOf(publishFiles(['../a', '/b', 'c'].map((path) => ({ path, content: '' }))))
       expect(refusal.errors.map(({ path }) => path)).toEqual(['../a', '/b'])
     })
@@ -167,7 +167,7 @@ describeApi('the input of a publish', (open, { transport }) => {
   })
 
   describe('fields', () => {
-    it('are refused by name if unknown', async () => {
+    it('are refused if they are unknown, and the error names them', async () => {
       expect(await fieldsOf(publish({ skillMd: skillMd('unknown'), colour: 'red', __proto_: 1 }))).toEqual(
         expect.arrayContaining(['colour']),
       )
@@ -190,11 +190,14 @@ describeApi('the input of a publish', (open, { transport }) => {
       ['keywords', { keywords: Array(limits.keywordsMax + 1).fill('k') }],
       ['description', { description: 'x'.repeat(limits.descriptionCharactersMax + 1) }],
     ]
-    it.each(wrong)('are refused by name if of a wrong type or length: %s', async (path, fields) => {
-      const refusal = await refusalOf(publish({ skillMd: '# x', name: 'wrong', description: 'x', ...fields }))
-      expect(refusal.code).toBe('invalid_request')
-      expect(refusal.errors.map((error) => error.path)).toEqual([path])
-    })
+    it.each(wrong)(
+      'are refused if their type or length is wrong, and the error names them: %s',
+      async (path, fields) => {
+        const refusal = await refusalOf(publish({ skillMd: '# x', name: 'wrong', description: 'x', ...fields }))
+        expect(refusal.code).toBe('invalid_request')
+        expect(refusal.errors.map((error) => error.path)).toEqual([path])
+      },
+    )
 
     it.each(['description', 'category', 'license', 'changelog', 'displayName', 'deprecationMessage', 'keywords'])(
       'contain no NUL and no lone surrogates: %s',
@@ -240,7 +243,7 @@ describeApi('the input of a publish', (open, { transport }) => {
       expect((await put(body as BodyInit)).status).toBe(status)
     })
 
-    it('are refused with 415 for other types and 413 above the limit', async () => {
+    it('are refused with 415 if they are not JSON or an archive, and with 413 above the size limit', async () => {
       expect((await put('name: x', 'application/yaml')).status).toBe(415)
       expect((await put(new Uint8Array(limits.bodyBytesMax + 1))).status).toBe(413)
     })

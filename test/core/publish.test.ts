@@ -113,7 +113,7 @@ describeApi('publishing', (open) => {
       }
     })
 
-    it('complete each other', async () => {
+    it('complete each other: fields that the frontmatter omits come from the request', async () => {
       const text = '---\nname: completed\n---\n# Completed\n'
       const { skill } = await alice.api.publishSkill({
         skillMd: text,
@@ -227,7 +227,7 @@ describeApi('publishing', (open) => {
       expect(await codeOf(alice.api.publishSkill(again))).toBe('version_exists')
     })
 
-    it('of metadata changes nothing', async () => {
+    it('of a metadata change does not change the skill', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('tried-meta') })
       const answer = await alice.api.publishSkill({ name: 'tried-meta', deprecated: true, dryRun: true })
       expect(answer.skill.deprecated).toBe(true)

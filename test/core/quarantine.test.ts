@@ -77,7 +77,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(versions.map(({ version: number }) => number)).toEqual(['1.0.0'])
     })
 
-    it('and the same content again replaces the request', async () => {
+    it('and publishing the same content again replaces the pending request', async () => {
       const first = await hold(alice, 'twice')
       test.clock.advance(1000)
       const second = await hold(alice, 'twice')
@@ -93,7 +93,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(skill).toMatchObject({ latestVersion: '2.0.0', category: 'Mine' })
     })
 
-    it('unless the scan has another verdict', async () => {
+    it('unless the policy does not quarantine the verdict of their scan', async () => {
       expect((await alice.api.publishSkill({ skillMd: sampleOf('caution', 'so-so') })).created).toBe(true)
     })
 

@@ -133,7 +133,7 @@ describeMatrix('metadata set by the owner', (open) => {
 
   const categoryOf = async () => (await test.api().getSkill({ name: 'shelf' })).category
 
-  it('survives a yank and its removal', async () => {
+  it('is kept when the version is yanked, and when it is restored', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('kept') })
     await alice.api.publishSkill({ name: 'kept', description: 'OWNER SET' })
     const only = { name: 'kept', version: '1.0.0' }
@@ -161,7 +161,7 @@ describeMatrix('metadata set by the owner', (open) => {
     expect(await categoryOf(), 'the request').toBe('asked')
   })
 
-  it('for one version is not shown with another', async () => {
+  it('for one version is not shown with another version', async () => {
     await alice.api.publishSkill({
       skillMd: ofDescription('Old.'),
       displayName: 'Old Name',

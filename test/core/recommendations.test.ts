@@ -150,7 +150,7 @@ describeApi('recommendations', (open) => {
     expect(brief(await ask(['cave']))).toEqual(['alice/own: Installed by 2 agents with similar skills.'])
   })
 
-  it('come from packs with installed skills if there are no similar agents', async () => {
+  it('come from packs that contain installed skills if no agent has similar skills', async () => {
     for (const name of ['in-pack', 'beside', 'hidden-beside']) await alice.api.publishSkill({ skillMd: skillMd(name) })
     await alice.api.createPack({ name: 'Garden', description: '', skills: ['in-pack', 'beside', 'left', 'own'] })
     const closed = ['in-pack', 'hidden-beside']

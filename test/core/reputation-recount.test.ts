@@ -55,7 +55,7 @@ describe('the formula of reputation', () => {
     )
   })
 
-  it('never gives less for more merit, nor more for penalties', () => {
+  it('never lowers the score for more stars, reviews or downloads, nor raises it for penalties', () => {
     const good = ['downloads', 'stars', 'review_points'] as const
     const bad = ['flagged_skills', 'hidden_skills', 'taken_down_skills'] as const
     const some = {
@@ -98,14 +98,14 @@ describe('the formula of reputation', () => {
     expect(toComponents(half, []).quality).toBeLessThan(toComponents(all, []).quality)
   })
 
-  it('assigns levels from their thresholds on', () => {
+  it('assigns each level to scores at or above its threshold', () => {
     expect(levels.map(({ from }) => toLevel(from))).toEqual(levels.map(({ level }) => level))
     const below = levels.slice(0, -1).map(({ from }) => toLevel(from - 1))
     expect(below).toEqual(levels.slice(1).map(({ level }) => level))
     expect(levels.at(-1)!.from).toBe(0)
   })
 
-  it('equals its documentation', async () => {
+  it('has the same numbers as docs/reputation.md', async () => {
     const text = (await readFile('docs/reputation.md', 'utf8')).replaceAll(/ +/g, ' ')
     const { downloads, stars, reviews, verification, quality, penalties } = formula
     const curves = { downloads, stars, reviews, 'quality: portable': quality.portable }

@@ -193,7 +193,7 @@ describeApi('reputation', (open) => {
       expect((await reputationOf(author)).components).toMatchObject({ stars: 12, quality: 20 })
     })
 
-    it('stubs', async () => {
+    it('stub skills, which have no content yet', async () => {
       const author = await test.makeUser('known-by-name')
       const { userId: id, username } = await test.registry.getCaller('known-by-name')
       const owner = { id, username }

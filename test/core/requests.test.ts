@@ -57,7 +57,7 @@ describeApi('requests', (open, { transport }) => {
   const auditOf = async (id: string) =>
     (await admin.api.listAudit({ limit: 100 })).entries.filter(({ subject }) => subject === id)
 
-  it('are created with 201 by anyone, with their author unless that is a guest', async () => {
+  it('are created with 201 by anyone, and show their author unless a guest created them', async () => {
     test.clock.advance(1000)
     const now = new Date(test.clock.now()).toISOString()
     expect(await test.statusOf(alice, 'createRequest', wanted)).toBe(201)
@@ -304,7 +304,7 @@ describeApi('requests', (open, { transport }) => {
     })
   })
 
-  it('are listed by votes, then newest first, or newest first, by state and page', async () => {
+  it('are listed by votes or newest first, filtered by status, in pages', async () => {
     const own = await open()
     const ann = await own.makeUser('ann')
     const ben = await own.makeUser('ben')

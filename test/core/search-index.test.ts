@@ -76,7 +76,7 @@ describe('finding', () => {
     expect(find('merge or split forms of several banks')).toEqual([1])
   })
 
-  test('a filter only removes matches', () => {
+  test('a filter removes matches, and never adds any', () => {
     const filtered = indexOf(
       skill(1, 'pdf-tools', { category: 'documents' }),
       skill(2, 'pdf-viewer', { category: 'reading' }),
@@ -88,7 +88,7 @@ describe('finding', () => {
     )
   })
 
-  test('the name of a category is found', () => {
+  test('skills are found by the name of their category', () => {
     const sorted = indexOf(skill(1, 'invoices', { category: 'Tax & Law' }), skill(2, 'forms', { category: 'office' }))
     expect(sorted.search(query('tax')).ids).toEqual([1])
     expect(sorted.search(query('law invoices', { explain: true })).matches).toMatchObject([
@@ -111,7 +111,7 @@ describe('finding', () => {
     expect(find('fill pdf fomrs')[0]).toBe(1)
   })
 
-  test('a word that exists is not taken for a misspelling of a rare one', () => {
+  test('a word that occurs in a skill is not treated as a misspelling of another word', () => {
     expect(find('pods')).toEqual([3])
     expect(index.search(query('forms')).total).toBe(1)
   })
@@ -135,7 +135,7 @@ describe('finding', () => {
     expect(forms.search(query('create slide')).ids).toEqual([2, 1])
   })
 
-  test('Chinese is found by any part, by one character, and with one left out', () => {
+  test('Chinese text is found by any part of it, by one character, and if the query omits one character', () => {
     for (const q of ['图像', '像生成', '图像生成时使用此', '图像生成使用此', '此', '技']) expect(find(q)).toEqual([4])
     for (const q of ['像成', '图生']) expect(find(q)).toEqual([4])
     expect(find('图此')).toEqual([])
@@ -198,7 +198,7 @@ describe('order', () => {
     expect(index.search(query('lint css')).ids).toEqual([2, 1, 4])
   })
 
-  test('without a query downloads decide, and sorts are descending', () => {
+  test('without a query, skills are ordered by downloads; every sort is descending', () => {
     const index = indexOf(
       skill(1, 'b', { downloads: 5, stars: 1, publishedAt: 30 }),
       skill(2, 'a', { downloads: 5, stars: 3, publishedAt: 10 }),
@@ -223,7 +223,7 @@ describe('order', () => {
     expect(index.search(query('deploy zeppelin', { sort: 'downloads' }))).toEqual({ ids: [3, 2, 1], total: 3 })
   })
 
-  test('equals are ordered by the code units of their full names', () => {
+  test('skills that rank equally are ordered by the code units of their full names', () => {
     const index = indexOf(
       skill(1, 'z', { owner: 'b' }),
       skill(2, 'x', { owner: 'b-c' }),
@@ -436,7 +436,7 @@ describe('filters', () => {
     expect(index.search(query('')).ids).toEqual([1, 2])
   })
 
-  test('they apply to searches with words, totals included', () => {
+  test('filters also apply to searches with words, and to their totals', () => {
     expect(index.search(query('csv', { filters: { includeStubs: true, verified: true } }))).toEqual({
       ids: [1],
       total: 1,
@@ -456,7 +456,7 @@ describe('changes', () => {
     expect(index.suggest('old', 10, null)).toEqual([])
   })
 
-  test('a removed skill leaves nothing behind', () => {
+  test('a removed skill leaves no data in the index', () => {
     const index = indexOf(skill(1, 'zeppelin', { description: 'zeppelin' }), skill(2, 'boats'))
     index.remove(1)
     index.remove(1)
@@ -509,7 +509,7 @@ describe('suggestions', () => {
     expect(index.suggest('extarct', 10, null)).toEqual(['extract'])
   })
 
-  test('there are at most as many as requested, and none for an empty query', () => {
+  test('there are at most as many suggestions as requested, and none for an empty query', () => {
     expect(index.suggest('pd', 2, null)).toEqual(['pdf-merge', 'pdf'])
     expect(index.suggest('pd', 0, null)).toEqual([])
     for (const q of ['', ' ', '?', '_']) expect(index.suggest(q, 10, null)).toEqual([])

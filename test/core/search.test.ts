@@ -179,7 +179,7 @@ describe.each([
       },
     )
 
-    it('finds the name of a category', async () => {
+    it('finds skills by the name of their category', async () => {
       const found = await search({ q: 'web tools', sort: 'downloads', explain: true, limit: 100 })
       expect(found.total).toBe((await search({ category: 'Web Tools' })).total)
       for (const { category, match } of found.skills) {

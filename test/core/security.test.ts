@@ -251,7 +251,7 @@ describeApi('scans of published skills', (open) => {
   })
 
   describe('repeated', () => {
-    it('are started by administrators alone', async () => {
+    it('are started only by administrators', async () => {
       expect(await codeOf(test.api().startRescan({}))).toBe('unauthorized')
       expect(await codeOf(alice.api.startRescan({}))).toBe('forbidden')
       expect(await test.statusOf(test.admin, 'startRescan', {})).toBe(202)
@@ -302,7 +302,7 @@ describeDatabases('an author’s suppressions', (open) => {
     expect((await api.getSkill({ name: 'alice/quiet' })).security!.findings[0]!.suppressed).not.toBeNull()
   })
 
-  it('are named if the policy refuses', async () => {
+  it('do not prevent a refusal by the policy, whose error shows the location of the finding', async () => {
     const test = await open({ scanPolicy: { caution: 'refuse' } })
     const { api } = await test.makeUser('alice')
     expect(await refusalOf(api.publishSkill({ skillMd: suppressed('quiet') }))).toMatchObject({
@@ -330,7 +330,7 @@ describeDatabases('a rescan', (open) => {
     expect(await partsOf(second.registry).database.read.selectFrom('log').select('seq').execute()).toEqual(entries)
   })
 
-  it('quarantines versions with git paths from before those were refused: yanked, and not served', async () => {
+  it('yanks and stops serving versions with git paths that were published before such paths were refused', async () => {
     const first = await open({ works: false })
     const { api, key } = await first.makeUser('alice')
     const shared = { path: 'shared.md', content: 'Shared with the version before.\n' }
@@ -371,7 +371,7 @@ describeDatabases('a rescan', (open) => {
     expect(served.map(({ digest }) => digest)).toEqual([byPath['shared.md']])
   })
 
-  it('lists what it quarantined with other quarantined versions, for the owner and administrators', async () => {
+  it('lists the versions that it quarantined among other quarantined versions, for owners and administrators', async () => {
     const first = await open({ works: false, scanPolicy: { dangerous: 'quarantine' } })
     const { api, key } = await first.makeUser('alice')
     const bob = await first.makeUser('bob')
@@ -461,7 +461,7 @@ describeDatabases('a rescan', (open) => {
     expect(security.cut).toEqual([{ path: 'SKILL.md', reason: 'This version was not scanned.' }])
   })
 
-  it('with other rules is left to the node that has them, without constant polling', async () => {
+  it('with newer scan rules waits for a node that has these rules, and other nodes do not keep polling for it', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: sampleOf('safe', 'mixed') })

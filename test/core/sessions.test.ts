@@ -88,7 +88,7 @@ describeApi('a session', (open) => {
     expect(await codeOf(whole.listUsers())).toBe('forbidden')
   })
 
-  it('ends when it is deleted, and leaves the others of its key alone', async () => {
+  it('ends when it is deleted, while other sessions of the same key continue', async () => {
     const [one, two] = [await signIn(test, alice.key), await signIn(test, alice.key)]
     expect(one.token).not.toBe(two.token)
     await apiOf(test, one.token).deleteSession()

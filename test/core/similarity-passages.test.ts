@@ -134,7 +134,7 @@ describe('sketches', () => {
     expect(toSketch(bytes(numbered(0, 12))).kept.length).toBeGreaterThan(0)
   })
 
-  it('of ten megabytes are not larger than others, and cover the beginning', () => {
+  it('of a body of ten megabytes are not larger than others, and cover only its beginning', () => {
     const long = toSketch(bytes('中文字'.repeat(1_000_000) + numbered(0, 1000)))
     expect(long.lookedUp.length).toBeLessThanOrEqual(3)
     const wide = toSketch(bytes(numbered(0, 1_200_000)))

@@ -35,7 +35,7 @@ describeDatabases('storage', (open, dialect) => {
     )
   })
 
-  it('with tables of a mirror is refused without the extension, with a message that names its package', async () => {
+  it('with tables of a mirror is refused without the mirror extension; the message names the package to install', async () => {
     const test = await open()
     await expect(openCoreRegistry(test.location)).rejects.toThrow(
       'The database has tables of @skillstead/mirror. Pass the extension of that package in `extensions`.',
@@ -74,7 +74,7 @@ describeDatabases('storage', (open, dialect) => {
     await place.remove()
   })
 
-  it('commits pending writes together, and a failing one affects no other', async () => {
+  it('commits pending writes together, and a failing write affects no other write', async () => {
     const test = await open()
     const outcomes = await Promise.allSettled([
       put(test, 'a'),

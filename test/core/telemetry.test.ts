@@ -106,7 +106,7 @@ describeDatabases('telemetry', (open, dialect) => {
     expect(await test.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 5 })
   })
 
-  it('counts installs whose counting failed together with the next ones', async () => {
+  it('counts installs with the next ones if their own count failed', async () => {
     const errors: unknown[] = []
     const test = await open({ onError: (error) => void errors.push(error) })
     const author = await test.makeUser('author')

@@ -12,7 +12,7 @@ import { openRegistry } from '../support/open-registry.ts'
 const dayMs = 24 * 60 * 60 * 1000
 
 describeDatabases('the keys of a node', (open) => {
-  it('are rotated with an overlap in which both sign', async () => {
+  it('are rotated with an overlap in which the old and the new key both sign', async () => {
     const test = await open({ origin: 'keys.example' })
     await appendMany(test, 2)
     const api = test.api()
@@ -151,7 +151,7 @@ describeDatabases('the keys of a node', (open) => {
     expect(rows.map(({ private_key }) => private_key !== null)).toEqual([false, false, true])
   })
 
-  it('that end before their successors keep their end', async () => {
+  it('that end before their successors keep their end date after a rotation', async () => {
     const test = await open({ origin: 'sooner.example' })
     await rotateKey(partsOf(test.registry), { overlapMs: dayMs })
     const before = await test.registry.verifierKeys()
@@ -174,7 +174,7 @@ describeDatabases('the name of a node', (open) => {
     expect(await textOf(await two.api().getCheckpoint())).toBe(await textOf(await one.api().getCheckpoint()))
   })
 
-  it('is refused if the log has entries under another, without changes', async () => {
+  it('is refused, without changes, if the log has entries under another name', async () => {
     const one = await open({ origin: 'first.example' })
     await appendMany(one, 1)
     await expect(openRegistry({ ...one.location, origin: 'second.example' })).rejects.toThrow(

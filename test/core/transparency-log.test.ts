@@ -105,7 +105,7 @@ describeDatabases('long lists in the log', (open) => {
     expect(JSON.parse(bundled.toString())).toEqual(entry)
   })
 
-  it('are public only if the version is', async () => {
+  it('are public only if the version is public', async () => {
     const { version } = await alice.api.publishSkill({ skillMd: skillMd('hidden-list'), visibility: 'private' })
     expect(await codeOf(test.api().getBlob({ digest: version!.digest }))).toBe('not_found')
     expect(await textOf(await test.api().batchBlobs({ digests: [version!.digest] }))).toContain('"missing":true')

@@ -229,7 +229,7 @@ describe('the text of an entry', () => {
   })
   const make = (data: Record<string, unknown>) => toEntryText(toEntry(data))
 
-  it('holds everything that fits', () => {
+  it('holds all data if it fits into the entry', () => {
     const files = Array.from({ length: 300 }, (_, i) => ({ path: `${i}.md`, size: i, digest: 'sha256:0' }))
     const data = { files, changelog: 'x'.repeat(20_000), description: '' }
     expect(read(make(data))).toEqual(data)

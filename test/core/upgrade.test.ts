@@ -79,7 +79,7 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     expect((await localApi(registry).getCheckpoint()).body).toBeDefined()
   })
 
-  it('is migrated by the next program if one is killed during the migration', async () => {
+  it('is migrated by the next process if the first one is killed during the migration', async () => {
     const { location } = await makeEmpty(dialect)
     await killHalfWay(location)
     expect(await describeSchema(location, dialect)).toEqual([])

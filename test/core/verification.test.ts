@@ -179,7 +179,7 @@ describeApi('the verification of authors', (open) => {
       await until(user, { status: 'verified' })
     })
 
-    it('is the same in any notation', async () => {
+    it('is the same for every notation of the domain', async () => {
       const user = await makeUser()
       const { id } = await ask(user, 'domain', 'Bücher.Example.COM')
       expect((await ask(user, 'domain', 'xn--bcher-kva.example.com.')).id).toBe(id)
@@ -228,7 +228,7 @@ describeApi('the verification of authors', (open) => {
   })
 
   describe('requested again', () => {
-    it('is the same one, and is checked again at once', async () => {
+    it('is the same verification, and is checked again at once', async () => {
       const user = await makeUser()
       outside.names.add('again.example.com')
       const first = await ask(user, 'domain', 'again.example.com')
@@ -254,7 +254,7 @@ describeApi('the verification of authors', (open) => {
       expect((await ask(other, 'domain', 'token.example.com')).token).not.toBe(tokens[0])
     })
 
-    it('with another proof replaces only a pending one', async () => {
+    it('with another proof replaces only a pending request with the same method', async () => {
       const user = await makeUser()
       const manual = await ask(user, 'manual', 'Ask me.')
       const old = await ask(user, 'domain', 'old.example.com')
@@ -426,7 +426,7 @@ describeApi('the verification of authors', (open) => {
       expect(await verifiedOf(user)).toEqual(['manual'])
     })
 
-    it('is not_found if it does not exist', async () => {
+    it('returns not_found if it does not exist', async () => {
       const id = '00000000-0000-7000-8000-000000000000'
       expect(await codeOf(test.admin.api.decideVerification({ id, status: 'verified' }))).toBe('not_found')
       expect(await codeOf(test.admin.api.decideVerification({ id: 'x', status: 'verified' }))).toBe('not_found')

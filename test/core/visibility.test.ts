@@ -298,7 +298,7 @@ describeApi('what callers may see', (open) => {
   })
 
   describe('a short name', () => {
-    it('permanently means the first public skill that had it', async () => {
+    it('permanently means the first public skill that had this short name', async () => {
       await bob.api.publishSkill({ skillMd: skillMd('held'), visibility: 'private' })
       await alice.api.publishSkill({ skillMd: skillMd('held') })
       await bob.api.publishSkill({ name: 'held', visibility: 'public' })

@@ -222,7 +222,7 @@ describeDatabases('hostile receivers', (open) => {
       expect([name, asked.filter((each) => each === name).length]).toEqual([name, 2])
   })
 
-  it('may recover', async () => {
+  it('get their event at a later attempt if they recover', async () => {
     outside.pages.set('back.example.com/', (request) => void request.socket.destroy())
     const [{ user, ids } = {} as never] = await tell(['back'])
     const id = ids.get('back')!

@@ -83,7 +83,7 @@ describeApi('events go to', (open) => {
     expect(await stranger.hook.take()).toEqual([])
   })
 
-  it('only the owner for actions of others', async () => {
+  it('only the owner of the skill if another user acts on it', async () => {
     const other = await test.makeUser(undefined, { plan: 'team' })
     const hooks = [await hookUp(test, other), await hookUp(test, test.admin)]
     await addCollaborator(test, world.owner, { name: world.full('main'), username: other.username, role: 'write' })
@@ -120,7 +120,7 @@ describeApi('events go to', (open) => {
     expect(await world.hook.take()).toHaveLength(includesPlan(plan, 'pro') ? 6 : 0)
   })
 
-  it('no disabled account, and again to an enabled one', async () => {
+  it('no disabled account, until the account is enabled again', async () => {
     const { username } = world.owner
     await test.admin.api.updateUser({ username, disabled: true })
     await actOthers(world)

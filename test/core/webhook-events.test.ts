@@ -40,7 +40,7 @@ describeApi('events', (open, { transport }) => {
       expect(await world.hook.take()).toEqual([told])
     })
 
-    it('have the metadata of a lower version itself', async () => {
+    it('have the metadata of the published version, even if it is lower than the latest version', async () => {
       for (const [version, description] of [
         ['2.0.0', 'Of the second.'],
         ['1.0.1', 'Of the first.'],

@@ -142,7 +142,7 @@ describeApi('the deliveries of a webhook', (open) => {
       expect(receiver.received).toHaveLength(7)
     })
 
-    it('early when pending, and then continue by schedule', async () => {
+    it('before they are due, and then continue by schedule', async () => {
       const receiver = openReceiver(outside, 500)
       const { user, id } = await makeSubscriber(test, receiver)
       await star(test, user)
@@ -155,7 +155,7 @@ describeApi('the deliveries of a webhook', (open) => {
       expect(receiver.received).toHaveLength(2)
     })
 
-    it('but not when delivered', async () => {
+    it('but not when they were delivered', async () => {
       const receiver = openReceiver(outside)
       const { user, id } = await makeSubscriber(test, receiver)
       await star(test, user)
@@ -197,7 +197,7 @@ describeApi('the deliveries of a webhook', (open) => {
       expect(await readOf(user, id)).toEqual([waiting])
     })
 
-    it('but not while the webhook is disabled, with that error', async () => {
+    it('but not while the webhook is disabled, and the error says so', async () => {
       const receiver = openReceiver(outside, 500)
       const { user, id } = await makeSubscriber(test, receiver)
       await star(test, user)
@@ -304,7 +304,7 @@ describeApi('the deliveries of a webhook', (open) => {
     for (const secret of ['the first', 'the second']) expect(shown).not.toContain(secret)
   })
 
-  it('go to the new URL when pending during a change', async () => {
+  it('go to the new URL if they are pending when the URL is changed', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     await star(test, user)
@@ -320,7 +320,7 @@ describeApi('the deliveries of a webhook', (open) => {
     expect([receiver.received.length, moved.received.length]).toEqual([1, 1])
   })
 
-  it('are not sent when pending at the deletion of the webhook', async () => {
+  it('are not sent if they are still pending when the webhook is deleted', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     await star(test, user)

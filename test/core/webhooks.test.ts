@@ -278,7 +278,7 @@ describeApi('webhooks', (open, { transport }) => {
       await alice.api.deleteWebhook({ id })
     })
 
-    it('not by equal values, nor by an empty request', async () => {
+    it('only if a value differs: equal values or an empty request change nothing', async () => {
       const skills = ['bob/*']
       const { id } = await alice.api.createWebhook({ url, events, skills, secret: 'mine' })
       const before = await alice.api.getWebhook({ id })
@@ -316,7 +316,7 @@ describeApi('webhooks', (open, { transport }) => {
     })
   })
 
-  it('are deleted with 204, and gone', async () => {
+  it('are deleted with 204, and cannot be found afterwards', async () => {
     const { id } = await alice.api.createWebhook({ url, events })
     expect(await test.statusOf(alice, 'deleteWebhook', { id })).toBe(204)
     for (const call of [
@@ -331,7 +331,7 @@ describeApi('webhooks', (open, { transport }) => {
     expect(JSON.stringify(await alice.api.listWebhooks({ limit: 100 }))).not.toContain(id)
   })
 
-  it('are announced to caches but not in public, and audited', async () => {
+  it('are announced to caches and recorded in the audit log, but not in the public feed', async () => {
     const user = await makePro()
     const heard: string[] = []
     partsOf(test.registry).changes.follow(

@@ -181,12 +181,12 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     [
       'GET /requests by status, votes or recent',
       'core/requests',
-      'are listed by votes, then newest first, or newest first, by state and page',
+      'are listed by votes or newest first, filtered by status, in pages',
     ],
     [
       'POST /requests without a key',
       'core/requests',
-      'are created with 201 by anyone, with their author unless that is a guest',
+      'are created with 201 by anyone, and show their author unless a guest created them',
     ],
   ],
   '4.5': [
