@@ -93,7 +93,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(skill).toMatchObject({ latestVersion: '2.0.0', category: 'Mine' })
     })
 
-    it('unless the policy does not quarantine the verdict of their scan', async () => {
+    it('but are published if the policy accepts the verdict of their scan', async () => {
       expect((await alice.api.publishSkill({ skillMd: sampleOf('caution', 'so-so') })).created).toBe(true)
     })
 
