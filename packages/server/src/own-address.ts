@@ -14,7 +14,15 @@ export type AddressOf = (call: Call) => string
 export function createAddressOf(publicUrl: string | undefined, addresses: Addresses): AddressOf {
   const configured = publicUrl?.replace(/\/+$/, '')
   if (configured !== undefined) return () => configured
-  return (call) => addresses.originOf(call.request) ?? toPlainOrigin(call.header('host'))
+  // Clients of a node use few hosts, usually one: parsing it again costs as much as the rest of a cached response.
+  let last = { host: null as string | null, origin: '' }
+  return (call) => {
+    const told = addresses.originOf(call.request)
+    if (told !== undefined) return told
+    const host = call.header('host')
+    if (host !== last.host) last = { host, origin: toPlainOrigin(host) }
+    return last.origin
+  }
 }
 
 function toPlainOrigin(host: string | null): string {
@@ -24,5 +32,13 @@ function toPlainOrigin(host: string | null): string {
 
 /** Puts the node's address before the paths of users' pictures in JSON, because responses are cached with paths. */
 export function withAddress(json: Uint8Array, call: Call, addressOf: AddressOf): Uint8Array {
-  return prefixPictures(json, () => addressOf(call))
+  const address = addressOf(call)
+  const last = addressed.get(json)
+  if (last?.address === address) return last.json
+  const made = prefixPictures(json, () => address)
+  addressed.set(json, { address, json: made })
+  return made
 }
+
+/** By cached response, the last response with an address. */
+const addressed = new WeakMap<Uint8Array, { readonly address: string; readonly json: Uint8Array }>()
