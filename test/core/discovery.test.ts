@@ -143,6 +143,15 @@ describeDatabases('the discovery indexes', (open) => {
     expect(await missing.names('')).toBe(404)
   })
 
+  it('reject addresses that are malformed or contain NUL characters', async () => {
+    const installer = await serve(test)
+    for (const scope of ['/a%00b', '/alice/pdf%00', '/packs/a%00', '/t/a%00', '/%ff']) {
+      const response = await installer.ask(scope)
+      expect([scope, response.status]).toEqual([scope, 400])
+      expect(await response.json()).toMatchObject({ code: 'invalid_request' })
+    }
+  })
+
   it('serve no other files than those that they list', async () => {
     const installer = await serve(test, { discoveryPack: 'basics' })
     await alice.api.publishSkill({ skillMd: skillMd('apart') })

@@ -135,10 +135,13 @@ async function moving(call: Call, pattern: string, work: (params: Params) => Pro
   }
 }
 
+/** Refuses NUL characters, which PostgreSQL cannot compare. */
 function decode(segment: string): string {
   try {
-    return decodeURIComponent(segment)
+    const text = decodeURIComponent(segment)
+    if (!text.includes('\0')) return text
   } catch (cause) {
     throw new RegistryError('invalid_request', 'The address of the request is malformed.', { cause })
   }
+  throw new RegistryError('invalid_request', 'The address of the request must not contain NUL characters.')
 }
