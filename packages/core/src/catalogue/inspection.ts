@@ -1,6 +1,6 @@
 import type { Access, Security, Widens } from '@skillstead/protocol'
 import { findWidening } from '@skillstead/scanner'
-import type { Kysely } from 'kysely'
+import type { Insertable, Kysely } from 'kysely'
 import { compileQuery, compileForColumns, compileInsert } from '../storage/compiled-query.ts'
 import type { ScanRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -46,10 +46,10 @@ export async function putScan(
   await upsertScan(trx, { version_id: versionId, skill_id: skillId, ...scan })
 }
 
-const upsertScan = compileForColumns((db, places) =>
+const upsertScan = compileForColumns((db, row: Insertable<Tables['scans']>) =>
   db
     .insertInto('scans')
-    .values(places as never)
+    .values(row)
     .onConflict((conflict) =>
       conflict
         .column('version_id')

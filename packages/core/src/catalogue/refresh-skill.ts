@@ -1,7 +1,8 @@
+import type { Insertable, Updateable } from 'kysely'
 import { toIndexText } from '../search/tokenize.ts'
 import { compileQuery, compileForColumns } from '../storage/compiled-query.ts'
 import { putSkillText, removeSkillText } from '../storage/text-search.ts'
-import type { SkillRow } from '../storage/tables.ts'
+import type { SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { appendChange, type LogDraft } from '../log/append-change.ts'
 import { isVerifiedAuthor } from '../accounts/verified-author.ts'
@@ -198,11 +199,13 @@ const textColumns = [
 const selectSkill = compileQuery((db, { id }: { id: string }) =>
   db.selectFrom('skills').selectAll().where('id', '=', id),
 )
-const updateSkill = compileForColumns((db, places) => db.updateTable('skills').set(places).where('id', '=', ''))
-const putDocument = compileForColumns((db, places) =>
+const updateSkill = compileForColumns((db, row: Updateable<Tables['skills']>) =>
+  db.updateTable('skills').set(row).where('id', '=', ''),
+)
+const putDocument = compileForColumns((db, row: Insertable<Tables['skill_documents']>) =>
   db
     .insertInto('skill_documents')
-    .values(places as never)
+    .values(row)
     .onConflict((conflict) =>
       conflict.column('skill_id').doUpdateSet(({ ref }) => ({
         revision: ref('excluded.revision'),

@@ -143,7 +143,7 @@ export async function putStandings(trx: WriteTransaction, standings: readonly St
 const selectOne = compileQuery((db, { userId }: { userId: string }) =>
   db.selectFrom('standings').selectAll().where('user_id', '=', userId),
 )
-const upsertOne = compileForColumns((db, places) => upsert(db, [places as never]))
+const upsertOne = compileForColumns((db, row: StandingRow) => upsert(db, [row]))
 
 function upsert(db: Kysely<Tables>, rows: readonly StandingRow[]) {
   return db

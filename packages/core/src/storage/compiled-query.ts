@@ -74,30 +74,26 @@ function hideValues(sql: string): string {
 /**
  * A statement for columns that are only known at run time, {@link compileQuery compiled} once per list of columns.
  * `build` receives the columns with placeholder values. Other parameters follow them.
+ *
+ * @example
+ * const update = compileForColumns((db, row: Updateable<SkillsTable>) => db.updateTable('skills').set(row).where('id', '=', ''))
+ * await update(db, { downloads: 7 }, id)
  */
-export function compileForColumns(build: BuildForColumns) {
-  const getQuery = compileOnceForColumns(build)
-  return async (db: Kysely<Tables>, row: object, ...parameters: unknown[]): Promise<void> => {
-    await db.executeQuery({ ...getQuery(db, row), parameters: [...Object.values(row), ...parameters] })
-  }
-}
-
-type BuildForColumns = (db: Kysely<Tables>, places: Record<string, never>) => Compilable<unknown>
-
-/** Compiles a statement once for each adapter and list of columns. */
-function compileOnceForColumns(build: BuildForColumns) {
+export function compileForColumns<Row extends object>(build: BuildForColumns<Row>) {
   const compiled = new Map<string, ReturnType<typeof compileOnce>>()
-  return (db: Kysely<Tables>, row: object): CompiledQuery => {
+  return async (db: Kysely<Tables>, row: Row, ...parameters: unknown[]): Promise<void> => {
     const columns = Object.keys(row)
     const key = columns.join()
     let getQuery = compiled.get(key)
     if (!getQuery) {
-      const places = Object.fromEntries(columns.map((column) => [column, '' as never]))
+      const places = Object.fromEntries(columns.map((column) => [column, ''])) as Row
       compiled.set(key, (getQuery = compileOnce((built) => build(built, places))))
     }
-    return getQuery(db) as CompiledQuery
+    await db.executeQuery({ ...getQuery(db), parameters: [...Object.values(row), ...parameters] })
   }
 }
+
+type BuildForColumns<Row> = (db: Kysely<Tables>, places: Row) => Compilable<unknown>
 
 /** Rows per insert statement: PostgreSQL accepts 65,535 parameters per statement, SQLite 32,766. */
 const rowsMax = 100
@@ -107,19 +103,13 @@ const rowsMax = 100
  * once. For a table of an extension, `All` must contain it.
  */
 export function compileInsert<Table extends keyof All & string, All = Tables>(table: Table) {
-  const getQuery = compileOnceForColumns((db, places) => db.insertInto(table as never).values(places as never))
-  return async (db: Kysely<Tables>, ...rows: readonly Insertable<All[Table]>[]): Promise<void> => {
+  type Row = Insertable<All[Table]>
+  const insert = (db: Kysely<Tables>, rows: Row | readonly Row[]) =>
+    (db as unknown as Kysely<All>).insertInto(table).values(rows)
+  const insertOne = compileForColumns(insert)
+  return async (db: Kysely<Tables>, ...rows: readonly Row[]): Promise<void> => {
     const [row] = rows
-    if (row && rows.length === 1) {
-      await db.executeQuery({ ...getQuery(db, row), parameters: Object.values(row) })
-      return
-    }
-    for (let i = 0; i < rows.length; i += rowsMax) {
-      const some = rows.slice(i, i + rowsMax)
-      await db
-        .insertInto(table as never)
-        .values(some as never)
-        .execute()
-    }
+    if (row && rows.length === 1) return insertOne(db, row)
+    for (let i = 0; i < rows.length; i += rowsMax) await insert(db, rows.slice(i, i + rowsMax)).execute()
   }
 }
