@@ -9,6 +9,7 @@ import {
   type SuccessStatus,
 } from '@skillstead/protocol'
 import * as v from 'valibot'
+import type { StorageContext } from './storage/storage-context.ts'
 import { requireScope, requireUser, type Caller } from './kernel/caller.ts'
 import type { CallOptions } from './kernel/call-options.ts'
 import type { OperatorContext } from './operator/operator-context.ts'
@@ -91,7 +92,7 @@ function toInvalidRequest(issues: readonly v.BaseIssue<unknown>[]): RegistryErro
 }
 
 /** Adds the access of a share link to the caller. Throws `forbidden` for requests that change data. */
-async function withLink(context: OperatorContext, { method }: Endpoint, caller: Caller, token: string | undefined) {
+async function withLink(context: StorageContext, { method }: Endpoint, caller: Caller, token: string | undefined) {
   if (token === undefined) return caller
   if (method !== 'GET')
     throw new RegistryError('forbidden', 'A share link allows reading only. Send this request without it.')

@@ -1,6 +1,7 @@
 import { createHash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { type ApiKey, limits, RegistryError, type Scope, scopes, toTimestamp } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { type Caller, requireAccount, type UserCaller } from '../kernel/caller.ts'
 import { dayMs } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
@@ -10,11 +11,10 @@ import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { ApiKeyRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import type { AccountsContext } from './accounts-context.ts'
 import { getUserByName } from './users.ts'
 
 /** GET /api-keys: the caller's keys, newest first. */
-export async function listApiKeys(context: AccountsContext, input: Input<'listApiKeys'>, caller: Caller) {
+export async function listApiKeys(context: StorageContext, input: Input<'listApiKeys'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const mine = context.database.read.selectFrom('api_keys').where('user_id', '=', userId)
   const count = await countRows(mine)
@@ -30,7 +30,7 @@ export async function listApiKeys(context: AccountsContext, input: Input<'listAp
 /**
  * POST /api-keys: creates a key, shown only in this response. A key cannot create a key with more scopes than its own.
  */
-export async function createApiKey(context: AccountsContext, input: Input<'createApiKey'>, caller: Caller) {
+export async function createApiKey(context: StorageContext, input: Input<'createApiKey'>, caller: Caller) {
   const user = requireAccount(caller)
   const wanted = [...new Set(input.scopes ?? user.scopes)]
   refuseWiderScopes(wanted, user)
@@ -46,7 +46,7 @@ export async function createApiKey(context: AccountsContext, input: Input<'creat
  * POST /users/<username>/keys, for administrators: a key for a user who lost theirs. Throws `conflict` for a user who
  * cannot sign in, and `forbidden` for scopes that the administrator's own key lacks.
  */
-export async function issueKey(context: AccountsContext, input: Input<'issueKey'>, caller: Caller) {
+export async function issueKey(context: StorageContext, input: Input<'issueKey'>, caller: Caller) {
   const { username, name } = input
   const wanted = [...new Set(input.scopes ?? scopes)]
   if (caller.kind === 'user') refuseWiderScopes(wanted, caller)
@@ -64,7 +64,7 @@ export async function issueKey(context: AccountsContext, input: Input<'issueKey'
 
 /** DELETE /api-keys/<id>: revokes a key at once. Throws `not_found`, also for keys of other users. */
 export async function deleteApiKey(
-  context: AccountsContext,
+  context: StorageContext,
   input: Input<'deleteApiKey'>,
   caller: Caller,
 ): Promise<undefined> {
@@ -82,7 +82,7 @@ export async function deleteApiKey(
 }
 
 async function insertLimitedKey(
-  context: AccountsContext,
+  context: StorageContext,
   trx: WriteTransaction,
   key: { userId: string; name: string; scopes: readonly Scope[]; expiresInDays?: number },
 ) {

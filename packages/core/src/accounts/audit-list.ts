@@ -1,11 +1,11 @@
 import { toTimestamp } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { countRows } from '../storage/count-rows.ts'
-import type { AccountsContext } from './accounts-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 
 /** GET /audit, for administrators: newest first. */
-export async function listAudit(context: AccountsContext, input: Input<'listAudit'>) {
+export async function listAudit(context: StorageContext, input: Input<'listAudit'>) {
   const { action, actor, page, limit } = input
   const matching = context.database.read
     .selectFrom('audit')

@@ -1,4 +1,5 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { AccountsContext } from './accounts-context.ts'
@@ -13,7 +14,7 @@ const sessionsPerKeyMax = 100
  * POST /session: creates a session with the key in use. The session ends when it expires, the key ends or the user is
  * disabled. A session cannot create another: a stolen session could then be extended without end.
  */
-export async function createSession(context: AccountsContext, _input: object, caller: Caller) {
+export async function createSession(context: StorageContext, _input: object, caller: Caller) {
   const { keyId } = requireAccount(caller)
   if (keyId === undefined)
     throw new RegistryError('forbidden', 'Only an API key opens a session: `Authorization: Bearer ssk_...`.')
@@ -30,7 +31,7 @@ export async function createSession(context: AccountsContext, _input: object, ca
 
 /** DELETE /session: ends the session whose token was sent. Does nothing, without an error, if there is no token. */
 export async function deleteSession(
-  context: AccountsContext,
+  context: StorageContext,
   _input: object,
   _caller: Caller,
   options: CallOptions = {},

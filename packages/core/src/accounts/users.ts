@@ -15,7 +15,7 @@ import type { AccountsContext } from './accounts-context.ts'
 import { insertKey } from './api-keys.ts'
 
 /** GET /users, for administrators: ordered by name. */
-export async function listUsers(context: AccountsContext, input: Input<'listUsers'>) {
+export async function listUsers(context: StorageContext, input: Input<'listUsers'>) {
   const { claimed } = input
   const typed = input.q.trim().toLowerCase()
   const matching = context.database.read
@@ -78,7 +78,7 @@ async function insertCreated(
 }
 
 /** PATCH /users/<username>, for administrators. The last administrator cannot be demoted or disabled. */
-export async function updateUser(context: AccountsContext, input: Input<'updateUser'>, caller: Caller): Promise<User> {
+export async function updateUser(context: StorageContext, input: Input<'updateUser'>, caller: Caller): Promise<User> {
   const { username, plan, role, disabled } = input
   const user = await getUserByName(context, username)
   return context.database.writer.write(async (trx) => {

@@ -1,9 +1,9 @@
 import { RegistryError } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { countRows } from '../storage/count-rows.ts'
 import { getUserByName } from './users.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
-import type { AccountsContext } from './accounts-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 import { type Method, toListedVerification } from './verification-form.ts'
@@ -18,7 +18,7 @@ interface Filter {
 
 /** GET /users/<username>/verifications, newest first: for the user and for administrators. Throws `forbidden`. */
 export async function listOwnVerifications(
-  context: AccountsContext,
+  context: StorageContext,
   input: Input<'listOwnVerifications'>,
   caller: Caller,
 ) {
@@ -30,11 +30,11 @@ export async function listOwnVerifications(
 }
 
 /** GET /verifications, for administrators: the oldest first. */
-export async function listVerifications(context: AccountsContext, input: Omit<Filter, 'userId'>) {
+export async function listVerifications(context: StorageContext, input: Omit<Filter, 'userId'>) {
   return readPage(context, input, 'asc')
 }
 
-async function readPage(context: AccountsContext, filter: Filter, order: 'asc' | 'desc') {
+async function readPage(context: StorageContext, filter: Filter, order: 'asc' | 'desc') {
   const { userId, status, method, page, limit } = filter
   const matching = context.database.read
     .selectFrom('verifications')

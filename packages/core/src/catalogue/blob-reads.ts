@@ -1,4 +1,5 @@
 import { type Content, RegistryError, toManifest } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { findBlob } from '../storage/blobs.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -60,7 +61,7 @@ async function toLine(reader: Reader, digest: string, bytesLeft: number): Promis
   return { digest, size: bytes.length, content: Buffer.from(bytes).toString('base64') }
 }
 
-async function findPublicBlob(context: CatalogueContext, digest: string, size: number | undefined) {
+async function findPublicBlob(context: StorageContext, digest: string, size: number | undefined) {
   return size === undefined ? findPublicManifest(context, digest, 'live') : findBlob(context.database.read, digest)
 }
 
@@ -94,7 +95,7 @@ async function findPublicSize({ context, isQuarantined }: Reader, digest: string
  * The manifest with the digest of a version, which clients compare with the version's log entry. Searches only public
  * skills in the given state.
  */
-async function findPublicManifest({ database }: CatalogueContext, digest: string, state: 'live' | 'taken_down') {
+async function findPublicManifest({ database }: StorageContext, digest: string, state: 'live' | 'taken_down') {
   const version = await database.read
     .selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')

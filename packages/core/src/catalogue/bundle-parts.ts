@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { LogContext } from '../log/log-context.ts'
 import { readFrontier } from '../log/log-proofs.ts'
 import { readerOf } from '../log/tree-rows.ts'
 import { unpackBlob } from '../storage/blobs.ts'
@@ -55,7 +56,7 @@ export async function* readInBatches(
 }
 
 /** The roots of the complete subtrees of this node's log at `size` entries, 32 bytes each, largest first. */
-export function readLogFrontier(context: CatalogueContext, size: number): Promise<Buffer[]> {
+export function readLogFrontier(context: LogContext, size: number): Promise<Buffer[]> {
   return readFrontier(readerOf(context), size)
 }
 

@@ -1,4 +1,5 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { getUserByName } from '../accounts/users.ts'
 import { type Caller, callerId, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -10,7 +11,7 @@ import { getSkill } from './find-skill.ts'
 import { canWrite, requireOwner } from './visibility.ts'
 
 /** GET /skills/<name>/collaborators: for the owner and users with write access. */
-export async function listCollaborators(context: CatalogueContext, input: Input<'listCollaborators'>, caller: Caller) {
+export async function listCollaborators(context: StorageContext, input: Input<'listCollaborators'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   if (!(await canWrite(context.database.read, skill, caller))) requireOwner(skill, caller)
   const [accepted, invited] = await Promise.all([
@@ -24,7 +25,7 @@ export async function listCollaborators(context: CatalogueContext, input: Input<
   return { collaborators, total: collaborators.length }
 }
 
-function readPeople({ database }: CatalogueContext, table: 'collaborators' | 'invitations', skillId: string) {
+function readPeople({ database }: StorageContext, table: 'collaborators' | 'invitations', skillId: string) {
   return (
     database.read
       // The tables `collaborators` and `invitations` both have these columns.
@@ -119,7 +120,7 @@ export async function acceptCollaboration(
 }
 
 /** GET /invitations: the skills that the caller is invited to, oldest first. */
-export async function listInvitations(context: CatalogueContext, caller: Caller) {
+export async function listInvitations(context: StorageContext, caller: Caller) {
   const { userId } = requireAccount(caller)
   const rows = await context.database.read
     .selectFrom('invitations')
@@ -135,7 +136,7 @@ export async function listInvitations(context: CatalogueContext, caller: Caller)
 }
 
 /** The skill, by full or short name, that a user is invited to. An invited user may not see the skill otherwise. */
-async function findInvitedSkill(context: CatalogueContext, name: string, userId: string) {
+async function findInvitedSkill(context: StorageContext, name: string, userId: string) {
   const skills = await context.database.read
     .selectFrom('invitations')
     .innerJoin('skills', 'skills.id', 'invitations.skill_id')

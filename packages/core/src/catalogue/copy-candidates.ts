@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { findBlob, getBlob } from '../storage/blobs.ts'
 import type { SharedGroup } from '../storage/shared-shingles.ts'
@@ -73,7 +74,7 @@ export async function findCandidates(context: CatalogueContext, query: Candidate
   return candidates.toSorted((a, b) => b.estimate - a.estimate).slice(0, query.max)
 }
 
-export async function findComparedSkill(context: CatalogueContext, fullName: string) {
+export async function findComparedSkill(context: StorageContext, fullName: string) {
   const { read } = context.database
   return read.selectFrom('skills').select(skillColumns).where('full_name', '=', fullName).executeTakeFirst()
 }
@@ -92,7 +93,7 @@ function gather(groups: readonly SharedGroup[], { sketch, estimateMin }: Candida
   return new Map(telling.map((sharer) => [sharer.num, sharer]))
 }
 
-async function readSkills(context: CatalogueContext, nums: number[], { caller, keep }: CandidateQuery) {
+async function readSkills(context: StorageContext, nums: number[], { caller, keep }: CandidateQuery) {
   const rows = await context.database.read
     .selectFrom('skills')
     .select(skillColumns)
@@ -104,7 +105,7 @@ async function readSkills(context: CatalogueContext, nums: number[], { caller, k
 }
 
 async function readVersions(
-  context: CatalogueContext,
+  context: StorageContext,
   skills: readonly ComparedSkill[],
   sharers: ReadonlyMap<number, Sharer>,
 ) {
@@ -151,7 +152,7 @@ const readBytesMax = 2 * 1024 * 1024
 
 /** Reads candidates and compares them with a text. Returns the most similar version of each skill, best match first. */
 export async function compareCandidates(
-  context: CatalogueContext,
+  context: StorageContext,
   words: Int32Array,
   candidates: readonly Candidate[],
 ): Promise<Match[]> {
@@ -196,7 +197,7 @@ interface ComparedDocument {
 }
 
 /** The latest version's SKILL.md. Throws `not_found` if there is no such version. */
-export async function readLatest(context: CatalogueContext, skill: SkillRow): Promise<ComparedDocument> {
+export async function readLatest(context: StorageContext, skill: SkillRow): Promise<ComparedDocument> {
   if (skill.latest_version === '') throw new RegistryError('not_found', `${skill.full_name} has no version to compare.`)
   const { id } = await getVersion(context, skill, skill.latest_version)
   const sources = await readSources(context, [id])
@@ -204,7 +205,7 @@ export async function readLatest(context: CatalogueContext, skill: SkillRow): Pr
 }
 
 /** The SKILL.md of versions, by version id. */
-export async function readSources(context: CatalogueContext, versionIds: readonly string[]) {
+export async function readSources(context: StorageContext, versionIds: readonly string[]) {
   if (versionIds.length === 0) return new Map()
   const rows = await context.database.read
     .selectFrom('version_files')
@@ -215,13 +216,13 @@ export async function readSources(context: CatalogueContext, versionIds: readonl
   return new Map(rows.map(({ version_id, ...source }) => [version_id, source]))
 }
 
-async function readDocument(context: CatalogueContext, digest: string): Promise<ComparedDocument> {
+async function readDocument(context: StorageContext, digest: string): Promise<ComparedDocument> {
   const skillMd = decodeSkillMd(await getBlob(context.database.read, digest))
   return { skillMd, words: readWords(skillMd) }
 }
 
 /** The SKILL.md for a comparison; undefined if its bytes are missing or damaged, which `doctor` reports. */
-export async function findSkillMd(context: CatalogueContext, digest: string): Promise<string | undefined> {
+export async function findSkillMd(context: StorageContext, digest: string): Promise<string | undefined> {
   try {
     const bytes = await findBlob(context.database.read, digest)
     return bytes && decodeSkillMd(bytes)

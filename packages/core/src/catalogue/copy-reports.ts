@@ -1,5 +1,6 @@
 import { type CopyReport, RegistryError, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
@@ -47,13 +48,13 @@ export async function reportCopy(context: CatalogueContext, input: Input<'report
 }
 
 /** Finds the original by its id, else by its name: a name may look like an id. */
-async function getOriginal(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow> {
+async function getOriginal(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await context.database.read.selectFrom('skills').selectAll().where('id', '=', ref).executeTakeFirst()
   return skill && (await canSee(context, skill, caller)) ? skill : getMovedSkill(context, ref, caller)
 }
 
 /** GET /copy-reports, for administrators: oldest first. */
-export async function listCopyReports(context: CatalogueContext, input: Input<'listCopyReports'>) {
+export async function listCopyReports(context: StorageContext, input: Input<'listCopyReports'>) {
   const { status } = input
   const db = context.database.read
   const all = db.selectFrom('copy_reports').$if(status !== undefined, (select) => select.where('status', '=', status!))
@@ -65,7 +66,7 @@ export async function listCopyReports(context: CatalogueContext, input: Input<'l
 }
 
 /** PATCH /copy-reports/<id>, for administrators, once per report. The decision does not change the skill. */
-export async function decideCopyReport(context: CatalogueContext, input: Input<'decideCopyReport'>, caller: Caller) {
+export async function decideCopyReport(context: StorageContext, input: Input<'decideCopyReport'>, caller: Caller) {
   const { id, status, note } = input
   return context.database.writer.write(async (trx) => {
     const { full_name, original, ...report } = await getNamedReport(trx, id)

@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import { compareFiles, type FileDiff, type Security, type SkillDiff } from '@skillstead/protocol'
 import { subtractAccess } from '@skillstead/scanner'
 import { formatPatch, structuredPatch, type StructuredPatch } from 'diff'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { getBlob } from '../storage/blobs.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
 import { getSkill } from './find-skill.ts'
 import { readAccessOfMany, readScansOfMany, unread } from './inspection.ts'
 import { getVersion } from './read-skill.ts'
@@ -17,7 +17,7 @@ const patchCharactersMax = 2 * 1024 * 1024
 const readBytesMax = 8 * 1024 * 1024
 
 /** GET /skills/<name>/diff: the files that differ between two versions, and the access that the newer version adds. */
-export async function diffSkill(context: CatalogueContext, input: Input<'diffSkill'>, caller: Caller) {
+export async function diffSkill(context: StorageContext, input: Input<'diffSkill'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const from = await getVersion(context, skill, input.from)
   const to = await getVersion(context, skill, input.to)
@@ -41,7 +41,7 @@ function toVerdict(scan: Security | undefined): SkillDiff['security']['from'] {
 }
 
 /** Yields after each file, so that other requests wait for at most one file. */
-async function diffFiles(context: CatalogueContext, from: readonly FileRow[], to: readonly FileRow[]) {
+async function diffFiles(context: StorageContext, from: readonly FileRow[], to: readonly FileRow[]) {
   const files: FileDiff[] = []
   let left = { characters: patchCharactersMax, bytes: readBytesMax }
   for (const { path, status, rows } of findChanges(from, to)) {

@@ -1,5 +1,6 @@
 import { type Content, RegistryError } from '@skillstead/protocol'
 import { writeZip } from '@skillstead/skill-format/archives'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { getBlob } from '../storage/blobs.ts'
@@ -68,7 +69,7 @@ async function find(context: CatalogueContext, place: ArtifactPlace, caller: Cal
   }
 }
 
-async function findSkill(context: CatalogueContext, { scope, owner }: ArtifactPlace, name: string, caller: Caller) {
+async function findSkill(context: StorageContext, { scope, owner }: ArtifactPlace, name: string, caller: Caller) {
   switch (scope.of) {
     case 'owner':
       return { fullName: `${scope.owner}/${name}`, reader: caller }

@@ -1,6 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import { isDangerousScore } from '@skillstead/scanner'
 import { sql } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { getUserByName } from '../accounts/users.ts'
 import { type Caller, callerId, guest } from '../kernel/caller.ts'
 import { toRegistryError } from '../storage/storage-error.ts'
@@ -26,7 +27,7 @@ export interface Offer extends Pick<VersionRow, 'id' | 'digest' | 'version'> {
 const ownerSkillsMax = 200
 
 /** The skills of a scope that the caller may see. Throws the errors of reading the skill or the pack. */
-export async function readOffers(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<Offer[]> {
+export async function readOffers(context: StorageContext, scope: DiscoveryScope, caller: Caller): Promise<Offer[]> {
   switch (scope.of) {
     case 'owner':
       return readOfOwner(context, scope.owner, caller)
@@ -56,14 +57,14 @@ async function readOffersOfPage(
   return { offers: await toOffers(context, found, caller), totalPages }
 }
 
-async function readOne(context: CatalogueContext, input: { name: string; version?: string }, caller: Caller) {
+async function readOne(context: StorageContext, input: { name: string; version?: string }, caller: Caller) {
   const { skill, version } = await getContent(context, input, caller)
   const { owner, name } = skill
   const description = toDescription(skill, skill.described_by === version.version ? null : version.metadata)
   return { id: version.id, digest: version.digest, version: version.version, owner, name, description }
 }
 
-async function readOfOwner(context: CatalogueContext, username: string, caller: Caller): Promise<Offer[]> {
+async function readOfOwner(context: StorageContext, username: string, caller: Caller): Promise<Offer[]> {
   const { id } = await getUserByName(context, username)
   const isOwn = callerId(caller) === id
   const open: SkillRow['visibility'][] = caller.kind === 'user' ? ['public', 'internal'] : ['public']
@@ -86,7 +87,7 @@ async function readOfOwner(context: CatalogueContext, username: string, caller: 
   return (await toOffers(context, rows, caller)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function selectLatest({ database }: CatalogueContext) {
+function selectLatest({ database }: StorageContext) {
   return database.read
     .selectFrom('skills')
     .innerJoin('versions', (join) =>
@@ -97,7 +98,7 @@ function selectLatest({ database }: CatalogueContext) {
     .select(ownMetadataColumn)
 }
 
-async function readOfPack(context: CatalogueContext, slug: string, caller: Caller): Promise<Offer[]> {
+async function readOfPack(context: StorageContext, slug: string, caller: Caller): Promise<Offer[]> {
   const pack = await getPack(context, slug, caller)
   const rows = await context.database.read
     .selectFrom('pack_skills')
@@ -130,7 +131,7 @@ const ownMetadataColumn = sql<string | null>`case when versions.version = skills
 type OfferRow = Awaited<ReturnType<ReturnType<typeof selectLatest>['execute']>>[number]
 
 /** The skills that the caller may see, without those that should not be installed in bulk. */
-async function toOffers(context: CatalogueContext, rows: readonly OfferRow[], caller: Caller): Promise<Offer[]> {
+async function toOffers(context: StorageContext, rows: readonly OfferRow[], caller: Caller): Promise<Offer[]> {
   const skills = rows.map(({ skill_id, owner_id, visibility, state, full_name }) => {
     return { id: skill_id, owner_id, visibility, state, full_name }
   })
@@ -177,7 +178,7 @@ export function listOffers(context: CatalogueContext, page: { page: number; limi
 }
 
 /** The bytes, by digest and in batches, of files that {@link listOffers} returned. Does not check permissions. */
-export function readOfferedFiles(context: CatalogueContext, files: readonly FileRow[]) {
+export function readOfferedFiles(context: StorageContext, files: readonly FileRow[]) {
   return readBlobs(context.database.read, new Map(files.map(({ digest, size }) => [digest, size])))
 }
 
@@ -190,7 +191,7 @@ export type DiscoveryScope =
   | { readonly of: 'share'; readonly token: string }
 
 /** The skill that a link shares, and the caller who reads it. Throws the same `not_found` for every invalid link. */
-export async function openShare(context: CatalogueContext, token: string) {
+export async function openShare(context: StorageContext, token: string) {
   const holder = await withShare(context, guest, token)
   const skill = await context.database.read
     .selectFrom('skills')

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { EncodedJson } from '../kernel/encoded-json.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { signCheckpoint } from '../log/checkpoint.ts'
@@ -31,7 +32,7 @@ export async function readFeed(context: CatalogueContext, input: Input<'getFeed'
   return new EncodedJson(Buffer.from(text), `"${epoch}-${input.since}-${next}-${tag}"`)
 }
 
-async function readPage(context: CatalogueContext, input: { since: number; limit: number }, head: number) {
+async function readPage(context: StorageContext, input: { since: number; limit: number }, head: number) {
   const entries: string[] = []
   let [next, bytes] = [input.since, 0]
   while (entries.length < input.limit && next < head) {
@@ -69,6 +70,6 @@ async function waitForEntries(context: CatalogueContext, since: number, waitSeco
     throw new RegistryError('shutting_down', 'The registry is shutting down. Try again later.')
 }
 
-async function readHead(context: CatalogueContext): Promise<{ head: number }> {
+async function readHead(context: StorageContext): Promise<{ head: number }> {
   return context.database.read.selectFrom('heads').select('log_seq as head').executeTakeFirstOrThrow()
 }

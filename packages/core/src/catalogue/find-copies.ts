@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type SimilarityMatch, toTimestamp, type Warning } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Caller, UserCaller } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -109,7 +110,7 @@ async function findOriginal(
 }
 
 /** The numbers of the skills whose text does not count as copied: the owner's skills, and this skill's fork sources. */
-async function readOwnNums(context: CatalogueContext, ownerId: string, ancestorIds: readonly string[]) {
+async function readOwnNums(context: StorageContext, ownerId: string, ancestorIds: readonly string[]) {
   const rows = await context.database.read
     .selectFrom('skills')
     .select('num')
@@ -172,7 +173,7 @@ function middleOf(nums: readonly number[]): number {
   return nums.toSorted((a, b) => a - b)[nums.length >> 1] ?? Infinity
 }
 
-async function readTimes(context: CatalogueContext, nums: readonly number[]): Promise<Map<number, Since>> {
+async function readTimes(context: StorageContext, nums: readonly number[]): Promise<Map<number, Since>> {
   const known = [...new Set(nums)].filter((num) => num !== Infinity)
   if (known.length === 0) return new Map()
   const rows = await context.database.read

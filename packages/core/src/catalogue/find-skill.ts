@@ -1,4 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { compileQuery } from '../storage/compiled-query.ts'
@@ -40,7 +41,7 @@ const selectByAlias = compileQuery((db, { fullName }: { fullName: string }) =>
  * skill with that name, else the holder of the short name. Throws `not_found`, `taken_down`, or {@link SkillMoved} for
  * a full name from before a transfer.
  */
-export async function getSkill(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow> {
+export async function getSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
   return requireFound(await findSkill(context, ref, caller), ref)
 }
 
@@ -67,7 +68,7 @@ export async function getSkillNow(
 }
 
 /** As {@link getSkill}, but returns undefined if the skill does not exist or the caller may not see it. */
-export async function findSkill(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
+export async function findSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
   const { read } = context.database
   const isShort = !ref.includes('/')
   // A short name means the caller's own skill, private ones included, even if another skill holds the name.
@@ -84,7 +85,7 @@ export async function findSkill(context: CatalogueContext, ref: string, caller: 
 
 /** As {@link findSkill}, but follows transfers: for names in request bodies, which no redirect can change. */
 export async function findMovedSkill(
-  context: CatalogueContext,
+  context: StorageContext,
   ref: string,
   caller: Caller,
 ): Promise<SkillRow | undefined> {
@@ -98,7 +99,7 @@ export async function findMovedSkill(
 
 /** As {@link findMovedSkill}, but returns undefined for a skill under a takedown. */
 export async function findReadableSkill(
-  context: CatalogueContext,
+  context: StorageContext,
   name: string,
   caller: Caller,
 ): Promise<SkillRow | undefined> {
@@ -111,6 +112,6 @@ export async function findReadableSkill(
 }
 
 /** As {@link findMovedSkill}, but throws `not_found` if the caller may not see the skill. */
-export async function getMovedSkill(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow> {
+export async function getMovedSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
   return requireFound(await findMovedSkill(context, ref, caller), ref)
 }

@@ -1,6 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import { rewriteFrontmatterName } from '@skillstead/skill-format'
 import type { Kysely } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { appendChange } from '../log/append-change.ts'
@@ -63,7 +64,7 @@ export async function countFork(trx: WriteTransaction, sourceId: string, at: num
   await appendChange(trx, { kind: 'counters', subject: sourceId, at, entries: [] })
 }
 
-async function readStored(context: CatalogueContext, version: VersionRow): Promise<SkillPackage> {
+async function readStored(context: StorageContext, version: VersionRow): Promise<SkillPackage> {
   const [skillMd, ...rest] = await readPackageFiles(context.database.read, version.id)
   return { skillMd: Buffer.from(skillMd!.bytes).toString(), files: rest }
 }
@@ -113,7 +114,7 @@ export function isKin(lineage: Lineage, a: string, b: string): boolean {
 }
 
 /** The chain of skills that a skill was forked from, nearest first, limited to those that the caller may see. */
-export async function readForkChain(context: CatalogueContext, skill: SkillRow, caller: Caller) {
+export async function readForkChain(context: StorageContext, skill: SkillRow, caller: Caller) {
   const { read } = context.database
   const chain = [...climb(skill, await readSources(read, [skill]))]
   const sources = chain.flatMap(({ source }) => source ?? [])

@@ -1,4 +1,5 @@
 import { isVersion, RegistryError, type Warning } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { ensureNamespace } from '../accounts/users.ts'
 import { mapInSlices } from '../kernel/batches.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -79,7 +80,7 @@ interface Prepared extends Packed {
   readonly inspection: Inspection | undefined
 }
 
-async function prepareAll(context: CatalogueContext, items: readonly ImportedVersion[]) {
+async function prepareAll(context: StorageContext, items: readonly ImportedVersion[]) {
   const packed = await mapInSlices(items, (item) => pack(item).catch(toRefusal))
   const readable = packed.flatMap((one) => (one instanceof RegistryError ? [] : [one]))
   const there = await findThere(context, readable)
@@ -104,7 +105,7 @@ async function pack(item: ImportedVersion): Promise<Packed> {
 }
 
 /** The versions that were imported before. Versions are immutable and never deleted. */
-async function findThere({ database }: CatalogueContext, packed: readonly Packed[]): Promise<Set<Packed>> {
+async function findThere({ database }: StorageContext, packed: readonly Packed[]): Promise<Set<Packed>> {
   const there = new Set<Packed>()
   for (let i = 0; i < packed.length; i += lookedUpMax) {
     const part = packed.slice(i, i + lookedUpMax)
@@ -161,7 +162,7 @@ async function store(context: CatalogueContext, prepared: Prepared, caller: Call
 }
 
 async function toPublication(
-  context: CatalogueContext,
+  context: StorageContext,
   trx: WriteTransaction,
   { item, fields, content, inspection }: Prepared,
 ): Promise<Publication> {

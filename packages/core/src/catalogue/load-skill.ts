@@ -1,4 +1,5 @@
 import { composeSkill, type LoadedSkill, type SkillParts } from '@skillstead/skill-format/loading'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -37,7 +38,7 @@ async function toBudget(loaded: LoadedSkill, { maxTokens, priority }: Input<'loa
 
 /** Metadata from the owner applies only to the version in `described_by`; other versions use their own. */
 async function readParts(
-  context: CatalogueContext,
+  context: StorageContext,
   { skill, version, isNamed }: { skill: SkillRow; version: VersionRow; isNamed: boolean },
   caller: Caller,
 ): Promise<SkillParts> {
@@ -60,12 +61,12 @@ async function readParts(
   return { metadata, frontmatter, contract, capabilities, summary }
 }
 
-async function readScore(context: CatalogueContext, skill: SkillRow, version: VersionRow): Promise<number | null> {
+async function readScore(context: StorageContext, skill: SkillRow, version: VersionRow): Promise<number | null> {
   if (version.version === skill.latest_version) return skill.security_score
   return (await findScan(context.database.read, version.id))?.score ?? null
 }
 
-async function readDocument(context: CatalogueContext, version: VersionRow): Promise<string> {
+async function readDocument(context: StorageContext, version: VersionRow): Promise<string> {
   const [document] = await readFiles(context.database.read, version.id)
   const bytes = await getBlob(context.database.read, document!.digest)
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()

@@ -1,5 +1,6 @@
 import { type FieldError, isVersion, RegistryError } from '@skillstead/protocol'
 import { toSlug } from '@skillstead/skill-format'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { type Caller, callerId, requireAccount } from '../kernel/caller.ts'
 import { invalidField, invalidFields } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
@@ -75,7 +76,7 @@ export async function updatePack(context: CatalogueContext, input: Input<'update
 }
 
 /** DELETE /packs/<slug>, by the curator; the slug stays taken. */
-export async function deletePack(context: CatalogueContext, input: Input<'deletePack'>, caller: Caller) {
+export async function deletePack(context: StorageContext, input: Input<'deletePack'>, caller: Caller) {
   const { id } = await getOwnPack(context, input.slug, caller)
   await context.database.writer.write(async (trx) => {
     const before = await getLivePack(trx, id)
@@ -92,7 +93,7 @@ async function getLivePack(trx: WriteTransaction, id: string): Promise<PackRow> 
   throw new RegistryError('not_found', `The pack '${toShownSlug(pack.slug)}' was deleted.`)
 }
 
-async function getOwnPack(context: CatalogueContext, slug: string, caller: Caller): Promise<PackRow> {
+async function getOwnPack(context: StorageContext, slug: string, caller: Caller): Promise<PackRow> {
   const pack = await getPack(context, slug, caller)
   if (pack.curator_id !== callerId(caller))
     throw new RegistryError('forbidden', `Only the curator of '${slug}' may change it.`)
@@ -168,7 +169,7 @@ interface Member {
 }
 
 /** Finds all members. Throws `invalid_request` that names each member that is listed twice or not visible. */
-async function resolveMembers(context: CatalogueContext, inputs: readonly MemberInput[], caller: Caller) {
+async function resolveMembers(context: StorageContext, inputs: readonly MemberInput[], caller: Caller) {
   const members: Member[] = []
   const errors: FieldError[] = []
   for (const [i, input] of inputs.entries()) {
@@ -184,7 +185,7 @@ async function resolveMembers(context: CatalogueContext, inputs: readonly Member
 }
 
 async function findMember(
-  context: CatalogueContext,
+  context: StorageContext,
   wanted: { name: string; version?: string; note?: string },
   caller: Caller,
 ): Promise<Member | string> {

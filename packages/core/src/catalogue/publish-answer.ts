@@ -1,8 +1,8 @@
 import type { QuarantinedVersion, Security, SkillDetails, SkillVersion, Warning } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
 import { readScan, showAccess, type ShownAccess } from './inspection.ts'
 import type { Published } from './publish-version.ts'
 import { readDocument, showDetails } from './show-details.ts'
@@ -47,7 +47,7 @@ export async function readBack(trx: WriteTransaction, published: Published): Pro
 }
 
 /** The response as this caller may see it. */
-export async function toAnswer(context: CatalogueContext, stored: Stored, caller: Caller): Promise<PublishAnswer> {
+export async function toAnswer(context: StorageContext, stored: Stored, caller: Caller): Promise<PublishAnswer> {
   const { skill, document, version, files, security, uses, created, warnings } = stored
   const details = await showDetails(context, skill, caller, document)
   return { skill: details, version: toVersion(version, files, security, uses), created, warnings: [...warnings] }

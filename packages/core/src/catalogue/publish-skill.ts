@@ -1,4 +1,5 @@
 import { RegistryError, type PublishSkillInput, type Reply, type Warning } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { findCallingAgent } from '../accounts/find-agent.ts'
 import { requireAccount, type Caller, type UserCaller } from '../kernel/caller.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
@@ -163,7 +164,7 @@ async function settle(stored: Promise<Stored>): Promise<Pick<Undone, 'stored' | 
 }
 
 /** The namespace of a publish: the caller's own, or that of an owner who gave the caller write access. */
-async function getNamespace(context: CatalogueContext, input: PublishSkillInput, name: string, user: UserCaller) {
+async function getNamespace(context: StorageContext, input: PublishSkillInput, name: string, user: UserCaller) {
   const given = input.name
   const own = { id: user.userId, username: user.username }
   const owner = given?.includes('/') ? given.slice(0, given.indexOf('/')) : user.username
@@ -179,7 +180,7 @@ async function getNamespace(context: CatalogueContext, input: PublishSkillInput,
   return { id: skill.owner_id, username: skill.owner }
 }
 
-async function getOwnSkill(context: CatalogueContext, input: PublishSkillInput, user: UserCaller): Promise<SkillRow> {
+async function getOwnSkill(context: StorageContext, input: PublishSkillInput, user: UserCaller): Promise<SkillRow> {
   if (input.name === undefined)
     throw missing('skillMd', 'is needed for a new version; to change metadata alone, give `name`.')
   if (input.version !== undefined || input.changelog !== undefined) {

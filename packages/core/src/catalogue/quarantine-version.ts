@@ -1,11 +1,11 @@
 import { limits, type QuarantinedVersion, RegistryError, type Security, toTimestamp } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { HeldVersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
 import type { Inspection } from './inspection.ts'
 import type { Publication, Published } from './publish-version.ts'
 import type { PackedContent } from './skill-package.ts'
@@ -25,7 +25,7 @@ interface Holding {
  * request. Throws `conflict` if its owner has too many quarantined versions.
  */
 export async function quarantineVersion(
-  context: CatalogueContext,
+  context: StorageContext,
   trx: WriteTransaction,
   { publication, unpublished, agentId }: Holding,
   caller: Caller,

@@ -1,17 +1,17 @@
 import { limits, type Pack, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { measureListing } from '@skillstead/skill-format/loading'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { PackRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
 import { toSkills } from './shown-names.ts'
 import { itemColumns } from './skill-document.ts'
 import { canSee } from './visibility.ts'
 
 /** The pack with a slug if the caller may see it; throws `not_found`. */
-export async function getPack(context: CatalogueContext, slug: string, caller: Caller): Promise<PackRow> {
+export async function getPack(context: StorageContext, slug: string, caller: Caller): Promise<PackRow> {
   const rows = await context.database.read
     .selectFrom('packs')
     .selectAll()
@@ -30,7 +30,7 @@ function canSeePack(pack: PackRow, caller: Caller): boolean {
 }
 
 /** GET /packs/<slug>: a pack with its skills that the caller may see. */
-export async function showPack(context: CatalogueContext, pack: PackRow, caller: Caller): Promise<Pack> {
+export async function showPack(context: StorageContext, pack: PackRow, caller: Caller): Promise<Pack> {
   const rows = await context.database.read
     .selectFrom('pack_skills')
     .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
@@ -66,7 +66,7 @@ export async function showPack(context: CatalogueContext, pack: PackRow, caller:
 }
 
 /** GET /packs: visible packs whose name, slug or description contains every word of `q`, newest first. */
-export async function listPacks(context: CatalogueContext, input: Input<'listPacks'>, caller: Caller) {
+export async function listPacks(context: StorageContext, input: Input<'listPacks'>, caller: Caller) {
   const { curator } = input
   const words = fold(input.q).split(/\s+/).filter(Boolean).slice(0, 16)
   const visible = context.database.read

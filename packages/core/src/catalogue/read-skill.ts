@@ -1,6 +1,7 @@
 import { type Content, RegistryError, type SkillDetails, toTimestamp } from '@skillstead/protocol'
 import { readScan, readScansOfMany, showAccess, showAccessOfMany } from './inspection.ts'
 import { writeZip } from '@skillstead/skill-format/archives'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { getBlob } from '../storage/blobs.ts'
 import { type Caller, seesPublicOnly } from '../kernel/caller.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
@@ -45,7 +46,7 @@ export async function showSkill(
 
 /** GET /skills/<name>/versions: highest first, including yanked ones. */
 export async function listVersions(
-  context: CatalogueContext,
+  context: StorageContext,
   { name, page, limit }: { name: string; page: number; limit: number },
   caller: Caller,
 ) {
@@ -64,7 +65,7 @@ export async function listVersions(
 }
 
 /** GET /skills/<name>/versions/<version>. */
-export async function showVersion(context: CatalogueContext, input: { name: string; version: string }, caller: Caller) {
+export async function showVersion(context: StorageContext, input: { name: string; version: string }, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const version = await getVersion(context, skill, input.version)
   const { read } = context.database
@@ -107,7 +108,7 @@ export async function readArchiveOf(
 
 /** GET /skills/<name>/files/<path>. */
 export async function readFile(
-  context: CatalogueContext,
+  context: StorageContext,
   input: { name: string; path: string; version?: string },
   caller: Caller,
 ): Promise<Content> {
@@ -129,7 +130,7 @@ export async function readFile(
 }
 
 /** The version of a skill by number, yanked or not; throws `not_found`. */
-export async function getVersion(context: CatalogueContext, skill: SkillRow, number: string): Promise<VersionRow> {
+export async function getVersion(context: StorageContext, skill: SkillRow, number: string): Promise<VersionRow> {
   const version = await context.database.read
     .selectFrom('versions')
     .selectAll()
@@ -141,7 +142,7 @@ export async function getVersion(context: CatalogueContext, skill: SkillRow, num
 }
 
 /** The skill and the version that a caller reads: the requested one, yanked or not, or the latest. */
-export async function getContent(context: CatalogueContext, input: { name: string; version?: string }, caller: Caller) {
+export async function getContent(context: StorageContext, input: { name: string; version?: string }, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const number = input.version ?? skill.latest_version
   if (skill.stub === 1) {
@@ -161,7 +162,7 @@ export async function getContent(context: CatalogueContext, input: { name: strin
   return { skill, version }
 }
 
-async function showAtVersion(context: CatalogueContext, skill: SkillRow, number: string, caller: Caller) {
+async function showAtVersion(context: StorageContext, skill: SkillRow, number: string, caller: Caller) {
   const version = await getVersion(context, skill, number)
   const files = await readFiles(context.database.read, version.id)
   const scan = await readScan(context.database.read, version.id)

@@ -1,4 +1,5 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { dayMs } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
@@ -41,7 +42,7 @@ export async function createShare(context: CatalogueContext, input: Input<'creat
 }
 
 /** GET /skills/<name>/shares: links that have not expired, newest first. */
-export async function listShares(context: CatalogueContext, input: Input<'listShares'>, caller: Caller) {
+export async function listShares(context: StorageContext, input: Input<'listShares'>, caller: Caller) {
   const skill = await getOwned(context, input.name, caller)
   const rows = await context.database.read
     .selectFrom('shares')
@@ -66,7 +67,7 @@ export async function deleteShare(context: CatalogueContext, input: Input<'delet
 }
 
 /** The caller with read access to the shared skill. Throws `not_found` for an expired or revoked link. */
-export async function withShare(context: CatalogueContext, caller: Caller, token: string): Promise<Caller> {
+export async function withShare(context: StorageContext, caller: Caller, token: string): Promise<Caller> {
   const share = await context.database.read
     .selectFrom('shares')
     .innerJoin('skills', 'skills.id', 'shares.skill_id')
@@ -82,7 +83,7 @@ export async function withShare(context: CatalogueContext, caller: Caller, token
 }
 
 /** Only the owner may see who else can read a skill. */
-async function getOwned(context: CatalogueContext, name: string, caller: Caller): Promise<SkillRow> {
+async function getOwned(context: StorageContext, name: string, caller: Caller): Promise<SkillRow> {
   const skill = await getSkill(context, name, caller)
   requireOwner(skill, caller)
   return skill

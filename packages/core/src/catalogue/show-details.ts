@@ -1,16 +1,16 @@
 import { RegistryError, type SkillDetails } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { compileQuery } from '../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, Tables } from '../storage/tables.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
 import { showName } from './shown-names.ts'
 import { type ForkedFrom, toDetails } from './skill-document.ts'
 import { canSee } from './visibility.ts'
 
 /** The complete public form of a skill for this caller. Pass `document` if the stored one does not match the row. */
 export async function showDetails(
-  context: CatalogueContext,
+  context: StorageContext,
   skill: SkillRow,
   caller: Caller,
   document?: SkillDocumentRow,
@@ -31,7 +31,7 @@ export async function readDocument(db: Kysely<Tables>, skillId: string): Promise
 }
 
 /** The source of a fork; null if the caller may not see it now. */
-export async function findForkedFrom(context: CatalogueContext, skill: SkillRow, caller: Caller): Promise<ForkedFrom> {
+export async function findForkedFrom(context: StorageContext, skill: SkillRow, caller: Caller): Promise<ForkedFrom> {
   if (skill.forked_from === null) return null
   const source = await findSource(context.database.read, skill.forked_from)
   if (!source || !(await isSeen(context, source, caller))) return null
@@ -51,7 +51,7 @@ export async function findSource(db: Kysely<Tables>, fullName: string): Promise<
 }
 
 /** A source under a takedown is left out, so that its fork stays readable. */
-async function isSeen(context: CatalogueContext, source: SkillRow, caller: Caller): Promise<boolean> {
+async function isSeen(context: StorageContext, source: SkillRow, caller: Caller): Promise<boolean> {
   try {
     return await canSee(context, source, caller)
   } catch (error) {

@@ -1,5 +1,7 @@
 import { type Provenance, RegistryError, toSignedFields, toTimestamp } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
+import type { LogContext } from '../log/log-context.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { readVerifiedMethods } from '../accounts/verified-author.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -45,7 +47,7 @@ function readSkillId({ entry }: NonNullable<Provenance['log']>): string | undefi
   return data?.skill?.id
 }
 
-async function readFirstPublished(context: CatalogueContext, skillId: string): Promise<number> {
+async function readFirstPublished(context: StorageContext, skillId: string): Promise<number> {
   const { at } = await context.database.read
     .selectFrom('versions')
     .select((eb) => eb.fn.min<number>('published_at').as('at'))
@@ -58,7 +60,7 @@ async function readFirstPublished(context: CatalogueContext, skillId: string): P
  * Makes a signed note of the text, an empty line and the signatures. Its first line differs from that of a checkpoint,
  * so no signature is valid for both.
  */
-async function signRecord(context: CatalogueContext, record: Omit<Provenance, 'signature'>): Promise<string> {
+async function signRecord(context: LogContext, record: Omit<Provenance, 'signature'>): Promise<string> {
   const lines = await signText(context, `${canonicalize(toSignedFields(record))}\n`)
   return lines.map((line) => `${line}\n`).join('')
 }
@@ -84,7 +86,7 @@ async function proveVersion(context: CatalogueContext, skill: SkillRow, { versio
 }
 
 /** The newest log entry of the version: the log gets another one each time the skill becomes public again. */
-async function findEntry(context: CatalogueContext, subject: string) {
+async function findEntry(context: StorageContext, subject: string) {
   const row = await context.database.read
     .selectFrom('log')
     .select(['seq', 'entry'])

@@ -1,20 +1,20 @@
 import type { Skill } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
 import { type ItemRow, toName, toSkill } from './skill-document.ts'
 
 type Named = Pick<SkillRow, 'name' | 'full_name' | 'owner_id' | 'holds_name'>
 
 /** Skills as list items, in the order of their rows, with names that resolve for this caller. */
-export async function toSkills(context: CatalogueContext, rows: readonly ItemRow[], caller: Caller): Promise<Skill[]> {
+export async function toSkills(context: StorageContext, rows: readonly ItemRow[], caller: Caller): Promise<Skill[]> {
   const own = await findOwnNames(context, rows, caller)
   return rows.map((row) => ({ ...toSkill(row), name: toNameBeside(row, own) }))
 }
 
 /** The name by which this caller can address a skill. */
-export async function showName(context: CatalogueContext, skill: Named, caller: Caller): Promise<string> {
+export async function showName(context: StorageContext, skill: Named, caller: Caller): Promise<string> {
   return toNameBeside(skill, await findOwnNames(context, [skill], caller))
 }
 
@@ -23,7 +23,7 @@ function toNameBeside(skill: Named, own: ReadonlySet<string>): string {
 }
 
 /** The full names of skills whose short name, for this caller, means one of the caller's own skills. */
-async function findOwnNames(context: CatalogueContext, skills: readonly Named[], caller: Caller) {
+async function findOwnNames(context: StorageContext, skills: readonly Named[], caller: Caller) {
   if (caller.kind !== 'user') return none
   const holding = skills.filter(({ holds_name, owner_id }) => holds_name === 1 && owner_id !== caller.userId)
   if (holding.length === 0) return none

@@ -1,4 +1,5 @@
 import { type OwnSkill, toTimestamp } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { appendChange } from '../log/append-change.ts'
@@ -14,7 +15,7 @@ import { isListedFor } from './visibility.ts'
 const ownColumns = [...itemColumns, 'visibility', 'state', 'moderation', 'updated_at'] as const
 
 /** GET /users/me/skills: all skills of the caller that are not deleted, last changed first. */
-export async function listOwnSkills(context: CatalogueContext, input: Input<'listOwnSkills'>, caller: Caller) {
+export async function listOwnSkills(context: StorageContext, input: Input<'listOwnSkills'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const own = context.database.read
     .selectFrom('skills')
@@ -42,14 +43,14 @@ function toState({ state, latest_version }: Pick<SkillRow, 'state' | 'latest_ver
 }
 
 /** GET /skills/<name>/star: whether the caller starred it. */
-export async function showStar(context: CatalogueContext, input: Input<'getStar'>, caller: Caller) {
+export async function showStar(context: StorageContext, input: Input<'getStar'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const { id, stars } = await getSkill(context, input.name, caller)
   return { starred: await hasRow(context.database.read, 'stars', { skill_id: id, user_id: userId }), stars }
 }
 
 /** GET /stars: starred skills that the caller may still see, newest star first. */
-export async function listStars(context: CatalogueContext, input: Input<'listStars'>, caller: Caller) {
+export async function listStars(context: StorageContext, input: Input<'listStars'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const starred = context.database.read
     .selectFrom('stars')
@@ -65,7 +66,7 @@ export async function listStars(context: CatalogueContext, input: Input<'listSta
 }
 
 /** GET /skills/<name>/forks: the forks that the caller may see, newest first. */
-export async function listForks(context: CatalogueContext, input: Input<'listForks'>, caller: Caller) {
+export async function listForks(context: StorageContext, input: Input<'listForks'>, caller: Caller) {
   const { id, full_name } = await getSkill(context, input.name, caller)
   const db = context.database.read
   // A fork may store a former name of its source.

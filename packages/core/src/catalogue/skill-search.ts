@@ -1,4 +1,5 @@
 import type { SearchResult } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
@@ -53,7 +54,7 @@ export async function suggest(context: CatalogueContext, input: Input<'suggest'>
 }
 
 /** GET /categories: the categories of public skills, largest first. */
-export async function listCategories(context: CatalogueContext) {
+export async function listCategories(context: StorageContext) {
   const rows = await context.database.read
     .selectFrom('skills')
     .select((eb) => ['category', eb.fn.countAll<number>().as('count')])
@@ -70,7 +71,7 @@ export async function listCategories(context: CatalogueContext) {
   return { categories, total: categories.length }
 }
 
-async function readRows(context: CatalogueContext, nums: readonly number[]): Promise<Map<number, ItemRow>> {
+async function readRows(context: StorageContext, nums: readonly number[]): Promise<Map<number, ItemRow>> {
   if (nums.length === 0) return new Map()
   const rows = await context.database.read.selectFrom('skills').select(itemColumns).where('num', 'in', nums).execute()
   return new Map(rows.map((row) => [row.num, row]))

@@ -1,4 +1,5 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { getUserByName } from '../accounts/users.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -15,7 +16,7 @@ import { requireStorage, sumVersions } from './storage-quota.ts'
 import { requireOwner } from './visibility.ts'
 
 /** POST /skills/<name>/transfer: offers the skill to another user, who may accept. A later offer replaces it. */
-export async function offerTransfer(context: CatalogueContext, input: Input<'transferSkill'>, caller: Caller) {
+export async function offerTransfer(context: StorageContext, input: Input<'transferSkill'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   requireOwner(skill, caller)
   const newOwner = await getUserByName(context, input.newOwner)
@@ -84,7 +85,7 @@ export async function moveSkill(
 }
 
 /** DELETE /skills/<name>/transfer: withdraws (owner) or declines (recipient) the offer. */
-export async function cancelTransfer(context: CatalogueContext, input: Input<'cancelTransfer'>, caller: Caller) {
+export async function cancelTransfer(context: StorageContext, input: Input<'cancelTransfer'>, caller: Caller) {
   const user = requireAccount(caller)
   const skill = await getOffer(context, input.name, user.userId)
   await context.database.writer.write(async (trx) => {
@@ -102,7 +103,7 @@ export async function cancelTransfer(context: CatalogueContext, input: Input<'ca
 }
 
 /** GET /transfers: the pending offers to and by the caller. */
-export async function listTransfers(context: CatalogueContext, caller: Caller) {
+export async function listTransfers(context: StorageContext, caller: Caller) {
   const { userId } = requireAccount(caller)
   const rows = await context.database.read
     .selectFrom('transfers')
@@ -117,7 +118,7 @@ export async function listTransfers(context: CatalogueContext, caller: Caller) {
 }
 
 /** The pending offer of a skill. Both parties find it, even if the skill is private; others get `not_found`. */
-async function getOffer(context: CatalogueContext, name: string, userId: string): Promise<SkillRow> {
+async function getOffer(context: StorageContext, name: string, userId: string): Promise<SkillRow> {
   const offered = await context.database.read
     .selectFrom('transfers')
     .innerJoin('skills', 'skills.id', 'transfers.skill_id')

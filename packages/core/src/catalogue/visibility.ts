@@ -1,8 +1,8 @@
 import { RegistryError } from '@skillstead/protocol'
 import { type Kysely, type RawBuilder, sql, type SqlBool } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { type Caller, callerId, type UserCaller } from '../kernel/caller.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
 
 /** The columns that visibility rules use. */
 export type Visible = Pick<SkillRow, 'id' | 'owner_id' | 'visibility' | 'state' | 'full_name'>
@@ -26,14 +26,14 @@ export class TakenDown extends RegistryError {
 type Sight = 'seen' | 'taken_down' | 'unseen'
 
 /** Whether the caller may see a skill. Throws {@link TakenDown} if only a takedown prevents it. */
-export async function canSee(context: CatalogueContext, skill: Visible, caller: Caller): Promise<boolean> {
+export async function canSee(context: StorageContext, skill: Visible, caller: Caller): Promise<boolean> {
   const sight = toSight(skill, caller, await isReader(context, skill, caller))
   if (sight === 'taken_down') throw new TakenDown(skill, await readCases(context, skill, caller))
   return sight === 'seen'
 }
 
 /** The caller's view of many skills, by id, with at most one query. */
-export async function readSights(context: CatalogueContext, skills: readonly Visible[], caller: Caller) {
+export async function readSights(context: StorageContext, skills: readonly Visible[], caller: Caller) {
   const closed = skills.filter((skill) => !isOpenTo(skill, caller)).map(({ id }) => id)
   const shared = await findShared(context.database.read, closed, caller)
   return new Map(
@@ -42,7 +42,7 @@ export async function readSights(context: CatalogueContext, skills: readonly Vis
 }
 
 /** As {@link canSee} for many skills with one query; skills under a takedown are left out. */
-export async function keepSeen<T extends Visible>(context: CatalogueContext, skills: readonly T[], caller: Caller) {
+export async function keepSeen<T extends Visible>(context: StorageContext, skills: readonly T[], caller: Caller) {
   const sights = await readSights(context, skills, caller)
   return skills.filter(({ id }) => sights.get(id) === 'seen')
 }
@@ -138,7 +138,7 @@ export function isOwner(skill: Pick<SkillRow, 'owner_id'>, caller: Caller): bool
 }
 
 /** The takedown cases that the owner can answer; none for other callers. */
-async function readCases(context: CatalogueContext, skill: Visible, caller: Caller): Promise<string[]> {
+async function readCases(context: StorageContext, skill: Visible, caller: Caller): Promise<string[]> {
   if (!isOwner(skill, caller)) return []
   const rows = await context.database.read
     .selectFrom('dmca_cases')
@@ -150,7 +150,7 @@ async function readCases(context: CatalogueContext, skill: Visible, caller: Call
   return rows.map(({ id }) => id)
 }
 
-async function isReader(context: CatalogueContext, skill: Visible, caller: Caller): Promise<boolean> {
+async function isReader(context: StorageContext, skill: Visible, caller: Caller): Promise<boolean> {
   return isOpenTo(skill, caller) || (await findRole(context.database.read, skill, caller)) !== undefined
 }
 

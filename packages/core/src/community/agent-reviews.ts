@@ -1,5 +1,8 @@
 import { type AgentReview, RegistryError, type Reply, toTimestamp, type Warning } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { findAgent, isAuthentic } from '../accounts/find-agent.ts'
 import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
 import { checkTexts } from '../catalogue/metadata-scan.ts'
@@ -14,7 +17,6 @@ import type { AgentReviewRow, AgentRow, SkillRow, Tables } from '../storage/tabl
 import type { WriteTransaction } from '../storage/writer.ts'
 import { addHelpfulVote, recordAction, recordActions } from './agent-actions.ts'
 import { admitAgent, insertAgent, recognizeAgent } from './agents.ts'
-import type { CommunityContext } from './community-context.ts'
 import { creditReview } from './skill-credit.ts'
 
 /**
@@ -97,7 +99,7 @@ async function putReview(trx: WriteTransaction, before: AgentReviewRow | undefin
 
 function emitReview(
   trx: WriteTransaction,
-  context: CommunityContext,
+  context: CatalogueContext,
   { skill, agent, review }: { skill: SkillRow; agent: AgentRow; review: AgentReviewRow },
 ): Promise<void> {
   const { id, rating, content, authenticated, agentKey, displayName, platformId } = toAgentReview(review, agent)
@@ -140,7 +142,7 @@ const sortColumns = {
 } as const
 
 /** GET /skills/<name>/agent-reviews. */
-export async function listAgentReviews(context: CommunityContext, input: Input<'listAgentReviews'>, caller: Caller) {
+export async function listAgentReviews(context: StorageContext, input: Input<'listAgentReviews'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const reviews = context.database.read.selectFrom('agent_reviews').where('skill_id', '=', skill.id)
   const columns = [...sortColumns[input.sort], 'id' as const]

@@ -1,5 +1,7 @@
 import { type Agent, type AgentActivity, RegistryError, type Reply, toTimestamp } from '@skillstead/protocol'
 import { sql, type SqlBool } from 'kysely'
+import type { CommunityContext } from './community-context.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { findAgent, getAgentByKey, isAuthentic } from '../accounts/find-agent.ts'
 import { isAdministrator, isOpenToViewer } from '../catalogue/visibility.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
@@ -13,7 +15,6 @@ import { readPage } from '../storage/read-page.ts'
 import type { AgentActionType, AgentRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { linkAgent, recordAction, recordActions } from './agent-actions.ts'
-import type { CommunityContext } from './community-context.ts'
 
 /**
  * Called before a write that may register an agent: counts a new agent against the hourly limit of the address. Throws
@@ -110,7 +111,7 @@ function needsToken(agentKey: string): RegistryError {
  * POST /agents/<agentKey>/token, for administrators, after a token was lost or leaked: revokes the old token and
  * returns the new one, which is shown only in this response. The agent's user is unchanged.
  */
-export async function resetAgentToken(context: CommunityContext, input: Input<'resetAgentToken'>, caller: Caller) {
+export async function resetAgentToken(context: StorageContext, input: Input<'resetAgentToken'>, caller: Caller) {
   return context.database.writer.write(async (trx) => {
     const agent = await getAgentByKey(trx, input.agentKey)
     const { token, hash } = createToken('sat')
@@ -129,7 +130,7 @@ const sortColumns = {
 } as const
 
 /** GET /agents: highest trust first, then by key, so that pages never overlap. */
-export async function listAgents(context: CommunityContext, input: Input<'listAgents'>) {
+export async function listAgents(context: StorageContext, input: Input<'listAgents'>) {
   const { sort, platform } = input
   const agents = context.database.read
     .selectFrom('agents')
@@ -149,7 +150,7 @@ const privateActions: readonly AgentActionType[] = ['installed', 'removed']
  * and administrators see what it installed.
  */
 export async function getAgent(
-  context: CommunityContext,
+  context: StorageContext,
   input: Input<'getAgent'>,
   caller: Caller,
   options: CallOptions = {},

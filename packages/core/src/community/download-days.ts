@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { getSkill } from '../catalogue/find-skill.ts'
 import { sumSkills, type UseCounts } from '../catalogue/use-counts.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -86,7 +87,7 @@ const hoursOfDay = 24
  * GET /skills/<name>/downloads: one entry for each of the last days in UTC, including days without downloads; today
  * last.
  */
-export async function showDownloads(context: CommunityContext, { name, days }: Input<'getDownloads'>, caller: Caller) {
+export async function showDownloads(context: StorageContext, { name, days }: Input<'getDownloads'>, caller: Caller) {
   const { id } = await getSkill(context, name, caller)
   const today = toDay(context.clock.now())
   const wanted = Array.from({ length: days }, (_, i) => today - days + 1 + i)

@@ -1,4 +1,6 @@
 import { type ExternalSkill, RegistryError, type Reply, toTimestamp } from '@skillstead/protocol'
+import type { AccountsContext } from '../accounts/accounts-context.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -6,7 +8,6 @@ import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { ExternalSkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import type { CommunityContext } from './community-context.ts'
 import { type ExternalSource, parseSource } from './external-source.ts'
 import { enqueueScan } from './scan-external.ts'
 
@@ -15,7 +16,7 @@ import { enqueueScan } from './scan-external.ts'
  * scan. Throws `invalid_request` for addresses that cannot be parsed or are not public.
  */
 export async function addExternal(
-  context: CommunityContext,
+  context: AccountsContext,
   input: Input<'addExternal'>,
   caller: Caller,
 ): Promise<Reply<ExternalSkill>> {
@@ -36,7 +37,7 @@ export async function addExternal(
 }
 
 /** DELETE /external/<id>, for administrators. */
-export async function deleteExternal(context: CommunityContext, { id }: Input<'deleteExternal'>, caller: Caller) {
+export async function deleteExternal(context: StorageContext, { id }: Input<'deleteExternal'>, caller: Caller) {
   await context.database.writer.write(async (trx) => {
     const row = await trx.deleteFrom('external_skills').where('id', '=', id).returning('url').executeTakeFirst()
     if (!row) throw new RegistryError('not_found', `There is no external skill '${id}'.`)
@@ -85,7 +86,7 @@ async function updateRow(
 }
 
 /** GET /external: most installed first. `verified` selects skills that were scanned, or those that were not. */
-export async function listExternal(context: CommunityContext, input: Input<'listExternal'>) {
+export async function listExternal(context: StorageContext, input: Input<'listExternal'>) {
   const { registry, verified } = input
   let matching = context.database.read.selectFrom('external_skills')
   if (registry !== 'all') matching = matching.where('registry', '=', registry)

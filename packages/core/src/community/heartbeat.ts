@@ -1,4 +1,5 @@
 import { type HeartbeatResult, isVersion, toTimestamp } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { findAgent, findCallingAgent, isAuthentic, isOwnAgent } from '../accounts/find-agent.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import { accountId, type Caller } from '../kernel/caller.ts'
@@ -8,7 +9,6 @@ import { keepListQuery } from '../storage/list-query.ts'
 import type { AgentRow, AgentSkillRow, SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { type AgentAction, linkAgent, recordActions } from './agent-actions.ts'
-import type { CommunityContext } from './community-context.ts'
 import { type Installed, listUpdates } from './install-updates.ts'
 import { type KnownSkill, lookUp } from './look-up-installs.ts'
 import { recommend } from './recommendations.ts'
@@ -20,7 +20,7 @@ const nextHeartbeatSeconds = 3600
  * queries does not grow with the number of skills. Writes only if the agent sends its token.
  */
 export async function heartbeat(
-  context: CommunityContext,
+  context: StorageContext,
   input: Input<'heartbeat'>,
   caller: Caller,
   options: CallOptions = {},
@@ -65,7 +65,7 @@ function readVersion(text: string): string {
 
 /** The agent if its token was correct; an unauthenticated claim is ignored. */
 async function findAuthentic(
-  { database }: CommunityContext,
+  { database }: StorageContext,
   { agentKey }: Input<'heartbeat'>,
   { agentToken }: CallOptions,
 ): Promise<AgentRow | undefined> {
@@ -116,7 +116,7 @@ async function readStored(database: Parameters<typeof selectStored>[0], agentId:
  * skills that the agent may not see now but may still have installed.
  */
 async function recordInstalls(
-  context: CommunityContext,
+  context: StorageContext,
   report: { agent: AgentRow; stored: StoredSet; installed: InstalledSet; unseenIds: ReadonlySet<string> },
   caller: Caller,
   options: CallOptions,

@@ -10,8 +10,8 @@ import {
 } from '@skillstead/protocol'
 import { findWidening } from '@skillstead/scanner'
 import { sql } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
-import type { CommunityContext } from './community-context.ts'
 import { type Found, isFlagged } from './look-up-installs.ts'
 import type { Asker } from './recommendations.ts'
 import { findReplacements } from './replacements.ts'
@@ -52,7 +52,7 @@ const signs: { [K in Reason]: (installed: Installed) => boolean } = {
 
 /** The entries about an agent's skills, one per skill, in the order of the request. */
 export async function listUpdates(
-  context: CommunityContext,
+  context: StorageContext,
   installed: readonly Installed[],
   asker: Pick<Asker, 'userIds'>,
 ): Promise<Update[]> {
@@ -102,7 +102,7 @@ const selectFaults = keepListQuery<{ place: number | string; yanked: number; ver
 )
 
 /** The problems of an agent's versions, by position in the list. */
-async function readFaults({ database }: CommunityContext, installed: readonly Installed[]) {
+async function readFaults({ database }: StorageContext, installed: readonly Installed[]) {
   const had = installed.flatMap(({ skill, item: { version, digest = '' } }, place) =>
     isVersion(version) ? [[skill.id, toVersionSortKey(version), digest, place]] : [],
   )
@@ -181,7 +181,7 @@ const selectWays = keepListQuery<WayRow>((db, lists) =>
 const updating: ReadonlySet<Finding['reason']> = new Set(['outdated', 'yanked'])
 
 /** The access that updates of skills would add, by skill id, with one query for all of them. */
-async function readWidenings({ database }: CommunityContext, findings: readonly Finding[]) {
+async function readWidenings({ database }: StorageContext, findings: readonly Finding[]) {
   const ways = findings.flatMap(({ skill, item: { version }, reason }, place) =>
     updating.has(reason) && isVersion(version) && skill.latest_version !== '' && version !== skill.latest_version
       ? [[skill.id, toVersionSortKey(version), toVersionSortKey(skill.latest_version), place]]

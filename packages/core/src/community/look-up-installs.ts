@@ -1,10 +1,10 @@
 import { safeScoreMin } from '@skillstead/scanner'
 import { sql, type SqlBool } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { readSights } from '../catalogue/visibility.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
-import type { CommunityContext } from './community-context.ts'
 
 /** The columns that a heartbeat needs of a skill; the public form is not read. */
 const columns = [
@@ -47,7 +47,7 @@ const selectByAlias = keepListQuery<NamedSkill>((db, lists) =>
  * The skills with the given names that the caller may see, resolved as `findMovedSkill` does, with four queries at
  * most. `unseenIds`: existing skills that the caller may not see, which must not be revealed.
  */
-export async function lookUp(context: CommunityContext, names: ReadonlySet<string>, caller: Caller) {
+export async function lookUp(context: StorageContext, names: ReadonlySet<string>, caller: Caller) {
   const fullNames = toFullNames(names, caller)
   const [named, holders] = await Promise.all([
     select(context, selectByFullName, [...new Set(fullNames.values())]),
@@ -85,7 +85,7 @@ function toFullNames(names: ReadonlySet<string>, caller: Caller): Map<string, st
 
 type Select = typeof selectByFullName
 
-async function select({ database }: CommunityContext, by: Select, names: readonly string[]) {
+async function select({ database }: StorageContext, by: Select, names: readonly string[]) {
   const rows = names.length > 0 ? await by(database, names) : []
   return new Map(rows.map((row) => [row.ref, row]))
 }
@@ -118,7 +118,7 @@ const selectOffered = keepListQuery<Pick<SkillRow, 'id' | 'full_name'>>((db, lis
 
 /** The full names, by id, of skills that may be offered to these users, without the users' own forks. */
 export async function keepOffered(
-  { database }: CommunityContext,
+  { database }: StorageContext,
   skillIds: readonly string[],
   userIds: ReadonlySet<string>,
 ): Promise<Map<string, string>> {

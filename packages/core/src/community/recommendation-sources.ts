@@ -1,8 +1,8 @@
 import { limits } from '@skillstead/protocol'
 import { type SelectQueryBuilder, sql } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { keepListQuery, type Lists } from '../storage/list-query.ts'
 import type { AgentRow, SkillRow, Tables } from '../storage/tables.ts'
-import type { CommunityContext } from './community-context.ts'
 import { type KnownSkill, offered } from './look-up-installs.ts'
 import type { Asker, Suggestion } from './recommendations.ts'
 
@@ -25,7 +25,7 @@ interface Similar {
 }
 
 /** Skills that agents with similar skills have. */
-export async function suggestFromAgents(context: CommunityContext, installed: readonly KnownSkill[], asker: Asker) {
+export async function suggestFromAgents(context: StorageContext, installed: readonly KnownSkill[], asker: Asker) {
   const weights = weigh(installed, asker)
   if (weights.size === 0) return []
   const similar = takeMostAlike(await findSimilar(context, weights, asker))
@@ -64,7 +64,7 @@ const selectShared = keepListQuery<SharedRow>((db, lists) =>
 
 /** The agents of other users that share a skill. One agent per user, since a user can register any number. */
 async function findSimilar(
-  { database }: CommunityContext,
+  { database }: StorageContext,
   weights: ReadonlyMap<string, number>,
   { agent, userIds }: Asker,
 ): Promise<Similar[]> {
@@ -106,7 +106,7 @@ const selectSets = keepListQuery<{ agent_id: string; skill_id: string }>((db, li
 )
 
 async function suggestWhatTheyHave(
-  { database }: CommunityContext,
+  { database }: StorageContext,
   similar: readonly Similar[],
   installedIds: ReadonlySet<string>,
 ): Promise<Suggestion[]> {
@@ -147,7 +147,7 @@ interface Pack {
 }
 
 /** Other skills of the packs that contain most of the installed ones. */
-export async function suggestFromPacks({ database }: CommunityContext, installed: readonly KnownSkill[]) {
+export async function suggestFromPacks({ database }: StorageContext, installed: readonly KnownSkill[]) {
   const names = new Map(installed.map(({ id, full_name }) => [id, full_name]))
   const packs = toPacks(await selectHoldings(database, names.keys()))
   if (packs.length === 0) return []
@@ -207,7 +207,7 @@ type NamedSuggestion = Suggestion & { readonly fullName: string }
 
 /** The most downloaded skills in the categories of the installed skills, or on the node if they have none. */
 export async function suggestPopular(
-  { database }: CommunityContext,
+  { database }: StorageContext,
   installed: readonly KnownSkill[],
   { userIds }: Pick<Asker, 'userIds'>,
 ): Promise<NamedSuggestion[]> {

@@ -1,10 +1,10 @@
 import type { HeartbeatResult } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { toSkills } from '../catalogue/shown-names.ts'
 import { itemColumns, type ItemRow } from '../catalogue/skill-document.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { AgentRow } from '../storage/tables.ts'
-import type { CommunityContext } from './community-context.ts'
 import type { StoredSet } from './heartbeat.ts'
 import { keepOffered, type KnownSkill, offered } from './look-up-installs.ts'
 import { suggestFromAgents, suggestFromPacks, suggestPopular } from './recommendation-sources.ts'
@@ -44,7 +44,7 @@ const bands = {
  * Skills that fit the installed ones, best first. All are public and safe, and skills that only a few others have are
  * left out, so that no caller learns what a certain agent has.
  */
-export async function recommend(context: CommunityContext, installed: readonly KnownSkill[], asker: Asker) {
+export async function recommend(context: StorageContext, installed: readonly KnownSkill[], asker: Asker) {
   const has = new Set(installed.map(({ id }) => id))
   const [agents, packs] = await Promise.all([
     suggestFromAgents(context, installed, asker),
@@ -91,7 +91,7 @@ const selectItems = keepListQuery<ItemRow>((db, lists) =>
 )
 
 async function showBest(
-  context: CommunityContext,
+  context: StorageContext,
   { scores, names }: { scores: ReadonlyMap<string, Scored>; names: ReadonlyMap<string, string> },
   caller: Caller,
 ): Promise<Recommendation[]> {

@@ -1,6 +1,6 @@
+import type { StorageContext } from '../storage/storage-context.ts'
 import { guest } from '../kernel/caller.ts'
 import { keepListQuery } from '../storage/list-query.ts'
-import type { CommunityContext } from './community-context.ts'
 import type { Finding, Reason } from './install-updates.ts'
 import { keepOffered, lookUp, offered } from './look-up-installs.ts'
 import type { Asker } from './recommendations.ts'
@@ -19,7 +19,7 @@ const leaving: { [K in Reason]?: true } = { taken_down: true, flagged: true, dep
  * their own.
  */
 export async function findReplacements(
-  context: CommunityContext,
+  context: StorageContext,
   findings: readonly Finding[],
   { userIds }: Pick<Asker, 'userIds'>,
 ): Promise<ReadonlyMap<string, string>> {
@@ -31,7 +31,7 @@ export async function findReplacements(
   return new Map([...forked, ...named])
 }
 
-async function findNamed(context: CommunityContext, left: readonly Finding[], userIds: ReadonlySet<string>) {
+async function findNamed(context: StorageContext, left: readonly Finding[], userIds: ReadonlySet<string>) {
   const candidates = left.map(({ skill }) => ({ skill, names: readNames(skill.deprecation_message) }))
   const { found } = await lookUp(context, new Set(candidates.flatMap(({ names }) => names)), guest)
   const ids = new Set([...found.values()].map(({ skill }) => skill.id))
@@ -78,7 +78,7 @@ const selectForks = keepListQuery<{ forked_from: string; full_name: string; agen
 )
 
 /** A fork stores the name that its source had when it was forked. */
-async function findForks({ database }: CommunityContext, left: readonly Finding[], userIds: ReadonlySet<string>) {
+async function findForks({ database }: StorageContext, left: readonly Finding[], userIds: ReadonlySet<string>) {
   const ids = left.map(({ skill }) => skill.id)
   const sources = new Map(left.map(({ skill }) => [skill.full_name, skill.id]))
   for (const { full_name, skill_id } of await selectAliases(database, ids)) sources.set(full_name, skill_id)

@@ -1,5 +1,6 @@
 import { type Reputation, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { getUserByName } from '../accounts/users.ts'
 import { readVerifiedMethods } from '../accounts/verified-author.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -20,11 +21,10 @@ import {
   toStanding,
 } from './author-standings.ts'
 import { badges, settleBadges, toBadges, toComponents, toLevel, toScore } from './badges.ts'
-import type { CommunityContext } from './community-context.ts'
 import { countCredits, type Credits, noCredits } from './skill-credit.ts'
 
 /** GET /users/<username>/reputation: all zeros for an author without a standing. */
-export async function showReputation(context: CommunityContext, input: Input<'getReputation'>): Promise<Reputation> {
+export async function showReputation(context: StorageContext, input: Input<'getReputation'>): Promise<Reputation> {
   const db = context.database.read
   const user = await getUserByName(context, input.username)
   const row = await db.selectFrom('standings').selectAll().where('user_id', '=', user.id).executeTakeFirst()
@@ -82,7 +82,7 @@ function toReputation(row: StandingRow, rank: number, badgesOf: ReadonlyMap<stri
 }
 
 /** GET /reputation/leaderboard: all authors with a score, highest first, then by name. */
-export async function listAuthors(context: CommunityContext, { page, limit }: Input<'getLeaderboard'>) {
+export async function listAuthors(context: StorageContext, { page, limit }: Input<'getLeaderboard'>) {
   const db = context.database.read
   const offset = toOffset(page, limit)
   const rows = await db

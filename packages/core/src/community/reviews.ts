@@ -1,4 +1,6 @@
 import { type Issue, type Reply, type Review, toTimestamp, type Warning } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
 import { checkTexts } from '../catalogue/metadata-scan.ts'
 import { toName } from '../catalogue/skill-document.ts'
@@ -8,11 +10,10 @@ import type { Input } from '../kernel/operation-input.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { IssueRow, ReviewRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import type { CommunityContext } from './community-context.ts'
 import { creditReview } from './skill-credit.ts'
 
 /** GET /skills/<name>/reviews: by users, newest first. Changing a review does not change its position. */
-export async function listReviews(context: CommunityContext, input: Input<'listReviews'>, caller: Caller) {
+export async function listReviews(context: StorageContext, input: Input<'listReviews'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const reviews = context.database.read.selectFrom('reviews').where('skill_id', '=', skill.id)
   const sorted = reviews
@@ -26,7 +27,7 @@ export async function listReviews(context: CommunityContext, input: Input<'listR
 
 /** POST /skills/<name>/reviews: 201, or 200 if the user changes the review. */
 export async function createReview(
-  context: CommunityContext,
+  context: CatalogueContext,
   input: Input<'createReview'>,
   caller: Caller,
 ): Promise<Reply<Review & { warnings?: Warning[] }>> {
@@ -92,7 +93,7 @@ function toReview(row: ReviewRow, username: string): Review {
 }
 
 /** GET /skills/<name>/issues, newest first. */
-export async function listIssues(context: CommunityContext, input: Input<'listIssues'>, caller: Caller) {
+export async function listIssues(context: StorageContext, input: Input<'listIssues'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const issues = context.database.read.selectFrom('issues').where('skill_id', '=', skill.id)
   const sorted = issues
@@ -105,7 +106,7 @@ export async function listIssues(context: CommunityContext, input: Input<'listIs
 }
 
 /** POST /skills/<name>/issues, by any signed-in user who may see the skill. */
-export async function createIssue(context: CommunityContext, input: Input<'createIssue'>, caller: Caller) {
+export async function createIssue(context: CatalogueContext, input: Input<'createIssue'>, caller: Caller) {
   const user = requireAccount(caller)
   const found = await getSkill(context, input.name, caller)
   return context.database.writer.write(async (trx) => {

@@ -1,5 +1,7 @@
 import { RegistryError, type SkillRequest, toTimestamp, type Warning } from '@skillstead/protocol'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { CommunityContext } from './community-context.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { findReadableSkill } from '../catalogue/find-skill.ts'
 import { checkTexts } from '../catalogue/metadata-scan.ts'
 import { isPublicMatter } from '../catalogue/skill-log.ts'
@@ -14,10 +16,9 @@ import { readPage } from '../storage/read-page.ts'
 import { addRow, increment, removeRows } from '../storage/table-rows.ts'
 import type { RequestRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import type { CommunityContext } from './community-context.ts'
 
 /** GET /requests: by votes, then newest first; or newest first. */
-export async function listRequests(context: CommunityContext, input: Input<'listRequests'>, caller: Caller) {
+export async function listRequests(context: StorageContext, input: Input<'listRequests'>, caller: Caller) {
   const { status, sort } = input
   const db = context.database.read
   const all = db.selectFrom('requests').$if(status !== undefined, (select) => select.where('status', '=', status!))
@@ -29,7 +30,7 @@ export async function listRequests(context: CommunityContext, input: Input<'list
   return { requests: await showRequests(context, rows, caller), ...paging }
 }
 
-export function getRequest(context: CommunityContext, input: Input<'getRequest'>, caller: Caller) {
+export function getRequest(context: StorageContext, input: Input<'getRequest'>, caller: Caller) {
   return showRequest(context, input.id, caller)
 }
 
@@ -85,7 +86,7 @@ async function getRequestRow(db: Kysely<Tables>, id: string): Promise<NamedReque
 }
 
 /** Requests as this caller may see them: the skill that fulfils one is named only to callers who may see it. */
-async function showRequests(context: CommunityContext, rows: readonly NamedRequest[], caller: Caller) {
+async function showRequests(context: StorageContext, rows: readonly NamedRequest[], caller: Caller) {
   const names = await readFullNames(context, rows, caller)
   return rows.map((row) => ({
     id: row.id,
@@ -101,12 +102,12 @@ async function showRequests(context: CommunityContext, rows: readonly NamedReque
 }
 
 /** The request with an id as this caller may see it; throws `not_found`. */
-async function showRequest(context: CommunityContext, id: string, caller: Caller): Promise<SkillRequest> {
+async function showRequest(context: StorageContext, id: string, caller: Caller): Promise<SkillRequest> {
   const row = await getRequestRow(context.database.read, id)
   return (await showRequests(context, [row], caller))[0]!
 }
 
-async function readFullNames(context: CommunityContext, rows: readonly RequestRow[], caller: Caller) {
+async function readFullNames(context: StorageContext, rows: readonly RequestRow[], caller: Caller) {
   const ids = rows.map((row) => row.fulfilled_by).filter((id) => id !== null)
   if (ids.length === 0) return new Map<string, string>()
   const skills = await context.database.read
@@ -118,7 +119,7 @@ async function readFullNames(context: CommunityContext, rows: readonly RequestRo
 }
 
 /** POST /requests/<id>/vote: one vote per user, while the request is open or in progress. Idempotent. */
-export async function voteForRequest(context: CommunityContext, { id }: Input<'voteForRequest'>, caller: Caller) {
+export async function voteForRequest(context: StorageContext, { id }: Input<'voteForRequest'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
     const { status } = await getRequestRow(trx, id)
@@ -132,7 +133,7 @@ export async function voteForRequest(context: CommunityContext, { id }: Input<'v
 
 /** DELETE /requests/<id>/vote: removes the caller's vote, if any. */
 export async function withdrawRequestVote(
-  context: CommunityContext,
+  context: StorageContext,
   { id }: Input<'withdrawRequestVote'>,
   caller: Caller,
 ): Promise<SkillRequest> {
@@ -145,7 +146,7 @@ export async function withdrawRequestVote(
 }
 
 /** GET /votes: the requests that the caller voted for, newest vote first. */
-export async function listVotes(context: CommunityContext, input: Input<'listVotes'>, caller: Caller) {
+export async function listVotes(context: StorageContext, input: Input<'listVotes'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const db = context.database.read
   const all = db.selectFrom('request_votes').where('user_id', '=', userId)
@@ -159,7 +160,7 @@ export async function listVotes(context: CommunityContext, input: Input<'listVot
 }
 
 /** PATCH /requests/<id>: one step of the transition table; `fulfilled` requires the skill that fulfils the request. */
-export async function updateRequest(context: CommunityContext, change: Input<'updateRequest'>, caller: Caller) {
+export async function updateRequest(context: StorageContext, change: Input<'updateRequest'>, caller: Caller) {
   const { id, status, fulfilledBy } = change
   if (fulfilledBy !== undefined && status !== 'fulfilled')
     throw invalidField('fulfilledBy', 'is only allowed with the status fulfilled.')
@@ -185,7 +186,7 @@ export async function updateRequest(context: CommunityContext, change: Input<'up
 }
 
 /** The skill that fulfils a request. Throws `invalid_request` if the caller may not see it or it is not public. */
-async function getFulfilling(context: CommunityContext, name: string, caller: Caller): Promise<string> {
+async function getFulfilling(context: StorageContext, name: string, caller: Caller): Promise<string> {
   const skill = await findReadableSkill(context, name, caller)
   if (!skill) throw invalidField('fulfilledBy', `names '${name}', which is no skill that you may see.`)
   if (!isPublicMatter(skill)) throw notPublic(skill)

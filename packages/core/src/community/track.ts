@@ -1,6 +1,9 @@
 import { isSkillName, isUsername, RegistryError, reservedOwners } from '@skillstead/protocol'
 import { toSlug } from '@skillstead/skill-format'
 import type { Kysely } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
+import type { AccountsContext } from '../accounts/accounts-context.ts'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import { findCallingAgent, isOwnAgent } from '../accounts/find-agent.ts'
 import { ensureNamespace } from '../accounts/users.ts'
 import { getMovedSkill } from '../catalogue/find-skill.ts'
@@ -74,7 +77,7 @@ function toMirrored(skill: SkillRow): UsedSkill['mirrored'] {
   return kind === 'mirror' && upstream !== null && visibility === 'public' ? { upstream, fullName } : undefined
 }
 
-async function isOwn({ database }: CommunityContext, skillId: string, caller: Caller, agent: AgentRow | undefined) {
+async function isOwn({ database }: StorageContext, skillId: string, caller: Caller, agent: AgentRow | undefined) {
   if (caller.kind === 'guest' && !agent) return false
   const skill = await database.read.selectFrom('skills').select('owner_id').where('id', '=', skillId).executeTakeFirst()
   return skill !== undefined && (isOwner(skill, caller) || (agent !== undefined && isOwnAgent(agent, skill)))
@@ -117,7 +120,7 @@ async function recordExternalInstall(
 }
 
 /** Without a repository, the name must be unique in the index. */
-async function recordByName(context: CommunityContext, name: string): Promise<UsedSkill | null> {
+async function recordByName(context: StorageContext, name: string): Promise<UsedSkill | null> {
   const named = context.database.read.selectFrom('external_skills').selectAll().where('name', '=', name)
   const rows = await named.limit(2).execute()
   const [row] = rows
@@ -156,7 +159,7 @@ async function findIndexed(db: Kysely<Tables>, skill: InRepository): Promise<Ext
     .executeTakeFirst()
 }
 
-async function indexSkill(context: CommunityContext, trx: WriteTransaction, skill: InRepository): Promise<void> {
+async function indexSkill(context: AccountsContext, trx: WriteTransaction, skill: InRepository): Promise<void> {
   const source = { ...parseSource(toUrl(skill)), author: skill.owner }
   const { id } = await insertExternal(trx, source, { installs: 1 }, context.clock.now())
   await enqueueScan(context, trx, id)
@@ -180,7 +183,7 @@ async function findLocal(db: Kysely<Tables>, skill: InRepository): Promise<UsedS
 }
 
 /** Creates a stub for a GitHub account, unless a user here has that name: only this user may publish there. */
-async function makeStub(context: CommunityContext, trx: WriteTransaction, skill: InRepository) {
+async function makeStub(context: CatalogueContext, trx: WriteTransaction, skill: InRepository) {
   const username = toNamespace(skill)
   if (!isUsername(username) || reservedOwners.has(username) || !isSkillName(skill.name)) return null
   const owner = await ensureNamespace(trx, username, context.clock.now())

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { toSkills } from '../catalogue/shown-names.ts'
 import { itemColumns } from '../catalogue/skill-document.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -200,7 +201,7 @@ async function rollUpDay({ database, clock }: Pick<CommunityContext, 'database' 
 const smallCategorySkills = 1000
 
 /** GET /trending: public skills ranked by the installs of a period and their growth over the period before. */
-export async function getTrending(context: CommunityContext, input: Input<'getTrending'>, caller: Caller) {
+export async function getTrending(context: StorageContext, input: Input<'getTrending'>, caller: Caller) {
   await rollToNow(context, input.period)
   const isSmall = input.category !== undefined && (await isSmallCategory(context, input.category))
   const ranking = selectRanking(context, input, isSmall)
@@ -227,7 +228,7 @@ function readBest(ranking: ReturnType<typeof selectRanking>, limit: number) {
     .execute()
 }
 
-function selectRanking(context: CommunityContext, { period, category }: Input<'getTrending'>, isSmall: boolean) {
+function selectRanking(context: StorageContext, { period, category }: Input<'getTrending'>, isSmall: boolean) {
   const db = context.database.read
   // SQLite reads the tables of a cross join in the given order; PostgreSQL chooses the order itself.
   const joined = isSmall ? db.selectFrom('skills').crossJoin('trends') : db.selectFrom('trends').crossJoin('skills')
@@ -242,7 +243,7 @@ function selectRanking(context: CommunityContext, { period, category }: Input<'g
     .$if(category !== undefined, (select) => select.where('skills.category', '=', category!))
 }
 
-async function isSmallCategory({ database }: CommunityContext, category: string): Promise<boolean> {
+async function isSmallCategory({ database }: StorageContext, category: string): Promise<boolean> {
   const rows = database.read
     .selectFrom('skills')
     .select('category')
@@ -252,7 +253,7 @@ async function isSmallCategory({ database }: CommunityContext, category: string)
 }
 
 /** Windows move with the hours, even without installs. */
-async function rollToNow({ database, clock }: CommunityContext, period: TrendRow['period']): Promise<void> {
+async function rollToNow({ database, clock }: StorageContext, period: TrendRow['period']): Promise<void> {
   const hour = toHour(clock.now())
   if (await areWindowsStale(database.read, period, hour)) {
     await database.writer.write((trx) => rollAllTrends(trx, hour))

@@ -1,5 +1,7 @@
 import { type Content, limits, type Me, type Profile, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { getUserByName } from '../accounts/users.ts'
 import { readVerifications } from '../accounts/verified-author.ts'
 import { searchSkillsAs } from '../catalogue/skill-search.ts'
@@ -11,10 +13,9 @@ import { countRows } from '../storage/count-rows.ts'
 import { addRow, hasRow, removeRows } from '../storage/table-rows.ts'
 import type { UserRow } from '../storage/tables.ts'
 import { countWebhooks } from '../webhooks/read-webhooks.ts'
-import type { CommunityContext } from './community-context.ts'
 
 /** GET /users/me. */
-export async function showMe(context: CommunityContext, caller: Caller): Promise<Me> {
+export async function showMe(context: StorageContext, caller: Caller): Promise<Me> {
   const { username } = requireAccount(caller)
   const user = await getUserByName(context, username)
   const counts = await countOf(context, user, { all: true })
@@ -24,12 +25,12 @@ export async function showMe(context: CommunityContext, caller: Caller): Promise
 }
 
 /** GET /session: the current user, or null for a guest. Never fails, so that a page can call it before sign-in. */
-export async function getSession(context: CommunityContext, _input: object, caller: Caller) {
+export async function getSession(context: StorageContext, _input: object, caller: Caller) {
   return { user: caller.kind === 'user' && caller !== systemCaller ? await showMe(context, caller) : null }
 }
 
 /** PATCH /users/me: the display name and the picture; null removes the picture. */
-export async function updateMe(context: CommunityContext, input: Input<'updateMe'>, caller: Caller): Promise<Me> {
+export async function updateMe(context: StorageContext, input: Input<'updateMe'>, caller: Caller): Promise<Me> {
   const { userId } = requireAccount(caller)
   const picture = input.avatar ? decodePicture(input.avatar) : undefined
   await context.database.writer.write(async (trx) => {
@@ -48,7 +49,7 @@ export async function updateMe(context: CommunityContext, input: Input<'updateMe
 }
 
 /** GET /users/<username>: the public profile, and a page of the public skills. */
-export async function showUser(context: CommunityContext, input: Input<'getUser'>, caller: Caller): Promise<Profile> {
+export async function showUser(context: CatalogueContext, input: Input<'getUser'>, caller: Caller): Promise<Profile> {
   const { username, page, limit } = input
   const user = await getUserByName(context, username)
   const counts = await countOf(context, user, { all: false })
@@ -67,7 +68,7 @@ export async function showUser(context: CommunityContext, input: Input<'getUser'
 }
 
 /** GET /users/<username>/avatar: the picture, or one generated from the name. */
-export async function readAvatar(context: CommunityContext, input: Input<'getAvatar'>): Promise<Content> {
+export async function readAvatar(context: StorageContext, input: Input<'getAvatar'>): Promise<Content> {
   const user = await getUserByName(context, input.username)
   const picture = await context.database.read
     .selectFrom('avatars')
@@ -81,7 +82,7 @@ export async function readAvatar(context: CommunityContext, input: Input<'getAva
 
 /** PUT and DELETE /users/<username>/follow. Idempotent. */
 export async function setFollowing(
-  context: CommunityContext,
+  context: CatalogueContext,
   input: Input<'followUser'>,
   following: boolean,
   caller: Caller,
@@ -103,7 +104,7 @@ export async function setFollowing(
 }
 
 /** GET /users/<username>/follow: whether the caller follows the user. */
-export async function showFollowing(context: CommunityContext, input: Input<'getFollow'>, caller: Caller) {
+export async function showFollowing(context: StorageContext, input: Input<'getFollow'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const followed = await getUserByName(context, input.username)
   const { read } = context.database
@@ -122,12 +123,12 @@ function toPublicFields(user: UserRow) {
   }
 }
 
-async function readProved({ database }: CommunityContext, { id }: UserRow) {
+async function readProved({ database }: StorageContext, { id }: UserRow) {
   const verifications = await readVerifications(database.read, id)
   return { verified: [...new Set(verifications.map(({ method }) => method))], verifications }
 }
 
-async function countOf(context: CommunityContext, user: UserRow, { all }: { all: boolean }) {
+async function countOf(context: StorageContext, user: UserRow, { all }: { all: boolean }) {
   const db = context.database.read
   const skills = db
     .selectFrom('skills')

@@ -1,7 +1,7 @@
 import { RegistryError, type DmcaCase } from '@skillstead/protocol'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
-import type { GovernanceContext } from './governance-context.ts'
 import type { DmcaCaseRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toFullCase } from './read-cases.ts'
@@ -13,7 +13,7 @@ import { getCase, moveCase, requireTransition } from './takedown-cases.ts'
  * sender of a counter-notice, or records a court action. Throws `invalid_transition`.
  */
 export async function decideCase(
-  context: GovernanceContext,
+  context: CatalogueContext,
   input: Input<'updateDmca'>,
   caller: Caller,
 ): Promise<DmcaCase> {

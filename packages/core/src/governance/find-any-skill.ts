@@ -1,12 +1,12 @@
+import type { StorageContext } from '../storage/storage-context.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
-import type { GovernanceContext } from './governance-context.ts'
 import { getSkill } from '../catalogue/find-skill.ts'
 import { findSource } from '../catalogue/show-details.ts'
 import { isAdministrator, isOwner, requireOwner } from '../catalogue/visibility.ts'
 import type { SkillRow } from '../storage/tables.ts'
 
 /** Finds a skill in any state for its owner or an administrator. Throws like {@link getSkill} for other callers. */
-export async function getDecidedSkill(context: GovernanceContext, ref: string, caller: Caller): Promise<SkillRow> {
+export async function getDecidedSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findAnySkill(context, ref, caller)
   return skill && (isOwner(skill, caller) || isAdministrator(caller)) ? skill : refuse(context, ref, caller)
 }
@@ -14,20 +14,20 @@ export async function getDecidedSkill(context: GovernanceContext, ref: string, c
 /**
  * Finds a skill of the caller, even if it is hidden or under a takedown. Throws like {@link getSkill}, or `forbidden`.
  */
-export async function getOwnSkill(context: GovernanceContext, ref: string, caller: Caller): Promise<SkillRow> {
+export async function getOwnSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findAnySkill(context, ref, caller)
   return skill && isOwner(skill, caller) ? skill : refuse(context, ref, caller)
 }
 
 /** Throws the error that the caller would get by reading the skill. */
-async function refuse(context: GovernanceContext, ref: string, caller: Caller): Promise<SkillRow> {
+async function refuse(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await getSkill(context, ref, caller)
   requireOwner(skill, caller)
   return skill
 }
 
 /** Finds a skill by its current or former full name, or by its short name. The caller must check permissions. */
-async function findAnySkill(context: GovernanceContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
+async function findAnySkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
   const named = ref.includes('/')
     ? await findSource(context.database.read, ref)
     : await findByShortName(context, ref, caller)
@@ -35,11 +35,7 @@ async function findAnySkill(context: GovernanceContext, ref: string, caller: Cal
 }
 
 /** The caller's own skill takes precedence over another skill with that short name, as in every lookup. */
-async function findByShortName(
-  context: GovernanceContext,
-  name: string,
-  caller: Caller,
-): Promise<SkillRow | undefined> {
+async function findByShortName(context: StorageContext, name: string, caller: Caller): Promise<SkillRow | undefined> {
   const own = await context.database.read
     .selectFrom('skills')
     .selectAll()

@@ -1,9 +1,10 @@
 import { RegistryError, type Report } from '@skillstead/protocol'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { countRows } from '../storage/count-rows.ts'
-import type { GovernanceContext } from './governance-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { ReportRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -20,7 +21,7 @@ interface Verdict {
 }
 
 /** GET /reports, for administrators: oldest first. */
-export async function listReports(context: GovernanceContext, input: Input<'listReports'>) {
+export async function listReports(context: StorageContext, input: Input<'listReports'>) {
   const { status, kind, page, limit } = input
   const db = context.database.read
   const count = await countRows(
@@ -40,7 +41,7 @@ export async function listReports(context: GovernanceContext, input: Input<'list
 }
 
 /** PATCH /reports/<id>, for administrators: decides a report, once. The skill changes in the same transaction. */
-export async function decideReport(context: GovernanceContext, verdict: Verdict, caller: Caller): Promise<Report> {
+export async function decideReport(context: CatalogueContext, verdict: Verdict, caller: Caller): Promise<Report> {
   const report = await getReport(context, verdict.id)
   const decide = (trx: WriteTransaction) => closeReport(trx, report, verdict, caller, context.clock.now())
   if (verdict.status === 'dismissed') {
@@ -54,7 +55,7 @@ export async function decideReport(context: GovernanceContext, verdict: Verdict,
   return toReport(await getReport(context, verdict.id))
 }
 
-async function getReport(context: GovernanceContext, id: string): Promise<NamedReport> {
+async function getReport(context: StorageContext, id: string): Promise<NamedReport> {
   const report = await selectReports(context.database.read).where('reports.id', '=', id).executeTakeFirst()
   if (!report) throw new RegistryError('not_found', 'There is no report with this id.')
   return report

@@ -1,5 +1,7 @@
 import { type ModeratedSkill, type Moderation, RegistryError, type Report, toTimestamp } from '@skillstead/protocol'
 import { sql, type SqlBool } from 'kysely'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { changeSkill, refuseChanged } from '../catalogue/change-skill.ts'
 import { settleState } from '../catalogue/skill-rows.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
@@ -10,7 +12,6 @@ import { countRows } from '../storage/count-rows.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { getDecidedSkill, getOwnSkill } from './find-any-skill.ts'
-import type { GovernanceContext } from './governance-context.ts'
 import { findOpen, insertReport, selectReports, toReport } from './reports.ts'
 
 /** An administrator's decision about a skill, and the reason shown to its owner. */
@@ -23,7 +24,7 @@ interface Decision {
  * PUT /skills/<name>/moderation: flags a skill, hides it, or shows it again. A new reason replaces the previous one.
  */
 export async function moderateSkill(
-  context: GovernanceContext,
+  context: CatalogueContext,
   input: Input<'moderateSkill'>,
   caller: Caller,
 ): Promise<Moderation> {
@@ -36,7 +37,7 @@ export async function moderateSkill(
  * reason stays. Returns the current row.
  */
 export function changeModeration(
-  context: GovernanceContext,
+  context: CatalogueContext,
   caller: Caller,
   skill: SkillRow,
   { state, reason }: Decision,
@@ -63,7 +64,7 @@ const shownMax = 100
 
 /** GET /skills/<name>/moderation: for the owner and administrators, even if no one else may read the skill. */
 export async function getModeration(
-  context: GovernanceContext,
+  context: StorageContext,
   input: Input<'getModeration'>,
   caller: Caller,
 ): Promise<Moderation> {
@@ -71,7 +72,7 @@ export async function getModeration(
 }
 
 /** The moderation state of a skill, its owner's appeals and its takedown cases, without the names of reporters. */
-async function showModeration(context: GovernanceContext, skill: SkillRow): Promise<Moderation> {
+async function showModeration(context: StorageContext, skill: SkillRow): Promise<Moderation> {
   const db = context.database.read
   const appeals = await selectReports(db)
     .where('reports.skill_id', '=', skill.id)
@@ -100,7 +101,7 @@ async function showModeration(context: GovernanceContext, skill: SkillRow): Prom
 
 /** GET /moderation, for administrators: flagged and hidden skills, last decision first. */
 export async function listModerated(
-  context: GovernanceContext,
+  context: StorageContext,
   { state, page, limit }: Input<'listModerated'>,
 ): Promise<{ skills: ModeratedSkill[] } & ReturnType<typeof toPage>> {
   const moderated = context.database.read
@@ -127,7 +128,7 @@ export async function listModerated(
 
 /** POST /skills/<name>/appeal, for the owner of a flagged or hidden skill. Only one appeal may be open at a time. */
 export async function appealModeration(
-  context: GovernanceContext,
+  context: StorageContext,
   input: Input<'appealModeration'>,
   caller: Caller,
 ): Promise<Report> {

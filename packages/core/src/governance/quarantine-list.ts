@@ -1,6 +1,7 @@
 import { type QuarantinedVersion, type Security, toTimestamp } from '@skillstead/protocol'
 import { reportUnscanned } from '@skillstead/scanner'
 import type { Kysely } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { toQuarantinedVersion } from '../catalogue/quarantine-version.ts'
 import { isAdministrator } from '../catalogue/visibility.ts'
 import { type Caller, requireUser } from '../kernel/caller.ts'
@@ -8,14 +9,13 @@ import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { Tables } from '../storage/tables.ts'
-import type { GovernanceContext } from './governance-context.ts'
 
 /**
  * GET /quarantine, oldest first: versions that wait for an administrator, and published versions that a rescan
  * quarantined. Administrators see all of them, other callers their own.
  */
 export async function listQuarantined(
-  context: GovernanceContext,
+  context: StorageContext,
   { page, limit }: Input<'listQuarantined'>,
   caller: Caller,
 ) {

@@ -1,10 +1,11 @@
 import { RegistryError, compareFiles, type Reply } from '@skillstead/protocol'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { attributeTo } from '../community/agent-actions.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import type { Caller, UserCaller } from '../kernel/caller.ts'
-import type { GovernanceContext } from './governance-context.ts'
 import { inspectPackage } from '../catalogue/inspect-packages.ts'
 import { publishVersion } from '../catalogue/publish-version.ts'
 import { readBack, toAnswer, type PublishAnswer } from '../catalogue/publish-answer.ts'
@@ -20,7 +21,7 @@ import type { QuarantinedPublication } from '../catalogue/quarantine-version.ts'
  * `name_taken`, `taken_down`, or `forbidden` if the publisher has lost the role. The version then stays in quarantine.
  */
 export async function releaseQuarantined(
-  context: GovernanceContext,
+  context: CatalogueContext,
   { id }: Input<'releaseQuarantined'>,
   caller: Caller,
 ): Promise<Reply<PublishAnswer>> {
@@ -50,7 +51,7 @@ export async function releaseQuarantined(
   return { status: stored.created ? 201 : 200, body: await toAnswer(context, stored, caller) }
 }
 
-async function readContent(context: GovernanceContext, quarantineId: string, digest: string): Promise<PackedContent> {
+async function readContent(context: StorageContext, quarantineId: string, digest: string): Promise<PackedContent> {
   const rows = await context.database.read
     .selectFrom('held_files')
     .selectAll()

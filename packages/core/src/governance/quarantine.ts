@@ -6,11 +6,11 @@ import {
   RegistryError,
 } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import { type Caller, requireScope, requireUser } from '../kernel/caller.ts'
-import type { GovernanceContext } from './governance-context.ts'
 import { readFiles, toContentType } from '../catalogue/version-files.ts'
 import { isAdministrator, isOwner } from '../catalogue/visibility.ts'
 import type { HeldVersionRow, Tables } from '../storage/tables.ts'
@@ -19,7 +19,7 @@ import { mayDecide, readQuarantined, selectQuarantined } from './quarantine-list
 
 /** GET /quarantine/<id>, for its owner and administrators; `not_found` for others. */
 export async function showQuarantined(
-  context: GovernanceContext,
+  context: StorageContext,
   { id }: Input<'getQuarantined'>,
   caller: Caller,
 ): Promise<QuarantinedDetails> {
@@ -42,7 +42,7 @@ export async function showQuarantined(
 
 /** GET /quarantine/<id>/files/<path>. */
 export async function readQuarantinedFile(
-  context: GovernanceContext,
+  context: StorageContext,
   { id, path }: Input<'getQuarantinedFile'>,
   caller: Caller,
 ): Promise<Content> {
@@ -64,7 +64,7 @@ export async function readQuarantinedFile(
 
 /** DELETE /quarantine/<id>: the owner withdraws the version, or an administrator refuses it with a note. */
 export async function deleteQuarantined(
-  context: GovernanceContext,
+  context: StorageContext,
   { id, note }: Input<'deleteQuarantined'>,
   caller: Caller,
 ): Promise<undefined> {

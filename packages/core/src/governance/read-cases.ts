@@ -6,6 +6,7 @@ import {
   toTimestamp,
 } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -13,12 +14,11 @@ import { toOffset, toPage } from '../kernel/paging.ts'
 import { isTokenOf } from '../kernel/tokens.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { DmcaCaseRow, Tables } from '../storage/tables.ts'
-import type { GovernanceContext } from './governance-context.ts'
 import { getCase } from './takedown-cases.ts'
 
 /** GET /dmca/<id>: the status and dates. With the case token, and for administrators, the full case. */
 export async function showCase(
-  context: GovernanceContext,
+  context: StorageContext,
   input: Input<'getDmca'>,
   caller: Caller,
   options: CallOptions = {},
@@ -30,7 +30,7 @@ export async function showCase(
 }
 
 /** GET /dmca, for administrators: newest first. */
-export async function listCases(context: GovernanceContext, input: Input<'listDmca'>) {
+export async function listCases(context: StorageContext, input: Input<'listDmca'>) {
   const { status, page, limit } = input
   const matching = context.database.read
     .selectFrom('dmca_cases')

@@ -3,6 +3,8 @@ import { scanInThread } from '@skillstead/scanner'
 import { rulesVersion } from '@skillstead/scanner/rules-version'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { Kysely } from 'kysely'
+import type { AccountsContext } from '../accounts/accounts-context.ts'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import { putScan, type StoredScan, toStoredScan } from '../catalogue/inspection.ts'
 import { refreshSkill } from '../catalogue/refresh-skill.ts'
 import { readFiles, readPackageFiles } from '../catalogue/version-files.ts'
@@ -32,7 +34,7 @@ interface Walk extends ScanCursor {
  * Rescans the whole catalogue if the rules changed since the last rescan, in batches from the outbox, latest versions
  * first. The rescan continues after a restart.
  */
-export async function scheduleRescan(context: GovernanceContext): Promise<void> {
+export async function scheduleRescan(context: CatalogueContext): Promise<void> {
   context.outbox.handle(topic, {
     retryDelaysMs,
     handle: () => scanBatch(context),
@@ -52,7 +54,7 @@ export async function scheduleRescan(context: GovernanceContext): Promise<void> 
 
 /** POST /scans, for administrators: rescans everything, even with unchanged rules. */
 export async function startRescan(
-  context: GovernanceContext,
+  context: AccountsContext,
   _input: object,
   caller: Caller,
 ): Promise<{ waiting: number }> {
@@ -83,13 +85,13 @@ export async function countUnscanned({ database }: Pick<GovernanceContext, 'data
 }
 
 /** Scans older than `before` are repeated too. */
-async function begin(context: GovernanceContext, trx: WriteTransaction, before: number): Promise<void> {
+async function begin(context: AccountsContext, trx: WriteTransaction, before: number): Promise<void> {
   const isAny = await trx.selectFrom('versions').select('id').limit(1).executeTakeFirst()
   await putWalk(trx, { rules: rulesVersion, before, phase: isAny ? 'latest' : 'done', after: '' })
   if (isAny) await enqueue(context, trx, 0)
 }
 
-function enqueue(context: GovernanceContext, trx: WriteTransaction, delayMs: number): Promise<void> {
+function enqueue(context: AccountsContext, trx: WriteTransaction, delayMs: number): Promise<void> {
   return context.outbox.enqueue(trx, {
     topic,
     payload: {},
@@ -98,7 +100,7 @@ function enqueue(context: GovernanceContext, trx: WriteTransaction, delayMs: num
   })
 }
 
-async function scanBatch(context: GovernanceContext): Promise<void> {
+async function scanBatch(context: CatalogueContext): Promise<void> {
   const walk = await readWalk(context.database.read)
   if (!walk || walk.phase === 'done' || walk.rules !== rulesVersion) return
   const { found, next } = await findWaiting(context.database.read, walk, batchVersions)
@@ -125,7 +127,7 @@ interface Scanned {
 }
 
 /** Scans as many versions as the time of one batch allows. */
-async function scanAll(context: GovernanceContext, versions: readonly WaitingVersion[]): Promise<Scanned[]> {
+async function scanAll(context: CatalogueContext, versions: readonly WaitingVersion[]): Promise<Scanned[]> {
   const scans: Scanned[] = []
   let workedMs = 0
   for (const version of versions) {
@@ -145,7 +147,7 @@ async function scanAll(context: GovernanceContext, versions: readonly WaitingVer
 
 /** Undefined if the node is stopping and cannot read content any more. */
 async function scanVersion(
-  context: GovernanceContext,
+  context: CatalogueContext,
   versionId: string,
 ): Promise<Omit<Scanned, 'version'> | undefined> {
   const { read } = context.database
@@ -159,7 +161,7 @@ async function scanVersion(
 
 /** The public form of a skill shows the scan of its latest version. */
 async function replaceScan(
-  context: GovernanceContext,
+  context: CatalogueContext,
   trx: WriteTransaction,
   version: WaitingVersion,
   scan: StoredScan,
@@ -173,7 +175,7 @@ async function replaceScan(
 
 /** Also yanks the version, so that clients of a mirror of this node do not install it by default. */
 async function quarantine(
-  context: GovernanceContext,
+  context: CatalogueContext,
   trx: WriteTransaction,
   { id: versionId, skillId, number }: WaitingVersion,
 ) {

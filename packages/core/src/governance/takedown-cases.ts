@@ -2,6 +2,7 @@ import { UTCDate } from '@date-fns/utc'
 import { RegistryError } from '@skillstead/protocol'
 import { addBusinessDays } from 'date-fns/addBusinessDays'
 import type { Kysely } from 'kysely'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import { refreshSkill } from '../catalogue/refresh-skill.ts'
 import { settleState } from '../catalogue/skill-rows.ts'
 import { type Caller, guest } from '../kernel/caller.ts'
@@ -10,7 +11,6 @@ import { newId } from '../kernel/ids.ts'
 import { recordAudit } from '../log/audit.ts'
 import type { DmcaCaseRow, DmcaStatus, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import type { GovernanceContext } from './governance-context.ts'
 
 /** The outbox topic of cases whose deadline expires. */
 const restoreTopic = 'dmca.restore'
@@ -25,7 +25,7 @@ const businessDays = 10
  * Returns the current row.
  */
 export async function moveCase(
-  context: GovernanceContext,
+  context: CatalogueContext,
   trx: WriteTransaction,
   before: DmcaCaseRow,
   move: { to: DmcaStatus; by: Mover; caller: Caller; note?: string },
@@ -62,7 +62,7 @@ function toDeadline(at: number): number {
 
 /** Applies also to a transferred or deleted skill: the case continues, and a deleted skill stays deleted. */
 async function settleSkill(
-  context: GovernanceContext,
+  context: CatalogueContext,
   trx: WriteTransaction,
   skillId: string,
   at: number,
@@ -110,7 +110,7 @@ export function requireTransition(from: DmcaStatus, to: DmcaStatus, by: Mover): 
 const retryDelaysMs = [minuteMs, 5 * minuteMs, ...Array<number>(7 * 24).fill(hourMs)]
 
 /** Restores the content of cases whose deadline expired without a court action; each is a row of the outbox. */
-export function scheduleTakedowns(context: GovernanceContext): void {
+export function scheduleTakedowns(context: CatalogueContext): void {
   context.outbox.handle(restoreTopic, {
     retryDelaysMs,
     handle: ({ caseId }) => restore(context, caseId as string),
@@ -118,7 +118,7 @@ export function scheduleTakedowns(context: GovernanceContext): void {
 }
 
 /** Does nothing if a court action was recorded meanwhile, or if another run has already restored the case. */
-async function restore(context: GovernanceContext, caseId: string): Promise<void> {
+async function restore(context: CatalogueContext, caseId: string): Promise<void> {
   await context.database.writer.write(async (trx) => {
     const row = await trx.selectFrom('dmca_cases').selectAll().where('id', '=', caseId).executeTakeFirst()
     if (row?.status !== 'counter_noticed') return

@@ -1,5 +1,7 @@
 import { type DmcaCase, RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import { getMovedSkill } from '../catalogue/find-skill.ts'
 import { isOwner, TakenDown } from '../catalogue/visibility.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
@@ -44,7 +46,7 @@ export async function submitDmca(
 }
 
 /** A skill that is already taken down can be claimed by another claimant too. */
-async function findClaimed(context: GovernanceContext, ref: string, caller: Caller): Promise<string> {
+async function findClaimed(context: StorageContext, ref: string, caller: Caller): Promise<string> {
   try {
     return (await getMovedSkill(context, ref, caller)).id
   } catch (error) {
@@ -93,7 +95,7 @@ export async function submitCounterNotice(
  * other people sent.
  */
 export async function acceptCounterNotice(
-  context: GovernanceContext,
+  context: CatalogueContext,
   trx: WriteTransaction,
   before: DmcaCaseRow,
   accepted: { id: string; by: 'owner' | 'administrator'; caller: Caller; note?: string },

@@ -1,4 +1,5 @@
 import { type Content, RegistryError } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { LogContext } from './log-context.ts'
 import { readTreeHead, tileHashes } from './log-tree.ts'
 import { hashBytes } from './merkle.ts'
@@ -36,7 +37,7 @@ async function readTileHashes(context: LogContext, tile: { level: number; n: num
 }
 
 /** Encodes each entry after its length in two bytes. */
-async function readEntries({ database }: LogContext, n: number, width: number): Promise<Buffer> {
+async function readEntries({ database }: StorageContext, n: number, width: number): Promise<Buffer> {
   const rows = await database.read
     .selectFrom('log')
     .select('entry')

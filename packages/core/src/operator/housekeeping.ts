@@ -1,3 +1,4 @@
+import type { StorageContext } from '../storage/storage-context.ts'
 import { sweepSessions } from '../accounts/sessions.ts'
 import { dayMs, minuteMs } from '../kernel/clock.ts'
 import type { OperatorContext } from './operator-context.ts'
@@ -37,7 +38,7 @@ export async function scheduleHousekeeping(context: OperatorContext): Promise<vo
 }
 
 /** Every node has already processed the changes of the previous days; a starting node reads the catalogue itself. */
-async function sweepChanges(context: OperatorContext): Promise<void> {
+async function sweepChanges(context: StorageContext): Promise<void> {
   await context.database.writer.write(async (trx) => {
     await trx
       .deleteFrom('changes')

@@ -1,3 +1,4 @@
+import type { AccountsContext } from '../accounts/accounts-context.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { answersQueries } from './readiness.ts'
 import { countUnscanned } from '../governance/rescan.ts'
@@ -50,7 +51,7 @@ export async function readNodeMetrics({ database, search, changes, sharedLimits 
 }
 
 /** Metrics from the database. */
-export async function readStoredMetrics({ database, outbox, clock }: OperatorContext): Promise<Metric[]> {
+export async function readStoredMetrics({ database, outbox, clock }: AccountsContext): Promise<Metric[]> {
   const { pending, failed, oldestDueAt, attempts, failures } = await outbox.figures()
   const { skills } = await database.read
     .selectFrom('skills')

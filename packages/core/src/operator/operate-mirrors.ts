@@ -1,4 +1,5 @@
 import { RegistryError, type MirrorStatus, type MirrorWrite, type Parsed, type endpoints } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
@@ -88,7 +89,7 @@ function getOperator({ upstreams }: CatalogueContext): UpstreamOperator {
 }
 
 async function audit(
-  { database, clock }: CatalogueContext,
+  { database, clock }: StorageContext,
   caller: Caller,
   action: string,
   subject: string,

@@ -1,13 +1,13 @@
 import { type OutboxRow, RegistryError, toTimestamp } from '@skillstead/protocol'
+import type { AccountsContext } from '../accounts/accounts-context.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { OperatorContext } from './operator-context.ts'
 import type { JobSummary } from '../outbox/outbox.ts'
 import { toPage } from '../kernel/paging.ts'
 
 /** GET /operator/outbox. Default: failed jobs, newest first, then pending jobs by due time. */
-export async function listOutbox(context: OperatorContext, { state, kind, page, limit }: Input<'listOutbox'>) {
+export async function listOutbox(context: AccountsContext, { state, kind, page, limit }: Input<'listOutbox'>) {
   const states = state === undefined ? (['failed', 'pending'] as const) : [state]
   const { rows, total } = await context.outbox.browse({ states, topic: kind, page, limit })
   return { rows: rows.map(toOutboxRow), counts: await context.outbox.countTopics(), ...toPage(total, page, limit) }
@@ -15,7 +15,7 @@ export async function listOutbox(context: OperatorContext, { state, kind, page, 
 
 /** POST /operator/outbox/<id>/retry: a new attempt at once. Throws `invalid_transition` for a completed job. */
 export async function retryOutboxRow(
-  context: OperatorContext,
+  context: AccountsContext,
   { id }: Input<'retryOutboxRow'>,
   caller: Caller,
 ): Promise<OutboxRow> {

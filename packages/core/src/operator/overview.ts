@@ -1,5 +1,8 @@
 import { type Overview, planNames, plans, type RateLimits, toTimestamp } from '@skillstead/protocol'
 import { sql, type SqlBool } from 'kysely'
+import type { AccountsContext } from '../accounts/accounts-context.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import { countUnscanned } from '../governance/rescan.ts'
 import type { OperatorContext } from './operator-context.ts'
 
@@ -21,7 +24,7 @@ export async function showOverview(context: OperatorContext): Promise<Overview> 
   }
 }
 
-async function readCounts({ database: { read } }: OperatorContext): Promise<Overview['counts']> {
+async function readCounts({ database: { read } }: StorageContext): Promise<Overview['counts']> {
   const { users } = await read
     .selectFrom('users')
     .select((eb) => eb.fn.countAll<number>().as('users'))
@@ -34,7 +37,7 @@ async function readCounts({ database: { read } }: OperatorContext): Promise<Over
   return { skills: await count('skills'), versions: await count('versions'), users, packs: await count('packs') }
 }
 
-async function readOutbox({ outbox, database, clock }: OperatorContext): Promise<Overview['outbox']> {
+async function readOutbox({ outbox, database, clock }: AccountsContext): Promise<Overview['outbox']> {
   const { pending, failed, oldestDueAt } = await outbox.figures()
   const { due } = await database.read
     .selectFrom('outbox')
@@ -46,12 +49,12 @@ async function readOutbox({ outbox, database, clock }: OperatorContext): Promise
   return { pending, due, failed, oldestAt: oldestDueAt === null ? null : toTimestamp(oldestDueAt) }
 }
 
-async function readLog({ database }: OperatorContext): Promise<Overview['log']> {
+async function readLog({ database }: StorageContext): Promise<Overview['log']> {
   const last = await database.read.selectFrom('log').select(['seq', 'at']).orderBy('seq', 'desc').limit(1).execute()
   return { size: last[0]?.seq ?? 0, lastEntryAt: last[0] ? toTimestamp(last[0].at) : null }
 }
 
-async function readAlarms({ upstreams }: OperatorContext): Promise<Overview['alarms']> {
+async function readAlarms({ upstreams }: CatalogueContext): Promise<Overview['alarms']> {
   const followed = (await upstreams.operator?.list()) ?? []
   return followed.flatMap(({ name, alarm }) => {
     if (!alarm) return []

@@ -1,13 +1,13 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import type { Database } from '../storage/database.ts'
-import type { OperatorContext } from './operator-context.ts'
 
 /** Free space below which a disk counts as full: SQLite needs space for its journal. */
 const diskBytesMin = 64 * 1024 * 1024
 
 /** Which parts of the registry can serve requests. */
-export async function readReadiness({ database, search }: OperatorContext) {
+export async function readReadiness({ database, search }: CatalogueContext) {
   return {
     database: await answersQueries(database),
     search: search.ready,

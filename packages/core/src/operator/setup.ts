@@ -1,5 +1,6 @@
 import { createHash, randomInt, timingSafeEqual } from 'node:crypto'
 import { RegistryError } from '@skillstead/protocol'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { createFirstUser, isWithoutUsers, toSetUpError } from '../accounts/users.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -11,7 +12,7 @@ import type { OperatorContext } from './operator-context.ts'
 const allAddresses = 'everybody'
 
 /** GET /setup: `needed` is true as long as no user can sign in. */
-export async function showSetup({ database }: OperatorContext): Promise<{ needed: boolean }> {
+export async function showSetup({ database }: StorageContext): Promise<{ needed: boolean }> {
   return { needed: await isWithoutUsers(database.read) }
 }
 

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { StorageUse } from '@skillstead/protocol'
-import type { OperatorContext } from './operator-context.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
 import type { Database } from '../storage/database.ts'
 
 const largestMax = 10
@@ -12,7 +12,7 @@ const largestMax = 10
 const batchRows = 1000
 
 /** GET /operator/storage. */
-export async function showStorage({ database }: OperatorContext): Promise<StorageUse> {
+export async function showStorage({ database }: StorageContext): Promise<StorageUse> {
   return {
     ...(await readDatabaseSize(database)),
     ...(await readContent(database)),

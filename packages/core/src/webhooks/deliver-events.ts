@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { includesPlan, pingEvent, RegistryError } from '@skillstead/protocol'
 import DataLoader from 'dataloader'
+import type { StorageContext } from '../storage/storage-context.ts'
+import type { AccountsContext } from '../accounts/accounts-context.ts'
 import { redirectStatuses } from '../http/http-client.ts'
 import { minuteMs } from '../kernel/clock.ts'
 import { AttemptError, type EndedJob } from '../outbox/outbox.ts'
@@ -33,7 +35,7 @@ export function handleDeliveries(context: WebhooksContext): void {
 }
 
 /** For deliveries that start together, checks with two queries which their users may still read. */
-function createReadableLoader({ database }: WebhooksContext) {
+function createReadableLoader({ database }: StorageContext) {
   return new DataLoader<AddressedDelivery, boolean, AddressedDelivery>(
     async (deliveries) => {
       const kept = new Set(await keepReadable(database.read, deliveries))
@@ -46,7 +48,7 @@ function createReadableLoader({ database }: WebhooksContext) {
 type Target = Awaited<ReturnType<typeof readTargets>>[number]
 
 /** Reads the webhooks of concurrently started deliveries with one query, without a cache. */
-function createWebhookLoader(context: WebhooksContext) {
+function createWebhookLoader(context: StorageContext) {
   return new DataLoader<string, Target | null>(
     async (ids) => {
       const rows = await readTargets(context, ids)
@@ -57,7 +59,7 @@ function createWebhookLoader(context: WebhooksContext) {
   )
 }
 
-async function readTargets({ database }: WebhooksContext, ids: readonly string[]) {
+async function readTargets({ database }: StorageContext, ids: readonly string[]) {
   return database.read
     .selectFrom('webhooks as w')
     .innerJoin('users as u', 'u.id', 'w.user_id')
@@ -86,7 +88,7 @@ function hide(cause: unknown): never {
 }
 
 /** Sends a delivery once. Throws an {@link AttemptError} unless the receiver responds with 2xx in time. */
-async function deliver(context: WebhooksContext, id: string, delivery: DeliveryPayload, target: Target | null) {
+async function deliver(context: AccountsContext, id: string, delivery: DeliveryPayload, target: Target | null) {
   const { url, ...signing } = requireTarget(target, delivery)
   const now = context.clock.now()
   const statusCode = await post(context, url, delivery.body, toHeaders(id, delivery, signing, now))
@@ -106,7 +108,7 @@ function requireTarget(target: Target | null, { event }: DeliveryPayload): Targe
 }
 
 async function post(
-  context: WebhooksContext,
+  context: AccountsContext,
   url: string,
   body: string,
   headers: Record<string, string>,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { recordAudit } from '../log/audit.ts'
 import { systemCaller } from '../kernel/caller.ts'
 import type { WebhooksContext } from './webhooks-context.ts'
@@ -70,7 +71,7 @@ function toRuns(ended: readonly EndedJob[]): Map<string, Run> {
  * not cause: the webhook is disabled or deleted, or its owner's plan has no webhooks.
  */
 async function addRuns(
-  { database: { dialect } }: WebhooksContext,
+  { database: { dialect } }: StorageContext,
   trx: WriteTransaction,
   runs: ReadonlyMap<string, Run>,
 ): Promise<readonly Changed[]> {
@@ -93,7 +94,7 @@ async function writeRuns(dialect: Dialect, trx: WriteTransaction, changed: reado
 }
 
 async function switchOff(
-  { clock, database: { dialect } }: WebhooksContext,
+  { clock, database: { dialect } }: StorageContext,
   trx: WriteTransaction,
   webhooks: readonly Changed[],
 ): Promise<void> {

@@ -1,9 +1,10 @@
 import { limits } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import type { StorageContext } from '../storage/storage-context.ts'
+import type { AccountsContext } from '../accounts/accounts-context.ts'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { countRows } from '../storage/count-rows.ts'
-import type { WebhooksContext } from './webhooks-context.ts'
 import { readNewestRows } from '../outbox/browse-rows.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { Tables } from '../storage/tables.ts'
@@ -12,7 +13,7 @@ import { keepReadable } from './webhook-deliveries.ts'
 import type { DeliveryPayload } from './events.ts'
 
 /** GET /webhooks: the caller's webhooks, newest first. */
-export async function listWebhooks(context: WebhooksContext, input: Input<'listWebhooks'>, caller: Caller) {
+export async function listWebhooks(context: StorageContext, input: Input<'listWebhooks'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const total = await countWebhooks(context.database.read, userId)
   const rows = await context.database.read
@@ -31,7 +32,7 @@ export async function listWebhooks(context: WebhooksContext, input: Input<'listW
 }
 
 /** GET /webhooks/<id>: with its latest deliveries, newest first. */
-export async function showWebhook(context: WebhooksContext, { id }: Input<'getWebhook'>, caller: Caller) {
+export async function showWebhook(context: AccountsContext, { id }: Input<'getWebhook'>, caller: Caller) {
   const row = await getOwnWebhook(context.database.read, id, caller)
   const jobs = await context.outbox.list(row.id, limits.webhookDeliveriesShownMax)
   const addressed = jobs.map((job) => ({ job, userId: row.user_id, delivery: job.payload as DeliveryPayload }))

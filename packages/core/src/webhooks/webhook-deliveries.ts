@@ -1,5 +1,6 @@
 import { type Delivery, type DeliveryDetails, pingEvent, RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import type { AccountsContext } from '../accounts/accounts-context.ts'
 import { findReadable } from '../catalogue/visibility.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
@@ -7,11 +8,10 @@ import type { Input } from '../kernel/operation-input.ts'
 import type { Tables } from '../storage/tables.ts'
 import { type DeliveryPayload, pingTopic, toDeliveries } from './events.ts'
 import { getOwnWebhook, toDelivery } from './webhook-form.ts'
-import type { WebhooksContext } from './webhooks-context.ts'
 
 /** GET /webhooks/<id>/deliveries/<deliveryId>: with the exact body that was or will be sent. */
 export async function showDelivery(
-  { database, outbox }: WebhooksContext,
+  { database, outbox }: AccountsContext,
   input: Input<'getDelivery'>,
   caller: Caller,
 ): Promise<DeliveryDetails> {
@@ -28,7 +28,7 @@ export async function showDelivery(
  * `invalid_transition` for a completed delivery, `conflict` while the webhook is disabled.
  */
 export async function retryDelivery(
-  { database, outbox }: WebhooksContext,
+  { database, outbox }: AccountsContext,
   input: Input<'retryDelivery'>,
   caller: Caller,
 ): Promise<Delivery> {
@@ -51,7 +51,7 @@ export async function retryDelivery(
 
 /** POST /webhooks/<id>/ping: a delivery that is tried once, even if the webhook is disabled. */
 export async function pingWebhook(
-  context: WebhooksContext,
+  context: AccountsContext,
   input: Input<'pingWebhook'>,
   caller: Caller,
 ): Promise<Delivery> {

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { limits, RegistryError, type Webhook } from '@skillstead/protocol'
+import type { AccountsContext } from '../accounts/accounts-context.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -12,7 +14,6 @@ import { toHost } from './events.ts'
 import { countWebhooks } from './read-webhooks.ts'
 import { standardPrefix } from './deliver-events.ts'
 import { getOwnWebhook, toWebhook } from './webhook-form.ts'
-import type { WebhooksContext } from './webhooks-context.ts'
 
 /** 24 to 64 bytes are recommended (Standard Webhooks, "Signature scheme"); 30 need no base64 padding. */
 const secretBytes = 30
@@ -22,7 +23,7 @@ const secretBytes = 30
  * names `url` for an address that is not public, `conflict` if the user has the maximum number of webhooks.
  */
 export async function createWebhook(
-  context: WebhooksContext,
+  context: AccountsContext,
   input: Input<'createWebhook'>,
   caller: Caller,
 ): Promise<Webhook & { secret?: string }> {
@@ -70,7 +71,7 @@ const overlapMs = 24 * 60 * 60 * 1000
 
 /** PATCH /webhooks/<id>: omitted fields are unchanged. Throws as `createWebhook` does, and `not_found`. */
 export async function updateWebhook(
-  context: WebhooksContext,
+  context: AccountsContext,
   input: Input<'updateWebhook'>,
   caller: Caller,
 ): Promise<Webhook> {
@@ -85,7 +86,7 @@ export async function updateWebhook(
 }
 
 async function storeChanges(
-  context: WebhooksContext,
+  context: StorageContext,
   trx: WriteTransaction,
   input: Input<'updateWebhook'>,
   caller: Caller,
@@ -124,7 +125,7 @@ function toChanges(before: WebhookRow, input: Input<'updateWebhook'>, now: numbe
 
 /** DELETE /webhooks/<id>: deletes a webhook. Its pending deliveries fail when they become due. */
 export async function deleteWebhook(
-  context: WebhooksContext,
+  context: StorageContext,
   input: Input<'deleteWebhook'>,
   caller: Caller,
 ): Promise<undefined> {
