@@ -77,14 +77,14 @@ describe('the commands that prepare skills for agents', { timeout: 180_000 }, ()
     expect(await pack('show', 'office')).toMatchObject({ code: 1, stdout: '' })
   })
 
-  it('create packs in a data folder for the user that --user names', async () => {
+  it('create a pack in a data folder for the user given by --user', async () => {
     const [, [, at]] = ways as [unknown, [string, string[]]]
     const create = ['pack', 'create', 'on-files', 'faxes', ...at]
     expect(await skillstead(create)).toMatchObject({ code: 2, stderr: expect.stringContaining('--user NAME') })
     expect(await skillsteadJson([...create, '--user', 'alice'])).toMatchObject({ slug: 'on-files', skillCount: 1 })
   })
 
-  it('load a skill at a level and within a token budget, without terminal control characters', async () => {
+  it('load a skill at a given level and token budget, and print it without terminal control characters', async () => {
     for (const [way, at] of ways) {
       const whole = await skillstead(['load', 'long@1.0.0', ...at])
       expect(whole, way).toMatchObject({ code: 0, stderr: '' })
@@ -109,7 +109,7 @@ describe('the commands that prepare skills for agents', { timeout: 180_000 }, ()
     })
   })
 
-  it('send a heartbeat with only the names of skills from this registry, and fail when a skill is flagged', async () => {
+  it('send a registry only the names of skills installed from it, and fail if the registry has flagged one of them', async () => {
     const [[, at]] = ways as [[string, string[]]]
     await lock({
       'alice/faxes': locked('faxes', server.url),
@@ -142,7 +142,7 @@ describe('the commands that prepare skills for agents', { timeout: 180_000 }, ()
     await rm(join(project, '.agents'), { recursive: true })
   })
 
-  it('plan the listing of named skills and packs, and of installed skills without a registry', async () => {
+  it('plan the listing of given skills and packs, and plan the listing of installed skills without a registry', async () => {
     const [[, at]] = ways as [[string, string[]]]
     const fits = await skillstead(['plan', 'long', 'faxes', 'long', ...at])
     expect(fits).toMatchObject({ code: 0, stderr: '' })

@@ -28,7 +28,7 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     await write('danger/SKILL.md', sampleOf('dangerous', 'danger'))
   })
 
-  it('starts as a SKILL.md that passes lint, and `init` never overwrites an existing file', async () => {
+  it('starts as a SKILL.md from `init`, which passes `lint`; `init` never overwrites an existing file', async () => {
     const made = await skillsteadJson(['init', 'tidy-up', '--description', 'Tidies: "all", of it # now'], { cwd })
     expect(made).toEqual({ name: 'tidy-up', folder: 'tidy-up' })
     const linted = await skillstead(['lint', 'tidy-up'], { cwd })
@@ -47,7 +47,7 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('such as tidy-up.') })
   })
 
-  it('is portable when `init` has created it with any description', () => {
+  it('is portable if `init` has created it, whatever description was given', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 500 }), (description) => {
         fc.pre(description.trim() !== '')
@@ -59,7 +59,7 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     )
   })
 
-  it('is checked by lint against the open format and the scan rules, without a registry', async () => {
+  it('is checked by `lint` against the open format and the scan rules, without a registry', async () => {
     for (const [path, text] of Object.entries({
       'many/good/SKILL.md': '---\nname: good\ndescription: Does good.\n---\nDo it.\n',
       'many/other/SKILL.md': '---\nname: differs\ndescription: Does it.\ncolour: red\n---\nDo it.\n',

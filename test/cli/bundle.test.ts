@@ -47,7 +47,7 @@ describe('the commands for bundles', () => {
     expect(again).toMatchObject({ upstream: 'outside', applied: 0, isFirstUse: false })
   })
 
-  it('print the imported changes, the key and the next command', async () => {
+  it('print which changes were imported, the public key and the next command to run', async () => {
     const { outside, inside, key, run } = await openOutside()
     const { stdout: written } = await run('bundle', 'create', 'all.bundle', '--data', outside, '--owner', 'skillstead')
     expect(written).toMatch(/^Wrote all\.bundle, [\d.]+ kB\.\n {2}log {6}skillstead-/)
@@ -64,7 +64,7 @@ describe('the commands for bundles', () => {
     expect(shown.endsWith(next!)).toBe(true)
   })
 
-  it('refuse invalid input with one sentence', async () => {
+  it('report invalid input with one sentence', async () => {
     const { folder, outside, inside, run } = await openOutside()
     await run('bundle', 'create', 'all.bundle', '--data', outside)
     const late = await run('bundle', 'create', 'late.bundle', '--data', outside, '--since', '4')
@@ -91,7 +91,7 @@ describe('the commands for bundles', () => {
     expect((await run('bundle', 'create', 'all.bundle', '--data', outside, '--force')).code).toBe(0)
   })
 
-  it('continue an import that was killed', async () => {
+  it('continue the import of a bundle after the import process was killed', async () => {
     const { folder, outside, inside, runJson } = await openOutside()
     const { until } = await runJson('bundle', 'create', 'all.bundle', '--data', outside)
     const child = spawn(

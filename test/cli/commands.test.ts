@@ -85,7 +85,7 @@ describe('the command line program', () => {
     expect((await stat(data)).mode & 0o077).toBe(0)
   })
 
-  it('publishes a folder only once, and finds and shows the skill', async () => {
+  it('publishes a folder, refuses to publish it again, and then finds and shows the skill', async () => {
     const { data } = await makeRegistry()
     const folder = await makeFolder()
     await mkdir(join(folder, 'scripts'))
@@ -174,7 +174,7 @@ describe('the command line program', () => {
 })
 
 describe('skillstead serve', () => {
-  it('serves the same commands over HTTP, publishes no examples, and shuts down gracefully', async () => {
+  it('lets commands publish and search over HTTP, publishes no example skills, and shuts down gracefully', async () => {
     const { data, key } = await makeRegistry()
     const server = await startServerProcess(['serve', '--port', '0', '--data', data])
     const { total } = await skillsteadJson<Search>(['search', '', '--url', server.url])
@@ -204,8 +204,8 @@ describe('skillstead serve', () => {
   })
 })
 
-describe('a command that hangs during a test', () => {
-  it('fails after its time limit, and blocks no later command', async () => {
+describe('the helper that runs a command in a test', () => {
+  it('stops a command that hangs at its time limit, so that later commands still run', async () => {
     const { data } = await makeRegistry()
     const cwd = await makeFolder()
     const serve = ['serve', '--port', '0', '--data', data]
@@ -217,7 +217,7 @@ describe('a command that hangs during a test', () => {
 })
 
 describe('skillstead start', () => {
-  it('creates an administrator and publishes the examples on the first start only', async () => {
+  it('creates an administrator and publishes the example skills, but only on the first start', async () => {
     const cwd = await makeFolder()
     const first = await startServerProcess(['start', '--port', '0'], cwd)
     const { total } = await skillsteadJson<Search>(['search', '', '--url', first.url])
@@ -250,7 +250,7 @@ describe('skillstead start', () => {
     expect(existsSync(keyFile)).toBe(true)
   })
 
-  it('creates an administrator but publishes no examples in a registry with imported authors', async () => {
+  it('creates an administrator but publishes no example skills if the registry has imported authors', async () => {
     const cwd = await makeFolder()
     await mkdir(join(cwd, 'skill'))
     await writeFile(join(cwd, 'skill', 'SKILL.md'), skillMd('theirs'))

@@ -41,7 +41,7 @@ describe('the administrator commands for requests and reports', () => {
     expect(recent.requests.map(({ title }) => title)).toEqual(['Most wanted', 'Second[2J by\nvotes'])
     expect(await skillsteadJson(at('requests', '--status', 'closed'))).toMatchObject({ requests: [], total: 0 })
   })
-  it('list reports and uphold a report once, which hides the skill', async () => {
+  it('list reports, uphold a report, which hides its skill, and refuse to decide the report twice', async () => {
     const listed = await skillstead(at('reports', 'list', '--status', 'open'))
     expect(listed.stdout).toBe(`${report}  report  open       alice/faxes\n  bob: spam So [1A it seems.\n1 of 1.\n`)
     const decided = await skillstead(at('reports', 'decide', report, 'upheld', '--note', 'It is spam.'))
@@ -52,7 +52,7 @@ describe('the administrator commands for requests and reports', () => {
     expect((await skillstead(at('search', 'faxes'))).stdout).toBe('0 found.\n')
   })
 
-  it('uphold the appeal of the owner, which shows the skill again', async () => {
+  it('uphold the appeal of an owner, which makes the hidden skill visible again', async () => {
     const registry = await openRegistry({ path: join(data, 'skillstead.db') })
     const alice = localApi(registry, await registry.getCaller('alice'))
     const { id } = await alice.appealModeration({ name: 'faxes', statement: 'It is not.' })
@@ -102,7 +102,7 @@ describe('the administrator commands for requests and reports', () => {
     expect(stderr).toContain(sentence)
   })
 
-  it('report an unknown report or skill in one sentence', async () => {
+  it('print one sentence if the given report or skill does not exist', async () => {
     for (const args of [
       ['reports', 'decide', 'nothing', 'upheld'],
       ['skills', 'moderate', 'nothing', 'hidden', '--reason', 'x'],

@@ -15,7 +15,7 @@ const run = promisify(execFile)
 const isThere = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status === 0
 
 describe('the list of commands', () => {
-  it('has one line of at most 120 characters for each command or group of commands', async () => {
+  it('has one line of at most 120 characters for each command or noun', async () => {
     const lines = (await skillstead(['help'])).stdout.split('\n')
     for (const { name, group, load } of commandTable) {
       const [noun, verb = ''] = name.split(' ')
@@ -28,7 +28,7 @@ describe('the list of commands', () => {
     expect(lines.filter((line) => line.length > 120)).toEqual([])
   })
 
-  it('lists every command of the loaded modules', async () => {
+  it('contains every command that a module of the CLI defines', async () => {
     const folder = new URL('../../packages/cli/src/commands/', import.meta.url)
     const modules = await Promise.all(
       readdirSync(folder).map((file) => import(new URL(file, folder).href) as Promise<{ commands?: object }>),
@@ -37,7 +37,7 @@ describe('the list of commands', () => {
     expect(new Set(commandTable.map(({ name }) => name))).toEqual(new Set([...names, 'completion']))
   })
 
-  it('lists the verbs of a noun that is not a command itself', async () => {
+  it('of a noun, such as `pack`, is printed when the noun is given without a verb', async () => {
     const alone = await skillstead(['pack'])
     expect(alone).toMatchObject({ code: 2, stdout: '' })
     expect(alone.stderr).toBe('`skillstead pack` needs one of list, show, create, add, remove, delete.\n')
@@ -53,7 +53,7 @@ describe('skillstead completion', { timeout: 180_000 }, () => {
     entries = await listEntries()
   })
 
-  it('prints a script for a supported shell, and refuses others', async () => {
+  it('prints a completion script for a supported shell, and refuses an unsupported shell', async () => {
     expect((await skillstead(['completion', 'bash'])).stdout).toBe(toBash(entries))
     expect(await skillstead(['completion', 'tcsh'])).toMatchObject({ code: 2, stdout: '' })
   })
@@ -82,7 +82,7 @@ describe('skillstead completion', { timeout: 180_000 }, () => {
     ])
   })
 
-  it.skipIf(!isThere('zsh'))('prints a script that zsh loads without errors', async () => {
+  it.skipIf(!isThere('zsh'))('prints a completion script that zsh loads without errors', async () => {
     await writeFile(join(folder, 'skillstead.zsh'), toZsh(entries))
     const script = 'autoload -U compinit; compinit -D; source ./skillstead.zsh; print $_comps[skillstead]'
     const { stdout, stderr } = await run('zsh', ['-f', '-c', script], { cwd: folder })

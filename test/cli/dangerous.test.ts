@@ -8,7 +8,7 @@ import { skillMd, startNode } from '../support/server-harness.ts'
 
 const dangerous = (name: string) => sampleOf('dangerous', name)
 
-it('`publish` accepts dangerous skills only with --allow-dangerous, and shows the findings first', async () => {
+it('`publish` shows the scan findings of a dangerous skill, and publishes it only with --allow-dangerous', async () => {
   const folder = await makeFolder()
   const data = ['--data', join(folder, 'data')]
   await skillsteadJson(['users', 'create', 'alice', ...data])

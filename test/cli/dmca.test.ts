@@ -31,7 +31,7 @@ describe('the commands about takedowns', () => {
   const remove = (id: string) => api(keys.alice).updateDmca({ id, status: 'removed' })
 
   describe.each(['on files', 'on a node'])('%s', (where) => {
-    it('list cases with their subject, without the name of the claimant', async () => {
+    it('list takedown cases with their subject, without the name of the claimant', async () => {
       const { id } = await submit()
       const { stdout } = await skillstead(['dmca', 'list', '--status', 'submitted', ...places[where]!])
       expect(stdout).toMatch(new RegExp(`${id}  submitted .*  bob/rose\n`))
@@ -46,7 +46,7 @@ describe('the commands about takedowns', () => {
       })
     })
 
-    it('show a case with all statements', async () => {
+    it('show a takedown case with all statements', async () => {
       const { id } = await submit()
       await remove(id)
       await api().submitCounterNotice({ id, ...counterNotice })
@@ -60,7 +60,7 @@ describe('the commands about takedowns', () => {
         expect(stdout).toContain(text)
     })
 
-    it('decide cases and print the consequence', async () => {
+    it('decide takedown cases and print the consequence of each decision', async () => {
       const { id } = await submit()
       const removed = await skillsteadJson<DmcaCase>([
         ...(['dmca', 'decide', id, 'removed', '--note', 'Looks right.'] as const),
@@ -80,7 +80,7 @@ describe('the commands about takedowns', () => {
     })
   })
 
-  it('report a failure in one sentence', async () => {
+  it('report the failure of a command in one sentence', async () => {
     const { id } = await submit()
     expect(await skillstead(['dmca', 'decide', id, 'gone', ...places['on files']!])).toMatchObject({
       code: 2,

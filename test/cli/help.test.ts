@@ -21,7 +21,7 @@ describe('an unknown command', () => {
 })
 
 describe('skillstead help', () => {
-  it('shows the options of a command, the verbs of a noun, and both for a word that is a command and a noun', async () => {
+  it('shows the options of a command and the verbs of a noun, or both if a word is a command and a noun', async () => {
     const install = await skillstead(['help', 'install'])
     expect(install).toMatchObject({ code: 0, stderr: '' })
     expect(install.stdout).toBe((await skillstead(['install', '--help'])).stdout)
@@ -79,7 +79,7 @@ const page = (_: unknown, response: { end(text: string): void; setHeader(name: s
 }
 
 describe('an unreachable node', () => {
-  it('is reported by cause: refused, unknown host, no TLS, wrong TLS name, not a node', async () => {
+  it('is reported with its cause: connection refused, unknown host, no TLS, wrong TLS name, or not a node', async () => {
     const plain = await listen(createServer(page))
     const { private: key, cert } = await generate([{ name: 'commonName', value: 'other.example' }])
     const tls = await listen(createTlsServer({ key, cert }, page))

@@ -38,7 +38,7 @@ function onStore<T>(data: string, work: (store: SqliteDatabase.Database) => T): 
 }
 
 describe('an import of records', () => {
-  it('changes nothing when repeated, not even the log, if the import maps the category to another', async () => {
+  it('does not change even the log when repeated, for a record whose category is mapped to another category', async () => {
     const versions = ['a', 'b'].map((category, i) => ({ skillMd: inCategory(category), date: day(i + 1) }))
     const { file, data } = await writeLines([record('cat', inCategory('b'), { versions })])
     await skillsteadJson(['import', file, '--data', data])
@@ -48,7 +48,7 @@ describe('an import of records', () => {
     expect(readHeads()).toEqual(before)
   })
 
-  it('publishes a reverted text as the newest version', async () => {
+  it('publishes a new version if the current text of a skill equals an older version in its history', async () => {
     const [early, late] = [skillMd('back', 'Early.'), skillMd('back', 'Late.')]
     const versions = [
       { skillMd: early, date: day(1) },
@@ -74,7 +74,7 @@ describe('an import of records', () => {
     expect(JSON.parse(stderr).error.detail).toContain('ended early: the disk is broken')
   })
 
-  it('reads lines of many megabytes fast, and skips an endless line', async () => {
+  it('reads lines of many megabytes fast, and skips a line over the size limit', async () => {
     const long = record('long', skillMd('long'), { files: [{ path: 'data.txt', text: 'abc '.repeat(2_000_000) }] })
     const { file, data } = await writeLines(
       [long, 'x'.repeat(150 * 1024 * 1024), record('last', skillMd('last'))],
@@ -111,7 +111,7 @@ describe('an import of records', () => {
 })
 
 describe('an import of files', () => {
-  it('imports one SKILL.md per folder and no dependencies from a zip, and reports the omitted files', async () => {
+  it('of a zip uses one SKILL.md per folder, skips dependency folders, and reports the omitted files', async () => {
     const folder = await makeFolder()
     const paths = ['twins/SKILL.md', 'twins/skill.md', 'node_modules/dependency/SKILL.md', 'fine/SKILL.md']
     const files = paths.map((path) => ({ path, bytes: Buffer.from(skillMd(path.split('/').at(-2)!)) }))
@@ -130,7 +130,7 @@ describe('an import of files', () => {
     expect((await skillstead(['show', 'team/dependency', '--data', data])).code).toBe(1)
   })
 
-  it('refuses a folder with more files than a version may have before it reads all files', async () => {
+  it('refuses a folder that has more files than a version may have, without reading all of them first', async () => {
     const folder = await makeFolder()
     const source = join(folder, 'source')
     await mkdir(source)

@@ -142,7 +142,7 @@ describe('an import of records', () => {
     for (const { reason } of first.refusals) expect(reason).toMatch(/\w.*[.]/)
   })
 
-  it('changes nothing when repeated, and reports that', async () => {
+  it('changes nothing when repeated, and reports that nothing changed', async () => {
     const second = await skillstead(['import', file, '--data', data])
     expect(second.stdout).toContain('0 skills imported, 10 unchanged, 4 refused.')
     expect(second.stdout).toContain('0 versions published, 12 unchanged')
@@ -170,7 +170,7 @@ describe('an import of records', () => {
     await expect(show('x/gcp-storage')).resolves.toBeTruthy()
   })
 
-  it('publishes a history in order, and uses the version number of a record if it is higher than the last one', async () => {
+  it('publishes a history in order, with the version number of a record if it is higher than the previous number', async () => {
     const { versions, latestVersion } = await show('x/history')
     expect(versions.map(({ version, publishedAt }) => [version, publishedAt.slice(0, 10)])).toEqual([
       ['1.2.2', '2024-03-01'],
@@ -180,12 +180,12 @@ describe('an import of records', () => {
     expect(latestVersion).toBe('1.2.2')
   })
 
-  it('uses the first paragraph as a missing description', async () => {
+  it('uses the first paragraph of a SKILL.md as the description if the description is missing', async () => {
     expect(await show('x/bare')).toMatchObject({ description: 'The first paragraph says it.' })
     expect(first.warnings.description_from_body).toBe(1)
   })
 
-  it('imports the files with text, except paths that lead out of the skill', async () => {
+  it('imports the text files of a skill, except files whose paths lead out of its folder', async () => {
     const { files } = await show('some-org/plain')
     expect(files.map(({ path }) => path)).toEqual(['SKILL.md', 'notes.md'])
     const refused = await skillstead(['show', 'x/too-big', '--data', data])
@@ -256,7 +256,7 @@ describe('an import of folders and zips', () => {
     expect(refused.stderr).not.toMatch(/\n\s+at /)
   })
 
-  it('imports unusual real documents with a warning, or refuses them with a reason', async () => {
+  it('imports each unusual document from the wild with a warning, or refuses it with a reason', async () => {
     const folder = await makeFolder()
     const lines = (await readFile(new URL('../fixtures/malformed.ndjson', import.meta.url), 'utf8')).trim().split('\n')
     const ids = lines.map((line, i) => JSON.stringify({ id: `wild/${i}//${i}`, ...JSON.parse(line) }))

@@ -22,7 +22,7 @@ describeDatabases('content from other registries', (open) => {
     ).id
 
   describe('an import', () => {
-    it('keeps the author, date and name of a skill, and no one can sign in as the author', async () => {
+    it('keeps the author, date and name of a skill, and nobody can sign in as the imported author', async () => {
       const publishedAt = Date.UTC(2024, 4, 5)
       const skill = { name: 'kept', displayName: 'Kept!', version: '2.0.0', category: 'C', license: 'MIT', publishedAt }
       expect(await imported(skill)).toMatchObject({ fullName: 'author/kept', version: '2.0.0', created: true })
@@ -43,7 +43,7 @@ describeDatabases('content from other registries', (open) => {
       expect(keys).toEqual([])
     })
 
-    it('changes nothing when repeated', async () => {
+    it('changes nothing if the same skill is imported again', async () => {
       const item = { name: 'again', publishedAt: 1_700_000_000_000 }
       await imported(item)
       const { head } = await test.api().getFeed()
@@ -51,7 +51,7 @@ describeDatabases('content from other registries', (open) => {
       expect((await test.api().getFeed()).head).toBe(head)
     })
 
-    it('keeps the order of a history, and uses a version number only if it is higher than the last one', async () => {
+    it('keeps the order of a history, and uses a given version number only if it is higher than the previous one', async () => {
       const versions = ['1.0.0', '3.0.0', '2.0.0', 'not-a-version', undefined]
       const made = []
       for (const [i, version] of versions.entries()) {
@@ -70,7 +70,7 @@ describeDatabases('content from other registries', (open) => {
       expect(made).toEqual(['1.0.0', '3.0.0', '3.0.1', '3.0.2', '3.0.3'])
     })
 
-    it('uses the first paragraph as a missing description, with a warning, and prefers the fields of the record', async () => {
+    it('uses the first paragraph as a missing description, with a warning, unless the record has a description', async () => {
       const { warnings } = await imported({
         name: 'silent',
         skillMd: '---\nname: loud\n---\n\n# Title\n\nA paragraph.\n',
@@ -103,7 +103,7 @@ describeDatabases('content from other registries', (open) => {
     })
   })
 
-  it('an administrator can hand over a namespace with all its skills', async () => {
+  it('an administrator can hand over the namespace of an imported author, with all its skills, to a user', async () => {
     await imported({ name: 'inherited' })
     const { key, claimed, username } = await test.admin.api.createUser({ username: 'author' })
     expect({ claimed, username }).toEqual({ claimed: true, username: 'author' })
@@ -138,7 +138,7 @@ describeDatabases('content from other registries', (open) => {
     expect(total).toBe(entries.length)
   })
 
-  it('a stub has only a full name, reserves no short name, and becomes a skill when its owner publishes', async () => {
+  it('a stub of a skill has a full name but no short name, and becomes a skill when its owner publishes it', async () => {
     await imported({ name: 'seed' })
     const owner = { id: await authorId(), username: 'author' }
     const stub = { owner, name: 'stubbed', description: 'Known.', repository: 'https://example.com/s' }

@@ -69,7 +69,7 @@ it('an install replaces all folders or none, whichever step fails', async () => 
   expect((await readdir(join(root, 'skills'))).toSorted()).toEqual(['fresh', 'pdf'])
 })
 
-it('an install that cannot restore the former content does not delete it, and reports its path', async () => {
+it('an install that fails and cannot restore the former content keeps that content, and reports its path', async () => {
   const root = await makeSkills()
   const skills = join(root, 'skills')
   async function breakStaging() {
@@ -129,7 +129,7 @@ const lockOf = (text: string, names: readonly string[]): Lock => ({
   ),
 })
 
-it('recovery undoes an interrupted command if the lock was not written, and completes it otherwise', async () => {
+it('recovery undoes an interrupted command if skills.lock was not yet written, and otherwise completes the command', async () => {
   for (const steps of ['add', 'seal', 'swap'] as const) {
     const root = await makeSkills()
     const before = await readTree(root)
@@ -149,7 +149,7 @@ it('recovery undoes an interrupted command if the lock was not written, and comp
   ])
 })
 
-it('recovery undoes a killed install in the folders of all known agents, even if the lock does not name them', async () => {
+it('recovery undoes a killed install in the folders of all known agents, even if skills.lock does not list them', async () => {
   const root = await makeSkills()
   const before = await readTree(root)
   await leave(root, 'swap')
@@ -176,7 +176,7 @@ it('recovery moves no folders through symbolic links in a staging folder that ca
   }
 })
 
-it('recovery leaves later changes and the staging folders of running commands unchanged', async () => {
+it('recovery does not undo later changes by the user, or touch the staging folders of running commands', async () => {
   const root = await makeSkills()
   await leave(root, 'swap')
   await writeFile(join(root, 'skills/pdf/SKILL.md'), 'mine')
@@ -226,7 +226,7 @@ it('the check of a folder ignores files of file managers, unless they belong to 
   expect(await readFolderState(folder, [digest, withIt])).toMatchObject({ digest: withIt })
 })
 
-it('the cache returns packages, unless they were altered', async () => {
+it('the cache of packages returns a stored package, unless its file was altered', async () => {
   const root = await makeFolder()
   const cache = openCache(join(root, 'cache'))
   const one = [{ path: 'SKILL.md', bytes: Buffer.from('# PDF\n') }]

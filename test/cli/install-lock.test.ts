@@ -39,7 +39,7 @@ it('skills.lock is the same for any order of installs', async () => {
   expect((await readdir(folder)).length).toBe(1)
 })
 
-it('skills.lock loses no entry to a concurrent command, and a killed command blocks no other', async () => {
+it('concurrent commands lose no entry of skills.lock, and a killed command does not block later commands', async () => {
   const folder = await makeFolder()
   const [lock, half] = [join(folder, 'skills.lock'), join(folder, 'skills.lock.tmp')]
   await writeFile(half, '{"version":')
@@ -63,7 +63,7 @@ it('skills.lock loses no entry to a concurrent command, and a killed command blo
 
 const withRow = (change: object, name = 'alice/pdf') => ({ version: 1, skills: { [name]: { ...row, ...change } } })
 
-it('a skills.lock with targets outside the project or invalid entries is refused', async () => {
+it('a skills.lock is refused if it has invalid entries, or target folders outside the project', async () => {
   const folder = await makeFolder()
   const read = async (lock: unknown) => {
     await writeFile(join(folder, 'skills.lock'), typeof lock === 'string' ? lock : JSON.stringify(lock))

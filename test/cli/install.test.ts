@@ -8,7 +8,7 @@ import { skillMd, startNode } from '../support/server-harness.ts'
 const script = 'print("hello")\n'
 const files = [{ path: 'scripts/read.py', content: script }]
 
-it('`install` writes a skill and skills.lock, and installs the same bytes elsewhere without the node', async () => {
+it('`install` writes a skill and skills.lock, from which another project gets the same bytes without the node', async () => {
   const { api, node } = await startNode()
   const { version } = await api.publishSkill({ skillMd: `${skillMd}More.\n`, files, version: '1.1.0' })
   const project = await makeProject()
@@ -38,7 +38,7 @@ it('`install` writes a skill and skills.lock, and installs the same bytes elsewh
   expect(away.stderr).toContain('is installed as in skills.lock')
 })
 
-it('`install` accepts exact versions, short names and packs, and installs into folders of agents, for a project or a user', async () => {
+it('`install` accepts exact versions, short names and packs, and the folders of agents in a project or home folder', async () => {
   const { api, node } = await startNode()
   await api.publishSkill({ skillMd: `${skillMd}More.\n`, version: '1.1.0' })
   await api.publishSkill({ skillMd: '---\nname: csv\ndescription: Reads tables\n---\n# CSV\n' })
@@ -99,7 +99,7 @@ it('`install` accepts exact versions, short names and packs, and installs into f
   }
 })
 
-it('`install` works with a registry in a folder as with a node', async () => {
+it('`install` and `outdated` work with a registry in a data folder, without a node', async () => {
   const project = await makeProject()
   const [data, source] = [join(project.folder, '../data'), join(project.folder, '../source')]
   await mkdir(source)
@@ -149,7 +149,7 @@ it('`install` detects local changes, and overwrites them only with --force', asy
   expect(after['.agents/skills/pdf/SKILL.md']).toBe(`${skillMd}More.\n`)
 })
 
-it('`install` overwrites only content that can be restored', async () => {
+it('`install` without --force overwrites a folder only if its content can be restored', async () => {
   const { api, node, createUser } = await startNode()
   const key = await createUser('bob')
   const project = await makeProject()
@@ -210,7 +210,7 @@ it('`install` needs an API key for private skills, and sends the key only to its
   expect(Object.keys(await readTree(join(project.home, '.cache')))).toHaveLength(2)
 })
 
-it('`install` reports usage errors with advice', async () => {
+it('`install` reports each usage error with advice on how to correct it', async () => {
   const project = await makeProject()
   const outside = ['install', 'pdf', '--dir', '../elsewhere', '--url', 'http://127.0.0.1:1']
   for (const [args, sentence] of [

@@ -62,7 +62,7 @@ describe('the program `skills`', () => {
     expect(await downloadsOf('alice/pdf')).toBe(2)
   })
 
-  it('stays at the version that the URL names', async () => {
+  it('installs the version given in the URL, and does not update it', async () => {
     for (const body of ['One.', 'Two.']) await alice.publishSkill({ skillMd: skillMd('pinned', { body }) })
     const { skills, read } = await makeProject(node.url)
     await skills('add', `${node.url}/alice/pinned@1.0.0`, '-y', '-a', 'universal')
@@ -83,7 +83,7 @@ describe('the program `skills`', () => {
     }
   })
 
-  it('installs a private skill only by its share link, until the link expires', async () => {
+  it('installs a private skill only from its share link, and only until the link expires', async () => {
     await alice.publishSkill({ ...withFiles('hidden'), skillMd: skillMd('hidden'), visibility: 'private' })
     const { id, token } = await alice.createShare({ name: 'alice/hidden' })
     const { skills, installed, read } = await makeProject(node.url)
@@ -99,7 +99,7 @@ describe('the program `skills`', () => {
     expect(await late.installed()).toEqual([])
   })
 
-  it('finds skills, and installs them by the printed commands', async () => {
+  it('finds skills, and prints commands that install them', async () => {
     await alice.publishSkill({ skillMd: skillMd('weaving', { description: 'Weaves baskets of willow.' }) })
     const { skills, installed } = await makeProject(node.url)
     const { stdout } = await skills('find', 'willow')
@@ -119,7 +119,7 @@ describe('the program `skills`', () => {
     expect(await installed()).toEqual(['moved/SKILL.md'])
   })
 
-  it('reports an error for a URL without skills, and does not install the skills of the root URL', async () => {
+  it('reports an error for a URL without skills, instead of installing all skills of the node', async () => {
     const { skills, installed } = await makeProject(node.url)
     const { code, stdout } = await skills('add', `${node.url}/alice/nowhere`, '-y', '-a', 'universal')
     expect(code).toBe(1)

@@ -55,7 +55,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     })
   })
 
-  it('sets the node and key of commands without --url, and recognizes other spellings of its URL', async () => {
+  it('provides the node and key for commands without --url, and for other spellings of the URL of the node', async () => {
     const folder = await makeFolder()
     await writeFile(join(folder, 'SKILL.md'), skillMd('logged-in'))
     expect((await skillstead(['publish', folder], { env })).stdout).toBe('Published alice/logged-in@1.0.0.\n')
@@ -67,7 +67,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     expect(files.stderr, 'files that are named go before the login').toContain('There is no registry in')
   })
 
-  it('sends the saved key to no other address', async () => {
+  it('makes later commands send the saved key only to the node of the login', async () => {
     const elsewhere = server.url.replace('127.0.0.1', 'localhost')
     const refused = await skillstead(['keys', 'list', '--url', elsewhere], { env })
     expect(refused.code).toBe(1)
@@ -76,7 +76,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     expect(typed.stderr, 'a key that is said goes before the kept one').toContain('This API key is not valid')
   })
 
-  it('refuses a credentials file that other users can read, and an invalid one', async () => {
+  it('refuses a credentials file that other users can read, or that is invalid', async () => {
     await chmod(file(), 0o640)
     const open = await skillstead(['search', 'logged'], { env })
     expect(open).toMatchObject({ code: 1, stdout: '' })

@@ -80,7 +80,7 @@ describe('skillstead mcp', () => {
     }
   })
 
-  it('reports an unavailable node, and keeps serving', async () => {
+  it('reports to the agent host that the node is unavailable, and continues to serve', async () => {
     const client = await connect(['--url', 'http://127.0.0.1:9'])
     const { isError, content } = await call(client, 'search_skills', { query: 'pdf' })
     expect(isError).toBe(true)

@@ -20,7 +20,7 @@ interface Details extends Status {
 }
 
 describe('the mirror commands', () => {
-  it('refuse an upstream that does not exist', async () => {
+  it('refuse to add an upstream whose location does not exist or is not supported', async () => {
     const { run, json } = await makeMirror()
     const slips: [location: string, sentence: RegExp][] = [
       ['', /^The location is missing\. Pass a URL or a path\.\n$/],
@@ -42,7 +42,7 @@ describe('the mirror commands', () => {
     expect(await json('list')).toEqual({ upstreams: [], total: 0 })
   })
 
-  it('accept a file: URL of a folder', async () => {
+  it('accept the file: URL of a folder as the location of an upstream', async () => {
     const folder = join(await makeFolder(), 'our-skills')
     await mkdir(join(folder, 'tea'), { recursive: true })
     await writeFile(join(folder, 'tea', 'SKILL.md'), skillMd('tea'))
@@ -82,7 +82,7 @@ describe('the mirror commands', () => {
     )
   })
 
-  it('report a file that is not a registry', async () => {
+  it('refuse to open a database file that is not a registry', async () => {
     const data = await makeFolder()
     await writeFile(join(data, 'skillstead.db'), 'This is a letter. '.repeat(1000))
     const { code, stderr } = await skillstead(['mirror', 'list', '--data', data])
@@ -122,7 +122,7 @@ describe('the operation of a mirror', () => {
     expect(await run('set', 'nobody', '--every', '1h')).toMatchObject({ code: 1, stdout: '' })
   })
 
-  it('shows refused entries with reasons and linked users in the status after a sync', async () => {
+  it('shows in the status after a sync the linked users, and the refused entries with reasons', async () => {
     const { node, key, api } = await startNode()
     await api.publishSkill({ skillMd: skillMd('tea') })
     const { data, run, json, runWith } = await makeMirror()
@@ -144,7 +144,7 @@ describe('the operation of a mirror', () => {
     expect((await run('status')).stdout, 'of all, only how many').not.toContain('(owned_locally)')
   })
 
-  it('names the log of the mirror after --origin at the first sync', async () => {
+  it('names the log of the mirror at the first sync, after the value of --origin', async () => {
     const { node } = await startNode()
     const { data, run, json } = await makeMirror()
     await json('add', 'main', node.url, '--origin', 'skills.office.example')
@@ -158,7 +158,7 @@ describe('the operation of a mirror', () => {
 })
 
 describe('the secret key of a registry', () => {
-  it('is created completely or not at all', async () => {
+  it('is written to its file completely or not at all', async () => {
     const data = await makeFolder()
     const main = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
     // No file may grow: as on a full disk.

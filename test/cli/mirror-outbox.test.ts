@@ -11,7 +11,7 @@ import { openRegistry } from '../support/open-registry.ts'
 vi.setConfig({ testTimeout: 180_000 })
 
 describe('skillstead mirror outbox', () => {
-  it('shows pending writes, and sends each with the key of its user', async () => {
+  it('shows pending writes, and sends each write with the API key of the user who made it', async () => {
     const { node, key, registry } = await startNode()
     const { data, run, json } = await makeMirror()
     await json('add', 'main', node.url)
@@ -40,7 +40,7 @@ describe('skillstead mirror outbox', () => {
     expect(settled).toMatchObject({ code: 1, stderr: 'This write is already delivered.\n' })
   })
 
-  it('exits with 1 while a write fails, and explains how to resolve a conflict', async () => {
+  it('exits with 1 if a write could not be sent, and explains how to resolve a conflict', async () => {
     const { node, key, api, registry } = await startNode()
     const { data, run, json, runWith } = await makeMirror()
     await json('add', 'main', node.url)

@@ -7,7 +7,7 @@ const at = (phase: SyncProgress['phase'], done: number, more: Partial<SyncProgre
   return { upstream: 'main', phase, done, ...more }
 }
 
-it('the estimate of a sync extrapolates the progress of each phase', () => {
+it('the remaining time of a sync is extrapolated from the progress of its current phase', () => {
   let nowMs = 0
   const pace = createPace(() => nowMs)
   expect(pace.secondsLeft(at('staging', 0, { total: 1000 }))).toBeUndefined()
@@ -21,7 +21,7 @@ it('the estimate of a sync extrapolates the progress of each phase', () => {
   expect(pace.secondsLeft(at('applying', 300))).toBeUndefined()
 })
 
-it('the remaining time that a rate-limited registry estimates has priority', () => {
+it('the remaining time of a sync is the estimate of the rate-limited upstream, if the upstream gives one', () => {
   const pace = createPace(() => 0)
   expect(pace.secondsLeft(at('listing', 10, { total: 100, secondsLeft: 5400 }))).toBe(5400)
 })

@@ -9,7 +9,7 @@ import { startNode } from '../support/server-harness.ts'
 vi.setConfig({ testTimeout: 180_000 })
 
 describe('skillstead mirror watch', () => {
-  it('prints changes as they arrive, until it is interrupted', async () => {
+  it('prints changes of an upstream as they arrive, until the command is interrupted', async () => {
     const { node, api } = await startNode()
     const { data, json } = await makeMirror()
     await json('add', 'main', node.url, '--every', '1s')
@@ -55,7 +55,7 @@ describe('skillstead serve', () => {
     expect(await server.stop()).toBe(0)
   })
 
-  it('makes no requests in offline mode, and refuses an unknown mode', async () => {
+  it('sends no requests to upstreams in offline mode, and refuses an unknown network mode', async () => {
     const { node, get } = await startNode()
     const { data, json } = await makeMirror()
     await json('add', 'main', node.url, '--every', '1s', '--network', 'offline')

@@ -15,7 +15,7 @@ import { openRegistry } from '../support/open-registry.ts'
 vi.setConfig({ testTimeout: 180_000 })
 
 describe('skillstead mirror', () => {
-  it('adds a node by its URL alone, and imports the skills of the node', async () => {
+  it('adds an upstream node if only its URL is given, and imports the skills of the node', async () => {
     const { node, registry } = await startNode()
     const { data, run, json } = await makeMirror()
     const [key] = await registry.verifierKeys()
@@ -50,7 +50,7 @@ describe('skillstead mirror', () => {
     expect((await run('list')).stdout).toMatch(/^main {2}node {2}http:\S+ {2}current, 1 skill\n$/)
   })
 
-  it('stores the settings of an upstream until its removal; imported skills stay', async () => {
+  it('stores the settings of an upstream until the upstream is removed, and keeps its imported skills afterwards', async () => {
     const { node, registry } = await startNode()
     const { data, run, json } = await makeMirror()
     const [key] = await registry.verifierKeys()
@@ -90,7 +90,7 @@ describe('skillstead mirror', () => {
     expect((await stat(data)).mode & 0o077).toBe(0)
   })
 
-  it('detects that an upstream is a folder', async () => {
+  it('detects that the location of an upstream is a folder of skills', async () => {
     const folder = join(await makeFolder(), 'our-skills')
     for (const name of ['tea', 'coffee']) {
       await mkdir(join(folder, name), { recursive: true })
@@ -108,7 +108,7 @@ describe('skillstead mirror', () => {
     )
   })
 
-  it('adds no unreachable upstream, and sends no requests in offline mode', async () => {
+  it('does not add an unreachable upstream, and sends no requests in offline mode', async () => {
     const { node } = await startNode()
     const { run, json } = await makeMirror()
     const offline = await json<Status>('add', 'quiet', node.url, '--network', 'offline')
@@ -128,7 +128,7 @@ describe('skillstead mirror', () => {
     expect(await json('list')).toMatchObject({ total: 1, upstreams: [{ name: 'quiet' }] })
   })
 
-  it('adds no upstream for an owner whose name is reserved', async () => {
+  it('does not add an upstream whose owner would have a reserved name', async () => {
     const folder = await makeFolder()
     const { run, json } = await makeMirror()
     const added = await run('add', 'ours', folder, '--owner', 'admin')
@@ -139,7 +139,7 @@ describe('skillstead mirror', () => {
     expect((await run('set', 'ours', '--owner', 'admin')).stderr).toContain("'admin' is a reserved name")
   })
 
-  it('exits with 1 and the reason when an upstream is paused, and resumes it when the operator accepts the reason', async () => {
+  it('exits with 1 and a reason if an upstream is paused, and resumes syncing when the operator accepts the reason', async () => {
     const { node } = await startNode()
     const { run, json } = await makeMirror()
     await json('add', 'main', node.url)
@@ -171,7 +171,7 @@ describe('skillstead mirror', () => {
     expect(idle).toMatchObject({ code: 1, stderr: "'main' is not paused. Sync it with `mirror sync main`.\n" })
   })
 
-  it('stores an API key encrypted, with a private key file', async () => {
+  it('stores the API key of an upstream encrypted, and the encryption key in a file that only its owner can read', async () => {
     const { node, key } = await startNode({ requireKey: true })
     const { data, json } = await makeMirror()
     await json('add', 'main', node.url, '--api-key', key)
@@ -214,7 +214,7 @@ describe('skillstead mirror', () => {
     expect(stderr).toContain(sentence)
   })
 
-  it('requires an existing registry, and creates none for a wrong path', async () => {
+  it('requires an existing registry, and does not create a registry at a wrong path', async () => {
     const data = join(await makeFolder(), 'nowhere')
     const { code, stderr } = await skillstead(['mirror', 'list', '--data', data])
     expect({ code, stderr }).toEqual({ code: 1, stderr: `There is no registry in ${data}.\n` })
@@ -224,7 +224,7 @@ describe('skillstead mirror', () => {
 
 const isMissing = inject('postgresUrl') === null
 describe.skipIf(isMissing)(`on PostgreSQL${isMissing ? ': skipped, for it could not be started' : ''}`, () => {
-  it('skillstead mirror works the same, with the secret key from the environment', async () => {
+  it('skillstead mirror adds and syncs an upstream, with the secret key from the environment', async () => {
     const { node, key } = await startNode({ requireKey: true })
     const { location, remove } = await makePlace('PostgreSQL')
     onTestFinished(remove)

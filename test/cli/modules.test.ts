@@ -10,7 +10,7 @@ const listModules = `import { registerHooks } from 'node:module'
   registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) })`
 const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(listModules)}` }
 
-it('a command that calls a node loads no database code, which would take most of its time', async () => {
+it('a command that calls a node does not load database code, because loading it would take most of the time', async () => {
   const byModule = new Map(commandTable.map(({ name }) => [name.split(' ')[0]!, name]))
   const asking = [...byModule].filter(([word]) => !ofRegistries.has(word)).map(([, name]) => name)
   expect(asking).toContain('search')

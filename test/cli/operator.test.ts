@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { makeFolder, skillstead, skillsteadJson, startServer } from '../support/cli-harness.ts'
 
 describe('the first user of a node', () => {
-  it('is created with the code that `serve` prints while there is no user', async () => {
+  it('is created with the setup code that `serve` prints if the node has no users', async () => {
     const data = join(await makeFolder(), 'data')
     const first = await startServer(['serve', '--port', '0', '--data', data])
     await expect
@@ -26,7 +26,7 @@ describe('the first user of a node', () => {
     expect(second.said()).not.toContain('There are no users yet')
   })
 
-  it('is announced in the JSON output as well', async () => {
+  it('can be created with the setup code in the JSON output of `serve`', async () => {
     const data = join(await makeFolder(), 'data')
     const server = await startServer(['serve', '--port', '0', '--data', data, '--json'])
     await expect.poll(server.said).toContain('\n')
@@ -43,7 +43,7 @@ async function askMetrics(url: string, token: string): Promise<number> {
 }
 
 describe('serve', () => {
-  it('reads the metrics token from the environment or a file, and sets download limits', async () => {
+  it('reads the metrics token from the environment or a file, and applies the given download limits', async () => {
     const folder = await makeFolder()
     const [data, file] = [join(folder, 'data'), join(folder, 'token')]
     await writeFile(file, 'of-the-file\n')
@@ -83,7 +83,7 @@ describe('serve', () => {
 })
 
 describe('serve on a folder that cannot be used', () => {
-  it('exits at once with the reason', async () => {
+  it('exits at once and prints the reason', async () => {
     const folder = await makeFolder()
     await writeFile(join(folder, 'file'), '')
     await mkdir(join(folder, 'taken', 'skillstead.db'), { recursive: true })
@@ -109,7 +109,7 @@ describe('serve on a folder that cannot be used', () => {
 })
 
 describe('backup', () => {
-  it('copies a registry to a file that opens as a registry, also while a node serves the original', async () => {
+  it('copies a registry to a file that opens as a registry, even while a node serves the original registry', async () => {
     const folder = await makeFolder()
     const [data, copied] = [join(folder, 'data'), join(folder, 'copied')]
     await mkdir(copied)
@@ -125,7 +125,7 @@ describe('backup', () => {
     expect(users).toMatchObject([{ username: 'ada' }])
   })
 
-  it('leaves the original registry unchanged, also if another program version created it', async () => {
+  it('leaves the original registry unchanged, even if another program version created it', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')
     await skillsteadJson(['users', 'create', 'ada', '--data', data])
@@ -146,7 +146,7 @@ describe('backup', () => {
     expect(existsSync(join(folder, 'other.db'))).toBe(false)
   })
 
-  it('reports a file that cannot be written, and a folder without a registry', async () => {
+  it('reports that the backup file cannot be written, or that the folder contains no registry', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')
     await skillsteadJson(['users', 'create', 'ada', '--data', data])

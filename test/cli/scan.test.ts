@@ -39,7 +39,7 @@ describe('skillstead scan', () => {
     }
   })
 
-  it('reads a folder of skills with their files', async () => {
+  it('scans a folder of skills with their files', async () => {
     const finished = await skillstead(['scan', at('skills'), '--json'])
     expect({ code: finished.code, stderr: finished.stderr }).toEqual({ code: 0, stderr: '' })
     expect(verdicts(finished)).toEqual([
@@ -51,7 +51,7 @@ describe('skillstead scan', () => {
     expect(bad!.findings[0]).toMatchObject({ path: 'run.sh', line: 1 })
   })
 
-  it('reads one SKILL.md, any other file, and standard input', async () => {
+  it('scans one SKILL.md, any other file, or standard input', async () => {
     expect(verdicts(await skillstead(['scan', at('caution/SKILL.md'), '--json']))).toEqual([
       [at('caution/SKILL.md'), 'caution'],
     ])
@@ -60,7 +60,7 @@ describe('skillstead scan', () => {
     expect(verdicts(finished)).toEqual([['-', 'dangerous']])
   })
 
-  it('reads archives', async () => {
+  it('scans the skills in zip and tar archives', async () => {
     const bytes = Buffer.from(sampleOf('dangerous', 'zipped'))
     await writeFile(at('some.zip'), writeZip([{ path: 'zipped/SKILL.md', bytes }]))
     expect(verdicts(await skillstead(['scan', at('some.zip'), '--json']))).toEqual([['zipped/SKILL.md', 'dangerous']])
@@ -68,7 +68,7 @@ describe('skillstead scan', () => {
     expect(verdicts(await skillstead(['scan', at('some.tgz'), '--json']))).toEqual([['tarred/SKILL.md', 'dangerous']])
   })
 
-  it('reads sample records and corpus records, compressed or not', async () => {
+  it('scans JSON records of sample skills, compressed or uncompressed, in both known formats', async () => {
     const text = [
       { id: 'one', label: 'malicious', files: [{ path: 'SKILL.md', text: sampleOf('dangerous', 'one') }] },
       {
@@ -94,7 +94,7 @@ describe('skillstead scan', () => {
     }
   })
 
-  it('reads a URL, by default only of public hosts', async () => {
+  it('scans a URL, by default only if its host is public', async () => {
     const server = createServer((_request, response) => response.end(sampleOf('dangerous', 'remote'))).listen(
       0,
       '127.0.0.1',
@@ -109,7 +109,7 @@ describe('skillstead scan', () => {
     server.close()
   })
 
-  it('shows the place, the reason and the fix of each finding', async () => {
+  it('shows the place of each finding, the reason for it, and how to fix it', async () => {
     const { code, stdout } = await skillstead(['scan', at('caution')])
     expect(code).toBe(0)
     expect(stdout).toMatch(/\n {2}SKILL\.md:8:\d+ {2}high {2}/)
@@ -151,7 +151,7 @@ describe('skillstead scan', () => {
     expect(finished.stderr.trimEnd().split('\n')).toHaveLength(1)
   })
 
-  it('refuses deeply nested records', async () => {
+  it('refuses JSON records that are too deeply nested', async () => {
     const deep = `{"id":"deep","skillMd":"# Deep","more":${'{"a":[],"x":'.repeat(13_000)}1${'}'.repeat(13_000)}}`
     await writeFile(at('deep.ndjson'), `${deep}\n{"id":"brackets","skillMd":"${'[{'.repeat(200)}\\""}\n`)
     const finished = await skillstead(['scan', at('deep.ndjson'), '--json'])
@@ -159,7 +159,7 @@ describe('skillstead scan', () => {
     expect(verdicts(finished).map(([id]) => id)).toEqual(['brackets'])
   })
 
-  it('reports unreadable samples, continues, and exits with 1', async () => {
+  it('reports unreadable samples, scans the remaining samples, and exits with 1', async () => {
     await writeFile(at('broken.ndjson'), `{broken\n{"id":"none"}\n{"id":"good","skillMd":"# Good"}\n`)
     const finished = await skillstead(['scan', at('broken.ndjson'), '--json'])
     expect(finished.code).toBe(1)
@@ -185,7 +185,7 @@ describe('skillstead scan', () => {
 })
 
 describe('a node with a scan policy', () => {
-  it('quarantines dangerous versions until the operator releases them', async () => {
+  it('quarantines each dangerous version until the operator releases the version', async () => {
     const folder = await makeFolder()
     const data = ['--data', join(folder, 'data')]
     const policy = ['--scan-policy', 'caution=warn, dangerous=quarantine']

@@ -50,7 +50,7 @@ it('`outdated` lists outdated and yanked skills without counting a download, and
   expect((await project.run('update')).stdout).toBe('All skills are at their latest version.\n')
 })
 
-it('`outdated` warns about skills that no update fixes, and about a new owner', async () => {
+it('`outdated` warns about problems that no update fixes, such as a deprecated skill or a new owner', async () => {
   const { api, node, createUser, get } = await startNode()
   const key = await createUser('bob')
   await api.publishSkill({ skillMd: csvMd, version: '1.0.0' })

@@ -28,7 +28,7 @@ describe('users and their skills from the command line', () => {
   })
   afterAll(() => server.stop())
 
-  it('whoami shows the user, the plan that the operator gives new users, and the node', async () => {
+  it('`whoami` shows the user, the node, and the plan that the operator set for new users', async () => {
     expect(await skillstead(['whoami', ...bob])).toEqual({
       code: 0,
       stdout: `bob, user on the team plan, at ${server.url}\n`,
@@ -38,7 +38,7 @@ describe('users and their skills from the command line', () => {
     expect(onFiles.stdout).toBe(`ada, administrator on the enterprise plan, at ${data}\n`)
   })
 
-  it('refuses a default plan that does not exist', async () => {
+  it('`serve` refuses a default plan for new users that does not exist', async () => {
     const { code, stderr } = await skillstead(['serve', '--data', data, '--default-plan', 'gold'])
     expect({ code, stderr }).toEqual({
       code: 2,
@@ -47,7 +47,7 @@ describe('users and their skills from the command line', () => {
   })
 
   it.each([[['whoami']], [['keys', 'list']], [['star', 'bob/pdf-tools']]])(
-    '%j without an API key explains how to log in',
+    '%j run without an API key explains how to log in',
     async (args) => {
       const { code, stderr } = await skillstead([...args, '--url', server.url])
       expect({ code, stderr }).toEqual({
@@ -57,7 +57,7 @@ describe('users and their skills from the command line', () => {
     },
   )
 
-  it('users key, disable and enable let an administrator help a user who lost an API key', async () => {
+  it('`users key`, `disable` and `enable` let an administrator help a user who lost an API key', async () => {
     const { code, stdout } = await skillstead(['users', 'key', 'bob', '--scopes', 'read', ...admin])
     expect(code).toBe(0)
     const key = /^An API key for bob, shown only once:\n(ssk_\w+)\n$/.exec(stdout)![1]!
@@ -70,7 +70,7 @@ describe('users and their skills from the command line', () => {
     expect((await skillstead(asBob)).code).toBe(0)
   })
 
-  it('yank, unyank and deprecate change what other users see', async () => {
+  it('`yank`, `unyank` and `deprecate` change what other users see of a skill', async () => {
     const shown = async () => (await skillstead(['show', 'bob/pdf-tools', '--url', server.url])).stdout
     expect((await skillstead(['yank', 'pdf-tools@1.0.1', ...bob])).stdout).toContain('Yanked pdf-tools@1.0.1.')
     expect(await shown()).toMatch(/version +1\.0\.0\n/)

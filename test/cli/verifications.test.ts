@@ -30,7 +30,7 @@ describe('the verification of authors from the command line', () => {
     await outside.close()
   })
 
-  it('is listed on one line, even if its proof has line breaks or control characters', async () => {
+  it('is listed on one line, even if the proof of the author has line breaks or control characters', async () => {
     const { stdout } = await skillstead(['verifications', 'list', '--status', 'pending', ...place])
     expect(stdout).toBe(`${id}  pending  alice  manual  I am [2JAlice.\n1 of 1.\n`)
     expect((await skillstead(['verifications', 'list', '--status', 'rejected', ...place])).stdout).toBe('0 of 0.\n')
@@ -38,7 +38,7 @@ describe('the verification of authors from the command line', () => {
     expect(verifications).toMatchObject([{ id, username: 'alice', proof: 'I am\n\u001b[2JAlice.' }])
   })
 
-  it('can be decided and revoked', async () => {
+  it('can be approved by an administrator, and rejected afterwards', async () => {
     const decided = await skillsteadJson(['verifications', 'decide', id, 'verified', '--note', 'We met.', ...place])
     expect(decided).toMatchObject({ id, status: 'verified', note: 'We met.' })
     expect((await alice.getMe()).verified).toEqual(['manual'])
@@ -72,7 +72,7 @@ describe('the verification of authors from the command line', () => {
     )
   })
 
-  it('refuses a certificate file without certificates', async () => {
+  it('needs a file of trusted certificates, and `serve` refuses a file without certificates', async () => {
     const cwd = await makeFolder()
     for (const text of ['', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n']) {
       await writeFile(join(cwd, 'ca.pem'), text)

@@ -61,7 +61,7 @@ describe('verification from the command line', () => {
   }
 
   describe('of a skill by its name', () => {
-    it('checks record, log and content with the own key of a node', async () => {
+    it('checks the record, the log and the content with the public key from the data folder', async () => {
       const { code, stdout, stderr } = await run('verify', 'skillstead/tidy-csv', '--data', data)
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       expect(stdout).toMatch(/^skillstead\/tidy-csv@1\.0\.0 matches its record\.\n/)
@@ -71,7 +71,7 @@ describe('verification from the command line', () => {
       expect(downloads, 'looking after it is no download').toBe(0)
     })
 
-    it('pins the key of a node on first use with a message, and requires this key afterwards', async () => {
+    it('pins the key of a node on first use, prints a message, and requires the pinned key afterwards', async () => {
       const first = await run('verify', 'tidy-csv', '--url', server.url)
       expect(first).toMatchObject({ code: 0 })
       expect(first.stderr).toContain(`First use of ${server.url}: its key was trusted without a check and pinned in`)
@@ -86,7 +86,7 @@ describe('verification from the command line', () => {
       })
     })
 
-    it('refuses a node whose key differs from the pinned one, until the user pins it', async () => {
+    it('refuses a node whose key differs from the pinned key, until the user pins the new key', async () => {
       const pinned = JSON.parse(await readFile(config, 'utf8')) as Record<string, { keys: string[] }>
       const other = createNoteSigner('node.example').vkey
       await writeFile(
@@ -102,7 +102,7 @@ describe('verification from the command line', () => {
       expect(await run('verify', 'tidy-csv', '--url', server.url)).toMatchObject({ code: 0, stderr: '' })
     })
 
-    it('trusts only a given key, and pins nothing', async () => {
+    it('trusts only the key given by --key, and pins no key', async () => {
       const fresh = { XDG_CONFIG_HOME: join(folder, 'fresh') }
       const good = await skillstead(['verify', 'tidy-csv', '--url', server.url, '--key', key], { env: fresh })
       expect(good).toMatchObject({ code: 0, stderr: '' })
@@ -125,7 +125,7 @@ describe('verification from the command line', () => {
       expect(guest.stderr).toContain("There is no skill 'alice/secret'")
     })
 
-    it('refuses a valid record of another skill or version', async () => {
+    it('refuses a record that is valid but belongs to another skill or version', async () => {
       const record = await readFile(join(folder, 'record.json'))
       const swapping = createServer((_, response) => response.setHeader('content-type', 'application/json').end(record))
       await once(swapping.listen(0, '127.0.0.1'), 'listening')
@@ -150,7 +150,7 @@ describe('verification from the command line', () => {
       expect((await offline('verify', 'tidy-csv', '--url', server.url)).code, 'the guard itself').toBe(77)
     })
 
-    it('takes the content as a folder, a zip or a SKILL.md', async () => {
+    it('accepts the content of the skill as a folder, a zip or a SKILL.md', async () => {
       const registry = await openRegistry({ path: join(data, 'skillstead.db'), works: false })
       const archive = await bytesOf(await localApi(registry).getArchive({ name: 'tidy-csv' }))
       await registry.close()
@@ -172,7 +172,7 @@ describe('verification from the command line', () => {
       expect(cut.stderr).toMatch(/^[A-Z][^\n]+\.\n$/)
     })
 
-    it('lists one mismatch per line, for any untrusted text in the record', async () => {
+    it('prints each mismatch on one line, whatever untrusted text the record contains', async () => {
       const record = JSON.parse(await readFile(join(folder, 'record.json'), 'utf8')) as Provenance
       const changed = { ...record, version: '9.9.9', publisher: { ...record.publisher, id: record.skill.id } }
       await writeFile(join(folder, 'changed.json'), JSON.stringify(changed))
@@ -196,7 +196,7 @@ describe('verification from the command line', () => {
       expect((await run('verify', 'hostile.json', '--key', key)).stdout).not.toContain('\u001b')
     })
 
-    it('is refused if it has a duplicate field, which readers could read differently', async () => {
+    it('is refused if it has a duplicate field, because programs may disagree on which value is valid', async () => {
       const record = await readFile(join(folder, 'record.json'), 'utf8')
       await writeFile(join(folder, 'twice.json'), record.replace('{', '{"version":"6.6.6",'))
       const { code, stdout, stderr } = await run('verify', 'twice.json', '--key', key)
@@ -218,7 +218,7 @@ describe('verification from the command line', () => {
     })
   })
 
-  it('refuses files that are larger than a record or version can be', async () => {
+  it('refuses files that are larger than any record or version may be', async () => {
     const sizes = { 'huge.json': 2 ** 21, 'huge.zip': 2 ** 25, 'SKILL.md': 2 ** 24 } as const
     const place = join(folder, 'huge')
     await mkdir(place)
@@ -236,7 +236,7 @@ describe('verification from the command line', () => {
     expect(await content('huge')).toMatch(/^huge\/\S+ is too large: \d+ bytes, at most 10485760 are allowed\.\n$/)
   })
 
-  it('reports a folder that was passed instead of a file', async () => {
+  it('reports that a folder was given instead of the file of a record', async () => {
     expect((await run('verify', './data', '--key', key)).stderr).toBe('./data is a folder, not a record.\n')
     const { code, stderr } = await run('verify', 'record.json', '--key', 'data')
     expect({ code, stderr }).toEqual({
@@ -245,7 +245,7 @@ describe('verification from the command line', () => {
     })
   })
 
-  it('accepts the old and the new key during the overlap that `key rotate` starts', async () => {
+  it('accepts the old and the new key of a node in the overlap period after `key rotate`', async () => {
     const rotated = await skillsteadJson<{ key: string; before: string }>(['key', 'rotate', '--data', data])
     expect(rotated).toMatchObject({ before: key, overlapDays: 30 })
     expect((await run('key', '--url', server.url)).stdout).toBe(`${rotated.key}\n${key}\n`)

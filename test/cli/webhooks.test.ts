@@ -63,13 +63,13 @@ describe('the commands about webhooks', () => {
     return ['--url', node.url, '--key', key]
   }
 
-  it('write deliveries to an outbox, whose size and delay `doctor` reports', async () => {
+  it('write deliveries to the outbox, and `doctor` reports how many deliveries wait and for how long', async () => {
     const { code, stdout } = await skillstead(['doctor', '--data', data])
     expect(code).toBe(0)
     expect(stdout).toMatch(/outbox +0 failed, 1 waiting, one of them overdue for 3 h: does a node run\?\n/)
   })
 
-  it('create a webhook in a data folder with a secret from a file, and leave deliveries to a node', async () => {
+  it('create a webhook in a data folder with a secret from a file; its deliveries are sent once a node runs', async () => {
     const chosen = ['--events', 'skill.starred,user.followed', '--skills', 'alice/*', '--secret-file', secretFile]
     const made = await skillsteadJson<Webhook>(['webhooks', 'add', address, ...chosen, ...allowed, ...onFiles()])
     expect(made).toMatchObject({ url: address, events: ['skill.starred', 'user.followed'], skills: ['alice/*'] })
@@ -112,7 +112,7 @@ describe('the commands about webhooks', () => {
     })
   })
 
-  it('report why a delivery failed, exit with 1, and retry the delivery', async () => {
+  it('report why a delivery failed, exit with 1, and retry the delivery on request', async () => {
     const place = await onNode()
     const { id } = await skillsteadJson<Webhook>(['webhooks', 'add', address, '--events', 'user.followed', ...place])
     answer = 500
@@ -133,7 +133,7 @@ describe('the commands about webhooks', () => {
     expect(third.stderr).toMatch(/^This delivery was already delivered.*\.\n$/)
   })
 
-  it('work on a node that disables a webhook after N failures', async () => {
+  it('show that the node disabled a webhook after the configured number of failures', async () => {
     const place = await onNode()
     const { id } = await skillsteadJson<Webhook>(['webhooks', 'add', address, '--events', 'user.followed', ...place])
     answer = 500
@@ -153,7 +153,7 @@ describe('the commands about webhooks', () => {
     answer = 204
   })
 
-  it('change only the given settings of a webhook', async () => {
+  it('change only those settings of a webhook that the options give', async () => {
     const place = await onNode()
     const { id } = await skillsteadJson<Webhook>([
       ...(['webhooks', 'add', address, '--events', 'user.followed', '--skills', 'alice/*,bob/pdf'] as const),
@@ -172,7 +172,7 @@ describe('the commands about webhooks', () => {
     })
   })
 
-  it('print a URL on one line, without terminal control characters', async () => {
+  it('print the URL of a webhook on one line, without terminal control characters', async () => {
     const place = await onNode()
     const api = createClient({ baseUrl: node!.url, apiKey: keys.alice })
     await api.createWebhook({ url: `${address}?\u001b[2J\u202e\n  events  none`, events: ['user.followed'] })
@@ -181,7 +181,7 @@ describe('the commands about webhooks', () => {
     for (const control of ['\u001b', '\u202e', '\n  events  none']) expect(stdout).not.toContain(control)
   })
 
-  it('report that the plan has no webhooks, and disclose nothing about webhooks of other users', async () => {
+  it('report that the plan of the user includes no webhooks, and disclose nothing about webhooks of other users', async () => {
     const place = await onNode(keys.bob)
     const { code, stdout, stderr } = await webhooks('list', ...place, '--json')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -206,7 +206,7 @@ describe('the commands about webhooks', () => {
     expect(stderr).not.toContain('hunter2')
   })
 
-  it('require the owner of the webhooks, and refuse an invalid number of failures', async () => {
+  it('require the option --user for a data folder, and `serve` refuses an invalid number of failures', async () => {
     const nobody = await webhooks('list', '--data', data)
     expect(nobody).toEqual({ code: 2, stdout: '', stderr: 'The owner of the webhooks is missing. Pass --user NAME.\n' })
     const many = await skillstead(['serve', '--webhook-off-after', 'many', '--data', data])

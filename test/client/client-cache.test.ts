@@ -28,7 +28,7 @@ function createModel() {
 }
 
 describe('the cache of a skill client', () => {
-  it('stays within its limits and contains the most recently used responses', () => {
+  it('stays within its limits, and keeps the most recently used responses', () => {
     const keys = fc.constantFrom(...'abcdefg')
     const outputs = fc.string({ maxLength: 70, unit: fc.constantFrom('x', 'y') })
     const step = fc.record({ act: fc.constantFrom('get', 'put', 'put', 'forget'), key: keys, output: outputs })
@@ -48,7 +48,7 @@ describe('the cache of a skill client', () => {
     )
   })
 
-  it('returns equal copies that share no mutable data', () => {
+  it('returns copies that equal the cached response and share no mutable data with it', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const value: unknown[] = [JSON.parse(text), {}]

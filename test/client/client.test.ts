@@ -34,7 +34,7 @@ describe('an API client of a failing node', () => {
     expect(count()).toBe(3)
   })
 
-  it('retries reads after temporary errors, and never writes', async () => {
+  it('retries reads after temporary errors, and never retries writes', async () => {
     for (const [status, code] of [
       [503, 'overloaded'],
       [503, 'shutting_down'],
@@ -78,7 +78,7 @@ describe('an API client of a failing node', () => {
     }
   })
 
-  it('waits for the time in Retry-After, and fails at once if that is too long', async () => {
+  it('waits for the time in Retry-After before a retry, and fails at once if that time is too long', async () => {
     const times: number[] = []
     const standIn = await openStandIn((...message) => {
       times.push(performance.now())
@@ -94,7 +94,7 @@ describe('an API client of a failing node', () => {
     expect(times).toHaveLength(2)
   })
 
-  it('reads Retry-After as a date by the clock of the server', async () => {
+  it('measures a date in Retry-After by the clock of the server, not by its own clock', async () => {
     const standIn = await openStandIn((_, response) => {
       response.setHeader('date', 'Wed, 01 Jan 2020 00:00:00 GMT')
       response.writeHead(503, { 'retry-after': 'Wed, 01 Jan 2020 00:10:00 GMT' }).end()
@@ -103,7 +103,7 @@ describe('an API client of a failing node', () => {
     expect(error).toMatchObject({ code: 'overloaded', retryAfterSeconds: 600 })
   })
 
-  it('times out before the response starts and while it is read', async () => {
+  it('times out if the response does not start in time, or does not end in time', async () => {
     const standIn = await openStandIn(() => {})
     const { counted, count } = countFetches()
     const api = createClient({ baseUrl: standIn.url, timeoutMs: 40, retries: 1, fetch: counted })
@@ -188,7 +188,7 @@ describe('an API client of a failing node', () => {
     expect(await guest.searchSkills(), 'who has none is not held up').toEqual(found)
   })
 
-  it('follows redirects within the origin with its token and method, and detects loops', async () => {
+  it('follows redirects within the origin with the same token and method, and detects redirect loops', async () => {
     const standIn = await openStandIn((request, response) => {
       if (request.url === '/moved') return send(found)(request, response)
       response.writeHead(request.method === 'GET' ? 301 : 307, { location: '/moved' }).end()
@@ -202,7 +202,7 @@ describe('an API client of a failing node', () => {
     expect((await failureOf(api.searchSkills())).message).toBe(`${standIn.url} redirects in a loop.`)
   })
 
-  it('explains an error response without a body by its status', async () => {
+  it('derives the error from the HTTP status if the error response has no body', async () => {
     const codes = {
       401: 'unauthorized',
       403: 'forbidden',
@@ -221,7 +221,7 @@ describe('an API client of a failing node', () => {
     }
   })
 
-  it('rejects bytes that do not match their digest', async () => {
+  it('rejects a downloaded file whose bytes do not match the digest', async () => {
     const digest = `sha256:${createHash('sha256').update('honest').digest('hex')}`
     const standIn = await openStandIn((_, response) => response.writeHead(200, { etag: `"${digest}"` }).end('changed'))
     const api = createClient({ baseUrl: standIn.url })
@@ -247,14 +247,14 @@ describe('an API client', () => {
     expect(standIn.requests).toHaveLength(1)
   })
 
-  it('rejects an invalid base URL when it is created, without its credentials in the error', () => {
+  it('rejects an invalid base URL when the client is created, without the credentials of the URL in the error', () => {
     for (const baseUrl of ['', 'localhost:7545', 'nonsense', 'ftp://localhost', 'http://alice:secret@localhost']) {
       expect(() => createClient({ baseUrl })).toThrow(TypeError)
       expect(() => createClient({ baseUrl })).not.toThrow(/secret/)
     }
   })
 
-  it('rejects a key with characters that a header cannot contain, without the key in the error', async () => {
+  it('rejects an API key with characters that a header cannot contain, without the key in the error', async () => {
     const standIn = await openStandIn()
     for (const apiKey of ['ssk_secret\nx-admin: 1', 'ssk_secret ', 'ssk_ключ']) {
       const error = await failureOf(createClient({ baseUrl: standIn.url, apiKey }).searchSkills())
@@ -264,7 +264,7 @@ describe('an API client', () => {
     expect(standIn.requests).toEqual([])
   })
 
-  it('never requests another resource because a name contains dot segments', async () => {
+  it('sends no request for a name with dot segments, which would address another resource', async () => {
     const standIn = await openStandIn()
     const api = createClient({ baseUrl: standIn.url })
     for (const name of ['', '.', '..', '\ud800'])
@@ -273,7 +273,7 @@ describe('an API client', () => {
     expect(standIn.requests).toEqual([])
   })
 
-  it('sends its client name, and marks update checks so that they do not count as downloads', async () => {
+  it('sends its client name, and marks update checks, which do not count as downloads', async () => {
     const standIn = await openStandIn(send(found))
     await createClient({
       baseUrl: `${standIn.url}/api/v1/`,

@@ -18,7 +18,7 @@ function watchFetch() {
 }
 
 describe('a skill client of a node', () => {
-  it('revalidates its cache without counting another download', async () => {
+  it('revalidates a cached skill, and the node counts no second download', async () => {
     const { node, registry, api } = await startNode()
     const { statuses, watched } = watchFetch()
     const clock = createClock()
@@ -37,7 +37,7 @@ describe('a skill client of a node', () => {
     expect(statuses).toEqual([200, 304, 200])
   })
 
-  it('reads private skills only with its key, and does not share them with other clients', async () => {
+  it('loads a private skill only with the API key of its owner, and other clients cannot load the skill', async () => {
     const { node, key, api, createUser } = await startNode()
     await api.publishSkill({ skillMd: skillMd.replace('name: pdf', 'name: diary'), visibility: 'private' })
     const owner = createSkillClient({ baseUrl: node.url, apiKey: key })

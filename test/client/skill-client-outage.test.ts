@@ -43,7 +43,7 @@ describe('a skill client whose node is unavailable', () => {
     expect(node.requests, 'one try, where there is something to fall back on').toHaveLength(2)
   })
 
-  it('returns cached skills if no node responds, and sends a request at most every 30 s', async () => {
+  it('returns cached skills if the node does not respond, and sends a request at most every 30 seconds', async () => {
     const { client, clock, node, stale } = await openClient()
     const first = await client.load('alice/pdf')
     await node.close()
@@ -64,7 +64,7 @@ describe('a skill client whose node is unavailable', () => {
     expect(stale).toMatchObject([['alice/pdf', { code: 'upstream_timeout' }]])
   })
 
-  it('waits for the time in Retry-After, at most one hour', async () => {
+  it('sends no request during the time in Retry-After, or for at most one hour', async () => {
     const { client, clock, node } = await openClient()
     await client.load('alice/pdf')
     clock.advance(hourMs)
@@ -82,7 +82,7 @@ describe('a skill client whose node is unavailable', () => {
     expect(node.requests).toHaveLength(4)
   })
 
-  it('falls back to the cached skill of a higher level', async () => {
+  it('derives a requested level from a higher level of the skill in its cache', async () => {
     const { client, clock, node, stale } = await openClient()
     await client.load('alice/pdf')
     await node.close()
@@ -91,7 +91,7 @@ describe('a skill client whose node is unavailable', () => {
     expect(stale).toHaveLength(1)
   })
 
-  it('returns the last search result, and searches again each time once the node is available', async () => {
+  it('returns the last result of a search, and sends each search again once the node is available', async () => {
     const { client, clock, node, stale } = await openClient()
     const found = { skills: [{ fullName: 'alice/pdf' }], total: 1, page: 1, totalPages: 1, filters: { q: 'pdf' } }
     node.answer = send(found)
@@ -107,7 +107,7 @@ describe('a skill client whose node is unavailable', () => {
     expect((await client.search('pdf')).total).toBe(1)
   })
 
-  it('throws the error of the node if nothing is cached', async () => {
+  it('throws the error of the request if the skill is not in its cache', async () => {
     const { client, node } = await openClient()
     node.answer = send({ hello: 'world' })
     await expect(client.load('alice/pdf')).rejects.toThrow(
@@ -152,7 +152,7 @@ describe('a skill client whose requests the node rejects', () => {
     await expect(client.load('alice/pdf')).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('clears its cache when its key becomes invalid, and removes one skill when only that one is rejected', async () => {
+  it('clears its cache if its API key becomes invalid, and removes one skill if only that skill is rejected', async () => {
     const { client, clock, node } = await openClient()
     await client.load('alice/pdf')
     clock.advance(1)
@@ -188,7 +188,7 @@ describe('the requests of a skill client', () => {
     await expect(client.load('alice/pdf')).rejects.toMatchObject({ code: 'upstream_failed' })
   })
 
-  it('contain exactly the wanted fields, and the API key', async () => {
+  it('contain exactly the parameters of the caller, and the API key', async () => {
     const { client, node } = await openClient({ apiKey: 'ssk_1', client: 'agent' })
     const priority = ['Steps', 'Notes & more']
     await client.load('alice/pdf', { level: 'summary', version: '1.0.0', maxTokens: 400, priority })
@@ -199,7 +199,7 @@ describe('the requests of a skill client', () => {
     expect(headers).toMatchObject({ authorization: 'Bearer ssk_1', 'x-skillstead-client': 'agent' })
   })
 
-  it('continue when one of several callers aborts, and are aborted with the last caller', async () => {
+  it('continue if one of several callers aborts, and are aborted when the last caller aborts', async () => {
     const { client, node } = await openClient()
     const arrived = Promise.withResolvers<void>()
     const ended = Promise.withResolvers<void>()
@@ -248,7 +248,7 @@ describe('the requests of a skill client', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('do not cache a response that arrives after the cache was cleared', async () => {
+  it('do not fill the cache with a response that arrives after the cache was cleared', async () => {
     const { client, node } = await openClient()
     node.answer = (...message) => {
       client.clear()
@@ -259,7 +259,7 @@ describe('the requests of a skill client', () => {
     expect(node.requests).toHaveLength(2)
   })
 
-  it('are logged in debug mode, without the key', async () => {
+  it('are logged in debug mode, without the API key', async () => {
     const said = vi.spyOn(console, 'debug').mockImplementation(() => {})
     const { client, clock, node } = await openClient({ debug: true, apiKey: 'ssk_secret' })
     await client.load('alice/pdf')
@@ -276,7 +276,7 @@ describe('the requests of a skill client', () => {
     expect(lines.join('\n')).not.toContain('secret')
   })
 
-  it('are sent only with valid options: others throw when the client is created', async () => {
+  it('are sent only with valid options: invalid options throw an error when the client is created', async () => {
     const { client } = await openClient()
     const api = client as never
     for (const options of [

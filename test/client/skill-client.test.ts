@@ -33,7 +33,7 @@ describeApi('a skill client', (open, { transport }) => {
 
   const nameOf = () => `${alice.username}/pdf`
 
-  it('loads a skill in full, or at the requested level', async () => {
+  it('loads a skill in full by default, or at the requested level', async () => {
     const { client } = makeClient()
     const full = await client.load(nameOf())
     expect(full).toMatchObject({ level: 'full', metadata: { fullName: nameOf(), version: '1.0.0' }, truncated: [] })
@@ -56,7 +56,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(asked).toHaveLength(2)
   })
 
-  it('sends a request each time with cacheTtl 0, and after the cache was cleared', async () => {
+  it('sends a request for each load if cacheTtl is 0, and after its cache was cleared', async () => {
     const eager = makeClient(alice, { cacheTtl: 0 })
     await eager.client.load(nameOf())
     await eager.client.load(nameOf())
@@ -68,7 +68,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(asked).toHaveLength(2)
   })
 
-  it('does not use cached responses after the clock was set back', async () => {
+  it('does not use cached responses after the system clock was set back', async () => {
     const { client, asked } = makeClient()
     await client.load(nameOf())
     clock.advance(-1)
@@ -76,7 +76,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(asked).toHaveLength(2)
   })
 
-  it('derives a lower level from a cached higher level, with the same result as the node', async () => {
+  it('derives a lower level from a higher level in its cache, with the same result as the node', async () => {
     const { client, asked } = makeClient()
     await client.load(nameOf())
     const fresh = makeClient()
@@ -94,7 +94,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(asked, 'a budget cuts each level in its own way').toHaveLength(2)
   })
 
-  it('caches versions, budgets and priorities separately', async () => {
+  it('caches each combination of version, token budget and priority sections separately', async () => {
     await alice.api.publishSkill({ skillMd: documentOf('pdf', 'Reads all of them.'), version: '1.1.0' })
     const { client, asked } = makeClient()
     const options = [
@@ -132,7 +132,7 @@ describeApi('a skill client', (open, { transport }) => {
     }
   })
 
-  it('removes a rejected skill from its cache at every level', async () => {
+  it('removes a skill from its cache at every level if the node rejects a request for it', async () => {
     const { client } = makeClient()
     await client.load(nameOf())
     await client.load(nameOf(), { version: '1.0.0' })
@@ -144,7 +144,7 @@ describeApi('a skill client', (open, { transport }) => {
     await expect(client.load(nameOf(), { level: 'metadata' })).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('sends an invalid request to the node instead of answering it from the cache', async () => {
+  it('sends an invalid request to the node, although a similar request is in its cache', async () => {
     const { asked, client } = makeClient()
     await client.load(nameOf())
     for (const options of [{ maxTokens: Number.NaN }, { maxTokens: Infinity }, { level: 'Full' as 'full' }]) {
@@ -153,7 +153,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(asked).toHaveLength(4)
   })
 
-  it('throws the errors of requests, and caches nothing', async () => {
+  it('throws the error of a failed request, and does not cache the error', async () => {
     const { client, asked } = makeClient()
     for (const options of [{ maxTokens: -1 }, { maxTokens: 1.5 }, { level: 'all' as 'full' }, { version: '1' }]) {
       const error = await client.load(nameOf(), options).catch((thrown: unknown) => thrown)
@@ -164,7 +164,7 @@ describeApi('a skill client', (open, { transport }) => {
     await expect(client.load('nobody/nothing')).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('loads several skills in their order, each once', async () => {
+  it('loads several skills in the given order, and sends only one request for a repeated name', async () => {
     for (const name of ['csv', 'xml']) await alice.api.publishSkill({ skillMd: documentOf(name) })
     const names = ['xml', 'pdf', 'csv', 'pdf'].map((name) => `${alice.username}/${name}`)
     const { client, asked } = makeClient()
@@ -188,7 +188,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(failed).toEqual([[names[0], expect.any(RegistryError)]])
   })
 
-  it('does not cache searches, and converts a loaded skill to a tool', async () => {
+  it('does not cache searches, and can convert a loaded skill to a tool', async () => {
     const { client, asked } = makeClient()
     const search = async () => (await client.search('pdf files', { owner: alice.username, limit: 5 })).skills
     expect((await search()).map(({ fullName }) => fullName)).toEqual([nameOf()])
@@ -200,7 +200,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(client.toTool(skill, 'anthropic')).toMatchObject({ name: 'pdf', input_schema: { type: 'object' } })
   })
 
-  it.runIf(transport === 'in-process')('works with an in-process registry, too', async () => {
+  it.runIf(transport === 'in-process')('works with a registry in the same process', async () => {
     const client = createSkillClient({ api: localApi(test.registry) })
     expect((await client.load(nameOf(), { level: 'summary' })).summary).toBe('Reads them.')
   })

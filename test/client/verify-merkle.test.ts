@@ -80,7 +80,7 @@ describe('an inclusion proof', () => {
     )
   })
 
-  it('is rejected for another index, and with any changed bit, missing hash or repeated hash', () => {
+  it('is rejected for another leaf index, and with any changed bit, missing hash or repeated hash', () => {
     fc.assert(
       fc.property(places, fc.nat(), fc.nat(255), (place, pick, bit) => {
         const right = toInclusion(place)
@@ -120,7 +120,7 @@ describe('a consistency proof', () => {
     )
   })
 
-  it('is rejected for a larger size, and with any changed bit, missing hash or repeated hash', () => {
+  it('is rejected for a larger tree size, and with any changed bit, missing hash or repeated hash', () => {
     fc.assert(
       fc.property(growths, fc.nat(), fc.nat(255), (growth, pick, bit) => {
         const right = toConsistency(growth)
@@ -135,7 +135,7 @@ describe('a consistency proof', () => {
     )
   })
 
-  it('is empty for an empty log', () => {
+  it('is empty if the earlier log was empty', () => {
     const empty = { olderSize: 0, olderRootHash: toText(naiveRoot([])), treeSize: 3, rootHash: toText(knownRoot) }
     expect(outcomeOf(() => verifyConsistency({ ...empty, proof: [] }))).toBe('taken')
     expect(outcomeOf(() => verifyConsistency({ ...empty, proof: [toText(knownRoot)] }))).toBe('refused')

@@ -74,7 +74,7 @@ describe('a checkpoint', () => {
     expect(outcomeOf(forged, [other.vkey])).toBe('taken')
   })
 
-  it('is rejected without a trusted key, and for a key whose name is not that of the log', () => {
+  it('is rejected if no trusted key is given, or if the name of the key differs from the name of the log', () => {
     expect(outcomeOf(node.note(text), [])).toContain(`is by the key ${node.id}, which is not given: none.`)
     expect(outcomeOf(stranger.note(text), [stranger.vkey])).toBe(
       `The checkpoint is of the log of node.example, but it is signed by the key ${stranger.id}.`,
@@ -92,13 +92,13 @@ describe('a checkpoint', () => {
     )
   })
 
-  it('may contain extension lines, which the signature covers', () => {
+  it('may contain extension lines, which are part of the signed text', () => {
     const longer = `${text}extension\n`
     expect(outcomeOf(node.note(longer), [node.vkey])).toBe('taken')
     expect(outcomeOf(node.note(longer).replace('extension', 'extensions'), [node.vkey])).toContain('does not match')
   })
 
-  it('returns its signed time only if a trusted key of the log signed it', () => {
+  it('has a signed time only if a trusted key of the log signed that time', () => {
     const note = `${node.note(text)}${stranger.cosign(text, 9_000)}${node.cosign(text, 60)}${other.cosign(text, 120)}`
     const timeOf = (...keys: string[]) => verifyCheckpoint(note, keys).signedAt
     expect(timeOf(node.vkey)).toBe(60_000)
@@ -117,7 +117,7 @@ describe('a checkpoint', () => {
     expect(outcomeOf(`${node.note(text)}${line}`, [node.vkey])).toContain('The signed time of the checkpoint')
   })
 
-  it('returns the keys that it names for its log and that also signed it', () => {
+  it('endorses those keys that are listed in its text for its log and that have signed it', () => {
     const named = (...keys: string[]) => `${text}${keys.map((key) => `key ${key}\n`).join('')}`
     const endorsed = (body: string, ...lines: string[]) =>
       verifyCheckpoint(`${body}\n${lines.join('')}`, [node.vkey]).endorsedKeys
@@ -128,14 +128,14 @@ describe('a checkpoint', () => {
     expect(outcomeOf(`${body}\n${other.sign(body)}`, [node.vkey]), 'by itself').toContain('which is not given')
   })
 
-  it('with two signatures of one key has one signer', () => {
+  it('with two signatures by the same key has one signer', () => {
     const { signers } = verifyCheckpoint(`${text}\n${node.sign(text).repeat(2)}`, [node.vkey])
     expect(signers.map(({ name, hash }) => `${name}+${hash}`)).toEqual([node.id])
     const forged = `${text}\n${node.sign(text)}${node.sign(`${text}more\n`)}`
     expect(outcomeOf(forged, [node.vkey])).toContain(`by the key ${node.id} does not match`)
   })
 
-  it('is exactly the signed text, and no other text with the same decoded bytes', () => {
+  it('is rejected if its text differs from the signed text, even if both decode to the same bytes', () => {
     const signed = node.note(`${text}extension \ufffd\n`)
     expect(outcomeOf(signed, [node.vkey])).toBe('taken')
     expect(outcomeOf(signed.replace('\ufffd', '\ud800'), [node.vkey])).toContain('does not have the form')
@@ -160,7 +160,7 @@ describe('a checkpoint', () => {
     )
   })
 
-  it('is rejected without verification if it has too many signatures', () => {
+  it('is rejected before any signature is verified if it has too many signatures', () => {
     const note = `${text}\n${stranger.sign(text).repeat(100)}${node.sign(text)}`
     expect(outcomeOf(note, [node.vkey])).toContain('not in the form of a signed note')
   })

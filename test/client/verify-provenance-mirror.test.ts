@@ -23,13 +23,13 @@ describe('a provenance record', () => {
     }
     const unproven = ['firstPublishedAt', 'authorVerified', 'forkChain', 'origin']
 
-    it('is verified with the key of the origin node, and lists the fields that only the mirror states', () => {
+    it('is verified with the key of the origin node; the report lists the fields for which only the mirror vouches', () => {
       const report = verifyProvenance(relay(), { keys, content })
       expect(report).toMatchObject({ ok: true, signers: [], contentChecked: true, unproven })
       expect(verifyProvenance(record, { keys })).toMatchObject({ unproven: [] })
     })
 
-    it('is verified completely with the keys of the origin node and of the mirror', () => {
+    it('has no unproven fields if the keys of both the origin node and the mirror are given', () => {
       const both = { keys: [...keys, mirror.vkey], content }
       expect(verifyProvenance(relay(), both)).toMatchObject({
         ok: true,
@@ -63,7 +63,7 @@ describe('a provenance record', () => {
       expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining(`The log entry has ${sentence}`)])
     })
 
-    it('is rejected if it claims not to be mirrored, has no log, or is signed in the name of the log', () => {
+    it('is rejected if it claims not to be mirrored, has no log, or is signed with the name of the origin log', () => {
       expect(partsOf(relay({ origin: record.origin }))).toEqual(['signature'])
       expect(partsOf(relay({ log: null }))).toEqual(['signature'])
       expect(partsOf(relay({}, createNoteSigner('node.example')))).toEqual(['signature'])
@@ -88,12 +88,12 @@ describe('a provenance record', () => {
       expect(problems[0]!.message).toMatch(new RegExp(`not ${record.digest}: ${sentence}\\.$`))
     })
 
-    it('is verified with the files in any order', () => {
+    it('is verified with the files of the skill in any order', () => {
       expect(toContentDigest(content.toReversed())).toBe(record.digest)
       expect(() => verifyFiles(content.toReversed(), record.digest)).not.toThrow()
     })
 
-    it('is rejected if the path of one file imitates two files', () => {
+    it('is rejected if the path of one file is crafted to look like the entries of two files', () => {
       const listed = verifyProvenance(record, { keys, content })
       const [, first, second] = listed.ok ? listed.entry!.data.files! : []
       const path = `a.txt\n${second!.digest} ${second!.size} b/c.txt`
@@ -102,7 +102,7 @@ describe('a provenance record', () => {
       expect(verifyProvenance(record, { keys, content: files }).problems[0]!.message).toMatch(/^The path "a\.txt\\n/)
     })
 
-    it('lists ten of the files that differ, and the number of the others', () => {
+    it('that does not match lists ten of the differing files, and the number of the other differing files', () => {
       const more = Array.from({ length: 25 }, (_, i) => toFile(`more-${i}.txt`, ''))
       const { problems } = verifyProvenance(record, { keys, content: [...content, ...more] })
       expect(problems[0]!.message).toContain('more-9.txt does not belong to it, and 15 more.')

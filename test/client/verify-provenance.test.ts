@@ -52,7 +52,7 @@ describe('a provenance record', () => {
     log: { ...record.log, ...change(record.log!) },
   })
 
-  it('is verified with its content by the public key alone', () => {
+  it('is verified, with its content, if only the public key of the node is given', () => {
     const report = verifyProvenance(record, { keys, content })
     expect(report).toMatchObject({
       ok: true,
@@ -82,7 +82,7 @@ describe('a provenance record', () => {
     }
   })
 
-  it('reports the check that fails for each changed field', () => {
+  it('fails the check that belongs to the changed field', () => {
     const other = Buffer.alloc(32, 9).toString('base64')
     const later = '2030-01-01T00:00:00.000Z'
     expect({
@@ -132,7 +132,7 @@ describe('a provenance record', () => {
     })
   })
 
-  it('is rejected with the valid proof of another version', () => {
+  it('is rejected if its proof is the valid proof of another version', () => {
     const { problems } = verifyProvenance({ ...unlogged, log: record.log }, { keys })
     expect(problems.map(({ message }) => message)).toEqual([
       expect.stringContaining('The signature of the record by the key node.example+'),
@@ -174,14 +174,14 @@ describe('a provenance record', () => {
     expect(turning.signature.match(/\u2014/g)).toHaveLength(2)
   })
 
-  it('is rejected with invalid keys before any other check', () => {
+  it('is rejected before any other check if the given keys are invalid', () => {
     expect(verifyProvenance(record, { keys: ['nonsense'] }).problems).toMatchObject([
       { part: 'key', message: "'nonsense' is not a verifier key of the form NAME+HASH+BASE64." },
     ])
     expect(verifyProvenance(record, { keys: [] }).ok).toBe(false)
   })
 
-  it('never causes an exception, whatever it contains', () => {
+  it('never makes the verifier throw an exception, whatever the record contains', () => {
     fc.assert(
       fc.property(fc.anything(), (anything) => {
         expect(verifyProvenance(anything, { keys }).ok).toBe(false)

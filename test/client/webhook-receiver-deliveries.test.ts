@@ -49,7 +49,7 @@ describeApi('a receiver of real deliveries', (start) => {
   }
 
   it.each([undefined, otherSecret])(
-    'accepts deliveries of a node, and retries after its handler failed, with the secret %s',
+    'accepts deliveries from a node, and the retry of a delivery whose handler failed, with the secret %s',
     async (given) => {
       const { user, id, secret } = await subscribe(given)
       let failures = 1
@@ -71,7 +71,7 @@ describeApi('a receiver of real deliveries', (start) => {
     },
   )
 
-  it('accepts deliveries with the old secret, the new one or both during a rotation', async () => {
+  it('accepts deliveries during a secret rotation if it knows the old secret, the new secret or both', async () => {
     const { user, id, secret: old } = await subscribe()
     await user.api.updateWebhook({ id, secret: otherSecret })
     const ping = async (known: string | string[]) => {

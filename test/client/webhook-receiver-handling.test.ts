@@ -14,7 +14,7 @@ async function settle(receiver: Receiver): Promise<void> {
 }
 
 describe('a webhook receiver that handles each event once', () => {
-  it('handles an event, and reports that the second delivery is a duplicate', async () => {
+  it('handles an event, and reports a second delivery of the event as a duplicate', async () => {
     const { headers, body } = sign()
     const receiver = openReceiver()
     const handled: WebhookEvent[] = []
@@ -33,7 +33,7 @@ describe('a webhook receiver that handles each event once', () => {
     expect(await receiver.receive(headers, body, handle)).toBe(true)
   })
 
-  it('calls its handler once for concurrent deliveries of an event, and responds to all after it ended', async () => {
+  it('calls its handler once for concurrent deliveries of an event, and responds to all when the handler ends', async () => {
     const { headers, body } = sign()
     const receiver = openReceiver()
     const gate = Promise.withResolvers<void>()
@@ -97,7 +97,7 @@ describe('a webhook receiver that handles each event once', () => {
     expect(asked).toEqual([`claim ${id}`, `forget ${id}`, `claim ${id}`, `claim ${id}`])
   })
 
-  it('stores the ids of the latest events up to its limit', async () => {
+  it('stores the ids of the latest events, up to the configured number', async () => {
     const seen = createSeen(2)
     const claims = (ids: string) => Array.from(ids, (id) => seen.claim(id))
     expect(claims('aba')).toEqual([true, true, false])

@@ -61,7 +61,7 @@ describe('a webhook receiver with invalid options', () => {
 })
 
 describe('the example of a webhook receiver', () => {
-  it('reports missing settings before it subscribes', async () => {
+  it('reports missing settings before it creates a webhook on the node', async () => {
     const file = fileURLToPath(new URL('../../examples/webhook-receiver.ts', import.meta.url))
     const halves: Record<string, string>[] = [{}, { SKILLSTEAD_KEY: 'ssk_x' }, { RECEIVER_HOST: 'example.com' }]
     for (const env of halves) {
@@ -107,7 +107,7 @@ describe('a webhook receiver of hostile deliveries', () => {
     expect(await outcome(...Array(1000).fill(bad), signature)).toBe('bad_signature')
   })
 
-  it('rejects signatures of any length with the same error', async () => {
+  it('rejects invalid signatures of any length with the same error', async () => {
     const { headers, body } = sign()
     for (const length of [4, 40, 4_000, 4_000_000]) {
       const changed = { ...headers, 'webhook-signature': `v1,${'A'.repeat(length)}` }
@@ -115,7 +115,7 @@ describe('a webhook receiver of hostile deliveries', () => {
     }
   })
 
-  it('reads a body in chunks of one byte whose buffer is reused', async () => {
+  it('reads a body whose chunks are one byte each and share one reused buffer', async () => {
     const bytes = new TextEncoder().encode(sign().body)
     const piece = new Uint8Array(1)
     let at = 0
@@ -134,7 +134,7 @@ describe('a webhook receiver of hostile deliveries', () => {
     expect([response.status, errors]).toEqual([204, []])
   })
 
-  it('rejects an aborted body without reporting an error to the operator', async () => {
+  it('rejects a request whose body is aborted, without reporting an error to the operator', async () => {
     const broken = new ReadableStream({
       pull(controller) {
         controller.error(new Error('The connection was reset.'))
@@ -177,12 +177,12 @@ describe('a webhook receiver in a program with errors', () => {
     }
   })
 
-  it('rejects a parsed body and asks for the raw one', async () => {
+  it('rejects a body that was already parsed, and asks for the raw body', async () => {
     const { headers, body } = sign()
     await expect(openReceiver().verify(headers, JSON.parse(body))).rejects.toThrow(TypeError)
   })
 
-  it('reports a body that was already read, instead of an invalid signature', async () => {
+  it('reports that a body was already read, instead of reporting an invalid signature', async () => {
     const read = post()
     await read.json()
     const locked = post()

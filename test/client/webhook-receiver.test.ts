@@ -34,7 +34,7 @@ describe('a webhook receiver', () => {
     expect(await openReceiver().verify(headers, body)).toEqual(event)
   })
 
-  it('accepts signatures of the standardwebhooks package, which accepts its signatures', async () => {
+  it('accepts signatures by the standardwebhooks package, which in turn accepts the signatures of a node', async () => {
     const body = JSON.stringify(event)
     const now = Date.now()
     const official = new Webhook(secret)
@@ -112,7 +112,7 @@ describe('a webhook receiver', () => {
     }
   })
 
-  it('accepts any text signed with its secret, and none signed with another', async () => {
+  it('accepts any text signed with its secret, and rejects any text signed with another secret', async () => {
     const anySecret = fc.oneof(
       fc.string({ minLength: 1 }).filter((text) => !text.startsWith('whsec_')),
       fc.uint8Array({ minLength: 1, maxLength: 64 }).map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`),
@@ -183,14 +183,14 @@ describe('a webhook receiver', () => {
       expect(await outcomeOf(without(headers, 'x-service-signature'), body)).toBe('missing_header')
     })
 
-    it('rejects the old secret after the rotation', async () => {
+    it('rejects deliveries signed with the old secret after the rotation', async () => {
       const { headers, body } = sign(event, { secrets: ['a new secret'] })
       expect(await outcomeOf(headers, body)).toBe('bad_signature')
       expect(await outcomeOf(headers, body, { secret: [secret, 'a new secret'] })).toBe('taken')
     })
   })
 
-  it('verifies both signatures if a delivery has both', async () => {
+  it('verifies both kinds of signature if a delivery has both', async () => {
     const { headers, body } = sign()
     const other = sign(event, { secrets: [otherSecret] }).headers
     for (const name of ['x-service-signature', 'webhook-signature']) {
@@ -212,7 +212,7 @@ describe('a webhook receiver', () => {
     }
   })
 
-  it('accepts another tolerance for timestamps', async () => {
+  it('accepts a timestamp within the tolerance that an option sets', async () => {
     const { headers, body } = sign(event, { timestamp: nowSeconds - 11 })
     expect(await outcomeOf(headers, body, { toleranceSeconds: 11 })).toBe('taken')
     expect(await outcomeOf(headers, body, { toleranceSeconds: 10 })).toBe('too_old')
@@ -274,7 +274,7 @@ describe('a webhook receiver', () => {
     expect(await outcomeOf(mixed, other.body)).toBe('malformed')
   })
 
-  it('passes on unknown events and fields of later versions', async () => {
+  it('passes unknown events and fields of later versions to its handler', async () => {
     const later = { ...event, event: 'skill.forked', data: { fork: { id: 1 } } }
     const more = { ...event, data: { ...event.data, since: 'today' }, origin: 'https://skills.example.com' }
     for (const content of [later, more]) {
@@ -283,7 +283,7 @@ describe('a webhook receiver', () => {
     }
   })
 
-  it('accepts X-Service-Signature alone only if that is allowed, and never with incomplete Standard Webhooks headers', async () => {
+  it('accepts X-Service-Signature without Standard Webhooks headers only if an option allows it', async () => {
     const { headers, body } = sign(event, { timestamp: nowSeconds - 1e6 })
     const trio = ['webhook-id', 'webhook-timestamp', 'webhook-signature']
     const alone = without(headers, ...trio)

@@ -20,7 +20,7 @@ describeApi('accounts', (open) => {
     test.apiWithKey((await alice.api.createApiKey({ name: scopes.join(), scopes })).key)
 
   describe('a key', () => {
-    it('is shown once, when it is made, and never again', async () => {
+    it('is shown only in the response that creates it', async () => {
       const made = await alice.api.createApiKey({ name: 'laptop' })
       expect(made).toMatchObject({
         name: 'laptop',
@@ -39,7 +39,7 @@ describeApi('accounts', (open) => {
       expect((await test.apiWithKey(key).getMe()).username).toBe('alice')
     })
 
-    it('is stored as a hash alone', async () => {
+    it('is stored only as a hash', async () => {
       const rows = await partsOf(test.registry).database.read.selectFrom('api_keys').selectAll().execute()
       expect(rows.length).toBeGreaterThan(2)
       for (const row of rows) {
@@ -67,7 +67,7 @@ describeApi('accounts', (open) => {
       expect((await alice.api.listApiKeys()).apiKeys.map((key) => key.id)).toContain(id)
     })
 
-    it('expires with the clock', async () => {
+    it('stops working when its expiry time is reached', async () => {
       const { key, expiresAt } = await alice.api.createApiKey({ name: 'short', expiresInDays: 2 })
       expect(expiresAt).toBe('2026-01-04T12:00:00.000Z')
       const api = test.apiWithKey(key)
@@ -78,7 +78,7 @@ describeApi('accounts', (open) => {
       test.clock.set(startMs)
     })
 
-    it('shows when it was last used, to the minute', async () => {
+    it('has the time of its last use, to the minute', async () => {
       const { id, key } = await alice.api.createApiKey({ name: 'used' })
       await test.apiWithKey(key).getMe()
       await expect
@@ -99,7 +99,7 @@ describeApi('accounts', (open) => {
       expect(await codeOf(test.apiWithKey(wrong).getMe())).toBe('unauthorized')
     })
 
-    it('does only what its scopes allow, and grants no wider ones', async () => {
+    it('allows only the actions of its scopes, and cannot create a key with other scopes', async () => {
       const [reader, publisher, manager] = [await keyOf('read'), await keyOf('read', 'publish'), await keyOf('manage')]
       expect((await reader.getMe()).username).toBe('alice')
       expect(await codeOf(reader.publishSkill({ skillMd: skillMd('scoped') }))).toBe('forbidden')
@@ -128,13 +128,13 @@ describeApi('accounts', (open) => {
       expect(await fieldsOf(alice.api.createApiKey(input as never))).toEqual([field])
     })
 
-    it('is required for the caller’s own data, and guests get an error that says so', async () => {
+    it('is required for the caller’s own data: guests get the error `unauthorized`', async () => {
       for (const call of [test.api().getMe(), test.api().listApiKeys(), test.api().createApiKey({ name: 'x' })]) {
         expect(await codeOf(call)).toBe('unauthorized')
       }
     })
 
-    it('is one of at most a hundred', async () => {
+    it('cannot be created if its owner already has a hundred keys', async () => {
       const many = await test.makeUser('many')
       await Promise.all(Array.from({ length: 99 }, (_, i) => many.api.createApiKey({ name: `${i}` })))
       expect(await codeOf(many.api.createApiKey({ name: 'one more' }))).toBe('conflict')
@@ -143,7 +143,7 @@ describeApi('accounts', (open) => {
   })
 
   describe('a user', () => {
-    it('reads their own profile with their counts', async () => {
+    it('can read their own profile with its counts', async () => {
       const user = await test.makeUser('counted', { plan: 'pro' })
       await user.api.publishSkill({ skillMd: skillMd('counted-a') })
       await user.api.publishSkill({ skillMd: skillMd('counted-b'), visibility: 'private' })
@@ -172,14 +172,14 @@ describeApi('accounts', (open) => {
       expect(await codeOf(test.api().getUser({ username: 'nobody' }))).toBe('not_found')
     })
 
-    it('changes their display name', async () => {
+    it('can change their own display name', async () => {
       expect((await alice.api.updateMe({ displayName: 'Alice L.' })).displayName).toBe('Alice L.')
       expect((await test.api().getUser({ username: 'alice' })).displayName).toBe('Alice L.')
       expect(await fieldsOf(alice.api.updateMe({ plan: 'enterprise' } as never))).toEqual(['plan'])
       expect(await fieldsOf(alice.api.updateMe({ role: 'admin' } as never))).toEqual(['role'])
     })
 
-    it('has a picture: a generated one, or an image of its declared type', async () => {
+    it('has a generated picture, or an uploaded image whose bytes match the declared type', async () => {
       const drawn = await test.api().getAvatar({ username: 'bob' })
       expect(drawn.contentType).toMatch(/^image\/svg\+xml/)
       expect(await textOf(drawn)).toMatch(/^<svg/)
@@ -194,7 +194,7 @@ describeApi('accounts', (open) => {
       expect(await textOf(await test.api().getAvatar({ username: 'bob' }))).toMatch(/^<svg/)
     })
 
-    it('follows each other user once, but not themselves', async () => {
+    it('can follow another user only once, and cannot follow themselves', async () => {
       expect(await bob.api.followUser({ username: 'alice' })).toMatchObject({ following: true })
       const { followers } = await bob.api.followUser({ username: 'alice' })
       expect((await test.api().getUser({ username: 'alice' })).counts.followers).toBe(followers)
@@ -205,7 +205,7 @@ describeApi('accounts', (open) => {
       expect(await codeOf(test.api().followUser({ username: 'bob' }))).toBe('unauthorized')
     })
 
-    it('needs the plan that an endpoint requires', async () => {
+    it('cannot use webhooks on a plan that does not include webhooks', async () => {
       const [free, pro] = [await test.makeUser('free'), await test.makeUser('paying', { plan: 'pro' })]
       expect((await free.api.getMe()).plan).toBe('free')
       expect(await refusalOf(free.api.listWebhooks())).toMatchObject({
@@ -217,7 +217,7 @@ describeApi('accounts', (open) => {
   })
 
   describe('administrators', () => {
-    it('alone list users and the audit log, and create users', async () => {
+    it('are the only users who can create users and list users and the audit log', async () => {
       const calls = [
         (user: TestUser) => user.api.listUsers(),
         (user: TestUser) => user.api.createUser({ username: 'sneaky' }),
@@ -229,7 +229,7 @@ describeApi('accounts', (open) => {
       expect(await codeOf(test.api().getUser({ username: 'sneaky' }))).toBe('not_found')
     })
 
-    it('create users with a first key, under free names', async () => {
+    it('create users with a first key, but not under a name that is taken', async () => {
       const { key, ...user } = await test.admin.api.createUser({ username: 'made', plan: 'team' })
       expect(user).toMatchObject({ username: 'made', plan: 'team', role: 'user', disabled: false, claimed: true })
       expect((await test.apiWithKey(key).getMe()).username).toBe('made')
@@ -281,7 +281,7 @@ describeApi('accounts', (open) => {
       expect(JSON.stringify(users)).not.toContain('ssk_')
     })
 
-    it('disable a user at once, and enable the user again', async () => {
+    it('can disable a user with immediate effect, and enable the user again', async () => {
       const user = await test.makeUser('shut')
       await test.admin.api.updateUser({ username: 'shut', disabled: true })
       expect(await codeOf(user.api.getMe())).toBe('unauthorized')
@@ -308,13 +308,13 @@ describeApi('accounts', (open) => {
     expect(await second.api.getMe()).toMatchObject({ role: 'user', plan: 'free' })
   })
 
-  it('new users get the plan that the operator chose, unless an administrator names another', async () => {
+  it('new users get the operator’s default plan unless the administrator who creates them chooses another', async () => {
     const fresh = await open({ defaultPlan: 'team' })
     expect((await fresh.admin.api.createUser({ username: 'usual' })).plan).toBe('team')
     expect((await fresh.admin.api.createUser({ username: 'chosen', plan: 'free' })).plan).toBe('free')
   })
 
-  it('the last administrator cannot lose the role', async () => {
+  it('the last administrator cannot lose the administrator role', async () => {
     const fresh = await open()
     const { updateUser } = fresh.admin.api
     await localApi(fresh.registry, systemCaller).createUser({ username: 'next' })

@@ -9,7 +9,7 @@ describe('the hourly limit of an address', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it('refuses further calls with the remaining time, and is reset after it', async () => {
+  it('refuses calls over the limit with the time until the reset, and is reset after an hour', async () => {
     const limits = createAddressLimits()
     for (let i = 0; i < 10; i++) await limits.require('vote', here, 'one')
     vi.advanceTimersByTime(hourMs - 90_000)

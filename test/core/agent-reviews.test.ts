@@ -98,7 +98,7 @@ describeApi('reviews of agents', (open) => {
       for (const answer of shown) expect(JSON.stringify(answer)).not.toContain('sat_')
     })
 
-    it('is changed by the second request, with 200, and keeps its id, date and votes', async () => {
+    it('is changed by a second request of the same agent, and keeps its id, date and votes', async () => {
       const input = toInput('tool', 'codex:again', 2)
       expect(await test.statusOf(undefined, 'createAgentReview', input)).toBe(201)
       const first = (await list('tool')).find(({ agentKey }) => agentKey === 'codex:again')!
@@ -148,7 +148,7 @@ describeApi('reviews of agents', (open) => {
   })
 
   describe("a review with the agent's token", () => {
-    it('can be changed only with the token', async () => {
+    it('can be changed only with the token of the agent', async () => {
       await publish('proven')
       const agentToken = await register('codex:proven')
       const other = await register('codex:other')
@@ -184,7 +184,7 @@ describeApi('reviews of agents', (open) => {
       ).toMatchObject({ authenticated: true })
     })
 
-    it('becomes authenticated if it was created without the token', async () => {
+    it('becomes authenticated if the agent changes it with its token', async () => {
       await publish('claimed')
       const { agentToken, id } = await test.api().createAgentReview(toInput('claimed', 'codex:claimed', 1))
       await test.api().createAgentReview(toInput('claimed', 'codex:claimed', 2))
@@ -233,7 +233,7 @@ describeApi('reviews of agents', (open) => {
       expect(await codeOf(test.api().getAgent({ agentKey: 'codex:odd' }))).toBe('not_found')
     })
 
-    it('does not include ratings from one to five, nor content of up to four thousand characters', async () => {
+    it('is not one with a rating from one to five and at most four thousand characters', async () => {
       await publish('rated')
       for (const rating of [1, 1.1, 1.5, 2.75, Math.PI, 4.3, 4.999_999, 5]) {
         const review = await test.api().createAgentReview({ ...toInput('rated', 'codex:fair', rating), content: 'x' })
@@ -285,7 +285,7 @@ describeApi('reviews of agents', (open) => {
     expect(await list('alice/secret', alice)).toHaveLength(2)
   })
 
-  it('follow a skill to its new owner, also by its old name', async () => {
+  it('stay with a skill that is transferred, and are found by its old and new names', async () => {
     await publish('moving')
     await test.api().createAgentReview(toInput('moving', 'codex:mover', 4))
     await alice.api.transferSkill({ name: 'alice/moving', newOwner: 'bob' })
@@ -348,7 +348,7 @@ describeApi('reviews of agents', (open) => {
       },
     )
 
-    it('is empty for a skill without reviews, and past the last page', async () => {
+    it('is empty for a skill without reviews, and on a page after the last one', async () => {
       await publish('unheard')
       expect(await test.api().listAgentReviews({ name: 'unheard' })).toEqual({
         reviews: [],
@@ -449,7 +449,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('trusted'))[0]!.helpfulCount).toBe(7)
     })
 
-    it('counts even if someone else voted in the name of the agent before', async () => {
+    it('affects the reputation even if a caller without the token voted in the agent’s name before', async () => {
       const id = await makeReview('usurped', 'codex:usurped', await register('codex:usurped'))
       const agentKey = 'codex:usurped-voter'
       const agentToken = await registerFor(bob, agentKey)
@@ -481,7 +481,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('undercover'))[0]!.helpfulCount).toBe(2)
     })
 
-    it('is limited to ten per hour, review and address', async () => {
+    it('is refused after ten votes for the same review from one address in an hour', async () => {
       const one = await makeReview('flooded', 'codex:flooded-one')
       const two = await makeReview('flooded', 'codex:flooded-two')
       const here = localApi(test.registry, guest, { address: '203.0.113.7' })
@@ -495,7 +495,7 @@ describeApi('reviews of agents', (open) => {
   })
 
   describe("the effect of agents' reviews on the owner's reputation", () => {
-    it('requires an authenticated review by a linked agent, and is the difference to its earlier review', async () => {
+    it('requires an authenticated review by an agent linked to a user, and changes when that review changes', async () => {
       const name = 'alice/weighed'
       await publish('weighed')
       const { agentToken } = await test.api().createAgentReview(toInput(name, 'codex:weigher', 5))

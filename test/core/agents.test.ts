@@ -84,7 +84,7 @@ describeApi('agents', (open, { transport }) => {
       expect(JSON.stringify(shown.slice(0, 3))).not.toContain('sat_')
     })
 
-    it('requires a key that begins with the platform', async () => {
+    it('requires an agent key that begins with the platform id', async () => {
       const input = { agentKey: 'codex:one', displayName: 'One', platformId: 'claude-code' }
       const refusal = await refusalOf(test.api().registerAgent(input))
       expect(refusal.code).toBe('invalid_request')
@@ -131,7 +131,7 @@ describeApi('agents', (open, { transport }) => {
       expect(await codeOf(test.api().getAgent({ agentKey: `${platformId}:own-1` }))).toBe('not_found')
     })
 
-    it('accepts a key with every allowed character', async () => {
+    it('accepts an agent key with every allowed character', async () => {
       const agentKey = `${'p.l_a-t0'.padEnd(128, 'z')}:${'I.n_S-t9'.padEnd(128, 'Z')}`
       expect(await test.statusOf(undefined, 'registerAgent', toInput(agentKey, 'x'.repeat(200)))).toBe(201)
       expect(await test.api().getAgent({ agentKey })).toMatchObject({ agentKey })
@@ -139,7 +139,7 @@ describeApi('agents', (open, { transport }) => {
       expect(await fieldsOf(test.api().registerAgent(toInput('a:b', 'x'.repeat(201))))).toEqual(['displayName'])
     })
 
-    it('creates one agent for concurrent requests', async () => {
+    it('creates only one agent for concurrent requests with the same agent key', async () => {
       const answers = await Promise.all(
         ['One', 'One', 'One'].map((name) => test.api().registerAgent(toInput('claude-code:torn', name))),
       )
@@ -149,7 +149,7 @@ describeApi('agents', (open, { transport }) => {
       expect(renamed.displayName).toBe('Mine')
     })
 
-    it('is limited per hour and address, except for known agents', async () => {
+    it('is limited per hour and address, except for agents that are already registered', async () => {
       const at = (address: string) => localApi(test.registry, guest, { address })
       for (let i = 0; i < 200; i++) await at('203.0.113.1').registerAgent(toInput(`flood:${i}`))
       expect(await codeOf(at('203.0.113.1').registerAgent(toInput('flood:200')))).toBe('rate_limited')
@@ -158,23 +158,26 @@ describeApi('agents', (open, { transport }) => {
       expect(await at('203.0.113.2').registerAgent(toInput('flood:200'))).toHaveProperty('agentToken')
     })
 
-    it.runIf(transport === 'HTTP')('without a token in the response to a replayed request', async () => {
-      const init = {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${alice.key}`,
-          'content-type': 'application/json',
-          'idempotency-key': 'register-once',
-        },
-        body: JSON.stringify(toInput('claude-code:replayed')),
-      }
-      const first = await test.request('/api/v1/agents', init)
-      const { agentToken, ...agent } = (await first.json()) as Record<string, unknown>
-      expect(agentToken).toMatch(/^sat_/)
-      const second = await test.request('/api/v1/agents', init)
-      expect(second.headers.get('idempotency-replayed')).toBe('true')
-      expect(await second.json()).toEqual(agent)
-    })
+    it.runIf(transport === 'HTTP')(
+      'returns no token if a request with the same Idempotency-Key is replayed',
+      async () => {
+        const init = {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${alice.key}`,
+            'content-type': 'application/json',
+            'idempotency-key': 'register-once',
+          },
+          body: JSON.stringify(toInput('claude-code:replayed')),
+        }
+        const first = await test.request('/api/v1/agents', init)
+        const { agentToken, ...agent } = (await first.json()) as Record<string, unknown>
+        expect(agentToken).toMatch(/^sat_/)
+        const second = await test.request('/api/v1/agents', init)
+        expect(second.headers.get('idempotency-replayed')).toBe('true')
+        expect(await second.json()).toEqual(agent)
+      },
+    )
   })
 
   describe('a change of an agent', () => {
@@ -200,7 +203,7 @@ describeApi('agents', (open, { transport }) => {
       expect(await readRow(agentKey)).toEqual(before)
     })
 
-    it('is rejected with a wrong token, even if none is required', async () => {
+    it('is rejected with a wrong token, even if the agent requires no token', async () => {
       const wrong = test.apiWith({ agentToken: forged })
       expect(await codeOf(wrong.registerAgent(toInput(agentKey, 'Before')))).toBe('forbidden')
       expect(await codeOf(wrong.registerAgent(toInput('claude-code:unknown')))).toBe('forbidden')
@@ -285,7 +288,7 @@ describeApi('agents', (open, { transport }) => {
       expect(past).toEqual({ agents: [], total: 5, page: 4, totalPages: 3 })
     })
 
-    it('has the same order of keys on every database', async () => {
+    it('is sorted by agent key, in the same order on every database', async () => {
       const keys = [
         'order:-1',
         'order:.',
@@ -429,7 +432,7 @@ describeApi('agents', (open, { transport }) => {
       expect((await readRow('maker:one')).user_id).toBe(userId)
     })
 
-    it('is not recorded as an action if the request stored no version', async () => {
+    it('is not recorded as an action of the agent if the request stored no version', async () => {
       const agentToken = await register('maker:idle')
       const agent = test.apiWith({ agentToken }, alice)
       await alice.api.publishSkill({ skillMd: skillMd('idle') })
@@ -493,14 +496,14 @@ describe('the trust score of an agent', () => {
     )
   })
 
-  it('rises much more for authenticated actions', () => {
+  it('rises much more with authenticated actions than with others', () => {
     const anybody = toTrustScore({ ...toCounters(0), review_count: 1000 })
     const proven = toTrustScore({ ...toCounters(0), authenticated: 1, authenticated_review_count: 5, review_count: 5 })
     expect(anybody).toBe(5)
     expect(proven).toBeGreaterThan(5 * anybody)
   })
 
-  it('cannot reach its maximum by one kind of action', () => {
+  it('cannot reach its maximum by only one kind of action', () => {
     for (const { counter, points } of trustTable)
       expect(toTrustScore({ ...toCounters(0), [counter]: 1e9 }), counter).toBe(points)
   })

@@ -19,7 +19,7 @@ async function makePath(): Promise<string> {
   return join(folder, 'skillstead.db')
 }
 
-test('commits move from the journal into the file in the background while the registry is open', async () => {
+test('commits are copied from the SQLite journal to the database file in the background', async () => {
   const path = await makePath()
   const registry = await openRegistry({ path, works: false })
   onTestFinished(() => registry.close())
@@ -33,7 +33,7 @@ test('commits move from the journal into the file in the background while the re
   expect(await countSkills(path, `${path}-closed.db`)).toBe(40)
 })
 
-test('commits move the journal themselves if no thread can be started', async () => {
+test('the committing thread copies the SQLite journal if no background thread can be started', async () => {
   const file = fileURLToPath(new URL('../../packages/core/src/storage/checkpoints.ts', import.meta.url))
   const program = `
     const { createCheckpoints } = await import(${JSON.stringify(file)})
@@ -48,7 +48,7 @@ test('commits move the journal themselves if no thread can be started', async ()
   expect(stdout).toBe('alone\n')
 })
 
-test('the journal shrinks again after a long read', async () => {
+test('the SQLite journal shrinks again after a long read transaction ends', async () => {
   const path = await makePath()
   const [database, other] = [openSqlite(path), openSqlite(path)]
   onTestFinished(async () => {

@@ -35,7 +35,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
 
   const openNode = (options: Partial<RegistryOptions> = {}) => openRegistry({ ...place.location, ...options })
 
-  it('shows at once what another published: in cached details, search and a waiting feed', async () => {
+  it('shows at once in details, search and a waiting feed what another node published', async () => {
     await Promise.all([hears(a), hears(b)])
     await publish(a, 'heron')
     await expect.poll(() => partsOf(b).changes.position, { interval: 5 }).toBe(partsOf(a).changes.position)
@@ -50,7 +50,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
       .toEqual(['bittern'])
   })
 
-  it('polls when no notification arrives', async () => {
+  it('polls the database for changes when no notification arrives', async () => {
     const c = await openNode({ pollMs: 100 })
     onTestFinished(() => c.close())
     await hears(c)
@@ -62,7 +62,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
     await runSql('alter table changes enable trigger tell_changes')
   })
 
-  it('reconnects after a failure and catches up on missed changes', async () => {
+  it('reconnects after a connection failure and catches up on missed changes', async () => {
     const value = async () => (await b.metrics()).find(({ name }) => name === 'skillstead_changes_noticed')?.value
     await hears(b)
     expect(await value()).toBe(1)
@@ -81,7 +81,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
     expect((await read(b, 'knot')).name).toBe('knot')
   })
 
-  it('misses no change, however many nodes append at once', async () => {
+  it('misses no change when several nodes append changes concurrently', async () => {
     const seen: number[] = []
     const begin = () => void seen.splice(0)
     partsOf(b).changes.follow((batch) => void seen.push(...batch.map(({ seq }) => seq)), begin)
@@ -126,7 +126,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
     expect(skills.map(({ name }) => name)).toEqual(pollMs === never ? ['dunlin'] : [])
   })
 
-  it('keeps writing while another one, paused during a write, has the lock', async () => {
+  it('can still write while another node that is paused during a write holds the lock', async () => {
     const c = await openNode({ works: false })
     const [begun, resumed] = [Promise.withResolvers<unknown>(), Promise.withResolvers<void>()]
     onTestFinished(async () => {
@@ -148,7 +148,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
     expect(await partsOf(c).database.writer.write(async () => 'well')).toBe('well')
   })
 
-  it('runs one of two concurrent requests with the same Idempotency-Key on two nodes', async () => {
+  it('runs a request only once if two nodes get it concurrently with the same Idempotency-Key', async () => {
     const caller = await a.getCaller('ada')
     const begun = await Promise.allSettled(
       [a, b].map((node) => beginIdempotent(partsOf(node), caller, 'one-key', 'hash')),
@@ -161,7 +161,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
     expect(await beginIdempotent(partsOf(b), caller, 'one-key', 'hash')).toMatchObject({ state: 'done', status: 201 })
   })
 
-  it('refuses a key that another node revoked, and signs with the key that it created', async () => {
+  it('refuses an API key that another node revoked, and signs with the key that another node created', async () => {
     const ada = localApi(a, await a.getCaller('ada'))
     const { id, key } = await ada.createApiKey({ name: 'lent' })
     expect(await b.authenticate(key)).toMatchObject({ username: 'ada' })

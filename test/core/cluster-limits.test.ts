@@ -31,7 +31,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     await place.remove()
   })
 
-  it('is shared: of 61 requests over three nodes, with 60 allowed, one is refused', async () => {
+  it('is shared: with a limit of 60, one of 61 requests to three nodes is refused', async () => {
     const urls = await Promise.all(Array.from({ length: 3 }, () => listen({ anonymous: 60 })))
     const answers: Response[] = []
     for (let i = 0; i < 61; i++) answers.push(await fetch(`${urls[i % 3]}/api/v1/skills`))
@@ -65,7 +65,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     }
   })
 
-  it('is never exceeded by requests for several points, which get all or none', async () => {
+  it('is never exceeded by requests that cost several points, which get all of the points or none', async () => {
     const allowance = { points: 1000, windowMs: minute, share }
     const states = await Promise.all(Array.from({ length: 40 }, (_, i) => nodes[i % 3]!.take('several', allowance, 70)))
     const given = states.filter((state) => !state!.exceeded).length
@@ -75,7 +75,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect((await nodes[0]!.take('whole', allowance, 1000))!.exceeded).toBe(false)
   })
 
-  it('can be used up by one node alone, and is reset with the next window', async () => {
+  it('can be used up by a single node, and is reset when the next window starts', async () => {
     const states = []
     for (let i = 0; i < 41; i++) states.push((await nodes[0]!.take('window', { points: 40, windowMs: minute, share }))!)
     expect(states.map(({ remaining }) => remaining)).toEqual([...Array.from({ length: 40 }, (_, i) => 39 - i), 0])
@@ -85,13 +85,13 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
       await expect.poll(async () => (await node.take('once', once))!.exceeded, { interval: 50 }).toBe(false)
   })
 
-  it('leaves no rows of past windows', async () => {
+  it('leaves no database rows of past windows', async () => {
     await query(`insert into rate_leases select 'over ' || i, 1, 1, 1, 1, 1, 0 from generate_series(1, 10050) as i`)
     await sweepLeases(databases[0]!)
     expect((await query(`select key from rate_leases where key like 'over %'`)).rowCount).toBe(0)
   })
 
-  it('takes one database statement for many requests', async () => {
+  it('needs only one database statement for many requests', async () => {
     const before = nodes[0]!.counts.asked
     const allowance = { points: 6000, windowMs: minute, share }
     await Promise.all(Array.from({ length: 200 }, (_, i) => nodes[0]!.take(`each ${i}`, allowance)))
@@ -100,7 +100,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect(nodes[0]!.counts.asked - before).toBeLessThan(100)
   })
 
-  it('per address and hour is shared by all of them', async () => {
+  it('is shared by all nodes if it is per address and hour', async () => {
     const limits = nodes.map((node) => createAddressLimits(node))
     const taken: boolean[] = []
     for (let i = 0; i < 12; i++) taken.push(await limits[i % 3]!.take('vote', '203.0.113.1', 'a review'))
@@ -110,7 +110,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect(JSON.stringify(rows)).not.toContain('203.0.113.1')
   })
 
-  it('of downloads counts one per address and day, whichever nodes it reaches', async () => {
+  it('for downloads counts one download per address and day, even if the address uses several nodes', async () => {
     const urls = await Promise.all(Array.from({ length: 2 }, () => listen('off')))
     const registry = await openRegistry(place.location)
     onTestFinished(() => registry.close())
@@ -130,7 +130,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect(await downloads()).toBe(1)
   })
 
-  it('is separate on each node while the database does not respond, as its metrics show', async () => {
+  it('applies to each node separately while the database fails, and a metric counts those requests', async () => {
     const registry = await openRegistry({ ...place.location, onError: () => {} })
     const node = await listenNode(registry, { port: 0, rates: { anonymous: 5 } })
     onTestFinished(async () => {
@@ -148,7 +148,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect(await count()).toBe(6)
   })
 
-  it('caused no error', () => {
+  it('causes no error in any node during these tests', () => {
     expect(errors).toEqual([])
   })
 

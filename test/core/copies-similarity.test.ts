@@ -47,7 +47,7 @@ describeApi('the similarity of a skill to others', (open) => {
     await publish(alice, 'original', `# Original\n\n${text(0)}\n\n${text(100)}\n`)
   })
 
-  it('shows the share, the kind, which skill was published first, and the passages with their lines', async () => {
+  it('includes the shared part, the kind, the skill published first, and the passages with their lines', async () => {
     const { skill } = await publish(bob, 'taken', `Mine.\n\n${text(0).toUpperCase()}\n\n${text(1000, 20)}`)
     const answer = await test.api().getSimilarity({ name: 'bob/taken' })
     expect(answer).toEqual({
@@ -73,7 +73,7 @@ describeApi('the similarity of a skill to others', (open) => {
     })
   })
 
-  it('distinguishes exact, near and partial copies, most similar first, and shows none below 0.3', async () => {
+  it('lists exact, near and partial copies, most similar first, with a similarity of at least 0.3', async () => {
     const words = text(2000, 200)
     await publish(alice, 'kinds', words)
     await publish(bob, 'kinds-exact', `> ${words.toUpperCase()}`)
@@ -92,7 +92,7 @@ describeApi('the similarity of a skill to others', (open) => {
     expect(shares).toEqual(shares.toSorted((a, b) => b - a))
   })
 
-  it('finds a small body inside a large one, from either side', async () => {
+  it('is found from both skills if a small body is part of a large body', async () => {
     await publish(alice, 'small', text(10_000, 100))
     await publish(bob, 'large', `${text(20_000, 3000)} ${text(10_000, 100)} ${text(30_000, 3000)}`)
     expect(await matchesOf('large')).toMatchObject([
@@ -122,7 +122,7 @@ describeApi('the similarity of a skill to others', (open) => {
     expect(await related('carol/stolen')).toMatchObject({ 'alice/root': null, 'carol/twig': 'same-owner' })
   })
 
-  it('finds text that only an older version contains, and names that version', async () => {
+  it('finds text that only an older version contains, and returns the number of the older version', async () => {
     await publish(alice, 'rewritten', text(50_000, 80))
     await publish(alice, 'rewritten', text(51_000, 80))
     await publish(bob, 'old-copy', text(50_000, 80))
@@ -132,7 +132,7 @@ describeApi('the similarity of a skill to others', (open) => {
     expect(await namesOf('rewritten')).toEqual([])
   })
 
-  it('does not treat the original as the copy when a later version repeats the text', async () => {
+  it('still treats the first skill as the original if its later version repeats the text', async () => {
     await publish(alice, 'first', text(60_000, 80))
     await publish(bob, 'second', text(60_000, 80))
     const { warnings } = await publish(alice, 'first', `${text(60_000, 80)} ${text(61_000, 200)}`)
@@ -141,7 +141,7 @@ describeApi('the similarity of a skill to others', (open) => {
     expect(await matchesOf('second')).toMatchObject([{ skill: { fullName: 'alice/first' }, publishedFirst: true }])
   })
 
-  it('compares scripts without spaces by character', async () => {
+  it('compares text character by character in scripts without spaces between words', async () => {
     await publish(alice, 'han', hanText(0))
     await publish(bob, 'han-copy', `${hanText(0)}${hanText(500)}`)
     await publish(bob, 'han-other', hanText(1000))
@@ -151,7 +151,7 @@ describeApi('the similarity of a skill to others', (open) => {
     expect(await namesOf('han-other')).toEqual([])
   })
 
-  it('finds nothing for very short bodies', async () => {
+  it('is not computed for very short bodies', async () => {
     for (const user of [alice, bob]) {
       await publish(user, 'empty', '')
       await publish(user, 'tiny', 'Just do it.')
@@ -159,7 +159,7 @@ describeApi('the similarity of a skill to others', (open) => {
     for (const name of ['alice/empty', 'alice/tiny']) expect(await matchesOf(name)).toEqual([])
   })
 
-  it('shows only what the caller may see', async () => {
+  it('includes only skills that the caller may see', async () => {
     await publish(alice, 'shown', text(70_000, 80))
     await publish(bob, 'secret', text(70_000, 80), { visibility: 'private' })
     await publish(bob, 'inside', text(70_000, 70), { visibility: 'internal' })
@@ -172,7 +172,7 @@ describeApi('the similarity of a skill to others', (open) => {
     expect(await namesOf('shown', carol)).toEqual(['bob/secret', 'bob/inside'])
   })
 
-  it('shows no deleted or hidden skill and none without a version, not even to its owner', async () => {
+  it('includes no deleted or hidden skill and no skill without a version, even for its owner', async () => {
     await publish(alice, 'kept', text(80_000, 80))
     for (const name of ['gone', 'hidden', 'yanked']) await publish(bob, name, text(80_000, 80))
     expect(await namesOf('kept')).toHaveLength(3)
@@ -183,7 +183,7 @@ describeApi('the similarity of a skill to others', (open) => {
     expect(await codeOf(test.api().getSimilarity({ name: 'bob/yanked' }))).toBe('not_found')
   })
 
-  it('follows a skill to its new owner', async () => {
+  it('is found under the new name of a skill that was transferred', async () => {
     await publish(alice, 'moving', text(90_000, 80))
     await publish(bob, 'moving-copy', text(90_000, 80))
     await alice.api.transferSkill({ name: 'alice/moving', newOwner: 'bob' })
@@ -191,13 +191,13 @@ describeApi('the similarity of a skill to others', (open) => {
     expect(await matchesOf('moving-copy')).toMatchObject([{ skill: { fullName: 'bob/moving' }, related: 'same-owner' }])
   })
 
-  it('returns at most twenty', async () => {
+  it('includes at most twenty skills', async () => {
     for (let i = 0; i < 23; i++)
       await publish(carol, `many-${i}`, `${text(100_000, 80)} ${text(200_000 + 100 * i, 10)}`)
     expect(await namesOf('many-3')).toHaveLength(20)
   })
 
-  it('finds a copy although very many skills contain the same text', async () => {
+  it('finds a copy even if very many skills contain the same text', async () => {
     expect(await namesOf('many-22')).toContain('carol/many-0')
   })
 })
@@ -269,7 +269,7 @@ async function matchesIn(test: TestRegistry, name: string) {
 }
 
 describeDatabases('the index of copies', (open) => {
-  it('finds the same before and after pending sketches are inserted, in this process and in another', async () => {
+  it('returns the same copies before and after pending sketches are inserted, in every process', async () => {
     const test = await open()
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
     const answers = async () => {
@@ -301,7 +301,7 @@ describeDatabases('the index of copies', (open) => {
     expect(await matchesIn(later, 'copy')).toEqual(before.similar[1])
   })
 
-  it('inserts pending sketches automatically when there are many', async () => {
+  it('inserts pending sketches automatically when many sketches are pending', async () => {
     const test = await open({ works: false })
     const alice = await test.makeUser('alice')
     const index = createCopyIndex(partsOf(test.registry).database, (error) => expect.unreachable(String(error)), {
@@ -326,7 +326,7 @@ describeDatabases('the index of copies', (open) => {
 })
 
 describeDatabases('a database from before the index of copies', (open) => {
-  it('is sketched in batches after it is opened, and can be queried meanwhile', async () => {
+  it('is indexed in batches after it is opened, and can be queried during the indexing', async () => {
     const test = await open()
     const { database } = partsOf(test.registry)
     const alice = await test.makeUser('alice')
@@ -374,7 +374,7 @@ describeDatabases('a database from before the index of copies', (open) => {
     expect(matches.map(({ skill }) => skill.fullName)).toEqual(['bob/mine'])
   })
 
-  it('stores no shingle twice if a version repeats an older one', async () => {
+  it('stores no shingle twice if a version repeats the text of an older version', async () => {
     const test = await open()
     const { read } = partsOf(test.registry).database
     const alice = await test.makeUser('alice')

@@ -11,7 +11,7 @@ const bodies = fc.array(word, { maxLength: 40 }).map((words) => words.join(' '))
 const telling = bodies.filter((text) => /[\p{L}\p{N}]/u.test(text))
 
 describe('the similarity of two bodies', () => {
-  it('is between 0 and 1 and the same both ways', () => {
+  it('is between 0 and 1, and does not depend on the order of the bodies', () => {
     fc.assert(
       fc.property(bodies, fc.oneof(bodies, fc.string({ unit: 'binary' })), (a, b) => {
         const similarity = measureSimilarity(a, b)
@@ -30,7 +30,7 @@ describe('the similarity of two bodies', () => {
     )
   })
 
-  it('is 1 for a body and a part of it', () => {
+  it('is 1 for a body and a part of that body', () => {
     fc.assert(
       fc.property(bodies, telling, bodies, (before, part, after) => {
         expect(measureSimilarity(part, `${before} ${part} ${after}`)).toBe(1)
@@ -117,7 +117,7 @@ describeApi('reports of copies', (open) => {
     expect((await bob.api.reportCopy(input)).similarity).toBe(1)
   })
 
-  it('name the original by its id, its full name or its short name', async () => {
+  it('can refer to the original by its id, full name or short name', async () => {
     const user = await test.makeUser()
     for (const [name, originalSkillId] of [
       ['copied', ids.original!],
@@ -147,14 +147,14 @@ describeApi('reports of copies', (open) => {
     expect((await report(bob.api, 'bob/private-copy', 'original')).similarity, 'its owner sees it').toBe(1)
   })
 
-  it('are refused for a skill without a version to compare', async () => {
+  it('are refused for a skill that has no version to compare', async () => {
     await bob.api.publishSkill({ skillMd: skillMd('yanked') })
     await bob.api.yankVersion({ name: 'yanked', version: '1.0.0' })
     const input = { name: 'bob/yanked', originalSkillId: 'original', evidence: 'x' }
     expect(await codeOf(carol.api.reportCopy(input))).toBe('not_found')
   })
 
-  it('are limited to one open report per user and pair', async () => {
+  it('are limited to one open report per user and pair of skills', async () => {
     const user = await test.makeUser()
     const input = { name: 'copied', originalSkillId: 'original', evidence: 'x' }
     const settled = await Promise.allSettled([user.api.reportCopy(input), user.api.reportCopy(input)])

@@ -42,12 +42,12 @@ describe('the patch of a file', () => {
     expect(diff(undefined, '').diff).toBe('diff --git a/a.md b/a.md\nnew file mode 100644\n')
   })
 
-  it('ends names with spaces with a tab, and writes others as git does', () => {
+  it('ends file names that contain spaces with a tab, and writes other names as git does', () => {
     expect(diff('a\n', 'b\n', 'my file.md').diff).toContain('\n--- a/my file.md\t\n+++ b/my file.md\t\n@@ ')
     expect(diff('a\n', 'b\n', 'ü.md').diff).toContain('\n--- "a/\\303\\274.md"\n')
   })
 
-  it('is omitted, with the reason, for binary and for large files', () => {
+  it('is omitted for binary and large files, and the reason is returned instead', () => {
     expect(diff('a', 'a\0')).toEqual({ path: 'a.md', status: 'changed', binary: true, diff: null, omitted: 'binary' })
     const noText = { path: 'a', from: Buffer.from([0xff, 0xfe]), to: Buffer.from('x') }
     expect(diffFile(noText)).toMatchObject({ binary: true, diff: null })
@@ -61,7 +61,7 @@ describe('the patch of a file', () => {
     expect(diff(undefined, many('a')).diff!.split('\n').length).toBeGreaterThan(9000)
   })
 
-  it('turns any text into any other', () => {
+  it('turns any text into any other text when it is applied', () => {
     const line = fc.oneof(
       fc.constantFrom('', 'a', 'b', '--- a', '+++ b', '@@ -1 +1 @@', '\\ No newline', '\r', '\ufeff', '\u2028'),
       fc.string({ unit: 'grapheme' }),

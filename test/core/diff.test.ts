@@ -32,7 +32,7 @@ describeApi('the access of a version', (open) => {
     await publish(alice, 'tea', '1.1.0', 'git push', callTea, 'cat ~/.ssh/id_rsa')
   })
 
-  it('is in the details of the version and of its skill, with the access that is new', async () => {
+  it('is in the details of the version and its skill, with the access that the version newly adds', async () => {
     const first = await test.api().getVersion({ name: 'tea', version: '1.0.0' })
     expect(first).toMatchObject({ access: git, widens: null })
     const second = await test.api().getVersion({ name: 'tea', version: '1.0.1' })
@@ -50,12 +50,12 @@ describeApi('the access of a version', (open) => {
     expect(versions.map(({ widens }) => widens?.since)).toEqual(['1.0.1', '1.0.0', undefined])
   })
 
-  it('is compared with the next lower version, even on another page', async () => {
+  it('is compared with the next lower version, even if that version is on another page of the list', async () => {
     const { versions } = await test.api().listVersions({ name: 'tea', limit: 1, page: 2 })
     expect(versions).toMatchObject([{ version: '1.0.1', widens: { since: '1.0.0' } }])
   })
 
-  it('is compared with versions that are currently not yanked', async () => {
+  it('is compared only with versions that are not yanked at the time of the request', async () => {
     await publish(alice, 'mate', '1.0.0', 'git push')
     await publish(alice, 'mate', '1.0.1', 'git push', callTea)
     await publish(alice, 'mate', '1.0.2', 'git push', callTea)
@@ -78,13 +78,13 @@ describeApi('the access of a version', (open) => {
     expect(fork.widens).toBeNull()
   })
 
-  it('covers every file', async () => {
+  it('includes the access of every file of the version', async () => {
     const files = [{ path: 'scripts/run.sh', content: '#!/bin/sh\ncurl https://files.tea.dev\n' }]
     const { version } = await alice.api.publishSkill({ skillMd: skillMd('scripted'), files })
     expect(version.access).toMatchObject({ commands: ['curl'], hosts: ['files.tea.dev'] })
   })
 
-  it('is sent to webhooks only if it is wider than before', async () => {
+  it('is sent to webhooks only if it is wider than that of the previous version', async () => {
     const hook = await hookUp(test, alice, { events: ['skill.published'] })
     await publish(alice, 'told', '1.0.0', 'git push')
     await publish(alice, 'told', '1.0.1', 'git push', callTea)
@@ -117,7 +117,7 @@ describeApi('the access of a version', (open) => {
       expect(patched!.message).toContain('although it is a patch, it newly uses 1 command.')
     })
 
-    it('but not if nothing is new or the installed version is unknown', async () => {
+    it('but not if the update adds no access or the installed version is unknown', async () => {
       await publish(alice, 'same', '1.0.0', 'git push', callTea)
       await publish(alice, 'same', '1.1.0', 'git push')
       for (const version of ['1.0.0', '0.9.0', 'latest']) {
@@ -168,7 +168,7 @@ describeApi('the difference between two versions', (open) => {
   })
   const diff = (from = '1.0.0', to = '1.0.1', name = 'tea', api = test.api()) => api.diffSkill({ name, from, to })
 
-  it('is a patch of every differing file, and the new access', async () => {
+  it('contains a patch of every differing file, and the access that the later version adds', async () => {
     const found = await diff()
     expect(found).toMatchObject({ skill: { fullName: 'alice/tea' }, from: '1.0.0', to: '1.0.1' })
     expect(found.files.map(({ path, status, binary, omitted }) => [path, status, binary, omitted])).toEqual([
@@ -184,7 +184,7 @@ describeApi('the difference between two versions', (open) => {
     expect(found.security.from).toEqual({ score, verdict })
   })
 
-  it('is reversed from the later to the earlier', async () => {
+  it('is reversed if it is requested from the later to the earlier version', async () => {
     const found = await diff('1.0.1', '1.0.0')
     expect(found.access).toEqual({ added: nothing, removed: curl })
     expect(found.files[0]!.diff).toContain(`\n-${callTea}\n`)
@@ -194,7 +194,7 @@ describeApi('the difference between two versions', (open) => {
     expect(await diff('1.0.1', '1.0.1')).toMatchObject({ files: [], access: { added: nothing, removed: nothing } })
   })
 
-  it('is shown of yanked versions too', async () => {
+  it('is also returned for yanked versions', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('off'), version: '1.0.0' })
     await alice.api.publishSkill({ skillMd: skillMd('off', { body: 'More.' }), version: '1.1.0' })
     await alice.api.yankVersion({ name: 'off', version: '1.1.0' })
@@ -208,7 +208,7 @@ describeApi('the difference between two versions', (open) => {
     expect(await codeOf(diff('1.0.0', '1.0.1', 'nowhere'))).toBe('not_found')
   })
 
-  it('is only for users who may see the skill', async () => {
+  it('is returned only to users who may see the skill', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('own'), visibility: 'private' })
     const own = (api = test.api()) => codeOf(diff('1.0.0', '1.0.0', 'alice/own', api))
     expect(await own()).toBe('not_found')

@@ -20,14 +20,14 @@ describeDatabases('an artifact', (open, dialect) => {
     await alice.api.createPack({ name: 'Basics', description: '', skills: ['alice/notes'] })
   })
 
-  it('has an index that is not limited, since installers download a whole pack at once', async () => {
+  it('is listed in an index without a request limit, because installers download a whole pack at once', async () => {
     const installer = await serve(test, { rates: { anonymous: 2, files: 2 } })
     const asked = await Promise.all(Array.from({ length: 12 }, () => installer.ask('/packs/basics')))
     expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 200))
     expect(asked[0]!.headers.get('x-ratelimit-remaining')).toBe('2')
   })
 
-  it('is limited in files per address, for every caller', async () => {
+  it('is refused after the allowed number of files per address, for every caller', async () => {
     const installer = await serve(test, { rates: { anonymous: 1, files: 3 } })
     const [url, key] = [`/alice/notes${folder}/notes-1.0.0.md`, { authorization: `Bearer ${alice.key}` }]
     const given = [await installer.get(url), await installer.get(url, { method: 'HEAD' }), await installer.get(url)]
@@ -46,7 +46,7 @@ describeDatabases('an artifact', (open, dialect) => {
     expect((await installer.get('/api/v1/skills/alice%2Fnotes')).status).toBe(200)
   })
 
-  it('is limited in bytes per address', async () => {
+  it('is refused after the allowed number of bytes per address', async () => {
     const files = [{ path: 'large.bin', content: toImage(600 * 1024), encoding: 'base64' as const }]
     await alice.api.publishSkill({ skillMd: skillMd('large'), files })
     const { get } = await serve(test, { rates: { mebibytes: 1 }, trustedProxies: ['127.0.0.1'] })

@@ -39,7 +39,7 @@ describe('a SKILL.md that installers can read', () => {
     (text) => expect(isStrictlyReadable(text)).toBe(false),
   )
 
-  it('is distinguished from any other text', () => {
+  it('is distinguished from any text that installers cannot read', () => {
     const line = fc.oneof(
       fc.constantFrom('---', 'name: a', 'description: b', '- - -', '&a [*a]', '{', '"'),
       fc.string(),

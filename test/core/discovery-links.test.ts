@@ -46,7 +46,7 @@ describeDatabases('a link to a private skill', (open) => {
     }
   })
 
-  it('appears in no log line and no metric, and neither do wrong tokens', async () => {
+  it('appears in no log line or metric, and wrong tokens do not appear there either', async () => {
     const lines: string[] = []
     const sink = new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) })
     const installer = await serve(test, { logger: createLogger(sink) })
@@ -64,7 +64,7 @@ describeDatabases('a link to a private skill', (open) => {
     }
   })
 
-  it('returns the same response after its end as a link that never existed', async () => {
+  it('returns the same response after it ended as a link that never existed', async () => {
     const installer = await serve(test)
     const short = await share(1)
     const gone = await share(30)
@@ -81,7 +81,7 @@ describeDatabases('a link to a private skill', (open) => {
     expect(new Set(details).size).toBe(1)
   })
 
-  it('counts downloads by its holder', async () => {
+  it('counts the downloads that its holder makes', async () => {
     const installer = await serve(test)
     const { token } = await share()
     const downloads = async () => {
@@ -94,7 +94,7 @@ describeDatabases('a link to a private skill', (open) => {
     expect(await downloads()).toBe(before + 1)
   })
 
-  it('has the same limit for wrong tokens as for wrong keys, and none for its holder', async () => {
+  it('is limited after wrong tokens, but still works with the right token', async () => {
     const installer = await serve(test, { rates: { anonymous: 3 } })
     const { token } = await share()
     for (let i = 0; i < 5; i++) expect((await installer.ask(`/t/${token}`)).status).toBe(200)

@@ -17,7 +17,7 @@ describeDatabases('a discovery index', (open) => {
     await alice.api.publishSkill({ skillMd: skillMd('kept') })
   })
 
-  it('leaves out skills that are not public, and skills without content', async () => {
+  it('omits skills that are not public, and skills without content', async () => {
     const installer = await serve(test)
     const { publishSkill } = alice.api
     for (const name of ['hidden', 'removed', 'yanked', 'deleted']) await publishSkill({ skillMd: skillMd(name) })
@@ -53,7 +53,7 @@ describeDatabases('a discovery index', (open) => {
     expect(await installer.names('/alice/yanked@1.0.0')).toEqual(['yanked'])
   })
 
-  it('leaves out skills that installers would drop silently, with an error at the skill itself', async () => {
+  it('omits skills that installers would drop silently, and the URL of such a skill returns an error', async () => {
     const installer = await serve(test)
     const fields = { description: 'Given beside the document.' }
     const documents = {
@@ -78,7 +78,7 @@ describeDatabases('a discovery index', (open) => {
     expect(await installer.names('/lenient')).toEqual(['strict'])
   })
 
-  it('leaves dangerous skills out of lists, and serves them on their own', async () => {
+  it('omits dangerous skills from lists, but includes a dangerous skill at its own URL', async () => {
     const installer = await serve(test)
     const dora = await test.makeUser('dora')
     for (const verdict of ['safe', 'caution', 'dangerous'] as const)
@@ -125,7 +125,7 @@ describeDatabases('a discovery index', (open) => {
     expect(names).toEqual(names.toSorted())
   })
 
-  it('takes the same number of queries for any number of skills, and none for cached files', async () => {
+  it('needs the same number of queries for any number of skills, and no query for cached files', async () => {
     let queries = 0
     const counter: KyselyPlugin = {
       transformQuery: ({ node }) => node,

@@ -27,7 +27,7 @@ describeDatabases('the discovery indexes', (open) => {
     await bob.api.createPack({ name: 'Basics', description: '', skills })
   })
 
-  it('list the skill of a URL with its download', async () => {
+  it('list the skill that the URL names, with the URL of its download', async () => {
     const installer = await serve(test)
     const response = await installer.ask('/alice/notes')
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -104,7 +104,7 @@ describeDatabases('the discovery indexes', (open) => {
     }
   })
 
-  it('serve files that caches revalidate, browsers save and no page can embed', async () => {
+  it('serve files with headers: caches revalidate them, browsers save them, and no page can embed them', async () => {
     const installer = await serve(test)
     const { headers } = await installer.download('/alice/pdf', 'pdf')
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -116,7 +116,7 @@ describeDatabases('the discovery indexes', (open) => {
     })
   })
 
-  it('return 404 in JSON if there is nothing to install, so that no page is taken for a skill', async () => {
+  it('return 404 as JSON if there is nothing to install, so that no HTML page is mistaken for a skill', async () => {
     const installer = await serve(test)
     await alice.api.createPack({ name: 'Empty', description: '', skills: [] })
     await test.makeUser('carol')
@@ -152,7 +152,7 @@ describeDatabases('the discovery indexes', (open) => {
     }
   })
 
-  it('serve no other files than those that they list', async () => {
+  it('serve only the files that they list', async () => {
     const installer = await serve(test, { discoveryPack: 'basics' })
     await alice.api.publishSkill({ skillMd: skillMd('apart') })
     const none = [
@@ -172,7 +172,7 @@ describeDatabases('the discovery indexes', (open) => {
     expect((await installer.get(`/alice/%ff${folder}/pdf-1.0.1.zip`)).status).toBe(400)
   })
 
-  it('count file downloads with their client, but no index, HEAD, 304 or update check', async () => {
+  it('count downloads of files per client program, but no index, HEAD, 304 or update check', async () => {
     const installer = await serve(test)
     await alice.api.publishSkill({ skillMd: skillMd('counted'), files: [file] })
     const scope = '/alice/counted'

@@ -111,7 +111,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
   ]
   const reads = ['/skills/before', '/skills/before/skill.md', '/skills?q=before', '/feed', '/checkpoint']
 
-  it('refuses writes with 503 and Retry-After while reads work, and recovers by itself', async () => {
+  it('causes 503 with Retry-After for writes while reads work, until there is space again', async () => {
     fillDisk()
     await expect.poll(async () => (await publish('first')).status).toBe(503)
     for (const [what, act] of writes) {
@@ -143,7 +143,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
     expect(await findWrong(registry)).toEqual([])
   })
 
-  it('is reported in one sentence by a node that cannot start, which changes nothing', async () => {
+  it('is reported in one sentence by a node that cannot start, and the node changes no data', async () => {
     const data = join(root, 'second')
     const made = await skillstead(['users', 'create', 'bob', '--data', data])
     expect(made.code).toBe(0)
@@ -179,7 +179,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
     expect(await skillstead(['import', file, '--data', data])).toMatchObject({ code: 0 })
   })
 
-  it('is reported for a registry on a read-only disk', async () => {
+  it('is distinguished from a read-only disk in the error message', async () => {
     const data = join(root, 'readonly')
     expect((await skillstead(['users', 'create', 'bob', '--data', data])).code).toBe(0)
     execFileSync('mount', ['--bind', data, data])
@@ -194,29 +194,32 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
   })
 
   describeDatabases('and the import of a bundle', (open, dialect) => {
-    it.runIf(dialect === 'SQLite')('imports no part of it, and all of it once there is space', async () => {
-      const publisher = await openPublisher(open)
-      for (let i = 0; i < 6; i += 1) await publisher.alice.api.publishSkill({ skillMd: skillMd(`bundled-${i}`) })
-      const bundle = await bundleOf(publisher)
-      const data = join(root, 'importing')
-      expect((await skillstead(['users', 'create', 'bob', '--data', data])).code).toBe(0)
-      fillDisk()
-      const args = ['bundle', 'import', bundle, '--data', data, '--key', publisher.key]
-      const failed = await skillstead(args)
-      makeRoom()
-      expect(failed.stderr).toContain('The disk is full')
-      expect(failed.code).toBe(1)
-      expect(await skillstead(args)).toMatchObject({ code: 0 })
-      const imported = await openRegistry({ path: join(data, 'skillstead.db'), works: false })
-      expect(await findWrong(imported)).toEqual([])
-      expect((await localApi(imported).searchSkills({ q: 'bundled' })).total).toBe(6)
-      await imported.close()
-    })
+    it.runIf(dialect === 'SQLite')(
+      'imports no part of the bundle, and the whole bundle once there is space',
+      async () => {
+        const publisher = await openPublisher(open)
+        for (let i = 0; i < 6; i += 1) await publisher.alice.api.publishSkill({ skillMd: skillMd(`bundled-${i}`) })
+        const bundle = await bundleOf(publisher)
+        const data = join(root, 'importing')
+        expect((await skillstead(['users', 'create', 'bob', '--data', data])).code).toBe(0)
+        fillDisk()
+        const args = ['bundle', 'import', bundle, '--data', data, '--key', publisher.key]
+        const failed = await skillstead(args)
+        makeRoom()
+        expect(failed.stderr).toContain('The disk is full')
+        expect(failed.code).toBe(1)
+        expect(await skillstead(args)).toMatchObject({ code: 0 })
+        const imported = await openRegistry({ path: join(data, 'skillstead.db'), works: false })
+        expect(await findWrong(imported)).toEqual([])
+        expect((await localApi(imported).searchSkills({ q: 'bundled' })).total).toBe(6)
+        await imported.close()
+      },
+    )
   })
 })
 
 describeApi('a database without space', (open, { dialect }) => {
-  it.runIf(dialect === 'PostgreSQL')('refuses writes, with the time to retry after', async () => {
+  it.runIf(dialect === 'PostgreSQL')('refuses writes, and tells clients when to retry', async () => {
     const test = await open({ works: false })
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: skillMd('stored') })

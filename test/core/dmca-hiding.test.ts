@@ -145,7 +145,7 @@ describeApi('a skill under a takedown', (open) => {
       }
     })
 
-    it('also for one version, over a cached response', async () => {
+    it('also for a request for one version whose response was cached before', async () => {
       for (const name of names) {
         expect(await codeOf(test.api().getSkill({ name, version: '1.0.0' }))).toBe('taken_down')
         expect(await codeOf(test.api().getSkillMd({ name, version: '1.0.0' }))).toBe('taken_down')
@@ -177,7 +177,7 @@ describeApi('a skill under a takedown', (open) => {
       await carol.api.deleteSkill({ name: 'carol/rose' })
     })
 
-    it('for its bytes unless another skill has them', async () => {
+    it('for a blob, unless another skill contains the same bytes', async () => {
       expect(await codeOf(test.api().getBlob({ digest: digests.own }))).toBe('taken_down')
       expect((await bytesOf(await test.api().getBlob({ digest: digests.shared }))).toString()).toBe(
         'Everybody has this text.',
@@ -196,7 +196,7 @@ describeApi('a skill under a takedown', (open) => {
     })
   })
 
-  it('is in no list, and its fork does not name it', async () => {
+  it('is in no list, and is not named as the source of its fork', async () => {
     expect(before).toMatchObject({
       found: ['rose', 'rose-fork', 'tulip'],
       packed: ['rose', 'tulip'],
@@ -227,7 +227,7 @@ describeApi('a skill under a takedown', (open) => {
     expect(await codeOf(bob.api.createPack(input)), 'no new pack takes it').toBe('invalid_request')
   })
 
-  it('is reported with the reason to agents that have it, and recommended to none', async () => {
+  it('is reported with the reason to agents that installed it, and is recommended to no agent', async () => {
     const installedSkills = [{ skillName: 'rose', version: '1.0.1' }]
     const told = await test.api().heartbeat({ installedSkills, platform: 'claude' })
     expect(told.updates).toMatchObject([{ fullName: 'alice/rose', reason: 'taken_down' }])
@@ -252,7 +252,7 @@ describeApi('a skill under a takedown', (open) => {
     expect(entries.filter(({ subject, type }) => subject.startsWith('alice/rose') && type !== 'takedown')).toEqual([])
   })
 
-  it('is complete again once it is restored, and the feed contains its history', async () => {
+  it('is complete again once it is restored, and its history is in the feed', async () => {
     const { head: since } = await test.api().getFeed({ limit: 1 })
     await alice.api.submitCounterNotice({ id: removed.id, ...counterNotice })
     expect(await codeOf(test.api().getSkill({ name: 'rose' }))).toBe('taken_down')
@@ -310,7 +310,7 @@ describeApi('a takedown', (open) => {
     expect(await codeOf(test.api().getSkill({ name: `kept-${status}` }))).toBe('taken_down')
   })
 
-  it('stops a fork that began before it', async () => {
+  it('stops a fork that began before the takedown', async () => {
     await publish(alice, 'raced')
     const { id } = await makeCase(test, 'raced', alice, 'submitted')
     const since = await readHead()
@@ -321,7 +321,7 @@ describeApi('a takedown', (open) => {
     expect(entries.filter(({ type, seq }) => type === 'version' && seq > removedAt)).toEqual([])
   })
 
-  it('of a private skill is visible only to users who may see the skill, and makes no log entry', async () => {
+  it('of a private skill is visible only to users who may see the skill, and adds no entry to the feed', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('diary'), visibility: 'private' })
     await addCollaborator(test, alice, { name: 'diary', username: 'bob', role: 'read' })
     const since = await readHead()
@@ -341,7 +341,7 @@ describeApi('a takedown', (open) => {
     expect(await readHead()).toBe(since)
   })
 
-  it('of an unpublished skill hides its stub', async () => {
+  it('of an external skill without a published version hides its placeholder', async () => {
     const owner = await test.makeUser('elsewhere')
     const { id: ownerId, username } = await owner.api.getMe()
     const stub = { owner: { id: ownerId, username }, name: 'stubbed', description: 'Stub quokka.', repository: '' }
@@ -356,7 +356,7 @@ describeApi('a takedown', (open) => {
     expect(await readHead()).toBe(since)
   })
 
-  it('is independent of hiding by administrators', async () => {
+  it('and a decision of an administrator to hide the skill do not affect each other', async () => {
     await publish(alice, 'both')
     await test.admin.api.moderateSkill({ name: 'both', state: 'hidden', reason: 'Spam.' })
     // A user who may still see it may still claim it.
@@ -376,7 +376,7 @@ describeApi('a takedown', (open) => {
     expect((await alice.api.getModeration({ name: 'tulip-2' })).cases).toMatchObject([{ id: second.id }])
   })
 
-  it('of a skill with a pending transfer keeps it with the old owner', async () => {
+  it('of a skill with a pending transfer prevents the transfer', async () => {
     await publish(alice, 'offered')
     await alice.api.transferSkill({ name: 'offered', newOwner: 'bob' })
     const { id } = await makeCase(test, 'offered', alice, 'removed')
@@ -386,7 +386,7 @@ describeApi('a takedown', (open) => {
     expect((await bob.api.acceptTransfer({ name: 'alice/offered' })).fullName).toBe('bob/offered')
   })
 
-  it('that another process decides reaches a node that has cached the skill and its response', async () => {
+  it('by another process also hides the skill on a node that has cached the skill', async () => {
     await publish(alice, 'remote')
     await test.api().getSkill({ name: 'remote' })
     const other = await open({ at: test.location, clock: test.clock, works: false })

@@ -160,7 +160,7 @@ describeApi('takedown cases', (open, { transport }) => {
         expect((await test.api().submitDmca({ skillName, ...notice })).skill!.fullName).toBe(`alice/${name}`)
     })
 
-    it('but not about a skill that its owner deleted', async () => {
+    it('but not about a skill that was deleted by its owner', async () => {
       await publish(alice, 'deleted')
       await alice.api.deleteSkill({ name: 'deleted' })
       expect(await codeOf(test.api().submitDmca({ skillName: 'alice/deleted', ...notice }))).toBe('not_found')
@@ -201,7 +201,7 @@ describeApi('takedown cases', (open, { transport }) => {
       }
     })
 
-    it('with a wrong token not at all, and as not_found for an unknown id', async () => {
+    it('neither with a wrong token, nor with an unknown id, which returns not_found', async () => {
       const other = await makeFresh('submitted')
       for (const caseToken of ['x', `sct_${'A'.repeat(43)}`, other.caseToken]) {
         expect(await codeOf(test.apiWith({ caseToken }).getDmca({ id: made.id }))).toBe('forbidden')
@@ -213,14 +213,14 @@ describeApi('takedown cases', (open, { transport }) => {
       }
     })
 
-    it('with an administrator’s key in full only with the scope `manage`', async () => {
+    it('in full with an administrator’s key only if the key has the scope `manage`', async () => {
       const { key } = await test.admin.api.createApiKey({ name: 'reader', scopes: ['read'] })
       const api = test.apiWithKey(key)
       expect(await codeOf(api.listDmca())).toBe('forbidden')
       expect(Object.keys(await api.getDmca({ id: made.id }))).not.toContain('notice')
     })
 
-    it.runIf(transport === 'HTTP')('over HTTP without caching what a token or key gave access to', async () => {
+    it.runIf(transport === 'HTTP')('over HTTP without being cached if a token or key was used', async () => {
       const path = `/api/v1/dmca/${made.id}`
       const plain = await test.request(path)
       expect(plain.headers.get('cache-control')).toBe('no-cache')
@@ -240,7 +240,7 @@ describeApi('takedown cases', (open, { transport }) => {
       })
     })
 
-    it('as a list only by administrators, newest first, by status, in pages', async () => {
+    it('as a list only by administrators, newest first, filtered by status, in pages', async () => {
       for (const [user, code] of [
         [undefined, 'unauthorized'],
         [alice, 'forbidden'],
@@ -303,7 +303,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await isHidden(test, name)).toBe(hiding.has(to))
     })
 
-    it.each(statuses)('from %s to nothing else', async (from) => {
+    it.each(statuses)('from %s to no other status', async (from) => {
       const { id, name } = await makeFresh(from)
       const before = await test.admin.api.getDmca({ id })
       const audit = await readAudit(id)
@@ -322,13 +322,13 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await statusOf(test, id)).toBe('removed')
     })
 
-    it('not with an unknown id, and not with an unknown status', async () => {
+    it('neither if the id is unknown, nor if the status is unknown', async () => {
       expect(await codeOf(test.admin.api.updateDmca({ id: 'x', status: 'removed' }))).toBe('not_found')
       const { id } = await makeFresh('submitted')
       expect(await fieldsOf(test.admin.api.updateDmca({ id, status: 'gone' } as never))).toEqual(['status'])
     })
 
-    it('once, even by two administrators at the same moment', async () => {
+    it('only once, even if two administrators decide at the same moment', async () => {
       const { id } = await makeFresh('submitted')
       const both = await Promise.allSettled([
         test.admin.api.updateDmca({ id, status: 'rejected' }),
@@ -348,7 +348,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await test.admin.api.getDmca({ id })).toEqual(before)
     })
 
-    it('with the owner’s key: the case moves and shows its deadline', async () => {
+    it('with the owner’s key, and then have a new status and a deadline', async () => {
       const { id, name } = await makeFresh('removed')
       expect((await refusalOf(alice.api.getSkill({ name }))).message, 'which the owner is told').toContain(id)
       expect((await refusalOf(bob.api.getSkill({ name }))).message).not.toContain(id)
@@ -363,7 +363,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(entry).toMatchObject({ actor: 'alice', subject: id })
     })
 
-    it('by anyone else: it is stored, and the case does not move until an administrator confirms the sender', async () => {
+    it('from another sender, without a new status until an administrator confirms the sender', async () => {
       const { id, caseToken } = await makeFresh('removed')
       const { key } = await alice.api.createApiKey({ name: 'reader', scopes: ['read'] })
       const senders = [test.api(), test.apiWith({ caseToken }), bob.api, test.admin.api, test.apiWithKey(key)]
@@ -396,7 +396,7 @@ describeApi('takedown cases', (open, { transport }) => {
       ])
     })
 
-    it('by the owner, whatever others sent before', async () => {
+    it('by the owner, even if other senders answered before', async () => {
       const { id } = await makeFresh('removed')
       for (let i = 0; i < 20; i++) {
         // In-process calls have no address to count.
@@ -436,7 +436,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect((await test.admin.api.getDmca({ id })).counterNotices).toEqual([])
     })
 
-    it('but not without a case', async () => {
+    it('but not if the case does not exist', async () => {
       expect(await codeOf(alice.api.submitCounterNotice({ id: 'x', ...counterNotice }))).toBe('not_found')
     })
   })
@@ -457,7 +457,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect((await other.api().getDmca({ id })).counterNoticeUntil).toBe(until)
     })
 
-    it('are restored on time, and everyone can read the skill again', async () => {
+    it('end on time, and everyone can read the skill again', async () => {
       const { id, name } = await makeFresh('counter_noticed')
       const until = Date.parse((await test.api().getDmca({ id })).counterNoticeUntil!)
       test.clock.set(until - 1)
@@ -473,7 +473,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(entries.find(({ subject }) => subject === id)?.actor, 'nobody did it').toBeNull()
     })
 
-    it('are restored although the clock went back after the deadline', async () => {
+    it('are restored even if the clock went back after the deadline', async () => {
       const { id } = await makeFresh('counter_noticed')
       const { database, outbox } = partsOf(test.registry)
       // Due by another node's clock.
@@ -491,7 +491,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await statusOf(test, id)).toBe('counter_noticed')
     })
 
-    it('stay hidden if a court action was recorded before', async () => {
+    it('stay in force if a court action was recorded before the deadline', async () => {
       const { id, name } = await makeFresh('upheld')
       test.clock.advance(30 * dayMs)
       await expect.poll(() => pendingRows(test, id)).toBe(0)
@@ -515,7 +515,7 @@ describeApi('takedown cases', (open, { transport }) => {
   })
 
   describe('about one skill', () => {
-    it('hide it while any of them requires it', async () => {
+    it('hide the skill while at least one of the cases requires it', async () => {
       await publish(alice, 'twice')
       const first = await makeCase(test, 'twice', alice, 'removed')
       const second = await makeCase(test, 'twice', alice, 'removed')
@@ -530,7 +530,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await isHidden(test, 'twice')).toBe(false)
     })
 
-    it('hide it exactly while one is removed, counter-noticed or upheld, in any order of decisions', async () => {
+    it('hide the skill exactly while the status of one case is removed, counter_noticed or upheld', async () => {
       const move = fc.record({ which: fc.nat(2), to: fc.constantFrom(...statuses) })
       await fc.assert(
         fc.asyncProperty(fc.array(move, { minLength: 5, maxLength: 15 }), async (moves) => {
@@ -540,7 +540,7 @@ describeApi('takedown cases', (open, { transport }) => {
       )
     })
 
-    it('continue after its owner deleted it, and it stays deleted', async () => {
+    it('continue after the owner deleted the skill, and the skill stays deleted', async () => {
       const { id, name } = await makeFresh('submitted')
       await alice.api.deleteSkill({ name })
       const { head } = await test.api().getFeed({ limit: 1 })

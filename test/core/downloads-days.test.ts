@@ -23,7 +23,7 @@ describeApi('downloads per day', (open) => {
     await partsOf(test.registry).telemetry.flush()
   }
 
-  it('include every requested day, also days without downloads', async () => {
+  it('are listed for every requested day, also for days without downloads', async () => {
     await use(2, 1)
     test.clock.advance(2 * dayMs)
     await use(1, 3)
@@ -50,7 +50,7 @@ describeApi('downloads per day', (open) => {
     }
   })
 
-  it('are the same after hours were merged into days, and deleted after a year', async () => {
+  it('are the same after hours were merged into days, and are deleted after a year', async () => {
     const before = await test.api().getDownloads({ name: 'used', days: 365 })
     test.clock.advance(100 * dayMs)
     await use(1, 1)

@@ -16,7 +16,7 @@ describeApi('downloads', (open, { transport }) => {
 
   const publish = (name: string) => alice.api.publishSkill({ skillMd: skillMd(name) })
 
-  it('are counted for SKILL.md and the archive, also in lists, but not for the owner', async () => {
+  it('of SKILL.md and the archive are counted and shown in lists, except those by the owner', async () => {
     await publish('counted')
     await test.api().getSkillMd({ name: 'counted' })
     await bob.api.getArchive({ name: 'counted' })
@@ -64,7 +64,7 @@ describeApi('downloads', (open, { transport }) => {
     expect(await read(`${skill}/archive`, '192.0.2.1')).toBe(4)
   })
 
-  it.runIf(transport === 'HTTP')('are not counted for HEAD, 304 and update checks', async () => {
+  it.runIf(transport === 'HTTP')('are not counted for HEAD requests, 304 responses and update checks', async () => {
     await publish('asked')
     const url = '/api/v1/skills/alice%2Fasked/skill.md'
     const { headers } = await test.request(url, { method: 'HEAD' })

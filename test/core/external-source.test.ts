@@ -268,7 +268,7 @@ describe('the source of an external skill', () => {
     expect(source.candidates[0]).toBe(first)
   })
 
-  it.each(refused)('%j is refused with an error that names url', (written) => {
+  it.each(refused)('%j is refused with an error in the field `url`', (written) => {
     const error = refusalOf(written)
     expect(error).toMatchObject({ code: 'invalid_request', errors: [{ path: 'url' }] })
     expect(error!.message).toMatch(/^url .+\.$/)
@@ -281,7 +281,7 @@ describe('the source of an external skill', () => {
     expect(again.repoUrl).toBe(parseSource(written).repoUrl)
   })
 
-  it('has a registry and a repository', () => {
+  it('has a registry and, if it is known, the URL of the repository', () => {
     expect(parseSource('https://skills.sh/Octo/Tools/pdf')).toMatchObject({
       registry: 'skills.sh',
       repoUrl: 'https://github.com/octo/tools',
@@ -298,7 +298,7 @@ describe('the source of an external skill', () => {
     expect(candidates.at(-1)).toBe(`${raw}/octo/tools/HEAD/SKILL.md`)
   })
 
-  it('has only http and https URLs of the written host, for any text', () => {
+  it('has only http and https URLs of the given host, for any input text', () => {
     const pieces = fc.constantFrom(
       ...'https:// http:// file:// github.com gist.github.com skills.sh gitlab.com example.org'.split(' '),
       ...'/ .. %2e %2f @ # ? : \\ octo tools tree blob - raw SKILL.md'.split(' '),

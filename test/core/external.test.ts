@@ -78,7 +78,7 @@ describeApi('external skills', (open) => {
     expect(await scan({ url: 'https://example.com/skills/setup' })).toMatchObject({ verdict: 'caution' })
   })
 
-  it('are looked for in the folders that clients use if only their name is known', async () => {
+  it('are searched for in the folders that clients use if only the skill name is known', async () => {
     outside.pages.set(`${raw}/acme/tools/HEAD/.claude/skills/setup/SKILL.md`, piped)
     for (const url of ['acme/tools@setup', 'https://skills.sh/acme/tools/setup', 'github:acme/tools@setup'])
       expect(await scan({ url }), url).toMatchObject({ verdict: 'caution' })
@@ -96,7 +96,7 @@ describeApi('external skills', (open) => {
     })
   })
 
-  it('are scanned only for users, by a URL or content, not both', async () => {
+  it('are scanned only for signed-in users, by either a URL or content', async () => {
     expect(await codeOf(test.api().scanExternal({ content: 'x' }))).toBe('unauthorized')
     expect(await fieldsOf(scan({}))).toEqual(['url', 'content'])
     expect(await fieldsOf(scan({ url: 'acme/skills', content: 'x' }))).toEqual(['url', 'content'])
@@ -123,7 +123,7 @@ describeApi('external skills', (open) => {
     expect((await test.api().listExternal()).externalSkills.map((skill) => skill.url)).not.toContain(url)
   })
 
-  it('are refused with the reason if something else is at the URL', async () => {
+  it('are refused with the reason if the URL returns no skill', async () => {
     outside.pages.set('example.com/page.md', (_, response) =>
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<p>Hello</p>'),
     )
@@ -195,7 +195,7 @@ describeApi('external skills', (open) => {
     })
   })
 
-  it('are indexed once, and updated with new values', async () => {
+  it('are indexed only once, and a repeated request updates their values', async () => {
     outside.pages.set(`${raw}/acme/twice/HEAD/SKILL.md`, skillMd('twice'))
     const url = 'https://github.com/acme/twice'
     expect(await test.statusOf(test.admin, 'addExternal', { url })).toBe(201)
@@ -241,7 +241,7 @@ describeApi('external skills', (open) => {
     expect(await urlsOf(false)).not.toContain(url)
   })
 
-  it('are removed by administrators', async () => {
+  it('can be removed only by administrators', async () => {
     const url = 'https://github.com/acme/gone'
     const { id } = await test.admin.api.addExternal({ url })
     expect(await codeOf(test.api().deleteExternal({ id }))).toBe('unauthorized')
@@ -269,7 +269,7 @@ describeApi('the index of external skills', (open) => {
     expect(await test.api().listExternal()).toEqual({ externalSkills: [], total: 0, page: 1, totalPages: 0 })
   })
 
-  it('is listed by installs, then by name, of one registry or all, in pages', async () => {
+  it('is sorted by installs, then by name, in pages, and can be limited to one registry', async () => {
     outside.pages.set(`${raw}/acme/b/HEAD/SKILL.md`, skillMd('b'))
     for (const [url, installs] of [
       ['acme/c', 5],
@@ -310,7 +310,7 @@ describeApi('the scan of an indexed skill', (open) => {
   const job = () =>
     partsOf(test.registry).database.read.selectFrom('outbox').selectAll().where('topic', '=', 'external.scan')
 
-  it('is retried with growing delays, and given up at last', async () => {
+  it('is retried with growing delays, and ends after the last attempt fails', async () => {
     const { id } = await test.admin.api.addExternal({ url: 'acme/away' })
     const attempts = (count: number) =>
       vi.waitFor(async () => expect((await job().execute())[0]).toMatchObject({ attempts: count, lease: null }), {
@@ -334,7 +334,7 @@ describeApi('the scan of an indexed skill', (open) => {
     )
   })
 
-  it('does not overwrite given values, and stores only printable text', async () => {
+  it('does not overwrite values that an administrator set, and stores only printable text', async () => {
     const frontmatter = `---\nname: other\ndescription: "A\\tline\\nand another\\u0000"\n---\nText\n`
     outside.pages.set(`${raw}/acme/said/HEAD/SKILL.md`, frontmatter)
     outside.pages.set(`${raw}/acme/named/HEAD/skills/said/SKILL.md`, frontmatter)
@@ -371,7 +371,7 @@ describeApi('installs of external skills', (open, { transport }) => {
     (await test.api().listExternal({ limit: 100 })).externalSkills.filter((skill) => skill.repoUrl.endsWith(`/${repo}`))
   const stub = (name: string) => test.api().getSkill({ name })
 
-  it('index an unknown GitHub skill, scan it, and create a stub', async () => {
+  it('cause an unknown GitHub skill to be indexed and scanned, and create a placeholder for the skill', async () => {
     outside.pages.set(`${raw}/octo/skills/HEAD/skills/pdf/SKILL.md`, skillMd('pdf', { description: 'Reads PDFs.' }))
     expect(
       await test.statusOf(undefined, 'track', {
@@ -405,7 +405,7 @@ describeApi('installs of external skills', (open, { transport }) => {
     expect(claimed).toBe(0)
   })
 
-  it('count for an indexed skill and for its stub', async () => {
+  it('are counted for an indexed skill and for its placeholder', async () => {
     await install('pdf', 'octo/skills')
     await install('anything/PDF', 'OCTO/Skills')
     expect(await indexed('octo/skills')).toMatchObject([{ installs: 3 }])
@@ -418,14 +418,14 @@ describeApi('installs of external skills', (open, { transport }) => {
     expect(await stub('octo/pdf')).toMatchObject({ downloads: 3, repository: 'https://github.com/octo/skills' })
   })
 
-  it('create one row and one stub if the first ones are concurrent', async () => {
+  it('create one row and one placeholder if the first installs of a skill are concurrent', async () => {
     await Promise.all(Array.from({ length: 8 }, () => install('together', 'octo/many')))
     expect(await indexed('octo/many')).toMatchObject([{ name: 'together', installs: 8 }])
     await partsOf(test.registry).telemetry.flush()
     expect(await stub('octo/together')).toMatchObject({ stub: true, downloads: 8 })
   })
 
-  it('count for a skill that an administrator indexed under its own URL', async () => {
+  it('are counted for a skill that an administrator indexed with its skills.sh URL', async () => {
     await test.admin.api.addExternal({ url: 'https://skills.sh/octo/shown/chart', installs: 40 })
     await install('chart', 'octo/shown')
     expect(await indexed('octo/shown')).toMatchObject([{ registry: 'skills.sh', installs: 41 }])
@@ -465,7 +465,7 @@ describeApi('installs of external skills', (open, { transport }) => {
     expect(await stub('carol/hood')).toMatchObject({ downloads: 1 })
   })
 
-  it('do not reuse a deleted name', async () => {
+  it('create no placeholder under the name of a deleted skill', async () => {
     await install('brief', 'octo/brief')
     const { id } = await stub('octo/brief')
     await partsOf(test.registry).database.writer.write(async (trx) => {
@@ -481,7 +481,7 @@ describeApi('installs of external skills', (open, { transport }) => {
     expect(await indexed('octo/brief')).toMatchObject([{ installs: 1 }])
   })
 
-  it('count by name alone if the name is unique', async () => {
+  it('without a repository are counted only if one indexed skill has the name', async () => {
     await test.admin.api.addExternal({ url: 'octo/lonely', name: 'lonely' })
     await test.admin.api.addExternal({ url: 'octo/pair', name: 'pair' })
     await test.admin.api.addExternal({ url: 'acme/pair', name: 'pair' })
@@ -511,7 +511,7 @@ describeApi('installs of external skills', (open, { transport }) => {
     expect((await test.api().listExternal()).total).toBe(before)
   })
 
-  it('are accepted without limit per address, but index only a limited number of skills per hour', async () => {
+  it('are accepted without limit per address, but only a limited number of skills is indexed per hour', async () => {
     // In-process calls have no address to limit.
     if (transport === 'in-process') return
     const before = (await test.api().listExternal()).total
@@ -524,7 +524,7 @@ describeApi('installs of external skills', (open, { transport }) => {
     expect(skills.map((skill) => skill.full_name)).not.toContain('octo/flood-59')
   })
 
-  it('store nothing about the caller', async () => {
+  it('are counted without storing any data about the caller', async () => {
     const { entries } = await test.admin.api.listAudit({ limit: 100 })
     const stubs = entries.filter(({ action }) => action === 'skill.stub')
     expect(stubs.length).toBeGreaterThan(0)

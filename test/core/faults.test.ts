@@ -48,7 +48,7 @@ describe('after a failure', () => {
     expect((await alice.getFeed({})).entries).toHaveLength(2)
   })
 
-  it('a failing subscriber of changes is notified again, without delaying the others', async () => {
+  it('a subscriber to changes that fails is notified again, without delaying other subscribers', async () => {
     const alice = await open()
     const told: string[] = []
     let fails = true
@@ -70,7 +70,7 @@ describe('after a failure', () => {
     expect(told).toEqual(['skill', 'skill'])
   })
 
-  it('search becomes ready once the database recovers, and not before', async () => {
+  it('search becomes ready only once the database recovers', async () => {
     await open()
     const { path } = partsOf(registry).database
     const failed: unknown[] = []
@@ -85,7 +85,7 @@ describe('after a failure', () => {
     await late.close()
   })
 
-  it('search of a catalogue that is too large for memory is ready in the database', async () => {
+  it('search uses the database and is ready if the catalogue is too large for memory', async () => {
     const alice = await open()
     for (const name of ['one', 'two']) await alice.publishSkill({ skillMd: skillMd(name) })
     const large = await openRegistry({ path: partsOf(registry).database.path!, works: false, memorySkillsMax: 1 })
@@ -96,7 +96,7 @@ describe('after a failure', () => {
     await large.close()
   })
 
-  it('a full queue refuses new work, completes the rest and loses no count', async () => {
+  it('a full write queue refuses new writes, completes the queued ones and loses no download count', async () => {
     const alice = await open()
     await alice.publishSkill({ skillMd: skillMd('counted') })
     const { promise: held, resolve: release } = Promise.withResolvers<void>()

@@ -37,14 +37,14 @@ describeApi('the feed', (open) => {
     expect(read).toEqual(all.entries)
   })
 
-  it('excludes the entry at the cursor, and is empty at the head or beyond', async () => {
+  it('excludes the entry at the cursor, and is empty if the cursor is at or after the newest entry', async () => {
     const end = await head()
     expect((await test.api().getFeed({ since: end - 1 })).entries.map(({ seq }) => seq)).toEqual([end])
     expect(await test.api().getFeed({ since: end })).toMatchObject({ entries: [], next: end, head: end })
     expect(await test.api().getFeed({ since: end + 10 })).toMatchObject({ entries: [], next: end + 10, head: end })
   })
 
-  it('has one entry per change of the catalogue', async () => {
+  it('has one entry for each change of the catalogue', async () => {
     const seen: string[] = []
     const note = async (work: () => Promise<unknown>) => {
       const since = await head()
@@ -126,7 +126,7 @@ describeApi('the feed', (open) => {
     for (const { entry } of rows) expect(entry).toBe(toCanonical(JSON.parse(entry)))
   })
 
-  it('contains no personal data but ids and usernames, and no secret', async () => {
+  it('contains no secret, and no personal data except ids and usernames', async () => {
     await alice.api.updateMe({ displayName: 'Alice Liddell' })
     await alice.api.publishSkill({ skillMd: skillMd('personal') })
     const text = JSON.stringify(await test.api().getFeed({ limit: 1000 }))
@@ -163,7 +163,7 @@ describeApi('the feed', (open) => {
       expect(entries.map(({ subject }) => subject)).toEqual([`alice/waited-for-${since}@1.0.0`])
     })
 
-    it('does not end for private changes', async () => {
+    it('does not end when a private skill changes', async () => {
       const since = await head()
       const waiting = test.api().getFeed({ since, wait: 1 })
       await alice.api.publishSkill({ skillMd: skillMd(`unseen-${since}`), visibility: 'private' })
@@ -207,7 +207,7 @@ describeApi('the feed', (open) => {
       }
     })
 
-    it('are served in batches, in order, with missing ones marked', async () => {
+    it('are served in batches, in the requested order, and missing blobs are marked', async () => {
       const { version } = await alice.api.publishSkill({
         skillMd: skillMd('batched'),
         files: [{ path: 'a', content: '' }],

@@ -49,7 +49,7 @@ describeApi('the stored skills of an agent', (open) => {
   const activityOf = async (agentKey: string, api = test.admin.api) =>
     (await api.getAgent({ agentKey })).activity.map(({ type, skill, detail }) => `${type} ${skill ?? ''} ${detail}`)
 
-  it('are stored only with its token, as differences', async () => {
+  it('are stored only if the report has the token of the agent, and only differences are written', async () => {
     const api = await register('cli:one', carol)
     await report(api, 'cli:one', ['one', 'alice/two', 'nowhere', 'alice/secret'])
     expect(await stored('cli:one')).toEqual(['alice/one@1.0.0', 'alice/two@1.0.0'])
@@ -107,7 +107,7 @@ describeApi('the stored skills of an agent', (open) => {
     expect((await test.api().getAgent({ agentKey: 'cli:own' })).installCount).toBe(0)
   })
 
-  it('stay stored while their skill is hidden, and are shown to no one', async () => {
+  it('stay stored while a skill is hidden, but the hidden skill is shown to no one', async () => {
     const api = await register('cli:patient', alice)
     await report(api, 'cli:patient', ['alice/secret', 'bob/self'])
     expect(await stored('cli:patient')).toEqual(['alice/secret@1.0.0', 'bob/self@1.0.0'])
@@ -130,7 +130,7 @@ describeApi('the stored skills of an agent', (open) => {
     expect(await Promise.all(told)).toEqual([true, true, true, false, false, false])
   })
 
-  it('are recorded as one action if many change at once', async () => {
+  it('are recorded as one action if many skills change at once', async () => {
     const names = Array.from({ length: 11 }, (_, i) => `many-${i}`)
     for (const name of names) await alice.api.publishSkill({ skillMd: skillMd(name) })
     const api = await register('cli:many')
@@ -143,7 +143,7 @@ describeApi('the stored skills of an agent', (open) => {
     await report(api, 'cli:many', [])
   })
 
-  it('update its last-seen time at most once a minute', async () => {
+  it('update the last-seen time of the agent at most once a minute', async () => {
     const api = await register('cli:seen')
     const lastSeen = async () => (await test.api().getAgent({ agentKey: 'cli:seen' })).lastSeenAt
     await report(api, 'cli:seen', ['one'])
@@ -157,7 +157,7 @@ describeApi('the stored skills of an agent', (open) => {
     await report(api, 'cli:seen', [])
   })
 
-  it('are consistent after concurrent reports', async () => {
+  it('are consistent after concurrent heartbeats of the agent', async () => {
     const api = await register('cli:racing', carol)
     const sets = [['one', 'two'], ['two', 'three'], ['four'], ['one', 'two', 'three', 'four'], ['three']]
     await Promise.all([...sets, ...sets, ...sets].map((names) => report(api, 'cli:racing', names)))

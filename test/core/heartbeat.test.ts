@@ -89,7 +89,7 @@ describeApi('a heartbeat', (open) => {
       expect(updates).toMatchObject(expected ? [{ ...item, ...expected }] : [])
     })
 
-    it('is empty if the digest is that of the published version', async () => {
+    it('is missing if the reported digest is that of the published version', async () => {
       const { digest } = await test.api().getVersion({ name: 'drifted', version: '1.1.0' })
       expect((await beat([['drifted', '1.1.0', digest]])).updates).toEqual([])
     })
@@ -135,7 +135,7 @@ describeApi('a heartbeat', (open) => {
       expect(await reasonOf(...twice)).toBe('everything@1.1.0: taken_down')
     })
 
-    it('comes with the current time and the delay until the next heartbeat', async () => {
+    it('is sent with the current time and the delay until the next heartbeat', async () => {
       expect(await beat([])).toEqual({
         updates: [],
         unknown: [],
@@ -164,7 +164,7 @@ describeApi('a heartbeat', (open) => {
       return { found: updates.map(({ fullName }) => fullName), unknown }
     }
 
-    it('finds skills that the caller may see, and lists each other name once as unknown', async () => {
+    it('finds skills that the caller may see, and lists every other name once as unknown', async () => {
       const carol = await test.makeUser('carol')
       const nobody = ['alice/gone', 'alice/never', 'nowhere']
       expect(await seen(undefined)).toEqual({
@@ -183,7 +183,7 @@ describeApi('a heartbeat', (open) => {
       expect((await seen(carol)).found).toEqual(['alice/secret', 'alice/inner', 'bob/away'])
     })
 
-    it('resolves a short name to the caller’s own skill, else to its holder', async () => {
+    it('resolves a short name to the caller’s own skill, otherwise to the skill that holds the short name', async () => {
       await publish(alice, 'held', '1.1.0')
       await publish(bob, 'held', '1.1.0')
       await bob.api.publishSkill({ skillMd: skillMd('own'), version: '1.1.0', visibility: 'private' })
@@ -214,7 +214,7 @@ describeApi('a heartbeat', (open) => {
   })
 
   describe('the replacement for an installed skill', () => {
-    it('is the first safe public skill that the deprecation message names', async () => {
+    it('is the first safe public skill in the deprecation message', async () => {
       for (const name of ['next', 'also-left', 'bad', 'private-next', 'follower']) await publish(bob, name, '1.0.0')
       await bob.api.publishSkill({ skillMd: sampleOf('dangerous', 'hostile') })
       await bob.api.publishSkill({ skillMd: sampleOf('caution', 'careless') })
@@ -235,7 +235,7 @@ describeApi('a heartbeat', (open) => {
       expect((await replacementOf('replaced')).replacement).toBe('bob/away')
     })
 
-    it('is otherwise the most installed fork by a verified author', async () => {
+    it('is the most installed fork by a verified author if the deprecation message names no skill', async () => {
       await publish(alice, 'forked', '1.0.0')
       const makers = await Promise.all(['f-1', 'f-2', 'f-3', 'f-4', 'f-5', 'f-6'].map((name) => test.makeUser(name)))
       for (const maker of makers) await maker.api.forkSkill({ name: 'alice/forked' })

@@ -35,7 +35,7 @@ describe('packages inspected in worker threads', () => {
     expect((await inspectPackage({ ...contents[1]!, size: 1 }, 0)).scan).toMatchObject({ verdict: 'caution' })
   })
 
-  it('may be an empty list', async () => {
+  it('can be none: an empty list returns an empty list', async () => {
     expect(await inspectMany([], 0)).toEqual([])
   })
 

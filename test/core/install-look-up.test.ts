@@ -46,7 +46,7 @@ describe('the reason of an update', () => {
 
   const is = (had: string, latest: string) => reasonOf({ ...well, had, latest } as Facts)
 
-  it('is the first that applies, in the order of the contract', () => {
+  it('is the first reason that applies, in the order of the specification', () => {
     const order = ['taken_down', 'flagged', 'yanked', 'drifted', 'deprecated', 'outdated']
     expect([...updateReasons]).toEqual(order)
     fc.assert(
@@ -62,7 +62,7 @@ describe('the reason of an update', () => {
     )
   })
 
-  it('is missing for the latest version or a newer one', () => {
+  it('is missing if the installed version is the latest version or newer', () => {
     expect(is('1.10.0', '1.9.0')).toBeUndefined()
     expect(is('1.9.0', '1.10.0')).toBe('outdated')
     expect(is('1.10.0', '1.10.0')).toBeUndefined()
@@ -110,7 +110,7 @@ describeDatabases('heartbeats', (open) => {
     }
   })
 
-  it('take as many queries for a thousand skills as for ten', async () => {
+  it('need the same number of queries for a thousand skills as for ten', async () => {
     const dora = await test.registry.getCaller((await test.makeUser('dora')).username)
     await makeSkills(test.registry, dora, 1004)
     await localApi(test.registry, dora).createPack({ name: 'Some', description: '', skills: ['s-1', 's-1003'] })

@@ -57,7 +57,7 @@ describeDatabases('a skill that becomes unavailable to the caller between the re
   ] as const
   const cases = Object.keys(actions).flatMap((action) => closings.map((closing) => [action, ...closing] as const))
 
-  it.each(cases)('%s, of one that is %s: no effect', async (action, _, change, code) => {
+  it.each(cases)('%s has no effect if the skill was %s', async (action, _, change, code) => {
     const before = await readTraces()
     const late = betweenLookAndWrite(test.registry, () => setSkill(change))
     const api = localApi(late, await test.registry.getCaller('bob'))
@@ -66,7 +66,7 @@ describeDatabases('a skill that becomes unavailable to the caller between the re
     expect(await readTraces()).toEqual(before)
   })
 
-  it('allows the same actions if nothing changes meanwhile', async () => {
+  it('allows each of these actions if the skill stays available', async () => {
     for (const [action, act] of Object.entries(actions)) expect(await act(bob.api), action).toBeDefined()
   })
 

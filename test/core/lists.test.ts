@@ -47,7 +47,7 @@ describeApi("lists of skills and of the caller's own data", (open) => {
     expect(namesOf(await test.api().listForks({ name: 'root/moving' }))).toEqual(['bob/moving'])
   })
 
-  it('stars are shown for one skill, and listed newest first while the skill is visible', async () => {
+  it('a user can read their star for one skill, and list their stars of visible skills, newest first', async () => {
     expect(await bob.api.getStar({ name: 'tool' })).toEqual({ starred: false, stars: 0 })
     await bob.api.starSkill({ name: 'tool' })
     test.clock.advance(1000)
@@ -91,7 +91,7 @@ describeApi("lists of skills and of the caller's own data", (open) => {
     expect(await codeOf(test.api().listOwnSkills())).toBe('unauthorized')
   })
 
-  it('flagged and hidden skills are listed only for administrators, last decision first', async () => {
+  it('flagged and hidden skills are listed only for administrators, latest decision first', async () => {
     const all = await test.admin.api.listModerated()
     expect(all.skills.map(({ fullName, state, reason }) => [fullName, state, reason])).toEqual([
       ['carol/flagged', 'flagged', 'Look twice.'],
@@ -101,7 +101,7 @@ describeApi("lists of skills and of the caller's own data", (open) => {
     expect(await codeOf(alice.api.listModerated())).toBe('forbidden')
   })
 
-  it('following a user is shown to the follower', async () => {
+  it('a user can read whether they follow another user', async () => {
     expect(await bob.api.getFollow({ username: 'alice' })).toEqual({ following: false, followers: 0 })
     await bob.api.followUser({ username: 'alice' })
     expect(await bob.api.getFollow({ username: 'alice' })).toEqual({ following: true, followers: 1 })
@@ -109,7 +109,7 @@ describeApi("lists of skills and of the caller's own data", (open) => {
     expect(await codeOf(bob.api.getFollow({ username: 'nobody' }))).toBe('not_found')
   })
 
-  it('votes are listed newest first until they are withdrawn', async () => {
+  it('votes of a user are listed newest first until the user withdraws them', async () => {
     const ask = async (title: string) => (await alice.api.createRequest({ title, description: '' })).id
     const [first, second] = [await ask('First'), await ask('Second')]
     for (const id of [second, first]) {
@@ -123,7 +123,7 @@ describeApi("lists of skills and of the caller's own data", (open) => {
     expect((await alice.api.listVotes()).total).toBe(0)
   })
 
-  it('packs can be filtered by curator, who alone sees private ones', async () => {
+  it('packs can be filtered by curator, and only the curator sees private packs', async () => {
     await alice.api.createPack({ name: 'Open', description: '', skills: [] })
     await alice.api.createPack({ name: 'Closed', description: '', skills: [], visibility: 'private' })
     await bob.api.createPack({ name: 'His', description: '', skills: [] })
@@ -132,7 +132,7 @@ describeApi("lists of skills and of the caller's own data", (open) => {
     expect((await bob.api.listPacks({ curator: 'nobody' })).total).toBe(0)
   })
 
-  it('users are distinguished from imported authors', async () => {
+  it('users and imported authors are distinguished in lists', async () => {
     await partsOf(test.registry).database.writer.write(async (trx) => {
       const row = { id: '00000000-0000-7000-8000-00000000000a', username: 'imported', display_name: 'imported' }
       const rest = { plan: 'free', role: 'user', disabled: 0, claimed: 0, created_at: 0 } as const
@@ -148,7 +148,7 @@ describeApi("lists of skills and of the caller's own data", (open) => {
     expect(await find()).toHaveLength(5)
   })
 
-  it('reports of copies name both skills', async () => {
+  it('reports of copies include the names of both skills', async () => {
     const { id } = await test.api().getSkill({ name: 'alice/tool' })
     await alice.api.reportCopy({ name: 'bob/first', originalSkillId: id, evidence: 'It is mine.' })
     const { copyReports } = await test.admin.api.listCopyReports({ status: 'open' })

@@ -29,7 +29,7 @@ describeApi('loading a skill', (open, { transport }) => {
   }
 
   describe('at a level', () => {
-    it('has the metadata of the specification, and no fields above its level', async () => {
+    it('`metadata` returns the fields of the specification, and no fields of higher levels', async () => {
       const loaded = await test.api().loadSkill({ name, level: 'metadata' })
       expect(loaded).toEqual({
         level: 'metadata',
@@ -50,7 +50,7 @@ describeApi('loading a skill', (open, { transport }) => {
       })
     })
 
-    it('adds contract, capabilities and a tool definition', async () => {
+    it('`contract` adds the contract, capabilities and a tool definition', async () => {
       const body = '# Adder\n\nAdds.\n\n## Inputs\n\n- `a`: a number\n\n## Returns\n\n- the sum\n'
       await alice.api.publishSkill({ skillMd: skillMd('adder', { body }) })
       const loaded = await test.api().loadSkill({ name: 'adder', level: 'contract' })
@@ -62,7 +62,7 @@ describeApi('loading a skill', (open, { transport }) => {
       expect(tables.capabilities).toEqual(['Read', 'Bash(column:*)'])
     })
 
-    it('adds the summary, and at full the document and all of its frontmatter', async () => {
+    it('`summary` adds the summary, and `full` adds the document and its whole frontmatter', async () => {
       const summary = await test.api().loadSkill({ name, level: 'summary' })
       expect(summary.summary).toBe('Makes a table of a CSV file, and checks that its columns line up.')
       expect(summary).not.toHaveProperty('fullContent')
@@ -71,7 +71,7 @@ describeApi('loading a skill', (open, { transport }) => {
       expect(full).toMatchObject({ level: 'full', fullContent: sample, frontmatter: { license: 'MIT' } })
     })
 
-    it('includes the level below and has more tokens', async () => {
+    it('includes the fields of the next lower level and has more tokens', async () => {
       const levels = ['metadata', 'contract', 'summary', 'full'] as const
       const loaded = await Promise.all(levels.map((level) => bob.api.loadSkill({ name, level })))
       for (const [index, higher] of loaded.slice(1).entries()) {
@@ -82,12 +82,12 @@ describeApi('loading a skill', (open, { transport }) => {
       }
     })
 
-    it('must be one of the four levels', async () => {
+    it('is refused if the level is not one of the four known levels', async () => {
       expect(await fieldsOf(test.api().loadSkill({ name, level: 'all' as 'full' }))).toEqual(['level'])
     })
   })
 
-  it('is of the latest version, or of the requested one with its own metadata', async () => {
+  it('returns the latest version, or the requested version with the metadata of that version', async () => {
     for (const version of ['1.0.0', '2.0.0']) {
       const body = `# Versions\n\nBody of ${version}.\n`
       await alice.api.publishSkill({ skillMd: skillMd('versions', { version, description: `Of ${version}.`, body }) })
@@ -105,7 +105,7 @@ describeApi('loading a skill', (open, { transport }) => {
     expect((await test.api().loadSkill({ name: 'versions', version: '2.0.0' })).metadata.version).toBe('2.0.0')
   })
 
-  it('fits into a budget, and names what it left out', async () => {
+  it('returns content within the token budget, and lists the omitted sections', async () => {
     const whole = await test.api().loadSkill({ name })
     expect(whole.truncated).toEqual([])
     for (const maxTokens of [0, 1, 20, 100, 200]) {
@@ -124,7 +124,7 @@ describeApi('loading a skill', (open, { transport }) => {
     })
   })
 
-  it('accepts at most a hundred priority sections, with an error that says so', async () => {
+  it('is refused with more than a hundred priority sections, and the error states the limit', async () => {
     const priority = Array.from({ length: 100 }, (_, i) => `a section that is called ${i}`)
     const { fullContent } = await test
       .api()
@@ -136,7 +136,7 @@ describeApi('loading a skill', (open, { transport }) => {
     expect((await refusalOf(tooLong)).message).not.toContain('wrong type')
   })
 
-  it('returns empty content instead of an error for a small budget, and names what is missing', async () => {
+  it('returns empty content instead of an error if the budget is too small, and lists the omitted sections', async () => {
     for (const maxTokens of [0, 1, 5]) {
       const [, , summary, full] = await Promise.all(
         (['metadata', 'contract', 'summary', 'full'] as const).map((level) =>
@@ -152,7 +152,7 @@ describeApi('loading a skill', (open, { transport }) => {
     }
   })
 
-  it('counts as a download only at level full, and not for the owner', async () => {
+  it('counts as a download only at level `full`, and not if the owner loads the skill', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('loaded') })
     for (const level of ['metadata', 'contract', 'summary'] as const) await bob.api.loadSkill({ name: 'loaded', level })
     await alice.api.loadSkill({ name: 'alice/loaded' })
@@ -163,7 +163,7 @@ describeApi('loading a skill', (open, { transport }) => {
     expect(await downloadsOf('loaded')).toBe(2)
   })
 
-  it('is only for callers who may see the skill', async () => {
+  it('is allowed only to callers who may see the skill', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('secret', { body: 'Thylacine.' }), visibility: 'private' })
     for (const level of ['metadata', 'full'] as const) {
       for (const api of [test.api(), bob.api]) {
@@ -174,7 +174,7 @@ describeApi('loading a skill', (open, { transport }) => {
   })
 
   it.runIf(transport === 'HTTP')(
-    'has an entity tag, so that an unchanged skill is not sent or counted again',
+    'returns an entity tag, so that an unchanged skill is neither sent nor counted again',
     async () => {
       await alice.api.publishSkill({ skillMd: skillMd('tagged') })
       const url = '/api/v1/skills/alice%2Ftagged/load?level=full&maxTokens=1000&priority=Usage,Notes'

@@ -29,7 +29,7 @@ describeApi('the transparency log', (open, { transport }) => {
     expect(await textOf(content)).toMatch(/^node\.example\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}\n$/)
   })
 
-  it('signs its size and root with the published key', async () => {
+  it('has a checkpoint with its size and root hash, signed with the published key', async () => {
     const content = await test.api().getCheckpoint()
     expect(content.contentType).toBe('text/plain; charset=utf-8')
     const [vkey] = await readKeys(test.api())
@@ -75,7 +75,7 @@ describeApi('the transparency log', (open, { transport }) => {
     }
   })
 
-  it('serves nothing beyond the tree', async () => {
+  it('serves no tile or entry after the end of the tree', async () => {
     const size = await head()
     for (const path of [
       '0/002',
@@ -101,7 +101,7 @@ describeApi('the transparency log', (open, { transport }) => {
     },
   )
 
-  it('proves entries and earlier trees against its current and older checkpoints', async () => {
+  it('returns proofs of entries and earlier trees for its current and older checkpoints', async () => {
     const { treeSize } = await readSignedCheckpoint(partsOf(test.registry))
     const entries = await readEntries(test.api(), treeSize)
     for (const size of [1, 255, 256, 257, 512, 513, 600, treeSize]) {
@@ -128,7 +128,7 @@ describeApi('the transparency log', (open, { transport }) => {
     expect(await codeOf(proveConsistency(partsOf(test.registry), treeSize + 1))).toBe('not_found')
   })
 
-  it('signs in each page of the feed a tree that includes the page', async () => {
+  it('provides each page of the feed with a signed tree that includes the page', async () => {
     const vkeys = await readKeys(test.api())
     for (const since of [0, 5, await head()]) {
       const page = await test.api().getFeed({ since, limit: 3 })
@@ -155,7 +155,7 @@ describeApi('the transparency log', (open, { transport }) => {
     }
   })
 
-  it('has one tree after concurrent publishes', async () => {
+  it('has one consistent tree after concurrent publishes', async () => {
     const names = Array.from({ length: 40 }, (_, i) => `burst-${i}`)
     const pages = await Promise.all(
       names.map(async (name) => {
@@ -182,7 +182,7 @@ describeApi('the transparency log', (open, { transport }) => {
     )
   })
 
-  it.runIf(transport === 'HTTP')('lets tiles be cached permanently, and a checkpoint briefly', async () => {
+  it.runIf(transport === 'HTTP')('allows permanent caching of tiles, and short caching of checkpoints', async () => {
     for (const path of [
       '/tile/0/000',
       '/tile/0/000.p/7',

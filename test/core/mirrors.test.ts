@@ -29,7 +29,7 @@ async function untilSynced({ admin }: TestRegistry, upstream: string) {
 }
 
 describeApi('the upstreams of a node', (open) => {
-  it('are none without a mirror, with an error that explains why none can be added', async () => {
+  it('cannot be added if the node is not a mirror, and the error explains the reason', async () => {
     const test = await open()
     expect(await test.admin.api.listMirrors()).toEqual({ mirrors: [], total: 0 })
     const { code, message } = await refusalOf(test.admin.api.addMirror({ name: 'main', url: 'https://example.com' }))
@@ -70,7 +70,7 @@ describeApi('the upstreams of a node', (open) => {
     expect(actions).toEqual(['mirror.remove', 'mirror.add'])
   })
 
-  it('must have web URLs: the interface gives no access to local files', async () => {
+  it('must have http or https URLs, because the API gives no access to local files', async () => {
     const { test } = await openMirror(open)
     for (const url of ['/etc', 'file:///etc', 'git@example.com:a/b.git', 'ssh://example.com/a', 'ext::sh -c id', 'x']) {
       expect(await fieldsOf(test.admin.api.addMirror({ name: 'main', url })), url).toEqual(['url'])
@@ -82,7 +82,7 @@ describeApi('the upstreams of a node', (open) => {
     expect((await test.admin.api.listMirrors()).total).toBe(0)
   })
 
-  it('must be public, unless the operator allows a private network', async () => {
+  it('must have a public address, unless the operator allows a private network', async () => {
     const { test } = await openMirror(open, {}, { outgoing })
     for (const host of ['10.0.0.1', '169.254.169.254', '[::1]', '[::ffff:10.0.0.1]', '0xa9fea9fe', 'db.internal']) {
       for (const kind of ['node', 'registry', 'discovery', 'git'] as const) {
@@ -98,7 +98,7 @@ describeApi('the upstreams of a node', (open) => {
     expect(total).toBe(0)
   })
 
-  it('are paused with a shown reason until an administrator resumes them', async () => {
+  it('are paused, with a visible reason, until an administrator resumes them', async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('pdf')
     const { test } = await openMirror(open, {}, { outgoing })
@@ -125,7 +125,7 @@ describeApi('the upstreams of a node', (open) => {
     expect(entries).toMatchObject([{ actor: 'root', subject: 'main', data: { accept: 'mass_removal' } }])
   })
 
-  it('are added with a reason if unreachable, and show why a sync failed', async () => {
+  it('are added even if unreachable, and show the reason why a request or sync failed', async () => {
     const { test } = await openMirror(open, {}, { outgoing })
     const { api } = test.admin
     const added = await api.addMirror({ name: 'gone', url: 'http://127.0.0.1:2' })
@@ -150,7 +150,7 @@ describeApi('the upstreams of a node', (open) => {
     expect((await api.getOverview()).network).toBe('offline')
   })
 
-  it('receive local writes, and administrators resolve those that they refuse', async () => {
+  it('receive local writes, and administrators resolve the writes that an upstream refuses', async () => {
     const pair = await openPairOf(open)
     const { test } = pair.mirrored
     const { api } = test.admin

@@ -78,7 +78,7 @@ describeApi('moderation', (open, { transport }) => {
       expect(await admin.api.getModeration({ name })).toEqual(before)
     })
 
-    it('is shown only to its owner and administrators', async () => {
+    it('is shown only to the skill’s owner and administrators', async () => {
       const shown = await publish('flagged')
       expect(await codeOf(test.api().getModeration({ name: shown }))).toBe('unauthorized')
       expect(await codeOf(bob.api.getModeration({ name: shown }))).toBe('forbidden')
@@ -91,7 +91,7 @@ describeApi('moderation', (open, { transport }) => {
         })
     })
 
-    it('finds private skills by their full name, without revealing them to others', async () => {
+    it('is possible for private skills by full name, without revealing these skills to others', async () => {
       const name = await publish('shown', 'private')
       expect(await codeOf(admin.api.getSkill({ name }))).toBe('not_found')
       expect(await moderate(admin.api, name)).toMatchObject({ state: 'hidden', skill: { fullName: name } })
@@ -101,7 +101,7 @@ describeApi('moderation', (open, { transport }) => {
       expect(await codeOf(moderate(admin.api, 'alice/not-there'))).toBe('not_found')
     })
 
-    it('finds a skill by its short name and by its name before a transfer', async () => {
+    it('accepts the short name of a skill and its name before a transfer', async () => {
       const name = await publish()
       const short = name.split('/')[1]!
       expect((await moderate(admin.api, short, 'flagged')).skill.fullName).toBe(name)
@@ -166,7 +166,7 @@ describeApi('moderation', (open, { transport }) => {
       expect((await test.api().searchSkills({ q: 'under-another-name' })).total).toBe(0)
     })
 
-    it('is in no list, pack, profile, completion, category or blob, and in all of them once shown again', async () => {
+    it('is in no list, pack, profile, completion, category or blob until it is shown again', async () => {
       const input = { skillMd: skillMd('quokka', { description: 'Quokka care.' }), category: 'Marsupials' }
       const { skill } = await alice.api.publishSkill(input)
       await alice.api.publishSkill({ skillMd: skillMd('quokka', { description: 'Quokka care.', body: 'Two.' }) })
@@ -203,7 +203,7 @@ describeApi('moderation', (open, { transport }) => {
       expect(JSON.stringify(entries), 'why is between the parties').not.toContain('Because.')
     })
 
-    it('keeps its short name, which resolves to no other skill', async () => {
+    it('keeps its short name, and the short name resolves to no other skill', async () => {
       const hidden = await publish('hidden')
       const short = hidden.split('/')[1]!
       await bob.api.publishSkill({ skillMd: skillMd(short) })
@@ -213,7 +213,7 @@ describeApi('moderation', (open, { transport }) => {
       expect((await test.api().getSkill({ name: short })).fullName).toBe(hidden)
     })
 
-    it('stays hidden whatever its owner publishes, without entries in the feed', async () => {
+    it('stays hidden when its owner publishes, and adds no entries to the feed', async () => {
       const hidden = await publish('hidden')
       const { head } = await test.api().getFeed()
       const short = hidden.split('/')[1]!
@@ -252,7 +252,7 @@ describeApi('moderation', (open, { transport }) => {
       expect((await appeal(alice.api, name)).status).toBe('open')
     })
 
-    it('a skill can be hidden and shown, but stays under the takedown until that ends', async () => {
+    it('a skill can be hidden and shown by an administrator, but stays unavailable until the takedown ends', async () => {
       const name = await publish()
       const { id } = await test.api().submitDmca({ skillName: name, ...claim })
       await admin.api.updateDmca({ id, status: 'removed', note: '' })
@@ -281,7 +281,7 @@ describeApi('moderation', (open, { transport }) => {
     })
   })
 
-  it('a flag hides nothing and is shown only to the owner and administrators', async () => {
+  it('a flagged skill is not hidden, and its flag is visible only to its owner and administrators', async () => {
     const name = await publish()
     const before = await test.api().getSkill({ name })
     const { head } = await test.api().getFeed()
@@ -295,7 +295,7 @@ describeApi('moderation', (open, { transport }) => {
   })
 
   describe('reports', () => {
-    it('are accepted from everyone who may see the skill, with 202 and no details', async () => {
+    it('are accepted from everyone who may see the skill, with status 202 and no details', async () => {
       const name = await publish()
       const input = { name, reason: 'malware', details: 'It reads keys.' }
       for (const user of [undefined, bob, alice, admin]) {
@@ -311,7 +311,7 @@ describeApi('moderation', (open, { transport }) => {
       ])
     })
 
-    it('are not made in the name of a user by a key that may only read', async () => {
+    it('are refused if the user’s API key has only the scope `read`', async () => {
       const name = await publish()
       const { key } = await bob.api.createApiKey({ name: 'reader', scopes: ['read'] })
       const { total } = await admin.api.listReports()
@@ -334,7 +334,7 @@ describeApi('moderation', (open, { transport }) => {
       ).toHaveLength(2)
     })
 
-    it.runIf(transport === 'HTTP')('of guests are limited by address and skill', async () => {
+    it.runIf(transport === 'HTTP')('of guests are limited per address and skill', async () => {
       const name = await publish()
       for (let i = 0; i < 5; i++) await test.api().reportSkill({ name, reason: 'spam' })
       const refusal = await refusalOf(test.api().reportSkill({ name, reason: 'spam' }))
@@ -345,7 +345,7 @@ describeApi('moderation', (open, { transport }) => {
       expect(reports.filter((report) => report.skill.fullName === name)).toHaveLength(6)
     })
 
-    it('of guests are also limited by address over all skills', async () => {
+    it('of guests are also limited per address across all skills', async () => {
       const [here, there] = ['203.0.113.1', '203.0.113.2'].map((address) => localApi(test.registry, guest, { address }))
       const names = []
       for (let i = 0; i < 11; i++) names.push(await publish())
@@ -399,28 +399,31 @@ describeApi('moderation', (open, { transport }) => {
       expect((await alice.api.getModeration({ name })).appeals).toEqual([])
     })
 
-    it.each(['flagged', 'hidden'] as const)('about a %s skill is accepted once while it is open', async (state) => {
-      const name = await publish(state)
-      const settled = await Promise.allSettled([appeal(alice.api, name), appeal(alice.api, name)])
-      expect(settled.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
-      expect(await codeOf(appeal(alice.api, name))).toBe('conflict')
-      const { appeals } = await alice.api.getModeration({ name })
-      expect(appeals).toMatchObject([
-        { kind: 'appeal', status: 'open', details: 'It does no harm.', reporter: { username: 'alice' }, note: '' },
-      ])
-      const { entries } = await admin.api.listAudit({ action: 'appeal.create' })
-      expect(entries[0]).toMatchObject({ actor: 'alice', subject: name, data: { id: appeals[0]!.id } })
-      expect(JSON.stringify(entries[0])).not.toContain('no harm')
-    })
+    it.each(['flagged', 'hidden'] as const)(
+      'about a %s skill is accepted only if no other appeal about the skill is open',
+      async (state) => {
+        const name = await publish(state)
+        const settled = await Promise.allSettled([appeal(alice.api, name), appeal(alice.api, name)])
+        expect(settled.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+        expect(await codeOf(appeal(alice.api, name))).toBe('conflict')
+        const { appeals } = await alice.api.getModeration({ name })
+        expect(appeals).toMatchObject([
+          { kind: 'appeal', status: 'open', details: 'It does no harm.', reporter: { username: 'alice' }, note: '' },
+        ])
+        const { entries } = await admin.api.listAudit({ action: 'appeal.create' })
+        expect(entries[0]).toMatchObject({ actor: 'alice', subject: name, data: { id: appeals[0]!.id } })
+        expect(JSON.stringify(entries[0])).not.toContain('no harm')
+      },
+    )
 
-    it('about a skill that is shown, or shown again, is refused', async () => {
+    it('is refused if the skill was never hidden or is shown again', async () => {
       const name = await publish('hidden')
       await moderate(admin.api, name, 'shown')
       expect(await codeOf(appeal(alice.api, name))).toBe('invalid_transition')
       expect((await alice.api.getModeration({ name })).appeals).toEqual([])
     })
 
-    it('returns 201, and can be followed by another once it is decided, newest first', async () => {
+    it('returns 201, and can be followed by another appeal once it is decided; newest are listed first', async () => {
       const name = await publish('hidden')
       expect(await test.statusOf(alice, 'appealModeration', { name, statement: 'One.' })).toBe(201)
       const [first] = (await alice.api.getModeration({ name })).appeals
@@ -481,7 +484,7 @@ describeApi('moderation', (open, { transport }) => {
       expect(decided.decidedAt).toBe(new Date(test.clock.now()).toISOString())
     })
 
-    it.each(decisions)('about %s: %s, changes the skill and the audit log, once', async (kind, status) => {
+    it.each(decisions)('about %s: %s, changes the skill and adds an audit entry only once', async (kind, status) => {
       const { name, id } = await file(kind)
       const before = await admin.api.getModeration({ name })
       const audit = await auditOf(name)
@@ -500,7 +503,7 @@ describeApi('moderation', (open, { transport }) => {
       expect(await auditOf(name)).toEqual(told)
     })
 
-    it.each(kinds)('about a %s is made once by two concurrent administrators', async (kind) => {
+    it.each(kinds)('about a %s is made only once if two administrators decide concurrently', async (kind) => {
       const { id, name } = await file(kind)
       const other = await test.makeUser(undefined, { role: 'admin' })
       const both = [
@@ -519,7 +522,7 @@ describeApi('moderation', (open, { transport }) => {
       ).toHaveLength(1)
     })
 
-    it('without a note leaves the reason shown to the owner', async () => {
+    it('without a note does not change the reason that the owner sees', async () => {
       const { name, id } = await file('report')
       await moderate(admin.api, name)
       const before = await admin.api.getModeration({ name })
@@ -543,7 +546,7 @@ describeApi('moderation', (open, { transport }) => {
       expect((await refusalOf(bad)).errors.map(({ path }) => path)).toEqual(['status'])
     })
 
-    it('shows the reporter only to administrators', async () => {
+    it('about a report shows the reporter only to administrators', async () => {
       const { name, id } = await file('report')
       await admin.api.decideReport({ id, status: 'upheld', note: 'Hidden for it.' })
       await alice.api.appealModeration({ name, statement: 'Please.' })

@@ -84,7 +84,7 @@ describeApi('the names in responses', (open) => {
   const accounts = () => [alice, bob, carol].map(({ username, api }): [string, RegistryApi] => [username, api])
   const readers = () => [['a guest', test.api()] as const, ...accounts(), ['admin', test.admin.api] as const]
 
-  it.each(answers)('resolve for each caller to the named skill: %s', async (_title, ask) => {
+  it.each(answers)('are names by which the reading caller finds the same skill: %s', async (_title, ask) => {
     for (const [who, api] of readers()) {
       const answer = await ask(api, who)
       expect(findNamed(answer), who).not.toEqual([])
@@ -92,7 +92,7 @@ describeApi('the names in responses', (open) => {
     }
   })
 
-  it.each(accountAnswers)('resolve for each user to the named skill: %s', async (_title, ask) => {
+  it.each(accountAnswers)('are names by which the reading user finds the same skill: %s', async (_title, ask) => {
     for (const [who, api] of accounts()) {
       const answer = await ask(api, who)
       expect(findNamed(answer), who).not.toEqual([])
@@ -100,7 +100,7 @@ describeApi('the names in responses', (open) => {
     }
   })
 
-  it.each(answers)('are short only for the holder: %s', async (_title, ask) => {
+  it.each(answers)('are short names only for the skill that holds the short name: %s', async (_title, ask) => {
     const names = new Set(findNamed(await ask(test.api(), '')).map(({ name }) => name))
     const expected = ['tool', 'copy', 'bob/tool', 'carol/copy']
     expect(expected).toEqual(expect.arrayContaining([...names]))
@@ -108,13 +108,13 @@ describeApi('the names in responses', (open) => {
 
   const nameOf = async (fullName: string, api = test.api()) => (await api.getSkill({ name: fullName })).name
 
-  it('are short in SKILL.md and tool definitions, whoever holds the short name', async () => {
+  it('are short in SKILL.md and tool definitions, even if another skill holds the short name', async () => {
     const { metadata, frontmatter, toolDefinition } = await test.api().loadSkill({ name: 'bob/tool', level: 'full' })
     expect([metadata.name, frontmatter['name'], toolDefinition?.name]).toEqual(['bob/tool', 'tool', 'tool'])
   })
 
-  describe('the short name after its holder', () => {
-    it('was transferred still resolves to the skill', async () => {
+  describe('the short name after the skill that holds it', () => {
+    it('was transferred still resolves to the transferred skill', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('moving') })
       await bob.api.publishSkill({ skillMd: skillMd('moving') })
       await alice.api.transferSkill({ name: 'alice/moving', newOwner: 'carol' })
@@ -149,7 +149,7 @@ describeApi('the names in responses', (open) => {
       expect((await test.api().searchSkills({ q: 'coming' })).skills).toMatchObject([{ name: 'coming' }])
     })
 
-    it('means another skill of the reader is replaced by the full name at once', async () => {
+    it('is replaced by the full name for a user who publishes a skill of that name', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('later') })
       expect(await nameOf('alice/later', bob.api)).toBe('later')
       await bob.api.publishSkill({ skillMd: skillMd('later') })

@@ -51,7 +51,7 @@ describeDatabases('the operator on the machine', (open) => {
     ['createSession', () => operator.createSession()],
   ]
 
-  it.each(actions)('has no account to act with: %s is refused without effect', async (_, act) => {
+  it.each(actions)('has no user account, so that %s is refused without effect', async (_, act) => {
     const before = await countEverything()
     const { code, message } = await refusalOf(act())
     expect(code).toBe('forbidden')
@@ -59,7 +59,7 @@ describeDatabases('the operator on the machine', (open) => {
     expect(await countEverything()).toEqual(before)
   })
 
-  it('requests and reports skills without a user', async () => {
+  it('can request and report skills without a user account', async () => {
     const request = await operator.createRequest({ title: 'Also wanted', description: '' })
     expect(request).toMatchObject({ status: 'open', requester: null })
     expect((await operator.updateRequest({ id: request.id, status: 'closed' })).status).toBe('closed')
@@ -69,7 +69,7 @@ describeDatabases('the operator on the machine', (open) => {
     expect((await operator.decideReport({ id, status: 'dismissed' })).status).toBe('dismissed')
   })
 
-  it('links no agent to an account', async () => {
+  it('can register an agent without linking it to a user', async () => {
     const agentKey = 'codex:operated'
     const input = { agentKey, displayName: 'Operated', platformId: 'codex' }
     const { agentToken } = await operator.registerAgent(input)

@@ -136,7 +136,7 @@ describeApi("the operator's view", (open, { dialect, transport }) => {
 })
 
 describe('the operator of a registry in memory', () => {
-  it('sees its size, and that it is on no disk', async () => {
+  it('can read the size of the registry, and that it is not on disk', async () => {
     const registry = await openRegistry({ path: ':memory:', works: false })
     const storage = await localApi(registry, systemCaller).getStorage()
     expect(storage).toMatchObject({ walBytes: 0, freeBytes: null, blobs: 0, contentBytes: 0, largest: [] })

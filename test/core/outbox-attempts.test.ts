@@ -16,7 +16,7 @@ describeDatabases('the attempts of the outbox are recorded', (open) => {
     test = await open()
   })
 
-  it('with number, time, status, duration and error', async () => {
+  it('each with its number, time, status, duration and error', async () => {
     let left = 2
     partsOf(test.registry).outbox.handle('recorded', {
       retryDelaysMs: [minuteMs, minuteMs],
@@ -48,7 +48,7 @@ describeDatabases('the attempts of the outbox are recorded', (open) => {
     expect(await partsOf(test.registry).outbox.figures()).toMatchObject({ attempts: 3, failures: 2 })
   })
 
-  it('at most the latest twenty per row, each with a shortened error', async () => {
+  it('for only the latest twenty attempts of a row, each with a shortened error', async () => {
     partsOf(test.registry).outbox.handle('endless', {
       retryDelaysMs: Array.from({ length: 24 }, () => minuteMs),
       handle: () => Promise.reject(new Error('x'.repeat(5000))),
@@ -67,7 +67,7 @@ describeDatabases('the attempts of the outbox are recorded', (open) => {
     expect(attempts[0]!.error).toHaveLength(2000)
   })
 
-  it('and end early if one is final or the last one fails', async () => {
+  it('and end after a failure that is final or the last retry', async () => {
     partsOf(test.registry).outbox.handle('final', {
       retryDelaysMs: [minuteMs, minuteMs],
       handle: () => Promise.reject(new AttemptError('The receiver is gone.', { isFinal: true })),

@@ -68,7 +68,7 @@ const names = (prefix: string, count: number) => Array.from({ length: count }, (
 const atOnce = async () => {}
 
 describeDatabases('the queues of the outbox', (open) => {
-  it('with thousands of hanging rows do not block other queues', async () => {
+  it('do not block other queues, even if a queue has thousands of hanging rows', async () => {
     const test = await open()
     const { handler, most, release } = createHandler((lane) => lane === 'hangs')
     const others = names('other', 20)
@@ -87,7 +87,7 @@ describeDatabases('the queues of the outbox', (open) => {
     await stopped
   })
 
-  it('that hang, however many, leave capacity for the others', async () => {
+  it('leave capacity for other queues, even if very many queues hang', async () => {
     const test = await open()
     const hanging = names('hangs', 60)
     const { handler, most, release } = createHandler((lane) => lane.startsWith('hangs'), atOnce)
@@ -105,7 +105,7 @@ describeDatabases('the queues of the outbox', (open) => {
     await stopped
   })
 
-  it('of one host together respect its limit', async () => {
+  it('of one host respect the limit of the host together', async () => {
     const test = await open()
     const lanes = names('of-one', 30)
     const { handler, most, seen } = createHandler(() => false)
@@ -123,7 +123,7 @@ describeDatabases('the queues of the outbox', (open) => {
     ).toBe(true)
   })
 
-  it('complete each row once, within the limits, also with two nodes', async () => {
+  it('complete each row once, within the limits, even if two nodes process them', async () => {
     const first = await open()
     const second = await open({ at: first.location, clock: first.clock })
     const handlers = [createHandler(() => false), createHandler(() => false)] as const

@@ -11,7 +11,7 @@ const topic = 'faulty'
 const { enqueue, rowsOf, countDone } = outboxOf(topic)
 
 describeDatabases('rows of the outbox', (open, dialect) => {
-  it('that cannot be parsed fail at once, without affecting others', async () => {
+  it('that cannot be parsed fail at once, without affecting other rows', async () => {
     const test = await open()
     const begun: unknown[] = []
     const ended: string[] = []
@@ -66,7 +66,7 @@ describeDatabases('rows of the outbox', (open, dialect) => {
   })
 
   it.skipIf(dialect !== 'SQLite')(
-    'that complete while the disk is full are stored later, and none runs twice',
+    'that complete while the disk is full are stored as complete later, and no row runs twice',
     async () => {
       const errors: unknown[] = []
       const test = await open({ onError: (error) => void errors.push(error) })
@@ -98,7 +98,7 @@ describeDatabases('rows of the outbox', (open, dialect) => {
     },
   )
 
-  it('that throw a value without a message complete like others', async () => {
+  it('whose handler throws a value without a message fail and are retried like other rows', async () => {
     const test = await open()
     partsOf(test.registry).outbox.handle(topic, {
       retryDelaysMs: [],

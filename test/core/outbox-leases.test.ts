@@ -42,7 +42,7 @@ async function openTwo(open: Open, clocks = { second: undefined as ReturnType<ty
 }
 
 describeDatabases('the leases of the outbox', (open) => {
-  it('are renewed while a handler runs, however long, so that no other process takes the row', async () => {
+  it('are renewed as long as a handler runs, so that no other process runs the row', async () => {
     const { first, second, ofFirst, ofSecond } = await openTwo(open)
     for (let step = 0; step < 6; step++) {
       first.clock.advance(leaseMs / 2)
@@ -57,7 +57,7 @@ describeDatabases('the leases of the outbox', (open) => {
     expect((await rowsOf(first)).map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1, 1, 1, 1])
   })
 
-  it('of a dead process block its rows until they expire, and not a millisecond longer', async () => {
+  it('of a dead process block its rows only until the leases expire', async () => {
     const clock = createClock()
     // The first clock stands still, so that its process renews nothing.
     const { first, second, ofFirst, ofSecond } = await openTwo(open, { second: clock })
@@ -78,7 +78,7 @@ describeDatabases('the leases of the outbox', (open) => {
     expect(await rowsOf(second), 'the dead one, come back late, changes nothing').toEqual(rows)
   })
 
-  it('that were lost have no effect: the row belongs to the new lease holder', async () => {
+  it('that were lost are not used: the old process does not change a row of the new lease holder', async () => {
     const clock = createClock()
     const { first, second, ofFirst, ofSecond } = await openTwo(open, { second: clock })
     clock.advance(leaseMs)
@@ -96,7 +96,7 @@ describeDatabases('the leases of the outbox', (open) => {
     expect((await rowsOf(second))[0]).toMatchObject({ attempts: 1, lease: null })
   })
 
-  it('of this process that expired while the computer slept are renewed, and no row runs twice', async () => {
+  it('that expired while the computer slept are renewed by the same process, and no row runs twice', async () => {
     const test = await open()
     const { begun, ended, handler, open: goOn } = createHandler()
     partsOf(test.registry).outbox.handle(topic, handler)
@@ -113,7 +113,7 @@ describeDatabases('the leases of the outbox', (open) => {
     expect((await rowsOf(test)).map(({ attempts }) => attempts)).toEqual([1, 1])
   })
 
-  it('of rows that have not started are returned when a node stops, after running ones complete', async () => {
+  it('of rows that have not started are released when a node stops, after running rows complete', async () => {
     const test = await open()
     const { begun, ended, handler, open: goOn } = createHandler()
     partsOf(test.registry).outbox.handle(topic, handler)
@@ -138,7 +138,7 @@ describeDatabases('the leases of the outbox', (open) => {
     await expect.poll(() => countDone(test)).toBe(30)
   })
 
-  it('end with the node: an attempt interrupted by its shutdown does not count', async () => {
+  it('end when the node stops: an attempt that the shutdown interrupts does not count', async () => {
     const test = await open()
     const { promise: closing, reject } = Promise.withResolvers<void>()
     let begun = 0
@@ -158,7 +158,7 @@ describeDatabases('the leases of the outbox', (open) => {
     expect(await partsOf(test.registry).outbox.figures()).toMatchObject({ attempts: 0, failures: 0 })
   })
 
-  it('of a process that crashes repeatedly use up no attempts', async () => {
+  it('of a process that crashes repeatedly do not use up the attempts of a row', async () => {
     const dying = await open()
     const { handler, begun, open: goOn } = createHandler()
     partsOf(dying.registry).outbox.handle(topic, handler)

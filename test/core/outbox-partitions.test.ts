@@ -118,7 +118,7 @@ describe('queues', () => {
     expect(run.begin().map(({ lane }) => lane)).toEqual(['many', 'late'])
   })
 
-  it('run few rows of a new queue at a time, many once it was fast, and few again once it hangs', () => {
+  it('run few rows at a time while they are new, many once they were fast, and few again when they hang', () => {
     const run = createPartitions()
     const begunOf = () => run.running.length
     run.partitions.add(makeRows(60, { lane: 'a' }))
@@ -137,7 +137,7 @@ describe('queues', () => {
     expect(run.begin()).toHaveLength(1)
   })
 
-  it('remember slow queues for a while, even without pending rows', () => {
+  it('are still known as slow for a while after they have no pending rows', () => {
     const run = createPartitions()
     run.partitions.add([makeRow({ lane: 'a' })])
     const [row] = run.begin()
@@ -147,7 +147,7 @@ describe('queues', () => {
     expect(run.partitions.choose(makeRows(100, { lane: 'b' }))).toHaveLength(64)
   })
 
-  it('leave capacity for fast ones while any number of others hang, known to be slow or not', () => {
+  it('that hang leave capacity for fast queues, however many hang, and even if not known as slow', () => {
     const run = createPartitions()
     prove(run, { lane: 'quick' })
     for (const round of [1, 2, 3]) {
@@ -167,7 +167,7 @@ describe('queues', () => {
     }
   })
 
-  it('respect the limit of a host over all its queues, and do not use all capacity for it', () => {
+  it('of one host respect the limit of the host together, and do not use all capacity', () => {
     const run = createPartitions()
     for (let n = 0; n < 20; n++) prove(run, { lane: `of-one-${n}`, host: 'one.test' })
     for (let n = 0; n < 20; n++) {
@@ -180,7 +180,7 @@ describe('queues', () => {
     expect(run.begin().map(({ lane }) => lane)).toEqual(['other'])
   })
 
-  it('return pending rows, and keep running ones', () => {
+  it('release their pending rows, and keep their running rows', () => {
     const run = createPartitions()
     run.partitions.add(makeRows(20, { lane: 'a', host: 'one.test' }))
     run.begin()

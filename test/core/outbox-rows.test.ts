@@ -54,7 +54,7 @@ describeDatabases('the rows of the outbox', (open) => {
       expect(begun).toEqual([1, 2])
     })
 
-    it('once more after they failed; another retry during that has no effect', async () => {
+    it('once more after they failed, and a second retry has no effect while the first one runs', async () => {
       outcome = 'hangs'
       const { id } = await newest(test, 'mine')
       expect(await retry(test, 'mine', id)).toMatchObject({ state: 'pending' })
@@ -69,7 +69,7 @@ describeDatabases('the rows of the outbox', (open) => {
       expect((await newest(test, 'mine')).attempts.map(({ number }) => number)).toEqual([1, 2, 3])
     })
 
-    it('but not when complete', async () => {
+    it('but not after they are complete', async () => {
       const { id } = await newest(test, 'mine')
       const done = await rowOf(test, id)
       expect(await retry(test, 'mine', id)).toMatchObject({ state: 'done' })
@@ -79,7 +79,7 @@ describeDatabases('the rows of the outbox', (open) => {
     })
   })
 
-  it('are redirected to another host while pending, but not when complete', async () => {
+  it('are redirected to another host while pending, but not after they are complete', async () => {
     const test = await open()
     partsOf(test.registry).outbox.handle('sent', { retryDelaysMs: [], async handle() {} })
     const job = { topic: 'sent', lane: 'moves', host: 'old.test', payload: {} }
@@ -102,7 +102,7 @@ describeDatabases('the rows of the outbox', (open) => {
     ])
   })
 
-  it('are redirected in batches if many are pending, and not at all if they already go there', async () => {
+  it('are redirected in batches if many are pending, and unchanged if they already have the new host', async () => {
     const test = await open({ works: false })
     const { outbox, database } = partsOf(test.registry)
     const job = { topic: 'sent', lane: 'moves', host: 'old.test', payload: {} }
@@ -120,7 +120,7 @@ describeDatabases('the rows of the outbox', (open) => {
     expect(commits).toBe(3)
   })
 
-  it('are deleted in batches some time after completion, and never while pending', async () => {
+  it('are deleted in batches when their retention period after completion is over, never while pending', async () => {
     const test = await open()
     const { outbox, database } = partsOf(test.registry)
     outbox.handle('ended', {
@@ -147,7 +147,7 @@ describeDatabases('the rows of the outbox', (open) => {
     expect([await count('failed'), await stateOf(test, 'waits')]).toEqual([0, 'pending'])
   })
 
-  it('are retained from completion, however long they were pending', async () => {
+  it('are retained for a period from completion, even if they were pending longer than that', async () => {
     const test = await open({ works: false })
     await enqueue(test, { topic: 'waited', payload: {} })
     test.clock.advance(farAwayMs)
@@ -178,7 +178,7 @@ describeDatabases('the rows of the outbox', (open) => {
     })
   })
 
-  it('have the right age in metrics, also while they run or hang', async () => {
+  it('have the correct age in metrics, also while they run or hang', async () => {
     const test = await open()
     const { outbox } = partsOf(test.registry)
     const dueAt = test.clock.now()

@@ -31,19 +31,19 @@ function createProcess() {
 const hurried = { busy: 0.95, calls: 1 }
 
 describe('the throttle of the outbox', () => {
-  it('delays nothing without requests, however busy the process is', () => {
+  it('delays no work while no requests arrive, even if the process is busy', () => {
     const { throttle, pass } = createProcess()
     pass(1000, { busy: 1 })
     expect(throttle.room).toBe(Infinity)
   })
 
-  it('delays nothing while the event loop has time for requests', () => {
+  it('delays no work while the event loop has time for requests', () => {
     const { throttle, pass } = createProcess()
     pass(1000, { busy: 0.7, calls: 3 })
     expect(throttle.room).toBe(Infinity)
   })
 
-  it('starts less and less while requests are served and the loop is busy, but at least six hundred per second', () => {
+  it('starts fewer jobs while requests are served and the event loop is busy, but at least 600 per second', () => {
     const { pass } = createProcess()
     const each = [1, 2, 3, 4, 5].map(() => pass(200, { ...hurried, most: 30 }))
     expect(each.toSorted((a, b) => b - a)).toEqual(each)
@@ -52,21 +52,21 @@ describe('the throttle of the outbox', () => {
     expect(last).toBeLessThanOrEqual(610)
   })
 
-  it('continues at once when requests arrive, however much work started before', () => {
+  it('lets work start at once when requests arrive, even if much work started before', () => {
     const { pass } = createProcess()
     pass(5000, { most: 256 })
     pass(60, hurried)
     expect(pass(100, hurried)).toBeGreaterThanOrEqual(50)
   })
 
-  it('starts no larger burst than about ten milliseconds allow, after any pause', () => {
+  it('starts at most the work of about ten milliseconds at once, after any pause', () => {
     const { throttle, pass } = createProcess()
     pass(1000, hurried)
     pass(10_000, { ...hurried, wanted: 0 })
     expect(throttle.room).toBe(6)
   })
 
-  it('stops delaying without requests, and delays less while the loop has time', () => {
+  it('stops delaying work when no requests arrive, and delays less while the event loop has time', () => {
     const { throttle, pass } = createProcess()
     pass(1000, hurried)
     const each = [1, 2, 3, 4].map(() => pass(200, { busy: 0.5, calls: 1 }))
@@ -76,7 +76,7 @@ describe('the throttle of the outbox', () => {
     expect(throttle.room).toBe(Infinity)
   })
 
-  it('keeps delaying after a short pause, in which a busy event loop may not have handled any request', () => {
+  it('keeps delaying work after a short pause without requests, which a busy event loop can cause', () => {
     const { throttle, pass } = createProcess()
     pass(1000, hurried)
     pass(150, { busy: 1 })
@@ -86,7 +86,7 @@ describe('the throttle of the outbox', () => {
     expect(throttle.isLimiting).toBe(false)
   })
 
-  it('never stalls: after any history, work may start within a few milliseconds', () => {
+  it('never stops work: in every state, work can start within a few milliseconds', () => {
     const step = fc.record({
       ms: fc.integer({ min: 1, max: 2000 }),
       turnMs: fc.integer({ min: 1, max: 80 }),

@@ -35,7 +35,7 @@ const poll = () => vi.advanceTimersByTime(1000)
 afterEach(() => vi.useRealTimers())
 
 describeDatabases('the worker of the outbox', (open) => {
-  it('wakes when a row is due, and not a millisecond before, without a commit and without a poll', async () => {
+  it('wakes exactly when a row is due, without needing a commit or a poll', async () => {
     // Only its timers can wake it.
     vi.useFakeTimers({ toFake: ['setInterval'] })
     const test = await open()
@@ -68,7 +68,7 @@ describeDatabases('the worker of the outbox', (open) => {
     }
   })
 
-  it('finds due and later rows of another process', async () => {
+  it('finds rows that another process stored, both due rows and rows that are due later', async () => {
     const works = await open()
     const writes = await open({ at: works.location, clock: works.clock, works: false })
     const begun: number[] = []
@@ -102,7 +102,7 @@ describeDatabases('the worker of the outbox', (open) => {
   }
 
   describe('with polls that a test triggers', () => {
-    it('polls again after a poll that found another query for due rows running', async () => {
+    it('polls again after a poll during which another query for due rows was running', async () => {
       const { works, writes, begun } = await openPair()
       const gate = Promise.withResolvers<void>()
       const reached = Promise.withResolvers<void>()
@@ -138,7 +138,7 @@ describeDatabases('the worker of the outbox', (open) => {
       await expect.poll(() => begun).toEqual([1])
     })
 
-    it('polls again after the clock leapt in either direction', async () => {
+    it('polls again after the clock jumped forward or back', async () => {
       const { works, writes, begun } = await openPair()
       for (const [n, leapMs] of [farAwayMs, -2 * farAwayMs, farAwayMs].entries()) {
         works.clock.advance(leapMs)
@@ -165,7 +165,7 @@ describeDatabases('the worker of the outbox', (open) => {
     expect(commits).toBe(0)
   })
 
-  it('checks no queues while nothing is due, however often it is woken', async () => {
+  it('checks no queues while no row is due, even if it is woken often', async () => {
     const test = await open()
     partsOf(test.registry).outbox.handle('later', { retryDelaysMs: [], async handle() {} })
     await letLook()

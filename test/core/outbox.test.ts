@@ -42,7 +42,7 @@ describeDatabases('the outbox', (open) => {
       expect(seen).toEqual([{ payload: { n: 1 }, attempt: 1 }])
     })
 
-    it('has no row of a transaction that rolled back', async () => {
+    it('runs no row of a transaction that was rolled back', async () => {
       const seen: unknown[] = []
       const { outbox, database } = partsOf(test.registry)
       outbox.handle('undone', { retryDelaysMs: [], handle: async () => void seen.push('ran') })
@@ -57,7 +57,7 @@ describeDatabases('the outbox', (open) => {
       expect({ rows: await rowsOf(test, 'undone'), seen }).toEqual({ rows: [], seen: [] })
     })
 
-    it('accepts hundreds of jobs in one call, all or none, without blocking the event loop', async () => {
+    it('accepts either all or none of hundreds of jobs in one call, without blocking the event loop', async () => {
       const { outbox, database } = partsOf(test.registry)
       const jobs = Array.from({ length: 600 }, (_, n) => ({ topic: 'many', lane: `lane-${n % 7}`, payload: { n } }))
       const write = database.writer.write(async (trx) => {
@@ -78,7 +78,7 @@ describeDatabases('the outbox', (open) => {
       expect(numbers.toSorted((a, b) => a - b)).toEqual(jobs.map(({ payload }) => payload.n))
     })
 
-    it('waits until a row is due, by the clock', async () => {
+    it('runs a row only when the clock reaches its due time', async () => {
       const seen: unknown[] = []
       partsOf(test.registry).outbox.handle('later', { retryDelaysMs: [], handle: async () => void seen.push('ran') })
       await enqueue(test, { topic: 'later', payload: {}, dueAt: test.clock.now() + minuteMs })
@@ -90,7 +90,7 @@ describeDatabases('the outbox', (open) => {
       await expect.poll(() => seen).toEqual(['ran'])
     })
 
-    it('retries after each delay, then gives up and stores the reason', async () => {
+    it('retries a failed row after each delay, and stores the reason when the last retry fails', async () => {
       const attempts: number[] = []
       partsOf(test.registry).outbox.handle('failing', {
         retryDelaysMs: [minuteMs, 5 * minuteMs],
@@ -128,7 +128,7 @@ describeDatabases('the outbox', (open) => {
       expect(await partsOf(test.registry).outbox.figures()).toMatchObject({ failed: 1 })
     })
 
-    it('accepts a unique key once while it is pending, and again once it is complete', async () => {
+    it('refuses a second row with the same unique key while the first one is pending', async () => {
       const job = { topic: 'unique', payload: {}, uniqueKey: 'only-one' }
       await enqueue(test, job)
       await enqueue(test, job)
@@ -170,7 +170,7 @@ describeDatabases('the outbox', (open) => {
       expect(seen).toHaveLength(2)
     })
 
-    it('reports when the attempt started even if the clock jumps meanwhile', async () => {
+    it('records the time when an attempt started, even if the clock jumps during the attempt', async () => {
       const began = test.clock.now()
       const told: number[] = []
       partsOf(test.registry).outbox.handle('leapt', {
@@ -204,7 +204,7 @@ describeDatabases('the outbox', (open) => {
     expect((await rowsOf(first, 'shared')).map(({ attempts }) => attempts)).toEqual(numbers.map(() => 1))
   })
 
-  it('stops cleanly: running jobs complete and are recorded, and none starts', async () => {
+  it('stops cleanly: running jobs complete and are recorded, and no new job starts', async () => {
     const test = await open()
     const gate = createGate()
     const seen: string[] = []
@@ -228,7 +228,7 @@ describeDatabases('the outbox', (open) => {
     expect(rows.map(({ lease }) => lease)).toEqual([null, null])
   })
 
-  it('stopped while it claims rows completes them first', async () => {
+  it('completes the rows that it is claiming when it is stopped', async () => {
     const test = await open()
     let running = 0
     partsOf(test.registry).outbox.handle('claimed', {
@@ -249,7 +249,7 @@ describeDatabases('the outbox', (open) => {
     expect(await rowsOf(test, 'claimed')).toEqual([row])
   })
 
-  it('of a registry without a worker takes no rows', async () => {
+  it('of a registry without a worker runs no rows', async () => {
     const test = await open({ works: false })
     const seen: unknown[] = []
     partsOf(test.registry).outbox.handle('idle', { retryDelaysMs: [], handle: async () => void seen.push('ran') })

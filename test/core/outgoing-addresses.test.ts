@@ -70,7 +70,7 @@ describe('an address that is not public', () => {
     expect(await codeOf(outgoing.get(`https://${host}/x`, { bytesMax: 1 }))).toBe('invalid_request')
   })
 
-  it.each(special)('is refused if a name resolves to it: %s', async (host) => {
+  it.each(special)('is refused if the host name resolves to the address: %s', async (host) => {
     const address = host.replace(/[[\]]/g, '')
     const outgoing = createOutgoing({ resolver: leadingTo('8.8.8.8', address) })
     const refusal = await refusalOf(outgoing.requirePublic('https://example.com/', 'target'))
@@ -104,7 +104,7 @@ describe('an address that is not public', () => {
   })
 
   it.each([1, 22, 25, 53, 110, 143, 465, 587, 993, 2049, 5060, 6000, 6667, 10080])(
-    'has the port of another protocol: %i',
+    'is refused if the URL has the port of another protocol: %i',
     async (port) => {
       const outgoing = createOutgoing({ resolver: leadingTo('8.8.8.8') })
       const refusal = await refusalOf(outgoing.requirePublic(`https://example.com:${port}/`, 'target'))
@@ -113,7 +113,7 @@ describe('an address that is not public', () => {
     },
   )
 
-  it('is refused if a name resolves to it with a zone', async () => {
+  it('is refused if the host name resolves to the address with a zone', async () => {
     for (const address of ['fe80::1%eth0', '::1%lo']) {
       const outgoing = createOutgoing({ resolver: leadingTo(address) })
       expect(await codeOf(outgoing.requirePublic('https://example.com/', 'target'))).toBe('invalid_request')
@@ -188,7 +188,7 @@ describe('an allowed address', () => {
     expect(hasPassed).toBe(passes)
   })
 
-  it('has a local name only if every address of it is listed', async () => {
+  it('can have a local host name only if every address of the name is allowed', async () => {
     await checkLocal('127.0.0.1')
     expect(await codeOf(checkLocal('127.0.0.2'))).toBe('invalid_request')
     expect(await codeOf(checkLocal('8.8.8.8'))).toBe('invalid_request')

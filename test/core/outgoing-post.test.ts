@@ -71,7 +71,7 @@ describe('an outgoing POST', () => {
     return sockets
   }
 
-  it('sends its input, and returns any status', async () => {
+  it('sends its body and headers, and returns any HTTP status', async () => {
     const outgoing = open()
     let seen: unknown
     for (const status of [200, 204, 299, 301, 304, 404, 500, 599]) {
@@ -87,7 +87,7 @@ describe('an outgoing POST', () => {
   })
 
   describe('over a kept-alive connection', () => {
-    it('makes no further DNS query or connection while it is open', async () => {
+    it('makes no further DNS query or connection while the connection is open', async () => {
       const ways = new Set<number | undefined>()
       answer((response, { socket }) => {
         ways.add(socket.remotePort)
@@ -99,7 +99,7 @@ describe('an outgoing POST', () => {
       expect({ asked: namesAsked() - before, connections: ways.size }).toEqual({ asked: 1, connections: 1 })
     })
 
-    it('resolves and checks each new connection, and connects only to checked addresses', async () => {
+    it('resolves and checks the host again for each new connection, and connects only to checked addresses', async () => {
       const inner = await openPlain((_, response) => response.end('a secret'))
       closing.push(inner.close)
       answer((response) => response.writeHead(200, { connection: 'close' }).end())
@@ -117,7 +117,7 @@ describe('an outgoing POST', () => {
       expect({ lookups, inner: inner.requests }).toEqual({ lookups: 2, inner: [] })
     })
 
-    it('is sent again over a new one if the other side closes it at that moment', async () => {
+    it('is sent again over a new connection if the host closes the old one at that moment', async () => {
       const used = new Set<unknown>()
       let requests = 0
       answer((response, { socket }) => {
@@ -132,7 +132,7 @@ describe('an outgoing POST', () => {
       expect({ requests, connections: used.size }).toEqual({ requests: 3, connections: 2 })
     })
 
-    it('is sent only once if a new one is closed', async () => {
+    it('is sent only once if the host closes a new connection', async () => {
       let requests = 0
       answer((_response, { socket }) => {
         requests += 1
@@ -142,7 +142,7 @@ describe('an outgoing POST', () => {
       expect(requests).toBe(1)
     })
 
-    it('closes it after the idle time that the other side announces', async () => {
+    it('closes the connection after the idle time that the host announces', async () => {
       const ways: Socket[] = []
       answer((response, { socket }) => {
         ways.push(socket)
@@ -156,8 +156,8 @@ describe('an outgoing POST', () => {
     })
   })
 
-  describe('reads little of a response, and closes the connection', () => {
-    it('if it does not end', async () => {
+  describe('reads only the start of a response, then closes the connection', () => {
+    it('if the response does not end', async () => {
       let bytes = 0
       const over = Promise.withResolvers<void>()
       answer((response) => {
@@ -173,7 +173,7 @@ describe('an outgoing POST', () => {
       expect(bytes).toBeLessThan(100 * 1024 * 1024)
     })
 
-    it('if it is long, even if it ends', async () => {
+    it('if the response is long, even if it ends', async () => {
       const ways = new Set<Socket>()
       const outgoing = open()
       for (let i = 0; i < 5; i++) {
@@ -188,7 +188,7 @@ describe('an outgoing POST', () => {
       expect(ways.size).toBe(5)
     })
 
-    it('if it is slow or stops', async () => {
+    it('if the response is slow or stalls', async () => {
       for (const isDripping of [true, false]) {
         const over = Promise.withResolvers<void>()
         answer((response) => {
@@ -204,12 +204,12 @@ describe('an outgoing POST', () => {
       }
     })
 
-    it('if it arrived before the request body was read', async () => {
+    it('if the response arrived before the host read the request body', async () => {
       answer((response) => response.writeHead(200, { connection: 'close' }).end())
       expect(await open().post(url, { ...sent, body: 'x'.repeat(64 * 1024) })).toBe(200)
     })
 
-    it('if it has a length, once it is complete', async () => {
+    it('if the response follows interim responses, once it is complete', async () => {
       answer((response) => {
         response.writeProcessing()
         response.writeEarlyHints({ link: '</a>; rel=preload' })
@@ -237,7 +237,7 @@ describe('an outgoing POST', () => {
       await over.promise
     })
 
-    it('if it accepts the connection without a TLS handshake', async () => {
+    it('if a host accepts the connection without a TLS handshake', async () => {
       const sockets = await serve(
         'silent.example.com',
         createServer((socket) => socket.resume()),
@@ -246,7 +246,7 @@ describe('an outgoing POST', () => {
       await expect.poll(() => sockets.map(({ destroyed }) => destroyed)).toEqual([true])
     })
 
-    it('if no name server responds, without connecting to a late answer', async () => {
+    it('if no name server responds in time, without connecting to an address that arrives later', async () => {
       const asked = Promise.withResolvers<{ address: string }[]>()
       const sockets = await serve(
         'late.example.com',
@@ -279,7 +279,7 @@ describe('an outgoing POST', () => {
     })
   })
 
-  describe('reports why it failed, without internals', () => {
+  describe('reports the reason for a failure, without internal details', () => {
     const isNotHttp = 'the response is not valid HTTP'
     const isClosed = 'the host closed the connection before the response was complete'
     const ways: [string, (socket: Socket) => void, string][] = [
@@ -378,14 +378,14 @@ describe('an outgoing POST', () => {
     expect(outside.requests.length).toBe(before)
   })
 
-  it('goes into a local network only if the operator lists it', async () => {
+  it('is sent into a local network only if the operator allows that network', async () => {
     answer((response) => response.end())
     expect(await codeOf(open({ allowNetworks: [] }).post(url, sent))).toBe('invalid_request')
     expect(await codeOf(open({ allowNetworks: ['127.0.0.2', '10.0.0.0/8'] }).post(url, sent))).toBe('invalid_request')
     expect(await open({ allowNetworks: ['127.0.0.0/24'] }).post(url, sent)).toBe(200)
   })
 
-  it('goes to many hosts with few open connections', async () => {
+  it('is sent to many hosts with few open connections', async () => {
     const sockets = new Set<Socket>()
     outside.pages.clear()
     const outgoing = open()

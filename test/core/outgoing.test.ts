@@ -40,7 +40,7 @@ describe('an outgoing request', () => {
     for (const close of closing.toReversed()) await close()
   })
 
-  it('returns the status, the type, the bytes, and their final URL', async () => {
+  it('returns the status, content type, bytes and final URL of the response', async () => {
     const answer = await get('https://example.com/page#c')
     expect({ ...answer, bytes: Buffer.from(answer.bytes).toString() }).toEqual({
       status: 200,
@@ -51,7 +51,7 @@ describe('an outgoing request', () => {
     expect(await get('https://example.com/teapot')).toMatchObject({ status: 418, contentType: 'x/y' })
   })
 
-  it('sends no data about the node, no keys and no cookies', async () => {
+  it('sends no keys, no cookies and no data about the node', async () => {
     let seen = {}
     outside.pages.set('example.com/headers', (request, response) => {
       seen = request.headers
@@ -67,7 +67,7 @@ describe('an outgoing request', () => {
     })
   })
 
-  it('resolves a host once, and connects to the checked address', async () => {
+  it('resolves the host only once, and connects to the address that was checked', async () => {
     const inner = await plain((_, response) => response.end('a secret'))
     const outer = await plain((_, response) => response.end('public'), '127.0.0.2')
     let lookups = 0
@@ -122,13 +122,13 @@ describe('an outgoing request', () => {
     expect(outside.requests.slice(before).some((request) => !request.startsWith('GET example.com/away'))).toBe(false)
   })
 
-  it('follows no redirect with credentials in its URL', async () => {
+  it('does not follow a redirect to a URL that contains credentials', async () => {
     const location = 'https://user:pass@example.com/page'
     outside.pages.set('example.com/login', (_, response) => response.writeHead(302, { location }).end())
     expect(await codeOf(get('https://example.com/login'))).toBe('invalid_request')
   })
 
-  it('refuses a body with a too large declared length before it reads it', async () => {
+  it('refuses a response before reading its body if the declared length is too large', async () => {
     let isRead = false
     outside.pages.set('example.com/huge', (_, response) => {
       response.writeHead(200, { 'content-length': 1e12 }).flushHeaders()
@@ -139,7 +139,7 @@ describe('an outgoing request', () => {
     await expect.poll(() => isRead).toBe(true)
   })
 
-  it('stops reading a body that does not end', async () => {
+  it('stops reading a response body that does not end', async () => {
     let sent = 0
     let isOver = false
     outside.pages.set('example.com/endless', (_, response) => {
@@ -155,13 +155,13 @@ describe('an outgoing request', () => {
     expect(sent).toBeLessThan(100 * 1024 * 1024)
   })
 
-  it('accepts a body of exactly the allowed size', async () => {
+  it('accepts a response body of exactly the allowed size', async () => {
     outside.pages.set('example.com/exact', 'x'.repeat(1000)).set('example.com/above', 'x'.repeat(1001))
     expect((await get('https://example.com/exact')).bytes.length).toBe(1000)
     expect(await codeOf(get('https://example.com/above'))).toBe('upstream_failed')
   })
 
-  it('decompresses no body', async () => {
+  it('does not decompress the response body', async () => {
     const body = gzipSync(Buffer.alloc(1024 * 1024))
     outside.pages.set('example.com/bomb', (_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
@@ -169,7 +169,7 @@ describe('an outgoing request', () => {
     expect(await codeOf(get('https://example.com/bomb', 10_000))).toBe('upstream_failed')
   })
 
-  it.each(['before the headers', 'in the body'])('times out on a response that trickles %s', async (where) => {
+  it.each(['before the headers', 'in the body'])('times out if a response sends %s too slowly', async (where) => {
     outside.pages.set('example.com/slow', (_, response) => {
       if (where === 'in the body') response.writeHead(200)
       const timer = setInterval(() => (where === 'in the body' ? response.write('x') : response.writeProcessing()), 20)
@@ -179,20 +179,20 @@ describe('an outgoing request', () => {
     expect(await codeOf(call)).toBe('upstream_timeout')
   })
 
-  it('times out on a silent name server', async () => {
+  it('times out if the name server does not respond', async () => {
     const silent = { lookup: () => new Promise<never>(() => {}), txt: () => new Promise<never>(() => {}) }
     const call = open({ resolver: silent }).get('https://example.com/', { bytesMax: 1000, timeoutMs: 50 })
     expect(await codeOf(call)).toBe('upstream_timeout')
   })
 
-  it('trusts the certificates of the system and configured ones', async () => {
+  it('trusts the certificates of the system and the configured certificates', async () => {
     const stranger = await refusalOf(open({ ca: [] }).get('https://example.com/page', { bytesMax: 1000 }))
     expect(stranger.code).toBe('upstream_failed')
     expect(stranger.message).toContain('certificate')
     expect(await get('https://example.com/page')).toMatchObject({ status: 200 })
   })
 
-  it('trusts the process-wide extra certificates in addition to configured ones', async () => {
+  it('trusts the extra certificates of the process in addition to the configured certificates', async () => {
     const own = getCACertificates('default')
     setDefaultCACertificates([...own, outside.ca])
     try {
@@ -209,7 +209,7 @@ describe('an outgoing request', () => {
     expect(refusal).toMatchObject({ code: 'upstream_failed', message: expect.stringContaining('certificate') })
   })
 
-  it('reports only that a host is unknown, hangs up or is unreachable', async () => {
+  it('reports only that a host is unknown, closes the connection or is unreachable', async () => {
     const closed =
       'The request to https://example.com failed: the host closed the connection before the response was complete.'
     expect((await refusalOf(get('https://missing.example.org/'))).message).toContain('the host name does not exist')
@@ -222,7 +222,7 @@ describe('an outgoing request', () => {
     expect(await codeOf(get(`http://127.0.0.1:${server.port}/`))).toBe('upstream_failed')
   })
 
-  it('fails for responses that are not HTTP or have endless headers', async () => {
+  it('fails if a response is not HTTP or its headers are too long', async () => {
     const server = await plain((request) => void request.socket.end('SSH-2.0-secret banner\r\n'))
     const refusal = await refusalOf(get(`http://127.0.0.1:${server.port}/`))
     expect(refusal.code).toBe('upstream_failed')
@@ -233,14 +233,14 @@ describe('an outgoing request', () => {
     expect(await codeOf(get('https://example.com/headed'))).toBe('upstream_failed')
   })
 
-  it('reads complete TXT records, and none of an unknown name', async () => {
+  it('reads complete TXT records, and returns an empty list for an unknown name', async () => {
     outside.txt.set('example.com', [['one ', 'record'], ['another']])
     expect((await open().readTxt('example.com')).toSorted()).toEqual(['another', 'one record'])
     expect(await open().readTxt('missing.example.org')).toEqual([])
     expect(await open().readTxt('other.example.com')).toEqual([])
   })
 
-  it('ends with the registry', async () => {
+  it('ends when the registry closes', async () => {
     const hung = Promise.withResolvers<void>()
     outside.pages.set('example.com/hung', () => hung.resolve())
     const outgoing = open()

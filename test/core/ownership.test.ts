@@ -17,7 +17,7 @@ describeApi('ownership', (open, { transport }) => {
   const publish = (name: string, user = alice) => user.api.publishSkill({ skillMd: skillMd(name) })
 
   describe('a fork', () => {
-    it('has the latest content and number under its own name, and shows its source', async () => {
+    it('has the latest content and version number of its source under its own name, and names the source', async () => {
       const files = [{ path: 'a.txt', content: 'A' }]
       await alice.api.publishSkill({ skillMd: skillMd('origin'), files, version: '2.3.4', category: 'Cat' })
       expect(await test.statusOf(bob, 'forkSkill', { name: 'origin', newName: 'branch' })).toBe(201)
@@ -43,7 +43,7 @@ describeApi('ownership', (open, { transport }) => {
       expect((await test.api().getSkill({ name: 'alice/origin' })).forks).toBe(1)
     })
 
-    it('keeps the name by default, and is rejected if the caller has a skill of that name', async () => {
+    it('has the name of its source by default, and is rejected if the caller has a skill of that name', async () => {
       await publish('same')
       expect((await bob.api.forkSkill({ name: 'same' })).fullName).toBe('bob/same')
       expect(await codeOf(bob.api.forkSkill({ name: 'same', newName: 'same' }))).toBe('name_taken')
@@ -54,7 +54,7 @@ describeApi('ownership', (open, { transport }) => {
       expect(await codeOf(bob.api.forkSkill({ name: 'alice/same' }))).toBe('name_taken')
     })
 
-    it('copies a version that is not yanked, and is not available to guests', async () => {
+    it('copies a version that is not yanked, and cannot be made by guests', async () => {
       await publish('yanked-source')
       await alice.api.publishSkill({ skillMd: skillMd('yanked-source', { body: 'Bad.' }) })
       await alice.api.yankVersion({ name: 'yanked-source', version: '1.0.1' })
@@ -71,7 +71,7 @@ describeApi('ownership', (open, { transport }) => {
   })
 
   describe('a star', () => {
-    it('counts once per user, and is removed once', async () => {
+    it('counts once per user, and can be removed once', async () => {
       await publish('starry')
       expect(await bob.api.starSkill({ name: 'starry' })).toEqual({ starred: true, stars: 1 })
       expect(await bob.api.starSkill({ name: 'starry' })).toEqual({ starred: true, stars: 1 })
@@ -83,7 +83,7 @@ describeApi('ownership', (open, { transport }) => {
       expect(await codeOf(test.api().starSkill({ name: 'starry' }))).toBe('unauthorized')
     })
 
-    it('is counted for each of many concurrent users', async () => {
+    it('is counted for each user if many users star a skill concurrently', async () => {
       await publish('starry-night')
       const users = [alice, bob, carol]
       await Promise.all([...users, ...users].map(({ api }) => api.starSkill({ name: 'starry-night' })))
@@ -94,7 +94,7 @@ describeApi('ownership', (open, { transport }) => {
   const offer = (name: string, newOwner = 'bob') => alice.api.transferSkill({ name, newOwner })
 
   describe('a transfer', () => {
-    it('is an offer until the new owner accepts', async () => {
+    it('has no effect until the new owner accepts the offer', async () => {
       await publish('offered')
       expect(await test.statusOf(alice, 'transferSkill', { name: 'offered', newOwner: 'bob' })).toBe(202)
       expect((await test.api().getSkill({ name: 'offered' })).fullName).toBe('alice/offered')
@@ -130,17 +130,20 @@ describeApi('ownership', (open, { transport }) => {
       expect(await codeOf(alice.api.publishSkill({ name: 'moved', category: 'Hers' }))).toBe('forbidden')
     })
 
-    it.runIf(transport === 'HTTP')('redirects the old URL, with its path and query', async () => {
-      await publish('redirected')
-      await offer('redirected')
-      await bob.api.acceptTransfer({ name: 'redirected' })
-      const url = '/api/v1/skills/alice%2Fredirected/skill.md?version=1.0.0'
-      const response = await test.request(url, { redirect: 'manual' })
-      expect(response.status).toBe(308)
-      expect(response.headers.get('location')).toBe('/api/v1/skills/bob%2Fredirected/skill.md?version=1.0.0')
-    })
+    it.runIf(transport === 'HTTP')(
+      'redirects the old URL of the skill to the new one, with path and query',
+      async () => {
+        await publish('redirected')
+        await offer('redirected')
+        await bob.api.acceptTransfer({ name: 'redirected' })
+        const url = '/api/v1/skills/alice%2Fredirected/skill.md?version=1.0.0'
+        const response = await test.request(url, { redirect: 'manual' })
+        expect(response.status).toBe(308)
+        expect(response.headers.get('location')).toBe('/api/v1/skills/bob%2Fredirected/skill.md?version=1.0.0')
+      },
+    )
 
-    it('is in the feed: the old name is withdrawn, the new one has its history', async () => {
+    it('is in the feed: the old name is withdrawn, and the new name has the history of the skill', async () => {
       await publish('told')
       await offer('told')
       const { head } = await test.api().getFeed()
@@ -168,7 +171,7 @@ describeApi('ownership', (open, { transport }) => {
       )
     })
 
-    it('can be reversed, and repeated', async () => {
+    it('can be reversed by a second transfer, and made again', async () => {
       await publish('round')
       for (const [from, to] of [
         [alice, bob],
@@ -183,7 +186,7 @@ describeApi('ownership', (open, { transport }) => {
       }
     })
 
-    it('is refused if the new owner has the name, is unclaimed, or is the owner', async () => {
+    it('is refused if the new owner has a skill of that name, does not exist, or is the current owner', async () => {
       await publish('clash')
       await publish('clash', bob)
       await offer('clash')

@@ -17,7 +17,7 @@ describeApi('packs', (open) => {
     await alice.api.publishSkill({ skillMd: skillMd('two', { body: 'Newer.' }) })
   })
 
-  it('are created with 201, with a slug from their name and their skills in the given order', async () => {
+  it('are created with a slug made from their name, and keep their skills in the given order', async () => {
     const input = {
       name: 'My First Pack!',
       description: 'Chosen.',
@@ -52,7 +52,7 @@ describeApi('packs', (open) => {
     expect(pack.budget).toEqual({ listingCharacters, fits: true })
   })
 
-  it('may be empty, and warn if their skills do not fit a listing', async () => {
+  it('can be empty, and show whether their skills fit into a listing', async () => {
     const empty = await bob.api.createPack({ name: 'Empty', description: '', skills: [] })
     expect(empty).toMatchObject({ skills: [], skillCount: 0, budget: { listingCharacters: 0, fits: true } })
     for (const name of ['wide-a', 'wide-b']) {
@@ -62,7 +62,7 @@ describeApi('packs', (open) => {
     expect(wide.budget).toEqual({ listingCharacters: 8012, fits: false })
   })
 
-  it('refuse skills that their curator may not see, each by name', async () => {
+  it('are refused if their curator may not see a skill, and the error names each such skill', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('kept'), visibility: 'private' })
     const skills = [
       'one',
@@ -79,7 +79,7 @@ describeApi('packs', (open) => {
     expect(await codeOf(test.api().getPack({ slug: 'refused' }))).toBe('not_found')
   })
 
-  it('refuse a taken slug, also of a deleted pack, and a name without a slug', async () => {
+  it('are refused with a slug that another pack has or had, and with a name that gives no slug', async () => {
     await bob.api.createPack({ name: 'Taken', description: '', skills: [] })
     expect(await codeOf(alice.api.createPack({ name: 'taken', description: '', skills: [] }))).toBe('name_taken')
     await bob.api.deletePack({ slug: 'taken' })
@@ -111,7 +111,7 @@ describeApi('packs', (open) => {
     expect(await codeOf(bob.api.getPack({ slug: 'changing' }))).toBe('not_found')
   })
 
-  it('are listed newest first, in pages, by search words', async () => {
+  it('are listed newest first, in pages, and can be filtered by search words', async () => {
     for (const name of ['Garden one', 'Garden two', 'Garden three']) {
       test.clock.advance(1000)
       await bob.api.createPack({ name, description: 'For 100% of _gardeners_.', skills: [] })
@@ -139,7 +139,7 @@ describeApi('packs', (open) => {
     expect(await codeOf(test.api().getPack({ slug: 'ours-only' }))).toBe('not_found')
   })
 
-  it('do not reserve their slug while they are private, so that other users cannot detect them', async () => {
+  it('do not reserve their slug while private, so that other users cannot detect private packs', async () => {
     expect(await make(alice, 'private')).toMatchObject({ slug: 'covert' })
     expect(await codeOf(make(alice, 'private'))).toBe('name_taken')
     expect(await codeOf(test.api().getPack({ slug: 'covert' }))).toBe('not_found')
@@ -159,11 +159,11 @@ describeApi('packs', (open) => {
     expect((await bob.api.getPack({ slug: 'later' })).visibility).toBe('internal')
   })
 
-  it('require a signed-in caller to be created', async () => {
+  it('can be created only by signed-in callers', async () => {
     expect(await codeOf(test.api().createPack({ name: 'Guest', description: '', skills: [] }))).toBe('unauthorized')
   })
 
-  it('keep a transferred skill under its new name, and drop a deleted one', async () => {
+  it('keep a transferred skill under its new name, and lose a deleted skill', async () => {
     for (const name of ['moving', 'going']) await alice.api.publishSkill({ skillMd: skillMd(name) })
     await bob.api.createPack({ name: 'Followed', description: '', skills: ['moving', 'going'] })
     await alice.api.transferSkill({ name: 'moving', newOwner: 'bob' })

@@ -39,7 +39,7 @@ async function drop(page: Page, name: string, content: string): Promise<void> {
 }
 
 describeBrowser('the account pages of the dashboard', () => {
-  test('sign the user in with a key that no script can read afterwards, and sign out', async () => {
+  test('sign the user in with an API key, which no script can read afterwards, and sign the user out', async () => {
     const { open, key } = await visit()
     const page = await open('/account/sign-in', { expectedStatuses: [401] })
     expect(await findBarriers(page)).toEqual([])
@@ -62,7 +62,7 @@ describeBrowser('the account pages of the dashboard', () => {
     await page.getByRole('heading', { level: 1, name: 'Sign in required' }).waitFor()
   })
 
-  test('create an API key that is shown once, and revoke it', async () => {
+  test('create an API key, show it only once, and revoke it', async () => {
     const { openSignedIn, node } = await visit()
     const page = await openSignedIn('/account/keys')
     await page.getByText('Create a key').click()
@@ -151,7 +151,7 @@ describeBrowser('the account pages of the dashboard', () => {
     await page.getByText('You have not published any skills yet.').waitFor()
   })
 
-  test('show the offer of a transfer to both users, who can decline, repeat and accept it', async () => {
+  test('show the offer to transfer a skill to both users, who can decline, repeat and accept the offer', async () => {
     const { openSignedIn, createUser } = await visit()
     const bobsKey = await createUser('bob')
     const page = await openSignedIn('/skills/alice/pdf')
@@ -177,7 +177,7 @@ describeBrowser('the account pages of the dashboard', () => {
     await bob.getByRole('link', { name: 'bob/pdf' }).waitFor()
   })
 
-  test('show why a webhook delivery failed, and retry it until it arrives', async () => {
+  test('show why a webhook delivery failed, and retry the delivery until it succeeds', async () => {
     const outside = await openOutside(['example.com'])
     const { openSignedIn, registry, api, createUser } = await visit({}, undefined, { outgoing: toOutgoing(outside) })
     const receiver = openReceiver(outside, 500)
@@ -228,7 +228,7 @@ describeBrowser('the account pages of the dashboard', () => {
     expect(await poor.getByText('Create a webhook').count()).toBe(0)
   })
 
-  test('request the verification of the author, and show its instructions', async () => {
+  test('request the verification of the user as an author, and show the instructions for it', async () => {
     const { openSignedIn, api } = await visit()
     const page = await openSignedIn('/account/verification')
     await page.getByText('Request verification').click()

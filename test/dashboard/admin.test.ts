@@ -37,7 +37,7 @@ describeBrowser('the administration pages of the dashboard', () => {
     expect(await bob.getByRole('link', { name: 'Operate' }).count()).toBe(0)
   })
 
-  test('are accessible without any data, also on a phone', async () => {
+  test('are accessible on a node without any data, also on a phone', async () => {
     const { openSignedIn } = await visit()
     const page = await openSignedIn('/admin', { viewport: { width: 360, height: 740 } })
     for (const place of places) {
@@ -51,7 +51,7 @@ describeBrowser('the administration pages of the dashboard', () => {
     }
   })
 
-  test('start a scan of all versions', async () => {
+  test('start a scan of all versions of all skills', async () => {
     const { openSignedIn } = await visit()
     const page = await openSignedIn('/admin')
     await page.getByRole('button', { name: 'Scan everything again' }).click()
@@ -59,7 +59,7 @@ describeBrowser('the administration pages of the dashboard', () => {
     await expect.poll(() => page.getByRole('status').textContent()).toContain('1 version.')
   })
 
-  test('create a user, change the plan, disable and enable the user, and issue a key', async () => {
+  test('create a user, change the plan of the user, disable and enable the user, and issue an API key', async () => {
     const { openSignedIn, node } = await visit()
     const page = await openSignedIn('/admin/users')
     await page.getByText('Create a user').click()
@@ -90,7 +90,7 @@ describeBrowser('the administration pages of the dashboard', () => {
     await takePicture(page, 'admin-users')
   })
 
-  test('decide reports, copies, takedowns and verifications', async () => {
+  test('decide reports, suspected copies, takedowns and author verifications', async () => {
     const there = await visit()
     const { openSignedIn, api } = there
     const bob = await asUser(there, 'bob')
@@ -183,7 +183,7 @@ describeBrowser('the administration pages of the dashboard', () => {
     await page.getByText('No upstreams.').waitFor()
   })
 
-  test('accept the new key of an upstream whose old key was pinned', async () => {
+  test('accept the new key of an upstream registry whose former key was pinned', async () => {
     const upstream = await openFalseNode(Date.now())
     const [old] = upstream.signers
     upstream.publish('bob/tea')

@@ -15,7 +15,7 @@ describeBrowser('a dashboard whose node is unavailable', () => {
     '/requests /external /account /account/keys /account/webhooks /admin /admin/mirrors /admin/outbox /admin/storage'
   ).split(' ')
 
-  test('reports it on every page, and continues when the node is available again', async () => {
+  test('reports the unavailable node on every page, and loads the page when the node is available again', async () => {
     const { openSignedIn, api, node } = await visit()
     await api.createPack({ slug: 'office', name: 'Office', description: 'For paper', skills: [{ name: 'alice/pdf' }] })
     const page = await openSignedIn('/', away)
@@ -32,7 +32,7 @@ describeBrowser('a dashboard whose node is unavailable', () => {
     }
   })
 
-  test('sends requests even if the browser reports no network, because the node may run on this machine', async () => {
+  test('sends requests even if the browser reports no network, because the node may run on the same machine', async () => {
     const { open } = await visit()
     const page = await open('/', away)
     // The browser reports no network, the page still sends its requests, and these fail.
@@ -46,7 +46,7 @@ describeBrowser('a dashboard whose node is unavailable', () => {
     expect(new URL(page.url()).search).toBe('?period=month')
   })
 
-  test('explains that the script of a page is missing, because the node is unavailable or was updated', async () => {
+  test('explains that the script of a page cannot be loaded because the node is unavailable or was updated', async () => {
     const { open } = await visit()
     const page = await open('/', { expectedStatuses: [Number.NaN, 404] })
     await page.route('**/assets/**', (route) => route.abort())
@@ -74,7 +74,7 @@ describeBrowser('a session in the dashboard', () => {
     '',
   ]
 
-  test('that has ended leads to the sign-in page, and from there back to the page', async () => {
+  test('that has ended leads to the sign-in page, and after sign-in back to the former page', async () => {
     const { openSignedIn, api, createUser } = await visit()
     const key = await createUser('bob')
     const page = await openSignedIn('/account/skills', { key, expectedStatuses: [401] })
@@ -91,7 +91,7 @@ describeBrowser('a session in the dashboard', () => {
     expect(new URL(page.url()).pathname).toBe('/account/keys')
   })
 
-  test('that ends while the user fills in a form loses no input', async () => {
+  test('that ends while the user fills in a form does not lose the input', async () => {
     const { openSignedIn, api, createUser } = await visit()
     const key = await createUser('bob')
     const page = await openSignedIn('/skills/alice/pdf/reviews', { key, expectedStatuses: [401] })
@@ -112,7 +112,7 @@ describeBrowser('a session in the dashboard', () => {
     await page.getByRole('heading', { name: 'Reads them well' }).waitFor()
   })
 
-  test('is required by a private node for every page, and leads to the requested page', async () => {
+  test('is required for every page of a private node; sign-in leads to the requested page', async () => {
     const { open, key } = await visit({ requireKey: true })
     const page = await open('/packs?q=office', { expectedStatuses: [401] })
     await page.getByRole('heading', { level: 1, name: 'This node is private' }).waitFor()
@@ -125,7 +125,7 @@ describeBrowser('a session in the dashboard', () => {
     expect(new URL(page.url()).search).toBe('?q=office')
   })
 
-  test('never redirects to another site after sign-in, whatever the address contains', async () => {
+  test('never starts with a redirect to another site, whatever the address of the sign-in page contains', async () => {
     const { open, key, node } = await visit()
     const page = await open('/account/sign-in')
     for (const next of places) {
@@ -170,7 +170,7 @@ describeBrowser('addresses in the dashboard', () => {
 })
 
 describeBrowser('a catalogue with texts in many scripts', () => {
-  test('isolates the direction of each text, and fits the width of a phone', async () => {
+  test('isolates the writing direction of each text, and fits the width of a phone', async () => {
     const visited = await visit()
     const { skill, bobsKey } = await fillWithScripts(visited)
     const parts = '?view=rendered ?view=raw /versions /versions?from=1.0.0&to=1.0.1 /reviews /issues /files'.split(' ')
@@ -189,7 +189,7 @@ describeBrowser('a catalogue with texts in many scripts', () => {
 })
 
 describeBrowser('the dashboard of an empty node', () => {
-  test('explains on each page that it is empty, and what will appear there', async () => {
+  test('explains on each page that there is no content yet, and what will appear on the page', async () => {
     const { api, open, openSignedIn, createUser } = await visit()
     await api.deleteSkill({ name: 'alice/pdf' })
     const guest = await open('/')

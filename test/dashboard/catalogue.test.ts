@@ -32,7 +32,7 @@ describeBrowser('the catalogue page', () => {
     expect(page.url()).toBe('about:blank')
   })
 
-  test('uses a small part of 60 requests per minute, even if the user types a key every 250 ms', () => {
+  test('sends at most 24 requests per minute, even if the user types a character every 250 ms', () => {
     const pace = createPace()
     const searchedAtMs: number[] = []
     for (let nowMs = 0; nowMs < 60_000; nowMs += 250) {
@@ -44,7 +44,7 @@ describeBrowser('the catalogue page', () => {
     expect(searchedAtMs.length).toBeLessThanOrEqual(24)
   })
 
-  test('marks matches in scripts without spaces, and other forms of a word', async () => {
+  test('highlights matches in scripts without spaces, and matches of other forms of a word', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/?q=%E5%A4%84%E7%90%86')
     const marks = page.locator('.skills mark')
@@ -61,7 +61,7 @@ describeBrowser('the catalogue page', () => {
     expect(await page.getByLabel('Search skills').inputValue()).toBe('')
   })
 
-  test('completes the query, operated by the keyboard alone', async () => {
+  test('suggests completions of the query, which the user can choose with the keyboard', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/')
     const box = page.getByRole('combobox', { name: 'Search skills' })
@@ -86,7 +86,7 @@ describeBrowser('the catalogue page', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('')
   })
 
-  test('applies the filters of the address, and shows a button that removes each filter', async () => {
+  test('keeps the filters in the address of the page, and shows a link that removes each filter', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/')
     await page.getByLabel('Category').selectOption({ label: 'documents (2)' })
@@ -107,7 +107,7 @@ describeBrowser('the catalogue page', () => {
     expect(await page.getByLabel('Licence', { exact: true }).inputValue()).toBe('MIT')
   })
 
-  test('accepts an address with invalid or unusual fields', async () => {
+  test('opens without an error if its address has invalid or unusual fields', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/?sort=worst&minSecurityScore=lots&verified=perhaps&page=0&q=%F0%9F')
     await page.getByRole('heading', { name: /Nothing matches/ }).waitFor()
@@ -117,7 +117,7 @@ describeBrowser('the catalogue page', () => {
     expect(new URL(page.url()).searchParams.has('page')).toBe(false)
   })
 
-  test('suggests fewer filters, or a request for the skill, if a search finds nothing', async () => {
+  test('suggests removing filters, or requesting the skill, if a search finds nothing', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/?q=pdf&category=markup')
     await page.getByText('to see 1 skill').waitFor()
@@ -154,7 +154,7 @@ describeBrowser('the catalogue page', () => {
     await takePicture(page, 'catalogue-phone')
   })
 
-  test('continues automatically after too many requests, and explains what to do if the node is unavailable', async () => {
+  test('retries automatically after too many requests, and explains what to do if the node is unavailable', async () => {
     const { open } = await visitCatalogue()
     // A request without a response has no status.
     const page = await open('/', { expectedStatuses: [429, Number.NaN], isOwn: true })
@@ -179,7 +179,7 @@ describeBrowser('the catalogue page', () => {
 })
 
 describeBrowser('the trending page', () => {
-  test('ranks skills by installs in the period of the address, with downloads per day', async () => {
+  test('ranks skills by installs in the chosen period, and shows their downloads per day', async () => {
     let nowMs = Date.now() - 8 * dayMs
     const { open, get, registry } = await visitCatalogue({ clock: { ...systemClock, now: () => nowMs } })
     const install = async (...skillNames: string[]) => {

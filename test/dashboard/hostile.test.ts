@@ -11,7 +11,7 @@ const spoken = injections.map((one) => one.replaceAll('\0', '').replaceAll('\u00
 const joined = (max: number) => spoken.join(' \n\n ').slice(0, max)
 
 describeBrowser('untrusted text in the dashboard', () => {
-  test('never runs as script when it is the text of a SKILL.md', async () => {
+  test('in a SKILL.md never runs as a script on the page of the skill', async () => {
     expect(injections.length).toBeGreaterThan(100)
     const visited = await visit()
     const tried = sample(injections, 25)
@@ -31,7 +31,7 @@ describeBrowser('untrusted text in the dashboard', () => {
     expect(heard).toEqual([])
   })
 
-  test('never runs as script on any other page that shows it', async () => {
+  test('never runs as a script on any other page that displays the text', async () => {
     const visited = await visit()
     const fields = await spread(visited)
     const page = await visited.openSignedIn('/skills/alice/trap', { isOwn: true })

@@ -3,7 +3,7 @@ import { findBarriers } from '../support/axe-barriers.ts'
 import { describeBrowser, takePicture, visit } from '../support/browser-harness.ts'
 
 describeBrowser('the pages of packs and external skills', () => {
-  test('create a pack, show its context budget, change it, and delete it', async () => {
+  test('create a pack, show its context budget, change the pack, and delete the pack', async () => {
     const { openSignedIn, api } = await visit()
     const page = await openSignedIn('/packs')
     await page.getByText('Create a pack').click()
@@ -26,7 +26,7 @@ describeBrowser('the pages of packs and external skills', () => {
     await page.getByText('There are no packs yet.').waitFor()
   })
 
-  test('list the packs of one curator, linked from the profile', async () => {
+  test('list the packs of one curator, and the profile of the curator links to the list', async () => {
     const { open, api } = await visit()
     await api.createPack({ name: 'Paper work', description: '', skills: [{ name: 'alice/pdf' }] })
     const page = await open('/users/alice')
@@ -56,7 +56,7 @@ describeBrowser('the pages of packs and external skills', () => {
     await page.getByText('None are known yet.').waitFor()
   })
 
-  test('report a search without results, and name the unknown skills of a new pack', async () => {
+  test('explain that a search has no results, and list the skills of a new pack that do not exist', async () => {
     const { openSignedIn } = await visit()
     const page = await openSignedIn('/packs', { expectedStatuses: [400] })
     await page.getByLabel('Search packs').fill('nothing like it')
@@ -69,7 +69,7 @@ describeBrowser('the pages of packs and external skills', () => {
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('alice/wish')
   })
 
-  test('scan the text of an external skill, and show the line of each finding', async () => {
+  test('scan a text that the user enters for an external skill, and show the line of each finding', async () => {
     const { openSignedIn, open } = await visit()
     const page = await openSignedIn('/external')
     const text =

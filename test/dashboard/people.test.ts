@@ -7,7 +7,7 @@ type Page = Awaited<ReturnType<Visit['open']>>
 const phone = { width: 360, height: 740 }
 
 describeBrowser('the pages of authors', () => {
-  test('rank authors by reputation, and show the skills, score components and badges of each', async () => {
+  test('rank authors by reputation, and show the skills, score components and badges of each author', async () => {
     const { api, open } = await visit()
     for (let number = 1; number <= 24; number++) await publish(api, `skill-${number}`)
     const page = await open('/users')
@@ -48,7 +48,7 @@ describeBrowser('the pages of authors', () => {
     expect(await guest.getByRole('button', { name: 'Follow' }).count()).toBe(0)
   })
 
-  test('report an unknown author or agent, with a link back', async () => {
+  test('show an error and a link back if the author or agent does not exist', async () => {
     const { open } = await visit()
     const page = await open('/users/nobody', { expectedStatuses: [404] })
     await page.getByRole('alert').getByText('Not found').waitFor()
@@ -61,7 +61,7 @@ describeBrowser('the pages of authors', () => {
 })
 
 describeBrowser('the pages of agents', () => {
-  test('rank agents by the order in the address, and show the activity of each', async () => {
+  test('rank agents by the order that the user chooses, and show the activity of each agent', async () => {
     const { api, get, open } = await visit()
     await publish(api, 'csv')
     const names = { 'cli:one': 'وكيل 智能体', 'cli:two': 'n'.repeat(200), 'web:three': '<b>three</b>' }
@@ -88,7 +88,7 @@ describeBrowser('the pages of agents', () => {
     await look(page, 'agent')
   })
 
-  test('show a message in place of an empty table', async () => {
+  test('show a message instead of an empty table if there are no agents', async () => {
     const { open } = await visit()
     const page = await open('/agents')
     await page.getByRole('heading', { name: 'No agents yet' }).waitFor()

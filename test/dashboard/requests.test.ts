@@ -6,7 +6,7 @@ import { json } from '../support/server-harness.ts'
 const phone = { width: 360, height: 740 }
 
 describeBrowser('the pages of skill requests', () => {
-  test('let a guest file a request that starts with the search query', async () => {
+  test('let a guest file a request, whose title is at first the search query', async () => {
     const { api, open } = await visit()
     const page = await open('/requests?new=whale+songs')
     expect(await page.getByLabel('Title').inputValue()).toBe('whale songs')
@@ -25,7 +25,7 @@ describeBrowser('the pages of skill requests', () => {
     await page.getByRole('link', { name: 'whale songs' }).waitFor()
   })
 
-  test('let a signed-in user vote once, see the vote, and withdraw it', async () => {
+  test('let a signed-in user vote once for a request, see the vote, and withdraw the vote', async () => {
     const { api, createUser, openSignedIn } = await visit()
     await api.createRequest({ title: 'First', description: '' })
     await api.createRequest({ title: 'Second', description: '' })
@@ -44,7 +44,7 @@ describeBrowser('the pages of skill requests', () => {
     expect((await api.listRequests()).requests.map(({ votes }) => votes)).toEqual([0, 0])
   })
 
-  test('let any user start work on a request, and its author mark it as fulfilled by a skill', async () => {
+  test('let any user start work on a request, and let its author mark the request as fulfilled by a skill', async () => {
     const { api, createUser, openSignedIn } = await visit()
     const { id } = await api.createRequest({ title: 'Read PDF files', description: 'All of them.' })
     const others = await openSignedIn(`/requests?id=${id}`, { key: await createUser('bob') })
@@ -67,7 +67,7 @@ describeBrowser('the pages of skill requests', () => {
     expect(await page.getByRole('button', { name: /Close|Mark|Open again/ }).count()).toBe(0)
   })
 
-  test('filter requests by the address, explain empty lists, and fit a phone', async () => {
+  test('filter requests by status, explain why a list is empty, and fit the width of a phone', async () => {
     const { api, get, open } = await visit()
     const page = await open('/requests')
     await page.getByRole('heading', { name: 'No requests yet' }).waitFor()

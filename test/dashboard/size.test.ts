@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { buildDashboard } from '../../packages/dashboard/building/build.ts'
 import { firstPageBytesMax, readFirstPageScripts } from '../support/first-page.ts'
 
-test('the first page of the dashboard loads few scripts, and none that only later pages need', async () => {
+test('the first page of the dashboard loads few scripts, and no script that only other pages need', async () => {
   await buildDashboard()
   const scripts = readFirstPageScripts()
   const bytes = [...scripts.values()].reduce((sum, one) => sum + one, 0)

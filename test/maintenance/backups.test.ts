@@ -16,25 +16,25 @@ describeApi('backups', (open, { dialect }) => {
     await test.admin.api.publishSkill({ skillMd: skillMd('kept') })
   })
 
-  it('are for administrators', async () => {
+  it('can be made and listed only by administrators', async () => {
     const user = await test.makeUser()
     expect(await codeOf(user.api.createBackup())).toBe('forbidden')
     expect(await codeOf(user.api.listBackups())).toBe('forbidden')
     expect(await codeOf(test.api().createBackup())).toBe('unauthorized')
   })
 
-  it.runIf(dialect === 'PostgreSQL')('of PostgreSQL are left to its own tools', async () => {
+  it.runIf(dialect === 'PostgreSQL')('are refused on PostgreSQL, with the advice to use pg_dump', async () => {
     const { code, message } = await refusalOf(test.admin.api.createBackup())
     expect(code).toBe('not_implemented')
     expect(message).toContain('pg_dump')
     expect(await test.admin.api.listBackups()).toEqual({ backups: [], total: 0, folder: null, schedule: null })
   })
 
-  describe.runIf(dialect === 'SQLite')('of a file', () => {
+  describe.runIf(dialect === 'SQLite')('of a SQLite file', () => {
     let folder: string
     beforeAll(() => void (folder = join(dirname((test.location as { path: string }).path), 'backups')))
 
-    it('are made next to the file during writes, and contain the data from their start', async () => {
+    it('are made next to the file while users write, and contain the data from the start of the backup', async () => {
       expect(await test.admin.api.listBackups()).toEqual({ backups: [], total: 0, folder, schedule: null })
       const copying = test.admin.api.createBackup()
       for (let i = 0; i < 20; i++) await test.admin.api.publishSkill({ skillMd: skillMd(`meanwhile-${i}`) })
@@ -94,7 +94,7 @@ describeApi('backups', (open, { dialect }) => {
       expect(codes.toSorted()).toEqual(['conflict', 'made'])
     })
 
-    it('delete old remnants of a killed process', async () => {
+    it('delete old temporary files of a killed process', async () => {
       test.clock.advance(1000)
       const id = '11111111-1111-1111-1111-111111111111'
       const [old, fresh, mine] = [`.${id}.partial`, `.${id}.partial-wal`, 'mine.partial.db'] as const
@@ -128,7 +128,7 @@ describe('writeBackup', () => {
     expect(await listCopies()).toEqual([])
   })
 
-  it('refuses an existing file, and a source that is not a database', async () => {
+  it('refuses an existing target file, and a source that is not a database', async () => {
     const path = join(folder, 'text.db')
     await writeFile(path, 'This is no database at all, only a text that is long enough to look at.'.repeat(100))
     await expect(writeBackup(path, path)).rejects.toThrow('A file with this name already exists')
@@ -136,7 +136,7 @@ describe('writeBackup', () => {
     expect(await listCopies()).toEqual([])
   })
 
-  it('stops and leaves no file when its registry closes', async () => {
+  it('stops when the registry closes, and leaves no file', async () => {
     const path = join(folder, 'closing.db')
     await (await openRegistry({ path, works: false })).close()
     await expect(writeBackup(path, join(folder, 'copy.db'), AbortSignal.abort())).rejects.toThrow('is closing')

@@ -129,7 +129,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
     })
   })
 
-  it('reports no fault because a node writes at the same time', async () => {
+  it('reports no false fault while a node writes at the same time', async () => {
     const other = await open({ at: test.location, works: false })
     const bob = localApi(other.registry, await other.registry.getCaller('bob'))
     let isDone = false
@@ -171,7 +171,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
     expect(notes.map(({ subject }) => subject)).toEqual(['documents', 'text', 'sketches', 'counters'])
   })
 
-  it('repairs from the latest rows while a node changes them', async () => {
+  it('repairs derived data from the latest rows while a node changes these rows', async () => {
     const bob = localApi(test.registry, await test.registry.getCaller('bob'))
     await bob.publishSkill({ skillMd: skillMd('changing') })
     const { database } = partsOf(test.registry)
@@ -188,7 +188,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
     expect(await look()).toEqual([])
   })
 
-  it.runIf(dialect === 'SQLite')('lists interrupted backups without calling them a fault', async () => {
+  it.runIf(dialect === 'SQLite')('lists interrupted backups, but does not report them as a fault', async () => {
     const folder = join(dirname(test.location.path!), 'backups')
     await mkdir(folder)
     const file = join(folder, '.00000000-0000-0000-0000-000000000000.partial')

@@ -103,7 +103,7 @@ describe('an incomplete or invalid export', () => {
     expect(await refuse(lines.join('').replace('"createdAt":"2', '"createdAt":"3'))).toContain('is damaged')
   })
 
-  it('is refused with the line, table and column of malformed data', async () => {
+  it('is refused with an error that states the line, table and column of malformed data', async () => {
     const { lines } = small
     const text = lines.join('')
     const at = lines.findIndex((line) => line.startsWith('["users"'))
@@ -124,7 +124,7 @@ describe('an incomplete or invalid export', () => {
     )
   })
 
-  it('is refused if another program or release wrote it', async () => {
+  it('is refused if another program or an incompatible version of Skillstead wrote it', async () => {
     const text = small.lines.join('')
     expect(await refuse('{"id":"a","skillMd":"---"}\n')).toContain('This is not an export of a registry')
     expect(await refuse(text.replace('"version":1', '"version":2'))).toContain('has format version 2')
@@ -135,7 +135,7 @@ describe('an incomplete or invalid export', () => {
     expect(await refuse(text.replace('"0001-baseline",', ''))).toContain('an older Skillstead')
   })
 
-  it('with the tables of a mirror is refused without the extension, and one without them is taken in with it', async () => {
+  it('is refused if it has mirror tables but the mirror extension is missing, and the reverse is imported', async () => {
     const file = join(folder, 'mirror.ndjson')
     await writeFile(file, small.bytes)
     await expect(importPlain(file, { path: newPath('plain') })).rejects.toThrow('has tables of @skillstead/mirror')
@@ -183,7 +183,7 @@ describe('an incomplete or invalid export', () => {
     )
   })
 
-  it('is not made of a registry with another schema, or of another database', async () => {
+  it('is not written for a registry with an older schema, or if there is no registry', async () => {
     const path = join(folder, 'older.db')
     await copyFile(small.path, path)
     const registry = await reopen({ path })

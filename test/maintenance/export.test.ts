@@ -58,7 +58,7 @@ describeDatabases('an export', (open, dialect) => {
     }
   })
 
-  it('can be served, proved and published to after its import', async () => {
+  it('becomes a registry after its import, which serves and proves its skills and accepts new ones', async () => {
     const place = await makeEmptyPlace(dialect)
     const before = await reopen({ path: rich.path })
     const old = localApi(before)
@@ -124,24 +124,27 @@ describeDatabases('an export', (open, dialect) => {
 })
 
 describe('an exported and imported registry', () => {
-  it.runIf(hasPostgres())('is the same, from SQLite to PostgreSQL and back, compressed either way', async () => {
-    const [first, place] = [rich.summary, await makePlace('PostgreSQL')]
-    const empty = Object.entries(first.tables).filter(([, { rows }]) => rows === 0)
-    expect(empty, 'a test without rows shows nothing').toEqual([])
-    const moved = await importRegistry(rich.file, place.location)
-    expect(moved).toMatchObject({ origin: 'rich.example', tables: first.tables, digest: first.digest })
-    const gz = join(folder, 'second.ndjson.gz')
-    const second = await exportRegistry(place.location, gz)
-    expect([second.tables, second.digest]).toEqual([first.tables, first.digest])
-    const back = { path: newPath('back') }
-    expect((await importRegistry(gz, back)).digest).toBe(first.digest)
-    const zst = join(folder, 'third.ndjson.zst')
-    expect((await exportRegistry(back, zst)).digest).toBe(first.digest)
-    expect((await importRegistry(zst, { path: newPath('again') })).digest).toBe(first.digest)
-    await place.remove()
-  })
+  it.runIf(hasPostgres())(
+    'has the same data after a move from SQLite to PostgreSQL and back, with either compression',
+    async () => {
+      const [first, place] = [rich.summary, await makePlace('PostgreSQL')]
+      const empty = Object.entries(first.tables).filter(([, { rows }]) => rows === 0)
+      expect(empty, 'a test without rows shows nothing').toEqual([])
+      const moved = await importRegistry(rich.file, place.location)
+      expect(moved).toMatchObject({ origin: 'rich.example', tables: first.tables, digest: first.digest })
+      const gz = join(folder, 'second.ndjson.gz')
+      const second = await exportRegistry(place.location, gz)
+      expect([second.tables, second.digest]).toEqual([first.tables, first.digest])
+      const back = { path: newPath('back') }
+      expect((await importRegistry(gz, back)).digest).toBe(first.digest)
+      const zst = join(folder, 'third.ndjson.zst')
+      expect((await exportRegistry(back, zst)).digest).toBe(first.digest)
+      expect((await importRegistry(zst, { path: newPath('again') })).digest).toBe(first.digest)
+      await place.remove()
+    },
+  )
 
-  it('is written to a file that only its owner reads, and that has its name only when complete', async () => {
+  it('is written to a file that only its owner can read, and that gets its final name only when complete', async () => {
     const modes = await Promise.all(
       [rich.file, newPath('modes')].map(async (file, i) => {
         if (i === 1) await importRegistry(rich.file, { path: file })

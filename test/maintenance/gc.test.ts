@@ -83,7 +83,7 @@ describeDatabases('gc', (open) => {
 })
 
 describe('skillstead gc', () => {
-  it('reports a dry run, removes data, and returns free space to the disk', async () => {
+  it('reports in a dry run what it would remove, removes data, and returns free space to the disk', async () => {
     const data = await makeFolder()
     const path = join(data, 'skillstead.db')
     const registry = await openRegistry({ path, works: false })

@@ -46,7 +46,7 @@ async function backUp(path: string): Promise<string> {
 const openFile = (path: string) => openRegistry({ path, works: false, memorySkillsMax: 0 })
 
 describe('a restored registry', () => {
-  it('is as it was at the backup, in a new epoch, and for its owner alone', async () => {
+  it('has the data of the backup and a new epoch, and only the owner of its files can read them', async () => {
     const { path, registry, alice, key } = await openWritten()
     const backup = await backUp(path)
     await alice.publishSkill({ skillMd: skillMd('later') })
@@ -82,7 +82,7 @@ describe('a restored registry', () => {
     )
   })
 
-  it('has leased jobs due again, and no sessions', async () => {
+  it('has no sessions, and its formerly leased jobs are due again', async () => {
     const { path, registry, alice, key } = await openWritten()
     await partsOf(registry).database.writer.write(async (trx) => {
       await partsOf(registry).outbox.enqueue(trx, { id: 'held', topic: 'some', payload: { a: 1 }, dueAt: 5 })
@@ -124,7 +124,7 @@ describe('a restored registry', () => {
     await again.close()
   })
 
-  it('reports whether the secret key opens the API keys for upstreams', async () => {
+  it('reports whether the secret key can decrypt the stored API keys for upstreams', async () => {
     const { path, registry } = await openWritten()
     await partsOf(registry).database.writer.write(async (trx) => {
       const { id: user_id } = await trx.selectFrom('users').select('id').executeTakeFirstOrThrow()
@@ -227,7 +227,7 @@ describe('a restore is refused, and leaves no file,', () => {
     return file
   }
 
-  it('if the target is an existing registry or has the journal of one next to it', async () => {
+  it('if the target is an existing registry, or if the journal of a registry is next to the target', async () => {
     const file = newFile()
     await restoreRegistry(backup, file)
     const before = await readFile(file)
@@ -245,7 +245,7 @@ describe('a restore is refused, and leaves no file,', () => {
     }
   })
 
-  it('of a file that is truncated, damaged, or not a registry', async () => {
+  it('if the backup is truncated, damaged, or not a registry', async () => {
     const bytes = await readFile(backup)
     expect(await refuse(await write(bytes.subarray(0, bytes.length - 4096 * 3)))).toMatch(/is damaged|malformed/)
     const broken = Buffer.from(bytes)
@@ -255,7 +255,7 @@ describe('a restore is refused, and leaves no file,', () => {
     expect(await refuse(await write(''))).toContain('is not a registry')
   })
 
-  it('of a backup whose contents, log or rows were changed', async () => {
+  it('if the contents, log or rows of the backup were changed', async () => {
     expect(await refuse(await spoil(run(sql`update blobs set bytes = x'00' where encoding = 'identity'`)))).toMatch(
       /The backup is damaged: Content sha256:\w+ does not match its digest\. Nothing was restored\./,
     )
@@ -270,7 +270,7 @@ describe('a restore is refused, and leaves no file,', () => {
     )
   })
 
-  it('if a part of the copy is only in its journal', async () => {
+  it('if a part of the restored copy is only in the journal of the copy', async () => {
     const file = newFile()
     const place = join(file, '..')
     const { now, ...timers } = createClock()

@@ -26,7 +26,7 @@ async function bring(
 }
 
 describeDatabases('the mirror of a node that was rebuilt under a new epoch', (open) => {
-  it('updates the skills it has after the operator accepted the new epoch', async () => {
+  it('updates its stored skills after the operator accepts the new epoch', async () => {
     const { lost, rebuilt, mirror } = await openLost(open)
     for (const version of ['1.0.0', '1.1.0']) await lost.publish('tea', version)
     await lost.publish('cake')
@@ -70,7 +70,7 @@ describeDatabases('the mirror of a node that was rebuilt under a new epoch', (op
     expect((await mirror.api().searchSkills({})).total).toBe(1)
   })
 
-  it('pauses before the rebuilt node hides many skills at once', async () => {
+  it('pauses before it applies entries of the rebuilt node that hide many skills at once', async () => {
     const { lost, rebuilt, mirror } = await openLost(open)
     for (const { publish } of [lost, rebuilt]) for (let i = 0; i < 7; i += 1) await publish(`tea-${i}`)
     await bring(lost, mirror)
@@ -81,7 +81,7 @@ describeDatabases('the mirror of a node that was rebuilt under a new epoch', (op
     expect((await mirror.api().searchSkills({})).total).toBe(7)
   })
 
-  it('relays the skills under their stored ids, and bundles them as the node published them', async () => {
+  it('relays skills under the ids that it stored first, and bundles the entries as the node published them', async () => {
     const { lost, rebuilt, mirror } = await openLost(open)
     await lost.publish('tea')
     await bring(lost, mirror)

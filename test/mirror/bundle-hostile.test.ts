@@ -35,7 +35,7 @@ async function tryBundle(file: string): Promise<string> {
 }
 
 describe('a damaged bundle', () => {
-  it('with one changed byte is rejected, or still contains the same data', async () => {
+  it('is rejected if one byte was changed, unless its data is still the same', async () => {
     const { file } = await makeBundle()
     const bytes = await readFile(file)
     const right = await tryBundle(file)
@@ -52,7 +52,7 @@ describe('a damaged bundle', () => {
     )
   })
 
-  it('with one changed byte in the uncompressed archive is rejected', async () => {
+  it('is rejected if one byte of the uncompressed archive was changed', async () => {
     const { file } = await makeBundle()
     const bytes = zstdDecompressSync(await readFile(file))
     const altered = await makeFile()
@@ -67,7 +67,7 @@ describe('a damaged bundle', () => {
     )
   })
 
-  it('that is truncated, or has data after its end, is rejected', async () => {
+  it('is rejected if it is truncated or has data after its end', async () => {
     const { file } = await makeBundle()
     const bytes = await readFile(file)
     const unpacked = zstdDecompressSync(bytes)
@@ -106,12 +106,12 @@ describe('a file that is not a readable bundle', () => {
     expect((await refusalOf(verifyBundle(file))).message).toMatch(sentence)
   })
 
-  it('is reported as missing or as a folder', async () => {
+  it('is reported as missing if it does not exist, or as a folder if it is one', async () => {
     expect((await refusalOf(verifyBundle('/nowhere/at.all'))).message).toBe('/nowhere/at.all does not exist.')
     expect((await refusalOf(verifyBundle('/tmp'))).message).toBe('/tmp is a folder, not a bundle.')
   })
 
-  it('is rejected with the advice to update if it is a bundle of a later version', async () => {
+  it('is rejected with the advice to update Skillstead if a later version created the bundle', async () => {
     const { registry, file } = await makeBundle()
     const later = await alter(registry, file, (_, header) => void Object.assign(header, { version: 2 }))
     expect((await refusalOf(verifyBundle(later))).message).toBe(

@@ -12,7 +12,7 @@ afterEach(endMirrors)
 describeDatabases('the import of bundles from different sources', (open) => {
   const openAway = () => open({ origin: 'away.example', works: false })
 
-  it('trusts only the key that was passed or seen first', async () => {
+  it('trusts only the key that the operator passed, or else the key of the first bundle', async () => {
     const origin = await openPublisher(open)
     const impostor = await openPublisher(open)
     await origin.publish('tea')
@@ -29,7 +29,7 @@ describeDatabases('the import of bundles from different sources', (open) => {
     expect(await api().searchSkills({})).toMatchObject({ total: 1 })
   })
 
-  it('trusts a new key that the old key endorses, or one that the operator passes', async () => {
+  it('trusts a new key if the old key endorses it or the operator passes it', async () => {
     const origin = await openPublisher(open)
     const { registry } = await openAway()
     await origin.publish('tea')
@@ -53,7 +53,7 @@ describeDatabases('the import of bundles from different sources', (open) => {
     })
   })
 
-  it('never overwrites skills of this node', async () => {
+  it('never overwrites skills that users published on the importing node', async () => {
     const origin = await openPublisher(open)
     const away = await openPublisher(open, { origin: 'away.example' })
     await origin.publish('tea')
@@ -62,7 +62,7 @@ describeDatabases('the import of bundles from different sources', (open) => {
     expect(report).toMatchObject({ applied: 0, refused: [{ subject: 'alice/tea@1.0.0', reason: 'owned_locally' }] })
   })
 
-  it('continues after a sync over the network, and the reverse', async () => {
+  it('continues where a sync over the network ended, and a sync continues where an import ended', async () => {
     const origin = await openUpstream(open, { origin: 'origin.example' })
     const publisher = { registry: origin.test.registry }
     const { registry } = await openAway()
@@ -116,7 +116,7 @@ describeDatabases('the import of bundles from different sources', (open) => {
     await mirror.close()
   })
 
-  it('accepts bundles of a mirror, and still records the first log of each entry', async () => {
+  it('accepts bundles of a mirror, and records for each entry the log that contained it first', async () => {
     const origin = await openPublisher(open)
     await origin.publish('tea')
     const middle = await open({ origin: 'middle.example', works: false })
@@ -132,7 +132,7 @@ describeDatabases('the import of bundles from different sources', (open) => {
     expect(own.message).toBe("This bundle was created from this node's own log. There is nothing to import.")
   })
 
-  it('names each new upstream after its origin, and keeps upstreams separate', async () => {
+  it('adds a separate upstream for each origin, named after the origin', async () => {
     const [origin, other] = [await openPublisher(open), await openPublisher(open, { origin: 'other.example' })]
     await origin.publish('tea')
     await other.publish('cake')
@@ -148,7 +148,7 @@ describeDatabases('the import of bundles from different sources', (open) => {
     expect(await refusalOf(createMirror(registry).sync('main'))).toMatchObject({ code: 'invalid_request' })
   })
 
-  it('pauses if the origin signed two histories, and still serves the first one', async () => {
+  it('pauses if the origin signed two different histories, and the node still serves the first', async () => {
     const origin = await openPublisher(open)
     const { registry, api } = await openAway()
     await origin.publish('tea')

@@ -36,7 +36,7 @@ describeDatabases('the import of a bundle', (open) => {
     expect(log).toMatchObject({ origin: 'origin.example', treeSize: 4 })
   })
 
-  it('changes nothing when it is repeated', async () => {
+  it('changes nothing if the same bundle is imported again', async () => {
     const origin = await openPublisher(open)
     await origin.publish('tea')
     const file = await bundleOf(origin)
@@ -52,7 +52,7 @@ describeDatabases('the import of a bundle', (open) => {
     expect(await api().getFeed({})).toEqual(before)
   })
 
-  it('continues after the last bundle, accepts overlapping ones, and ignores an older one', async () => {
+  it('continues after the last imported bundle, accepts overlapping bundles, and ignores an older bundle', async () => {
     const origin = await openPublisher(open)
     const { registry } = await openAway()
     await origin.publish('tea')
@@ -70,7 +70,7 @@ describeDatabases('the import of a bundle', (open) => {
     expect(await readState(registry)).toEqual(await readState(origin.registry))
   })
 
-  it('rejects a bundle that skips entries, and reports which one is needed', async () => {
+  it('rejects a bundle that skips log entries, and reports which bundle is needed', async () => {
     const origin = await openPublisher(open)
     const { registry, api } = await openAway()
     await origin.publish('tea')
@@ -87,7 +87,7 @@ describeDatabases('the import of a bundle', (open) => {
     expect(await api().searchSkills({})).toMatchObject({ total: 1 })
   })
 
-  it('reports omitted content as not in the bundle, and imports it from a later one', async () => {
+  it('reports content that the bundle omits, and imports this content from a later bundle', async () => {
     const origin = await openPublisher(open)
     const { registry } = await openAway()
     await origin.publish('tea', '1.0.0', { license: 'MIT' })
@@ -112,7 +112,7 @@ describeDatabases('the import of a bundle', (open) => {
     expect(await readState(registry)).toEqual(await readState(origin.registry))
   })
 
-  it('resumes wherever it was stopped', async () => {
+  it('can be interrupted at any point, and resumes there when it is run again', async () => {
     const origin = await openPublisher(open)
     for (let i = 0; i < 12; i += 1) await origin.publish(`tea-${i % 6}`, `1.${i}.0`)
     const file = await bundleOf(origin)

@@ -68,7 +68,7 @@ describeDatabases('a bundle that a mirror creates of an upstream', (open) => {
     expect(entries[0]!.data).toMatchObject({ origin: { origin: 'origin.example', seq: 1 } })
   })
 
-  it('continues from a position of that log, whoever created the previous bundle', async () => {
+  it("continues from a position in the upstream's log, whoever created the previous bundle", async () => {
     const { origin, inside, follow, write } = await openWay(open)
     await origin.publish('tea')
     const first = await makeFile()
@@ -110,7 +110,7 @@ describeDatabases('a bundle that a mirror creates of an upstream', (open) => {
     await expect(verifyBundle(own, { keys: [origin.key] })).rejects.toThrow(/names the node itself/)
   })
 
-  it('is not created if the upstream is incomplete or has no log', async () => {
+  it('is not created if the upstream has no log, or if the mirror has not imported its whole log', async () => {
     const { origin, outside, follow, write } = await openWay(open)
     expect(await refusalOf(write())).toMatchObject({ code: 'not_found' })
     const mirror = createMirror(outside.registry)
@@ -135,7 +135,7 @@ describeDatabases('a bundle that a mirror creates of an upstream', (open) => {
     ])
   })
 
-  it('is not created if the entries do not match the signed checkpoint', async () => {
+  it('is not created if the stored log entries do not match the signed checkpoint', async () => {
     const { origin, outside, follow, write } = await openWay(open)
     await origin.publish('tea')
     await origin.publish('cake')

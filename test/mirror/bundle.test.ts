@@ -9,7 +9,7 @@ import { makeFile, openPublisher, readHeader, readParts } from '../support/bundl
 import { describeDatabases } from '../support/harness.ts'
 
 describeDatabases('a bundle', (open) => {
-  it('is a tar archive with the header, its signature, the log, and the content of the log', async () => {
+  it('is a tar archive with a signed header, the log, and the content that the log refers to', async () => {
     const { registry, publish } = await openPublisher(open)
     await publish('tea')
     await publish('cake', '1.0.0', { files: [{ path: 'scripts/bake.sh', content: 'echo baking\n' }] })
@@ -61,7 +61,7 @@ describeDatabases('a bundle', (open) => {
     expect(header.counts).toMatchObject({ entries: 2, versions: 2, complete: 1, blobs: 1 })
   })
 
-  it('can be verified only with the key of its node', async () => {
+  it('can be verified only with the key of the node that created it', async () => {
     const { registry, publish, key } = await openPublisher(open)
     const other = await openPublisher(open)
     await publish('tea')
@@ -79,7 +79,7 @@ describeDatabases('a bundle', (open) => {
     )
   })
 
-  it('that starts after a position contains only later entries, and proves that they continue the log', async () => {
+  it('contains only later entries if it starts after a position, and proves that they continue the log', async () => {
     const { registry, publish, key } = await openPublisher(open)
     for (const name of ['tea', 'cake', 'jam', 'milk', 'rye']) await publish(name)
     for (const since of [1, 3, 4, 5]) {
@@ -92,7 +92,7 @@ describeDatabases('a bundle', (open) => {
     expect(message).toBe('The log of this node has only 5 entries, so there are none after 6.')
   })
 
-  it('leaves out content that the filters exclude, but no log entries', async () => {
+  it('omits content that the filters exclude, but contains all log entries', async () => {
     const { registry, publish, key } = await openPublisher(open)
     await publish('tea', '1.0.0', { license: 'MIT' })
     await publish('cake', '1.0.0', { license: 'GPL-3.0' })
@@ -109,7 +109,7 @@ describeDatabases('a bundle', (open) => {
     expect(text).not.toContain('# cake')
   })
 
-  it('contains no private skills, and no content of removed ones', async () => {
+  it('contains no private skills, and no content of removed skills', async () => {
     const { registry, publish, alice, key } = await openPublisher(open)
     await publish('tea')
     await alice.api.publishSkill({ skillMd: skillMd('diary', { body: 'My secret.' }), visibility: 'private' })
@@ -123,7 +123,7 @@ describeDatabases('a bundle', (open) => {
     expect(await verifyBundle(file, { keys: [key] })).toMatchObject({ isTrusted: true })
   })
 
-  it('contains the file list of a version if it is too long for the entry', async () => {
+  it('contains the file list of a version if the list is too long for the log entry', async () => {
     const { registry, alice, key } = await openPublisher(open)
     const files = Array.from({ length: 500 }, (_, i) => ({
       path: `references/${'long-'.repeat(20)}${i}.md`,
@@ -136,7 +136,7 @@ describeDatabases('a bundle', (open) => {
     expect(await verifyBundle(file, { keys: [key] })).toMatchObject({ isTrusted: true })
   })
 
-  it('contains one consistent state while the registry changes', async () => {
+  it('contains one consistent state of the registry, even if the registry changes meanwhile', async () => {
     const { registry, publish, key } = await openPublisher(open)
     for (let i = 0; i < 30; i += 1) await publish(`tea-${i}`)
     const file = await makeFile()
@@ -161,7 +161,7 @@ describeDatabases('a bundle', (open) => {
     expect(await readdir(dirname(file))).toEqual(['skills.bundle'])
   })
 
-  it('deletes abandoned temporary files of its name, but none in use', async () => {
+  it('deletes abandoned temporary files of bundles with its name, but no files in use', async () => {
     const { registry, publish } = await openPublisher(open)
     await publish('tea')
     const file = await makeFile()

@@ -20,7 +20,7 @@ async function openPages(pages: Record<string, { type: string; text: string; sta
 }
 
 describe('the detected kind of an upstream URL', () => {
-  it('is node for a signed log, with or without /api/v1, and includes its key', async () => {
+  it('is node if the server has a signed log, with or without /api/v1 in the URL, and includes the key', async () => {
     const { node, registry } = await startNode()
     for (const address of [node.url, `${node.url}/`, `${node.url}/api/v1`]) {
       const found = await findUpstream(address)
@@ -81,7 +81,7 @@ describe('the detected kind of an upstream URL', () => {
     })
   })
 
-  it('follows from a path or a non-HTTP URL without a request', async () => {
+  it('is determined without a request if the URL is a path or not an HTTP URL', async () => {
     const folder = await makeFolder()
     const fetch = (() => expect.unreachable('Nobody was to be asked')) as unknown as typeof globalThis.fetch
     await mkdir(join(folder, 'plain'))

@@ -30,8 +30,8 @@ const list = '{"total":1,"totalPages":1,"skills":['
 /** Of values: fewer than are refused at once. */
 const manyObjects = 450_000
 
-describe('documents from outside with millions of values', () => {
-  it('are refused by every reader without exhausting its memory', async () => {
+describe('untrusted documents with millions of values', () => {
+  it('are refused by every reader before they exhaust the memory', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'skillstead-hostile-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
     const file = async (content: string | Uint8Array) => {

@@ -88,7 +88,7 @@ describeDatabases('a sync of a log with manipulated entries', (open) => {
       expect(await test.api().getSkill({ name: 'alice/new' })).toMatchObject({ ...shown, displayName: 'Changed' })
     })
 
-    it('imports at most the number of keywords that users may publish', async () => {
+    it('imports at most as many keywords of a skill as users may publish', async () => {
       const { node, mirror, test } = await follow(0)
       node.publish('alice/new', { data: { keywords: Array.from({ length: 200 }, (__, i) => `word-${i}`) } })
       await mirror.sync('main')
@@ -147,7 +147,7 @@ describeDatabases('a sync of a log with manipulated entries', (open) => {
       expect(await served()).toBe(0)
     })
 
-    it('does not pause if the yanked versions are restored at the end', async () => {
+    it('does not pause if later entries of the same sync restore the yanked versions', async () => {
       const { node, mirror, served, alarms } = await follow(many)
       for (const yanked of [true, false]) eachOf(node, (entry) => yank(node, entry, yanked), many)
       await mirror.sync('main')

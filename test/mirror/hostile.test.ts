@@ -52,7 +52,7 @@ describe('an upstream that returns something other than a feed', () => {
     expect(await served()).toEqual([...three, 'mallory/new', 'mallory/other'])
   })
 
-  it('cannot fill the memory with a decompression bomb', async () => {
+  it('cannot fill the memory of the mirror with a decompression bomb', async () => {
     const { node, mirror, served } = await openInMemory()
     const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024))
     node.instead = (_, response) => {
@@ -67,7 +67,7 @@ describe('an upstream that returns something other than a feed', () => {
     expect(await served()).toEqual(three)
   })
 
-  it('is cut off if its response never ends', async () => {
+  it('is disconnected by the mirror if its response never ends', async () => {
     const { node, mirror } = await openInMemory()
     node.instead = (_, response) => {
       const chunk = Buffer.alloc(1024 * 1024, ' ')
@@ -83,7 +83,7 @@ describe('an upstream that returns something other than a feed', () => {
 })
 
 describePairs('an upstream whose log differs from what it signed before', (openPair) => {
-  it('pauses the mirror with the reason rollback if it has fewer entries', async () => {
+  it('pauses the mirror with the reason rollback if the log has fewer entries than before', async () => {
     const { node, mirror, alarm, served, alarms } = await openPair()
     node.entries = node.entries.slice(0, 2)
     expect((await refusalOf(mirror.sync('main'))).message).toContain('it lost entries')
@@ -110,7 +110,7 @@ describePairs('an upstream whose log differs from what it signed before', (openP
     expect(await served()).toEqual(three)
   })
 
-  it('pauses the mirror with the reason epoch or origin if its epoch or name differs', async () => {
+  it('pauses the mirror with the reason epoch or origin if the epoch or name of the log differs', async () => {
     const one = await openPair()
     one.node.epoch = 8
     await refusalOf(one.mirror.sync('main'))
@@ -140,7 +140,7 @@ describePairs('an upstream whose log differs from what it signed before', (openP
     }
   })
 
-  it('pauses the mirror with the reason freeze if it was signed too long ago', async () => {
+  it('pauses the mirror with the reason freeze if the log was signed too long ago', async () => {
     const { node, mirror, clock, alarm, served } = await openPair()
     clock.advance(dayMs + 1)
     expect((await refusalOf(mirror.sync('main'))).message).toContain(
@@ -155,7 +155,7 @@ describePairs('an upstream whose log differs from what it signed before', (openP
 })
 
 describePairs('a new key of an upstream', (openPair, openMirror) => {
-  it('pauses the mirror with the reason key if no trusted key endorsed it', async () => {
+  it('pauses the mirror with the reason key if no trusted key endorsed the new key', async () => {
     for (const key of [true, false]) {
       const { node, mirror, alarm, served } = await openPair({ key })
       const thief = createNoteSigner(node.origin)
@@ -176,7 +176,7 @@ describePairs('a new key of an upstream', (openPair, openMirror) => {
     expect(await alarm()).toBe('key')
   })
 
-  it('is trusted if the old key signed too, and then replaces it', async () => {
+  it('is trusted if the old key signs the log too, and later replaces the old key', async () => {
     const { node, mirror, alarm, served } = await openPair({ key: true })
     const [old] = node.signers
     const next = createNoteSigner(node.origin)
@@ -206,7 +206,7 @@ describePairs('a new key of an upstream', (openPair, openMirror) => {
 
 describePairs('a clock that jumps', (openPair) => {
   it.each([-3650, -1])(
-    'back by %i days on this node pauses the mirror with the reason future, and loses no data',
+    'back by %i days on the mirror pauses it with the reason future, and no data is lost',
     async (days) => {
       const { node, mirror, clock, alarm, served } = await openPair()
       clock.set(startMs + days * dayMs)
@@ -219,7 +219,7 @@ describePairs('a clock that jumps', (openPair) => {
     },
   )
 
-  it('forward by ten years on this node pauses the mirror with the reason freeze until it is corrected', async () => {
+  it('forward by ten years on the mirror pauses it with the reason freeze until the clock is corrected', async () => {
     const { node, mirror, clock, alarm, served } = await openPair()
     clock.set(startMs + 3650 * dayMs)
     node.publish('alice/more')
@@ -230,7 +230,7 @@ describePairs('a clock that jumps', (openPair) => {
     expect(await served()).toContain('alice/more')
   })
 
-  it('at the upstream pauses the mirror with the reason future if it is over 10 minutes ahead, and freeze if ten years behind', async () => {
+  it('at the upstream pauses the mirror with the reason future if over 10 minutes ahead, or freeze if ten years behind', async () => {
     const { node, mirror, alarm } = await openPair()
     node.nowMs = startMs + 10 * 60_000
     await mirror.sync('main')

@@ -18,15 +18,15 @@ async function openStopped(code: 'key' | 'origin', { key = false } = {}) {
   return { ...pair, old: old!, offered, status }
 }
 
-describe.each(['key', 'origin'] as const)('accepting the pause reason %s', (code) => {
-  it('trusts the key that was offered with the pause, and no longer the old one', async () => {
+describe.each(['key', 'origin'] as const)('a sync that accepts the pause reason %s', (code) => {
+  it('trusts the key that the upstream offered at the pause, and no longer the old key', async () => {
     const { mirror, offered, served, status } = await openStopped(code)
     await mirror.sync('main', { accept: code })
     expect(await status()).toMatchObject({ alarm: null, keys: [offered.vkey], settings: { pinned: false } })
     expect(await served()).toEqual(['alice/new', ...three].toSorted())
   })
 
-  it('rejects a key that is offered later, and pauses again', async () => {
+  it('rejects a key that the upstream offers later, and pauses again', async () => {
     const { node, mirror, old, offered, served, status } = await openStopped(code)
     const thief = createNoteSigner(node.origin)
     node.signers = [thief]
@@ -42,13 +42,13 @@ describe.each(['key', 'origin'] as const)('accepting the pause reason %s', (code
     expect(await status()).toMatchObject({ alarm: null, keys: [offered.vkey] })
   })
 
-  it('names the offered key in the command that accepts it', async () => {
+  it('is suggested in the error message, as a command that contains the offered key', async () => {
     const { mirror, offered } = await openStopped(code)
     const { message } = await refusalOf(mirror.sync('main'))
     expect(message).toContain(`\`skillstead mirror sync main --accept ${code} --key ${offered.vkey}\``)
   })
 
-  it('keeps the old key and the pause if the sync fails', async () => {
+  it('keeps the old key and the pause if it fails', async () => {
     const { node, mirror, old, offered, status } = await openStopped(code)
     node.instead = (_, response) => {
       response.writeHead(404).end()
@@ -61,7 +61,7 @@ describe.each(['key', 'origin'] as const)('accepting the pause reason %s', (code
     expect(await status()).toMatchObject({ alarm: null, keys: [offered.vkey] })
   })
 
-  it('requires the new key if the old one was pinned', async () => {
+  it('requires the operator to pass the new key if the old key was pinned', async () => {
     const { mirror, old, offered, status } = await openStopped(code, { key: true })
     const refusal = await refusalOf(mirror.sync('main', { accept: code }))
     expect(refusal.code).toBe('invalid_request')
@@ -82,7 +82,7 @@ describe.each(['key', 'origin'] as const)('accepting the pause reason %s', (code
     expect(await status()).toMatchObject({ alarm: null, keys: [offered.vkey], settings: { pinned: true } })
   })
 
-  it('requires the new key if the upstream publishes no key that signs its log', async () => {
+  it('requires the operator to pass the new key if the upstream publishes no key that signs its log', async () => {
     const { node, mirror, old, offered, status } = await openStopped(code)
     const unnamed = createNoteSigner(node.origin)
     node.signers = [createNoteSigner(node.origin), { ...unnamed, vkey: offered.vkey }]

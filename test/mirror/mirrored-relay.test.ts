@@ -31,7 +31,7 @@ describeDatabases('the entries that a mirror relays', (open) => {
   const show = (name: string) => mirror.api().getSkill({ name })
 
   describe('in its own log', () => {
-    it('include each applied entry unchanged, with the log that had it first', async () => {
+    it('include each applied entry unchanged, with a reference to the log that contained it first', async () => {
       await publish(alice, 'tea', 'One.')
       await publish(alice, 'tea', 'Two.', { category: 'Drinks' })
       await alice.api.yankVersion({ name: 'tea', version: '1.0.0' })
@@ -58,7 +58,7 @@ describeDatabases('the entries that a mirror relays', (open) => {
       expect((await checkRegistry(mirror.registry)).filter(({ ok }) => !ok)).toEqual([])
     })
 
-    it('give a mirror of the mirror the same skills, with the same first log', async () => {
+    it('give a mirror of this mirror the same skills, with the same reference to the first log', async () => {
       const third = await open({ origin: 'third.example' })
       await addUpstream(third, 'mirror')
       await publish(alice, 'tea')
@@ -112,7 +112,7 @@ describeDatabases('the entries that a mirror relays', (open) => {
   })
 
   describe('about removals', () => {
-    it('include a takedown and its end', async () => {
+    it('include the takedown of a skill and the end of the takedown', async () => {
       await publish(alice, 'tea')
       await follow()
       const { id } = await makeCase(origin, 'alice/tea', alice, 'counter_noticed')
@@ -164,7 +164,7 @@ describeDatabases('the entries that a mirror relays', (open) => {
   })
 
   describe('about packs', () => {
-    it('include the pack with those of its skills that are stored', async () => {
+    it('include a pack with only the skills that the mirror stores', async () => {
       for (const name of ['tea', 'milk', 'salt']) await publish(alice, name)
       const said = {
         name: 'Breakfast',
@@ -187,7 +187,7 @@ describeDatabases('the entries that a mirror relays', (open) => {
       expect(await codeOf(mirror.api().getPack({ slug: 'breakfast' }))).toBe('not_found')
     })
 
-    it('overwrite no pack of the mirror', async () => {
+    it('overwrite no pack that was created on the mirror', async () => {
       await mirror.admin.api.createPack({ name: 'Breakfast', description: 'Ours.', skills: [] })
       await alice.api.createPack({ name: 'Breakfast', description: 'Theirs.', skills: [] })
       await mirror.makeUser('alice')
@@ -198,7 +198,7 @@ describeDatabases('the entries that a mirror relays', (open) => {
   })
 
   describe('for provenance', () => {
-    it('include the proof of the log to which the version was published', async () => {
+    it('include the proof of the log in which the version was first published', async () => {
       for (let i = 0; i < 300; i++) await publish(alice, `skill-${i}`)
       await publish(alice, 'tea', 'One.')
       await follow()
@@ -224,7 +224,7 @@ describeDatabases('the entries that a mirror relays', (open) => {
       }
     }, 120_000)
 
-    it('include the proof of the new name after a transfer', async () => {
+    it("include the proof of the skill's new name after a transfer", async () => {
       const bob = await origin.makeUser('bob')
       await publish(alice, 'tea')
       await transfer('alice/tea', alice, bob)

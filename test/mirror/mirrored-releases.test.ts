@@ -72,7 +72,7 @@ describeDatabases('the import of releases from a registry without a log', (open)
     expect(await hook.take()).toHaveLength(2)
   })
 
-  it('changes nothing when repeated, but updates the settings from the latest version', async () => {
+  it('changes nothing if it is repeated, except settings that changed in the latest version', async () => {
     const [one, two] = [release('tea', 'One.', { version: '1.0.0' }), release('tea', 'Two.', { version: '1.1.0' })]
     await apply([one, two])
     const { head } = await mirror.api().getFeed({})
@@ -86,7 +86,7 @@ describeDatabases('the import of releases from a registry without a log', (open)
     expect(await show('tea')).toMatchObject({ latestVersion: '1.0.0' })
   })
 
-  it('numbers releases without a version, and the same content only once', async () => {
+  it('assigns version numbers to releases without one, and imports the same content only once', async () => {
     expect(await apply([release('tea', 'One.'), release('tea', 'Two.'), release('tea', 'One.')])).toEqual([
       'applied',
       'applied',
@@ -96,14 +96,14 @@ describeDatabases('the import of releases from a registry without a log', (open)
     expect(await apply([release('tea', 'One.', { version: '5.0.0' })])).toEqual(['applied'])
   })
 
-  it('rejects other content for a stored version or a digest', async () => {
+  it('rejects content that differs from a stored version or from the declared digest', async () => {
     await apply([release('tea', 'One.', { version: '1.0.0' })])
     expect(await apply([release('tea', 'Else.', { version: '1.0.0' })])).toEqual(['version_exists'])
     expect(await apply([release('milk', 'One.', { digest: `sha256:${'0'.repeat(64)}` })])).toEqual(['altered'])
     expect(await codeOf(show('alice/milk'))).toBe('not_found')
   })
 
-  it('adds nothing to skills of this node or of another upstream', async () => {
+  it('adds no versions to skills of this node or of another upstream', async () => {
     await addUpstream(mirror, 'other')
     await apply([release('tea')])
     expect(await apply([release('tea', 'Two.')], { upstream: 'other' })).toEqual(['other_source'])
@@ -122,7 +122,7 @@ describeDatabases('the import of releases from a registry without a log', (open)
     expect(await apply([...same, release('tea', 'Two.')])).toEqual(['unchanged', 'unchanged', 'owned_locally'])
   })
 
-  it('rejects invalid skill names and invalid version content, and continues with the rest', async () => {
+  it('rejects invalid skill names and invalid version content, and imports the other releases', async () => {
     expect(
       await apply([
         release('../tea'),
@@ -168,20 +168,20 @@ describeDatabases('the import of releases from a registry without a log', (open)
     })
   })
 
-  it('records provenance of this node, which logs the skill first', async () => {
+  it('records provenance in the log of this node, which is the first to contain the skill', async () => {
     await apply([release('tea')])
     const record = await mirror.api().getProvenance({ name: 'tea' })
     expect(record.log).toMatchObject({ origin: 'mirror.example' })
     expect(verifyProvenance(record, { keys: await readKeys(mirror.api()) })).toMatchObject({ ok: true, unproven: [] })
   })
 
-  it('gives the skill its short name unless another skill holds it', async () => {
+  it('gives a skill its short name unless another skill of the registry holds that name', async () => {
     await apply([release('tea', 'One.', { holder: false }), release('milk')])
     expect(await codeOf(show('tea'))).toBe('not_found')
     expect(await show('milk')).toMatchObject({ fullName: 'alice/milk' })
   })
 
-  it('reports each outcome in the transaction that applies it', async () => {
+  it('reports the outcome of each release in the transaction that applies the release', async () => {
     const told: string[] = []
     const releases = [release('tea'), release('milk'), release('salt')]
     const failing = applyReleases(partsOf(mirror.registry), {

@@ -36,7 +36,7 @@ describeDatabases('the rule that each name has one source', (open) => {
   const show = (name: string) => mirror.api().getSkill({ name })
 
   describe('for a skill of this node', () => {
-    it('never overwrites it or other skills of its owner', async () => {
+    it('lets no upstream overwrite the skill or other skills of its owner', async () => {
       const local = await mirror.makeUser('alice')
       const { skill } = await publish(local, 'tea', 'Mine.')
       await publish(alice, 'tea', 'Theirs.')
@@ -53,7 +53,7 @@ describeDatabases('the rule that each name has one source', (open) => {
       expect(await codeOf(show('alice/milk'))).toBe('not_found')
     })
 
-    it('adds nothing from an upstream once the namespace was claimed', async () => {
+    it('lets no upstream add skills or versions after a user claimed the namespace', async () => {
       await publish(alice, 'tea')
       await follow()
       await mirror.makeUser('alice')
@@ -78,7 +78,7 @@ describeDatabases('the rule that each name has one source', (open) => {
       expect(await mirror.api().getPack({ slug: 'breakfast' })).toMatchObject({ name: 'Breakfast' })
     })
 
-    it('accepts versions from an upstream at which its owner linked an account', async () => {
+    it('accepts versions from an upstream at which the owner of the skill has a linked account', async () => {
       const { username } = await mirror.makeUser('alice')
       const { userId } = await mirror.registry.getCaller(username)
       const link = { user_id: userId, upstream: 'up', username, credential: Buffer.of(1), created_at: 0 }
@@ -90,7 +90,7 @@ describeDatabases('the rule that each name has one source', (open) => {
       expect((await show('alice/tea')).author.id).toBe(userId)
     })
 
-    it('keeps a stub, a deleted skill and a claimed skill as they are', async () => {
+    it('lets no upstream add versions to a stub of the same name', async () => {
       const owner = await partsOf(mirror.registry).database.writer.write(async (trx) => {
         const row = { id: '019b0000-0000-7000-8000-000000000001', username: 'alice', display_name: 'alice' }
         const rest = { plan: 'free', role: 'user', disabled: 0, claimed: 0, created_at: 0 } as const
@@ -106,7 +106,7 @@ describeDatabases('the rule that each name has one source', (open) => {
       expect(await follow()).toEqual(['version alice/tea@1.0.0: owned_locally'])
     })
 
-    it('does not restore a skill that was deleted on this node', async () => {
+    it('lets no upstream restore a skill that was deleted on this node', async () => {
       await publish(alice, 'tea')
       await follow()
       const local = await mirror.makeUser('alice')
@@ -118,7 +118,7 @@ describeDatabases('the rule that each name has one source', (open) => {
       expect(await codeOf(show('alice/tea'))).toBe('not_found')
     })
 
-    it('imports the versions of a skill that administrators hid, but does not show it', async () => {
+    it('imports the versions of a skill that administrators hid, but keeps the skill hidden', async () => {
       await publish(alice, 'tea')
       await follow()
       await mirror.admin.api.moderateSkill({ name: 'alice/tea', state: 'hidden', reason: 'No.' })
@@ -142,7 +142,7 @@ describeDatabases('the rule that each name has one source', (open) => {
   })
 
   describe('for a second upstream', () => {
-    it('does not let it extend or remove a skill of the first upstream', async () => {
+    it('does not let the second upstream extend or remove a skill of the first', async () => {
       const other = await open({ origin: 'other.example' })
       const impostor = await other.makeUser('alice')
       await addUpstream(mirror, 'other')
@@ -159,7 +159,7 @@ describeDatabases('the rule that each name has one source', (open) => {
       expect(await show('alice/tea')).toMatchObject({ latestVersion: '1.0.0', origin: { upstream: 'up' } })
     })
 
-    it('does not let it use the id of a skill of another source', async () => {
+    it('does not let the second upstream use the id of a skill of another source', async () => {
       await publish(alice, 'tea')
       await follow()
       const local = await mirror.makeUser('carol')
@@ -225,7 +225,7 @@ describeDatabases('the rule that each name has one source', (open) => {
       expect(['version alice/tea@1.0.0: invalid', 'version alice/tea@1.0.0: missing']).toContain(line)
     })
 
-    it('rejects files that do not match the digest', async () => {
+    it('rejects files that do not match their digest', async () => {
       await publish(alice, 'tea')
       const [entry] = (await origin.api().getFeed({})).entries
       const [{ digest }] = entry!.data['files'] as [{ digest: string }]
@@ -272,7 +272,7 @@ describeDatabases('the rule that each name has one source', (open) => {
       expect(await codeOf(strict.api().getPack({ slug: 'bad-pack' }))).toBe('not_found')
     })
 
-    it('rejects what the filters exclude, before and after the scan', async () => {
+    it('rejects versions that the filters exclude before or after the scan', async () => {
       await publish(alice, 'tea')
       await alice.api.publishSkill({ skillMd: sampleOf('dangerous', 'bad') })
       expect(await pull(mirror, 'up', origin.api(), fussy)).toEqual([

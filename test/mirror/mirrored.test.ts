@@ -67,7 +67,7 @@ describeDatabases("the import from a node's log", (open) => {
       expect((await show('tea')).author.id).toBe((await origin.api().getSkill({ name: 'tea' })).author.id)
     })
 
-    it('makes it searchable and loadable, and notifies subscribers', async () => {
+    it('makes the skill searchable and loadable, and notifies subscribers', async () => {
       const hook = await hookUp(mirror, mirror.admin, { events: ['skill.published'] })
       await publish(alice, 'tea')
       await follow()
@@ -81,7 +81,7 @@ describeDatabases("the import from a node's log", (open) => {
       ])
     })
 
-    it('counts a fork at its source', async () => {
+    it('counts a fork at the skill that was forked', async () => {
       await publish(alice, 'tea')
       const bob = await origin.makeUser('bob')
       await bob.api.forkSkill({ name: 'alice/tea' })
@@ -90,7 +90,7 @@ describeDatabases("the import from a node's log", (open) => {
       expect((await show('alice/tea')).forks).toBe(1)
     })
 
-    it('with more files than fit into the entry uses the list under its digest', async () => {
+    it('reads the file list by its digest if the version has more files than fit into the log entry', async () => {
       await publish(alice, 'wide', 'One.', { files: manyFiles })
       const [entry] = await feed(origin)
       expect(entry!.data).toMatchObject({ files: null, cut: ['files'] })
@@ -99,7 +99,7 @@ describeDatabases("the import from a node's log", (open) => {
       expect((await mirror.api().getVersion(of)).files).toEqual((await origin.api().getVersion(of)).files)
     })
 
-    it('keeps the full texts that the entry had to shorten', async () => {
+    it('keeps the full texts if the log entry contains only shortened texts', async () => {
       const changelog = '变'.repeat(20_000)
       const description = '茶'.repeat(4000)
       const given = { files: manyFiles, changelog, skillMd: skillMd('long', { description }) }
@@ -131,7 +131,7 @@ describeDatabases("the import from a node's log", (open) => {
       expect(await show(name)).toMatchObject({ latestVersion: '1.0.1', deprecated: false })
     })
 
-    it('applies a withdrawal and a second publication', async () => {
+    it('applies the withdrawal of a skill and its second publication', async () => {
       await publish(alice, 'tea', 'One.')
       await publish(alice, 'tea', 'Two.')
       await follow()
@@ -152,7 +152,7 @@ describeDatabases("the import from a node's log", (open) => {
       expect(await shown(mirror, 'tea')).toEqual(await shown(origin, 'tea'))
     })
 
-    it('applies a deletion, after which the name stays taken', async () => {
+    it('applies the deletion of a skill, after which its name stays taken', async () => {
       await publish(alice, 'tea')
       await follow()
       await alice.api.deleteSkill({ name: 'tea' })

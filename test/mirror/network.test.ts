@@ -68,7 +68,7 @@ async function syncThrough(mirror: Mirror, whileFailing: () => Promise<void>): P
   throw new Error(`It was not through after ${runsMax} runs: ${errors.join(', ')}.`)
 }
 
-describeMirrors('a network that breaks', (open) => {
+describeMirrors('a faulty network', (open) => {
   const everything: [string, Fault][] = [
     [
       'cuts each third answer',
@@ -83,21 +83,24 @@ describeMirrors('a network that breaks', (open) => {
     ['responds with a web page', ({ count }) => (count % 4 === 1 ? { body: '<html>Sign in</html>' } : undefined)],
     ['is slow', delay(20)],
   ]
-  it.each(everything)('that %s never makes a mirror serve false data, and the sync completes', async (_, fault) => {
-    const { mirror, registry, upstream, network, api } = await wire({}, open)
-    const all = new Set(await readState(upstream.registry))
-    network.fault = fault
-    const errors = await syncThrough(mirror, async () => {
-      for (const { fullName, latestVersion: version } of (await api.searchSkills({ limit: 100 })).skills) {
-        const { digest } = await api.getVersion({ name: fullName, version })
-        expect([...all].some((row) => row.includes(digest) && row.includes(`"version":"${version}"`))).toBe(true)
-      }
+  it.each(everything)(
+    'that %s never makes a mirror serve false data, and the sync completes after retries',
+    async (_, fault) => {
+      const { mirror, registry, upstream, network, api } = await wire({}, open)
+      const all = new Set(await readState(upstream.registry))
+      network.fault = fault
+      const errors = await syncThrough(mirror, async () => {
+        for (const { fullName, latestVersion: version } of (await api.searchSkills({ limit: 100 })).skills) {
+          const { digest } = await api.getVersion({ name: fullName, version })
+          expect([...all].some((row) => row.includes(digest) && row.includes(`"version":"${version}"`))).toBe(true)
+        }
+        expect(await findDamage(registry)).toEqual([])
+      })
+      expect(errors.filter(({ code, message }) => code === 'not_found' || !/^[^\n]+[.?]$/.test(message))).toEqual([])
+      expect(await readState(registry)).toEqual([...all])
       expect(await findDamage(registry)).toEqual([])
-    })
-    expect(errors.filter(({ code, message }) => code === 'not_found' || !/^[^\n]+[.?]$/.test(message))).toEqual([])
-    expect(await readState(registry)).toEqual([...all])
-    expect(await findDamage(registry)).toEqual([])
-  })
+    },
+  )
 })
 
 describe('a network that alters data', () => {
@@ -120,7 +123,7 @@ describe('a network that alters data', () => {
     },
   )
 
-  it('and repeats an old response forever loses no skills, and a shorter log pauses the mirror with the reason rollback', async () => {
+  it('cannot remove skills by repeating an old response, and a shorter log pauses the mirror with the reason rollback', async () => {
     const { mirror, registry, upstream, network } = await wire()
     const past = replay()
     network.fault = on(/feed/, past)
@@ -147,7 +150,7 @@ describe('a network that alters data', () => {
     expect(await readState(registry)).toEqual(whole)
   })
 
-  it('loses no entries that are published while the feed is read', async () => {
+  it('does not make the mirror miss entries that are published while the mirror reads the feed', async () => {
     const { mirror, registry, upstream, network } = await wire()
     network.fault = on(/feed/, async ({ count }) => {
       if (count < 6) await publishVersions(upstream.alice, `late-${count}`, 1)
@@ -204,7 +207,7 @@ describe('a mirror with a full disk', () => {
 })
 
 describeDatabases('two concurrent syncs', (_, dialect) => {
-  it('in two processes run the sync once', async () => {
+  it('in two processes run once, or fail with the error conflict', async () => {
     const { location, remove } = await makePlace(dialect)
     onTestFinished(remove)
     const one = await wire(location)
@@ -228,7 +231,7 @@ describeDatabases('two concurrent syncs', (_, dialect) => {
 })
 
 describeMirrors('mirrors of each other', (open) => {
-  it('end with all skills on each, and repeat no entries', async () => {
+  it('each end with all skills, and repeat no entries', async () => {
     const clock = createClock()
     const nodes = await Promise.all(
       ['a', 'b', 'c'].map(async (name) => {
@@ -268,7 +271,7 @@ describeMirrors('mirrors of each other', (open) => {
     for (const { registry } of nodes) expect(await findDamage(registry)).toEqual([])
   })
 
-  it('import nothing from themselves', async () => {
+  it('import nothing if a node has itself as upstream', async () => {
     const test = await open({ origin: 'self.example' })
     const node = await listenNode(test.registry, { port: 0, rates: 'off' })
     onTestFinished(() => node.close())

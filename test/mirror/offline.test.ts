@@ -17,7 +17,7 @@ describeDatabases('a registry in offline mode', (open) => {
   const openOffline = () =>
     open({ outgoing: { ...toOutgoing(outside), offline: true }, webhooks: { offAfterFailures: 2 } })
 
-  it('opens no socket and queries no name server; outgoing work stays pending', async () => {
+  it('opens no socket, queries no name server, and keeps outgoing work pending', async () => {
     const test = await openOffline()
     const [sockets, questions] = [watchSockets(test), outside.questions.length]
     const receiver = openReceiver(outside)

@@ -94,7 +94,7 @@ describeDatabases('the freshness of a response', (open) => {
     expect(await readFreshness(url, '/skills/alice%2Fno-9'), 'and it is asked again').toMatchObject({ status: 404 })
   })
 
-  it('is never stale for a version number, whose content never changes', async () => {
+  it('is never stale for a version requested by its number, because its content never changes', async () => {
     const { upstream, network, mirror, test, url } = await openServed({ mode: 'full' })
     await upstream.publish('pdf')
     await upstream.publish('pdf', '1.1.0')
@@ -125,7 +125,7 @@ describeDatabases('the freshness of a response', (open) => {
     goOn(undefined)
   })
 
-  it('is not stated for local skills and nodes without upstreams', async () => {
+  it('is not stated for skills of this node, or by a node without upstreams', async () => {
     const { mirror, test, url } = await openServed({ mode: 'full' })
     const bob = await test.makeUser('bob')
     await bob.api.publishSkill({ skillMd: '---\nname: mine\ndescription: Mine\n---\nMine.\n' })
@@ -137,7 +137,7 @@ describeDatabases('the freshness of a response', (open) => {
     expect(await readFreshness(url, '/skills')).toEqual(none)
   })
 
-  it('grows older after the upstream was removed', async () => {
+  it('keeps aging after the upstream was removed', async () => {
     const { upstream, mirror, test, url } = await openServed({ mode: 'full' })
     await upstream.publish('pdf')
     await mirror.sync('main')
@@ -147,7 +147,7 @@ describeDatabases('the freshness of a response', (open) => {
     expect(await readFreshness(url, '/skills/pdf')).toEqual({ status: 200, age: '100000', stale: 'true' })
   })
 
-  it('is readable by pages of other origins', async () => {
+  it('is readable by web pages of other origins', async () => {
     const { url } = await openServed({})
     const { headers } = await fetch(url + '/api/v1/skills', { headers: { origin: 'https://elsewhere.example' } })
     expect(headers.get('access-control-expose-headers')).toMatch(/\bage,.*\bx-skillstead-stale\b/)

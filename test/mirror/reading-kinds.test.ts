@@ -12,7 +12,7 @@ import { openSpecRegistry } from '../support/spec-registry.ts'
 afterEach(endMirrors)
 
 describeDatabases('requests for skills of an upstream without a log', (open) => {
-  it('request one skill from a registry that implements only the specification', async () => {
+  it('read only that skill from a registry that implements only the specification', async () => {
     const { mirror, test } = await openMirror(open)
     const upstream = await openSpecRegistry(() => test.clock.now())
     upstream.put('ann', 'pdf', { version: '2.1.0' })
@@ -54,7 +54,7 @@ describeDatabases('requests for skills of an upstream without a log', (open) => 
     expect([await ageOf('ann/pdf'), await ageOf('ann/tea')]).toEqual([30, 30])
   })
 
-  it('return an error for a listed skill that the registry does not return, and still request others', async () => {
+  it('return an error for a listed skill that the registry does not return, and still read other skills', async () => {
     const { mirror, test } = await openMirror(open)
     const upstream = await openSpecRegistry(() => test.clock.now())
     upstream.put('ann', 'pdf')
@@ -74,7 +74,7 @@ describeDatabases('requests for skills of an upstream without a log', (open) => 
     expect((await test.api().getSkill({ name: 'ann/pdf' })).latestVersion).toBe('1.1.0')
   })
 
-  it('request one skill from a discovery index', async () => {
+  it('read only that skill from a discovery index', async () => {
     const node = await openUpstream(open)
     await node.publish('pdf')
     await node.publish('tea')
@@ -92,7 +92,7 @@ describeDatabases('requests for skills of an upstream without a log', (open) => 
     expect(await readCode(test, 'alice/tar')).toBe('upstream_failed')
   })
 
-  it('read a folder, even without a network', async () => {
+  it('read skills from a folder, even without a network', async () => {
     const place = await mkdtemp(join(tmpdir(), 'skillstead-folder-'))
     onTestFinished(() => rm(place, { recursive: true }))
     const folder = join(place, 'disk')

@@ -26,7 +26,7 @@ describeApi('the mode `online`', (open) => {
     expect(await readCode(test, 'alice/zip'), 'on a miss it is asked again').toBe('ok')
   })
 
-  it('requests nothing for content that never changes', async () => {
+  it('sends no request for content that never changes', async () => {
     const { upstream, network, mirror, test } = await openPair(open, { mode: 'full' }, online)
     await upstream.publish('pdf')
     await mirror.sync('main')
@@ -41,7 +41,7 @@ describeApi('the mode `online`', (open) => {
     expect(takePaths(network)).toEqual([])
   })
 
-  it('requests nothing for skills of this node', async () => {
+  it('sends no request for skills of this node', async () => {
     const { network, mirror, test } = await openPair(open, { mode: 'full' }, online)
     await mirror.sync('main')
     const bob = await test.makeUser('bob')
@@ -52,7 +52,7 @@ describeApi('the mode `online`', (open) => {
     expect(takePaths(network)).toEqual([])
   })
 
-  it('falls back to the stored skill after two seconds', async () => {
+  it('falls back to the stored skill if the upstream does not respond within two seconds', async () => {
     const { upstream, network, mirror, test } = await openPair(open, { mode: 'full' }, online)
     await upstream.publish('pdf')
     await mirror.sync('main')

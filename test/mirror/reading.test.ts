@@ -8,7 +8,7 @@ import { openPair, openWay, readCode, takePaths } from '../support/mirror-readin
 afterEach(endMirrors)
 
 describeApi('requests for skills of an upstream node', (open) => {
-  it('import a skill with all its versions by its full name, and keep it', async () => {
+  it('import a skill by its full name with all versions, and keep the skill', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf', '1.0.0')
     await upstream.publish('pdf', '1.1.0')
@@ -28,7 +28,7 @@ describeApi('requests for skills of an upstream node', (open) => {
     })
   })
 
-  it('do not reveal the skill: the whole log is read, then the content of that skill', async () => {
+  it('never send the name of the skill: the mirror reads the whole log, then content by digest', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     await upstream.publish('tea')
@@ -39,7 +39,7 @@ describeApi('requests for skills of an upstream node', (open) => {
     expect(takePaths(network)).toEqual(['GET /feed?since=2&limit=1000', 'POST /blobs/batch'])
   })
 
-  it('cause one upstream request for concurrent misses', async () => {
+  it('cause only one upstream request if several ask for the same missing skill at once', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     const codes = await Promise.all(Array.from({ length: 40 }, () => readCode(test, 'alice/pdf')))
@@ -68,7 +68,7 @@ describeApi('requests for skills of an upstream node', (open) => {
     expect(await readCode(test, 'alice/pdf')).toBe('ok')
   })
 
-  it('request a missing version once', async () => {
+  it('ask the upstream for a missing version only once', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     await test.api().getSkill({ name: 'alice/pdf' })
@@ -101,7 +101,7 @@ describeApi('requests for skills of an upstream node', (open) => {
     expect(takePaths(network).filter((path) => !path.startsWith('GET /feed?') && path !== 'GET /key')).toEqual([])
   })
 
-  it('load and fork skills that are not mirrored yet', async () => {
+  it('can load and fork skills that are not mirrored yet', async () => {
     const { upstream, test } = await openPair(open)
     await upstream.publish('pdf')
     await upstream.publish('tea')
@@ -111,7 +111,7 @@ describeApi('requests for skills of an upstream node', (open) => {
     expect((await test.api().loadSkill({ name: 'alice/tea', level: 'metadata' })).metadata.name).toBe('tea')
   })
 
-  it('never return a failure of an upstream as not found', async () => {
+  it('never return not found because an upstream failed', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')
     network.fault = () => ({ status: 500, body: 'no' })

@@ -55,7 +55,7 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await sleep(2)
 }
 
-it('polls again when a long sync ends, and not during it', async () => {
+it('the sync schedule polls an upstream again when a long sync ends, and not during the sync', async () => {
   const { begun, looks, clock, settle: wait, end } = startSchedule({ syncedAt: 1, triedAt: 1 })
   await wait()
   expect(begun).toEqual(['upstream-0'])
@@ -68,7 +68,7 @@ it('polls again when a long sync ends, and not during it', async () => {
   expect(begun).toEqual(['upstream-0', 'upstream-0'])
 })
 
-it('waits before it retries a sync that another node is running', async () => {
+it('the sync schedule waits before it retries a sync that another node is running', async () => {
   const { begun, looks, clock, settle: wait, end } = startSchedule({ syncedAt: 1, triedAt: 1 })
   await wait()
   await end(0, { isTried: false })
@@ -80,7 +80,7 @@ it('waits before it retries a sync that another node is running', async () => {
   expect(begun).toHaveLength(2)
 })
 
-it('delays only a first sync until the first syncs of higher priority end', async () => {
+it('the sync schedule delays only the first sync of an upstream until first syncs of higher priority end', async () => {
   const {
     begun,
     clock,
@@ -101,14 +101,14 @@ it('delays only a first sync until the first syncs of higher priority end', asyn
   await expect.poll(() => begun.slice(5)).toEqual(['upstream-2'])
 })
 
-it('never syncs bundles or paused upstreams', async () => {
+it('the sync schedule never syncs paused upstreams or upstreams imported from bundles', async () => {
   const alarm = { code: 'fork' as const, message: 'It forked.', at: 1 }
   const { begun, looks, settle: wait } = startSchedule({ kind: 'bundle' }, { alarm }, { everySeconds: 0 })
   await wait()
   expect({ begun, looks: looks() }).toEqual({ begun: [], looks: 1 })
 })
 
-it('starts no sync after the schedule was stopped, even if a sync ends later', async () => {
+it('the sync schedule starts no sync after it was stopped, even if a running sync ends later', async () => {
   const { schedule, begun, looks, clock, settle: wait, end } = startSchedule({ syncedAt: 1, triedAt: 1 })
   await wait()
   schedule.stop()

@@ -79,7 +79,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     await expect(test.api().getSkill({ name: 'alice/diary' })).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('imports an index that is closed to guests as private', async () => {
+  it('imports all skills as private if guests cannot read the index', async () => {
     const text = toSkillMd('pdf')
     const entry = { name: 'pdf', type: 'skill-md', description: 'x', url: '/pdf.md', digest: toDigest(text) }
     let isOpen = false
@@ -99,7 +99,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     await expect(test.api().getSkill({ name: 'acme/pdf' })).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('names the owner after the host, and takes higher versions from the frontmatter', async () => {
+  it('names the owner after the host, and uses the version in the frontmatter if it is higher', async () => {
     const host = await openHost()
     const put = (body: string, version: string) => {
       const text = toSkillMd('pdf', body, `metadata:\n  version: ${version}\n`)
@@ -125,7 +125,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect(await versions()).toEqual(['3.0.1', '3.0.0', '2.0.1', '2.0.0'])
   })
 
-  it('accepts tar.gz, and rejects wrong digests, other hosts, invalid paths and duplicate names', async () => {
+  it('accepts tar.gz archives, and rejects wrong digests, other hosts, invalid paths and duplicate names', async () => {
     const host = await openHost()
     const good = await toTarGz({ 'SKILL.md': toSkillMd('tar'), 'a/b.txt': 'text' })
     const escape = await toTarGz({ 'SKILL.md': toSkillMd('escape'), '../../x': 'text' })
@@ -158,7 +158,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect(files.map(({ path }) => path)).toEqual(['SKILL.md', 'a/b.txt'])
   })
 
-  it('reads an index of version 0.1.0 file by file, and later only changes', async () => {
+  it('reads an index of version 0.1.0 file by file, and on later syncs only changes', async () => {
     const host = await openHost()
     const skills = [
       { name: 'pdf', description: 'x', files: ['SKILL.md', 'references/a b.md'] },
@@ -178,7 +178,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect((await test.api().getSkill({ name: 'acme/pdf' })).latestVersion).toBe('1.0.1')
   })
 
-  it('retries files that were missing or changed when the index was read', async () => {
+  it('requests files again if they were missing or changed while the index was read', async () => {
     const host = await openHost()
     const [tea, pdf] = [toSkillMd('tea'), toSkillMd('pdf')]
     const skills = [
@@ -195,7 +195,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect(await mirror.sync('site')).toMatchObject({ applied: 0, requests: 1 })
   })
 
-  it('continues with an index of version 0.1.0 after one of version 0.2.0', async () => {
+  it('continues if the host replaces its index of version 0.2.0 with an index of version 0.1.0', async () => {
     const host = await openHost()
     const text = toSkillMd('pdf')
     const entry = { name: 'pdf', type: 'skill-md', description: 'x', url: '/pdf.md', digest: toDigest(text) }
@@ -209,7 +209,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect(await mirror.sync('site')).toMatchObject({ applied: 1, refusedTotal: 0 })
   })
 
-  it('limits a skill to the maximum size of a version, also after partial changes', async () => {
+  it('limits a skill to the maximum size of a version, even if only some of its files changed', async () => {
     const host = await openHost()
     const paths = Array.from({ length: 12 }, (_, i) => `part-${i}.txt`)
     const files = ['SKILL.md', ...paths]
@@ -236,7 +236,7 @@ describeDatabases('a mirror of a discovery index', (open) => {
     expect(host.requests.length - sent - 1 - files.length).toBeLessThanOrEqual(enough)
   })
 
-  it('deletes no unlisted skills, and reports a missing index', async () => {
+  it('keeps skills that the index no longer lists, and reports a missing index', async () => {
     const host = await openHost()
     const text = toSkillMd('pdf')
     host.files.set('/pdf.md', text)

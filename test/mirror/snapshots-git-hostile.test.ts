@@ -69,7 +69,9 @@ function makeRepository(name = 'pdf'): string {
   return folder
 }
 
-const title = hasGit ? 'a hostile repository' : 'a hostile repository: skipped because git is not installed'
+const title = hasGit
+  ? 'a mirror of a hostile git repository'
+  : 'a mirror of a hostile git repository: skipped because git is not installed'
 describe.skipIf(!hasGit)(`${title}`, () => {
   describeDatabases('with a hostile server', (open) => {
     it('does not follow submodules', async () => {
@@ -82,7 +84,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       expect((await test.api().getSkill({ name: 'ann/pdf' })).files.map(({ path }) => path)).toEqual(['SKILL.md'])
     })
 
-    it('stops reading after the limit in a repository of ten billion files', async () => {
+    it('stops reading at the limit of files in a repository of ten billion files', async () => {
       const repository = makeRepository()
       let entry = `100644 blob ${git(repository, ['hash-object', '-w', '--stdin'], 'x')}\tx`
       for (let depth = 0; depth < 10; depth += 1) {
@@ -148,7 +150,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
 
 describe.skipIf(!hasGit)('a temporary folder that a killed git sync left', () => {
   describeDatabases('on a node', (open) => {
-    it('is deleted by the next sync, and nothing else is', async () => {
+    it('is deleted by the next sync, which deletes nothing else', async () => {
       const { mirror } = await openMirror(open)
       const repository = makeRepository()
       const place = makeFolder()

@@ -60,7 +60,7 @@ const title = hasGit
   : 'a mirror of a git repository: skipped because git is not installed'
 describe.skipIf(!hasGit)(`${title}`, () => {
   describeDatabases('with unchanged settings', (open) => {
-    it('imports each folder with a SKILL.md, and later only changes', async () => {
+    it('imports each folder with a SKILL.md, and on later syncs only changes', async () => {
       const repository = makeRepository()
       put(repository, 'skills/pdf/SKILL.md', toSkillMd('pdf', 'One.', 'metadata:\n  version: 1.2.0\n'))
       put(repository, 'skills/pdf/scripts/run.sh', 'echo run\n')
@@ -80,7 +80,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       expect((await test.api().getSkill({ name: 'acme/pdf' })).latestVersion).toBe('1.2.1')
     })
 
-    it('deletes no skills, and keeps a name with the folder that had it first', async () => {
+    it('deletes no skills, and keeps a skill name for the folder that used it first', async () => {
       const repository = makeRepository()
       put(repository, 'm/SKILL.md', toSkillMd('pdf', 'Mine.'))
       put(repository, 'x/SKILL.md', toSkillMd('tea'))
@@ -132,7 +132,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       })
     })
 
-    it('never shows the password of a URL', async () => {
+    it('never shows the password in the URL of an upstream', async () => {
       const { mirror } = await openMirror(open)
       await mirror.add('repo', 'http://ann:first@second@127.0.0.1:9/skills.git', { kind: 'git' })
       const { message } = await refusalOf(mirror.sync('repo'))
@@ -149,7 +149,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
 })
 
 describeDatabases('a mirror of a folder', (open) => {
-  it('imports each skill of the folder, and later only changes', async () => {
+  it('imports each skill of the folder, and on later syncs only changes', async () => {
     const folder = join(makeFolder(), 'Our Skills')
     put(folder, 'pdf/SKILL.md', toSkillMd('pdf'))
     put(folder, 'pdf/inner/SKILL.md', toSkillMd('inner'))
@@ -187,7 +187,7 @@ describeDatabases('a mirror of a folder', (open) => {
     expect((await test.api().searchSkills({})).total).toBe(1)
   })
 
-  it('scans imported skills, and rejects those below the minimum score', async () => {
+  it('scans imported skills, and rejects skills below the minimum score', async () => {
     const folder = makeFolder()
     put(folder, 'good/SKILL.md', toSkillMd('good'))
     put(

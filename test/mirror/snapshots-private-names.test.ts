@@ -16,7 +16,7 @@ function toSkillMd(name: string): string {
   return `---\nname: ${name}\ndescription: Does ${name}\n---\n# ${name}\n\nDoes it.\n`
 }
 
-describeDatabases('an upstream that reports the owner of a key', (open) => {
+describeDatabases('an upstream that reports the owner of an API key', (open) => {
   /** An upstream with private skills of alice and bob, whose word for "you are" can be changed on the way. */
   async function openBoth() {
     const upstream = await openUpstream(open)
@@ -50,7 +50,7 @@ describeDatabases('an upstream that reports the owner of a key', (open) => {
     expect(await own.api.getSkill({ name: 'bob/of-bob' })).toMatchObject({ visibility: 'private' })
   })
 
-  it('cannot change the name that it reported first', async () => {
+  it('cannot change the owner name that it reported first', async () => {
     const { upstream, network, mirror, test, say } = await openBoth()
     await mirror.add('main', network.url, { apiKey: upstream.alice.key })
     expect(await mirror.sync('main')).toMatchObject({ applied: 1 })
@@ -67,7 +67,7 @@ describeDatabases('an upstream that reports the owner of a key', (open) => {
     expect(await mirror.sync('main')).toMatchObject({ applied: 0, refusedTotal: 0 })
   })
 
-  it('cannot import under the name of another user, or block other users', async () => {
+  it('cannot get skills imported under the name of another user, or block the skills of other users', async () => {
     const { upstream, bob, network, mirror, test, say } = await openBoth()
     const ann = await test.makeUser('ann')
     const alice = await test.makeUser('alice')
@@ -87,12 +87,15 @@ describeDatabases('an upstream that reports the owner of a key', (open) => {
     }
   })
 
-  it.each([['Not A Name'], [null], ['search']])('lets the sync complete if it reports the name %s', async (name) => {
-    const { upstream, network, mirror, test, say } = await openBoth()
-    await upstream.publish('pdf')
-    say(name)
-    await mirror.add('main', network.url, { apiKey: upstream.alice.key })
-    expect(await mirror.sync('main')).toMatchObject({ applied: 1, refused: [{ subject: 'main', reason: 'missing' }] })
-    expect((await test.api().searchSkills({})).total).toBe(1)
-  })
+  it.each([['Not A Name'], [null], ['search']])(
+    'cannot stop the sync of public skills by reporting the name %s',
+    async (name) => {
+      const { upstream, network, mirror, test, say } = await openBoth()
+      await upstream.publish('pdf')
+      say(name)
+      await mirror.add('main', network.url, { apiKey: upstream.alice.key })
+      expect(await mirror.sync('main')).toMatchObject({ applied: 1, refused: [{ subject: 'main', reason: 'missing' }] })
+      expect((await test.api().searchSkills({})).total).toBe(1)
+    },
+  )
 })

@@ -45,7 +45,7 @@ describeDatabases('private skills of an upstream node', (open) => {
     expect((await test.api().searchSkills({})).skills.map(({ name }) => name)).not.toContain('diary')
   })
 
-  it('are read again only after changes, and never deleted', async () => {
+  it('are read again only after changes, and are never deleted', async () => {
     const upstream = await openUpstream(open)
     const { api } = upstream.alice
     await api.publishSkill({ skillMd: toSkillMd('diary'), version: '1.0.0', visibility: 'private' })
@@ -68,7 +68,7 @@ describeDatabases('private skills of an upstream node', (open) => {
     expect(await alice.api.getSkill({ name: 'alice/diary' })).toMatchObject({ latestVersion: '1.1.0' })
   })
 
-  it('become public through the log when the upstream publishes them', async () => {
+  it('become public on the mirror when the upstream publishes them in its log', async () => {
     const upstream = await openUpstream(open)
     const { api } = upstream.alice
     await api.publishSkill({ skillMd: toSkillMd('diary'), version: '1.0.0', visibility: 'private' })
@@ -139,7 +139,7 @@ describeDatabases('private skills of an upstream node', (open) => {
     expect(await alice.api.getSkill({ name: 'alice/diary' })).toMatchObject({ visibility: 'private' })
   })
 
-  it('do not block others if a linked key can no longer be decrypted', async () => {
+  it('do not block skills of other users if a linked key can no longer be decrypted', async () => {
     const upstream = await openUpstream(open)
     const bob = await upstream.test.makeUser('bob')
     await bob.api.publishSkill({ skillMd: toSkillMd('ledger'), version: '1.0.0', visibility: 'private' })
@@ -162,7 +162,7 @@ describeDatabases('private skills of an upstream node', (open) => {
     })
   })
 
-  it('are not imported with an invalid key, which is reported', async () => {
+  it('are not imported if the API key is invalid, and the sync reports the invalid key', async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('pdf')
     const { mirror } = await openMirror(open, {}, { secretKey })

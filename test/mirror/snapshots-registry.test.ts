@@ -51,7 +51,7 @@ describeDatabases('a mirror of a registry that implements only the specification
     }
   })
 
-  it('requests only lists, details and SKILL.md, as a guest', async () => {
+  it('requests only lists, details and SKILL.md files, without an API key', async () => {
     const { mirror, upstream } = await openBoth()
     upstream.put('ann', 'one')
     await mirror.sync('far')
@@ -149,7 +149,7 @@ describeDatabases('a mirror of a registry that implements only the specification
     await expect(mirror.sync('far', { full: true })).rejects.toMatchObject({ code: 'upstream_failed' })
   })
 
-  it('skips a skill that gets a new version while it is read', async () => {
+  it('skips a skill that gets a new version while the mirror reads the skill', async () => {
     const { mirror, test, upstream } = await openBoth()
     const skill = upstream.put('ann', 'one')
     const { answer } = upstream
@@ -190,7 +190,7 @@ describeDatabases('a mirror of a registry that implements only the specification
     expect(estimates[0]).toBeLessThan(130)
   })
 
-  it('stops at a list whose pages repeat', async () => {
+  it('stops reading a list whose pages repeat', async () => {
     const { mirror, upstream } = await openBoth()
     upstream.put('ann', 'one')
     const { answer } = upstream
@@ -210,7 +210,7 @@ describeDatabases('a mirror of a registry that implements only the specification
     expect(requests).toBeLessThan(6)
   })
 
-  it('requests nothing that filters or private names exclude', async () => {
+  it('requests no skill that the filters or private names exclude', async () => {
     const { test } = await openMirror(open)
     const { mirror } = await openMirror(open, { privateNames: ['secret-*', 'acme/*'] }, { at: test.location })
     const upstream = await openSpecRegistry(() => test.clock.now())

@@ -72,7 +72,7 @@ describeDatabases('one skill that cannot be fetched', (open) => {
     expect((await test.api().searchSkills({})).total).toBe(3)
   })
 
-  it('does not block the other skills of a list, but three in a row end the sync', async () => {
+  it('does not block the other skills of a list, but three such skills in a row end the sync', async () => {
     const { mirror, test } = await openOne()
     const upstream = await openSpecRegistry(() => test.clock.now())
     for (const name of ['one', 'two', 'three']) upstream.put('ann', name)

@@ -7,7 +7,7 @@ import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.
 afterEach(endMirrors)
 
 describe('reading ahead', () => {
-  it('yields items in order, and requests the next ones meanwhile', async () => {
+  it('yields items in order, and requests the next items meanwhile', async () => {
     const { items, seen } = count(5)
     const read: number[] = []
     for await (const item of readAhead(items, 2)) {
@@ -18,7 +18,7 @@ describe('reading ahead', () => {
     expect(read).toEqual([0, 1, 2, 3, 4])
   })
 
-  it('reports an error after all items before it', async () => {
+  it('reports an error only after it yielded all earlier items', async () => {
     const read: number[] = []
     const reading = (async () => {
       for await (const item of readAhead(count(5, 2).items, 2)) read.push(item)
@@ -35,7 +35,7 @@ describe('reading ahead', () => {
 })
 
 describeDatabases('a sync that reads ahead', (open) => {
-  it('requests content that several versions share once', async () => {
+  it('requests content only once if several versions share it', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     const skillMd = '---\nname: big\ndescription: Much of it\n---\n# Big\n'

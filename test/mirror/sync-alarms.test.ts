@@ -18,7 +18,7 @@ describeDatabases('the pause of a sync', (open) => {
     return { upstream, ...followed }
   }
 
-  it('happens before a run hides many skills', async () => {
+  it('happens before the sync hides many skills', async () => {
     const { upstream, mirror, test, alarms } = await openLarge(8)
     const { api } = upstream.alice
     for (let i = 0; i < 3; i += 1) await api.deleteSkill({ name: `alice/skill-${i}` })
@@ -37,7 +37,7 @@ describeDatabases('the pause of a sync', (open) => {
     expect(await mirror.status('main')).toMatchObject([{ state: 'current', alarm: null }])
   })
 
-  it('does not happen for a few removals, or for skills that are restored at the end', async () => {
+  it('does not happen for a few removals, or for removed skills that later entries restore', async () => {
     const { upstream, mirror, alarms } = await openLarge(8)
     const { api } = upstream.alice
     for (let i = 0; i < 5; i += 1) await api.deleteSkill({ name: `alice/skill-${i}` })
@@ -83,7 +83,7 @@ describeDatabases('the pause of a sync', (open) => {
     expect(await readAlarm()).toEqual([{ upstream: 'main', code: 'mass_removal', value: 1 }])
   })
 
-  it('happens for a key that no trusted key endorsed, until the operator accepts it', async () => {
+  it('happens for a new key that no trusted key endorsed, and lasts until the operator accepts the key', async () => {
     const { upstream, mirror, test, alarms } = await openLarge(1)
     await rotateKey(partsOf(upstream.test.registry), { overlapMs: 0 })
     await upstream.publish('tea')
@@ -94,7 +94,7 @@ describeDatabases('the pause of a sync', (open) => {
     expect(await test.api().getSkill({ name: 'alice/tea' })).toMatchObject({ latestVersion: '1.0.0' })
   })
 
-  it('happens for a log that is no longer signed', async () => {
+  it('happens if the log is no longer signed', async () => {
     const { upstream, mirror, test, alarms } = await openLarge(1)
     await mirror.sync('main')
     test.clock.advance(dayMs + 60_000)

@@ -36,9 +36,13 @@ describeDatabases('the skills that a mirror imports', (open) => {
     ['by licence', { filters: { licenses: ['mit'] } }, ['alice/pdf']],
     ['by size', { filters: { owners: ['alice'], names: ['pdf', 'large'], sizeMax: 5000 } }, ['alice/pdf']],
     ['by score', { filters: { names: ['pdf', 'hostile'], minSecurityScore: 80 } }, ['alice/pdf']],
-    ['what is verified', { filters: { verified: true } }, []],
-    ['by choice', { mode: 'selected', selected: ['alice/tea', 'pdf-*'] }, ['alice/tea', 'bob/pdf-forms']],
-    ['nothing before somebody asks', { mode: 'pull-through' }, []],
+    ['by verification', { filters: { verified: true } }, []],
+    [
+      'by the list of the operator',
+      { mode: 'selected', selected: ['alice/tea', 'pdf-*'] },
+      ['alice/tea', 'bob/pdf-forms'],
+    ],
+    ['only when a user requests them', { mode: 'pull-through' }, []],
   ]
 
   it.each(filtered)('are selected %s', async (_, options, expected) => {
@@ -79,7 +83,7 @@ describeDatabases('the skills that a mirror imports', (open) => {
     expect(await readNames(test)).not.toContain('alice/hostile')
   })
 
-  it('are still updated by entries that lack what a filter checks, such as yanks', async () => {
+  it('are still updated by entries without the fields that a filter checks, such as yanks', async () => {
     const upstream = await openFilled()
     const { mirror, test } = await openMirror(open)
     await mirror.add('main', upstream.url, { filters: { licenses: ['MIT'] } })

@@ -19,7 +19,7 @@ async function readPack(test: TestRegistry, slug: string): Promise<string[]> {
   return skills.map(({ fullName }) => fullName)
 }
 
-describeDatabases('late content of an upstream', (open) => {
+describeDatabases('content that an upstream serves late', (open) => {
   /** A node, and a mirror to which it does not give content with one of the `hidden` words in it. */
   async function openShy(options: AddOptions = {}) {
     const upstream = await openUpstream(open)
@@ -108,7 +108,7 @@ describeDatabases('late content of an upstream', (open) => {
     },
   )
 
-  it('is added to its pack, and mirrors of the mirror receive the changed pack', async () => {
+  it('adds its skill to the mirrored pack, and mirrors of the mirror receive the changed pack', async () => {
     const { upstream, mirror, test, hidden } = await openShy()
     for (const name of ['tea', 'cake', 'jam']) await upstream.publish(name)
     await upstream.alice.api.createPack({
@@ -128,7 +128,7 @@ describeDatabases('late content of an upstream', (open) => {
     expect((await test.api().getFeed({})).head, 'and is told once').toBe(head)
   })
 
-  it('creates a pack of the imported skills, which is withdrawn with the original', async () => {
+  it('lets the mirror create a pack of the imported skills, until the upstream deletes the pack', async () => {
     const { upstream, mirror, test } = await openShy({ mode: 'selected', selected: ['tea', 'jam'] })
     const { api } = upstream.alice
     for (const name of ['tea', 'cake', 'jam']) await upstream.publish(name)
@@ -149,7 +149,7 @@ describeDatabases('late content of an upstream', (open) => {
     expect(await codeOf(readPack(test, 'breakfast'))).toBe('not_found')
   })
 
-  it('creates no pack with a private name or a name of this node', async () => {
+  it('creates no pack that has a private name or the name of a pack of the mirror', async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('tea')
     for (const name of ['Secret', 'Ours', 'Theirs']) {

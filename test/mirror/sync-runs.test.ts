@@ -24,7 +24,7 @@ describeDatabases('syncs of a mirror', (open) => {
     expect(two).toMatchObject({ status: 'rejected', reason: { code: 'conflict' } })
   })
 
-  it('run one at a time on several nodes of a database', async () => {
+  it('run one at a time on several nodes that share a database', async () => {
     const { upstream, mirror, test } = await openFollowed()
     const second = await openMirror(open, {}, { at: test.location })
     await mirror.add('main', upstream.url)
@@ -39,7 +39,7 @@ describeDatabases('syncs of a mirror', (open) => {
     expect((await test.api().getFeed({})).entries).toHaveLength(1)
   })
 
-  it('continue at once after a process was killed', async () => {
+  it('continue at once after the process that ran the sync was killed', async () => {
     const { upstream, mirror, test } = await openFollowed()
     await mirror.add('main', upstream.url)
     const lease = `${(await import('node:os')).hostname()}/4194999/gone`
@@ -52,7 +52,7 @@ describeDatabases('syncs of a mirror', (open) => {
     expect(await mirror.sync('main')).toMatchObject({ applied: 1 })
   })
 
-  it('continue after the lease expired if a node of another machine was killed', async () => {
+  it('continue after the lease expires if the killed process ran on another machine', async () => {
     const { upstream, mirror, test } = await openFollowed()
     await mirror.add('main', upstream.url)
     await partsOf(test.registry).database.writer.write((trx) =>
@@ -105,7 +105,7 @@ describeDatabases('syncs of a mirror', (open) => {
     expect(await mirror.sync('main')).toMatchObject({ applied: 1 })
   })
 
-  it('run although many readers cause upstream requests', async () => {
+  it('still run while many readers cause upstream requests', async () => {
     const { upstream, mirror, test } = await openFollowed()
     await mirror.add('main', upstream.url, { mode: 'pull-through' })
     let isOver = false
@@ -170,7 +170,7 @@ describeDatabases('syncs of a mirror', (open) => {
     ])
   })
 
-  it('end when the mirror closes, after which none start', async () => {
+  it('end when the mirror closes, and no sync starts afterwards', async () => {
     const { upstream, test } = await openFollowed()
     for (let i = 0; i < 110; i += 1) await upstream.publish(`skill-${i}`)
     const mirror = createMirror(test.registry)
@@ -202,7 +202,7 @@ describeDatabases('upstreams', (open) => {
     ])
   })
 
-  it('are removed with their stored logs, and their skills stay', async () => {
+  it('are removed with their stored logs, but the imported skills stay', async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('pdf')
     const { mirror, test } = await openMirror(open)

@@ -36,7 +36,7 @@ describeDatabases('a sync from a node', (open) => {
     expect(await test.api().getFeed({})).toEqual(before)
   })
 
-  it('sends two requests for one new version, and imports only that one', async () => {
+  it('sends two requests for one new version, and imports only that version', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     await upstream.publish('pdf', '1.0.0')
@@ -99,7 +99,7 @@ describeDatabases('a sync from a node', (open) => {
     expect(await mirror.status('main')).toMatchObject([{ refused: 2, state: 'current' }])
   })
 
-  it('rejects only later versions after a user claimed the namespace, also in a full sync', async () => {
+  it('rejects new versions, but keeps earlier versions, after a user claimed the namespace', async () => {
     const upstream = await openUpstream(open)
     const { api } = upstream.alice
     const { mirror, test } = await openMirror(open)
@@ -120,7 +120,7 @@ describeDatabases('a sync from a node', (open) => {
     expect(await test.api().getPack({ slug: 'breakfast' })).toMatchObject({ name: 'Breakfast' })
   })
 
-  it('imports each name from the first upstream that had it', async () => {
+  it('imports each skill name only from the first upstream that provided the name', async () => {
     const [one, two] = [await openUpstream(open), await openUpstream(open)]
     const { mirror, test } = await openMirror(open)
     await one.publish('pdf', '1.0.0')
@@ -134,7 +134,7 @@ describeDatabases('a sync from a node', (open) => {
     expect(await test.api().getSkill({ name: 'alice/pdf' })).toMatchObject({ latestVersion: '1.0.0' })
   })
 
-  it('continues where it stopped', async () => {
+  it('continues where an interrupted sync stopped', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     for (let i = 0; i < 120; i += 1) await upstream.publish(`skill-${i}`)
@@ -155,7 +155,7 @@ describeDatabases('a sync from a node', (open) => {
     expect(await mirror.status('main')).toMatchObject([{ applied: 120, state: 'current', lastError: null }])
   })
 
-  it('compares all entries in a full sync, and does not change correct ones', async () => {
+  it('compares all entries in a full sync, and does not change correct skills', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     await upstream.publish('pdf')
@@ -167,7 +167,7 @@ describeDatabases('a sync from a node', (open) => {
     expect((await test.api().getFeed({})).entries).toEqual(before.entries)
   })
 
-  it('trusts the first key that it saw, and a new key that the old one endorses', async () => {
+  it('trusts the first key of the node, and a new key that the old key endorses', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)
     const readKeys = async () => (await mirror.status('main'))[0]!.keys

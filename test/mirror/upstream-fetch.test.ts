@@ -48,7 +48,7 @@ describe('the HTTP client of an upstream', () => {
     expect([last.status, await last.json()]).toEqual([503, { code: 'overloaded' }])
   })
 
-  it('does not retry lasting errors or writes', async () => {
+  it('does not retry permanent errors or writes', async () => {
     const server = await openStandIn(send({}, { status: 404 }))
     const { http } = open()
     expect((await http.fetch(server.url)).status).toBe(404)
@@ -71,7 +71,7 @@ describe('the HTTP client of an upstream', () => {
     expect(clock.now() - began).toBeLessThan(131_000)
   })
 
-  it('rejects a pause of hours, and any pause while a caller waits', async () => {
+  it('does not wait for hours, and does not wait at all while a caller waits', async () => {
     const server = await openStandIn(send({}, { status: 429, headers: { 'retry-after': '5' } }))
     const impatient = open({ pauseMsMax: 0 })
     await expect(impatient.http.fetch(server.url)).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 5 })
@@ -102,7 +102,7 @@ describe('the HTTP client of an upstream', () => {
     expect(pauses).toEqual([30_000])
   })
 
-  it('counts the rate limit of an API key separately', async () => {
+  it('counts the rate limit of each API key separately', async () => {
     const server = await openStandIn(send({}, { headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '30' } }))
     const { http, pauses } = open()
     await http.fetch(server.url)
@@ -123,7 +123,7 @@ describe('the HTTP client of an upstream', () => {
     await expect(http.fetch(`${server.url}/loop`)).rejects.toMatchObject({ code: 'upstream_failed' })
   })
 
-  it('never sends an API key to another scheme, host or port that a redirect names', async () => {
+  it('never sends an API key to another scheme, host or port after a redirect', async () => {
     const sent: [string, string | null][] = []
     const inner: typeof fetch = async (input, init) => {
       const url = new URL(String(input))
@@ -167,7 +167,7 @@ describe('the HTTP client of an upstream', () => {
     await expect(http.within(1_000_000)(server.url)).rejects.toMatchObject({ code: 'upstream_failed' })
   })
 
-  it('retries a response that ends early, and aborts one that stalls', async () => {
+  it('retries a request if its response ends early, and aborts the request if the response stalls', async () => {
     const server = await openStandIn(
       inTurn(
         (_, response) => {
@@ -186,7 +186,7 @@ describe('the HTTP client of an upstream', () => {
     await expect(open({ retries: 0 }).http.fetch(server.url)).rejects.toMatchObject({ code: 'upstream_failed' })
   })
 
-  it('aborts with the signal of its owner or of the call', async () => {
+  it('aborts a request on the abort signal of the client or of the request', async () => {
     const server = await openStandIn(() => undefined)
     const owner = new AbortController()
     const { http } = open({ signal: owner.signal })

@@ -42,7 +42,7 @@ describeDatabases('linked accounts at upstreams', (open) => {
     await expect(open({ secretKey: randomBytes(16) })).rejects.toThrow('A secret key must have 32 bytes')
   })
 
-  it('are rejected without a secret key, with an invalid API key, and for kinds without accounts', async () => {
+  it('are rejected without a secret key, with an invalid API key, and for upstream kinds without accounts', async () => {
     const { mirrored, ann } = await openOne()
     const { accounts } = mirrored.mirror
     expect(await codeOf(accounts.link(ann.username, 'main', 'ssk_wrong'))).toBe('invalid_request')
@@ -59,7 +59,7 @@ describeDatabases('linked accounts at upstreams', (open) => {
     expect(await codeOf(bare.mirror.add('keyed', 'http://127.0.0.1:9', { apiKey: 'ssk_any' }))).toBe('conflict')
   })
 
-  it('are rejected for a key that a header cannot contain, without quoting it', async () => {
+  it('are rejected if a header cannot contain the API key, and the error does not quote the key', async () => {
     const { mirrored, ann } = await openOne()
     const key = 'ssk_first\nssk_second'
     for (const refused of [
@@ -92,7 +92,7 @@ describeDatabases('linked accounts at upstreams', (open) => {
 })
 
 describeDatabases('a mirror with an API key of its own', (open) => {
-  it('sends writes of users without an account there', async () => {
+  it('sends writes of users who have no account at the upstream', async () => {
     const pair = await openPair(open, { link: false })
     opened.push(pair)
     const { upstream, mirrored, network, ann } = pair
@@ -125,7 +125,7 @@ describeDatabases('a mirror with an API key of its own', (open) => {
     expect((await there.searchSkills({})).skills.map(({ fullName }) => fullName)).toEqual(['alice/pdf'])
   })
 
-  it('sends each install once, also after a lost response', async () => {
+  it('sends each install only once, even if a response was lost', async () => {
     const pair = await openPair(open, { link: false })
     opened.push(pair)
     const { upstream, mirrored, network } = pair
@@ -195,7 +195,7 @@ describeDatabases('a mirror that is killed or closed while it sends a write', (o
     answers.end()
   })
 
-  it('releases its writes when it is closed', async () => {
+  it('releases its writes for other processes when the mirror is closed', async () => {
     const pair = await openPair(open, { works: true })
     opened.push(pair)
     const { upstream, network, mirrored } = pair

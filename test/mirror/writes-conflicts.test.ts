@@ -17,7 +17,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     return pair
   }
 
-  it('blocks the later writes of its skill, and no other skill', async () => {
+  it('blocks later writes to the same skill, but not to other skills', async () => {
     const pair = await openOne()
     await pair.upstream.publish('tea', '1.0.0', { body: 'Other.' })
     await pair.write('tea', '1.0.0')
@@ -59,7 +59,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     expect(await upstream.test.api().getSkill({ name: 'alice/tea' })).toMatchObject({ latestVersion: '1.0.0' })
   })
 
-  it('can be dropped, and later writes continue', async () => {
+  it('can be dropped, after which the later writes are sent', async () => {
     const pair = await openOne()
     const { mirrored, upstream } = pair
     await upstream.publish('tea', '1.0.0', { body: 'Other.' })
@@ -145,7 +145,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     expect(await pair.waiting()).toEqual(['publish ann/tea@1.0.0: conflict (altered)'])
   })
 
-  it('cannot be renamed while it may have arrived', async () => {
+  it('cannot be renamed while the upstream may have received the write', async () => {
     const pair = await openOne()
     await pair.write('tea')
     pair.network.fault = ({ method }) => (method === 'PUT' ? { cut: 0 } : undefined)
@@ -155,7 +155,7 @@ describeDatabases('a write that the upstream refuses', (open) => {
     expect(await refusalOf(pair.mirrored.mirror.outbox.rename(write!.id, 'coffee'))).toMatchObject({ code: 'conflict' })
   })
 
-  it('is not queued for private changes or for users without an account', async () => {
+  it('is never queued for private changes, or for users without a linked account', async () => {
     const pair = await openOne()
     const { mirrored, ann } = pair
     const other = await mirrored.test.makeUser()

@@ -22,7 +22,7 @@ const installs = 4
 
 describeDatabases('a process that is killed while it sends writes', (open) => {
   it(
-    'leaves each write completed once, in order',
+    'leaves all writes to be completed once each, in order',
     async () => {
       const pair = await openPair(open)
       opened.push(pair)

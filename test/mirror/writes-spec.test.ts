@@ -93,7 +93,7 @@ describeDatabases('a write for a registry that implements only the specification
     })
   })
 
-  it('is compared by digest only if the version has other files', async () => {
+  it('is compared by digest if the version has files besides SKILL.md', async () => {
     const { upstream, mirror, ann, waiting } = await openBoth()
     const files = [{ path: 'a.txt', content: 'A.' }]
     const skillMd = toSkillMd('tea', 'Makes tea.')
@@ -124,7 +124,7 @@ describeDatabases('a write for a registry that implements only the specification
     expect((await mirror.outbox.list())[0]!.problem).toMatchObject({ code, message })
   })
 
-  it('is sent to the same skill, under its short name', async () => {
+  it('is sent under the short name, only while that name still belongs to the same skill', async () => {
     const { upstream, state, mirror, ann, test, waiting } = await openBoth()
     await test.api().createAgentReview({ name: 'alice/pdf', agentKey: 'claude:one', rating: 4, content: 'Good.' })
     await ann.api.starSkill({ name: 'alice/pdf' })

@@ -181,7 +181,7 @@ describe('paths of files', () => {
     expect(messagesOf(path)).toEqual([expect.stringContaining('treat a segment of the path as `.git`')])
   })
 
-  it('may begin with .git if other characters follow', () => {
+  it('may have a segment that only begins or ends with .git, such as .gitignore', () => {
     expect(
       messagesOf('.gitignore', '.github/workflows/ci.yml', 'git/x', 'a.git/b', '.gitattributes', 'git~/x'),
     ).toEqual([])
@@ -196,11 +196,11 @@ describe('paths of files', () => {
     expect(messagesOf(...paths)).toEqual([expect.stringContaining('git treats the folder as a repository')])
   })
 
-  it('may use the names of a bare repository in different folders', () => {
+  it('may have the file names of a bare git repository if the files are in different folders', () => {
     expect(messagesOf('HEAD', 'objects/x', 'a/refs/x', 'b/HEAD/objects/x', 'b/HEAD/refs/x')).toEqual([])
   })
 
-  it('are rejected if two are equal ignoring case and normalisation, or one is both a file and a folder', () => {
+  it('are rejected if two paths differ only in case or normalisation, or if one path is both a file and a folder', () => {
     expect(messagesOf('a/B', 'A/b', 'c')).toEqual(["A/b: The path equals 'a/B' when case is ignored."])
     expect(messagesOf('straße', 'STRASSE')).toHaveLength(1)
     expect(messagesOf('Lib', 'lib/x')).toEqual(['Lib: The path is also the folder of another file.'])
@@ -226,7 +226,7 @@ describe('paths of files', () => {
     ).toHaveLength(1)
   })
 
-  it('have one error for each invalid path', () => {
+  it('cause one error for each invalid path', () => {
     const paths = fc.array(fc.string({ unit: 'binary', maxLength: 300 }), { maxLength: 20 })
     fc.assert(
       fc.property(paths, (texts) => {
@@ -261,7 +261,7 @@ describe('reading an archive', () => {
     }
   })
 
-  it('leaves out folders and files of operating systems and git', async () => {
+  it('leaves out files and folders that operating systems and git create', async () => {
     const names = ['__MACOSX/._SKILL.md', '.DS_Store', 'a/.DS_Store', '.git/config', '._x', 'folder/', '.git/HEAD']
     const zipped = zip([doc, ...names.map((name) => ({ name }))])
     expect(await readArchive(zipped, 'zip')).toMatchObject({ files: [], hasGitFolder: true })
@@ -276,7 +276,7 @@ describe('reading an archive', () => {
     expect(await readArchive(tarGz(tarEntry('SKILL.md', skillMd)), 'tar.gz')).toMatchObject({ hasGitFolder: false })
   })
 
-  it('leaves out a .git next to SKILL.md and rejects every other one', async () => {
+  it('leaves out a .git folder next to SKILL.md, and rejects the archive if .git is anywhere else', async () => {
     const inFolder = [{ ...doc, name: 'pdf/SKILL.md' }, { name: 'pdf/.git/HEAD' }, { name: 'pdf/.git/objects/x' }]
     expect(await readArchive(zip(inFolder), 'zip')).toMatchObject({ files: [], hasGitFolder: true })
     for (const name of ['a/.git/HEAD', '.GIT/config', 'a/git~1/config', 'a/.git']) {
@@ -288,7 +288,7 @@ describe('reading an archive', () => {
     expect(await refusalOf(zip([doc, ...bare]))).toContain('HEAD: Next to `objects`')
   })
 
-  it('reads long names and global headers of a tar and composes decomposed names', async () => {
+  it('reads long names and global headers of a tar, and normalises decomposed characters in names', async () => {
     const long = `references/${'x'.repeat(150)}.md`
     const tar = tarGz(
       tarEntry('pax_global_header', '15 comment=abc\n', 'g'),
@@ -342,12 +342,12 @@ describe('reading an archive', () => {
     expect(await refusalOf(zip([doc, entry]))).toContain(message)
   })
 
-  it('reports every offending path at once', async () => {
+  it('reports all invalid paths of an archive in one error', async () => {
     const refusal = await refusalOf(zip([doc, { name: '../a' }, { name: 'CON' }, { name: 'ok' }]))
     expect(refusal.split('\n').map((line) => line.split(':')[0])).toEqual(['../a', 'CON'])
   })
 
-  it('rejects a hundred thousand entries by their declared count', async () => {
+  it('rejects an archive with too many entries early, without reading them all', async () => {
     const ignored = tarEntry('.git/HEAD')
     const tar = tarGz(...Array.from({ length: 100_000 }, () => ignored))
     // CPU time, so that a busy machine does not affect the result.
@@ -358,7 +358,7 @@ describe('reading an archive', () => {
     expect((user + system) / 1000).toBeLessThan(5000)
   })
 
-  it('rejects zip64, multiple parts, bytes after the end and truncated archives', async () => {
+  it('rejects zip64 archives, multi-part archives, truncated archives, and bytes after the end of an archive', async () => {
     const locator = Buffer.alloc(20)
     locator.writeUInt32LE(0x07064b50, 0)
     const whole = zip([doc])
@@ -429,7 +429,7 @@ describe('reading an archive', () => {
     )
   })
 
-  it('yields to the event loop while reading a full archive', async () => {
+  it('yields to the event loop while it reads an archive of the maximum size', async () => {
     const noise = randomBytes(15 * 1024 * 1024)
     const files = Array.from({ length: 500 }, (_, i) => ({
       name: `f${i}`,
@@ -459,7 +459,7 @@ describe('writing an archive', () => {
     maxLength: 12,
   })
 
-  it('writes exactly these bytes in every release', () => {
+  it('writes the same bytes for the same files in every release', () => {
     const archive = writeZip([
       { path: 'scripts/é.py', bytes },
       { path: 'A.md', bytes },
@@ -470,7 +470,7 @@ describe('writing an archive', () => {
     )
   })
 
-  it('writes the same bytes for any order of files, which read back to the same files', async () => {
+  it('writes the same bytes for any order of files, and reading the archive returns the same files', async () => {
     await fc.assert(
       fc.asyncProperty(contents, fc.nat(), async (files, turn) => {
         const all = [{ path: 'SKILL.md', bytes: utf8.encode(skillMd) }, ...files]
@@ -487,7 +487,7 @@ describe('writing an archive', () => {
     )
   })
 
-  it('stores no time, compression or platform', () => {
+  it('writes no modification times and no platform, and does not compress', () => {
     const archive = Buffer.from(writeZip([{ path: 'SKILL.md', bytes }]))
     expect(archive.subarray(30, 38).toString()).toBe('SKILL.md')
     expect([archive.readUInt16LE(8), archive.readUInt16LE(10), archive.readUInt16LE(12)]).toEqual([0, 0, 0x21])

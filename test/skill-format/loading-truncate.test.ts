@@ -35,8 +35,8 @@ beforeAll(async () => {
 const toBudget = (loaded: LoadedSkill, maxTokens: number, priority?: string[]) =>
   truncate(loaded, { maxTokens, priority, countTokens })
 
-describe('a skill truncated to a budget', () => {
-  it('never exceeds the budget, and is complete if it fits, for any document', () => {
+describe('a skill truncated to a token budget', () => {
+  it('never exceeds the budget, and is complete if the whole skill fits, for any document', () => {
     fc.assert(
       fc.property(anyDocument, fc.double({ min: 0, max: 1, noNaN: true }), (document, share) => {
         const loaded = loadDocument(document)
@@ -51,7 +51,7 @@ describe('a skill truncated to a budget', () => {
     )
   })
 
-  it('contains each fence, table, item and comment whole or not at all, and nothing twice', () => {
+  it('contains each code block, table, list item and comment completely or not at all, and nothing twice', () => {
     fc.assert(
       fc.property(anyDocument, fc.double({ min: 0, max: 1, noNaN: true }), (document, share) => {
         const loaded = loadDocument(document)
@@ -91,7 +91,7 @@ describe('a skill truncated to a budget', () => {
     }
   })
 
-  it('omits and lists exactly all of its content at the smallest budget', () => {
+  it('omits all of its content at the smallest budget, and lists exactly the omitted parts', () => {
     for (const level of ['metadata', 'contract', 'summary', 'full'] as const) {
       const loaded = loadDocument(withContract, level)
       const { truncated, ...rest } = toBudget(loaded, 1)
@@ -113,7 +113,7 @@ describe('a skill truncated to a budget', () => {
     }
   })
 
-  it('counts the contract only below the level summary', () => {
+  it('counts the tokens of the contract only at the level `contract`', () => {
     const contract = loadDocument(withContract, 'contract')
     const tokens = tokensOf(contract)
     expect(toBudget(contract, tokens)).toEqual(contract)
@@ -125,13 +125,13 @@ describe('a skill truncated to a budget', () => {
     expect(toBudget(summary, tokensOf(summary))).toEqual(summary)
   })
 
-  it('does not count metadata, capabilities, frontmatter and tool definition', () => {
+  it('does not count the tokens of metadata, capabilities, frontmatter and tool definition', () => {
     const loaded = loadDocument(sample)
     const long = { ...loaded, metadata: { ...loaded.metadata, description: 'Many words. '.repeat(80) } }
     expect(toBudget(long, tokensOf(loaded))).toEqual(long)
   })
 
-  it('keeps the priority sections with their subsections first, in any spelling', () => {
+  it('keeps the priority sections and their subsections first, however their names are spelled', () => {
     const loaded = loadDocument(sample)
     const { fullContent, truncated } = toBudget(loaded, 130, ['no such', ' **options** '])
     expect(fullContent).toContain('| `-o`   | what stands between |')
@@ -140,7 +140,7 @@ describe('a skill truncated to a budget', () => {
     expect(truncated.map(({ section }) => section)).not.toContain('Options')
   })
 
-  it('matches a heading with commas also when it arrives in pieces', () => {
+  it('keeps a priority section whose heading has commas, even if the commas split the name into several', () => {
     const filler = 'Some words that take room.\n\n'.repeat(40)
     const loaded = loadDocument(`# All\n\n## Other\n\n${filler}## Read, write,sort\n\nWanted.\n\n## Sort\n\n${filler}`)
     for (const priority of [['Read, write,sort'], ['none', 'read', 'write', 'sort']]) {
@@ -149,21 +149,21 @@ describe('a skill truncated to a budget', () => {
     }
   })
 
-  it('orders the remaining parts by the document, not by the priority', () => {
+  it('contains the kept parts in the order of the document, not in the order of priority', () => {
     const loaded = loadDocument(sample)
     const { fullContent } = toBudget(loaded, 260, ['Notes', 'Options'])
     expect(fullContent!.indexOf('## Options')).toBeGreaterThan(-1)
     expect(fullContent!.indexOf('Notes\n-----')).toBeGreaterThan(fullContent!.indexOf('## Options'))
   })
 
-  it('prefers the first of two sections with the same name', () => {
+  it('keeps the first of two sections if a priority name matches both', () => {
     const loaded = loadDocument(sample)
     const { fullContent } = toBudget(loaded, 110, ['usage'])
     expect(fullContent).toContain('Run the command on one file:')
     expect(fullContent).not.toContain('A second section of this name.')
   })
 
-  it('lists what was left out with its approximate tokens, and many parts in one row', () => {
+  it('lists the omitted parts with their approximate tokens, and groups small parts as `(others)` if there are many', () => {
     const sections = Array.from({ length: 60 }, (_, i) => `## Part ${i}\n\n${'Some words of it. '.repeat(i + 1)}\n\n`)
     const loaded = loadDocument(`# All\n\n${sections.join('')}`)
     const { truncated } = toBudget(loaded, 3000)
@@ -176,7 +176,7 @@ describe('a skill truncated to a budget', () => {
     expect(told).toBeLessThan((tokensOf(loaded) - 3000) * 1.3 + 300)
   })
 
-  it('omits the text of the frontmatter first, because `frontmatter` contains it too', () => {
+  it('omits the text of the frontmatter first, because the field `frontmatter` also contains the text', () => {
     const loaded = loadDocument(sample)
     const result = toBudget(loaded, tokensOf(loaded) - 1)
     expect(result.fullContent!.startsWith('# Tables')).toBe(true)
@@ -184,7 +184,7 @@ describe('a skill truncated to a budget', () => {
     expect(result.truncated).toEqual([{ section: '(frontmatter)', tokens: expect.any(Number) }])
   })
 
-  it('processes only a limited part of an enormous document', () => {
+  it('is created from only a limited part of an enormous document', () => {
     const loaded = loadDocument(`# Long\n\n${'A line of a long document.\n\n'.repeat(80_000)}`)
     const result = toBudget(loaded, 200_000)
     expect(countTokens(result.fullContent!)).toBeLessThanOrEqual(200_000)
@@ -194,7 +194,7 @@ describe('a skill truncated to a budget', () => {
 })
 
 describe('tokens', () => {
-  it('are never fewer than another tokenizer counts', () => {
+  it('are never estimated lower than the count of another tokenizer', () => {
     expect(countTokens(sample)).toBe(countIndependently(sample))
     fc.assert(
       fc.property(fc.oneof(anyDocument, fc.string({ unit: 'binary', maxLength: 300 })), (text) => {
@@ -205,7 +205,7 @@ describe('tokens', () => {
     )
   })
 
-  it('are estimated instead of counted for endless runs', () => {
+  it('are estimated instead of counted for very long runs of repeated characters', () => {
     for (const run of ['a', '=', 'é', ' ', 'ก', '\u0301', '=\n', '-|', 'Aa']) {
       const text = `before ${run.repeat(600)} after`
       expect(countTokens(text), run).toBeGreaterThanOrEqual(countIndependently(text))
@@ -214,18 +214,18 @@ describe('tokens', () => {
   })
 })
 
-describe('truncating in another thread', () => {
+describe('truncating a skill in a worker thread', () => {
   const loaded = loadDocument(sample)
   const order = { loaded, maxTokens: 400, priority: ['Options'] }
 
-  it('returns the same result as in this thread', async () => {
+  it('returns the same result as in the main thread', async () => {
     const url = new URL('../../packages/core/src/catalogue/truncate-worker.ts', import.meta.url)
     const threads = new WorkerPool<LoadedSkill, TruncateOrder>({ url })
     expect(await threads.ask(order)).toEqual(await truncateHere(order))
     expect(await truncateSkill(order)).toEqual(await truncateHere(order))
   })
 
-  it('falls back to this thread without a thread, and fails temporarily on a timeout', async () => {
+  it('falls back to the main thread if the worker is broken, and fails temporarily on a timeout', async () => {
     expect(await truncateSkill(order, { ask: async () => 'broken' })).toEqual(await truncateHere(order))
     await expect(truncateSkill(order, { ask: async () => 'late' })).rejects.toMatchObject({
       code: 'overloaded',

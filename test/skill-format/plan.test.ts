@@ -22,7 +22,7 @@ function countWords(text: string): number {
   return text.split(/\s+/).filter(Boolean).length
 }
 
-describe('the plan of a listing', () => {
+describe('the plan of a listing of skills', () => {
   it('includes all skills in full if they fit', () => {
     expect(planListing([pdf, long], 8000)).toEqual({
       fits: true,
@@ -39,7 +39,7 @@ describe('the plan of a listing', () => {
     expect(planListing([], 0)).toMatchObject({ fits: true, cost: 0, keep: [] })
   })
 
-  it('shortens the longest descriptions first, at the end of a sentence', () => {
+  it('shortens the longest descriptions first, and cuts them at the end of a sentence', () => {
     const plan = planListing([pdf, long], 200)
     expect(plan).toMatchObject({ fits: false, keep: [{ name: 'alice/pdf' }], drop: [] })
     expect(plan.shorten).toEqual([
@@ -57,7 +57,7 @@ describe('the plan of a listing', () => {
     expect(plannedCost).toBeLessThanOrEqual(1000)
   })
 
-  it('cuts at a word with an ellipsis if no sentence ends, and not after an abbreviation', () => {
+  it('cuts a description after a word, with an ellipsis, if no sentence ends early enough (abbreviations end none)', () => {
     expect(cut('word '.repeat(40))).toBe(`${'word '.repeat(15)}word…`)
     expect(cut(`${'word '.repeat(10)}e.g. ${'word '.repeat(40)}`)).toBe(
       `${'word '.repeat(10)}e.g. ${'word '.repeat(4)}word…`,
@@ -66,7 +66,7 @@ describe('the plan of a listing', () => {
     expect(cut('😀'.repeat(100))).toBe(`${'😀'.repeat(39)}…`)
   })
 
-  it('omits skills from the end that do not fit even if shortened, with a reason', () => {
+  it('omits the last skills with a reason if they do not fit even with shortened descriptions', () => {
     const skills = ['a', 'b', 'c', 'd'].map((name) => ({ name, description: 'word '.repeat(100) }))
     const plan = planListing(skills, 200)
     expect(plan.shorten.map(({ name }) => name)).toEqual(['a', 'b'])
@@ -86,7 +86,7 @@ describe('the plan of a listing', () => {
       expect(() => planListing([pdf], budget)).toThrow(TypeError)
   })
 
-  it('measures tokens if a counter is given', () => {
+  it('measures the budget in tokens if a token counter is given', () => {
     const plan = planListing([pdf, long], 60, { measure: countWords })
     expect(plan).toMatchObject({ fits: false, cost: 125, keep: [{ cost: 4 }] })
     expect(plan.shorten[0]!.to).toBe(countWords(plan.shorten[0]!.description) + 1)
@@ -110,8 +110,8 @@ const measures = fc.constantFrom(
   (text: string) => Math.ceil(text.length / 4) + (text.endsWith('…') ? 2 : 0) + (text.length % 7),
 )
 
-describe('every plan', () => {
-  it('never exceeds the budget, keeps the order, and lists every skill as included or omitted', () => {
+describe('every plan of a listing of skills', () => {
+  it('never exceeds the budget, keeps the order of skills, and lists every skill as included or omitted', () => {
     const lengthMin = fc.constantFrom(0, 1, 80, 500)
     fc.assert(
       fc.property(skills, fc.nat(4000), measures, lengthMin, (list, budget, measure, descriptionCharactersMin) => {
@@ -137,7 +137,7 @@ describe('every plan', () => {
     )
   })
 
-  it('shortens descriptions to a prefix of the original', () => {
+  it('shortens each description to a prefix of the original description', () => {
     fc.assert(
       fc.property(skills, fc.nat(4000), (list, budget) => {
         for (const { index, from, to, description } of planListing(list, budget).shorten) {
@@ -148,7 +148,7 @@ describe('every plan', () => {
     )
   })
 
-  it('includes at least as much text with a larger budget', () => {
+  it('omits no more skills with a larger budget than with a smaller budget', () => {
     fc.assert(
       fc.property(skills, fc.nat(4000), fc.nat(1000), (list, budget, more) => {
         const [less, greater] = [planListing(list, budget), planListing(list, budget + more)]

@@ -87,7 +87,7 @@ function fragments(): string[] {
 }
 
 describe('reading a SKILL.md', () => {
-  it('returns the frontmatter, the unchanged body and its first line', () => {
+  it('returns the frontmatter, the unchanged body, and the line number where the body starts', () => {
     const parsed = parseSkillMd('---\nname: pdf\ndescription: Reads PDFs\n---\n\n# PDF\n')
     expect(parsed.frontmatter).toEqual({ name: 'pdf', description: 'Reads PDFs' })
     expect(parsed).toMatchObject({ frontmatterStatus: 'ok', body: '\n# PDF\n', bodyLine: 5, warnings: [] })
@@ -100,7 +100,7 @@ describe('reading a SKILL.md', () => {
     expect(codes(parsed.warnings)).toEqual(['bom', 'frontmatter_not_first'])
   })
 
-  it('reads a value with an unquoted colon to the end of its line and reports the line', () => {
+  it('reads a value with an unquoted colon up to the end of its line, and reports the line number', () => {
     const parsed = parseSkillMd(doc('name: x', 'description: Patterns for X: a, b', 'license: MIT'))
     expect(parsed.frontmatter).toEqual({ name: 'x', description: 'Patterns for X: a, b', license: 'MIT' })
     expect(parsed.frontmatterStatus).toBe('repaired')
@@ -115,12 +115,12 @@ describe('reading a SKILL.md', () => {
     },
   )
 
-  it('leaves valid values of other keys unchanged when it repairs one', () => {
+  it('leaves the valid values of other keys unchanged when it repairs an invalid value', () => {
     const { frontmatter } = parseSkillMd(doc('a: {b: [1, 2]}', 'c: x: y', 'd: |', '  e: f', '  g', 'h: "i: j"'))
     expect(frontmatter).toEqual({ a: { b: [1, 2] }, c: 'x: y', d: 'e: f\ng\n', h: 'i: j' })
   })
 
-  it('uses the last of duplicate keys and warns', () => {
+  it('uses the last value of a duplicate key, and warns', () => {
     const parsed = parseSkillMd(doc('name: a', 'name: b'))
     expect(parsed.frontmatter.name).toBe('b')
     expect(parsed.warnings).toEqual([expect.objectContaining({ code: 'duplicate_key', line: 3 })])
@@ -132,7 +132,7 @@ describe('reading a SKILL.md', () => {
     expect(codes(parsed.warnings)).toContain('control_characters')
   })
 
-  it('expands anchors up to a limit', () => {
+  it('expands YAML anchors up to a limit', () => {
     expect(parseSkillMd(doc('a: &x [1, 2]', 'b: *x')).frontmatter).toEqual({ a: [1, 2], b: [1, 2] })
     const laughs = ['a0: &a0 [lol, lol]']
     for (let i = 1; i < 40; i += 1) laughs.push(`a${i}: &a${i} [*a${i - 1}, *a${i - 1}, *a${i - 1}]`)
@@ -154,7 +154,7 @@ describe('reading a SKILL.md', () => {
     expect((parsed.frontmatter as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
-  it('keeps numbers as text that JSON cannot represent', () => {
+  it('keeps a number as text if JSON cannot represent the number', () => {
     const { frontmatter } = parseSkillMd(doc('a: 12345678901234567890', 'b: .inf', 'c: 1.5', 'd: -0'))
     expect(frontmatter).toEqual({ a: '12345678901234567890', b: '.inf', c: 1.5, d: 0 })
   })
@@ -174,13 +174,13 @@ describe('reading a SKILL.md', () => {
     expect(parseSkillMd('---\n\nA rule above prose.').frontmatterStatus).toBe('missing')
   })
 
-  it('does not treat a rule in the body as the end of an open frontmatter', () => {
+  it('does not treat a horizontal rule in the body as the end of an unterminated frontmatter', () => {
     const parsed = parseSkillMd('---\nname: a\n\n# Title\n\n> Quote: x\n\nText\n\n---\nMore')
     expect(parsed).toMatchObject({ frontmatterStatus: 'unterminated', frontmatter: { name: 'a' }, bodyLine: 3 })
     expect(parsed.body).toContain('---\nMore')
   })
 
-  it('reads a frontmatter in a code fence, and keys in a heading', () => {
+  it('reads a frontmatter inside a code fence, and keys inside a heading', () => {
     const fenced = parseSkillMd('```yaml\n---\nname: a\n---\n```\nBody')
     expect(fenced).toMatchObject({ frontmatter: { name: 'a' }, body: 'Body', bodyLine: 6 })
     expect(codes(fenced.warnings)).toEqual(['frontmatter_fenced'])
@@ -191,7 +191,7 @@ describe('reading a SKILL.md', () => {
     })
   })
 
-  it('never throws, and returns plain JSON with the end of the text as its body', () => {
+  it('never throws, and returns plain JSON whose body is the end of the text', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const parsed = parseSkillMd(text)
@@ -243,7 +243,7 @@ describe('SKILL.md documents from public repositories', () => {
     expect(mergeWarnings(parsed.warnings, fields.warnings, checkPortability(text, parsed).warnings)).not.toEqual([])
   })
 
-  it('are repaired only if they are broken', () => {
+  it('are changed only where their frontmatter is invalid YAML', () => {
     expect(parseWild('unquoted @').frontmatter.metadata).toMatchObject({
       triggers: { files: ['**/*.ts', '**/*.html'], keywords: expect.arrayContaining(['@defer', 'NgOptimizedImage']) },
     })
@@ -254,7 +254,7 @@ describe('SKILL.md documents from public repositories', () => {
 })
 
 describe('the fields of a registry', () => {
-  it('come from metadata first, then from the top level', () => {
+  it('come from the key `metadata`, or else from the top level of the frontmatter', () => {
     const fields = readFields(
       'name: pdf',
       'version: 9.9.9',
@@ -280,7 +280,7 @@ describe('the fields of a registry', () => {
     ])
   })
 
-  it('return an invalid name as its slug and as the display name', () => {
+  it('turn an invalid name into a slug, and keep the original name as the display name', () => {
     const fields = readFields('name: Connection Pooling')
     expect(fields).toMatchObject({ nameSlug: 'connection-pooling', displayName: 'Connection Pooling' })
     expect(fields.name).toBeUndefined()
@@ -288,13 +288,13 @@ describe('the fields of a registry', () => {
     expect(readFields('name: 水浒传').nameSlug).toBeUndefined()
   })
 
-  it.each(['1.0', 'v1.0.0', '01.0.0', '1.0.0-beta', '2', 'latest'])('ignore the version %s', (version) => {
+  it.each(['1.0', 'v1.0.0', '01.0.0', '1.0.0-beta', '2', 'latest'])('ignore the invalid version %s', (version) => {
     const fields = readFields('name: a', `version: ${version}`)
     expect(fields.version).toBeUndefined()
     expect(codes(fields.warnings)).toEqual(['version_ignored'])
   })
 
-  it('accept keywords as a list or as text, without duplicates and limited', () => {
+  it('accept keywords as a list or as text, remove duplicates, and limit their number', () => {
     expect(readFields('tags: [a, b, a, 7, " "]', 'metadata:', '  keywords: code review, testing').keywords).toEqual([
       'code review',
       'testing',
@@ -312,13 +312,13 @@ describe('the fields of a registry', () => {
 })
 
 describe('slugs', () => {
-  it('are lower case, without diacritics, with single hyphens', () => {
+  it('are lower case, have no diacritics, and have only single hyphens', () => {
     expect(toSlug('Crème Brûlée & Co.')).toBe('creme-brulee-co')
     expect(toSlug('stitch::react-components')).toBe('stitch-react-components')
     expect(toSlug('水浒传')).toBe('')
   })
 
-  it('are valid names or empty, and idempotent', () => {
+  it('are valid names or empty, and the slug of a slug is the same slug', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         const slug = toSlug(text)
@@ -329,10 +329,10 @@ describe('slugs', () => {
   })
 })
 
-describe('portability', () => {
+describe('the portability of a SKILL.md', () => {
   const sound = ['name: pdf', 'description: Reads PDFs.', 'license: MIT', 'compatibility: Needs Python']
 
-  it('is confirmed without warnings for a document with the six keys', () => {
+  it('is confirmed without warnings for a document with only the six standard keys', () => {
     const text = doc(...sound, 'allowed-tools: Bash(git add:*, git log:*) Read', 'metadata:', '  version: "1.0"')
     expect(check(text, 'pdf')).toEqual({ portable: true, warnings: [] })
   })
@@ -366,16 +366,16 @@ describe('portability', () => {
     expect(codes(result.warnings)).toContain(code)
   })
 
-  it('counts characters, not code units, and accepts carriage returns', () => {
+  it('limits the number of characters, not of code units, and does not depend on carriage returns', () => {
     expect(check(doc('name: a', `description: ${'😀'.repeat(1024)}`)).portable).toBe(true)
     expect(check(doc(...sound).replaceAll('\n', '\r\n')).portable).toBe(true)
   })
 
-  it('requires the name of the folder', () => {
+  it('requires that the name of the skill is the name of its folder', () => {
     expect(codes(check(doc(...sound), 'other').warnings)).toEqual(['name_folder_differs'])
   })
 
-  it('is confirmed for a long body, with a recommendation to shorten it', () => {
+  it('is confirmed for a long body, with a recommendation to shorten the body', () => {
     const long = check(`${doc(...sound)}${'line\n'.repeat(501)}`)
     expect(long.portable).toBe(true)
     expect(codes(long.warnings)).toEqual(['body_long'])
@@ -384,24 +384,24 @@ describe('portability', () => {
 })
 
 describe('the outline of a body', () => {
-  it('lists headings outside code and comments as plain text', () => {
+  it('lists the headings outside code and comments, as plain text', () => {
     const body =
       '# One `two` [three](http://x) **four** ##\n```sh\n# no\n```\n<!--\n# no\n-->\nFive\n===\n    # no\n#no\n###### six'
     expect(outlineSkillMd(body).headings).toEqual(['One two three four', 'Five', 'six'])
   })
 
-  it('recognises the end of code and comments', () => {
+  it('lists headings that follow the end of a code block or comment', () => {
     const body =
       '````md\n```\n# no\n```\n ````\n# a\n~~~ x\n# no\n```\n~~~\n\u00a0<!-- # no -->\n# b\n``` ` `\n# c\n<!-- x\n```\n--> y\n# d\n```\n# no'
     expect(outlineSkillMd(body).headings).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('treats a line above dashes as a heading only if it is prose', () => {
+  it('treats a line above a row of dashes as a heading only if the line is prose', () => {
     const body = 'one\n--\n- two\n---\n\n---\n# three\n---\n```\n```\n===\nfour\n - \n\n  five\n  =\t'
     expect(outlineSkillMd(body).headings).toEqual(['one', 'three', 'five'])
   })
 
-  it('and its contract are the same whether or not they share the parsed blocks of the body', () => {
+  it('is the same whether or not it shares the parsed blocks of the body with the contract', () => {
     const line = fc.constantFrom(
       '# T',
       '## Inputs',
@@ -426,7 +426,7 @@ describe('the outline of a body', () => {
     )
   })
 
-  it('returns the first prose as the summary, not pictures, lists, quotes or code', () => {
+  it('has the first prose as its summary, not pictures, lists, quotes or code', () => {
     const body =
       '# T\n\n![badge](x)\n\n> quote\n\n- item\n\n```\ncode\n```\n\nReads **PDF** files\nwith snake_case and `code`.\n\nMore.'
     expect(firstParagraph(body)).toBe('Reads PDF files with snake_case and code.')
@@ -442,21 +442,21 @@ describe('the outline of a body', () => {
   })
 })
 
-describe('contract and capabilities', () => {
+describe('the contract and capabilities of a skill', () => {
   it('come from the frontmatter, or else from sections of the body', () => {
     const given = parseSkillMd(`${doc('inputs: [{name: file}]')}## Returns\n\n- a **table**\n`)
     expect(readContract(given)).toEqual({ inputs: [{ name: 'file' }], outputs: ['a table'] })
     expect(readContract(parseSkillMd('## Notes\n- x'))).toBeNull()
   })
 
-  it('list the tools that a skill requests', () => {
+  it('include the tools that the skill requests', () => {
     expect(readTools('Bash(git add:*, git log:*), Read Read')).toEqual(['Bash(git add:*, git log:*)', 'Read'])
     expect(readTools('[Read, "Bash(npm run *)"]')).toEqual(['Read', 'Bash(npm run *)'])
     expect(readCapabilities(parseSkillMd('none'))).toEqual([])
   })
 })
 
-describe('renaming a document', () => {
+describe('renaming a SKILL.md', () => {
   it.each([
     ['---\nname: a # note\nlicense: MIT\n---\nB', '---\nname: new # note\nlicense: MIT\n---\nB'],
     ['\uFEFF---\r\nname:   "a"\r\n---\r\nB\r\n', '\uFEFF---\r\nname: new\r\n---\r\nB\r\n'],
@@ -473,7 +473,7 @@ describe('renaming a document', () => {
     expect(rewriteFrontmatterName(before, 'new')).toBe(after)
   })
 
-  it('makes any document parse to the new name, with its body unchanged', () => {
+  it('changes the name in any document, and leaves the body unchanged', () => {
     const names = fc.constantFrom('new-name', '8004', 'yes', 'null', '1e3', 'a', '0x1f', 'true')
     fc.assert(
       fc.property(documents, names, (text, name) => {

@@ -20,19 +20,19 @@ const invalid = [{}, { file: 3 }, { file: 'form.pdf', pages: ['one'] }, { file: 
 describe('a tool for LangChain', () => {
   const tool = toTool(skill, 'langchain')
 
-  it('has its published type and is accepted by it unchanged', () => {
+  it('has the type that LangChain publishes, and LangChain accepts the tool unchanged', () => {
     tool satisfies StructuredToolParams
     expect(isLangChainTool(tool)).toBe(true)
     expect(convertToOpenAITool(tool)).toEqual(toTool(skill, 'openai'))
   })
 
-  it('runs, and rejects arguments that violate the contract', async () => {
+  it('runs in LangChain, which rejects arguments that violate the contract of the skill', async () => {
     const structured = new DynamicStructuredTool(tool)
     expect(await structured.invoke(valid)).toBe('# PDF\n')
     for (const wrong of invalid) await expect(structured.invoke(wrong)).rejects.toThrow(/did not match expected schema/)
   })
 
-  it('runs for skills without inputs and with hostile inputs', async () => {
+  it('runs in LangChain for skills without inputs, and for skills with hostile inputs', async () => {
     const traps = { 'a b': 'string', toString: 'string', at: { type: 'string', pattern: '(', format: 'constructor' } }
     for (const parameters of [
       null,
@@ -63,13 +63,13 @@ describe('a tool for Anthropic', () => {
 })
 
 describe('a generic tool', () => {
-  it('is a tool of the Model Context Protocol if the field of the schema is renamed', () => {
+  it('is a tool of the Model Context Protocol if its field `parameters` is renamed to `inputSchema`', () => {
     const { name, description, parameters } = toTool(skill, 'generic')
     const tool = { name, description, inputSchema: parameters }
     expect(ToolSchema.parse(tool)).toEqual(tool)
   })
 
-  it('has a JSON Schema of 2020-12 that validates arguments against the contract', () => {
+  it('has a JSON Schema (2020-12) that validates arguments against the contract of the skill', () => {
     const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(toTool(skill, 'generic').parameters)
     expect(validate(valid)).toBe(true)
     for (const wrong of invalid) expect(validate(wrong)).toBe(false)

@@ -64,8 +64,8 @@ function expectValid({ name, description, parameters }: GenericTool) {
 }
 const topKeys = new Set(['type', 'properties', 'required', 'description', 'additionalProperties'])
 
-describe('the tool of any contract', () => {
-  it('has a valid schema of an object, which converts to itself', () => {
+describe('the tool created from any contract', () => {
+  it('has a valid JSON Schema of an object, and converting this schema again does not change it', () => {
     fc.assert(
       fc.property(hostile, (inputs) => {
         const tool = defineTool(inputs)
@@ -79,7 +79,7 @@ describe('the tool of any contract', () => {
     expect({}).not.toHaveProperty('type')
   })
 
-  it('has a valid name and description for any input', () => {
+  it('has a valid name and description, whatever the name and description of the skill are', () => {
     const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 200 }), fc.string({ minLength: 900, maxLength: 3000 }))
     const property = fc.property(text, text, (name, description) =>
       expectValid(defineTool(null, { name, description })),
@@ -125,7 +125,7 @@ describe('the tool of any contract', () => {
 })
 
 describe('a skill from an untrusted node', () => {
-  it('is validated again when it is converted to a tool', () => {
+  it('is converted to a valid tool, even if the tool definition from the node is invalid', () => {
     const parameters = JSON.parse(
       '{ "type": "string", "oneOf": 3, "__proto__": { "x": 1 }, "properties": { "a b": 1 } }',
     )
@@ -140,7 +140,7 @@ function names(...fullNames: string[]): string[] {
 }
 
 describe('the names of several tools', () => {
-  it('are the short names, with the owner if two are the same', () => {
+  it('are the short names of the skills, with the owner if two skills have the same short name', () => {
     expect(names('alice/pdf', 'bob/csv', 'bob/pdf')).toEqual(['alice-pdf', 'csv', 'bob-pdf'])
     expect(names('alice/pdf', 'bob/pdf', 'carol/alice-pdf')).toEqual(['alice-pdf', 'bob-pdf', 'alice-pdf-2'])
     const [long, other] = names(`${'a'.repeat(39)}/${'n'.repeat(64)}`, `${'b'.repeat(39)}/${'n'.repeat(64)}`)
@@ -148,7 +148,7 @@ describe('the names of several tools', () => {
     expect(other).toMatch(/^b{39}-n{16}-[a-z0-9]{7}$/)
   })
 
-  it('are unique and valid for all model APIs', () => {
+  it('are unique, and valid for all supported model APIs', () => {
     const part = fc.stringMatching(/^[a-c-]{1,3}$|^n{60,64}$/)
     const fullName = fc.oneof(
       fc.tuple(part, part).map((parts) => parts.join('/')),

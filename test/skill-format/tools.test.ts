@@ -15,7 +15,7 @@ function propertiesOf(...items: string[]) {
 }
 
 describe('the definition of a tool', () => {
-  it('has one optional text for a skill without inputs', () => {
+  it('has one optional text parameter if the skill declares no inputs', () => {
     const skill = { name: 'pdf', fullName: 'alice/pdf', description: 'Fill PDF forms.', contract: null }
     expect(toToolDefinition(skill)).toEqual({
       name: 'pdf',
@@ -26,7 +26,7 @@ describe('the definition of a tool', () => {
       expect(defineTool(nothing).parameters).toEqual({ type: 'object', properties: { input } })
   })
 
-  it('accepts a JSON Schema unchanged, except for its identifiers', () => {
+  it('keeps inputs given as a JSON Schema unchanged, except for the identifiers of the schema', () => {
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       $id: 'https://example.com/pdf',
@@ -44,7 +44,7 @@ describe('the definition of a tool', () => {
     expect(defineTool(schema).parameters).toEqual(kept)
   })
 
-  it('accepts a mapping of names to types, schemas, choices and texts', () => {
+  it('accepts inputs as a mapping of names to types, schemas, choices or descriptions', () => {
     expect(
       parametersOf(
         'inputs:',
@@ -75,7 +75,7 @@ describe('the definition of a tool', () => {
     })
   })
 
-  it('accepts a list of mappings with names', () => {
+  it('accepts inputs as a list of mappings that contain the name of the input', () => {
     const [first, second] = [
       '  - { name: query, type: string, required: true, description: What is sought }',
       '  - limit: At most so many',
@@ -90,7 +90,7 @@ describe('the definition of a tool', () => {
     })
   })
 
-  it('reads inputs from lines below a heading', () => {
+  it('reads inputs from the lines of a list below a heading', () => {
     const body = [
       '## Parameters',
       '- `path` (string, required): The file',
@@ -117,7 +117,7 @@ describe('the definition of a tool', () => {
     })
   })
 
-  it('uses lines without a name as the description of the single text', () => {
+  it('uses lines that contain no input name as the description of one text parameter', () => {
     const lines = ['What you sell and to whom', 'Pricing and packaging (if publicly available)']
     expect(propertiesOf(...lines)).toEqual({ input: { type: 'string', description: lines.join('; ') } })
     expect(propertiesOf('path: The file', lines[0]!)).toEqual({
@@ -129,14 +129,14 @@ describe('the definition of a tool', () => {
     })
   })
 
-  it('wraps a schema that is not of an object', () => {
+  it('wraps a schema that does not describe an object in an object', () => {
     expect(defineTool({ type: 'array', description: 'Rows' }).parameters).toEqual({
       type: 'object',
       properties: { input: { type: 'array', description: 'Rows', items: {} } },
     })
   })
 
-  it('inlines references, including cyclic ones', () => {
+  it('inlines references in a schema, including cyclic references', () => {
     const node = { type: 'object', properties: { name: { $ref: '#/$defs/name' }, next: { $ref: '#/$defs/node' } } }
     const $defs = { name: { type: 'string' }, node, loop: { $ref: '#/$defs/loop' } }
     const properties = {
@@ -154,7 +154,7 @@ describe('the definition of a tool', () => {
     )
   })
 
-  it('removes top-level alternatives and all regular expressions', () => {
+  it('removes top-level alternatives and all regular expressions from a schema', () => {
     const { parameters } = defineTool({
       type: ['object', 'null'],
       anyOf: [{ required: ['a'] }, { required: ['b'] }],
@@ -172,7 +172,7 @@ describe('the definition of a tool', () => {
     })
   })
 
-  it('renames properties with invalid or inherited names', () => {
+  it('renames properties with invalid names, or with the names of inherited properties', () => {
     const { properties } = defineTool({
       'the file': 'string',
       名前: 'string',
@@ -187,7 +187,7 @@ describe('the definition of a tool', () => {
     })
   })
 
-  it('truncates a long description at a word and fills in a missing one', () => {
+  it('truncates a long description after a word, and fills in a missing description', () => {
     const { description } = defineTool(null, { description: 'word '.repeat(800) })
     expect(description).toMatch(/^(?:word )+word$/)
     expect(description.length).toBeGreaterThan(1000)
@@ -217,7 +217,7 @@ describe('a loaded skill', () => {
     )
   })
 
-  it('accepts another name and rejects an invalid one', () => {
+  it('converts to a tool with a given name, and rejects an invalid name or framework', () => {
     expect(toTool(loaded(), 'openai', { name: 'alice_pdf' }).function.name).toBe('alice_pdf')
     for (const name of ['', 'alice/pdf', 'a'.repeat(65), 'ä'])
       expect(() => toTool(loaded(), 'generic', { name })).toThrow(/Invalid tool name '.*'\. Use 1 to 64 letters/)
