@@ -114,7 +114,7 @@ describe('an incomplete or invalid export', () => {
     expect(await refuse(edit(JSON.stringify(values.with(8, 'soon'))))).toContain('users.created_at must be integer.')
     expect(await refuse(edit(JSON.stringify(values.with(2, null))))).toContain('users.username must be text.')
     expect(await refuse(edit('["robots","x"]'))).toContain('has an unknown table robots.')
-    expect(await refuse(edit('["meta","a","b"]'))).toContain('rows of meta come before those of')
+    expect(await refuse(edit('["meta","a","b"]'))).toContain('a row of meta comes after rows of')
     expect(await refuse(text.replace('"users":{', '"robots":{},"users":{'))).toContain('has an unknown table robots')
     expect(await refuse(text.replace('"users":{', '"users":{"age":"integer",'))).toContain(
       'has an unknown column users.age',
@@ -165,7 +165,7 @@ describe('an incomplete or invalid export', () => {
     const entry = lines.findIndex((line) => line.startsWith('["log"'))
     expect(await refuse(reseal(lines.toSpliced(entry, 1)))).toContain("The log's entry 1 is missing.")
     expect(await refuse(reseal(lines.with(0, lines[0]!.replace('"size":1', '"size":2'))))).toContain(
-      'its log differs from its first line',
+      'its log is not the one that its first line describes',
     )
     const owner = lines.findIndex((line) => line.startsWith('["users"'))
     expect(await refuse(reseal(lines.toSpliced(owner, 1)))).toMatch(

@@ -78,7 +78,7 @@ export class Scan {
   readonly #findings: PlacedFinding[] = []
   readonly #spots = new Map<string, Spot[]>()
   readonly #listed = new Map<string, number>()
-  /** For each file, the first reading with each kind of finding. */
+  /** For each file, the number of the first decoded form in which each kind of finding occurs. */
   readonly #firsts = new Map<object, Map<string, number>>()
   readonly #cut: Security['cut'] = []
   readonly #budget = new UnpackBudget()

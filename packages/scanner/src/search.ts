@@ -30,7 +30,7 @@ interface Sought extends Matcher {
   readonly sought: readonly SoughtNeed[]
 }
 
-/** All probes, prepared for a simultaneous search. Stores nothing of a text. */
+/** All probes, prepared for a simultaneous search. Keeps no data of the texts that it searches. */
 export class Search {
   readonly #matchers: readonly Sought[]
   readonly #spots: Spots

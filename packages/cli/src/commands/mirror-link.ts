@@ -4,7 +4,9 @@ import { withMirror } from '../mirror/with-mirror.ts'
 import { storeOptions } from '../registry/place.ts'
 import { askKey } from '../terminal/ask-key.ts'
 
-const userOption: Options = { user: { value: 'USER', help: 'the user of this registry' } }
+const userOption: Options = {
+  user: { value: 'USER', help: 'the user of this registry whose upstream account is meant' },
+}
 
 export const commands = {
   'mirror link': command({

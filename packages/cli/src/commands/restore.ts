@@ -8,7 +8,8 @@ import { findSecretKey } from '../registry/secret-key.ts'
 
 export const commands = {
   restore: command({
-    description: 'Restore a registry from a backup into a folder that has none. The backup is checked first.',
+    description:
+      'Restore a registry from a backup into a folder that contains no registry. The backup is checked first.',
     words: ['FILE'],
     options: { data: { value: 'DIR', help: 'the folder to restore the registry into' } },
     async run(given) {

@@ -12,7 +12,10 @@ const options: Options = { user: { value: 'NAME', help: 'the owner of the webhoo
 /** Settings of a new webhook, which `update` can change. */
 const settings: Options = {
   events: { value: 'LIST', help: `any of ${eventNames.join(',')}` },
-  skills: { value: 'LIST', help: 'the skills to notify about, as owner/name or owner/*; all for every skill' },
+  skills: {
+    value: 'LIST',
+    help: 'the skills to notify about, as owner/name or owner/*, or the word all for every skill',
+  },
   'secret-file': { value: 'FILE|-', help: 'a file with the secret that signs deliveries; - reads standard input' },
   'allow-networks': { value: 'CIDR,...', help: 'private networks that the webhook may deliver to, with --data' },
 }

@@ -18,11 +18,11 @@ export const serveOptions: Options = {
   host: { value: 'HOST', help: 'the address to listen on. Default: 127.0.0.1' },
   'rate-limits': {
     value: 'RATES',
-    help: 'limits per minute (any subset), or off. Default for requests: anonymous=60,free=60,pro=300,team=600,enterprise=6000; for downloads by one address: files=5000,mebibytes=1024',
+    help: 'limits per minute, as NAME=NUMBER separated by commas (others keep their default), or off. Default for requests: anonymous=60,free=60,pro=300,team=600,enterprise=6000; for downloads by one address: files=5000,mebibytes=1024',
   },
   'connection-limits': {
     value: 'LIMITS',
-    help: 'connection limits (any subset); times in seconds. Default: total=8192,address=1024,head=15,request=120,idle=75,answer=60',
+    help: 'connection limits, as NAME=NUMBER separated by commas (others keep their default); times in seconds. Default: total=8192,address=1024,head=15,request=120,idle=75,answer=60',
   },
   'trusted-proxies': { value: 'CIDR,...', help: 'proxy networks whose X-Forwarded-For and Host headers are trusted' },
   ...originOption,

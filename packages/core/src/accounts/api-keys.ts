@@ -52,7 +52,10 @@ export async function issueKey(context: StorageContext, input: Input<'issueKey'>
   if (caller.kind === 'user') refuseWiderScopes(wanted, caller)
   const user = await getUserByName(context, username)
   if (!user.claimed)
-    throw new RegistryError('conflict', `'${username}' is an imported author. Create the user to hand the name over.`)
+    throw new RegistryError(
+      'conflict',
+      `'${username}' is the name of an imported author, not of a user. Create a user with this name first.`,
+    )
   if (user.disabled) throw new RegistryError('conflict', `'${username}' is disabled. Enable the user first.`)
   return context.database.writer.write(async (trx) => {
     const made = await insertLimitedKey(context, trx, { ...input, userId: user.id, scopes: wanted })

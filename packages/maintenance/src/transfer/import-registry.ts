@@ -121,6 +121,8 @@ async function verify({ header, first }: OpenExport, { read, columns, footer, si
   if (problem) throw new Error(`The export is damaged: ${problem} Nothing was imported.`)
   const { size, frontier } = await readTreeHead(read.trx)
   if (size !== header.log.size || toRoot(frontier).toString('base64') !== header.log.rootHash) {
-    throw new Error('The export is damaged: its log differs from its first line. Nothing was imported.')
+    throw new Error(
+      'The export is damaged: its log is not the one that its first line describes. Nothing was imported.',
+    )
   }
 }

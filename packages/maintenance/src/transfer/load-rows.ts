@@ -116,7 +116,7 @@ class Batch {
     const [before, now] = [this.#names.indexOf(this.#table), this.#names.indexOf(table)]
     if (now === -1) throw new Error(`Line ${number} has an unknown table ${String(table)}.`)
     if (now < before)
-      throw new Error(`Line ${number} is malformed: rows of ${table} come before those of ${this.#table}.`)
+      throw new Error(`Line ${number} is in the wrong place: a row of ${table} comes after rows of ${this.#table}.`)
     this.#table = table
   }
 }

@@ -94,7 +94,7 @@ async function goOn(database: Database, { name, now, secretKey, extensions }: Re
   return database.writer.write(async (trx) => {
     const meta = await trx.selectFrom('meta').selectAll().where('key', 'in', ['origin', 'epoch']).execute()
     const { origin, epoch } = Object.fromEntries(meta.map(({ key, value }) => [key, value]))
-    if (origin === undefined) throw new Error('The backup is empty: it is of a registry that was never opened.')
+    if (origin === undefined) throw new Error('The backup is empty: its registry had never been started.')
     await release(trx, extensions)
     const begun = await startEpoch(trx, Number(epoch), now)
     const data = { name, epoch: begun }

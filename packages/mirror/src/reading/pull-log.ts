@@ -60,7 +60,7 @@ async function pullOne(run: Run, source: LogSource, pull: Pull): Promise<'done' 
     if (entries.length === 0) break
     after = entries.at(-1)!.seq
     const chosen = entries.filter((entry) => wanted.wants(entry))
-    // Entries before the first version change nothing.
+    // Log entries of a skill before its first version have no effect.
     isThere ||= chosen.some(({ type }) => type === 'version')
     if (isThere) outcomes.push(...(await applyPortion(run, source, pull, chosen, (entry) => wanted.refuse(entry))))
   }

@@ -144,7 +144,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     return found
   }
 
-  /** Schedules another job for writes that arrived while the job ended, and after the last retry of a failed one. */
+  /** Schedules the next job if writes arrived while this job ran, or if this job failed after its last retry. */
   async function followUp(trx: WriteTransaction, job: UpstreamWriteJob, state: 'done' | 'failed'): Promise<void> {
     const next = await findNext(trx, job.upstream, job.subject)
     if (next?.state !== 'pending') return

@@ -14,7 +14,7 @@ const remediation =
   'Download a pinned version to a file, check its digest, and review it before running it; or use a package manager.'
 
 const pipeAnchors = ['curl', 'wget', 'aria2c', 'fetch', 'iwr', 'irm', 'invoke-', 'lwp-request', 'bitstransfer']
-/** The text from the program that fetches to the pipe; its first address decides about the rule. */
+/** The text between a download command and the pipe. Whether the rule applies depends on the first address in it. */
 const upToPipe = regex`{0-180 in line}`
 const beforeAddress = /[^\n\uE000:|]{0,60}/
 const plain = regex`http://(?!${localHost}|\w{1,12}[.\s]{0,3}["'\s])`

@@ -53,7 +53,7 @@ const steps: Readonly<Record<Status, readonly Step[]>> = {
   fulfilled: [],
 }
 
-/** The actions of the visitor on a request. */
+/** The actions that the visitor can take on a request. */
 function Progress({ request, me }: { request: SkillRequest; me: { username: string; role: string } }) {
   const isParty = me.role === 'admin' || request.requester?.username === me.username
   const open = steps[request.status].filter(({ party }) => isParty || !party)
