@@ -11,6 +11,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { getSkillNow } from './find-skill.ts'
 import { inspectPackage } from './inspect-packages.ts'
+import { toPackageTexts } from './metadata-scan.ts'
 import { readPackageFields } from './package-fields.ts'
 import { publishVersion, Quarantined } from './publish-version.ts'
 import { getContent } from './read-skill.ts'
@@ -35,15 +36,19 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
   const fields = readPackageFields(skillMd, given, { requestWins: true })
   const owner = { id: user.userId, username: user.username }
   const packed = await packContent({ ...content, skillMd })
+  // Do not name a private source: a changelog never changes, and the fork may become public.
+  const changelog = source.visibility === 'public' ? `Forked from ${source.full_name}@${version.version}.` : ''
   const publication = {
     owner,
     publisher: owner,
     fields,
     content: packed,
-    inspection: await inspectPackage(packed, context.clock.now()),
+    inspection: await inspectPackage(
+      { content: packed, texts: toPackageTexts(fields, changelog) },
+      context.clock.now(),
+    ),
     settings: { visibility: source.visibility, category: source.category, repository: source.repository },
-    // Do not name a private source: a changelog never changes, and the fork may become public.
-    changelog: source.visibility === 'public' ? `Forked from ${source.full_name}@${version.version}.` : '',
+    changelog,
     forkedFrom: { fullName: source.full_name, version: version.version },
   }
   const fork = await context.database.writer.write(async (trx) => {

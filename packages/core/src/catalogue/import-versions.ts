@@ -85,7 +85,7 @@ async function prepareAll(context: StorageContext, items: readonly ImportedVersi
   const readable = packed.flatMap((one) => (one instanceof RegistryError ? [] : [one]))
   const there = await findThere(context, readable)
   const fresh = readable.filter((one) => !there.has(one))
-  const inspections = await inspectEach(fresh, context.clock.now())
+  const inspections = await inspectEach(fresh, context.clock.now(), ({ item }) => item.changelog)
   return packed.map((one) => (one instanceof RegistryError ? one : { ...one, inspection: inspections.get(one) }))
 }
 

@@ -1,14 +1,31 @@
 import { availableParallelism } from 'node:os'
-import { inspectAccess, reportUnscanned, scanPackage } from '@skillstead/scanner'
+import type { Security } from '@skillstead/protocol'
+import { inspectAccess, reportUnscanned, type ScanFile, scanPackage } from '@skillstead/scanner'
 import { toThreadFile, WorkerPool } from '@skillstead/scanner/workers'
 import { type Inspection, unread } from './inspection.ts'
+import { keepScan, type Texts, toFiles, toPackageTexts } from './metadata-scan.ts'
+import type { PackageFields } from './package-fields.ts'
 import { emptySketch, toSketch } from './sketch.ts'
 import type { PackageFile, PackedContent } from './skill-package.ts'
 
-/** A message to a worker thread: packages to inspect in order. */
+/** A package to inspect. */
+export interface Inspectable {
+  readonly content: PackedContent
+  /** The metadata that will be stored with the package: scanned in the same thread, whose result {@link keepScan} keeps. */
+  readonly texts?: Texts
+}
+
+/** A message to a worker thread: packages to inspect in order, and texts to scan separately. */
 export interface InspectionOrder {
-  readonly packages: readonly (readonly PackageFile[])[]
+  readonly packages: readonly { readonly files: readonly PackageFile[]; readonly texts: readonly ScanFile[] }[]
   readonly now: number
+}
+
+/** The response of a worker thread for each package. */
+export interface InspectionResult {
+  readonly inspection: Inspection
+  /** The scan of the texts. */
+  readonly ofTexts: Security
 }
 
 const workerUrl = toThreadFile(import.meta.url, 'inspect-worker')
@@ -20,28 +37,28 @@ const inlineBytesMax = 1024
 const orderPackages = 12
 const orderBytes = 64 * 1024
 
-const pool = new WorkerPool<Inspection[], InspectionOrder>({ url: workerUrl, workersMax })
+const pool = new WorkerPool<InspectionResult[], InspectionOrder>({ url: workerUrl, workersMax })
 
 /** Inspects a package in a worker thread, or inline if it is small. `now` is in milliseconds since 1970. */
-export async function inspectPackage(content: PackedContent, now: number): Promise<Inspection> {
-  if (content.size <= inlineBytesMax) return inspectHere(content, now)
-  const [inspection] = await inspectOrder([content], now)
+export async function inspectPackage(item: Inspectable, now: number): Promise<Inspection> {
+  if (item.content.size <= inlineBytesMax) return inspectHere(item.content, now)
+  const [inspection] = await inspectOrder([item], now)
   return inspection!
 }
 
 /** As {@link inspectPackage} for many packages, in the same order: for imports. */
-export async function inspectMany(contents: readonly PackedContent[], now: number): Promise<Inspection[]> {
-  const inspections = await Promise.all(toOrders(contents).map((order) => inspectOrder(order, now)))
-  return inspections.flat()
+export async function inspectMany(items: readonly Inspectable[], now: number): Promise<Inspection[]> {
+  return (await Promise.all(toOrders(items).map((order) => inspectOrder(order, now)))).flat()
 }
 
-/** As {@link inspectMany} for items that contain packages; returns the inspections by item. */
-export async function inspectEach<Item extends { readonly content: PackedContent }>(
+/** As {@link inspectMany} for items that contain packages and their metadata; returns the inspections by item. */
+export async function inspectEach<Item extends { readonly content: PackedContent; readonly fields: PackageFields }>(
   items: readonly Item[],
   now: number,
+  getChangelog: (item: Item) => string | undefined,
 ): Promise<Map<Item, Inspection>> {
-  const contents = items.map(({ content }) => content)
-  const found = await inspectMany(contents, now)
+  const all = items.map((item) => ({ content: item.content, texts: toPackageTexts(item.fields, getChangelog(item)) }))
+  const found = await inspectMany(all, now)
   return new Map(items.map((item, i) => [item, found[i]!]))
 }
 
@@ -56,26 +73,34 @@ async function inspectHere({ sources }: PackedContent, now: number): Promise<Ins
   }
 }
 
-function toOrders(contents: readonly PackedContent[]): PackedContent[][] {
-  const orders: PackedContent[][] = []
+function toOrders(items: readonly Inspectable[]): Inspectable[][] {
+  const orders: Inspectable[][] = []
   let bytes = Infinity
-  for (const content of contents) {
+  for (const item of items) {
     const last = orders.at(-1)
-    bytes += content.size
-    if (last && last.length < orderPackages && bytes <= orderBytes) last.push(content)
+    bytes += item.content.size
+    if (last && last.length < orderPackages && bytes <= orderBytes) last.push(item)
     else {
-      orders.push([content])
-      bytes = content.size
+      orders.push([item])
+      bytes = item.content.size
     }
   }
   return orders
 }
 
 /** If a thread crashes or times out, inspects each package separately, which identifies the one at fault. */
-async function inspectOrder(contents: readonly PackedContent[], now: number): Promise<Inspection[]> {
-  const bytes = contents.reduce((sum, { size }) => sum + size, 0)
-  const found = await pool.ask(() => ({ packages: contents.map(({ sources }) => sources.map(detach)), now }), bytes)
-  return typeof found === 'object' ? found : Promise.all(contents.map((content) => inspectHere(content, now)))
+async function inspectOrder(items: readonly Inspectable[], now: number): Promise<Inspection[]> {
+  const bytes = items.reduce((sum, { content }) => sum + content.size, 0)
+  const toPackage = ({ content, texts = {} }: Inspectable) => {
+    return { files: content.sources.map(detach), texts: toFiles(texts) }
+  }
+  const found = await pool.ask(() => ({ packages: items.map(toPackage), now }), bytes)
+  if (typeof found !== 'object') return Promise.all(items.map(({ content }) => inspectHere(content, now)))
+  return found.map(({ inspection, ofTexts }, i) => {
+    const { texts } = items[i]!
+    if (texts) keepScan(texts, ofTexts)
+    return inspection
+  })
 }
 
 /** Copies the bytes: a small Buffer may be a view of a large one, all of which would be sent to the thread. */

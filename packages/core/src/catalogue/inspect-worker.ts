@@ -1,7 +1,7 @@
 import { getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { readAccess, scanFiles } from '@skillstead/scanner/rules'
-import type { InspectionOrder } from './inspect-packages.ts'
+import type { InspectionOrder, InspectionResult } from './inspect-packages.ts'
 import type { Inspection } from './inspection.ts'
 import { toSketch } from './sketch.ts'
 import type { PackageFile } from './skill-package.ts'
@@ -14,8 +14,11 @@ standBack()
 
 /** The worker thread of `inspectPackage` and `inspectMany`: receives packages and returns an inspection of each. */
 parentPort!.on('message', ({ packages, now }: InspectionOrder) => {
+  const results: InspectionResult[] = packages.map(({ files, texts }) => {
+    return { inspection: inspect(files, now), ofTexts: scanFiles(texts, now) }
+  })
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-  parentPort!.postMessage(packages.map((files) => inspect(files, now)))
+  parentPort!.postMessage(results)
 })
 
 function inspect(files: readonly PackageFile[], now: number): Inspection {

@@ -7,6 +7,7 @@ import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { type StoredScan, toStoredScan } from './inspection.ts'
+import type { PackageFields } from './package-fields.ts'
 import { findAlarming, toAction, toScanErrors, toScanWarnings } from './scan-policy.ts'
 
 /** The text columns of a skill that readers see. */
@@ -34,6 +35,13 @@ export async function scanMetadata(
   const of = toDigest(Buffer.from(JSON.stringify([rulesVersion, texts])))
   if (stored !== '' && parse(stored).of === of) return stored
   return JSON.stringify({ of, findings: await findInTexts(texts, at) } satisfies MetadataScan)
+}
+
+/** The texts of a new skill with the metadata of a package. */
+export function toPackageTexts({ name, metadata }: PackageFields, changelog = ''): Texts {
+  const { displayName, description, license, category = '', keywords } = metadata
+  const own = { name, display_name: displayName, description, license, category, deprecation_message: '' }
+  return toTexts({ ...own, keywords: JSON.stringify(keywords) }, changelog)
 }
 
 /** Combines the scan of a version's content with that of the metadata: the whole skill is judged by both. */
@@ -83,7 +91,7 @@ export async function requireMetadata(
   return judgeFindings({ scanPolicy }, found, joined?.verdict)
 }
 
-function toTexts(skill: Described, changelog: string): Record<string, string> {
+function toTexts(skill: Described, changelog: string): Texts {
   return {
     description: skill.description,
     displayName: skill.display_name === skill.name ? '' : skill.display_name,
@@ -113,16 +121,37 @@ export type Texts = Readonly<Record<string, string>>
 /** Prefix of the path of a finding in text outside files. No path of a file contains a colon. */
 const prefix = 'metadata:'
 
-/** Caches verdicts by digest, since the same texts are scanned often. */
-const verdicts = new LRUCache<string, Promise<Security['verdict']>>({ max: 1000 })
+/** Findings by the digest of the texts: the same texts are scanned for several purposes. */
+const scanned = new LRUCache<string, Promise<ScanFinding[]>>({ max: 5000 })
 
 /** Scans texts and returns the findings, which the author cannot suppress. `now`: milliseconds since 1970. */
 export async function findInTexts(texts: Texts, now: number): Promise<ScanFinding[]> {
-  const files: ScanFile[] = Object.entries(texts)
-    .filter(([, text]) => text !== '')
-    .map(([field, text]) => ({ path: `${prefix}${field}`, text }))
+  const files = toFiles(texts)
   if (files.length === 0) return []
-  const { findings } = await scanPackage(files, now)
+  const key = toKey(files)
+  const found = scanned.get(key) ?? scanPackage(files, now).then(toFindings)
+  scanned.set(key, found)
+  return found
+}
+
+/** Keeps the scan of texts by a thread, so that {@link findInTexts} does not repeat it in a transaction. */
+export function keepScan(texts: Texts, scan: Security): void {
+  scanned.set(toKey(toFiles(texts)), Promise.resolve(toFindings(scan)))
+}
+
+function toKey(files: readonly ScanFile[]): string {
+  return toDigest(Buffer.from(JSON.stringify(files)))
+}
+
+/** The texts as files to scan, in the order of the fields' names. */
+export function toFiles(texts: Texts): ScanFile[] {
+  const given = Object.entries(texts)
+    .filter(([, text]) => text !== '')
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return given.map(([field, text]) => ({ path: `${prefix}${field}`, text }))
+}
+
+function toFindings({ findings }: Security): ScanFinding[] {
   return findings.filter(({ signal }) => signal !== 'none').map((finding) => ({ ...finding, suppressed: null }))
 }
 
@@ -158,10 +187,7 @@ export async function checkTexts(context: Pick<CatalogueContext, 'scanPolicy' | 
 
 /** Whether a scan finds texts dangerous; such texts are not shown to a model. */
 export async function areDangerous(texts: Texts): Promise<boolean> {
-  const key = toDigest(Buffer.from(JSON.stringify(texts)))
-  const verdict = verdicts.get(key) ?? findInTexts(texts, 0).then((findings) => toVerdict(findings))
-  verdicts.set(key, verdict)
-  return (await verdict) === 'dangerous'
+  return toVerdict(await findInTexts(texts, 0)) === 'dangerous'
 }
 
 export function toPackTexts(pack: {

@@ -8,7 +8,7 @@ import type { SkillRow } from '../storage/tables.ts'
 import { recordAudit } from '../log/audit.ts'
 import { warnOfCopies } from './find-copies.ts'
 import { quarantineVersion } from './quarantine-version.ts'
-import { requireMetadata } from './metadata-scan.ts'
+import { requireMetadata, toPackageTexts } from './metadata-scan.ts'
 import { findMovedSkill } from './find-skill.ts'
 import { inspectPackage } from './inspect-packages.ts'
 import { cleanKeywords, readPackageFields } from './package-fields.ts'
@@ -75,7 +75,10 @@ async function toPublication(
   const fields = readPackageFields(content.skillMd, input)
   const owner = await getNamespace(context, input, fields.name, user)
   const packed = await packContent(content)
-  const inspection = await inspectPackage(packed, context.clock.now())
+  const inspection = await inspectPackage(
+    { content: packed, texts: toPackageTexts(fields, input.changelog) },
+    context.clock.now(),
+  )
   const publishing = { ownerId: owner.id, fullName: `${owner.username}/${fields.name}`, sketch: inspection.sketch }
   const copyWarnings = await warnOfCopies(context, { ...publishing, skillMd: content.skillMd }, user)
   return {

@@ -23,7 +23,7 @@ export async function prepareVersions(
   const bytes = await addStoredFiles(context, listed, contents)
   const packed = await mapInSlices(fresh, (version) => pack(version, files.get(version)!, bytes))
   const readable = packed.flatMap((one) => (isRefusal(one) ? [] : [one]))
-  const inspections = await inspectEach(readable, context.clock.now())
+  const inspections = await inspectEach(readable, context.clock.now(), ({ changelog }) => changelog)
   return new Map(
     fresh.map((version, i) => {
       const one = packed[i]!
@@ -68,7 +68,7 @@ async function pack(
   version: VersionEntry,
   read: ReturnType<typeof readEntryFiles>,
   bytes: ReadonlyMap<string, Uint8Array>,
-): Promise<PackedVersion | Refusal> {
+): Promise<(PackedVersion & { readonly changelog: string }) | Refusal> {
   const { subject, digest } = version.entry
   if ('problem' in read) return refuse('invalid', read.problem)
   const files = 'files' in read ? read.files : []
@@ -86,6 +86,7 @@ async function pack(
   const { metadata } = packed.fields
   return {
     ...packed,
+    changelog: version.data.changelog,
     fields: { ...packed.fields, metadata: { ...metadata, category: metadata.category || undefined } },
   }
 }

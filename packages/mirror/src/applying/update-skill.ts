@@ -45,7 +45,8 @@ export function toSettings(data: EntryData): SkillSettings {
 
 /** The texts of an entry, for the scan. */
 export function toSkillTexts(data: EntryData): Texts {
-  const { displayName, description, category, license, keywords, deprecationMessage } = data
+  const { description, category, license, keywords, deprecationMessage } = data
+  const displayName = data.skill.fullName.endsWith(`/${data.displayName}`) ? '' : data.displayName
   return { displayName, description, category, license, keywords: keywords.join('\n'), deprecationMessage }
 }
 
