@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { createRequire } from 'node:module'
-import type { RegistryOptions } from '@skillstead/core'
+import { localApi, systemCaller, type RegistryOptions } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { listenNode } from '@skillstead/server'
 import { limitYoungMemory } from '../../packages/cli/src/young-memory.ts'
@@ -232,13 +232,25 @@ function emitTo(index: number, number: number): Promise<void> {
   )
 }
 
-function emitToAll(): Promise<void> {
-  const skill = { id: '01890a5d-ac96-774b-bcce-b302099a8057', name: 'a-skill', fullName: 'a-publisher/a-skill' }
-  const publisher = { id: '01890a5d-ac96-774b-bcce-b302099a8057', username: 'a-publisher' }
+async function emitToAll(): Promise<void> {
+  const { skill, publisher } = await (example ??= publishExample())
   const shown = { ...skill, version: '1.0.0', description: 'What it does.', securityScore: 100 }
-  return database.writer.write((trx) =>
+  await database.writer.write((trx) =>
     events.emit(trx, { event: 'skill.published', data: () => ({ skill: shown, publisher }) }),
   )
+}
+
+/** A delivery is sent only while its user may read the skill, so the skill must exist. */
+let example: ReturnType<typeof publishExample> | undefined
+
+async function publishExample() {
+  const username = 'a-publisher'
+  const { id: userId } = await localApi(registry, systemCaller).createUser({ username, plan: 'pro' })
+  const api = localApi(registry, await registry.getCaller(username))
+  const skillMd = '---\nname: a-skill\ndescription: What it does.\n---\n'
+  const { skill } = await api.publishSkill({ skillMd, visibility: 'public' })
+  const { id, name, fullName } = skill
+  return { skill: { id, name, fullName }, publisher: { id: userId, username } }
 }
 
 function toReceivers(_host: string, options: { all?: boolean }, callback: (...answer: unknown[]) => void): void {
