@@ -6,7 +6,9 @@ import { openRegistry } from '../support/open-registry.ts'
 describe('the package @skillstead/core', () => {
   it('exports what programs that embed a registry need, and none of its parts', () => {
     expect(Object.keys(core).toSorted()).toEqual([
+      'RegistryError',
       'guest',
+      'isRegistryError',
       'localApi',
       'openRegistry',
       'policyActions',

@@ -1,6 +1,6 @@
 import {
   RegistryError,
-  errorTable,
+  isResponseCode,
   parseForeignJson,
   type ErrorCode,
   type FieldError,
@@ -39,7 +39,7 @@ export function toRegistryError(response: Response, text: string): RegistryError
 function readProblem(text: string): Problem | undefined {
   try {
     const problem = parseForeignJson(text, { valuesMax }) as Partial<Problem> | null
-    return isErrorCode(problem?.code) && typeof problem.detail === 'string' ? (problem as Problem) : undefined
+    return isResponseCode(problem?.code) && typeof problem.detail === 'string' ? (problem as Problem) : undefined
   } catch {
     return undefined
   }
@@ -48,10 +48,6 @@ function readProblem(text: string): Problem | undefined {
 function isFieldError(error: unknown): error is FieldError {
   const { path, message } = (error ?? {}) as Partial<FieldError>
   return typeof path === 'string' && typeof message === 'string'
-}
-
-function isErrorCode(code: unknown): code is ErrorCode {
-  return typeof code === 'string' && Object.hasOwn(errorTable, code)
 }
 
 /** Converts `Retry-After` (RFC 9110, section 10.2.3) to seconds. A date is compared with the clock of the server. */

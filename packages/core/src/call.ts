@@ -17,7 +17,7 @@ import type { EncodedJson } from './kernel/encoded-json.ts'
 import { toFieldErrors } from './kernel/field-errors.ts'
 import { readThrough } from './catalogue/upstream-port.ts'
 import { operations } from './operations.ts'
-import { partsOf, type Registry } from './registry.ts'
+import { partsOf, type Registry, requireOpen } from './registry.ts'
 import { withShare } from './catalogue/share-links.ts'
 import { toRegistryError } from './storage/storage-error.ts'
 
@@ -39,6 +39,7 @@ export async function localCall(
   options?: CallOptions,
 ): Promise<AnyReply> {
   const context = partsOf(registry)
+  requireOpen(context)
   context.traffic.calls += 1
   const endpoint: Endpoint = endpoints[name]
   authorize(endpoint, caller)
@@ -57,7 +58,10 @@ export async function localCall(
     if (Array.isArray(endpoint.status)) return result as AnyReply
     return { status: (endpoint.status as SuccessStatus | undefined) ?? 200, body: result }
   } catch (error) {
-    throw toRegistryError(error)
+    const known = toRegistryError(error)
+    // A registry that closes during a call takes its database away.
+    if (!(known instanceof RegistryError)) requireOpen(context, error)
+    throw known
   }
 }
 

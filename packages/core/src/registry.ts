@@ -1,4 +1,4 @@
-import type { PlanName } from '@skillstead/protocol'
+import { type PlanName, RegistryError } from '@skillstead/protocol'
 import { createAuthenticator } from './accounts/authenticate.ts'
 import { createAddressLimits } from './accounts/address-limits.ts'
 import { createResponseCache } from './kernel/response-cache.ts'
@@ -104,8 +104,10 @@ export interface Registry {
   addMetrics(read: () => Promise<Metric[]>): void
   /** Ends long polls when a node shuts down: each responds with the entries that exist. */
   endWaits(): void
-  /** Waits for running work, writes buffered counters and closes the database. */
+  /** Waits for running work, writes buffered counters and closes the database. Later calls reject with `closed`. */
   close(): Promise<void>
+  /** As {@link Registry.close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 const parts = Symbol('parts')
@@ -120,6 +122,11 @@ export function partsOf(registry: Registry): OperatorContext {
   return found
 }
 
+/** Throws `closed` after a registry began to close. */
+export function requireOpen({ closing }: Pick<OperatorContext, 'closing'>, cause?: unknown): void {
+  if (closing.aborted) throw new RegistryError('closed', 'The registry was closed. Open it again to use it.', { cause })
+}
+
 /** A copy of a registry with some of its parts replaced, such as its clock. Only tests need it. */
 export function withParts(registry: Registry, changes: Partial<OperatorContext>): Registry {
   return Object.assign({ ...registry }, { [parts]: { ...partsOf(registry), ...changes } })
@@ -130,12 +137,13 @@ const answerBytesMax = 24 * 1024 * 1024
 const memorySkillsMax = 60_000
 
 /**
- * Opens a registry on an SQLite file or a PostgreSQL database, and creates the database if there is none.
+ * Opens a registry on an SQLite file or a PostgreSQL database, and creates the database if there is none. Throws a
+ * {@link RegistryError}: `not_a_registry`, `newer_schema`, `unsupported_schema`, `damaged`, `locked`, and `no_registry`
+ * with `mode: 'write'`.
  *
  * @example
- * const registry = await openRegistry({ path: 'skills.db' })
+ * await using registry = await openRegistry({ path: 'skills.db' })
  * const { skills } = await localApi(registry).searchSkills({ q: 'pdf' })
- * await registry.close()
  */
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
   if (options.origin !== undefined && !isNoteName(options.origin)) {
@@ -252,16 +260,26 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       throw error
     })
   }
+  const whileOpen = <Input extends unknown[], Output>(work: (...input: Input) => Promise<Output>) => {
+    return async (...input: Input): Promise<Output> => {
+      requireOpen(context)
+      return work(...input)
+    }
+  }
+  const readMetrics = async () =>
+    (await Promise.all([readNodeMetrics(context), ...metricReaders.map(readOrNothing)])).flat()
+  const closeOnce = () => (closed ??= close())
   const registry: Registry = {
-    authenticate: authenticator.authenticate,
-    authenticateSession: authenticator.authenticateSession,
-    getCaller: (username) => getCaller(context, username),
-    verifierKeys: () => readVerifierKeys(context),
-    readiness: () => readReadiness(context),
-    metrics: async () => (await Promise.all([readNodeMetrics(context), ...metricReaders.map(readOrNothing)])).flat(),
+    authenticate: whileOpen(authenticator.authenticate),
+    authenticateSession: whileOpen(authenticator.authenticateSession),
+    getCaller: whileOpen((username) => getCaller(context, username)),
+    verifierKeys: whileOpen(() => readVerifierKeys(context)),
+    readiness: whileOpen(() => readReadiness(context)),
+    metrics: whileOpen(readMetrics),
     addMetrics: (read) => void metricReaders.push(read),
     endWaits: () => waits.abort(),
-    close: () => (closed ??= close()),
+    close: closeOnce,
+    [Symbol.asyncDispose]: closeOnce,
   }
   return Object.assign(registry, { [parts]: context })
 }

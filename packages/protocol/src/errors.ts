@@ -1,7 +1,8 @@
 import type { AllowanceName } from './allowances.ts'
 
 /**
- * Every error code with its status (RFC 9110) and its title. Codes are stable; titles are for people and may change.
+ * Every error code of a response with its status (RFC 9110) and its title. Codes are stable; titles are for people and
+ * may change.
  */
 export const errorTable = {
   invalid_request: { status: 400, title: 'The request is not valid' },
@@ -29,7 +30,25 @@ export const errorTable = {
   upstream_timeout: { status: 504, title: 'Another server did not answer in time' },
 } as const satisfies Record<string, { status: number; title: string }>
 
-export type ErrorCode = keyof typeof errorTable
+export type ResponseErrorCode = keyof typeof errorTable
+
+/** The codes of errors in opening and closing a registry in this process, which no response has. */
+export const localErrorTable = {
+  no_registry: { status: 404, title: 'There is no registry at this path' },
+  not_a_registry: { status: 422, title: 'The file is not a registry' },
+  newer_schema: { status: 409, title: 'A newer version made this registry' },
+  unsupported_schema: { status: 409, title: 'This version cannot read the registry' },
+  damaged: { status: 500, title: 'The storage is damaged' },
+  locked: { status: 503, title: 'Another process holds the registry' },
+  closed: { status: 503, title: 'The registry is closed' },
+} as const satisfies Record<string, { status: number; title: string }>
+
+export type ErrorCode = ResponseErrorCode | keyof typeof localErrorTable
+
+const allErrors: Readonly<Record<ErrorCode, { readonly status: number; readonly title: string }>> = {
+  ...errorTable,
+  ...localErrorTable,
+}
 
 /** A problem with one field of a request; `path` is dotted, as in `files.0.path`. */
 export interface FieldError {
@@ -43,13 +62,13 @@ export interface Problem {
   readonly title: string
   readonly status: number
   readonly detail: string
-  readonly code: ErrorCode
+  readonly code: ResponseErrorCode
   readonly requestId: string
   readonly errors?: readonly FieldError[]
 }
 
 /** The stable URI of a problem; it ends in the code and does not resolve (RFC 9457, section 3.1.1). */
-export function toProblemType(code: ErrorCode): string {
+export function toProblemType(code: ResponseErrorCode): string {
   return `urn:skillstead:problem:${code}`
 }
 
@@ -66,6 +85,9 @@ export interface RegistryErrorOptions {
   readonly requestId?: string
 }
 
+/** Marks errors for {@link isRegistryError}: `instanceof` is false for the class of another copy of the package. */
+const brand = Symbol.for('skillstead.RegistryError')
+
 /** The registry's only error class, the same in the server and the client. */
 export class RegistryError extends Error {
   readonly code: ErrorCode
@@ -79,23 +101,45 @@ export class RegistryError extends Error {
     super(detail, { cause: options.cause })
     this.name = 'RegistryError'
     this.code = code
-    this.status = errorTable[code].status
+    this.status = allErrors[code].status
     this.errors = options.errors ?? []
     this.retryAfterSeconds = options.retryAfterSeconds
     this.allowance = options.allowance
     this.requestId = options.requestId
   }
+
+  get [brand](): true {
+    return true
+  }
 }
 
-/** Converts an error to its problem document. */
+/**
+ * Whether a value is a {@link RegistryError}, of this or of another copy of the package, and has this code if one is
+ * given.
+ *
+ * @example
+ * if (isRegistryError(error, 'not_found')) return undefined
+ */
+export function isRegistryError(error: unknown, code?: ErrorCode): error is RegistryError {
+  return error instanceof Error && brand in error && (code === undefined || (error as RegistryError).code === code)
+}
+
+/** Converts an error of a response to its problem document. Throws a TypeError for one that no response has. */
 export function toProblem(error: RegistryError, requestId: string): Problem {
+  const { code } = error
+  if (!isResponseCode(code)) throw new TypeError(`No response has an error with the code ${code}.`)
   return {
-    type: toProblemType(error.code),
-    title: errorTable[error.code].title,
+    type: toProblemType(code),
+    title: errorTable[code].title,
     status: error.status,
     detail: error.message,
-    code: error.code,
+    code,
     requestId,
     ...(error.errors.length > 0 && { errors: error.errors }),
   }
+}
+
+/** Whether a response can have an error with this code. */
+export function isResponseCode(code: unknown): code is ResponseErrorCode {
+  return typeof code === 'string' && Object.hasOwn(errorTable, code)
 }

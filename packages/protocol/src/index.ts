@@ -14,7 +14,16 @@ export type {
 } from './endpoint.ts'
 export { endpoints, type EndpointName, type RegistryApi } from './endpoints.ts'
 export type { PublishSkillInput } from './endpoints/skills-endpoints.ts'
-export { RegistryError, errorTable, toProblem, toProblemType } from './errors.ts'
+export { errorRemedies } from './error-remedies.ts'
+export {
+  RegistryError,
+  errorTable,
+  isRegistryError,
+  isResponseCode,
+  localErrorTable,
+  toProblem,
+  toProblemType,
+} from './errors.ts'
 export type { ErrorCode, FieldError, Problem, RegistryErrorOptions } from './errors.ts'
 export {
   WebhookEvent,

@@ -1,6 +1,14 @@
 import type { Endpoint } from './endpoint.ts'
 
-export { RegistryError, errorTable, type ErrorCode, type FieldError, type Problem } from './errors.ts'
+export {
+  RegistryError,
+  errorTable,
+  isRegistryError,
+  isResponseCode,
+  type ErrorCode,
+  type FieldError,
+  type Problem,
+} from './errors.ts'
 export { JsonLimitError, parseForeignJson } from './parse-json.ts'
 
 type Method = Endpoint['method']

@@ -1,7 +1,7 @@
 import { ReadableStream } from 'node:stream/web'
 import { FastResponse } from 'srvx'
 import { toRegistryError as toKnownError } from '@skillstead/core/internal'
-import { allowances, RegistryError, errorTable, toProblem } from '@skillstead/protocol'
+import { allowances, isRegistryError, isResponseCode, RegistryError, toProblem } from '@skillstead/protocol'
 import type { Call } from './call.ts'
 import { matchesEtag, toEtag } from './etags.ts'
 import type { Quota } from './quotas.ts'
@@ -125,7 +125,8 @@ export function nothingHere(): RegistryError {
 export function toRegistryError(thrown: unknown): RegistryError {
   // Also convert errors of the database, which may be unavailable when the caller is looked up.
   const error = toKnownError(thrown)
-  if (error instanceof RegistryError && Object.hasOwn(errorTable, error.code)) return error
+  if (error instanceof RegistryError && isResponseCode(error.code)) return error
+  if (isRegistryError(error, 'closed')) return new RegistryError('shutting_down', error.message)
   return new RegistryError(
     'internal',
     'The request failed because of an internal error. The node logged the error with the request id.',

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import pRetry from 'p-retry'
 import type { Connections } from './connections.ts'
@@ -6,14 +8,16 @@ import { type Listener, openPostgres } from './postgres.ts'
 import { migrate } from './migrate.ts'
 import type { SchemaExtension } from './migrations/migration.ts'
 import { openSqlite } from './sqlite.ts'
-import { isBusy } from './storage-error.ts'
+import { isBusy, toOpeningError } from './storage-error.ts'
 import type { Tables } from './tables.ts'
 import { createWriter, type Writer } from './writer.ts'
 
 /** Where a registry is stored: in one SQLite file, or in a PostgreSQL database. */
 export interface DatabaseLocation {
-  /** An SQLite file, created if it does not exist; `:memory:` for one that ends with the process. */
+  /** An SQLite file; `:memory:` for one that ends with the process. */
   readonly path?: string
+  /** What to do if the file does not exist: `create` it, or reject with `no_registry`. Default: `create`. */
+  readonly mode?: 'create' | 'write'
   /** `postgres://...`. Exactly one of `path` and `databaseUrl` is required. */
   readonly databaseUrl?: string
 }
@@ -36,11 +40,19 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** Opens the database and migrates its schema. Throws an Error with a sentence if it cannot be used. */
+/** Opens the database and migrates its schema. Throws a `RegistryError` with a sentence if it cannot be used. */
 export async function openDatabase(location: OpenDatabaseOptions): Promise<Database> {
+  const { path, mode } = location
+  if (path !== undefined && path !== ':memory:' && mode === 'write' && !existsSync(path)) {
+    throw new RegistryError('no_registry', `There is no registry at ${path}. Check the path, or open it to create one.`)
+  }
   // Another process may be creating or migrating the same file.
   const untilUnlocked = { retries: 40, minTimeout: 5, maxTimeout: 250 }
-  return pRetry(() => openOnce(location), { ...untilUnlocked, shouldRetry: ({ error }) => isBusy(error) })
+  try {
+    return await pRetry(() => openOnce(location), { ...untilUnlocked, shouldRetry: ({ error }) => isBusy(error) })
+  } catch (error) {
+    throw toOpeningError(error, path)
+  }
 }
 
 async function openOnce(location: OpenDatabaseOptions): Promise<Database> {

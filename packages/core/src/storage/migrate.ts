@@ -1,3 +1,4 @@
+import { RegistryError } from '@skillstead/protocol'
 import { sql, type Kysely } from 'kysely'
 import type { Dialect } from './dialect.ts'
 import { baseline } from './migrations/0001-baseline.ts'
@@ -31,10 +32,11 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect, extensions: 
   await db.transaction().execute(async (trx) => {
     // If two nodes open an empty PostgreSQL database at once, `if not exists` does not keep one of them from failing.
     if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(trx)
+    if (dialect === 'sqlite') await refuseForeignTables(trx)
     await sql`create table if not exists migrations (name text primary key, position integer not null)`.execute(trx)
     const applied = await readAppliedSteps(trx)
     const problem = findUnknownSteps(applied, extensions)
-    if (problem !== undefined) throw new Error(`The database ${problem}`)
+    if (problem) throw new RegistryError(problem.code, `The database ${problem.detail}`)
     const missing = listSteps(extensions).filter(({ name }) => !applied.includes(name))
     for (const [i, migration] of missing.entries()) {
       await migration.up(trx, dialect)
@@ -44,29 +46,44 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect, extensions: 
   })
 }
 
+/** Throws `not_a_registry` for an SQLite file of another program, so that no tables are added to it. */
+async function refuseForeignTables(trx: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(trx)
+  if (rows.length === 0 || rows.some(({ name }) => name === 'migrations')) return
+  throw new RegistryError('not_a_registry', 'The database belongs to another program. Pass the path of a registry.')
+}
+
 /** The names of the migrations that a database has, oldest first. */
 export async function readAppliedSteps(db: Kysely<Tables>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`select name from migrations order by position`.execute(db)
   return rows.map(({ name }) => name)
 }
 
-/**
- * Returns why this program cannot open a database with these migrations, as the end of a sentence; undefined if it can.
- */
-export function findUnknownSteps(applied: readonly string[], extensions: Extensions): string | undefined {
+/** Why a database cannot be opened; `detail` is the end of a sentence about the database. */
+interface SchemaProblem {
+  readonly code: 'newer_schema' | 'unsupported_schema'
+  readonly detail: string
+}
+
+/** Returns why this program cannot open a database with these migrations; undefined if it can. */
+export function findUnknownSteps(applied: readonly string[], extensions: Extensions): SchemaProblem | undefined {
   const known = new Set(listSteps(extensions).map(({ name }) => name))
   const unknown = applied.filter((name) => !known.has(name))
   if (unknown.length === 0) return undefined
   const owners = unknown.map(findPackage)
   const missing = owners.find((owner) => owner !== undefined && extensions.every(({ name }) => name !== owner))
-  if (missing !== undefined) return `has tables of ${missing}. Pass the extension of that package in \`extensions\`.`
-  if (applied.includes(baseline.name)) {
-    return `was made by a newer Skillstead (it has ${unknown.join(', ')}). Update this program to open it.`
+  if (missing !== undefined) {
+    const detail = `has tables of ${missing}. Pass the extension of that package in \`extensions\`.`
+    return { code: 'unsupported_schema', detail }
   }
-  return (
+  if (applied.includes(baseline.name)) {
+    const detail = `was made by a newer Skillstead (it has ${unknown.join(', ')}). Update this program to open it.`
+    return { code: 'newer_schema', detail }
+  }
+  const detail =
     `was made by a development version from before the first release (its schema starts with ${unknown[0]!}). ` +
     'Use the version that made it, or start with an empty registry.'
-  )
+  return { code: 'unsupported_schema', detail }
 }
 
 /** Whether a database lacks migrations of core, or of an extension that has other migrations in it. */

@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { type ErrorCode, RegistryError } from '@skillstead/protocol'
 
 interface Trouble {
   /** Error codes of both databases; PostgreSQL's have five characters, whose first two are the class. */
@@ -50,6 +50,25 @@ export function toRegistryError(error: unknown): unknown {
   if (!trouble) return error
   const { detail, retryAfterSeconds } = trouble
   return new RegistryError('overloaded', detail, { retryAfterSeconds, cause: error })
+}
+
+/** Errors of an SQLite file that cannot be opened, by SQLite's code. */
+const openings: readonly { readonly codes: RegExp; readonly code: ErrorCode; readonly detail: string }[] = [
+  { codes: /^SQLITE_NOTADB/, code: 'not_a_registry', detail: 'is not a registry' },
+  { codes: /^SQLITE_CORRUPT/, code: 'damaged', detail: 'is damaged. Restore a backup' },
+  {
+    codes: /^SQLITE_(BUSY|LOCKED)/,
+    code: 'locked',
+    detail: 'is locked by another process. Try again when it has ended',
+  },
+]
+
+/** Maps an error of opening an SQLite file to a {@link RegistryError}; returns other errors unchanged. */
+export function toOpeningError(error: unknown, path: string | undefined): unknown {
+  const found = openings.find(({ codes }) => codes.test(getCode(error)))
+  if (!found || path === undefined) return error
+  const detail = `${path} ${found.detail} (${(error as Error).message}).`
+  return new RegistryError(found.code, detail, { cause: error })
 }
 
 function findTrouble(error: unknown): Trouble | undefined {

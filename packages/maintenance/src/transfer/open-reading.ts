@@ -51,7 +51,7 @@ export async function readSchema(db: Kysely<Tables>, dialect: Dialect): Promise<
 function requireSchema(schema: readonly string[], extensions: readonly SchemaExtension[]): void {
   if (schema.length === 0) throw new Error('The database is not a registry, or is empty.')
   const problem = findUnknownSteps(schema, extensions)
-  if (problem !== undefined) throw new Error(`The database ${problem}`)
+  if (problem) throw new Error(`The database ${problem.detail}`)
   if (!isOlderSchema(schema, extensions)) return
   throw new Error(
     'The database was created by an older Skillstead. Use that version, or migrate the database first by running `skillstead doctor`.',

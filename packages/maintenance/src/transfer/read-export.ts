@@ -95,7 +95,7 @@ function toHeader(value: unknown, extensions: readonly SchemaExtension[]): Expor
   const { success, output, issues } = v.safeParse(ExportHeader, value)
   if (!success) throw new Error(`Line 1 is malformed: ${v.getDotPath(issues[0]) ?? 'it'} is invalid.`)
   const problem = findUnknownSteps(output.schema, extensions)
-  if (problem !== undefined) throw new Error(`This export ${problem}`)
+  if (problem) throw new Error(`This export ${problem.detail}`)
   if (isOlderSchema(output.schema, extensions)) {
     throw new Error(
       'The export was made by an older Skillstead. Import it with that version, migrate the registry with this version, and export it again.',

@@ -1,7 +1,7 @@
 import type { MirrorContext } from '../run.ts'
 import { createClient } from '@skillstead/client'
 import type { WriteKind } from '../queue/upstream-write.ts'
-import { RegistryError, errorTable, parseForeignJson, type ErrorCode, type RegistryApi } from '@skillstead/protocol'
+import { RegistryError, isResponseCode, parseForeignJson, type ErrorCode, type RegistryApi } from '@skillstead/protocol'
 import type { Upstream } from '../types.ts'
 import { patience, type UpstreamFetch } from '../upstream-fetch.ts'
 import type { OpenAccount } from './accounts.ts'
@@ -103,7 +103,7 @@ async function requireCode({ name }: Upstream, response: Response): Promise<void
   const isPage = headers.get('content-type')?.startsWith('text/html')
   if (status > 499 || knownStatuses.has(status) || isPage) return
   const body = readRefusal((await response.text()).slice(0, refusalBytesMax))
-  if (typeof body.code === 'string' && Object.hasOwn(errorTable, body.code)) return
+  if (isResponseCode(body.code)) return
   const words =
     [body.detail, body.message, body.error].find((text) => typeof text === 'string') ?? 'the response gives no reason'
   throw new RegistryError(refusalCodes[status] ?? 'invalid_request', `${name} returned status ${status}: ${words}`)
