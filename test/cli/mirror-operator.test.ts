@@ -122,7 +122,7 @@ describe('the operation of a mirror', () => {
     expect(await run('set', 'nobody', '--every', '1h')).toMatchObject({ code: 1, stdout: '' })
   })
 
-  it('shows in the status after a sync the linked users, and the refused entries with reasons', async () => {
+  it('shows the linked users, and the refused entries with the reasons, in its status after a sync', async () => {
     const { node, key, api } = await startNode()
     await api.publishSkill({ skillMd: skillMd('tea') })
     const { data, run, json, runWith } = await makeMirror()

@@ -128,7 +128,7 @@ describeApi('the transparency log', (open, { transport }) => {
     expect(await codeOf(proveConsistency(partsOf(test.registry), treeSize + 1))).toBe('not_found')
   })
 
-  it('provides each page of the feed with a signed tree that includes the page', async () => {
+  it('returns each page of the feed together with a signed tree that includes the page', async () => {
     const vkeys = await readKeys(test.api())
     for (const since of [0, 5, await head()]) {
       const page = await test.api().getFeed({ since, limit: 3 })

@@ -101,7 +101,7 @@ describeDatabases('text outside the content', (open) => {
       expect((await publishOlder('0.7.0', { deprecationMessage: caution })).warnings).toEqual([])
     })
 
-    it('stays accepted if only other fields change, even if the policy would refuse it now', async () => {
+    it('stays accepted if only other fields change, although the policy would now refuse it', async () => {
       await partsOf(test.registry).database.writer.write((trx) =>
         trx.updateTable('skills').set({ description: dangerous }).where('owner', '=', alice.username).execute(),
       )

@@ -59,7 +59,7 @@ describe('the throttle of the outbox', () => {
     expect(pass(100, hurried)).toBeGreaterThanOrEqual(50)
   })
 
-  it('starts at most the work of about ten milliseconds at once, after any pause', () => {
+  it('starts at most about ten milliseconds of work at once, however long the pause before it', () => {
     const { throttle, pass } = createProcess()
     pass(1000, hurried)
     pass(10_000, { ...hurried, wanted: 0 })

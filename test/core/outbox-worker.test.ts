@@ -102,7 +102,7 @@ describeDatabases('the worker of the outbox', (open) => {
   }
 
   describe('with polls that a test triggers', () => {
-    it('polls again after a poll during which another query for due rows was running', async () => {
+    it('polls once more if another query for due rows was running during a poll', async () => {
       const { works, writes, begun } = await openPair()
       const gate = Promise.withResolvers<void>()
       const reached = Promise.withResolvers<void>()

@@ -248,7 +248,7 @@ const anyQuery = fc.array(fc.constantFrom(...words, 'depoly'), { maxLength: 3 })
 const anyViewer = fc.constantFrom('ada', 'bob', 'eve', null)
 
 describe('pages and visibility, for any skills and any query', () => {
-  test('the pages of every order contain each match exactly once', () => {
+  test('in every sort order the pages together contain each match exactly once', () => {
     fc.assert(
       fc.property(
         fc.array(anySkill, { maxLength: 40 }),

@@ -227,8 +227,8 @@ describeApi('the verification of authors', (open) => {
     })
   })
 
-  describe('requested again', () => {
-    it('is the same verification, and is checked again at once', async () => {
+  describe('a second request', () => {
+    it('returns the same verification and checks it again at once', async () => {
       const user = await makeUser()
       outside.names.add('again.example.com')
       const first = await ask(user, 'domain', 'again.example.com')

@@ -30,7 +30,7 @@ describe('calls of the MCP endpoint', () => {
     expect((await post(fixture, ping)).status).toBe(200)
   })
 
-  it('with large responses count as in progress until the response is read, the caller disconnects or the time is over', async () => {
+  it('count as in progress until a large response is read, the caller disconnects or the time limit is reached', async () => {
     const fixture = await startNode()
     const text = 'A line of a large file.\n'.repeat(400_000)
     const read = await publishFile(fixture, text)

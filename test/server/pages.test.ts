@@ -138,7 +138,7 @@ describe('the pages of a node outside the API', () => {
     elsewhere.close()
   })
 
-  it('respond to other methods with 405', async () => {
+  it('respond with 405 to every method except GET and HEAD', async () => {
     const { node } = await startNode()
     for (const path of ['/', '/docs', '/healthz', '/metrics']) {
       const response = await fetch(node.url + path, { method: 'POST' })

@@ -63,7 +63,7 @@ describe('a tool for Anthropic', () => {
 })
 
 describe('a generic tool', () => {
-  it('is a tool of the Model Context Protocol if its field `parameters` is renamed to `inputSchema`', () => {
+  it('becomes a valid MCP tool if its field `parameters` is renamed to `inputSchema`', () => {
     const { name, description, parameters } = toTool(skill, 'generic')
     const tool = { name, description, inputSchema: parameters }
     expect(ToolSchema.parse(tool)).toEqual(tool)

@@ -22,7 +22,10 @@ const bareCodes: Readonly<Record<number, ErrorCode>> = {
   504: 'upstream_timeout',
 }
 
-/** Converts a failed response to an error. Its code is `upstream_failed`, or that of the status, if no node sent it. */
+/**
+ * Converts a failed response to an error. If a proxy sent the response instead of a node, the status determines the code,
+ * or the code is `upstream_failed`.
+ */
 export function toRegistryError(response: Response, text: string): RegistryError {
   const retryAfterSeconds = readRetryAfter(response.headers)
   const problem = readProblem(text)

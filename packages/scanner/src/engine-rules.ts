@@ -71,7 +71,7 @@ export const engineRules = {
     severity: 'high',
     signal: 'suspicious',
     title: 'Contains a compiled program',
-    why: 'Nobody can read what it does before the agent runs it.',
+    why: 'No one can read what it does before the agent runs it.',
     remediation: 'Publish the source, or have the agent install a released and signed version by a package manager.',
     references: binaryReferences,
   },

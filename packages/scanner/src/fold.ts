@@ -10,7 +10,7 @@ export interface Folded {
   readonly text: string
   readonly codes: Uint16Array
   readonly size: number
-  /** The offset of each character in the original text. */
+  /** For each character of the folded text, its offset in the original text. */
   readonly offsets: Uint32Array
   /** 1 if the character is invisible, or follows an invisible character inside its word. */
   readonly hidden: Uint8Array
@@ -147,12 +147,12 @@ class Fold implements Folded {
   }
 
   #takeLookAlike(unit: number, at: number): void {
-    const isLatin = this.#isBesideLatin(at, 1) || this.#isBesideLatin(at, -1)
+    const isLatin = this.#isNextToLatin(at, 1) || this.#isNextToLatin(at, -1)
     this.#put(isLatin ? code(lookAlikes.get(unit)!) : unit, at, isLatin)
   }
 
   /** Whether an ASCII letter is adjacent to the position, possibly after other look-alikes. */
-  #isBesideLatin(at: number, step: 1 | -1): boolean {
+  #isNextToLatin(at: number, step: 1 | -1): boolean {
     for (let distance = 1; distance <= lookAlikesMax; distance++) {
       const unit = this.#source.charCodeAt(at + step * distance)
       if ((unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)) return true

@@ -138,7 +138,7 @@ function toFlowFinder({ first, last, stop, withinMax }: Flow, flags: string): Fi
   }
 }
 
-/** Matches escapes and classes, whose brackets are no groups, and the beginnings of capturing groups. */
+/** Matches the beginnings of capturing groups; also escapes and classes, in which a bracket begins no group. */
 const groupPattern = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|(?<group>\((?:(?!\?)|\?<(?![=!])))/g
 
 function countGroups({ source }: RegExp): number {

@@ -41,9 +41,9 @@ export interface WorkerPoolOptions {
 /**
  * Worker threads, started on first use and reused. An idle thread does not keep the process alive.
  *
- * Piscina 5 does not fit: it starts its own `worker.js` from its own folder, which the single-file program does not have;
- * it limits a thread's queue by the number of tasks, not by their bytes; it holds the data of all waiting tasks in memory;
- * and a task with a time limit, which is an abort signal there, cannot queue in a thread behind another one.
+ * Piscina 5 does not fit: it starts its own `worker.js` from its own folder, which does not exist in the single-file
+ * program; it limits a thread's queue by the number of tasks, not by their bytes; it holds the data of all waiting tasks in
+ * memory; and it ends tasks by an abort signal, and a task with one cannot wait in a thread behind another task.
  */
 export class WorkerPool<Report extends object, Order> {
   readonly #threads: Thread<Report, Order>[] = []

@@ -24,7 +24,7 @@ export const commands = {
       'and altered folders. Exit code 1 when a skill was flagged or taken down.',
     options: {
       ...globalOption,
-      platform: { value: 'ID', help: 'the platform of the agent' },
+      platform: { value: 'ID', help: 'the program that runs the agent, such as claude-code' },
       'agent-key': { value: 'KEY', help: 'the agent, as platform:instance' },
       'agent-token': {
         value: 'TOKEN',

@@ -9,7 +9,7 @@ export const commands = {
     words: ['NAME'],
     options: {
       level: { value: 'LEVEL', help: 'how much to load. Default: full', choices: loadLevels },
-      version: { value: 'VERSION', help: 'the version, also written NAME@VERSION. Default: the latest' },
+      version: { value: 'VERSION', help: 'the version; NAME@VERSION means the same. Default: the latest' },
       'max-tokens': { value: 'N', help: 'the maximum size of the result as JSON, in tokens (o200k_base)' },
       priority: { value: 'HEADINGS', help: 'the sections to include first: their headings, separated by commas' },
     },

@@ -49,8 +49,8 @@ export const commands = {
       return withMirror(given, async (mirror) => {
         const [{ location }] = (await mirror.status(name)) as [ShownUpstream]
         const changed = await mirror.change(name, await withAskedKey(given.io, options, options.location ?? location))
-        const isChosenAnew = (['mode', 'selected', 'filters'] as const).some((option) => options[option] !== undefined)
-        return { ...toShown(changed), next: `skillstead mirror sync ${name}${isChosenAnew ? ' --full' : ''}` }
+        const isChosenAgain = (['mode', 'selected', 'filters'] as const).some((option) => options[option] !== undefined)
+        return { ...toShown(changed), next: `skillstead mirror sync ${name}${isChosenAgain ? ' --full' : ''}` }
       })
     },
     show: ({ next, ...changed }) => [...toStatusLines(changed), `Next: ${next}`],

@@ -37,7 +37,7 @@ export const commands = {
     options: {
       name: { value: 'TEXT', help: 'the display name. Default: the slug' },
       description: { value: 'TEXT', help: 'what the pack is for' },
-      visibility: { value: 'WHO', help: 'the users who can see the pack', choices: visibilities },
+      visibility: { value: 'WHO', help: 'who can see the pack', choices: visibilities },
     },
     actor,
     async call(api, given) {

@@ -30,7 +30,7 @@ export const commands = {
       'Decide a report (upheld hides the skill) or an appeal (upheld shows it again). The decision is final.',
     words: ['ID', 'VERDICT'],
     choices: { VERDICT: verdicts },
-    options: { note: { value: 'TEXT', help: 'the reason; the owner can read it unless a report is dismissed' } },
+    options: { note: { value: 'TEXT', help: 'the reason; the owner can read it, except that of a dismissed report' } },
     call(api, given) {
       const [id, status] = given.words as [string, (typeof verdicts)[number]]
       return api.decideReport({ id, status, note: text(given, 'note') })

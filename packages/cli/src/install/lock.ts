@@ -37,7 +37,8 @@ function lockFile(folder: string): string {
 }
 
 /**
- * Reads the lock of a folder; an empty one if there is none. Throws for an invalid lock or a target outside its place.
+ * Reads the lock of a folder; returns an empty lock if there is none. Throws if the lock is invalid, or if it names an
+ * install folder outside the allowed ones.
  */
 export async function readLock(folder: string, options: LockOptions = {}): Promise<Lock> {
   const file = lockFile(folder)

@@ -76,7 +76,7 @@ export function listLocked(session: Session): [fullName: string, LockedSkill][] 
   return [...new Map(words.flatMap((word) => (word === undefined ? [] : [getLocked(session, word)])))]
 }
 
-/** The registry of the options, in the form of the lock's `source`. */
+/** The registry that the options select, in the form of `source` in the lock. */
 export function toSource(given: Arguments): string {
   const url = findUrl(given)
   return url === undefined ? localSource : toNodeAddress(url)

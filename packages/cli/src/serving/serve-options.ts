@@ -18,7 +18,7 @@ export const serveOptions: Options = {
   host: { value: 'HOST', help: 'the address to listen on. Default: 127.0.0.1' },
   'rate-limits': {
     value: 'RATES',
-    help: 'limits per minute, as NAME=NUMBER separated by commas (others keep their default), or off. Default for requests: anonymous=60,free=60,pro=300,team=600,enterprise=6000; for downloads by one address: files=5000,mebibytes=1024',
+    help: 'requests per minute for each plan, and downloads per minute for each address, as NAME=NUMBER separated by commas (others keep their default), or off. Default: anonymous=60,free=60,pro=300,team=600,enterprise=6000,files=5000,mebibytes=1024',
   },
   'connection-limits': {
     value: 'LIMITS',

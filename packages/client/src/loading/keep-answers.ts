@@ -16,7 +16,7 @@ export interface Question {
   /** If the registry refuses the request, all cached responses about this subject are dropped. */
   readonly subject: string
   readonly ttlMs: number
-  /** A cached response to use if none has this key. */
+  /** The response to use if none is cached under this key. */
   readonly spare?: CachedAnswer
   /** Sends the request, without retries if a cached response is available. Throws for an invalid response. */
   ask(held: CachedAnswer | undefined, signal: AbortSignal): Promise<Answered>

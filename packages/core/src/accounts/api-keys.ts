@@ -124,7 +124,7 @@ function refuseWiderScopes(wanted: readonly Scope[], user: UserCaller): void {
   if (wider.length > 0) {
     throw new RegistryError(
       'forbidden',
-      `The key in use lacks the scope '${wider.join("', '")}', so it cannot grant it.`,
+      `A key can grant only scopes that it has. The key in use lacks '${wider.join("', '")}'.`,
     )
   }
 }

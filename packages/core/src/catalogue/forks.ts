@@ -79,7 +79,10 @@ function refuseClosed(read: SkillRow, now: SkillRow): void {
   if (now.state === 'hidden')
     throw new RegistryError('conflict', `${now.full_name} is hidden and cannot be forked until it is visible again.`)
   if (now.visibility !== read.visibility)
-    throw new RegistryError('conflict', `${now.full_name} changed its visibility. Read it again before you fork it.`)
+    throw new RegistryError(
+      'conflict',
+      `The visibility of ${now.full_name} has just changed. Read the skill again, then repeat the fork.`,
+    )
 }
 
 /**

@@ -79,7 +79,7 @@ export async function readScansOfMany(db: Kysely<Tables>, versionIds: readonly s
   return new Map(rows.map(({ version_id, report }) => [version_id, JSON.parse(report) as Security]))
 }
 
-/** The public form of what a version accesses, and of the access that is new in it. */
+/** What a version accesses, and what it accesses in addition to the previous version, in the form of the API. */
 export interface ShownAccess {
   readonly access: Access
   /** The access added since the next lower version that is not yanked; null if there is no such version. */

@@ -10,15 +10,15 @@ type Named = Pick<SkillRow, 'name' | 'full_name' | 'owner_id' | 'holds_name'>
 /** Skills as list items, in the order of their rows, with names that resolve for this caller. */
 export async function toSkills(context: StorageContext, rows: readonly ItemRow[], caller: Caller): Promise<Skill[]> {
   const own = await findOwnNames(context, rows, caller)
-  return rows.map((row) => ({ ...toSkill(row), name: toNameBeside(row, own) }))
+  return rows.map((row) => ({ ...toSkill(row), name: toNameAmong(row, own) }))
 }
 
 /** The name by which this caller can address a skill. */
 export async function showName(context: StorageContext, skill: Named, caller: Caller): Promise<string> {
-  return toNameBeside(skill, await findOwnNames(context, [skill], caller))
+  return toNameAmong(skill, await findOwnNames(context, [skill], caller))
 }
 
-function toNameBeside(skill: Named, own: ReadonlySet<string>): string {
+function toNameAmong(skill: Named, own: ReadonlySet<string>): string {
   return own.has(skill.full_name) ? skill.full_name : toName(skill)
 }
 

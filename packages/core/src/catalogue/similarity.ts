@@ -133,7 +133,7 @@ export function findPassages(one: PlacedWords, other: PlacedWords): Passage[] {
 interface Run {
   readonly from: number
   readonly otherFrom: number
-  /** The number of words. */
+  /** The length of the passage in words. */
   readonly length: number
 }
 

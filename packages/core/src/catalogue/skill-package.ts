@@ -114,8 +114,8 @@ function decode(file: { content: string; encoding: 'utf8' | 'base64' }, index: n
 }
 
 /** Checks the number of files first: naming each file of a hostile list would make a long error response. */
-function refuseTooMany(filesBeside: number): void {
-  const count = filesBeside + 1
+function refuseTooMany(otherFiles: number): void {
+  const count = otherFiles + 1
   if (count <= limits.versionFilesMax) return
   const message = `has ${count} files with SKILL.md; a version holds at most ${limits.versionFilesMax}.`
   throw invalidSkill([{ path: 'files', message }])

@@ -44,10 +44,7 @@ export async function proveIn(reader: TreeReader, index: number, size: number): 
 export async function proveConsistency(context: LogContext, older: number, newer?: number): Promise<string[]> {
   const size = newer ?? (await readTreeHead(context.database.read)).size
   if (!(older >= 0 && older <= size)) {
-    throw new RegistryError(
-      'not_found',
-      `The tree of ${older} entries is no earlier state of a log with ${size} entries.`,
-    )
+    throw new RegistryError('not_found', `A log with ${size} entries has no earlier state with ${older} entries.`)
   }
   const roots = await readRoots(readerOf(context), toConsistencyRanges(older, size), size)
   return roots.map((root) => root.toString('base64'))

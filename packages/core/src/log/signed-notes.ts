@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 
-/** Signature type of Ed25519 over the text of a note. */
+/** The type byte of an Ed25519 signature over the text of a note. */
 const ed25519 = Buffer.of(1)
-/** Signature type of Ed25519 over a checkpoint and a time (C2SP tlog-cosignature). */
+/** The type byte of an Ed25519 signature over a checkpoint and a time (C2SP tlog-cosignature). */
 const cosignature = Buffer.of(4)
 
 /**

@@ -9,7 +9,7 @@ import type { Database } from '../storage/database.ts'
 import type { OperatorContext } from './operator-context.ts'
 
 /** Key that counts the setup attempts of all addresses together. Attempts are also limited per address. */
-const allAddresses = 'everybody'
+const allAddresses = 'everyone'
 
 /** GET /setup: `needed` is true as long as no user can sign in. */
 export async function showSetup({ database }: StorageContext): Promise<{ needed: boolean }> {

@@ -16,7 +16,7 @@ const cacheKibibytes = 8_192
  * lower number slows publishing down, a higher number makes each checkpoint longer. If a thread runs checkpoints,
  * commits only run one when the thread is too slow.
  */
-const checkpointPages = { alone: 2000, besideThread: 8000 }
+const checkpointPages = { alone: 2000, withThread: 8000 }
 
 /**
  * Size to which SQLite truncates the write-ahead log after a checkpoint: its normal size. The log grows as long as a
@@ -31,7 +31,7 @@ export function openSqlite(path: string): Connections {
   if (path !== ':memory:') createFile(path)
   const database = open(path)
   // An in-memory database belongs to its connection: a second connection would open another database.
-  const reading = path === ':memory:' ? undefined : openBeside(database)
+  const reading = path === ':memory:' ? undefined : openSecond(database)
   const checkpoints = reading && beginCheckpoints(database)
   const main = connect(database, checkpoints?.committed)
   const read = reading ? connect(reading) : main
@@ -54,7 +54,7 @@ export function openSqlite(path: string): Connections {
 }
 
 /** Opens a second connection, for reading. If that fails, closes the first. */
-function openBeside(database: SqliteDatabase.Database): SqliteDatabase.Database {
+function openSecond(database: SqliteDatabase.Database): SqliteDatabase.Database {
   try {
     return open(database.name, { readonly: true })
   } catch (error) {
@@ -101,7 +101,7 @@ function configure(database: SqliteDatabase.Database): void {
 function beginCheckpoints(database: SqliteDatabase.Database): Checkpoints {
   const share = (pages: number) => void database.pragma(`wal_autocheckpoint = ${pages}`)
   const checkpoints = createCheckpoints(database.name, () => share(checkpointPages.alone))
-  share(checkpointPages.besideThread)
+  share(checkpointPages.withThread)
   return checkpoints
 }
 

@@ -3,7 +3,7 @@ import { type Check, type Faults } from './finding.ts'
 
 const pageRows = 500
 
-/** Overdue jobs are not a fault: no node may have run for a while. Jobs that cannot be parsed are. */
+/** Overdue jobs are not a fault: perhaps no node has run for a while. Jobs that cannot be parsed are a fault. */
 export const outboxCheck: Check = {
   name: 'outbox',
   async run(context, _tell, faults) {

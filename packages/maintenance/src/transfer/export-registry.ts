@@ -27,7 +27,7 @@ export interface ExportOptions {
   /** Aborts the export and deletes its file. */
   readonly signal?: AbortSignal
   readonly clock?: Clock
-  /** Called with the number of written rows. */
+  /** Called from time to time with the number of rows written so far. */
   readonly onProgress?: (rows: number) => void
 }
 

@@ -115,7 +115,7 @@ async function verify({ header, first }: OpenExport, { read, columns, footer, si
   const stored = sums.toFooter(names)
   const other = names.find((table) => stored.tables[table]!.digest !== footer.tables[table]?.digest)
   if (other !== undefined) {
-    throw new Error(`The stored table ${other} differs from the export. Nothing was imported.`)
+    throw new Error(`After the import, the table ${other} differed from the export. The import was undone.`)
   }
   const problem = await findRowProblem(read.trx, read.dialect)
   if (problem) throw new Error(`The export is damaged: ${problem} Nothing was imported.`)

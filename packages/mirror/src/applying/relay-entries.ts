@@ -81,8 +81,8 @@ function toComparable(data: FeedEntry['data']): string | undefined {
 }
 
 /**
- * Whether this node's log needs the entry although its content is stored: the log has no entry of this subject, or none
- * since it withdrew the skill. A restored skill is published again with its whole history.
+ * Whether the entry must be added to this node's log although its content is stored already: the log has no entry about
+ * the subject, or none since this node withdrew the skill. A restored skill is published again with its whole history.
  */
 export async function needsRelay(
   trx: WriteTransaction,

@@ -59,7 +59,7 @@ const Header = v.strictObject({
   /** The signed checkpoint of the first `until` entries. */
   checkpoint: v.string(),
   /**
-   * The verifier keys that sign at present. They prove nothing by themselves: compare them with the node's published
+   * The verifier keys of the keys that sign at present. They prove nothing by themselves: compare them with the node's published
    * keys.
    */
   keys: Keys,

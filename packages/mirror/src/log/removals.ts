@@ -7,7 +7,10 @@ import type { FeedEntry } from '../types.ts'
 import { toFullName } from './wanted-entries.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
-/** A run may hide one in `share` of the upstream's skills, but at least `hiddenMin` and at most `hiddenMax`. */
+/**
+ * The limit on the skills that one run may hide: one in `share` of the upstream's skills, but not less than `hiddenMin` and
+ * not more than `hiddenMax`.
+ */
 const share = 100
 const hiddenMin = 5
 const hiddenMax = 20

@@ -70,7 +70,7 @@ async function findListed(
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error
     if (error.code === 'not_found' || error.code === 'taken_down') return undefined
-    // A registry that shows guests nothing requires the key.
+    // The key is required if the registry shows nothing to guests.
     if (error.code !== 'unauthorized' || key === undefined) throw error
     return askWith(key)
   }

@@ -68,7 +68,7 @@ export const upstreamTables = {
     entry: text,
   })
     .key(['upstream', 'seq'])
-    // Indexes only packs: the mirror reads all of them when a skill is imported.
+    // This index contains only packs: the mirror reads all packs when it imports a skill.
     .index('upstream_log_packs', ['upstream', 'subject', 'seq'], "type = 'pack'")
     .index('upstream_log_subject', ['subject', 'upstream', 'seq']),
   upstream_tiles: table({

@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { wasteWordings } from './pressure-wordings.ts'
-import { shadowWordings, everyTimeWordings, besideWordings } from './tool-wordings.ts'
+import { shadowWordings, everyTimeWordings, extraActionWordings } from './tool-wordings.ts'
 import { clauseStop, sentenceStop } from './words.ts'
 import { containing, regex, within } from '../regex.ts'
 
@@ -119,7 +119,7 @@ export const toolAbuse: readonly Rule[] = [
     remediation: 'Do only what the user requested, and ask before anything else.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0086'],
     patterns: [
-      ...besideWordings,
+      ...extraActionWordings,
       within(90, sentenceStop)`\b(after|before|when|while|whenever|each time|every time|once)\s
         ([\w'-]{1,16}[, ]{1,2}){1,8}?(always |then )?(also|additionally|quietly)( silently)? (perform|run|execute|
         read|send|upload|collect|call|include|copy|gather|append)\b

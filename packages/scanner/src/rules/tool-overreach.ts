@@ -9,7 +9,7 @@ const references = [
   'https://cwe.mitre.org/data/definitions/250.html',
 ]
 
-/** Rules about skipped checks and confirmations. */
+/** Rules for text that tells an agent to skip checks and confirmations. */
 export const toolOverreach: readonly Rule[] = [
   {
     id: 'safety-check-skipped',

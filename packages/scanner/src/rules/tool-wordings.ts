@@ -42,7 +42,7 @@ export const everyTimeWordings: readonly Pattern[] = [
 ]
 
 /** Sentences that add actions which the user did not request. */
-export const besideWordings: readonly Pattern[] = [
+export const extraActionWordings: readonly Pattern[] = [
   within(70, sentenceStop)`\b(after|once|when|before|while|whenever|each time|every time) ((completing|finishing|
     doing|starting|using|performing|running|answering|responding|processing) (the|any|each|every|a|your|this)|
     (the|each|every|any) {0-1 words}(task|request|answer|tool|call|message) (is|has been|completes|was)|

@@ -57,7 +57,7 @@ function fromSchema(schema: Record<string, unknown>): ToolParameters {
     return typeof value === 'string' ? { ...readInput(name, value), isRequired } : { name, schema: value, isRequired }
   })
   const { description, additionalProperties } = root
-  return fromInputs(inputs, { root: schema, beside: { description, additionalProperties } })
+  return fromInputs(inputs, { root: schema, siblings: { description, additionalProperties } })
 }
 
 function fromItems(items: readonly unknown[]): ToolParameters {
@@ -76,12 +76,12 @@ function isInput(item: unknown): item is GivenInput {
 /** Builds the object schema of all inputs. References resolve in `root`. */
 function fromInputs(
   given: readonly GivenInput[],
-  { root, beside }: { root?: unknown; beside?: JsonSchema } = {},
+  { root, siblings }: { root?: unknown; siblings?: JsonSchema } = {},
 ): ToolParameters {
   const inputs = withValidNames(given.slice(0, propertiesMax))
   const required = inputs.filter(({ isRequired }) => isRequired).map(({ name }) => name)
   const properties = Object.fromEntries(inputs.map(({ name, schema }) => [name, schema]))
-  const schema = toSchema({ ...beside, type: 'object', properties, required }, createSchemaState(root))
+  const schema = toSchema({ ...siblings, type: 'object', properties, required }, createSchemaState(root))
   return { properties: {}, ...schema, type: 'object' }
 }
 

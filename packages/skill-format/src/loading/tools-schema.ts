@@ -31,8 +31,8 @@ export function toSchema(value: unknown, state: SchemaState, depth = 0, refs: re
   const ref = readOwn(value, '$ref')
   if (typeof ref === 'string' && !refs.includes(ref)) {
     const target = findTarget(state.root, ref)
-    const { $ref: _, ...beside } = value
-    return toSchema({ ...(isMapping(target) ? target : {}), ...beside }, state, depth + 1, [...refs, ref])
+    const { $ref: _, ...siblings } = value
+    return toSchema({ ...(isMapping(target) ? target : {}), ...siblings }, state, depth + 1, [...refs, ref])
   }
   const place = { state, depth: depth + 1, refs }
   const given = withoutPattern(withItems(value))

@@ -21,9 +21,10 @@ export interface TruncateOptions {
 }
 
 /**
- * Truncates the content of a loaded skill to a budget, and lists what was left out: whole sections and blocks, never a
- * part of a code fence or a table, down to empty content. The remaining parts stay in the order of the document; the
- * priority decides which parts remain. Metadata and tool definition do not count and stay unchanged.
+ * Truncates the content of a loaded skill to a budget, and lists what was left out. Removes whole sections and blocks,
+ * never a part of a code fence or a table; under a very small budget the content becomes empty. The remaining parts stay
+ * in the order of the document; the priority decides which parts remain. The metadata and the tool definition do not
+ * count and stay unchanged.
  *
  * @example
  * truncate(loaded, { maxTokens: 2000, priority: ['Usage'], countTokens })

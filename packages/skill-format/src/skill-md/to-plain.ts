@@ -147,7 +147,7 @@ function toScalar(state: Conversion, node: Node & { value: unknown; source?: str
   const { value } = node
   if (typeof value === 'string') return toCleanText(state, value, node)
   if (value === null || typeof value === 'boolean') return value
-  // JSON cannot represent infinities, nor integers beyond 2^53 exactly.
+  // JSON has no infinities, and its readers lose precision for integers beyond 2^53.
   const isKept = typeof value === 'number' && Number.isFinite(value) && Number.isSafeInteger(Math.trunc(value))
   return isKept ? value + 0 : toCleanText(state, readScalarText(node), node)
 }

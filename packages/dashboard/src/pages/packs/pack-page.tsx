@@ -38,7 +38,7 @@ function PackShown({ pack }: { pack: Pack }) {
         </span>
         <Time at={pack.updatedAt} verb="changed" />
       </p>
-      <div class="beside">
+      <div class="side-by-side">
         <section aria-label="Skills of the pack">
           {pack.skills.length === 0 ? (
             <Empty>This pack is empty.</Empty>

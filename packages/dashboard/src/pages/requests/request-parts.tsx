@@ -35,7 +35,7 @@ async function readVotes(): Promise<ReadonlySet<string>> {
   return ids
 }
 
-/** The keys of all data about requests. */
+/** The query keys of all cached data about requests. */
 export const requestKeys = [['requests'], ['request'], ['votes']] as const
 
 /** The number of votes; signed-in users can vote while the request is open. */

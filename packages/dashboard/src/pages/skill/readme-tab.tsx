@@ -14,7 +14,7 @@ const renderedCharactersMax = 200_000
 /** SKILL.md, rendered or raw, with a summary of the skill next to it. */
 export function ReadmeTab({ shown }: { shown: ShownSkill }) {
   return (
-    <div class="beside">
+    <div class="side-by-side">
       <div>{shown.version ? <Readme shown={shown} /> : <Empty>There is no SKILL.md to show.</Empty>}</div>
       <aside aria-label="At a glance">
         <Glance shown={shown} />

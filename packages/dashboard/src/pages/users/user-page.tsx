@@ -56,7 +56,7 @@ function Profile({ user }: { user: User }) {
           </p>
         </div>
       </div>
-      <div class="beside">
+      <div class="side-by-side">
         <section aria-label="Skills">
           <h2>Skills</h2>
           {user.skills.length === 0 ? <NoSkills username={user.username} /> : <SkillList skills={user.skills} />}
