@@ -178,7 +178,7 @@ const outgoing = { resolver: { lookup: noNames, txt: noNames } }
 describeDatabases('the number of consecutive failures of a webhook', (open, dialect) => {
   const openWith = (offAfterFailures?: number) => open({ works: false, outgoing, webhooks: { offAfterFailures } })
 
-  it('counts the failures since the last success, however the attempts are divided into batches', async () => {
+  it('is that since the last success, however the attempts are divided into batches', async () => {
     const test = await openWith(0)
     const { id } = await makeWebhook(test)
     const { id: other } = await makeWebhook(test)

@@ -94,7 +94,7 @@ describeDatabases('the pause of a sync', (open) => {
     expect(await test.api().getSkill({ name: 'alice/tea' })).toMatchObject({ latestVersion: '1.0.0' })
   })
 
-  it('is raised if the log is no longer signed', async () => {
+  it('begins if the log is no longer signed', async () => {
     const { upstream, mirror, test, alarms } = await openLarge(1)
     await mirror.sync('main')
     test.clock.advance(dayMs + 60_000)

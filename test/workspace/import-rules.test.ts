@@ -83,6 +83,10 @@ function listWithin(name: string): [from: string, to: string][] {
     .map(({ file, specifier }) => [relative(source, file), relative(source, join(file, '..', specifier))])
 }
 
+/** The name of a table that a statement or a helper writes. */
+const writePattern =
+  /\b(?:insertInto|updateTable|deleteFrom|compileInsert(?:<[^>]*>)?)\(\s*'(\w+)|\b(?:addRow|removeRows|increment)\(\w+, '(\w+)|`(?:update|insert into|delete from) (\w+)/g
+
 describe('imports', () => {
   it('are found in every package', () => {
     expect(packages.toSorted()).toEqual(Object.keys(allowed).toSorted())
@@ -161,8 +165,30 @@ describe('imports', () => {
     expect(others).toEqual([])
   })
 
+  it('of core write each table in only one folder', () => {
+    const folder = join(root, 'core/src')
+    const schemas = readdirSync(join(folder, 'storage/schema')).map((name) =>
+      readFileSync(join(folder, 'storage/schema', name), 'utf8'),
+    )
+    const tables = new Set(
+      schemas.flatMap((text) => [...text.matchAll(/^  (\w+): table\(/gm)].map(([, table]) => table!)),
+    )
+    const writes = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.startsWith('storage/migrations/'))
+      .flatMap((path) =>
+        [...readFileSync(join(folder, path), 'utf8').matchAll(writePattern)].map((found) => {
+          return { room: path.split('/')[0]!, table: found.slice(1).find((table) => table !== undefined)! }
+        }),
+      )
+      .filter(({ table }) => tables.has(table))
+    const roomsOf = Map.groupBy(writes, ({ table }) => table)
+    expect(roomsOf.size).toBeGreaterThan(40)
+    const shared = [...roomsOf].map(([table, all]) => [table, ...new Set(all.map(({ room }) => room))])
+    expect(shared.filter((row) => row.length > 2)).toEqual([])
+  })
+
   it('of minisearch are in only one file', () => {
-    expect(filesWith(({ name }) => name === 'minisearch').length).toBeLessThanOrEqual(1)
+    expect(filesWith(({ name }) => name === 'minisearch')).toHaveLength(1)
   })
 
   it('name declared dependencies of the package', () => {

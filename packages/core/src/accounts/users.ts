@@ -1,5 +1,6 @@
 import { RegistryError, reservedOwners, scopes, toTimestamp, type User } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import { lockHeads } from '../log/append-change.ts'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import type { Caller, UserCaller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
@@ -45,12 +46,8 @@ export async function createUser(context: AccountsContext, input: Input<'createU
 export async function createFirstUser(context: AccountsContext, username: string, caller: Caller) {
   requireFreeName(username)
   return context.database.writer.write(async (trx) => {
-    // Lock the row: on PostgreSQL two requests could otherwise both create the first user.
-    await trx
-      .updateTable('heads')
-      .set((eb) => ({ change_seq: eb.ref('change_seq') }))
-      .where('id', '=', 1)
-      .execute()
+    // On PostgreSQL two requests could otherwise both create the first user.
+    await lockHeads(trx)
     if (!(await isWithoutUsers(trx))) throw toSetUpError()
     return insertCreated(context, trx, { username }, caller)
   })
@@ -149,6 +146,11 @@ async function insertUser(
   }
   await trx.insertInto('users').values(row).execute()
   return row
+}
+
+/** Stores the display name of a user. */
+export async function renameUser(trx: WriteTransaction, userId: string, displayName: string): Promise<void> {
+  await trx.updateTable('users').set({ display_name: displayName }).where('id', '=', userId).execute()
 }
 
 function requireFreeName(username: string): void {

@@ -78,15 +78,20 @@ export async function setYanked(
     { action, subject: `${skill.full_name}@${version}`, cause: { type: 'yank', versionId: id } },
     async (trx, before) => {
       if (!(await canWrite(trx, before, caller))) requireOwner(before, caller)
-      const updated = await trx
-        .updateTable('versions')
-        .set({ yanked: Number(yanked) })
-        .where('id', '=', id)
-        .where('yanked', '=', Number(!yanked))
-        .executeTakeFirst()
-      return updated.numUpdatedRows > 0n
+      return markYanked(trx, id, yanked)
     },
   )
+}
+
+/** Stores whether a version is yanked. Returns whether that changed; the caller then refreshes the skill. */
+export async function markYanked(trx: WriteTransaction, versionId: string, yanked: boolean): Promise<boolean> {
+  const updated = await trx
+    .updateTable('versions')
+    .set({ yanked: Number(yanked) })
+    .where('id', '=', versionId)
+    .where('yanked', '=', Number(!yanked))
+    .executeTakeFirst()
+  return updated.numUpdatedRows > 0n
 }
 
 /** DELETE /skills/<name>: withdraws the skill everywhere. The name stays taken permanently. */

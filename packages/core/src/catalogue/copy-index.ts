@@ -14,6 +14,7 @@ import {
   skillsPerShingleMax,
   unpackShingles,
   type WaitingSketch,
+  removeWaiting,
 } from '../storage/shared-shingles.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -85,9 +86,7 @@ export function createCopyIndex(
       await writer.write((trx) => putShingles(trx, dialect, entries), { bulk: true })
       await setImmediate()
     }
-    await writer.write(async (trx) => {
-      await trx.deleteFrom('waiting_sketches').where('sketch_num', '<=', last).execute()
-    })
+    await writer.write((trx) => removeWaiting(trx, last))
     waiting.forget(last)
   }
 

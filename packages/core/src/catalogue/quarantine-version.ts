@@ -69,6 +69,11 @@ function findSame(trx: WriteTransaction, fullName: string, digest: string) {
     .executeTakeFirst()
 }
 
+/** Deletes a quarantined version with its files, after a decision. */
+export async function removeQuarantined(trx: WriteTransaction, id: string): Promise<void> {
+  await trx.deleteFrom('held_versions').where('id', '=', id).execute()
+}
+
 async function refuseTooMany(trx: WriteTransaction, owner: Publication['owner']): Promise<void> {
   const count = await countRows(trx.selectFrom('held_versions').where('owner_id', '=', owner.id))
   if (count < limits.quarantinedPerUserMax) return

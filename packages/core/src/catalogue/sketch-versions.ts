@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { hourMs, minuteMs } from '../kernel/clock.ts'
-import { findMeta, putMeta } from '../storage/meta.ts'
+import { findMeta, putMeta, removeMeta } from '../storage/meta.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { findSkillMd, readSources } from './copy-candidates.ts'
 import type { SketchedVersion } from './copy-index.ts'
@@ -63,9 +63,7 @@ async function sketchSome(context: CatalogueContext): Promise<void> {
     await store(context, some)
   }
   if (versions.length > 0) return
-  await context.database.writer.write(async (trx) => {
-    await trx.deleteFrom('meta').where('key', '=', metaKey).execute()
-  })
+  await context.database.writer.write((trx) => removeMeta(trx, metaKey))
 }
 
 async function store(context: CatalogueContext, versions: readonly SketchedVersion[]): Promise<void> {

@@ -183,6 +183,16 @@ export async function putStub(context: CatalogueContext, trx: WriteTransaction, 
 /** The states of a takedown case in which the content is hidden (CONTRACT, DMCA). */
 const hidingStatuses = ['removed', 'counter_noticed', 'upheld'] as const
 
+/** Stores a moderator's decision, and the state of the skill that follows from it. */
+export async function setModeration(
+  trx: WriteTransaction,
+  skill: SkillRow,
+  decided: Pick<SkillRow, 'moderation' | 'moderation_reason' | 'moderated_at'>,
+): Promise<void> {
+  await trx.updateTable('skills').set(decided).where('id', '=', skill.id).execute()
+  await settleState(trx, skill)
+}
+
 /**
  * Sets the state of a skill from its cases: a takedown takes precedence over moderation, and nothing restores a skill
  * that its owner deleted. `refreshSkill` updates the rest. Returns whether the state changed.

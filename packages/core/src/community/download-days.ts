@@ -9,6 +9,7 @@ import { appendChange } from '../log/append-change.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Database } from '../storage/database.ts'
 import type { Dialect } from '../storage/dialect.ts'
+import { addDownloads } from '../catalogue/skill-counters.ts'
 import { toCountTable } from '../storage/list-query.ts'
 import type { StandingRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -30,8 +31,7 @@ export async function countDownloads(
   const watched = await findWatched(trx, dialect, sumSkills(uses).keys())
   const { taken, left } = takeUses(uses, watched)
   const counts = sumSkills(taken)
-  await sql`update skills set downloads = downloads + c.n from ${toCountTable(dialect, counts)} as c
-    where skills.id = c.id`.execute(trx)
+  await addDownloads(trx, dialect, counts)
   await addToDays(trx, dialect, counts, at)
   await creditDownloads(trx, dialect, counts, at)
   await appendChange(trx, { kind: 'counters', subject: [...counts.keys()].join(','), at, entries: [] })

@@ -1,4 +1,5 @@
 import { type HeartbeatResult, isVersion, toTimestamp } from '@skillstead/protocol'
+import { addInstalls } from '../catalogue/skill-counters.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { findAgent, findCallingAgent, isAuthentic, isOwnAgent } from '../accounts/find-agent.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
@@ -205,15 +206,6 @@ async function writeDifference(
     await trx.deleteFrom('agent_skills').where('agent_id', '=', agent.id).where('skill_id', 'in', removed).execute()
   await addInstalls(trx, risen, 1)
   await addInstalls(trx, fallen, -1)
-}
-
-async function addInstalls(trx: WriteTransaction, skillIds: readonly string[], count: 1 | -1): Promise<void> {
-  if (skillIds.length === 0) return
-  await trx
-    .updateTable('skills')
-    .set((eb) => ({ agent_installs: eb('agent_installs', '+', count) }))
-    .where('id', 'in', skillIds)
-    .execute()
 }
 
 function toActions({ added, removed }: Difference): AgentAction[] {

@@ -1,5 +1,6 @@
 import { type Reputation, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import { type Credits, setCredits } from '../catalogue/skill-counters.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { getUserByName } from '../accounts/users.ts'
 import { readVerifiedMethods } from '../accounts/verified-author.ts'
@@ -21,7 +22,7 @@ import {
   toStanding,
 } from './author-standings.ts'
 import { badges, settleBadges, toBadges, toComponents, toLevel, toScore } from './badges.ts'
-import { countCredits, type Credits, noCredits } from './skill-credit.ts'
+import { countCredits, noCredits } from './skill-credit.ts'
 
 /** GET /users/<username>/reputation: all zeros for an author without a standing. */
 export async function showReputation(context: StorageContext, input: Input<'getReputation'>): Promise<Reputation> {
@@ -141,9 +142,7 @@ export async function findDrift(db: Kysely<Tables>): Promise<Drift> {
 /** Corrects every reputation; badges keep their dates. */
 export async function recomputeStandings(trx: WriteTransaction, at: number): Promise<Drift> {
   const drift = await findDrift(trx)
-  for (const [id, counted] of drift.skills) {
-    await trx.updateTable('skills').set(counted).where('id', '=', id).execute()
-  }
+  for (const [id, counted] of drift.skills) await setCredits(trx, id, counted)
   for (let i = 0; i < drift.standings.length; i += pageSize) {
     await putStandings(trx, drift.standings.slice(i, i + pageSize), at)
   }

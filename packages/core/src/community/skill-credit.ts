@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
+import { addCredits, type Credits, setCredits } from '../catalogue/skill-counters.ts'
 import type { Credit } from '../catalogue/catalogue-context.ts'
-import { increment } from '../storage/table-rows.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { addToStandings, type Author, isCounted, noFacts, subtractFacts, toFacts } from './author-standings.ts'
@@ -15,7 +15,7 @@ export async function creditSkill(trx: WriteTransaction, skillId: string, credit
   const { downloads = 0, stars = 0, reviews = 0, points = 0 } = credit
   if (stars !== 0 || reviews !== 0 || points !== 0) {
     const steps = { credited_stars: stars, credited_reviews: reviews, credited_points: points }
-    await increment(trx, 'skills', skillId, steps)
+    await addCredits(trx, skillId, steps)
   }
   const skill = await findCounted(trx, skillId)
   if (!skill) return
@@ -55,15 +55,12 @@ export function changeStanding(
  */
 export async function recountCredit(trx: WriteTransaction, skillId: string): Promise<void> {
   const credits = (await countCredits(trx, skillId)).get(skillId)!
-  await trx.updateTable('skills').set(credits).where('id', '=', skillId).execute()
+  await setCredits(trx, skillId, credits)
 }
 
 function toAuthor(skill: Pick<SkillRow, 'owner_id' | 'owner'>): Author {
   return { user_id: skill.owner_id, username: skill.owner }
 }
-
-/** The columns of a skill that count other users' contributions. */
-export type Credits = Pick<SkillRow, 'credited_stars' | 'credited_reviews' | 'credited_points'>
 
 export const noCredits: Credits = { credited_stars: 0, credited_reviews: 0, credited_points: 0 }
 

@@ -2,7 +2,7 @@ import { type Content, limits, type Me, type Profile, RegistryError, toTimestamp
 import { toDigest } from '@skillstead/skill-format/archives'
 import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { getUserByName } from '../accounts/users.ts'
+import { getUserByName, renameUser } from '../accounts/users.ts'
 import { readVerifications } from '../accounts/verified-author.ts'
 import { searchSkillsAs } from '../catalogue/skill-search.ts'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
@@ -35,7 +35,7 @@ export async function updateMe(context: StorageContext, input: Input<'updateMe'>
   const picture = input.avatar ? decodePicture(input.avatar) : undefined
   await context.database.writer.write(async (trx) => {
     if (input.displayName !== undefined) {
-      await trx.updateTable('users').set({ display_name: input.displayName }).where('id', '=', userId).execute()
+      await renameUser(trx, userId, input.displayName)
     }
     if (input.avatar === undefined) return
     await trx.deleteFrom('avatars').where('user_id', '=', userId).execute()

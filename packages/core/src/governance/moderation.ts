@@ -3,7 +3,7 @@ import { sql, type SqlBool } from 'kysely'
 import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { changeSkill, refuseChanged } from '../catalogue/change-skill.ts'
-import { settleState } from '../catalogue/skill-rows.ts'
+import { setModeration } from '../catalogue/skill-rows.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
@@ -53,8 +53,7 @@ export function changeModeration(
       moderation_reason: isSame && reason === '' ? before.moderation_reason : reason,
       moderated_at: isSame ? before.moderated_at : context.clock.now(),
     }
-    await trx.updateTable('skills').set(decided).where('id', '=', skill.id).execute()
-    await settleState(trx, before)
+    await setModeration(trx, before, decided)
     return true
   })
 }

@@ -1,4 +1,5 @@
 import { RegistryError, compareFiles, type Reply } from '@skillstead/protocol'
+import { removeQuarantined } from '../catalogue/quarantine-version.ts'
 import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { attributeTo } from '../community/agent-actions.ts'
@@ -37,7 +38,7 @@ export async function releaseQuarantined(
     const released = { ...publication, content, inspection, released: true }
     const published = await publishVersion(context, trx, released, caller)
     if (published.created) await attribute(trx, row, published.version)
-    await trx.deleteFrom('held_versions').where('id', '=', id).execute()
+    await removeQuarantined(trx, id)
     const { skill, version } = published
     await recordAudit(trx, {
       caller,

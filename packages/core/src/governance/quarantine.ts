@@ -6,6 +6,7 @@ import {
   RegistryError,
 } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import { removeQuarantined } from '../catalogue/quarantine-version.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
@@ -71,7 +72,7 @@ export async function deleteQuarantined(
   await context.database.writer.write(async (trx) => {
     const row = await getQuarantined(trx, id, caller)
     if (isOwner(row, caller)) requireScope(requireUser(caller), 'publish')
-    await trx.deleteFrom('held_versions').where('id', '=', id).execute()
+    await removeQuarantined(trx, id)
     await recordAudit(trx, {
       caller,
       action: isOwner(row, caller) ? 'quarantine.withdraw' : 'quarantine.refuse',

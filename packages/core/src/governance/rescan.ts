@@ -3,6 +3,8 @@ import { scanInThread } from '@skillstead/scanner'
 import { rulesVersion } from '@skillstead/scanner/rules-version'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { Kysely } from 'kysely'
+import { markYanked } from '../catalogue/change-skill.ts'
+import { putMeta } from '../storage/meta.ts'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
 import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import { putScan, type StoredScan, toStoredScan } from '../catalogue/inspection.ts'
@@ -186,13 +188,7 @@ async function quarantine(
     .values({ version_id: versionId, quarantined_at: at })
     .onConflict((conflict) => conflict.column('version_id').doNothing())
     .execute()
-  const { numUpdatedRows } = await trx
-    .updateTable('versions')
-    .set({ yanked: 1 })
-    .where('id', '=', versionId)
-    .where('yanked', '=', 0)
-    .executeTakeFirst()
-  if (numUpdatedRows === 0n) return
+  if (!(await markYanked(trx, versionId, true))) return
   await refreshSkill(context, trx, { skillId, before, cause: { type: 'yank', versionId }, at })
   const subject = `${before.full_name}@${number}`
   await recordAudit(trx, { caller: systemCaller, action: 'version.quarantine', subject, at })
@@ -208,12 +204,7 @@ async function readWalk(db: Pick<WriteTransaction, 'selectFrom'>): Promise<Walk 
 }
 
 async function putWalk(trx: WriteTransaction, walk: Walk): Promise<void> {
-  const value = JSON.stringify(walk)
-  await trx
-    .insertInto('meta')
-    .values({ key: metaKey, value })
-    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
-    .execute()
+  await putMeta(trx, metaKey, JSON.stringify(walk))
 }
 
 function sameWalk(now: Walk | undefined, walk: Walk): boolean {

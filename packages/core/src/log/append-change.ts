@@ -38,6 +38,19 @@ export async function appendChange(
   return seq
 }
 
+/** Deletes the changes before a time, in milliseconds since 1970; the log keeps its entries. */
+export async function removeChanges(trx: WriteTransaction, before: number): Promise<void> {
+  await trx.deleteFrom('changes').where('at', '<', before).execute()
+}
+
+/** Makes other transactions that append wait until this one ends. */
+export async function lockHeads(trx: WriteTransaction): Promise<void> {
+  await trx
+    .updateTable('heads')
+    .set((eb) => ({ change_seq: eb.ref('change_seq') }))
+    .execute()
+}
+
 const insertChange = compileInsert('changes')
 const insertEntries = compileInsert('log')
 const raiseHeads = compileQuery((db, raise: { changes: number; entries: number }) =>

@@ -1,3 +1,4 @@
+import { putMeta } from '../storage/meta.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Database } from '../storage/database.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -21,11 +22,8 @@ export async function readIdentity({ writer }: Database, given: string | undefin
     const [stored, epoch] = [meta.get('origin'), Number(meta.get('epoch') ?? 1)]
     if (stored === undefined) {
       const origin = given ?? `skillstead-${newId()}`
-      const made = [
-        { key: 'origin', value: origin },
-        { key: 'epoch', value: `${epoch}` },
-      ]
-      await trx.insertInto('meta').values(made).execute()
+      await putMeta(trx, 'origin', origin)
+      await putMeta(trx, 'epoch', `${epoch}`)
       return { origin, epoch }
     }
     if (given === undefined || given === stored) return { origin: stored, epoch }
@@ -36,7 +34,7 @@ export async function readIdentity({ writer }: Database, given: string | undefin
           'Omit the name, or use an empty database.',
       )
     }
-    await trx.updateTable('meta').set({ value: given }).where('key', '=', 'origin').execute()
+    await putMeta(trx, 'origin', given)
     return { origin: given, epoch }
   })
 }
@@ -48,11 +46,6 @@ export async function readIdentity({ writer }: Database, given: string | undefin
  */
 export async function startEpoch(trx: WriteTransaction, before: number, now: number): Promise<number> {
   const epoch = Math.max(before + 1, Math.floor(now / 1000))
-  const row = { key: 'epoch', value: `${epoch}` }
-  await trx
-    .insertInto('meta')
-    .values(row)
-    .onConflict((conflict) => conflict.column('key').doUpdateSet(row))
-    .execute()
+  await putMeta(trx, 'epoch', `${epoch}`)
   return epoch
 }

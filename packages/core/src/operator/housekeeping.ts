@@ -1,3 +1,4 @@
+import { removeChanges } from '../log/append-change.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { sweepSessions } from '../accounts/sessions.ts'
 import { dayMs, minuteMs } from '../kernel/clock.ts'
@@ -39,10 +40,5 @@ export async function scheduleHousekeeping(context: OperatorContext): Promise<vo
 
 /** Every node has already processed the changes of the previous days; a starting node reads the catalogue itself. */
 async function sweepChanges(context: StorageContext): Promise<void> {
-  await context.database.writer.write(async (trx) => {
-    await trx
-      .deleteFrom('changes')
-      .where('at', '<', context.clock.now() - dayMs)
-      .execute()
-  })
+  await context.database.writer.write((trx) => removeChanges(trx, context.clock.now() - dayMs))
 }

@@ -1,5 +1,6 @@
 import { createHash, randomInt, timingSafeEqual } from 'node:crypto'
 import { RegistryError } from '@skillstead/protocol'
+import { putMeta } from '../storage/meta.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { createFirstUser, isWithoutUsers, toSetUpError } from '../accounts/users.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
@@ -88,12 +89,7 @@ export function createSetupCode({ dialect, read, writer }: Database): SetupCode 
       if (dialect === 'sqlite' || !(await isWithoutUsers(read))) return
       await writer.write(async (trx) => {
         const codes = [expected.toString('base64'), ...(await readCodes(trx))].slice(0, codesMax)
-        const row = { key: metaKey, value: JSON.stringify(codes) }
-        await trx
-          .insertInto('meta')
-          .values(row)
-          .onConflict((conflict) => conflict.column('key').doUpdateSet(row))
-          .execute()
+        await putMeta(trx, metaKey, JSON.stringify(codes))
       })
     },
   }

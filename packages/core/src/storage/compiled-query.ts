@@ -76,8 +76,8 @@ function hideValues(sql: string): string {
  * `build` receives the columns with placeholder values. Other parameters follow them.
  *
  * @example
- * const update = compileForColumns((db, row: Updateable<SkillsTable>) => db.updateTable('skills').set(row).where('id', '=', ''))
- * await update(db, { downloads: 7 }, id)
+ * const update = compileForColumns((db, row: { value: string }) => db.updateTable('meta').set(row).where('key', '=', ''))
+ * await update(db, { value: 'new' }, key)
  */
 export function compileForColumns<Row extends object>(build: BuildForColumns<Row>) {
   const compiled = new Map<string, ReturnType<typeof compileOnce>>()

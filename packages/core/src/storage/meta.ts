@@ -7,6 +7,11 @@ export async function findMeta(db: Kysely<Tables>, key: string): Promise<string 
   return (await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst())?.value
 }
 
+/** Deletes a value. */
+export async function removeMeta(trx: WriteTransaction, key: string): Promise<void> {
+  await trx.deleteFrom('meta').where('key', '=', key).execute()
+}
+
 /** Stores a value for {@link findMeta}, replacing an earlier one. */
 export async function putMeta(trx: WriteTransaction, key: string, value: string): Promise<void> {
   const row = trx.insertInto('meta').values({ key, value })

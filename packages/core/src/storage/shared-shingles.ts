@@ -41,6 +41,11 @@ export const insertSketch = compileQuery((db, sketch: { versionId: string; shing
     .returning('num'),
 )
 
+/** Deletes the queued shingles of sketches up to a number. */
+export async function removeWaiting(trx: WriteTransaction, last: number): Promise<void> {
+  await trx.deleteFrom('waiting_sketches').where('sketch_num', '<=', last).execute()
+}
+
 /** Queues the shingles of a version, with its number and the id of its skill. */
 export const insertWaiting = compileQuery((db, sketch: { num: number; shingles: Buffer; skillId: string }) =>
   db
