@@ -83,6 +83,11 @@ function listWithin(name: string): [from: string, to: string][] {
     .map(({ file, specifier }) => [relative(source, file), relative(source, join(file, '..', specifier))])
 }
 
+function listFiles(name: string): string[] {
+  const paths = readdirSync(join(root, name, 'src'), { recursive: true, encoding: 'utf8' })
+  return paths.filter((path) => path.endsWith('.ts')).map((path) => `${name}/src/${path}`)
+}
+
 /** The name of a table that a statement or a helper writes. */
 const writePattern =
   /\b(?:insertInto|updateTable|deleteFrom|compileInsert(?:<[^>]*>)?)\(\s*'(\w+)|\b(?:addRow|removeRows|increment)\(\w+, '(\w+)|`(?:update|insert into|delete from) (\w+)/g
@@ -165,7 +170,7 @@ describe('imports', () => {
     expect(others).toEqual([])
   })
 
-  it('of core write each table in only one folder', () => {
+  it('of core and maintenance write each table in only one folder', () => {
     const folder = join(root, 'core/src')
     const schemas = readdirSync(join(folder, 'storage/schema')).map((name) =>
       readFileSync(join(folder, 'storage/schema', name), 'utf8'),
@@ -173,11 +178,15 @@ describe('imports', () => {
     const tables = new Set(
       schemas.flatMap((text) => [...text.matchAll(/^  (\w+): table\(/gm)].map(([, table]) => table!)),
     )
-    const writes = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.ts') && !path.startsWith('storage/migrations/'))
+    // Migrations create tables, and a restore or an import moves whole databases.
+    const files = [...listFiles('core'), ...listFiles('maintenance')].filter(
+      (path) => !/^(?:core\/src\/storage\/migrations|maintenance\/src\/transfer)\//.test(path),
+    )
+    const writes = files
       .flatMap((path) =>
-        [...readFileSync(join(folder, path), 'utf8').matchAll(writePattern)].map((found) => {
-          return { room: path.split('/')[0]!, table: found.slice(1).find((table) => table !== undefined)! }
+        [...readFileSync(join(root, path), 'utf8').matchAll(writePattern)].map((found) => {
+          const room = path.startsWith('core/') ? path.split('/')[2]! : 'maintenance'
+          return { room, table: found.slice(1).find((table) => table !== undefined)! }
         }),
       )
       .filter(({ table }) => tables.has(table))

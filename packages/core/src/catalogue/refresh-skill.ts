@@ -166,8 +166,21 @@ async function storeRow(trx: WriteTransaction, { skill, skillId }: ProjectedChan
 }
 
 async function storeDocument(trx: WriteTransaction, { skill, latest, scan, versions }: ProjectedChange): Promise<void> {
-  const document = toDocument(skill, latest && { ...latest, scan }, versions)
-  await putDocument(trx, { skill_id: skill.id, revision: skill.revision, updated_at: skill.updated_at, document })
+  await putDocument(trx, toDocumentRow(skill, toDocument(skill, latest && { ...latest, scan }, versions)))
+}
+
+function toDocumentRow({ id, revision, updated_at }: SkillRow, document: string) {
+  return { skill_id: id, revision, updated_at, document }
+}
+
+/** Stores columns and a document that were computed again from other rows: a repair, not a change of the skill. */
+export async function storeComputed(
+  trx: WriteTransaction,
+  skill: SkillRow,
+  { columns, document }: { columns: Partial<SkillRow>; document: string },
+): Promise<void> {
+  await updateSkill(trx, columns, skill.id)
+  await putDocument(trx, toDocumentRow(skill, document))
 }
 
 /** Updates the full-text index if one of its columns changed. */

@@ -117,10 +117,18 @@ async function changeAgent(
     .where('id', '=', agentId)
     .returningAll()
     .executeTakeFirstOrThrow()
+  return { ...agent, trust_score: await settleTrust(trx, agent) }
+}
+
+/** Stores the trust score of an agent if it is not the one of its counters, and returns it. */
+export async function settleTrust(
+  trx: WriteTransaction,
+  agent: TrustCounters & Pick<AgentRow, 'id' | 'trust_score'>,
+): Promise<number> {
   const trust_score = toTrustScore(agent)
   if (trust_score !== agent.trust_score)
-    await trx.updateTable('agents').set({ trust_score }).where('id', '=', agentId).execute()
-  return { ...agent, trust_score }
+    await trx.updateTable('agents').set({ trust_score }).where('id', '=', agent.id).execute()
+  return trust_score
 }
 
 /** The counters from which an agent's trust score is computed. */

@@ -6,7 +6,7 @@ import { toRowTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { browseRows, countTopics } from './browse-rows.ts'
 import type { Outbox, OutboxHandler, OutboxJob } from './outbox.ts'
-import { findRow, listRows, readFigures, redirectRows, retryRow, sweepRows } from './rows.ts'
+import { cancelRow, findRow, listRows, readFigures, redirectRows, retryRow, sweepRows } from './rows.ts'
 import { createWorker, type WorkerParts } from './worker.ts'
 
 /** Jobs per insert statement. On SQLite a statement blocks the process, at about 15 µs for each job. */
@@ -47,6 +47,7 @@ export function createOutbox(parts: Omit<WorkerParts, 'handlers'>): Outbox {
       isWanted = true
       return retryRow(trx, { partition, id, now: clock.now() })
     },
+    cancel: (trx, uniqueKey) => cancelRow(trx, { uniqueKey, now: clock.now() }),
     redirect: (partition, host) => redirectRows(database, partition, host),
     sweep: (before) => sweepRows(database, before),
     start: worker.start,

@@ -127,6 +127,8 @@ export interface Outbox {
    * the partition has no such row.
    */
   retry(trx: WriteTransaction, partition: string, id: string): Promise<JobView | undefined>
+  /** Deletes the row with a unique key unless a worker runs it. */
+  cancel(trx: WriteTransaction, uniqueKey: string): Promise<void>
   /** Moves the pending rows of a partition to another host, in batches. */
   redirect(partition: string, host: string): Promise<void>
   /** Deletes rows that ended before a time, in batches. */

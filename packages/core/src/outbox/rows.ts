@@ -38,6 +38,18 @@ export async function retryRow(
   return row && toView(row)
 }
 
+/** Deletes the row with a unique key unless a worker holds its lease. */
+export async function cancelRow(
+  trx: WriteTransaction,
+  { uniqueKey, now }: { uniqueKey: string; now: number },
+): Promise<void> {
+  await trx
+    .deleteFrom('outbox')
+    .where('unique_key', '=', uniqueKey)
+    .where((eb) => eb.or([eb('lease', 'is', null), eb('claimable_at', '<=', now)]))
+    .execute()
+}
+
 /**
  * Updates in batches, so that other writers do not wait long: a partition may hold all events that a receiver missed for
  * hours.

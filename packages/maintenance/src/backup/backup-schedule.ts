@@ -105,16 +105,10 @@ async function findLastAt({ database }: ExtensionParts): Promise<number | undefi
 }
 
 /** Removes the pending backup, because a new plan changes its time; a running backup continues. */
-async function dropWaiting({ database, clock }: ExtensionParts): Promise<void> {
+async function dropWaiting({ database, outbox }: ExtensionParts): Promise<void> {
   const waits = await database.read.selectFrom('outbox').select('id').where('unique_key', '=', topic).executeTakeFirst()
   if (!waits) return
-  await database.writer.write(async (trx) => {
-    await trx
-      .deleteFrom('outbox')
-      .where('unique_key', '=', topic)
-      .where((eb) => eb.or([eb('lease', 'is', null), eb('claimable_at', '<=', clock.now())]))
-      .execute()
-  })
+  await database.writer.write((trx) => outbox.cancel(trx, topic))
 }
 
 function isClosing(error: unknown): boolean {

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import {
   type CatalogueContext,
   readPages,
+  settleTrust,
   toTrustScore,
   trustTable,
   type WriteTransaction,
@@ -99,8 +100,7 @@ export const countersCheck: Check = {
 /** Read in the writing transaction: the agent may act between a read and a write. */
 async function repairTrust(trx: WriteTransaction, ids: readonly string[]): Promise<void> {
   for (const agent of await selectAgents(trx).where('id', 'in', ids).execute()) {
-    const trust_score = toTrustScore(agent)
-    await trx.updateTable('agents').set({ trust_score }).where('id', '=', agent.id).execute()
+    await settleTrust(trx, agent)
   }
 }
 

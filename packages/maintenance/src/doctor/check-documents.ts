@@ -11,9 +11,11 @@ import {
   selectVersions,
   showAccessAmong,
   type SkillRow,
+  storeComputed,
   type Tables,
   toDocument,
   type VersionMetadata,
+  type WriteTransaction,
 } from '@skillstead/core/internal'
 import { repairAdvice, type Check } from './finding.ts'
 
@@ -126,14 +128,7 @@ async function readLatest(db: Kysely<Tables>, row: ListedVersion, versions: read
   }
 }
 
-async function rebuild(trx: Kysely<Tables>, skillId: string): Promise<void> {
+async function rebuild(trx: WriteTransaction, skillId: string): Promise<void> {
   const skill = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
-  const { document, columns } = await compute(trx, skill)
-  await trx.updateTable('skills').set(columns).where('id', '=', skillId).execute()
-  const row = { skill_id: skillId, revision: skill.revision, updated_at: skill.updated_at, document }
-  await trx
-    .insertInto('skill_documents')
-    .values(row)
-    .onConflict((conflict) => conflict.column('skill_id').doUpdateSet(row))
-    .execute()
+  await storeComputed(trx, skill, await compute(trx, skill))
 }
