@@ -11,6 +11,6 @@ const server = createServer((request, response) => {
   response.end(body)
 })
 server.listen(0, '127.0.0.1', () => process.send!({ port: (server.address() as AddressInfo).port }))
-// Nobody is left to ask.
+// The parent process has ended.
 process.once('disconnect', () => process.exit(0))
 process.once('SIGTERM', () => process.exit(0))

@@ -111,7 +111,7 @@ export class Bench {
   }
 }
 
-/** The key of somebody new who may publish. */
+/** The API key of a new user who may publish. */
 export async function makePublisher(location: RegistryOptions): Promise<string> {
   const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
   const { key } = await localApi(registry, systemCaller).createUser({ username: 'bench' })

@@ -34,7 +34,7 @@ export function toChart(figures: readonly Figure[]): string {
     return shapes
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${top + margin}" role="img" aria-labelledby="title">
-<title id="title">Skillstead beside a bare node:http server, beside Verdaccio, and beside its bounds</title>
+<title id="title">Skillstead compared with a bare node:http server, Verdaccio and its targets</title>
 <style>
 text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 .title { font-weight: 600; font-size: 15px }
@@ -55,16 +55,16 @@ ${drawn.join('\n')}
 
 function toPanels(figures: readonly Figure[]): Panel[] {
   const rates = figures.filter(({ unit }) => unit.endsWith('/s'))
-  const besideBare = rates.flatMap((figure) => (figure.bare ? [toBar(figure, figure.bare.ratio)] : []))
-  const besideVerdaccio = rates.flatMap((figure) => (figure.verdaccio ? [toBar(figure, figure.verdaccio.ratio)] : []))
+  const toBare = rates.flatMap((figure) => (figure.bare ? [toBar(figure, figure.bare.ratio)] : []))
+  const toVerdaccio = rates.flatMap((figure) => (figure.verdaccio ? [toBar(figure, figure.verdaccio.ratio)] : []))
   const bounded = figures.flatMap((figure) => {
     const { value, least, most } = figure
     if (least !== undefined) return [toBar(figure, least / value)]
     return most === undefined || most === 0 ? [] : [toBar(figure, value / most)]
   })
   return [
-    { title: 'Share of what bare node:http answers, or bare undici delivers', bars: besideBare, mark: 1 },
-    { title: 'Times as many requests a second as Verdaccio', bars: besideVerdaccio },
+    { title: 'Share of what bare node:http answers, or bare undici delivers', bars: toBare, mark: 1 },
+    { title: 'Times as many requests a second as Verdaccio', bars: toVerdaccio },
     { title: 'Share of what is allowed: beyond the line it is missed', bars: bounded, mark: 1 },
   ]
 }

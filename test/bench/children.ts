@@ -7,7 +7,7 @@ export interface ChildOptions {
   readonly registry: RegistryOptions
 }
 
-/** What a node says of itself: its memory, and the longest that its event loop was held since it was asked last. */
+/** What a node says of itself: its memory, and the longest that its event loop was blocked since it was asked last. */
 interface Vitals {
   readonly rssMib: number
   readonly delayMaxMs: number

@@ -62,8 +62,8 @@ async function toActs({ databaseUrl, folder, key }: { databaseUrl: string; folde
     return `/api/v1/skills?q=${encodeURIComponent(query)}`
   })
   const acts: Act[] = [
-    { name: 'GET /skills/<name>, bytes kept', unit: 'requests/s', script: () => rotate(details) },
-    { name: 'GET /skills/<name>, built anew', unit: 'requests/s', cold: true, script: () => rotate(details) },
+    { name: 'GET /skills/<name>, cached', unit: 'requests/s', script: () => rotate(details) },
+    { name: 'GET /skills/<name>, not cached', unit: 'requests/s', cold: true, script: () => rotate(details) },
     { name: 'GET /skills?q=', unit: 'requests/s', cold: true, script: () => rotate(searches) },
     {
       name: 'PUT /skills',

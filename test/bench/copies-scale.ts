@@ -19,7 +19,7 @@ const checks = 1000
 /** How many words are changed: a text of its own on the same matter, and a copy. */
 const changes = { 'a text of its own': 0.3, 'a copy': 0.05, 'another text': 1 }
 
-/** Prints what the check at publish costs beside so many versions, and what these take in the index. */
+/** Prints what the check at publish costs with this many versions, and what these take in the index. */
 export async function benchScale(
   title: string,
   location: RegistryOptions,
@@ -55,7 +55,7 @@ export async function benchScale(
   console.table(rows)
   console.table(await readSizes(partsOf(registry)))
   await registry.close()
-  const part = `The check for copies at publish beside ${versions.toLocaleString('en')} versions, ${title}`
+  const part = `The check for copies at publish with ${versions.toLocaleString('en')} versions, ${title}`
   return fromRows(part, rows, { column: 'median', unit: 'ms' })
 }
 

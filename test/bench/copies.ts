@@ -32,11 +32,11 @@ interface Outcome {
   fromB: number
   /** It is not, for as many as an answer holds are at least as similar. */
   crowdedOut: number
-  /** Publishing the second as somebody else warns, of the first or of one in the corpus. */
+  /** Publishing the second as another user warns, of the first or of one in the corpus. */
   warned: number
 }
 
-/** Finds the labelled pairs in a registry that has the whole corpus beside them, and prints recall and precision. */
+/** Finds the labelled pairs in a registry that also has the whole corpus, and prints recall and precision. */
 export async function benchPairs(title: string, location: RegistryOptions, corpusDir: string): Promise<Figure[]> {
   const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
   const pairs = readLines<Pair>(join(corpusDir, 'copies-open.ndjson.gz')).filter(isCounted)
@@ -54,12 +54,12 @@ export async function benchPairs(title: string, location: RegistryOptions, corpu
     'b',
   )
   const outcomes = await tryPairs(registry, pairs, warned)
-  console.log(`\nCopies: ${pairs.length} labelled pairs beside ${corpus.length} skills on ${title}`)
+  console.log(`\nCopies: ${pairs.length} labelled pairs among ${corpus.length} skills on ${title}`)
   console.table(outcomes)
   const summary = summarise(outcomes)
   console.table(summary)
   await registry.close()
-  const part = `Copies, ${pairs.length} labelled pairs beside ${corpus.length} skills, ${title}`
+  const part = `Copies, ${pairs.length} labelled pairs among ${corpus.length} skills, ${title}`
   return fromRows(part, summary, { column: 'recall', unit: '' })
 }
 
@@ -89,7 +89,7 @@ function bodyOf(skillMd: string): string {
   return parseSkillMd(skillMd).body
 }
 
-/** Whether somebody else who publishes the second text of each pair, before it is there, is warned of any skill. */
+/** Whether another user who publishes the second text of each pair, before it is there, is warned of any skill. */
 async function publishAgain(registry: Registry, pairs: readonly Pair[]): Promise<boolean[]> {
   await localApi(registry, systemCaller).createUser({ username: 'someone' })
   const someone = localApi(registry, await registry.getCaller('someone'))

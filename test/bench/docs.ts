@@ -102,13 +102,13 @@ function toRow(figure: Figure): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 
-/** What is said of Skillstead in a few lines; the rest is for whoever opens the page. */
+/** What is said of Skillstead in a few lines; the rest is for the person who opens the page. */
 const toldParts = ['Over HTTP, SQLite', 'Search with', 'The single file', 'Nodes on one PostgreSQL']
 
 /** What the README may say: each ratio as the table has it. */
 export function toSentences({ figures: all, command }: Measured): string[] {
   const figures = all.filter(({ part }) => toldParts.some((told) => part.startsWith(told)))
-  const beside = figures.flatMap(({ name, unit, bare, verdaccio }) => {
+  const compared = figures.flatMap(({ name, unit, bare, verdaccio }) => {
     if (!unit.endsWith('/s')) return []
     const ratios = [
       bare && `${show(bare.ratio)} of bare \`node:http\``,
@@ -124,5 +124,5 @@ export function toSentences({ figures: all, command }: Measured): string[] {
         ` (wanted ${toTarget({ ...figure, bare: undefined, verdaccio: undefined })})`,
     ]
   })
-  return [...beside, ...bounded, `Measured by \`${command}\`.`]
+  return [...compared, ...bounded, `Measured by \`${command}\`.`]
 }

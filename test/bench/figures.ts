@@ -2,7 +2,7 @@
 export interface Figure {
   /** What it belongs to, which is a section of the table: `Over HTTP`. */
   readonly part: string
-  /** What was done: `GET /skills/<name>, bytes kept`. */
+  /** What was done: `GET /skills/<name>, cached`. */
   readonly name: string
   readonly value: number
   /** `requests/s`, `ms`, `MiB`; empty for a share or a count. */
@@ -14,11 +14,11 @@ export interface Figure {
   readonly bare?: Comparison
   /** The same done by Verdaccio with as many packages, in the same turns. */
   readonly verdaccio?: Comparison
-  /** What a reader has to know of it: `100 requests/s beside 20 publishes/s`. */
+  /** What a reader has to know of it: `100 requests/s alongside 20 publishes/s`. */
   readonly note?: string
 }
 
-/** What somebody else reached, and ours divided by that: the median over the turns. */
+/** The result of another program, and ours divided by it: the median over the turns. */
 interface Comparison {
   readonly value: number
   readonly ratio: number

@@ -15,7 +15,7 @@ const publishedBytes = 5700
 const publishConnections = 16
 
 export interface HttpOptions {
-  /** What the rows are called beside others: `Over HTTP, SQLite`. */
+  /** The name of the rows among others: `Over HTTP, SQLite`. */
   readonly part: string
   readonly location: RegistryOptions
   /** An API key of the node. */
@@ -28,8 +28,8 @@ export interface HttpOptions {
 }
 
 /**
- * What a node with the corpus loaded does over HTTP, beside a bare `node:http` server that answers as many bytes and
- * beside Verdaccio; all are loaded in turn.
+ * What a node with the corpus loaded does over HTTP, compared with a bare `node:http` server that responds with as many bytes, and
+ * with Verdaccio; all are loaded in turn.
  */
 export async function benchHttp(options: HttpOptions): Promise<Figure[]> {
   requireWrk()
@@ -57,15 +57,15 @@ export async function benchHttp(options: HttpOptions): Promise<Figure[]> {
   }
   const detailBodies = toBodies(sizes.details.bodyBytes, verdaccio?.bodyBytes)
   const figures: Figure[] = [
-    toRow(part, 'GET /skills/<name>, bytes kept', await compare(kept), {
+    toRow(part, 'GET /skills/<name>, cached', await compare(kept), {
       bodies: detailBodies,
       least: 0.55,
       verdaccioLeast: 15,
     }),
-    toRow(part, 'GET /skills/<name>, built anew', await compare({ ...kept, node: cold }), { bodies: detailBodies }),
+    toRow(part, 'GET /skills/<name>, not cached', await compare({ ...kept, node: cold }), { bodies: detailBodies }),
     toRow(
       part,
-      'GET /skills?q=, nothing kept',
+      'GET /skills?q=, not cached',
       await compare({ node: cold, bare: bareSearches, paths: searches, turns }),
       { bodies: toBodies(sizes.searches.bodyBytes) },
     ),
@@ -152,7 +152,7 @@ function toRow(
   { bodies, least, verdaccioLeast }: { bodies: string; least?: number; verdaccioLeast?: number },
 ): Figure {
   const middle = (of: (turn: Turn) => number) => median(turns.map(of))
-  const isBesideVerdaccio = turns.every(({ verdaccio }) => verdaccio > 0)
+  const hasVerdaccio = turns.every(({ verdaccio }) => verdaccio > 0)
   return {
     part,
     name,
@@ -163,7 +163,7 @@ function toRow(
       ratio: middle(({ ours, bare }) => ours / bare),
       ...(least !== undefined && { least }),
     },
-    ...(isBesideVerdaccio && {
+    ...(hasVerdaccio && {
       verdaccio: {
         value: middle(({ verdaccio }) => verdaccio),
         ratio: middle(({ ours, verdaccio }) => ours / verdaccio),
@@ -196,20 +196,20 @@ async function toCosts({ part }: HttpOptions, { node, verdaccio, startMs, delayM
       name: 'resident memory after the reads',
       value: rssMib,
       unit: 'MiB',
-      ...beside(rssMib, await verdaccio?.rssMib()),
+      ...compareWith(rssMib, await verdaccio?.rssMib()),
     },
     {
       part,
       name: 'start to first answer, from sources',
       value: startMs,
       unit: 'ms',
-      ...beside(startMs, verdaccio?.startMs),
+      ...compareWith(startMs, verdaccio?.startMs),
     },
-    { part, name: 'event loop held while warming, at most', value: delayMaxMs, unit: 'ms' },
+    { part, name: 'event loop blocked while warming, at most', value: delayMaxMs, unit: 'ms' },
   ]
 }
 
-function beside(ours: number, value: number | undefined): Pick<Figure, 'verdaccio'> {
+function compareWith(ours: number, value: number | undefined): Pick<Figure, 'verdaccio'> {
   return value === undefined || Number.isNaN(value) ? {} : { verdaccio: { value, ratio: ours / value } }
 }
 

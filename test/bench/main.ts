@@ -44,7 +44,7 @@ ${parts.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
   --sqlite, --postgres   only that database
   --keep DIR        keep catalogues there for the next run
   --skills N        searches, mirror, dashboard: so many skills
-  --tenfold, --built     mirror: ten times as many besides; what \`pnpm build\` made
+  --tenfold, --built     mirror: ten times as many skills; what \`pnpm build\` made
   --every N         loading: every so-manyth document of the corpus
   --security FILE   scan: labelled skills
   --ablation        scan: what each rule adds, in place of the totals`

@@ -46,7 +46,7 @@ process.on('message', async (question: MirrorQuestion) => {
   }
   process.send!(figures)
 })
-// Nobody is left to ask.
+// The parent process has ended.
 process.once('disconnect', () => process.exit(0))
 process.once('SIGTERM', async () => {
   await mirror.close()

@@ -22,7 +22,7 @@ const repeats = 7
 const copies = 10
 
 /**
- * Syncs a node with the corpus into an empty one, and prints each figure beside its bound; times also as a share of what
+ * Syncs a node with the corpus into an empty one, and prints each figure with its bound; times also as a share of what
  * the import of the same skills takes in the same run. `skills` takes only the first of them: bounds of time are then
  * scaled. With `tenfold` it does it again with ten times as many. With `built` the processes that are measured run what
  * `pnpm build` made, as people do: else memory is that of the sources too, with what takes their types out.
@@ -67,7 +67,7 @@ function toRows(one: Measured, count: number): Omit<Figure, 'part'>[] {
     { name: 'full sync', unit: 's', value: one.full.ms / 1000, most: (6 * count) / wholeCorpus },
     { name: 'full sync, share of the import of the same', unit: '', value: one.full.ms / one.importMs },
     { name: 'full sync, skills refused', unit: '', value: one.full.refused, most: 0 },
-    { name: 'full sync, event loop held', unit: 'ms', value: one.full.delayMaxMs, most: 100 },
+    { name: 'full sync, event loop blocked', unit: 'ms', value: one.full.delayMaxMs, most: 100 },
     {
       name: 'full sync, requests for a thousand entries',
       unit: '',
@@ -81,7 +81,7 @@ function toRows(one: Measured, count: number): Omit<Figure, 'part'>[] {
     { name: 'one new version, requests', unit: '', value: one.single.requests },
     { name: 'bundle create', unit: 'skills/s', value: perSecond(one.created), least: 1000 },
     { name: 'bundle import', unit: 'skills/s', value: perSecond(one.imported), least: 1000 },
-    { name: 'bundle import, event loop held', unit: 'ms', value: one.imported.delayMaxMs, most: 100 },
+    { name: 'bundle import, event loop blocked', unit: 'ms', value: one.imported.delayMaxMs, most: 100 },
     { name: 'bundle size, share of the corpus as .gz', unit: '', value: one.bundleBytes / one.gzipBytes, most: 1 },
   ]
 }

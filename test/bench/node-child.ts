@@ -23,7 +23,7 @@ process.on('message', async (message) => {
   process.send!({ rssMib: rss / 1024 / 1024, delayMaxMs: delay.max / 1e6 })
   delay.reset()
 })
-// Nobody is left to ask.
+// The parent process has ended.
 process.once('disconnect', () => process.exit(0))
 process.once('SIGTERM', async () => {
   await node.close()

@@ -19,7 +19,7 @@ const manySkills = { short: 2000, medium: 50_000, full: 50_000 }
 export const parts: readonly Part[] = [
   {
     name: 'http',
-    about: 'reads and publishes over HTTP, beside bare node:http and Verdaccio',
+    about: 'reads and publishes over HTTP, compared with bare node:http and Verdaccio',
     async run(bench) {
       const { benchHttp } = await import('./http.ts')
       return bench.onLoaded(async ({ title, location }, corpusDir) => {
@@ -38,7 +38,7 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'searches',
-    about: 'searches at a steady rate beside publishes, with 50,000 skills',
+    about: 'searches at a steady rate alongside publishes, with 50,000 skills',
     async run(bench) {
       const { benchSearches } = await import('./searches.ts')
       const folder = bench.newFolder('many')
@@ -122,7 +122,7 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'search',
-    about: 'how often the right skill comes first, beside MiniSearch and FTS5',
+    about: 'how often the right skill comes first, compared with MiniSearch and FTS5',
     async run(bench) {
       const { run } = await import('./search.ts')
       return run(await bench.corpus(), { isFull: bench.options.scale === 'full' })
@@ -130,7 +130,7 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'copies',
-    about: 'labelled pairs of copies, and the check at publish beside many versions',
+    about: 'labelled pairs of copies, and the check at publish with many versions',
     async run(bench) {
       const { benchPairs } = await import('./copies.ts')
       const { benchScale } = await import('./copies-scale.ts')

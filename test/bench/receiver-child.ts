@@ -5,7 +5,7 @@ import { generate } from 'selfsigned'
 
 /**
  * Receivers of webhooks on loopback, in a process of their own, over real TLS. `/slow` answers after a second, `/hang`
- * never does, everything else at once. Nobody listens on the port `refused`.
+ * never does, everything else at once. Nothing listens on the port `refused`.
  */
 const slowMs = 1000
 const name = process.argv[2]!
@@ -35,7 +35,7 @@ process.on('message', () => {
   count = 0
   arrivals = []
 })
-// Nobody is left to ask.
+// The parent process has ended.
 process.once('disconnect', () => process.exit(0))
 process.once('SIGTERM', () => process.exit(0))
 

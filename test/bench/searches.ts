@@ -50,14 +50,14 @@ export async function benchSearches({ location, key, queries, skills, isShort }:
   await node.stop()
 
   const part = `Search with ${skills.toLocaleString('en')} skills`
-  const note = `${searchesPerSecond} a second beside ${publishesPerSecond} publishes a second, counted from when it was due`
+  const note = `${searchesPerSecond} a second alongside ${publishesPerSecond} publishes a second, counted from when it was due`
   const figures: Figure[] = [
     { part, name: 'a search, median', value: quantile(searches, 0.5), unit: 'ms', most: 4, note },
     { part, name: 'a search, 99th percentile', value: quantile(searches, 0.99), unit: 'ms', most: 30, note },
     { part, name: 'a search, the slowest', value: Math.max(...searches), unit: 'ms' },
     { part, name: 'a publish meanwhile, 99th percentile', value: quantile(publishes, 0.99), unit: 'ms' },
-    { part, name: 'event loop held meanwhile, at most', value: delayMaxMs, unit: 'ms', most: 50 },
-    { part, name: 'event loop held while warming, at most', value: warmingMs, unit: 'ms', most: 50 },
+    { part, name: 'event loop blocked meanwhile, at most', value: delayMaxMs, unit: 'ms', most: 50 },
+    { part, name: 'event loop blocked while warming, at most', value: warmingMs, unit: 'ms', most: 50 },
     { part, name: 'resident memory', value: rssMib, unit: 'MiB' },
   ]
   printFigures(figures)

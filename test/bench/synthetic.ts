@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { normal, pick, seededRandom, type Random } from '../support/random.ts'
 
-/** A skill as nobody wrote it, in the form of a line that `skillstead import` takes. */
+/** An invented skill, in the form of a line that `skillstead import` takes. */
 export interface SyntheticSkill {
   readonly id: string
   readonly repo: string

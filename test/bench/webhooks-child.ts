@@ -131,7 +131,7 @@ const commands = {
     await Promise.all(writes)
     return committed
   },
-  /** The yardstick: POSTs the same body to the same receivers over kept connections, and does nothing else. */
+  /** The yardstick: POSTs the same body to the same receivers over reused connections, and does nothing else. */
   async bare({ rows, webhooks, atOnce }: { rows: number; webhooks: number; atOnce: number }) {
     const { Agent } = createRequire(import.meta.resolve('@skillstead/core'))('undici') as Undici
     const connect = { ca: receivers.ca, lookup: toReceivers }
@@ -171,7 +171,7 @@ const subscriber = { skills: null, userId: '', username: '', role: 'user' as con
 process.on('message', async ({ name, input }: { name: keyof WebhooksCommands; input: never }) => {
   process.send!({ result: (await commands[name](input)) ?? null })
 })
-// Nobody is left to ask.
+// The parent process has ended.
 process.once('disconnect', () => process.exit(0))
 process.once('SIGTERM', async () => {
   await node.close()

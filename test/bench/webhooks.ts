@@ -65,7 +65,7 @@ export async function benchWebhooks(
   console.log(`\nReceivers that take a second each on ${title}`)
   console.table(await measureSlow(bench))
   await bench.stop()
-  return fromRows(`Webhooks over TLS, beside bare undici, ${title}`, rates, {
+  return fromRows(`Webhooks over TLS, compared with bare undici, ${title}`, rates, {
     column: 'perSecond',
     unit: 'deliveries/s',
   })
