@@ -16,7 +16,7 @@ describe('opening a registry', () => {
     const path = join(await makeFolder(), 'skills.db')
     expect(await refusalOf({ path, mode: 'write' })).toEqual([
       'no_registry',
-      `There is no registry at ${path}. Check the path, or open it to create one.`,
+      `There is no registry at ${path}. Check the path; the mode 'create' creates a registry.`,
     ])
     await (await openRegistry({ path })).close()
     await (await openRegistry({ path, mode: 'write' })).close()

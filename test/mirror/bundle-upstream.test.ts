@@ -68,7 +68,7 @@ describeDatabases('a bundle that a mirror creates of an upstream', (open) => {
     expect(entries[0]!.data).toMatchObject({ origin: { origin: 'origin.example', seq: 1 } })
   })
 
-  it("continues from a position in the upstream's log, whoever created the previous bundle", async () => {
+  it("continues from a position in the upstream's log, whichever node created the previous bundle", async () => {
     const { origin, inside, follow, write } = await openWay(open)
     await origin.publish('tea')
     const first = await makeFile()

@@ -11,7 +11,7 @@ import type { PackageFile, PackedContent } from './skill-package.ts'
 /** A package to inspect. */
 export interface Inspectable {
   readonly content: PackedContent
-  /** The metadata that will be stored with the package: scanned in the same thread, whose result {@link keepScan} keeps. */
+  /** Metadata that will be stored with the package. The same thread scans it, and {@link keepScan} keeps the result. */
   readonly texts?: Texts
 }
 

@@ -44,7 +44,10 @@ export interface Database {
 export async function openDatabase(location: OpenDatabaseOptions): Promise<Database> {
   const { path, mode } = location
   if (path !== undefined && path !== ':memory:' && mode === 'write' && !existsSync(path)) {
-    throw new RegistryError('no_registry', `There is no registry at ${path}. Check the path, or open it to create one.`)
+    throw new RegistryError(
+      'no_registry',
+      `There is no registry at ${path}. Check the path; the mode 'create' creates a registry.`,
+    )
   }
   // Another process may be creating or migrating the same file.
   const untilUnlocked = { retries: 40, minTimeout: 5, maxTimeout: 250 }

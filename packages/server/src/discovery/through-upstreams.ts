@@ -13,7 +13,7 @@ import type { Header } from '../replies.ts'
 /** The content of a page: a skill, a list, or content that only this node has, such as a share link. */
 export type PageRead = { readonly skill: WantedSkill } | 'list' | 'own'
 
-/** What an index, or a file in an index, reads. A pack of this node needs no upstream: all its skills are stored here. */
+/** What a request for an index, or for a file of an index, reads. A pack of this node needs no upstream: all its skills are stored here. */
 export function toPageRead(scope: DiscoveryScope, file?: ArtifactPlace['file']): PageRead {
   if (scope.of !== 'skill' && scope.of !== 'owner') return scope.of === 'share' ? 'own' : 'list'
   const named = file === undefined ? undefined : parseArtifactFile(file)
