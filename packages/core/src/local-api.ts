@@ -31,7 +31,7 @@ async function call(
 ): Promise<unknown> {
   try {
     const { body } = await localCall(registry, name, withoutUndefined(input), caller, options)
-    return body instanceof EncodedJson ? JSON.parse(Buffer.from(body.bytes).toString()) : body
+    return body instanceof EncodedJson ? JSON.parse(body.json) : body
   } catch (error) {
     // Follow the redirect of a renamed skill, as HTTP clients do.
     if (error instanceof SkillMoved) return call(registry, name, { ...input, name: error.fullName }, caller, options)

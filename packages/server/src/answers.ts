@@ -4,7 +4,7 @@ import type { Call } from './call.ts'
 import { toContentHeaders } from './content.ts'
 import { toEtag } from './etags.ts'
 import type { NodeParts } from './gate.ts'
-import { withAddress } from './own-address.ts'
+import { encodeJson } from './own-address.ts'
 import type { Answer, Header } from './replies.ts'
 import type { Route } from './routes.ts'
 
@@ -19,19 +19,16 @@ export function toAnswer(node: NodeParts, call: Call, route: Route, { status, bo
   const reads = call.method === 'GET' || call.method === 'HEAD'
   // Responses for guests may be cached but must be revalidated; responses to a key or token must not be stored.
   const cacheControl = reads && !call.personal && !route.endpoint.volatile ? 'no-cache' : 'private, no-store'
-  const toBytes = (json: Uint8Array) => withAddress(json, call, node.addressOf)
+  const toBytes = (json: string | EncodedJson) => encodeJson(json, node.addressOf(call))
   if (body instanceof EncodedJson)
-    return { status, cacheControl, body: toBytes(body.bytes), etag: body.etag, contentType: jsonType }
+    return { status, cacheControl, body: toBytes(body), etag: body.etag, contentType: jsonType }
   if (route.endpoint.kind !== 'content') {
-    const etag = reads && route.toTagged ? toEtag(toJson(route.toTagged(body as never))) : undefined
-    return { status, cacheControl, headers, body: toBytes(toJson(body)), etag, contentType: jsonType }
+    const etag =
+      reads && route.toTagged ? toEtag(Buffer.from(JSON.stringify(route.toTagged(body as never)))) : undefined
+    return { status, cacheControl, headers, body: toBytes(JSON.stringify(body)), etag, contentType: jsonType }
   }
   const content = body as Content
   // Public content may set its own `Cache-Control`.
   const kept = cacheControl === 'no-cache' ? (content.cacheControl ?? cacheControl) : cacheControl
   return { status, cacheControl: kept, body: content.body, ...toContentHeaders(content) }
-}
-
-function toJson(value: unknown): Uint8Array {
-  return Buffer.from(JSON.stringify(value))
 }

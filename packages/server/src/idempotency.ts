@@ -3,7 +3,7 @@ import { RegistryError, toProblem, type EndpointName } from '@skillstead/protoco
 import type { UserCaller } from '@skillstead/core'
 import { beginIdempotent, EncodedJson, finishIdempotent, SkillMoved } from '@skillstead/core/internal'
 import type { Result } from './answers.ts'
-import { withAddress } from './own-address.ts'
+import { encodeJson } from './own-address.ts'
 import type { Call } from './call.ts'
 import type { NodeParts } from './gate.ts'
 import type { Payload } from './input.ts'
@@ -69,7 +69,7 @@ function replay(node: NodeParts, call: Call, { status, body }: KeptAnswer): Resp
   const type = status >= 400 ? 'application/problem+json' : 'application/json; charset=utf-8'
   return reply(call, {
     status,
-    body: body === null ? null : withAddress(Buffer.from(body), call, node.addressOf),
+    body: body === null ? null : encodeJson(body, node.addressOf(call)),
     contentType: body === null ? undefined : type,
     headers: [['idempotency-replayed', 'true']],
   })
@@ -97,7 +97,7 @@ function keepError(call: Call, thrown: unknown): KeptAnswer | null {
 
 function keepBody({ name }: Route, body: Result['body']): string | null {
   if (body === undefined || body === null) return null
-  const value: unknown = body instanceof EncodedJson ? JSON.parse(Buffer.from(body.bytes).toString()) : body
+  const value: unknown = body instanceof EncodedJson ? JSON.parse(body.json) : body
   return JSON.stringify(value, function dropSecrets(this: unknown, field, inner: unknown) {
     return this === value && secretFields.has(field) && !shownAgain.has(name) ? undefined : inner
   })

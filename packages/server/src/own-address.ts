@@ -1,7 +1,8 @@
+import type { EncodedJson } from '@skillstead/core/internal'
 import type { Addresses } from './addresses.ts'
 import type { Call } from './call.ts'
 import { isPlainHost } from './cross-origin.ts'
-import { prefixPictures } from './picture-addresses.ts'
+import { apiBase } from './routes.ts'
 
 /** The URL of a node for links in its responses, without a trailing slash; empty if unknown. */
 export type AddressOf = (call: Call) => string
@@ -30,15 +31,32 @@ function toPlainOrigin(host: string | null): string {
   return origin !== null && isPlainHost(origin.hostname) ? origin.origin : ''
 }
 
-/** Puts the node's address before the paths of users' pictures in JSON, because responses are cached with paths. */
-export function withAddress(json: Uint8Array, call: Call, addressOf: AddressOf): Uint8Array {
-  const address = addressOf(call)
-  const last = addressed.get(json)
-  if (last?.address === address) return last.json
-  const made = prefixPictures(json, () => address)
-  addressed.set(json, { address, json: made })
-  return made
+/** Encodes JSON with the node's address before the paths of users' pictures, because responses are cached with paths. */
+export function encodeJson(json: string | EncodedJson, address: string): Uint8Array {
+  if (typeof json === 'string') return Buffer.from(prefixPictures(json, address))
+  // A response that no cache holds is sent once, so that remembering it would only cost memory.
+  if (!json.hasBytes) return Buffer.from(prefixPictures(json.json, address))
+  const last = encoded.get(json)
+  if (last?.address === address) return last.bytes
+  const text = json.json
+  const prefixed = prefixPictures(text, address)
+  const bytes = prefixed === text ? json.bytes : Buffer.from(prefixed)
+  encoded.set(json, { address, bytes })
+  return bytes
 }
 
-/** By cached response, the last response with an address. */
-const addressed = new WeakMap<Uint8Array, { readonly address: string; readonly json: Uint8Array }>()
+/** By cached response, the bytes that were sent last. */
+const encoded = new WeakMap<EncodedJson, { readonly address: string; readonly bytes: Uint8Array }>()
+
+const member = '"avatarUrl":"'
+const ownPicture = `${member}${apiBase}/users/`
+
+/**
+ * Puts an address before the paths of users' pictures in JSON; an empty address changes nothing. The quotes of texts
+ * inside JSON are escaped, so only members match.
+ */
+export function prefixPictures(json: string, address: string): string {
+  if (address === '') return json
+  const prefixed = `${member}${JSON.stringify(address).slice(1, -1)}${apiBase}/users/`
+  return json.replaceAll(ownPicture, () => prefixed)
+}

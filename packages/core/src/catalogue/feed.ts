@@ -29,7 +29,7 @@ export async function readFeed(context: CatalogueContext, input: Input<'getFeed'
   const { text: checkpoint, tag } = await signCheckpoint(context, tree)
   const end = JSON.stringify({ origin, epoch, next, head, checkpoint })
   const text = `{"entries":[${entries.join(',')}],${end.slice(1)}`
-  return new EncodedJson(Buffer.from(text), `"${epoch}-${input.since}-${next}-${tag}"`)
+  return new EncodedJson(text, `"${epoch}-${input.since}-${next}-${tag}"`)
 }
 
 async function readPage(context: StorageContext, input: { since: number; limit: number }, head: number) {

@@ -151,7 +151,7 @@ export function toAnswer(
   const { id, downloads, stars, forks } = skill
   const text = `{"downloads":${downloads},"stars":${stars},"forks":${forks},"forkedFrom":${JSON.stringify(forkedFrom)},${document.slice(1)}`
   const tag = `"${id.slice(-12)}-${revision}-${updated_at.toString(36)}-${downloads}-${stars}-${forks}${forkedFrom ? '-f' : ''}"`
-  return new EncodedJson(Buffer.from(text), tag)
+  return new EncodedJson(text, tag)
 }
 
 /** The complete public form as a value. */

@@ -44,7 +44,7 @@ export function createResponseCache(bytesMax: number): ResponseCache {
     },
     put(key, subject, answer) {
       drop(key)
-      if (answer.bytes.length > bytesMax / 16) return
+      if (answer.json.length > bytesMax / 16) return
       answers.set(key, { subject, answer, used: false })
       bytes += answer.bytes.length
       const keys = keysOf.get(subject)

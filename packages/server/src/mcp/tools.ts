@@ -3,7 +3,7 @@ import { areDangerous, toPackTexts } from '@skillstead/core/internal'
 import { RegistryError, type Pack, type RegistryApi } from '@skillstead/protocol'
 import { toolInputs, type ToolInput, type ToolName } from '@skillstead/protocol/mcp'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
-import { prefixPictures } from '../picture-addresses.ts'
+import { prefixPictures } from '../own-address.ts'
 import { toToolFailure, type OnError } from './failures.ts'
 
 /**
@@ -87,7 +87,7 @@ export function addTools(
 
 /** Return the result as text for every client, and as structured content for clients that support it. */
 function toResult(value: object, address: string): CallToolResult {
-  const text = Buffer.from(prefixPictures(Buffer.from(JSON.stringify(value)), () => address)).toString()
+  const text = prefixPictures(JSON.stringify(value), address)
   if (text.length > resultCharactersMax) {
     throw new RegistryError(
       'payload_too_large',
