@@ -62,7 +62,7 @@ export { findScan, type Inspection, showAccessAmong } from './catalogue/inspecti
 export { areDangerous, findInTexts, type Texts, toPackTexts } from './catalogue/metadata-scan.ts'
 export { cleanKeywords, type PackageFields, readPackageFields, withoutNul } from './catalogue/package-fields.ts'
 export { addMembers, replaceMembers } from './catalogue/packs.ts'
-export { announceVersion, type Publication, storeVersion } from './catalogue/publish-version.ts'
+export { type Publication, storeVersion } from './catalogue/publish-version.ts'
 export { refreshSkill, storeComputed } from './catalogue/refresh-skill.ts'
 export { toAction, toPolicyVerdict } from './catalogue/scan-policy.ts'
 export { findSource } from './catalogue/show-details.ts'

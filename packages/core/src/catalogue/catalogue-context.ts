@@ -86,7 +86,7 @@ interface AgentPort {
 }
 
 /** An event for the webhooks that subscribe to it. */
-interface EmittedEvent<Name extends EventName = EventName> {
+export interface EmittedEvent<Name extends EventName = EventName> {
   readonly event: Name
   /** Called only when a webhook subscribes. */
   readonly data: () => EventData<Name> | Promise<EventData<Name>>

@@ -128,6 +128,7 @@ async function updateMetadata(
             before,
             cause: { type: 'skill' },
             at: now,
+            upstreamWrite: { userId: user.userId, settings },
           })
         : before
       if (changed)
@@ -138,8 +139,6 @@ async function updateMetadata(
           at: now,
           data: { ...settings },
         })
-      if (changed)
-        await context.upstreamQueue.queueSettings(trx, { before, skill: after, userId: user.userId, settings })
       const version = await trx
         .selectFrom('versions')
         .selectAll()

@@ -94,8 +94,8 @@ export async function publishVersion(
   if (choice.existing) {
     const unchanged = { skill: before!, version: choice.existing, created: false, warnings: known }
     if (!changed) return unchanged
-    const skill = await refreshSkill(context, trx, { ...change, cause: { type: 'skill' } })
-    await context.upstreamQueue.queueSettings(trx, { before, skill, userId: publication.publisher.id, settings })
+    const upstreamWrite = { userId: publication.publisher.id, settings }
+    const skill = await refreshSkill(context, trx, { ...change, cause: { type: 'skill' }, upstreamWrite })
     const fromMetadata = await requireMetadata(context, trx, { before, after: skill })
     return { ...unchanged, skill, warnings: [...known, ...fromMetadata] }
   }
@@ -106,10 +106,8 @@ export async function publishVersion(
   if (!inspection) throw new TypeError('Inspect new content before you publish it.')
   if (before?.stub) await endStub(trx, skillId, imported ? 'import' : 'local')
   const inspected = { ...publication, inspection }
-  const added = { ...change, publication: inspected, number: choice.number, others: choice.versions }
-  const { version, uses, known: stored } = await insertVersion(context, trx, added)
-  const cause = { type: 'version', versionId: version.id } as const
-  const skill = await refreshSkill(context, trx, { ...change, cause, known: stored })
+  const added = { ...change, publication: inspected, number: choice.number, others: choice.versions, caller }
+  const { skill, version, uses } = await storeVersion(context, trx, { ...added, isForUpstream: !imported })
 
   const { scan } = inspection
   const isLatest = skill.latest_version === version.version
@@ -121,10 +119,6 @@ export async function publishVersion(
   const action = released ? 'warn' : toAction(context.scanPolicy, judged)
   if (action === 'refuse') throw toScanRefusal(judged)
   if (action === 'quarantine') throw new Quarantined(published)
-  await announceVersion(context, trx, { skill, version, uses }, { publication: inspected, caller })
-  const { publisher, forkedFrom } = publication
-  const userId = publisher.id
-  if (!imported) await context.upstreamQueue.queuePublish(trx, { skill, version, userId, settings, forkedFrom })
   return published
 }
 
@@ -137,6 +131,9 @@ interface NewVersion extends Pick<SkillChange, 'skillId' | 'before' | 'at' | 're
   readonly number: string
   /** The existing versions, highest first. */
   readonly others: readonly ListedVersion[]
+  readonly caller: Caller
+  /** Whether to send the version to the upstream if the skill is mirrored. */
+  readonly isForUpstream?: boolean
 }
 
 /** The stored version. */
@@ -146,25 +143,29 @@ interface StoredVersion {
   readonly uses: ShownAccess
 }
 
-/** Stores a version under a free number, with its content and inspection, and refreshes its skill. */
+/**
+ * Stores a version under a free number, with its content and inspection, refreshes its skill, which emits the event, and
+ * records it in the audit log.
+ */
 export async function storeVersion(
   context: CatalogueContext,
   trx: WriteTransaction,
   added: NewVersion,
 ): Promise<StoredVersion> {
   const { version, uses, known } = await insertVersion(context, trx, added)
-  const { publication: _publication, number: _number, others: _others, ...change } = added
-  const cause = { type: 'version', versionId: version.id } as const
-  return { skill: await refreshSkill(context, trx, { ...change, cause, known }), version, uses }
-}
-
-/** Records a stored version in the audit log and emits its events. */
-export async function announceVersion(
-  context: CatalogueContext,
-  trx: WriteTransaction,
-  { skill, version, uses }: StoredVersion,
-  { publication, caller }: { publication: Inspected; caller: Caller },
-): Promise<void> {
+  const { publication, number: _number, others: _others, caller, isForUpstream, ...change } = added
+  const { publisher, settings, forkedFrom } = publication
+  const skill = await refreshSkill(context, trx, {
+    ...change,
+    cause: { type: 'version', versionId: version.id },
+    known,
+    toEvent: (row) => ({
+      event: 'skill.published',
+      skill: row,
+      data: () => toEventData(row, version, publication, uses),
+    }),
+    ...(isForUpstream && { upstreamWrite: { userId: publisher.id, settings, version, forkedFrom } }),
+  })
   await recordAudit(trx, {
     caller,
     action: 'skill.publish',
@@ -172,8 +173,7 @@ export async function announceVersion(
     at: context.clock.now(),
     data: { digest: version.digest },
   })
-  const data = async () => toEventData(skill, version, publication, uses)
-  await context.events.emit(trx, { event: 'skill.published', skill, data })
+  return { skill, version, uses }
 }
 
 function toEventData(

@@ -6,7 +6,7 @@ import type { SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { appendChange, type LogDraft } from '../log/append-change.ts'
 import { isVerifiedAuthor } from '../accounts/verified-author.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
+import type { CatalogueContext, EmittedEvent, PublishedHere, SettingsChange } from './catalogue-context.ts'
 import { joinStored, scanMetadata } from './metadata-scan.ts'
 import { claimShortName } from './short-name.ts'
 import {
@@ -41,6 +41,11 @@ export interface SkillChange {
   readonly relay?: LogDraft
   /** Whether the skill may claim its short name. Default: true, except for mirrored skills. */
   readonly mayHold?: boolean
+  /** Makes the event for webhooks from the resulting row. */
+  readonly toEvent?: (skill: SkillRow) => EmittedEvent<'skill.published'>
+  /** What to send to the upstream if the skill is mirrored: the published version, else the changed settings. */
+  readonly upstreamWrite?: Omit<SettingsChange, 'before' | 'skill'> &
+    Partial<Pick<PublishedHere, 'version' | 'forkedFrom'>>
 }
 
 /** The state of a change as it passes through the projections; each reads the results of those before it. */
@@ -57,16 +62,21 @@ interface ProjectedChange extends SkillChange {
 }
 
 /** Dependencies of a refresh. */
-export type RefreshContext = Pick<CatalogueContext, 'database' | 'reputation' | 'upstreamLogs'>
+export type RefreshContext = Pick<
+  CatalogueContext,
+  'database' | 'reputation' | 'events' | 'upstreamLogs' | 'upstreamQueue'
+>
 
 /**
  * Everything that follows from a change of a skill, in its transaction. The order is part of the meaning:
- * - the latest version first, whose metadata and scan the row shows;
+ * - the latest version first, whose metadata the row shows;
+ * - the scans next, because they cover that metadata, and the log records their result;
  * - the short name before the log, whose entries name its holder;
  * - the log before the stored document, since appending gives the row its revision;
  * - the document and the search text from the row as it is then;
- * - the reputation of the owner last, by `context.reputation`: it compares the final row with the one before.
- * Webhooks and writes to upstreams follow from what a caller did (published, starred), so that its function emits them.
+ * - the reputation of the owner after them: it compares the final row with the one before;
+ * - webhooks and the upstream last, because they send the final row. Changes that leave the skill's own rows as they
+ *   are, such as stars and reviews, come through here only when they change the log, and emit their events themselves.
  */
 const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) => Promise<void>)[] = [
   applyLatestVersion,
@@ -76,6 +86,9 @@ const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) =>
   storeRow,
   storeDocument,
   indexText,
+  changeReputation,
+  emitEvent,
+  queueForUpstream,
 ]
 
 /** Runs the projections of a changed skill in the transaction of the change. Returns the resulting row. */
@@ -92,7 +105,7 @@ export async function refreshSkill(
   const latestRow = versions.find((version) => version.yanked === 0)
   const latest = latestRow && (await readLatest(trx, latestRow, versions, contents))
   const projected: ProjectedChange = { ...change, context, versions, contents, latest, skill, holder: false }
-  for (const project of [...projections, context.reputation.changeStanding]) await project(trx, projected)
+  for (const project of projections) await project(trx, projected)
   return projected.skill
 }
 
@@ -195,6 +208,21 @@ async function indexText(trx: WriteTransaction, { context, before, skill }: Proj
     headings: JSON.parse(skill.headings) as string[],
   }
   await putSkillText(trx, dialect, skill.num, toIndexText(document), { isNew: !before })
+}
+
+async function changeReputation(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  await change.context.reputation.changeStanding(trx, change)
+}
+
+async function emitEvent(trx: WriteTransaction, { context, skill, toEvent }: ProjectedChange): Promise<void> {
+  if (toEvent) await context.events.emit(trx, toEvent(skill))
+}
+
+async function queueForUpstream(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  const { context, before, skill, upstreamWrite } = change
+  const version = upstreamWrite?.version
+  if (version) await context.upstreamQueue.queuePublish(trx, { ...upstreamWrite, skill, version })
+  else if (upstreamWrite && before) await context.upstreamQueue.queueSettings(trx, { ...upstreamWrite, before, skill })
 }
 
 const textColumns = [

@@ -1,7 +1,6 @@
 import { systemCaller } from '@skillstead/core'
 import { compareVersions, isSkillName, isUsername, isVersion, nextPatch, reservedOwners } from '@skillstead/protocol'
 import {
-  announceVersion,
   applySettings,
   ensureNamespace,
   insertSkill,
@@ -160,8 +159,13 @@ async function applyNew(
     yanked: release.yanked,
   }
   const change = { skillId, before, at, mayHold: release.holder ?? true }
-  const stored = await storeVersion(context, trx, { ...change, publication, number, others: versions })
-  await announceVersion(context, trx, stored, { publication, caller: systemCaller })
+  const stored = await storeVersion(context, trx, {
+    ...change,
+    publication,
+    number,
+    others: versions,
+    caller: systemCaller,
+  })
   return toApplied(before, stored.skill)
 }
 

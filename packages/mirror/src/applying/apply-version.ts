@@ -1,6 +1,5 @@
 import { systemCaller } from '@skillstead/core'
 import {
-  announceVersion,
   countFork,
   ensureNamespace,
   findSource,
@@ -86,8 +85,13 @@ export async function applyVersion(
     yanked: data.yanked,
     ...prepared!,
   }
-  const stored = await storeVersion(context, trx, { ...change, publication, number: data.version, others: versions })
-  await announceVersion(context, trx, stored, { publication, caller: systemCaller })
+  const stored = await storeVersion(context, trx, {
+    ...change,
+    publication,
+    number: data.version,
+    others: versions,
+    caller: systemCaller,
+  })
   if (!before && data.forkedFrom) {
     const source = await findSource(trx, data.forkedFrom.fullName)
     if (source) await countFork(trx, source.id, at)
