@@ -1,7 +1,7 @@
 import type { Skill } from '@skillstead/protocol'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { keepListQuery } from '../storage/list-query.ts'
+import { compileListQuery } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { type ItemRow, toName, toSkill } from './skill-document.ts'
 
@@ -28,13 +28,13 @@ async function findOwnNames(context: StorageContext, skills: readonly Named[], c
   const holding = skills.filter(({ holds_name, owner_id }) => holds_name === 1 && owner_id !== caller.userId)
   if (holding.length === 0) return none
   const names = holding.map(({ name }) => `${caller.username}/${name}`)
-  const rows = await selectOwn(context.database, names, 'withdrawn')
+  const rows = await selectOwn(context.database, { names })
   const own = new Set(rows.map(({ name }) => name))
   return new Set(holding.filter(({ name }) => own.has(name)).map(({ full_name }) => full_name))
 }
 
-const selectOwn = keepListQuery<Pick<SkillRow, 'name'>>((db, lists) =>
-  db.selectFrom('skills').select('name').where(lists.has('full_name')).where('state', '!=', 'withdrawn'),
+const selectOwn = compileListQuery((db, { names }: { names: Iterable<string> }, lists) =>
+  db.selectFrom('skills').select('name').where(lists.has('full_name', names)).where('state', '!=', 'withdrawn'),
 )
 
 const none: ReadonlySet<string> = new Set()

@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely'
 import { type HeartbeatResult, isVersion, toTimestamp } from '@skillstead/protocol'
 import { addInstalls } from '../catalogue/skill-counters.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -6,8 +7,8 @@ import type { CallOptions } from '../kernel/call-options.ts'
 import { accountId, type Caller } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import type { Input } from '../kernel/operation-input.ts'
-import { keepListQuery } from '../storage/list-query.ts'
-import type { AgentRow, AgentSkillRow, SkillRow } from '../storage/tables.ts'
+import { compileQuery } from '../storage/compiled-query.ts'
+import type { AgentRow, AgentSkillRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { type AgentAction, linkAgent, recordActions } from './agent-actions.ts'
 import { type Installed, listUpdates } from './install-updates.ts'
@@ -28,7 +29,7 @@ export async function heartbeat(
 ): Promise<HeartbeatResult> {
   refuseOtherPlatform(input)
   const agent = await findAuthentic(context, input, options)
-  const stored: StoredSet = agent ? await readStored(context.database, agent.id) : new Map()
+  const stored: StoredSet = agent ? await readStored(context.database.read, agent.id) : new Map()
   const names = new Set(input.installedSkills.map(({ skillName }) => skillName))
   const { found, unseenIds } = await lookUp(context, names, caller)
   const installed = input.installedSkills.flatMap((item) => {
@@ -102,13 +103,13 @@ type InstalledSet = ReadonlyMap<string, { readonly version: string; readonly own
 /** The stored version of each skill, by skill id. */
 export type StoredSet = ReadonlyMap<string, Pick<AgentSkillRow, 'version' | 'counted'>>
 
-const selectStored = keepListQuery<AgentSkillRow>((db) =>
-  db.selectFrom('agent_skills').selectAll().where('agent_id', '=', ''),
+const selectStored = compileQuery((db, agent: { id: string }) =>
+  db.selectFrom('agent_skills').selectAll().where('agent_id', '=', agent.id),
 )
 
 /** The stored skills of an agent. */
-async function readStored(database: Parameters<typeof selectStored>[0], agentId: string): Promise<StoredSet> {
-  const rows = await selectStored(database, agentId)
+async function readStored(db: Kysely<Tables>, agentId: string): Promise<StoredSet> {
+  const rows = await selectStored(db, { id: agentId })
   return new Map(rows.map((row) => [row.skill_id, row]))
 }
 
@@ -126,13 +127,13 @@ async function recordInstalls(
   const at = context.clock.now()
   const isNews = at - agent.last_seen_at >= seenEveryMs || isLinkedBy(agent, caller) || agent.authenticated === 0
   if (!isNews && isNothing(compare(agent, stored, installed, unseenIds))) return
-  const { dialect, writer } = context.database
+  const { writer } = context.database
   await writer.write(async (trx) => {
     const before = await findAgent(trx, agent.agent_key)
     // The token may have been reset since.
     if (!before || !isAuthentic(before, options.agentToken)) return
     const now = await linkAgent(trx, before, accountId(caller))
-    const difference = compare(now, await readStored({ dialect, read: trx }, now.id), installed, unseenIds)
+    const difference = compare(now, await readStored(trx, now.id), installed, unseenIds)
     await writeDifference(trx, now, difference, installed, at)
     const { added, removed } = difference
     const change = { authenticated: true, installs: added.length - removed.length }

@@ -11,7 +11,7 @@ import {
 import { findWidening } from '@skillstead/scanner'
 import { sql } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { keepListQuery } from '../storage/list-query.ts'
+import { compileListQuery } from '../storage/list-query.ts'
 import { type Found, isFlagged } from './look-up-installs.ts'
 import type { Asker } from './recommendations.ts'
 import { findReplacements } from './replacements.ts'
@@ -90,9 +90,9 @@ function isOutdated(version: string, latest: string): boolean {
 }
 
 /** Selects only the versions with a problem; nearly all versions have none. */
-const selectFaults = keepListQuery<{ place: number | string; yanked: number; verdict: string | null }>((db, lists) =>
+const selectFaults = compileListQuery((db, { had }: { had: Iterable<readonly unknown[]> }, lists) =>
   db
-    .selectFrom(lists.table().as('had'))
+    .selectFrom(lists.table(had).as('had'))
     .innerJoin('versions', (join) =>
       join.on('versions.skill_id', '=', sql<string>`had.value ->> 0`).on('sort_key', '=', sql<string>`had.value ->> 1`),
     )
@@ -106,7 +106,7 @@ async function readFaults({ database }: StorageContext, installed: readonly Inst
   const had = installed.flatMap(({ skill, item: { version, digest = '' } }, place) =>
     isVersion(version) ? [[skill.id, toVersionSortKey(version), digest, place]] : [],
   )
-  const rows = had.length > 0 ? await selectFaults(database, had) : []
+  const rows = had.length > 0 ? await selectFaults(database, { had }) : []
   return new Map(rows.map(({ place, ...row }) => [Number(place), toFault(row)]))
 }
 
@@ -151,16 +151,10 @@ const messages: { [K in Reason]: (installed: Installed) => string } = {
     `${skill.full_name} is at ${skill.latest_version}${version === '' ? '' : `, and you have ${version}`}. Update it.`,
 }
 
-interface WayRow {
-  place: number | string
-  had: string
-  latest: string
-}
-
 /** Selects only updates that change what a skill accesses; few updates do. */
-const selectWays = keepListQuery<WayRow>((db, lists) =>
+const selectWays = compileListQuery((db, { ways }: { ways: Iterable<readonly unknown[]> }, lists) =>
   db
-    .selectFrom(lists.table().as('way'))
+    .selectFrom(lists.table(ways).as('way'))
     .innerJoin('versions as before', (join) =>
       join
         .on('before.skill_id', '=', sql<string>`way.value ->> 0`)
@@ -187,7 +181,7 @@ async function readWidenings({ database }: StorageContext, findings: readonly Fi
       ? [[skill.id, toVersionSortKey(version), toVersionSortKey(skill.latest_version), place]]
       : [],
   )
-  const rows = ways.length > 0 ? await selectWays(database, ways) : []
+  const rows = ways.length > 0 ? await selectWays(database, { ways }) : []
   return new Map(
     rows.flatMap(({ place, had, latest }) => {
       const { skill, item } = findings[Number(place)]!

@@ -3,7 +3,7 @@ import { sql, type SqlBool } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { readSights } from '../catalogue/visibility.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { keepListQuery } from '../storage/list-query.ts'
+import { compileListQuery } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 
 /** The columns that a heartbeat needs of a skill; the public form is not read. */
@@ -15,32 +15,30 @@ const skillColumns = columns.map((column) => `skills.${column}` as const)
 
 export type KnownSkill = Pick<SkillRow, (typeof columns)[number]>
 
-type NamedSkill = KnownSkill & { ref: string }
-
 export interface Found {
   readonly skill: KnownSkill
   readonly takenDown: boolean
 }
 
-const selectByFullName = keepListQuery<NamedSkill>((db, lists) =>
+const selectByFullName = compileListQuery((db, { names }: { names: Iterable<string> }, lists) =>
   db
     .selectFrom('skills')
     .select([...skillColumns, 'skills.full_name as ref'])
-    .where(lists.has('full_name')),
+    .where(lists.has('full_name', names)),
 )
-const selectByHolder = keepListQuery<NamedSkill>((db, lists) =>
+const selectByHolder = compileListQuery((db, { names }: { names: Iterable<string> }, lists) =>
   db
     .selectFrom('holders')
     .innerJoin('skills', 'skills.id', 'holders.skill_id')
     .select([...skillColumns, 'holders.name as ref'])
-    .where(lists.has('holders.name')),
+    .where(lists.has('holders.name', names)),
 )
-const selectByAlias = keepListQuery<NamedSkill>((db, lists) =>
+const selectByAlias = compileListQuery((db, { names }: { names: Iterable<string> }, lists) =>
   db
     .selectFrom('aliases')
     .innerJoin('skills', 'skills.id', 'aliases.skill_id')
     .select([...skillColumns, 'aliases.full_name as ref'])
-    .where(lists.has('aliases.full_name')),
+    .where(lists.has('aliases.full_name', names)),
 )
 
 /**
@@ -86,7 +84,7 @@ function toFullNames(names: ReadonlySet<string>, caller: Caller): Map<string, st
 type Select = typeof selectByFullName
 
 async function select({ database }: StorageContext, by: Select, names: readonly string[]) {
-  const rows = names.length > 0 ? await by(database, names) : []
+  const rows = names.length > 0 ? await by(database, { names }) : []
   return new Map(rows.map((row) => [row.ref, row]))
 }
 
@@ -107,13 +105,14 @@ export const offered = sql<SqlBool>`skills.state = 'live' and skills.visibility 
     where versions.skill_id = skills.id and versions.version = skills.latest_version and scans.verdict = 'safe')
   and not exists (select 1 from held_versions where held_versions.full_name = skills.full_name)`
 
-const selectOffered = keepListQuery<Pick<SkillRow, 'id' | 'full_name'>>((db, lists) =>
-  db
-    .selectFrom('skills')
-    .select(['id', 'full_name'])
-    .where(lists.has('id'))
-    .where((eb) => eb.or([eb('forked_from', 'is', null), lists.lacks('owner_id')]))
-    .where(offered),
+const selectOffered = compileListQuery(
+  (db, { ids, userIds }: { ids: Iterable<string>; userIds: Iterable<string> }, lists) =>
+    db
+      .selectFrom('skills')
+      .select(['id', 'full_name'])
+      .where(lists.has('id', ids))
+      .where((eb) => eb.or([eb('forked_from', 'is', null), lists.lacks('owner_id', userIds)]))
+      .where(offered),
 )
 
 /** The full names, by id, of skills that may be offered to these users, without the users' own forks. */
@@ -122,6 +121,6 @@ export async function keepOffered(
   skillIds: readonly string[],
   userIds: ReadonlySet<string>,
 ): Promise<Map<string, string>> {
-  const rows = skillIds.length > 0 ? await selectOffered(database, skillIds, userIds) : []
+  const rows = skillIds.length > 0 ? await selectOffered(database, { ids: skillIds, userIds }) : []
   return new Map(rows.map(({ id, full_name }) => [id, full_name]))
 }

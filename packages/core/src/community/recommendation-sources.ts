@@ -1,7 +1,7 @@
 import { limits } from '@skillstead/protocol'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { keepListQuery, type Lists } from '../storage/list-query.ts'
+import { compileListQuery, type Lists } from '../storage/list-query.ts'
 import type { AgentRow, SkillRow, Tables } from '../storage/tables.ts'
 import { type KnownSkill, offered } from './look-up-installs.ts'
 import type { Asker, Suggestion } from './recommendations.ts'
@@ -51,12 +51,12 @@ function weigh(installed: readonly KnownSkill[], { stored }: Asker): Map<string,
 
 type SharedRow = { agent_id: string; skill_id: string; user_id: string } & Pick<AgentRow, 'install_count'>
 
-const selectShared = keepListQuery<SharedRow>((db, lists) =>
+const selectShared = compileListQuery((db, { skillIds }: { skillIds: Iterable<string> }, lists) =>
   db
     .selectFrom('agent_skills')
     .innerJoin('agents', 'agents.id', 'agent_skills.agent_id')
     .select(['agent_id', 'skill_id', 'user_id', 'install_count'])
-    .where(lists.has('skill_id'))
+    .where(lists.has('skill_id', skillIds))
     .where('counted', '=', (eb) => eb.lit(1))
     .$narrowType<{ user_id: string }>()
     .limit(sql.lit(sharedRowsMax)),
@@ -69,7 +69,7 @@ async function findSimilar(
   { agent, userIds }: Asker,
 ): Promise<Similar[]> {
   const shared = new Map<string, { row: SharedRow; weight: number }>()
-  for (const row of await selectShared(database, weights.keys())) {
+  for (const row of await selectShared(database, { skillIds: weights.keys() })) {
     if (row.agent_id === agent?.id || userIds.has(row.user_id)) continue
     const before = shared.get(row.agent_id)?.weight ?? 0
     shared.set(row.agent_id, { row, weight: before + weights.get(row.skill_id)! })
@@ -96,11 +96,11 @@ function takeMostAlike(similar: readonly Similar[]): Similar[] {
   return chosen
 }
 
-const selectSets = keepListQuery<{ agent_id: string; skill_id: string }>((db, lists) =>
+const selectSets = compileListQuery((db, { agentIds }: { agentIds: Iterable<string> }, lists) =>
   db
     .selectFrom('agent_skills')
     .select(['agent_id', 'skill_id'])
-    .where(lists.has('agent_id'))
+    .where(lists.has('agent_id', agentIds))
     .where('counted', '=', (eb) => eb.lit(1))
     .limit(sql.lit(setRowsMax)),
 )
@@ -113,7 +113,7 @@ async function suggestWhatTheyHave(
   const agents = new Map(similar.map((agent) => [agent.agentId, agent]))
   const whole = similar.reduce((sum, agent) => sum + agent.likeness, 0)
   const candidates = new Map<string, { agentCount: number; weight: number }>()
-  for (const { agent_id, skill_id } of await selectSets(database, agents.keys())) {
+  for (const { agent_id, skill_id } of await selectSets(database, { agentIds: agents.keys() })) {
     if (installedIds.has(skill_id)) continue
     const before = candidates.get(skill_id) ?? { agentCount: 0, weight: 0 }
     const weight = before.weight + agents.get(agent_id)!.likeness
@@ -149,12 +149,9 @@ interface Pack {
 /** Other skills of the packs that contain most of the installed ones. */
 export async function suggestFromPacks({ database }: StorageContext, installed: readonly KnownSkill[]) {
   const names = new Map(installed.map(({ id, full_name }) => [id, full_name]))
-  const packs = toPacks(await selectHoldings(database, names.keys()))
+  const packs = toPacks(await selectHoldings(database, { skillIds: names.keys() }))
   if (packs.length === 0) return []
-  const rows = await selectMembers(
-    database,
-    packs.map(({ id }) => id),
-  )
+  const rows = await selectMembers(database, { packIds: packs.map(({ id }) => id) })
   const members = Map.groupBy(rows, ({ pack_id }) => pack_id)
   return packs.flatMap(({ id, name, slug, installedIds }) => {
     const all = members.get(id) ?? []
@@ -169,21 +166,21 @@ export async function suggestFromPacks({ database }: StorageContext, installed: 
   })
 }
 
-const selectHoldings = keepListQuery<Holding>((db, lists) =>
+const selectHoldings = compileListQuery((db, { skillIds }: { skillIds: Iterable<string> }, lists) =>
   db
     .selectFrom('pack_skills')
     .innerJoin('packs', 'packs.id', 'pack_skills.pack_id')
     .select(['pack_id', 'skill_id', 'name', 'slug'])
-    .where(lists.has('skill_id'))
+    .where(lists.has('skill_id', skillIds))
     .where(sql<boolean>`packs.visibility = 'public' and packs.state = 'live'`)
     .limit(sql.lit(holdingRowsMax)),
 )
 
-const selectMembers = keepListQuery<{ pack_id: string; skill_id: string }>((db, lists) =>
+const selectMembers = compileListQuery((db, { packIds }: { packIds: Iterable<string> }, lists) =>
   db
     .selectFrom('pack_skills')
     .select(['pack_id', 'skill_id'])
-    .where(lists.has('pack_id'))
+    .where(lists.has('pack_id', packIds))
     .limit(sql.lit(memberRowsMax)),
 )
 
@@ -214,9 +211,9 @@ export async function suggestPopular(
   const ids = installed.map(({ id }) => id)
   const categories = toCategories(installed)
   if (categories.length === 0)
-    return toSuggestions(await selectPopular(database, ids, userIds), 1, 'Popular on this node.')
+    return toSuggestions(await selectPopular(database, { ids, userIds }), 1, 'Popular on this node.')
   const lists = categories.map(async ({ category, share }) => {
-    const popular = await selectPopularOf(database, category, ids, userIds)
+    const popular = await selectPopularOf(database, { category, ids, userIds })
     return toSuggestions(popular, share, 'Popular in its category.')
   })
   return (await Promise.all(lists)).flat()
@@ -241,16 +238,25 @@ function toCategories(installed: readonly KnownSkill[]): { category: string; sha
 
 type PopularRow = Pick<SkillRow, 'id' | 'full_name'>
 
-const selectPopular = keepListQuery<PopularRow>((db, lists) => popularOf(db.selectFrom('skills'), lists))
-const selectPopularOf = keepListQuery<PopularRow>((db, lists) =>
-  popularOf(db.selectFrom('skills').where('category', '=', ''), lists),
+const selectPopular = compileListQuery((db, excluded: Excluded, lists) =>
+  popularOf(db.selectFrom('skills'), excluded, lists),
+)
+const selectPopularOf = compileListQuery((db, excluded: Excluded & { category: string }, lists) =>
+  popularOf(db.selectFrom('skills').where('category', '=', excluded.category), excluded, lists),
 )
 
-function popularOf(skills: SelectQueryBuilder<Tables, 'skills', object>, lists: Lists) {
+interface Excluded {
+  /** Skills. */
+  readonly ids: Iterable<string>
+  /** Users whose forks are left out. */
+  readonly userIds: Iterable<string>
+}
+
+function popularOf(skills: SelectQueryBuilder<Tables, 'skills', object>, { ids, userIds }: Excluded, lists: Lists) {
   return skills
     .select(['id', 'full_name'])
-    .where(lists.lacks('id'))
-    .where((eb) => eb.or([eb('forked_from', 'is', null), lists.lacks('owner_id')]))
+    .where(lists.lacks('id', ids))
+    .where((eb) => eb.or([eb('forked_from', 'is', null), lists.lacks('owner_id', userIds)]))
     .where(offered)
     .orderBy('downloads', 'desc')
     .orderBy('id')

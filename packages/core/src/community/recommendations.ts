@@ -1,9 +1,9 @@
 import type { HeartbeatResult } from '@skillstead/protocol'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { toSkills } from '../catalogue/shown-names.ts'
-import { itemColumns, type ItemRow } from '../catalogue/skill-document.ts'
+import { itemColumns } from '../catalogue/skill-document.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { keepListQuery } from '../storage/list-query.ts'
+import { compileListQuery } from '../storage/list-query.ts'
 import type { AgentRow } from '../storage/tables.ts'
 import type { StoredSet } from './heartbeat.ts'
 import { keepOffered, type KnownSkill, offered } from './look-up-installs.ts'
@@ -86,8 +86,8 @@ function rank(scores: ReadonlyMap<string, Scored>): string[] {
   return ranked.slice(0, candidatesMax).map(([id]) => id)
 }
 
-const selectItems = keepListQuery<ItemRow>((db, lists) =>
-  db.selectFrom('skills').select(itemColumns).where(lists.has('id')).where(offered),
+const selectItems = compileListQuery((db, { ids }: { ids: Iterable<string> }, lists) =>
+  db.selectFrom('skills').select(itemColumns).where(lists.has('id', ids)).where(offered),
 )
 
 async function showBest(
@@ -100,10 +100,7 @@ async function showBest(
     .toSorted((a, b) => b.score - a.score || (a.fullName < b.fullName ? -1 : 1))
     .slice(0, recommendationsMax)
   if (best.length === 0) return []
-  const rows = await selectItems(
-    context.database,
-    best.map(({ id }) => id),
-  )
+  const rows = await selectItems(context.database, { ids: best.map(({ id }) => id) })
   const skills = new Map((await toSkills(context, rows, caller)).map((skill) => [skill.id, skill]))
   // A skill may have been withdrawn since it was ranked.
   return best.flatMap(({ id, score, reason, pack = null }) => {

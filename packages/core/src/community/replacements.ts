@@ -1,6 +1,6 @@
 import type { StorageContext } from '../storage/storage-context.ts'
 import { guest } from '../kernel/caller.ts'
-import { keepListQuery } from '../storage/list-query.ts'
+import { compileListQuery } from '../storage/list-query.ts'
 import type { Finding, Reason } from './install-updates.ts'
 import { keepOffered, lookUp, offered } from './look-up-installs.ts'
 import type { Asker } from './recommendations.ts'
@@ -49,41 +49,43 @@ function readNames(message: string): string[] {
   return [...message.matchAll(fullNamePattern)].slice(0, namedMax).map(([name]) => name)
 }
 
-const selectAliases = keepListQuery<{ full_name: string; skill_id: string }>((db, lists) =>
-  db.selectFrom('aliases').select(['full_name', 'skill_id']).where(lists.has('skill_id')),
+const selectAliases = compileListQuery((db, { skillIds }: { skillIds: Iterable<string> }, lists) =>
+  db.selectFrom('aliases').select(['full_name', 'skill_id']).where(lists.has('skill_id', skillIds)),
 )
 
 /** Selects one fork per source: the most installed one, or the oldest of equally installed ones. */
-const selectForks = keepListQuery<{ forked_from: string; full_name: string; agent_installs: number }>((db, lists) =>
-  db
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('skills')
-        .select(['forked_from', 'full_name', 'agent_installs'])
-        .select((field) =>
-          field.fn
-            .agg<number>('row_number')
-            .over((over) => over.partitionBy('forked_from').orderBy('agent_installs', 'desc').orderBy('id'))
-            .as('place'),
-        )
-        .where(lists.has('forked_from'))
-        .where(lists.lacks('owner_id'))
-        .where('verified', '=', (field) => field.lit(1))
-        .where(offered)
-        .as('forks'),
-    )
-    .select(['forked_from', 'full_name', 'agent_installs'])
-    .$narrowType<{ forked_from: string }>()
-    .where('place', '=', (eb) => eb.lit(1)),
+const selectForks = compileListQuery(
+  (db, { sources, userIds }: { sources: Iterable<string>; userIds: Iterable<string> }, lists) =>
+    db
+      .selectFrom((eb) =>
+        eb
+          .selectFrom('skills')
+          .select(['forked_from', 'full_name', 'agent_installs'])
+          .select((field) =>
+            field.fn
+              .agg<number>('row_number')
+              .over((over) => over.partitionBy('forked_from').orderBy('agent_installs', 'desc').orderBy('id'))
+              .as('place'),
+          )
+          .where(lists.has('forked_from', sources))
+          .where(lists.lacks('owner_id', userIds))
+          .where('verified', '=', (field) => field.lit(1))
+          .where(offered)
+          .as('forks'),
+      )
+      .select(['forked_from', 'full_name', 'agent_installs'])
+      .$narrowType<{ forked_from: string }>()
+      .where('place', '=', (eb) => eb.lit(1)),
 )
 
 /** A fork stores the name that its source had when it was forked. */
 async function findForks({ database }: StorageContext, left: readonly Finding[], userIds: ReadonlySet<string>) {
   const ids = left.map(({ skill }) => skill.id)
   const sources = new Map(left.map(({ skill }) => [skill.full_name, skill.id]))
-  for (const { full_name, skill_id } of await selectAliases(database, ids)) sources.set(full_name, skill_id)
+  for (const { full_name, skill_id } of await selectAliases(database, { skillIds: ids }))
+    sources.set(full_name, skill_id)
   const chosen = new Map<string, { full_name: string; agent_installs: number }>()
-  for (const fork of await selectForks(database, sources.keys(), userIds)) {
+  for (const fork of await selectForks(database, { sources: sources.keys(), userIds })) {
     const id = sources.get(fork.forked_from)!
     if ((chosen.get(id)?.agent_installs ?? -1) < fork.agent_installs) chosen.set(id, fork)
   }

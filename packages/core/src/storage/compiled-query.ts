@@ -41,13 +41,6 @@ export function compileQuery<Parameters extends object, Row>(
   }
 }
 
-/** Like {@link compileQuery}, with the values of all parameters in their order in the statement. */
-export function compilePositional<Row>(build: (db: Kysely<Tables>) => Compilable<Row>) {
-  const getQuery = compileOnce(build)
-  return async (db: Kysely<Tables>, ...parameters: unknown[]): Promise<Row[]> =>
-    (await db.executeQuery<Row>({ ...getQuery(db), parameters })).rows
-}
-
 /** Compiles a statement once for each adapter. All connections and transactions of a database have the same adapter. */
 function compileOnce<Row>(build: (db: Kysely<Tables>) => Compilable<Row>) {
   const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>()

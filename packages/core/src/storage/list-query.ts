@@ -1,34 +1,39 @@
 import { sql, type Compilable, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
-import { compilePositional } from './compiled-query.ts'
+import { compileQuery } from './compiled-query.ts'
 import type { Database } from './database.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 
-/** Placeholders for lists in a query that is compiled before the lists are known, in the order of its parameters. */
+/** The uses of a list that is a parameter of a compiled query. */
 export interface Lists {
-  /** Whether the column's text is in a list. */
-  has(column: string): RawBuilder<SqlBool>
-  /** Whether the column's text is not in a list. */
-  lacks(column: string): RawBuilder<SqlBool>
+  /** Whether the column's text is in the list. */
+  has(column: string, list: Iterable<string>): RawBuilder<SqlBool>
+  /** Whether the column's text is not in the list. */
+  lacks(column: string, list: Iterable<string>): RawBuilder<SqlBool>
   /** A list of lists as a table to select from: `value ->> 0` is the first item of each. */
-  table(): RawBuilder<{ value: string }>
+  table(list: Iterable<readonly unknown[]>): RawBuilder<{ value: string }>
 }
 
 /**
- * Like {@link compilePositional}, for queries with lists. A list is one JSON parameter, which the databases unpack with
- * their own functions. A list of ten items and a list of a thousand therefore have the same statement, which is
- * compiled and prepared once.
+ * Like {@link compileQuery}, with parameters that are texts or lists. A list is one JSON parameter, which the databases
+ * unpack with their own functions. A list of ten items and a list of a thousand therefore have the same statement,
+ * which is compiled and prepared once.
  */
-export function keepListQuery<Row>(build: (db: Kysely<Tables>, lists: Lists) => Compilable<Row>) {
+export function compileListQuery<Parameters extends { readonly [Name in keyof Parameters]: Iterable<unknown> }, Row>(
+  build: (db: Kysely<Tables>, parameters: Parameters, lists: Lists) => Compilable<Row>,
+) {
   const compiled = {
-    sqlite: compilePositional<Row>((db) => build(db, lists.sqlite)),
-    postgres: compilePositional<Row>((db) => build(db, lists.postgres)),
+    sqlite: compileQuery<Record<string, string>, Row>((db, given) => build(db, given as never, lists.sqlite)),
+    postgres: compileQuery<Record<string, string>, Row>((db, given) => build(db, given as never, lists.postgres)),
   }
-  return ({ dialect, read }: Pick<Database, 'dialect' | 'read'>, ...parameters: (string | Iterable<unknown>)[]) =>
-    compiled[dialect](
-      read,
-      ...parameters.map((value) => (typeof value === 'string' ? value : JSON.stringify([...value]))),
-    )
+  return ({ dialect, read }: Pick<Database, 'dialect' | 'read'>, parameters: Parameters) => {
+    const given = Object.entries<Iterable<unknown>>(parameters).map(([name, value]) => [name, toParameter(value)])
+    return compiled[dialect](read, Object.fromEntries(given) as Record<string, string>)
+  }
+}
+
+function toParameter(value: Iterable<unknown>): string {
+  return typeof value === 'string' ? value : JSON.stringify([...value])
 }
 
 /**
@@ -36,25 +41,20 @@ export function keepListQuery<Row>(build: (db: Kysely<Tables>, lists: Lists) => 
  * each length.
  */
 export function isInList(dialect: Dialect, column: string, values: Iterable<string>): RawBuilder<SqlBool> {
-  const json = JSON.stringify([...values])
-  return dialect === 'sqlite'
-    ? sql`${sql.ref(column)} in (select value from json_each(${json}))`
-    : // For a set the planner expects many rows and would scan the table instead of using the index.
-      sql`${sql.ref(column)} = any(array(select json_array_elements_text(${json}::json)))`
+  return lists[dialect].has(column, JSON.stringify([...values]))
 }
-
-const list = '[]'
 
 const lists: { [K in Dialect]: Lists } = {
   sqlite: {
-    has: (column) => isInList('sqlite', column, []),
-    lacks: (column) => sql`${sql.ref(column)} not in (select value from json_each(${list}))`,
-    table: () => sql`(select value from json_each(${list}))`,
+    has: (column, json) => sql`${sql.ref(column)} in (select value from json_each(${json}))`,
+    lacks: (column, json) => sql`${sql.ref(column)} not in (select value from json_each(${json}))`,
+    table: (json) => sql`(select value from json_each(${json}))`,
   },
   postgres: {
-    has: (column) => isInList('postgres', column, []),
-    lacks: (column) => sql`${sql.ref(column)} not in (select json_array_elements_text(${list}::json))`,
-    table: () => sql`(select value from json_array_elements(${list}::json))`,
+    // For a set the planner expects many rows and would scan the table instead of using the index.
+    has: (column, json) => sql`${sql.ref(column)} = any(array(select json_array_elements_text(${json}::json)))`,
+    lacks: (column, json) => sql`${sql.ref(column)} not in (select json_array_elements_text(${json}::json))`,
+    table: (json) => sql`(select value from json_array_elements(${json}::json))`,
   },
 }
 
