@@ -12,7 +12,7 @@ import { listSteps } from '../../packages/core/src/storage/migrate.ts'
 import { openPostgres } from '../../packages/core/src/storage/postgres.ts'
 import { openSqlite } from '../../packages/core/src/storage/sqlite.ts'
 import { skillMd } from '../support/answers.ts'
-import { listSchemaFiles, loadSchema, readSchemaFile, toSchemaName } from '../fixtures/schemas/schema-file.ts'
+import { listSchemaFiles, loadSchema, readSchemaFile, type Row, toSchemaName } from '../fixtures/schemas/schema-file.ts'
 import { describeDatabases } from '../support/harness.ts'
 import { makeEmptyPlace, type DialectName, type Location } from '../support/places.ts'
 import { extensions, openDatabase, openRegistry } from '../support/open-registry.ts'
@@ -53,6 +53,13 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     await expect.poll(() => isCaughtUp(registry)).toBe(true)
     const wrong = (await checkRegistry(registry, { deep: true })).filter(({ ok }) => !ok)
     expect(wrong).toEqual([])
+  })
+
+  it.each(listSchemaFiles())('%s has the schema that the same migrations still make', async (schema) => {
+    const { location, file } = await load(schema, dialect)
+    const { location: empty } = await makeEmpty(dialect)
+    await migrateTo(empty, file.tables['migrations']!)
+    expect(await describeSchema(empty, dialect)).toEqual(await describeSchema(location, dialect))
   })
 
   const oldest = listSchemaFiles()[0]!
@@ -159,14 +166,34 @@ async function run({ path, databaseUrl }: Location, statement: string): Promise<
   }
 }
 
-/** Every table with its columns. */
+/** Runs the migrations of a stored database on an empty one. */
+async function migrateTo({ path, databaseUrl }: Location, applied: readonly Row[]): Promise<void> {
+  const connections = path === undefined ? openPostgres(databaseUrl!) : openSqlite(path)
+  const steps = listSteps(extensions)
+  try {
+    await sql`create table if not exists migrations (name text primary key, position integer not null)`.execute(
+      connections.main,
+    )
+    for (const { name } of applied.toSorted((a, b) => Number(a['position']) - Number(b['position']))) {
+      await steps.find((step) => step.name === name)!.up(connections.main, path === undefined ? 'postgres' : 'sqlite')
+    }
+  } finally {
+    await connections.close()
+  }
+}
+
+/** Every table with its columns, constraints and indexes. */
 async function describeSchema({ path, databaseUrl }: Location, dialect: DialectName): Promise<unknown[]> {
   const connections = path === undefined ? openPostgres(databaseUrl!) : openSqlite(path)
   try {
     const columns =
       dialect === 'SQLite'
         ? sql`select name, sql from sqlite_schema order by name`
-        : sql`select table_name, column_name from information_schema.columns where table_schema = 'public' order by 1, 2`
+        : sql`select table_name as name, concat_ws(' ', column_name, data_type, is_nullable, column_default) as sql
+            from information_schema.columns where table_schema = 'public'
+            union all select conrelid::regclass::text, pg_get_constraintdef(oid)
+            from pg_constraint where connamespace = 'public'::regnamespace
+            union all select indexname, indexdef from pg_indexes where schemaname = 'public' order by 1, 2`
     return (await columns.execute(connections.main)).rows
   } finally {
     await connections.close()
