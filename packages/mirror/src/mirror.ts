@@ -6,6 +6,7 @@ import { RegistryError } from '@skillstead/protocol'
 import { asksNetwork, engines } from './engines.ts'
 import { toOperator } from './operator/operator.ts'
 import { requireExtension } from './extension.ts'
+import { readSource } from './reading/sources.ts'
 import { openReading } from './reading/open-reading.ts'
 import type { MirrorParts, Run } from './run.ts'
 import { runSync, type SyncOrder } from './run-sync.ts'
@@ -161,6 +162,9 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
       await reloadUpstreams()
       const [changed] = await status(name)
       return changed!
+    },
+    async findSource(fullName) {
+      return (await readSource(read, fullName))?.upstream
     },
     sync: (name, given) => sync(name, given),
     async remove(name) {

@@ -242,6 +242,8 @@ export interface Mirror {
   sync(name: string, options?: SyncOptions): Promise<SyncReport>
   /** Lists what was not imported from an upstream and why, newest first. Default limit: 100. Throws `not_found`. */
   refusals(name: string, limit?: number): Promise<StoredRefusal[]>
+  /** The name of the upstream that a skill is mirrored from; undefined for skills of this node and unknown ones. */
+  findSource(fullName: string): Promise<string | undefined>
   /**
    * Changes an upstream's settings; omitted settings stay. After the filters become wider, the next `full` sync imports
    * what was skipped; narrower filters remove nothing. Throws `not_found`, `invalid_request`, and `conflict` while a

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
-import { partsOf } from '@skillstead/core/internal'
-import type { FeedEntry, SyncReport } from '@skillstead/mirror'
+import type { FeedEntry, Mirror, SyncReport } from '@skillstead/mirror'
 import { RegistryError } from '@skillstead/protocol'
 import { command } from '../command/command.ts'
 import { toRefusalLines } from '../mirror/mirror-lines.ts'
@@ -35,7 +34,7 @@ export const commands = {
           mirror.start()
           onBegin(upstreams.map(({ name }) => name))
           signal.addEventListener('abort', () => registry.endWaits(), { once: true })
-          await follow(registry, since, reporter, signal)
+          await follow({ mirror, registry }, since, reporter, signal)
         },
         { ...reporter, scanPolicy: toScanPolicy(given) },
       )
@@ -81,7 +80,7 @@ function createReporter({ json, print, warn }: Output) {
 
 /** Reports entries of this registry's log that came from upstreams, whichever process imported them. */
 async function follow(
-  registry: Registry,
+  { mirror, registry }: { mirror: Mirror; registry: Registry },
   since: number,
   reporter: Pick<ReturnType<typeof createReporter>, 'onEntry' | 'onError'>,
   signal: AbortSignal,
@@ -92,9 +91,8 @@ async function follow(
     try {
       const page = await api.getFeed({ since: next, limit: pageMax, wait: waitSeconds })
       next = page.next
-      const sources = await readSources(registry, page.entries)
       for (const entry of page.entries) {
-        const upstream = sources.get(toFullName(entry))
+        const upstream = await mirror.findSource(toFullName(entry))
         if (upstream !== undefined) reporter.onEntry(upstream, entry)
       }
     } catch (error) {
@@ -103,19 +101,6 @@ async function follow(
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
     }
   }
-}
-
-/** Maps full names to the upstream of the skill; skills of this node are left out. */
-async function readSources(registry: Registry, entries: readonly FeedEntry[]): Promise<Map<string, string>> {
-  if (entries.length === 0) return new Map()
-  const names = [...new Set(entries.map(toFullName))]
-  const rows = await partsOf(registry)
-    .database.read.selectFrom('skills')
-    .select(['full_name', 'origin_upstream'])
-    .where('full_name', 'in', names)
-    .where('origin_kind', '=', 'mirror')
-    .execute()
-  return new Map(rows.map(({ full_name, origin_upstream }) => [full_name, origin_upstream ?? '']))
 }
 
 function toFullName({ subject }: FeedEntry): string {

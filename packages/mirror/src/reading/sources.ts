@@ -32,7 +32,8 @@ export function createSources({ database, changes }: Pick<CatalogueContext, 'dat
   }
 }
 
-async function readSource(read: Database['read'], name: string): Promise<SkillSource | undefined> {
+/** Reads the upstream of a skill from the database. */
+export async function readSource(read: Database['read'], name: string): Promise<SkillSource | undefined> {
   const columns = ['origin_kind', 'origin_upstream', 'origin_synced_at', 'created_at'] as const
   const query = name.includes('/')
     ? read.selectFrom('skills').select(columns).where('full_name', '=', name)
