@@ -8,9 +8,9 @@ import {
   readSignedCheckpoint,
   type StorageContext,
 } from '@skillstead/core/internal'
-import { toEntryText } from '../../packages/core/src/log/entry-text.ts'
-import { appendChange, type LogDraft } from '../../packages/core/src/log/append-change.ts'
-import type { WriteTransaction } from '../../packages/core/src/storage/writer.ts'
+import { toEntryText } from '@skillstead/core/internal'
+import { appendChange, type LogDraft } from '@skillstead/core/internal'
+import type { WriteTransaction } from '@skillstead/core/internal'
 import { checkLog } from '../../packages/maintenance/src/doctor/check-log.ts'
 import { readTile } from '../../packages/core/src/log/read-tile.ts'
 import { startPostgres } from '../support/postgres.ts'

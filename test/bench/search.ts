@@ -10,7 +10,7 @@ import { seededRandom } from '../support/random.ts'
 import { createSearchIndex } from '../../packages/core/src/search/search-index.ts'
 import type { SearchDocument } from '../../packages/core/src/search/search-index.ts'
 import { parseQuery } from '../../packages/core/src/search/tokenize.ts'
-import { outlineSkillMd, parseSkillMd, readSkillFields } from '../../packages/skill-format/src/index.ts'
+import { outlineSkillMd, parseSkillMd, readSkillFields } from '@skillstead/skill-format'
 
 /** A skill to index; only engines that take the body read it. */
 interface BenchDocument extends SearchDocument {

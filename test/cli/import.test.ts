@@ -2,7 +2,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { writeZip } from '../../packages/skill-format/src/archives/write-archive.ts'
+import { writeZip } from '@skillstead/skill-format/archives'
 import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
 
 const skillMd = (name: string, body = 'Do it.') =>

@@ -11,7 +11,7 @@ import { recover } from '../../packages/cli/src/install/recover.ts'
 import { replaceFolders } from '../../packages/cli/src/install/replace-folders.ts'
 import { createStaging, type FolderChange } from '../../packages/cli/src/install/staging.ts'
 import { toTargetPath } from '../../packages/cli/src/install/install-place.ts'
-import { writeZip } from '../../packages/skill-format/src/archives/write-archive.ts'
+import { writeZip } from '@skillstead/skill-format/archives'
 import { readTree } from '../support/install-harness.ts'
 
 const digest = `sha256:${'0'.repeat(64)}`

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { fileURLToPath } from 'node:url'
 import type { QuarantinedVersion, Security } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { writeZip } from '../../packages/skill-format/src/archives/write-archive.ts'
+import { writeZip } from '@skillstead/skill-format/archives'
 import { makeFolder, skillstead, skillsteadJson, startServer, type Finished } from '../support/cli-harness.ts'
 import { sampleOf } from '../support/security-samples.ts'
 

@@ -4,7 +4,7 @@ import { beginIdempotent, finishIdempotent, partsOf, readSignedCheckpoint, rotat
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { toRegistryError } from '../../packages/core/src/storage/storage-error.ts'
+import { toRegistryError } from '@skillstead/core/internal'
 import { codeOf } from '../support/answers.ts'
 import { makePlace, type Place } from '../support/places.ts'
 import { openDatabase, openRegistry } from '../support/open-registry.ts'

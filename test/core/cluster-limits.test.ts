@@ -1,5 +1,5 @@
 import { createAddressLimits } from '../../packages/core/src/accounts/address-limits.ts'
-import type { Database } from '../../packages/core/src/storage/database.ts'
+import type { Database } from '@skillstead/core/internal'
 import { sweepLeases } from '../../packages/core/src/storage/rate-leases.ts'
 import { createSharedLimits, type SharedLimits } from '../../packages/core/src/accounts/shared-limits.ts'
 import { localApi, systemCaller } from '@skillstead/core'

@@ -4,7 +4,7 @@ import { scanPackage } from '@skillstead/scanner'
 import { describe, expect, it } from 'vitest'
 import { inspectMany, inspectPackage } from '../../packages/core/src/catalogue/inspect-packages.ts'
 import { findInTexts, toFiles } from '../../packages/core/src/catalogue/metadata-scan.ts'
-import { packContent } from '../../packages/core/src/catalogue/skill-package.ts'
+import { packContent } from '@skillstead/core/internal'
 import { sampleOf } from '../support/security-samples.ts'
 
 const pack = (verdict: 'safe' | 'dangerous', i: number, more = '') =>

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { limits, type PublishSkillInput } from '@skillstead/protocol'
 import { packTar } from 'modern-tar'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { writeZip } from '../../packages/skill-format/src/archives/write-archive.ts'
+import { writeZip } from '@skillstead/skill-format/archives'
 import { bytesOf, codeOf, fieldsOf, refusalOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
 

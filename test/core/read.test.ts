@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { readArchive } from '../../packages/skill-format/src/archives/read-archive.ts'
+import { readArchive } from '@skillstead/skill-format/archives'
 import { bytesOf, codeOf, skillMd, textOf } from '../support/answers.ts'
 import { describeMatrix, type TestRegistry, type TestUser } from '../support/harness.ts'
 

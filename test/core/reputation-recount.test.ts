@@ -14,7 +14,7 @@ import {
   toScore,
 } from '../../packages/core/src/community/badges.ts'
 import { descriptionCharactersMin, factNames, noFacts } from '../../packages/core/src/community/author-standings.ts'
-import { findDrift, recomputeStandings } from '../../packages/core/src/community/reputation.ts'
+import { findDrift, recomputeStandings } from '@skillstead/core/internal'
 import { skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 import { type Act, actKinds, makeWorld, perform } from '../support/reputation-acts.ts'

@@ -1,7 +1,7 @@
 import { localApi, systemCaller } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { rulesVersion } from '../../packages/scanner/src/rules-version.ts'
+import { rulesVersion } from '@skillstead/scanner/rules-version'
 import { codeOf, refusalOf, skillMd, textOf } from '../support/answers.ts'
 import { describeApi, describeDatabases, type Open, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { sampleOf, type Verdict } from '../support/security-samples.ts'

@@ -2,7 +2,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { limits } from '@skillstead/protocol'
-import { toEntryText } from '../../packages/core/src/log/entry-text.ts'
+import { toEntryText } from '@skillstead/core/internal'
 import {
   appendLeaf,
   climb,

@@ -10,7 +10,7 @@ import { endMirrors } from '../support/mirror-harness.ts'
 import { readState } from '../support/mirror-state.ts'
 import { addUpstream, pull } from '../support/mirrored-acts.ts'
 import { readUpstreamFrontier } from '../../packages/mirror/src/store/upstream-log.ts'
-import type { FeedEntry } from '../../packages/mirror/src/types.ts'
+import type { FeedEntry } from '@skillstead/mirror'
 import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 afterEach(endMirrors)

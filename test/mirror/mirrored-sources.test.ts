@@ -5,7 +5,7 @@ import { codeOf, skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { addUpstream, inShort, pull } from '../support/mirrored-acts.ts'
 import { sampleOf } from '../support/security-samples.ts'
-import type { FeedEntry } from '../../packages/mirror/src/types.ts'
+import type { FeedEntry } from '@skillstead/mirror'
 import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 const publish = (user: TestUser, name: string, body = 'One.', more: object = {}) =>

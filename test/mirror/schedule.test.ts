@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { createSchedule } from '../../packages/mirror/src/schedule.ts'
-import type { Upstream } from '../../packages/mirror/src/types.ts'
+import type { Upstream } from '@skillstead/mirror'
 import { createClock } from '../support/harness.ts'
 
 /** A schedule over upstreams in memory, whose runs end when the test says so. */

@@ -1,7 +1,7 @@
 import { accessKinds, type Access } from '@skillstead/protocol'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readAccess } from '../../packages/scanner/src/access/read-access.ts'
+import { readAccess } from '@skillstead/scanner/rules'
 import { addsAccess, findWidening, subtractAccess } from '../../packages/scanner/src/access/compare-access.ts'
 
 const of = (path: string, text: string) => readAccess([{ path, bytes: Buffer.from(text) }])

@@ -20,7 +20,7 @@ import * as secretsLeave from '../../packages/scanner/src/rules/secrets-leave.ts
 import * as supplyChain from '../../packages/scanner/src/rules/supply-chain.ts'
 import * as suspiciousHosts from '../../packages/scanner/src/rules/suspicious-hosts.ts'
 import * as systemFlows from '../../packages/scanner/src/rules/system-flows.ts'
-import { scanFiles } from '../../packages/scanner/src/scan.ts'
+import { scanFiles } from '@skillstead/scanner/rules'
 import { startMs } from '../support/harness.ts'
 import { flowCases, flowHits, flowMisses } from '../rules/flow-cases.ts'
 import { remoteCodeCases } from '../rules/remote-code-cases.ts'

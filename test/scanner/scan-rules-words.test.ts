@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { scanFiles } from '../../packages/scanner/src/scan.ts'
+import { scanFiles } from '@skillstead/scanner/rules'
 import { startMs } from '../support/harness.ts'
 import { concealmentCases } from '../rules/concealment-cases.ts'
 import { instructionCases } from '../rules/instruction-cases.ts'

@@ -1,7 +1,7 @@
 import type { ScanFinding } from '@skillstead/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toRisk, toScore, toVerdict } from '../../packages/scanner/src/score.ts'
+import { toRisk, toScore, toVerdict } from '@skillstead/scanner'
 
 type Judged = Parameters<typeof toScore>[0][number]
 

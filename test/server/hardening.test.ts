@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { endpoints, limits } from '@skillstead/protocol'
 import * as v from 'valibot'
-import { writeZip } from '../../packages/skill-format/src/archives/write-archive.ts'
+import { writeZip } from '@skillstead/skill-format/archives'
 import { json, sendRaw, skillMd, startNode } from '../support/server-harness.ts'
 
 const send = (method: string, body?: string | Uint8Array<ArrayBuffer>, contentType = 'application/json') =>

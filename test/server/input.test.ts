@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { limits } from '@skillstead/protocol'
-import { writeZip } from '../../packages/skill-format/src/archives/write-archive.ts'
+import { writeZip } from '@skillstead/skill-format/archives'
 import { json, sendRaw, skillMd, startNode } from '../support/server-harness.ts'
 
 const withType = (contentType: string | undefined, body: BodyInit, method = 'POST'): RequestInit => ({

@@ -12,7 +12,7 @@ import {
   type TruncateOrder,
   truncateSkill,
 } from '../../packages/core/src/catalogue/truncate-skill.ts'
-import { WorkerPool } from '../../packages/scanner/src/worker-pool.ts'
+import { WorkerPool } from '@skillstead/scanner/workers'
 import { anyDocument, loadDocument } from '../support/loading-documents.ts'
 
 const tiktoken = new Tiktoken(o200k)

@@ -15,7 +15,7 @@ import {
   rewriteFrontmatterName,
   toSlug,
   type SkillWarning,
-} from '../../packages/skill-format/src/index.ts'
+} from '@skillstead/skill-format'
 
 const namePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 

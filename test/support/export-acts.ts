@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Registry } from '@skillstead/core'
 import { sql } from 'kysely'
-import type { Database } from '../../packages/core/src/storage/database.ts'
+import type { Database } from '@skillstead/core/internal'
 import { readColumns, type Column } from '../../packages/maintenance/src/transfer/portable-columns.ts'
 import { toTableRules } from '../../packages/maintenance/src/transfer/portable-tables.ts'
 import { fillRegistry, type Rich } from './rich-registry.ts'

@@ -1,11 +1,7 @@
 import { openRegistry as open, type Registry, type RegistryOptions } from '@skillstead/core'
 import * as maintenance from '@skillstead/maintenance'
 import { mirrorExtension } from '@skillstead/mirror/extension'
-import {
-  openDatabase as openPlain,
-  type Database,
-  type DatabaseLocation,
-} from '../../packages/core/src/storage/database.ts'
+import { openDatabase as openPlain, type Database, type DatabaseLocation } from '@skillstead/core/internal'
 
 /** The extensions with tables, as the CLI opens a registry with them. */
 export const extensions = [mirrorExtension]

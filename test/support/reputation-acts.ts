@@ -3,7 +3,7 @@ import { systemCaller } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { changeSkill } from '../../packages/core/src/catalogue/change-skill.ts'
 import { settleState } from '../../packages/core/src/catalogue/skill-rows.ts'
-import type { SkillRow } from '../../packages/core/src/storage/tables.ts'
+import type { SkillRow } from '@skillstead/core/internal'
 import { skillMd } from './answers.ts'
 import type { TestRegistry, TestUser } from './harness.ts'
 
