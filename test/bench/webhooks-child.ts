@@ -68,7 +68,7 @@ const commands = {
   async aim({ index, url }: { index: number; url: string }) {
     await database.writer.write(async (trx) => {
       await trx.updateTable('webhooks').set({ url }).where('id', '=', `w${index}`).execute()
-      await trx.deleteFrom('outbox').where('lane', '=', `w${index}`).execute()
+      await trx.deleteFrom('outbox').where('partition', '=', `w${index}`).execute()
     })
   },
   /** Rows that wait; `start` has them delivered. */

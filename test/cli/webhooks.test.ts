@@ -140,8 +140,13 @@ describe('the commands about webhooks', () => {
     const registry = await openRegistry({ path: join(data, 'skillstead.db'), works: false })
     const payload = { webhookId: id, eventId: id, event: 'user.followed', body: '{}' }
     await partsOf(registry).database.writer.write(async (trx) => {
-      await partsOf(registry).outbox.enqueue(trx, { topic: 'webhook.delivery', lane: id, host: 'localhost', payload })
-      await trx.updateTable('outbox').set({ attempts: 4 }).where('lane', '=', id).execute()
+      await partsOf(registry).outbox.enqueue(trx, {
+        topic: 'webhook.delivery',
+        partition: id,
+        host: 'localhost',
+        payload,
+      })
+      await trx.updateTable('outbox').set({ attempts: 4 }).where('partition', '=', id).execute()
     })
     await registry.close()
     const api = createClient({ baseUrl: node!.url, apiKey: keys.alice })

@@ -7,8 +7,9 @@ import { enqueue } from '../support/outbox-acts.ts'
 
 const minuteMs = 60_000
 
-const newest = async ({ registry }: TestRegistry, lane: string) => (await partsOf(registry).outbox.list(lane, 1))[0]!
-const stateOf = async (test: TestRegistry, lane: string) => (await newest(test, lane)).state
+const newest = async ({ registry }: TestRegistry, partition: string) =>
+  (await partsOf(registry).outbox.list(partition, 1))[0]!
+const stateOf = async (test: TestRegistry, partition: string) => (await newest(test, partition)).state
 
 describeDatabases('the attempts of the outbox are recorded', (open) => {
   let test: TestRegistry

@@ -47,7 +47,7 @@ describeDatabases('the leases of the outbox', (open) => {
     for (let step = 0; step < 6; step++) {
       first.clock.advance(leaseMs / 2)
       await expect.poll(async () => (await rowsOf(first))[0]!.claimable_at).toBe(first.clock.now() + leaseMs)
-      await enqueue(second, { lane: 'other', payload: { n: 100 + step } })
+      await enqueue(second, { partition: 'other', payload: { n: 100 + step } })
       await expect.poll(() => [...ofFirst.begun, ...ofSecond.begun]).toContain(100 + step)
     }
     expect(ofSecond.begun).not.toContain(1)

@@ -8,10 +8,11 @@ const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
 const farAwayMs = 60 * dayMs
 
-const retry = ({ registry }: TestRegistry, lane: string, id: string) =>
-  partsOf(registry).database.writer.write((trx) => partsOf(registry).outbox.retry(trx, lane, id))
-const newest = async ({ registry }: TestRegistry, lane: string) => (await partsOf(registry).outbox.list(lane, 1))[0]!
-const stateOf = async (test: TestRegistry, lane: string) => (await newest(test, lane)).state
+const retry = ({ registry }: TestRegistry, partition: string, id: string) =>
+  partsOf(registry).database.writer.write((trx) => partsOf(registry).outbox.retry(trx, partition, id))
+const newest = async ({ registry }: TestRegistry, partition: string) =>
+  (await partsOf(registry).outbox.list(partition, 1))[0]!
+const stateOf = async (test: TestRegistry, partition: string) => (await newest(test, partition)).state
 const rowOf = ({ registry }: TestRegistry, id: string) =>
   partsOf(registry).database.read.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
@@ -31,7 +32,7 @@ describeDatabases('the rows of the outbox', (open) => {
           if (outcome === 'hangs') await new Promise<void>((resolve) => (goOn = resolve))
         },
       })
-      await enqueue(test, { topic: 'again', lane: 'mine', payload: {} })
+      await enqueue(test, { topic: 'again', partition: 'mine', payload: {} })
     })
 
     it('at once while pending', async () => {
@@ -82,33 +83,33 @@ describeDatabases('the rows of the outbox', (open) => {
   it('are redirected to another host while pending, but not after they are complete', async () => {
     const test = await open()
     partsOf(test.registry).outbox.handle('sent', { retryDelaysMs: [], async handle() {} })
-    const job = { topic: 'sent', lane: 'moves', host: 'old.test', payload: {} }
+    const job = { topic: 'sent', partition: 'moves', host: 'old.test', payload: {} }
     await enqueue(test, job)
     await expect.poll(() => stateOf(test, 'moves')).toBe('done')
     const later = { dueAt: test.clock.now() + minuteMs }
-    await enqueue(test, { ...job, ...later }, { ...job, ...later, lane: 'stays' })
+    await enqueue(test, { ...job, ...later }, { ...job, ...later, partition: 'stays' })
     await partsOf(test.registry).outbox.redirect('moves', 'new.test')
     const rows = await partsOf(test.registry)
       .database.read.selectFrom('outbox')
-      .select(['lane', 'state', 'host'])
+      .select(['partition', 'state', 'host'])
       .where('topic', '=', 'sent')
-      .orderBy('lane')
+      .orderBy('partition')
       .orderBy('state')
       .execute()
     expect(rows).toEqual([
-      { lane: 'moves', state: 'done', host: 'old.test' },
-      { lane: 'moves', state: 'pending', host: 'new.test' },
-      { lane: 'stays', state: 'pending', host: 'old.test' },
+      { partition: 'moves', state: 'done', host: 'old.test' },
+      { partition: 'moves', state: 'pending', host: 'new.test' },
+      { partition: 'stays', state: 'pending', host: 'old.test' },
     ])
   })
 
   it('are redirected in batches if many are pending, and unchanged if they already have the new host', async () => {
     const test = await open({ works: false })
     const { outbox, database } = partsOf(test.registry)
-    const job = { topic: 'sent', lane: 'moves', host: 'old.test', payload: {} }
+    const job = { topic: 'sent', partition: 'moves', host: 'old.test', payload: {} }
     await enqueue(test, ...Array.from({ length: 2300 }, () => job))
     const hostsOf = async () => {
-      const rows = await database.read.selectFrom('outbox').select('host').where('lane', '=', 'moves').execute()
+      const rows = await database.read.selectFrom('outbox').select('host').where('partition', '=', 'moves').execute()
       return [...Map.groupBy(rows, ({ host }) => host)].map(([host, { length }]) => [host, length])
     }
     let commits = 0
@@ -129,9 +130,13 @@ describeDatabases('the rows of the outbox', (open) => {
         if (fails) throw new Error('No.')
       },
     })
-    await enqueue(test, { topic: 'unknown', lane: 'waits', payload: {} })
-    const old = Array.from({ length: 2300 }, (_, n) => ({ topic: 'ended', lane: `lane-${n % 40}`, payload: {} }))
-    await enqueue(test, ...old, { topic: 'ended', lane: 'failed', payload: { fails: true } })
+    await enqueue(test, { topic: 'unknown', partition: 'waits', payload: {} })
+    const old = Array.from({ length: 2300 }, (_, n) => ({
+      topic: 'ended',
+      partition: `partition-${n % 40}`,
+      payload: {},
+    }))
+    await enqueue(test, ...old, { topic: 'ended', partition: 'failed', payload: { fails: true } })
     const count = async (state: 'done' | 'failed' | 'pending') =>
       (await database.read.selectFrom('outbox').select('id').where('state', '=', state).execute()).length
     await expect.poll(() => count('done')).toBe(2300)

@@ -172,13 +172,13 @@ describeDatabases('the worker of the outbox', (open) => {
     const asked = watchReads(test)
     const dueAt = test.clock.now() + minuteMs
     for (let n = 0; n < 5; n++) {
-      await enqueue(test, { topic: 'later', lane: `lane-${n}`, payload: {}, dueAt })
+      await enqueue(test, { topic: 'later', partition: `partition-${n}`, payload: {}, dueAt })
       await letLook()
     }
     expect(asked.length).toBeGreaterThanOrEqual(5)
-    expect(asked.filter((text) => text.includes('lanes'))).toEqual([])
+    expect(asked.filter((text) => text.includes('partitions'))).toEqual([])
     test.clock.advance(minuteMs)
-    await expect.poll(async () => (await partsOf(test.registry).outbox.list('lane-4', 1))[0]!.state).toBe('done')
+    await expect.poll(async () => (await partsOf(test.registry).outbox.list('partition-4', 1))[0]!.state).toBe('done')
   })
 
   it("counts an error about another node's shutdown as a failure of the job", async () => {

@@ -59,7 +59,11 @@ describeDatabases('the outbox', (open) => {
 
     it('accepts either all or none of hundreds of jobs in one call, without blocking the event loop', async () => {
       const { outbox, database } = partsOf(test.registry)
-      const jobs = Array.from({ length: 600 }, (_, n) => ({ topic: 'many', lane: `lane-${n % 7}`, payload: { n } }))
+      const jobs = Array.from({ length: 600 }, (_, n) => ({
+        topic: 'many',
+        partition: `partition-${n % 7}`,
+        payload: { n },
+      }))
       const write = database.writer.write(async (trx) => {
         await outbox.enqueue(trx, ...jobs)
         throw new Error('Changed my mind.')

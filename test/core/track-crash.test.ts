@@ -49,7 +49,7 @@ it('an acknowledged install survives a kill -9 of the node, and the next one cou
 
 /** The counts in the deliveries of a webhook. */
 async function readDownloads({ database }: StorageContext, webhookId: string): Promise<number[]> {
-  const rows = await database.read.selectFrom('outbox').select('payload').where('lane', '=', webhookId).execute()
+  const rows = await database.read.selectFrom('outbox').select('payload').where('partition', '=', webhookId).execute()
   return rows.map(({ payload }) => {
     const { body } = JSON.parse(payload) as { body: string }
     return (JSON.parse(body) as { data: { downloadCount: number } }).data.downloadCount

@@ -116,7 +116,7 @@ describeDatabases('a delivery', (open) => {
       await partsOf(test.registry).database.writer.write((trx) =>
         partsOf(test.registry).outbox.enqueue(trx, {
           topic: 'webhook.delivery',
-          lane: hook.id,
+          partition: hook.id,
           payload: { webhookId: hook.id, eventId: hook.id, event: 'skill.starred', body: '{"text":"ünïcode ✓ 𝒳"}' },
         }),
       )
@@ -318,10 +318,10 @@ describeDatabases('a delivery', (open) => {
       const { database, outbox } = partsOf(test.registry)
       const payload = { webhookId: id, eventId: nobody, event: 'ping', body: '{}' }
       await database.writer.write(async (trx) => {
-        await outbox.enqueue(trx, { topic: 'webhook.ping', lane: id, payload })
+        await outbox.enqueue(trx, { topic: 'webhook.ping', partition: id, payload })
         await trx.schema.alterTable('webhooks').renameTo('webhooks_away').execute()
       })
-      const row = database.read.selectFrom('outbox').select('state').where('lane', '=', id)
+      const row = database.read.selectFrom('outbox').select('state').where('partition', '=', id)
       await expect.poll(() => row.execute()).toEqual([{ state: 'failed' }])
       await database.writer.write((trx) => trx.schema.alterTable('webhooks_away').renameTo('webhooks').execute())
       const { attempts } = await newestOf(user, id)

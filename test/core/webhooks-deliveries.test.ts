@@ -189,7 +189,7 @@ describeApi('the deliveries of a webhook', (open) => {
       const job = await partsOf(test.registry)
         .database.read.selectFrom('outbox')
         .select('id')
-        .where('lane', '!=', id)
+        .where('partition', '!=', id)
         .execute()
       for (const each of job.slice(0, 5)) {
         expect(await codeOf(user.api.retryDelivery({ id, deliveryId: each.id }))).toBe('not_found')
@@ -313,7 +313,7 @@ describeApi('the deliveries of a webhook', (open) => {
     await user.api.updateWebhook({ id, url: moved.url.replace('hooks.', '') })
     const page = moved.url.replace('https://hooks.', '')
     outside.pages.set(page, outside.pages.get(moved.url.replace('https://', ''))!)
-    const row = partsOf(test.registry).database.read.selectFrom('outbox').select('host').where('lane', '=', id)
+    const row = partsOf(test.registry).database.read.selectFrom('outbox').select('host').where('partition', '=', id)
     expect(await row.execute()).toEqual([{ host: 'example.com' }])
     test.clock.advance(minuteMs)
     await untilDeliveries(user, id, ['delivered'])
@@ -329,7 +329,7 @@ describeApi('the deliveries of a webhook', (open) => {
     await star(test, user)
     test.clock.advance(minuteMs)
     const read = () =>
-      partsOf(test.registry).database.read.selectFrom('outbox').selectAll().where('lane', '=', id).execute()
+      partsOf(test.registry).database.read.selectFrom('outbox').selectAll().where('partition', '=', id).execute()
     await expect.poll(async () => (await read()).map(({ state }) => state)).toEqual(['failed'])
     expect((await read())[0]!.attempt_log).toContain('The webhook was deleted.')
     expect(receiver.received).toHaveLength(1)
@@ -350,7 +350,7 @@ describeApi('the deliveries of a webhook', (open) => {
     await star(test, user)
     test.clock.advance(minuteMs)
     const rows = () =>
-      partsOf(test.registry).database.read.selectFrom('outbox').select('state').where('lane', '=', id).execute()
+      partsOf(test.registry).database.read.selectFrom('outbox').select('state').where('partition', '=', id).execute()
     await expect.poll(rows).toEqual([{ state: 'failed' }])
     expect(receiver.received).toHaveLength(1)
     await test.admin.api.updateUser({ username, ...rise })

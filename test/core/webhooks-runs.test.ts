@@ -149,7 +149,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     await expect.poll(attempted).toBe(true)
     await test.admin.api.updateUser({ username, plan: 'free' })
     test.clock.advance(minuteMs)
-    const states = partsOf(test.registry).database.read.selectFrom('outbox').select('state').where('lane', '=', id)
+    const states = partsOf(test.registry).database.read.selectFrom('outbox').select('state').where('partition', '=', id)
     const isOver = async () => (await states.execute()).every(({ state }) => state === 'failed')
     await expect.poll(isOver).toBe(true)
     expect(await readRun(test, id)).toEqual([1, 0])
@@ -163,9 +163,9 @@ const makeWebhook = async (test: TestRegistry) => {
   const { id } = await user.api.createWebhook({ url: 'https://hooks.example.com/', events: ['user.followed'] })
   return { user, id }
 }
-const toJob = (lane: string, isDone: boolean) => ({
+const toJob = (partition: string, isDone: boolean) => ({
   id: 'x',
-  lane,
+  partition,
   payload: {},
   attempts: 5,
   startedAt: startMs,

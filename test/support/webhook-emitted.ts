@@ -52,7 +52,7 @@ export async function readEvents({ registry }: TestRegistry, webhookId: string):
   const rows = await partsOf(registry)
     .database.read.selectFrom('outbox')
     .select('payload')
-    .where('lane', '=', webhookId)
+    .where('partition', '=', webhookId)
     .orderBy('id')
     .execute()
   const events = rows.map(({ payload }) => {

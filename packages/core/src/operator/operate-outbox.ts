@@ -21,8 +21,8 @@ export async function retryOutboxRow(
 ): Promise<OutboxRow> {
   const { database, outbox, clock } = context
   return database.writer.write(async (trx) => {
-    const row = await trx.selectFrom('outbox').select(['lane', 'topic']).where('id', '=', id).executeTakeFirst()
-    const job = row && (await outbox.retry(trx, row.lane, id))
+    const row = await trx.selectFrom('outbox').select(['partition', 'topic']).where('id', '=', id).executeTakeFirst()
+    const job = row && (await outbox.retry(trx, row.partition, id))
     if (!job) throw new RegistryError('not_found', 'The outbox has no row with this id.')
     if (job.state === 'done')
       throw new RegistryError(
@@ -35,11 +35,11 @@ export async function retryOutboxRow(
 }
 
 /** Leaves out the payload, which may be private, such as the body of a delivery. */
-function toOutboxRow({ id, topic, lane, state, attempts, attemptsMade, dueAt, createdAt }: JobSummary): OutboxRow {
+function toOutboxRow({ id, topic, partition, state, attempts, attemptsMade, dueAt, createdAt }: JobSummary): OutboxRow {
   return {
     id,
     kind: topic,
-    lane,
+    partition,
     state,
     attempts: attemptsMade,
     lastError: attempts.at(-1)?.error ?? null,

@@ -88,8 +88,12 @@ function isUnavailable(error: unknown): boolean {
   return known instanceof RegistryError && known.code === 'overloaded'
 }
 
-function toEnded({ id, lane, payload, attempts }: ClaimedRow, state: 'done' | 'failed', startedAt: number): EndedJob {
-  return { id, lane, payload: readPayload(payload), state, attempts: attempts + 1, startedAt }
+function toEnded(
+  { id, partition, payload, attempts }: ClaimedRow,
+  state: 'done' | 'failed',
+  startedAt: number,
+): EndedJob {
+  return { id, partition, payload: readPayload(payload), state, attempts: attempts + 1, startedAt }
 }
 
 /** An attempt with a payload that cannot be parsed has already failed. The row must still be completed. */

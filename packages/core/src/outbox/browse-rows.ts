@@ -25,7 +25,7 @@ export async function browseRows(
     total += count
     if (rows.length === limit || offset >= count) continue
     const found = await chosen
-      .select(['id', 'topic', 'lane', 'state', 'attempts', 'attempt_log', 'due_at', 'created_at'])
+      .select(['id', 'topic', 'partition', 'state', 'attempts', 'attempt_log', 'due_at', 'created_at'])
       .orderBy(state === 'pending' ? 'claimable_at' : 'due_at', state === 'pending' ? 'asc' : 'desc')
       .orderBy('id')
       .limit(limit - rows.length)
@@ -74,16 +74,18 @@ export async function readNewestRows(
 ): Promise<Map<string, Pick<JobView, 'state' | 'attempts' | 'createdAt'>>> {
   const table = toRowTable(
     dialect,
-    { lane: 'text' },
-    partitions.map((lane) => ({ lane })),
+    { partition: 'text' },
+    partitions.map((partition) => ({ partition })),
   )
   // One index lookup per partition, however many rows the partition has.
-  const { rows } = await sql<{ lane: string; state: JobState; attempt_log: string; created_at: number }>`
-    select l.lane, o.state, o.attempt_log, o.created_at from ${table} as l cross join outbox as o
-    where o.id = (select n.id from outbox as n where n.lane = l.lane order by n.id desc limit 1)`.execute(read)
+  const { rows } = await sql<{ partition: string; state: JobState; attempt_log: string; created_at: number }>`
+    select l.partition, o.state, o.attempt_log, o.created_at from ${table} as l cross join outbox as o
+    where o.id = (select n.id from outbox as n where n.partition = l.partition order by n.id desc limit 1)`.execute(
+    read,
+  )
   return new Map(
-    rows.map(({ lane, state, attempt_log, created_at }) => [
-      lane,
+    rows.map(({ partition, state, attempt_log, created_at }) => [
+      partition,
       { state, attempts: toAttempts(attempt_log), createdAt: created_at },
     ]),
   )

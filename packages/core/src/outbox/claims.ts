@@ -8,7 +8,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 /** A row that this process leased. */
 export type ClaimedRow = Pick<
   OutboxRow,
-  'id' | 'topic' | 'lane' | 'host' | 'payload' | 'attempts' | 'attempt_log' | 'due_at'
+  'id' | 'topic' | 'partition' | 'host' | 'payload' | 'attempts' | 'attempt_log' | 'due_at'
 > & { lease: string }
 
 /** The state that is written to a row after an attempt. */
@@ -38,7 +38,7 @@ export async function claimRows(
       .where(isInList(dialect, 'id', ids))
       .where('state', '=', 'pending')
       .where('claimable_at', '<=', now)
-      .returning(['id', 'topic', 'lane', 'host', 'payload', 'attempts', 'attempt_log', 'due_at'])
+      .returning(['id', 'topic', 'partition', 'host', 'payload', 'attempts', 'attempt_log', 'due_at'])
       .execute()
     return rows.map((row) => ({ ...row, lease }))
   })

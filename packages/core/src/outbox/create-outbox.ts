@@ -65,21 +65,21 @@ async function insertJobs(
   now: number,
 ): Promise<void> {
   const columns = {
-    ...({ id: 'text', topic: 'text', unique_key: 'text', lane: 'text', host: 'text', payload: 'text' } as const),
+    ...({ id: 'text', topic: 'text', unique_key: 'text', partition: 'text', host: 'text', payload: 'text' } as const),
     due_at: 'whole',
   } as const
   const rows = jobs.map((job) => ({
     id: job.id ?? newId(),
     topic: job.topic,
     unique_key: job.uniqueKey ?? null,
-    lane: job.lane || job.topic,
+    partition: job.partition || job.topic,
     host: job.host ?? '',
     payload: JSON.stringify(job.payload),
     due_at: job.dueAt ?? now,
   }))
-  await sql`insert into outbox (id, topic, unique_key, lane, host, payload, state, due_at, claimable_at, attempt_log,
+  await sql`insert into outbox (id, topic, unique_key, partition, host, payload, state, due_at, claimable_at, attempt_log,
       created_at)
-    select id, topic, unique_key, lane, host, payload, 'pending', due_at, due_at, '[]', ${now}
+    select id, topic, unique_key, partition, host, payload, 'pending', due_at, due_at, '[]', ${now}
     from ${toRowTable(dialect, columns, rows)} as j where true
     on conflict (unique_key) do nothing`.execute(trx)
 }

@@ -11,7 +11,7 @@ export interface OutboxJob {
   /** While a pending row has this key, adding another one with the same key has no effect. */
   readonly uniqueKey?: string
   /** Partition key: partitions take turns, so a backlog in one partition does not delay the others. Default: the topic. */
-  readonly lane?: string
+  readonly partition?: string
   /** Host that the job contacts. The number of parallel jobs per host is limited. */
   readonly host?: string
 }
@@ -47,7 +47,7 @@ export type JobState = 'pending' | 'done' | 'failed'
 /** A row that is done or has failed. */
 export interface EndedJob {
   readonly id: string
-  readonly lane: string
+  readonly partition: string
   readonly payload: Record<string, unknown>
   readonly state: 'done' | 'failed'
   readonly attempts: number
@@ -69,7 +69,7 @@ export interface JobView {
 /** A row in a list for operators. */
 export interface JobSummary extends Omit<JobView, 'payload'> {
   readonly topic: string
-  readonly lane: string
+  readonly partition: string
   /** Number of all attempts. Only the newest are stored. */
   readonly attemptsMade: number
 }

@@ -111,11 +111,11 @@ export class Partitions {
   }
 
   /** Selects the rows that fit into the limits, in their order. */
-  choose<T extends { lane: string; host: string }>(rows: readonly T[]): T[] {
+  choose<T extends { partition: string; host: string }>(rows: readonly T[]): T[] {
     const chosen = new Map<string, number>()
     const add = (key: string) => chosen.set(key, (chosen.get(key) ?? 0) + 1)
     const isOver = (key: string, leased: number, heldMax: number) => leased + (chosen.get(key) ?? 0) >= heldMax
-    return rows.slice(0, Math.max(0, this.room)).filter(({ lane: name, host }) => {
+    return rows.slice(0, Math.max(0, this.room)).filter(({ partition: name, host }) => {
       const partition = this.#partitions.get(name)
       const pace = partition?.pace ?? this.#remembered.get(name) ?? 'new'
       if (isOver(`partition ${name}`, partition ? leasedBy(partition) : 0, partitionMost[pace].leased)) return false
@@ -129,7 +129,7 @@ export class Partitions {
 
   add(rows: readonly ClaimedRow[]): void {
     for (const row of rows) {
-      const partition = this.#partitions.get(row.lane) ?? this.#openPartition(row.lane)
+      const partition = this.#partitions.get(row.partition) ?? this.#openPartition(row.partition)
       if (partition.waiting.length === 0) this.#turns.push(partition)
       partition.waiting.push(row)
       this.#count(row, partition, 'leased', 1)
@@ -160,7 +160,7 @@ export class Partitions {
   }
 
   end(row: ClaimedRow): void {
-    const partition = this.#partitions.get(row.lane)!
+    const partition = this.#partitions.get(row.partition)!
     const durationMs = this.#now() - partition.running.get(row)!
     partition.running.delete(row)
     this.#count(row, partition, 'running', -1)

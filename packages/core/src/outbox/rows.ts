@@ -30,7 +30,7 @@ export async function retryRow(
     .updateTable('outbox')
     .set({ state: 'pending', due_at: now, claimable_at: now })
     .where('id', '=', id)
-    .where('lane', '=', partition)
+    .where('partition', '=', partition)
     .where('state', 'in', ['pending', 'failed'])
     .where('lease', 'is', null)
     .execute()
@@ -62,7 +62,7 @@ export async function redirectRows(
   const rows = await read
     .selectFrom('outbox')
     .select('id')
-    .where('lane', '=', partition)
+    .where('partition', '=', partition)
     .where(sql<SqlBool>`state = 'pending'`)
     .where('host', '!=', host)
     .execute()
@@ -116,7 +116,7 @@ export async function readFigures({ read }: Database): Promise<Omit<OutboxFigure
 }
 
 function ofPartition(db: Pick<Kysely<Tables>, 'selectFrom'>, partition: string) {
-  return db.selectFrom('outbox').selectAll().where('lane', '=', partition)
+  return db.selectFrom('outbox').selectAll().where('partition', '=', partition)
 }
 
 function toView({ id, payload, state, attempt_log, due_at, created_at }: OutboxRow): JobView {

@@ -137,7 +137,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     if (isCut || full.length > 0) isBehind = true
     // The next claim starts at partitions that were found but not chosen, so that no partition is skipped forever.
     const isLast = found.length < limit && (!isCut || chosen.length === 0)
-    lastPartition = isLast ? '' : (chosen.at(-1) ?? found.at(-1))!.lane
+    lastPartition = isLast ? '' : (chosen.at(-1) ?? found.at(-1))!.partition
     if (isLast) rounds -= 1
     // A partition may have more due rows than this claim requested. Another round finds them.
     if (chosen.length > 0 && (!isLast || hasMore(found, share))) rounds = Math.max(rounds, isLast ? 1 : 2)
@@ -187,7 +187,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     const outcome = await runAttempt(row, handler)
     const durationMs = performance.now() - startedMs
     partitions.end(row)
-    if (isBehind && partitions.isLow(row.lane)) wake()
+    if (isBehind && partitions.isLow(row.partition)) wake()
     planTurns()
     // An attempt that ended because this node stops is not counted; another worker runs the job.
     if (!started && isShutdown(outcome)) return leases.release([row])
@@ -227,7 +227,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
 /** Whether a partition returned as many rows as were requested from it, and so may have more. */
 function hasMore(found: readonly DueRow[], perPartition: number): boolean {
   const counts = new Map<string, number>()
-  for (const { lane } of found) counts.set(lane, (counts.get(lane) ?? 0) + 1)
+  for (const { partition } of found) counts.set(partition, (counts.get(partition) ?? 0) + 1)
   return counts.values().some((count) => count >= perPartition)
 }
 

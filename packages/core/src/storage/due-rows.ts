@@ -4,7 +4,7 @@ import { isInList } from './list-query.ts'
 import type { OutboxRow } from './tables.ts'
 
 /** The columns of a row that are read before it is claimed. */
-export type DueRow = Pick<OutboxRow, 'id' | 'lane' | 'host'>
+export type DueRow = Pick<OutboxRow, 'id' | 'partition' | 'host'>
 
 interface DueQuery {
   readonly now: number
@@ -25,26 +25,26 @@ export async function findDueRows(database: Database, query: DueQuery): Promise<
   const { dialect, read } = database
   const { now, topics, after, without, perPartition, limit } = query
   const ofPartition = (columns: RawBuilder<unknown>) =>
-    sql`select ${columns} from outbox where state = 'pending' and lane = partitions.lane and due_at <= ${now}
+    sql`select ${columns} from outbox where state = 'pending' and partition = partitions.partition and due_at <= ${now}
       and claimable_at <= ${now} and ${isInList(dialect, 'topic', topics)} order by due_at limit ${perPartition}`
   // The planners use the index for each partition only with a correlated list (SQLite) or a lateral join (PostgreSQL).
   const due =
     dialect === 'sqlite'
       ? sql`cross join outbox as o on o.rowid in (${ofPartition(sql`rowid`)})`
-      : sql`cross join lateral (${ofPartition(sql`id, lane, host`)}) as o`
-  const { rows } = await sql<DueRow>`with recursive partitions (lane) as (
+      : sql`cross join lateral (${ofPartition(sql`id, partition, host`)}) as o`
+  const { rows } = await sql<DueRow>`with recursive partitions (partition) as (
       select ${toNextPartition(sql`${after}`)}
       union all
-      select ${toNextPartition(sql`partitions.lane`)} from partitions where partitions.lane is not null
+      select ${toNextPartition(sql`partitions.partition`)} from partitions where partitions.partition is not null
     )
-    select o.id, o.lane, o.host from partitions ${due}
-    where partitions.lane is not null and not ${isInList(dialect, 'partitions.lane', without)}
+    select o.id, o.partition, o.host from partitions ${due}
+    where partitions.partition is not null and not ${isInList(dialect, 'partitions.partition', without)}
     limit ${limit}`.execute(read)
   return rows
 }
 
 function toNextPartition(previous: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(select lane from outbox where state = 'pending' and lane > ${previous} order by lane limit 1)`
+  return sql`(select partition from outbox where state = 'pending' and partition > ${previous} order by partition limit 1)`
 }
 
 /** When the next row after a time becomes claimable, in milliseconds since 1970; null if there is none. */

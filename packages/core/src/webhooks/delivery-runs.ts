@@ -46,11 +46,11 @@ export async function recordRuns(
 async function withoutDropped(trx: WriteTransaction, ended: readonly EndedJob[]): Promise<readonly EndedJob[]> {
   const failed = ended.filter(({ state }) => state === 'failed')
   if (failed.length === 0) return ended
-  const lanes = [...new Set(failed.map(({ lane }) => lane))]
-  const rows = await trx.selectFrom('webhooks').select(['id', 'user_id']).where('id', 'in', lanes).execute()
+  const partitions = [...new Set(failed.map(({ partition }) => partition))]
+  const rows = await trx.selectFrom('webhooks').select(['id', 'user_id']).where('id', 'in', partitions).execute()
   const users = new Map(rows.map(({ id, user_id }) => [id, user_id]))
   const addressed = failed.flatMap((job) => {
-    const userId = users.get(job.lane)
+    const userId = users.get(job.partition)
     return userId === undefined ? [] : [{ job, userId, delivery: job.payload as DeliveryPayload }]
   })
   const counted = new Set((await keepReadable(trx, addressed)).map(({ job }) => job))
@@ -59,9 +59,9 @@ async function withoutDropped(trx: WriteTransaction, ended: readonly EndedJob[])
 
 function toRuns(ended: readonly EndedJob[]): Map<string, Run> {
   const runs = new Map<string, Run>()
-  for (const { lane, state } of ended) {
-    const { arrived, failed } = runs.get(lane) ?? { arrived: 0, failed: 0 }
-    runs.set(lane, state === 'done' ? { arrived: 1, failed: 0 } : { arrived, failed: failed + 1 })
+  for (const { partition, state } of ended) {
+    const { arrived, failed } = runs.get(partition) ?? { arrived: 0, failed: 0 }
+    runs.set(partition, state === 'done' ? { arrived: 1, failed: 0 } : { arrived, failed: failed + 1 })
   }
   return runs
 }

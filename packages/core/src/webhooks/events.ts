@@ -39,7 +39,7 @@ export function toDeliveries(
   const body = JSON.stringify({ id: eventId, event, timestamp: toTimestamp(at), data })
   return subscribers.map(({ webhookId, url }) => ({
     topic: deliveryTopic,
-    lane: webhookId,
+    partition: webhookId,
     host: toHost(url),
     payload: { webhookId, eventId, event, body } satisfies DeliveryPayload,
   }))

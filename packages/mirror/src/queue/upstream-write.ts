@@ -124,7 +124,7 @@ export async function enqueueDelivery(
   const payload: UpstreamWriteJob = { upstream: upstream.name, subject }
   await outbox.enqueue(trx, {
     topic: upstreamWriteTopic,
-    lane: toWritePartition(upstream.name),
+    partition: toWritePartition(upstream.name),
     payload: { ...payload },
     uniqueKey: `${upstreamWriteTopic} ${upstream.name} ${subject}`,
     host: toHost(upstream.location),
@@ -132,7 +132,7 @@ export async function enqueueDelivery(
   })
 }
 
-/** The outbox partition (`lane`) of an upstream's writes. */
+/** The outbox partition of an upstream's writes. */
 export function toWritePartition(upstream: string): string {
   return `upstream ${upstream}`
 }

@@ -1,6 +1,6 @@
 import { engines, withNodeSource } from '../engines.ts'
 import type { Run } from '../run.ts'
-import type { Lacking } from './lanes.ts'
+import type { Lacking } from './read-runs.ts'
 
 /**
  * Imports what a read request needs: the named skills or, without names, the changes of a usual sync. `isNew`: the

@@ -5,7 +5,7 @@ import { getUpstream, listUpstreams } from '../store/upstreams.ts'
 import type { Upstream } from '../types.ts'
 import { bring } from './bring.ts'
 import { createFollowed } from './followed.ts'
-import { createLanes, type Lacking } from './lanes.ts'
+import { createReadRuns, type Lacking } from './read-runs.ts'
 import { toReadError } from './errors.ts'
 import { createReading, newMs, waitMsMax } from './reading.ts'
 
@@ -39,8 +39,8 @@ export function openReading({ parts, running, begin }: ReadingOptions): Reading 
   const { read } = context.database
   const followed = createFollowed(context)
   const { clock } = context
-  const lanes = createLanes({ clock, run: (upstream, names) => run(upstream, names).catch(tell(upstream)) })
-  const port = createReading({ parts, followed, lanes })
+  const runs = createReadRuns({ clock, run: (upstream, names) => run(upstream, names).catch(tell(upstream)) })
+  const port = createReading({ parts, followed, runs })
   const beginning = listUpstreams(read).then(notice).catch(parts.onError)
 
   /** When a run last imported all changes of an upstream. */
@@ -85,10 +85,10 @@ export function openReading({ parts, running, begin }: ReadingOptions): Reading 
     notice,
     forget: followed.forget,
     async without(upstream, work) {
-      const release = await lanes.hold(upstream)
+      const release = await runs.hold(upstream)
       try {
         const outcome = await work()
-        lanes.recover(upstream)
+        runs.recover(upstream)
         return outcome
       } finally {
         release()

@@ -10,7 +10,7 @@ import { requireActive, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import { getUpstream } from '../store/upstreams.ts'
 import type { FeedEntry, LogSource, Upstream } from '../types.ts'
-import type { Lacking } from './lanes.ts'
+import type { Lacking } from './read-runs.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** Maximum number of entries of one skill in a batch, and of bytes of their content as declared. */

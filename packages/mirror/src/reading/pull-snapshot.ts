@@ -8,7 +8,7 @@ import { readListPage, type ListedSkill } from '../snapshot/registry-page.ts'
 import { readListedSkill, toApiBase, type RegistryAccess } from '../snapshot/registry-reader.ts'
 import { readMirroredNames } from '../store/mirrored-names.ts'
 import { createRefusals } from '../store/refusals.ts'
-import type { Lacking } from './lanes.ts'
+import type { Lacking } from './read-runs.ts'
 import type { KnownSkill } from '../types.ts'
 
 const readsMax = 2

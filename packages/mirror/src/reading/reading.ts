@@ -7,7 +7,7 @@ import type { Upstream } from '../types.ts'
 import { toReadError } from './errors.ts'
 import { toFreshness, toOldest } from './freshness.ts'
 import type { Followed } from './followed.ts'
-import type { Lanes } from './lanes.ts'
+import type { ReadRuns } from './read-runs.ts'
 import { createMisses } from './misses.ts'
 import { createSources } from './sources.ts'
 import { readStanding } from './standing.ts'
@@ -21,11 +21,11 @@ export const newMs = 1000
 export interface ReadingParts {
   readonly parts: MirrorParts
   readonly followed: Followed
-  readonly lanes: Lanes
+  readonly runs: ReadRuns
 }
 
 /** Uses the upstreams of a mirror to answer read requests: see {@link UpstreamPort}. */
-export function createReading({ parts, followed, lanes }: ReadingParts): UpstreamPort {
+export function createReading({ parts, followed, runs }: ReadingParts): UpstreamPort {
   const { context, mode } = parts
   const { clock } = context
   const misses = createMisses({ clock })
@@ -58,9 +58,9 @@ export function createReading({ parts, followed, lanes }: ReadingParts): Upstrea
   async function refreshWithin(upstream: string): Promise<void> {
     const late = () => new RegistryError('upstream_timeout', `'${upstream}' did not respond in time.`)
     try {
-      await within({ clock, ms: waitMsMax.here, late }, lanes.refresh(upstream))
+      await within({ clock, ms: waitMsMax.here, late }, runs.refresh(upstream))
     } catch {
-      lanes.giveUp(upstream)
+      runs.giveUp(upstream)
     }
   }
 
@@ -86,7 +86,7 @@ export function createReading({ parts, followed, lanes }: ReadingParts): Upstrea
     if (!pulls && syncedAt === null)
       throw fail(upstream, `is not synced yet, and may have ${wanted.name}. Try again later`)
     if (!pulls) await refreshWithin(name)
-    const failure = pulls ? await lanes.pull(name, wanted.name).catch((error: unknown) => ({ error })) : undefined
+    const failure = pulls ? await runs.pull(name, wanted.name).catch((error: unknown) => ({ error })) : undefined
     // The failure may concern another skill of the same run.
     if ((await readStanding(parts, wanted)).kind === 'here') return true
     if (failure) throw failure.error
@@ -127,13 +127,13 @@ export function createReading({ parts, followed, lanes }: ReadingParts): Upstrea
       const upstreams = await followed.list()
       const now = clock.now()
       if (name === undefined) {
-        return toOldest(upstreams.map((one) => toFreshness(one, { now, hasFailed: lanes.hasFailed(one.name) })))
+        return toOldest(upstreams.map((one) => toFreshness(one, { now, hasFailed: runs.hasFailed(one.name) })))
       }
       const source = await sources.find(name)
       if (!source) return undefined
       const { upstream, syncedAt } = source
       const one = upstreams.find(({ name: followedAs }) => followedAs === upstream)
-      return toFreshness(one, { now, syncedAt, hasFailed: lanes.hasFailed(upstream) })
+      return toFreshness(one, { now, syncedAt, hasFailed: runs.hasFailed(upstream) })
     },
   }
 }

@@ -37,7 +37,7 @@ export type Overview = v.InferOutput<typeof Overview>
 export const OutboxRow = v.object({
   id: Id,
   kind: v.string(),
-  lane: v.string(),
+  partition: v.string(),
   state: v.picklist(outboxStates),
   attempts: Count,
   lastError: v.nullable(v.string()),

@@ -79,7 +79,7 @@ export const logTables = {
     /** Only one pending row may have this key; null if any number may be pending. */
     unique_key: optional(unique(text)),
     /** The partition: workers visit partitions in turn, so that a long one does not delay the others. */
-    lane: orderedText,
+    partition: orderedText,
     /** The remote host of the work, for limits per host; empty for local work. */
     host: text,
     payload: text,
@@ -99,7 +99,7 @@ export const logTables = {
     // Pending rows are found by time, and are few compared with completed rows.
     .index('outbox_due', ['claimable_at'], "state = 'pending'")
     .index('outbox_ended', ['state', 'due_at'], "state <> 'pending'")
-    .index('outbox_history', ['lane', 'id'])
+    .index('outbox_history', ['partition', 'id'])
     // This index has only columns that a lease does not change: a changed key would write many pages.
-    .index('outbox_lanes', ['lane', 'due_at'], "state = 'pending'"),
+    .index('outbox_partitions', ['partition', 'due_at'], "state = 'pending'"),
 }

@@ -8,7 +8,7 @@ import { createBreaker, type Breaker } from '../breaker.ts'
 export type Lacking = ReadonlyMap<string, string>
 
 /** The runs that read requests cause. Each upstream has one run at a time, which all waiting callers share. */
-export interface Lanes {
+export interface ReadRuns {
   /** Imports a skill by its full name. Requests that wait for one upstream share a run. */
   pull(upstream: string, fullName: string): Promise<void>
   /** Updates the skills imported from the upstream. Joins a run in progress. */
@@ -31,7 +31,7 @@ interface Batch {
   readonly done: Promise<Lacking>
 }
 
-interface Lane {
+interface UpstreamRuns {
   readonly breaker: Breaker
   hasFailed: boolean
   running: Batch | undefined
@@ -40,7 +40,7 @@ interface Lane {
   readonly holds: Set<Promise<void>>
 }
 
-export interface LanesOptions {
+export interface ReadRunsOptions {
   readonly clock: Clock
   /** Runs once for these names. Without names, it updates the imported skills. */
   run(upstream: string, names: ReadonlySet<string>): Promise<Lacking>
@@ -49,50 +49,50 @@ export interface LanesOptions {
 /** Maximum number of skills in one run: more would take longer than callers wait. */
 const namesMax = 200
 
-export function createLanes({ clock, run }: LanesOptions): Lanes {
-  const lanes = new Map<string, Lane>()
+export function createReadRuns({ clock, run }: ReadRunsOptions): ReadRuns {
+  const runs = new Map<string, UpstreamRuns>()
 
-  function laneOf(upstream: string): Lane {
-    const there = lanes.get(upstream)
+  function getRuns(upstream: string): UpstreamRuns {
+    const there = runs.get(upstream)
     if (there) return there
     const breaker = createBreaker({ name: `'${upstream}'`, clock })
-    const lane: Lane = { breaker, hasFailed: false, running: undefined, waiting: undefined, holds: new Set() }
-    lanes.set(upstream, lane)
-    return lane
+    const own: UpstreamRuns = { breaker, hasFailed: false, running: undefined, waiting: undefined, holds: new Set() }
+    runs.set(upstream, own)
+    return own
   }
 
-  async function begin(upstream: string, lane: Lane, names: ReadonlySet<string>): Promise<Lacking> {
-    await lane.running?.done.catch(() => undefined)
-    while (lane.holds.size > 0) await Promise.all(lane.holds)
-    lane.running = lane.waiting
-    lane.waiting = undefined
+  async function begin(upstream: string, own: UpstreamRuns, names: ReadonlySet<string>): Promise<Lacking> {
+    await own.running?.done.catch(() => undefined)
+    while (own.holds.size > 0) await Promise.all(own.holds)
+    own.running = own.waiting
+    own.waiting = undefined
     try {
-      const lacking = await lane.breaker.run(() => run(upstream, names))
-      lane.hasFailed = false
+      const lacking = await own.breaker.run(() => run(upstream, names))
+      own.hasFailed = false
       return lacking
     } catch (error) {
-      lane.hasFailed = true
+      own.hasFailed = true
       throw error
     } finally {
-      lane.running = undefined
+      own.running = undefined
     }
   }
 
   function wait(upstream: string): Batch {
-    const lane = laneOf(upstream)
-    if (!lane.waiting) {
+    const own = getRuns(upstream)
+    if (!own.waiting) {
       const names = new Set<string>()
-      // In the next microtask, after `lane.waiting` is set.
-      const done = Promise.resolve().then(() => begin(upstream, lane, names))
+      // In the next microtask, after `own.waiting` is set.
+      const done = Promise.resolve().then(() => begin(upstream, own, names))
       done.catch(() => undefined)
-      lane.waiting = { names, done }
+      own.waiting = { names, done }
     }
-    return lane.waiting
+    return own.waiting
   }
 
   return {
     async pull(upstream, fullName) {
-      const { running } = laneOf(upstream)
+      const { running } = getRuns(upstream)
       const batch = running?.names.has(fullName) ? running : wait(upstream)
       if (batch.names.size >= namesMax && !batch.names.has(fullName)) throw toCrowded(upstream)
       batch.names.add(fullName)
@@ -101,22 +101,22 @@ export function createLanes({ clock, run }: LanesOptions): Lanes {
         throw new RegistryError('upstream_failed', `'${upstream}' lists ${fullName}, but it was not imported. ${why}`)
     },
     async refresh(upstream) {
-      await (laneOf(upstream).running ?? wait(upstream)).done
+      await (getRuns(upstream).running ?? wait(upstream)).done
     },
-    hasFailed: (upstream) => lanes.get(upstream)?.hasFailed === true,
+    hasFailed: (upstream) => runs.get(upstream)?.hasFailed === true,
     recover(upstream) {
-      const lane = laneOf(upstream)
-      lane.hasFailed = false
-      lane.breaker.reset()
+      const own = getRuns(upstream)
+      own.hasFailed = false
+      own.breaker.reset()
     },
-    giveUp: (upstream) => void (laneOf(upstream).hasFailed = true),
+    giveUp: (upstream) => void (getRuns(upstream).hasFailed = true),
     async hold(upstream) {
-      const lane = laneOf(upstream)
+      const own = getRuns(upstream)
       const { promise, resolve } = Promise.withResolvers<void>()
-      lane.holds.add(promise)
-      await lane.running?.done.catch(() => undefined)
+      own.holds.add(promise)
+      await own.running?.done.catch(() => undefined)
       return () => {
-        lane.holds.delete(promise)
+        own.holds.delete(promise)
         resolve()
       }
     },
