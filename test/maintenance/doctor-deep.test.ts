@@ -282,7 +282,7 @@ async function flipBlob(trx: WriteTransaction): Promise<void> {
 
 async function changeQuarantined(trx: WriteTransaction): Promise<void> {
   const changed = { bytes: Buffer.from('x'), encoding: 'identity' } as const
-  await trx.updateTable('held_files').set(changed).execute()
+  await trx.updateTable('quarantine_files').set(changed).execute()
 }
 
 async function changeDocument(trx: WriteTransaction): Promise<void> {

@@ -4,7 +4,7 @@ import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
-import type { HeldVersionRow } from '../storage/tables.ts'
+import type { QuarantineItemRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Inspection } from './inspection.ts'
 import type { Publication, Published } from './publish-version.ts'
@@ -37,7 +37,7 @@ export async function quarantineVersion(
   const at = context.clock.now()
   const same = await findSame(trx, `${owner.username}/${fields.name}`, content.digest)
   if (!same) await refuseTooMany(trx, owner)
-  const row: HeldVersionRow = {
+  const row: QuarantineItemRow = {
     id: same?.id ?? newId(),
     owner_id: owner.id,
     publisher_id: publisher.id,
@@ -49,9 +49,9 @@ export async function quarantineVersion(
     agent_id: agentId ?? null,
     created_at: same?.created_at ?? at,
   }
-  if (same) await trx.updateTable('held_versions').set(row).where('id', '=', same.id).execute()
+  if (same) await trx.updateTable('quarantine_items').set(row).where('id', '=', same.id).execute()
   else {
-    await trx.insertInto('held_versions').values(row).execute()
+    await trx.insertInto('quarantine_items').values(row).execute()
     await putFiles(trx, row.id, content)
     const subject = `${row.full_name}@${version}`
     const data = { id: row.id, digest: row.digest, verdict: scan.verdict }
@@ -62,7 +62,7 @@ export async function quarantineVersion(
 
 function findSame(trx: WriteTransaction, fullName: string, digest: string) {
   return trx
-    .selectFrom('held_versions')
+    .selectFrom('quarantine_items')
     .select(['id', 'created_at'])
     .where('full_name', '=', fullName)
     .where('digest', '=', digest)
@@ -71,11 +71,11 @@ function findSame(trx: WriteTransaction, fullName: string, digest: string) {
 
 /** Deletes a quarantined version with its files, after a decision. */
 export async function removeQuarantined(trx: WriteTransaction, id: string): Promise<void> {
-  await trx.deleteFrom('held_versions').where('id', '=', id).execute()
+  await trx.deleteFrom('quarantine_items').where('id', '=', id).execute()
 }
 
 async function refuseTooMany(trx: WriteTransaction, owner: Publication['owner']): Promise<void> {
-  const count = await countRows(trx.selectFrom('held_versions').where('owner_id', '=', owner.id))
+  const count = await countRows(trx.selectFrom('quarantine_items').where('owner_id', '=', owner.id))
   if (count < limits.quarantinedPerUserMax) return
   throw new RegistryError(
     'conflict',
@@ -86,14 +86,14 @@ async function refuseTooMany(trx: WriteTransaction, owner: Publication['owner'])
 async function putFiles(trx: WriteTransaction, quarantineId: string, { files, blobs }: PackedContent): Promise<void> {
   for (const [i, { path }] of files.entries()) {
     await trx
-      .insertInto('held_files')
-      .values({ held_id: quarantineId, path, ...blobs[i]! })
+      .insertInto('quarantine_files')
+      .values({ quarantine_id: quarantineId, path, ...blobs[i]! })
       .execute()
   }
 }
 
 /** The public form of a quarantined version; `publisher` is the publisher's username. */
-export function toQuarantinedVersion(row: HeldVersionRow & { publisher: string }): QuarantinedVersion {
+export function toQuarantinedVersion(row: QuarantineItemRow & { publisher: string }): QuarantinedVersion {
   return {
     id: row.id,
     fullName: row.full_name,

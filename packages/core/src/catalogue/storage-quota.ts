@@ -45,10 +45,10 @@ export async function sumVersions(trx: WriteTransaction, column: 'skills.id' | '
 
 async function sumQuarantined(trx: WriteTransaction, ownerId: string): Promise<number> {
   const { bytes } = await trx
-    .selectFrom('held_files')
-    .innerJoin('held_versions', 'held_versions.id', 'held_files.held_id')
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('held_files.size'), eb.lit(0)).as('bytes'))
-    .where('held_versions.owner_id', '=', ownerId)
+    .selectFrom('quarantine_files')
+    .innerJoin('quarantine_items', 'quarantine_items.id', 'quarantine_files.quarantine_id')
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('quarantine_files.size'), eb.lit(0)).as('bytes'))
+    .where('quarantine_items.owner_id', '=', ownerId)
     .executeTakeFirstOrThrow()
   return Number(bytes)
 }

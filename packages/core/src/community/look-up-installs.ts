@@ -103,7 +103,7 @@ export const offered = sql<SqlBool>`skills.state = 'live' and skills.visibility 
   and skills.security_score >= ${sql.lit(safeScoreMin)}
   and exists (select 1 from versions join scans on scans.version_id = versions.id
     where versions.skill_id = skills.id and versions.version = skills.latest_version and scans.verdict = 'safe')
-  and not exists (select 1 from held_versions where held_versions.full_name = skills.full_name)`
+  and not exists (select 1 from quarantine_items where quarantine_items.full_name = skills.full_name)`
 
 const selectOffered = compileListQuery(
   (db, { ids, userIds }: { ids: Iterable<string>; userIds: Iterable<string> }, lists) =>

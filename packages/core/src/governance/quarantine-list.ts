@@ -23,11 +23,11 @@ export async function listQuarantined(
   const { userId } = requireUser(caller)
   const ownerId = mayDecide(caller) ? undefined : userId
   const waiting = read
-    .selectFrom('held_versions')
+    .selectFrom('quarantine_items')
     .$if(ownerId !== undefined, (select) => select.where('owner_id', '=', ownerId!))
   const stored = selectQuarantined(read, ownerId)
   const all = waiting
-    .select(['held_versions.id', 'held_versions.created_at as at'])
+    .select(['quarantine_items.id', 'quarantine_items.created_at as at'])
     .unionAll(stored.select(['versions.id', 'quarantined_versions.quarantined_at as at']))
   const count = await countRows(read.selectFrom(all.as('listed')))
   const shown = await read
@@ -48,11 +48,11 @@ export async function listQuarantined(
 async function readWaiting(read: Kysely<Tables>, ids: readonly string[]): Promise<QuarantinedVersion[]> {
   if (ids.length === 0) return []
   const rows = await read
-    .selectFrom('held_versions')
-    .innerJoin('users', 'users.id', 'held_versions.publisher_id')
-    .selectAll('held_versions')
+    .selectFrom('quarantine_items')
+    .innerJoin('users', 'users.id', 'quarantine_items.publisher_id')
+    .selectAll('quarantine_items')
     .select('users.username as publisher')
-    .where('held_versions.id', 'in', ids)
+    .where('quarantine_items.id', 'in', ids)
     .execute()
   return rows.map(toQuarantinedVersion)
 }

@@ -12,7 +12,7 @@ import { publishVersion } from '../catalogue/publish-version.ts'
 import { readBack, toAnswer, type PublishAnswer } from '../catalogue/publish-answer.ts'
 import { checkPackage, type PackedContent } from '../catalogue/skill-package.ts'
 import { requireWriter } from '../catalogue/change-skill.ts'
-import type { HeldVersionRow, VersionRow } from '../storage/tables.ts'
+import type { QuarantineItemRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { getQuarantined } from './quarantine.ts'
 import type { QuarantinedPublication } from '../catalogue/quarantine-version.ts'
@@ -54,9 +54,9 @@ export async function releaseQuarantined(
 
 async function readContent(context: StorageContext, quarantineId: string, digest: string): Promise<PackedContent> {
   const rows = await context.database.read
-    .selectFrom('held_files')
+    .selectFrom('quarantine_files')
     .selectAll()
-    .where('held_id', '=', quarantineId)
+    .where('quarantine_id', '=', quarantineId)
     .execute()
   const blobs = rows.toSorted(compareFiles)
   const sources = []
@@ -71,7 +71,7 @@ async function readContent(context: StorageContext, quarantineId: string, digest
 }
 
 /** Credits the agent that published the version, unless the agent was deleted. */
-async function attribute(trx: WriteTransaction, row: HeldVersionRow, version: VersionRow): Promise<void> {
+async function attribute(trx: WriteTransaction, row: QuarantineItemRow, version: VersionRow): Promise<void> {
   if (row.agent_id === null) return
   const agent = await trx.selectFrom('agents').selectAll().where('id', '=', row.agent_id).executeTakeFirst()
   if (agent) await attributeTo(trx, agent, version, row.publisher_id)
@@ -80,7 +80,7 @@ async function attribute(trx: WriteTransaction, row: HeldVersionRow, version: Ve
 /** The publisher must still be allowed to publish the skill. */
 async function requirePublisher(
   trx: WriteTransaction,
-  row: HeldVersionRow,
+  row: QuarantineItemRow,
   { owner, publisher, settings }: QuarantinedPublication,
 ): Promise<void> {
   const user = await trx.selectFrom('users').selectAll().where('id', '=', publisher.id).executeTakeFirstOrThrow()

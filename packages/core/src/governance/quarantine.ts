@@ -14,7 +14,7 @@ import { unpackBlob } from '../storage/blobs.ts'
 import { type Caller, requireScope, requireUser } from '../kernel/caller.ts'
 import { readFiles, toContentType } from '../catalogue/version-files.ts'
 import { isAdministrator, isOwner } from '../catalogue/visibility.ts'
-import type { HeldVersionRow, Tables } from '../storage/tables.ts'
+import type { QuarantineItemRow, Tables } from '../storage/tables.ts'
 import { toQuarantinedVersion } from '../catalogue/quarantine-version.ts'
 import { mayDecide, readQuarantined, selectQuarantined } from './quarantine-list.ts'
 
@@ -34,9 +34,9 @@ export async function showQuarantined(
     .where('id', '=', row.publisher_id)
     .executeTakeFirstOrThrow()
   const files = await context.database.read
-    .selectFrom('held_files')
+    .selectFrom('quarantine_files')
     .select(['path', 'size', 'digest'])
-    .where('held_id', '=', id)
+    .where('quarantine_id', '=', id)
     .execute()
   return { ...toQuarantinedVersion({ ...row, publisher: username }), files: files.toSorted(compareFiles) }
 }
@@ -49,9 +49,9 @@ export async function readQuarantinedFile(
 ): Promise<Content> {
   await getQuarantined(context.database.read, id, caller)
   const file = await context.database.read
-    .selectFrom('held_files')
+    .selectFrom('quarantine_files')
     .selectAll()
-    .where('held_id', '=', id)
+    .where('quarantine_id', '=', id)
     .where('path', '=', path)
     .executeTakeFirst()
   if (!file) throw new RegistryError('not_found', 'The quarantined version has no file with this path.')
@@ -88,8 +88,8 @@ export async function deleteQuarantined(
  * A quarantined version for its owner or an administrator. Throws `not_found` for everyone else, `forbidden` for an
  * administrator's key without the scope `manage`, `conflict` for a version that was already published.
  */
-export async function getQuarantined(db: Kysely<Tables>, id: string, caller: Caller): Promise<HeldVersionRow> {
-  const row = await db.selectFrom('held_versions').selectAll().where('id', '=', id).executeTakeFirst()
+export async function getQuarantined(db: Kysely<Tables>, id: string, caller: Caller): Promise<QuarantineItemRow> {
+  const row = await db.selectFrom('quarantine_items').selectAll().where('id', '=', id).executeTakeFirst()
   if (!row && (await findStored(db, id, caller))) {
     throw new RegistryError(
       'conflict',

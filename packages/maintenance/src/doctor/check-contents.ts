@@ -90,12 +90,16 @@ async function checkSizes({ database }: CatalogueContext, faults: Faults): Promi
 /** The files of quarantined versions are stored separately. */
 async function checkQuarantined({ database }: CatalogueContext, faults: Faults): Promise<void> {
   const quarantined = await database.read
-    .selectFrom('held_versions')
+    .selectFrom('quarantine_items')
     .select(['id', 'full_name'])
     .orderBy('id')
     .execute()
   for (const { id, full_name } of quarantined) {
-    const files = await database.read.selectFrom('held_files').selectAll().where('held_id', '=', id).execute()
+    const files = await database.read
+      .selectFrom('quarantine_files')
+      .selectAll()
+      .where('quarantine_id', '=', id)
+      .execute()
     if (files.length === 0) faults.add(`The quarantined version of ${full_name} has no files.`)
     for (const file of files) await checkBlob(file, `${file.path} of the quarantined version of ${full_name}`, faults)
     await setImmediate()

@@ -14,19 +14,19 @@ import { readRows } from './read-rows.ts'
 export async function findRowProblem(db: Kysely<Tables>, dialect: Dialect): Promise<string | undefined> {
   return (
     (await findContentProblem(db, dialect, 'blobs')) ??
-    (await findContentProblem(db, dialect, 'held_files')) ??
+    (await findContentProblem(db, dialect, 'quarantine_files')) ??
     (await findMissing(db)) ??
     (await findVersionProblem(db)) ??
     (await findLogProblem(db))
   )
 }
 
-const keys = { blobs: ['digest'], held_files: ['held_id', 'path'] }
+const keys = { blobs: ['digest'], quarantine_files: ['quarantine_id', 'path'] }
 
 async function findContentProblem(
   db: Kysely<Tables>,
   dialect: Dialect,
-  table: 'blobs' | 'held_files',
+  table: 'blobs' | 'quarantine_files',
 ): Promise<string | undefined> {
   const all = await readColumns(db, dialect, table)
   const columns = ['digest', 'size', 'encoding', 'bytes'].map((wanted) => all.find(({ name }) => name === wanted)!)

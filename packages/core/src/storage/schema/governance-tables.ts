@@ -19,7 +19,7 @@ export const governanceTables = {
     report: text,
   }).index('scans_rules', ['rules_version']),
   /** A quarantined version, which is published only if an administrator releases it. */
-  held_versions: table({
+  quarantine_items: table({
     id: primary(text),
     owner_id: to('users.id'),
     publisher_id: to('users.id'),
@@ -35,17 +35,17 @@ export const governanceTables = {
     agent_id: optional(to('agents.id')),
     created_at: whole,
   })
-    .unique('held_versions_content', ['full_name', 'digest'])
-    .index('held_versions_owner', ['owner_id', 'id']),
+    .unique('quarantine_items_content', ['full_name', 'digest'])
+    .index('quarantine_items_owner', ['owner_id', 'id']),
   // Separate from `blobs`, which every caller can read.
-  held_files: table({
-    held_id: to('held_versions.id', { isCascading: true }),
+  quarantine_files: table({
+    quarantine_id: to('quarantine_items.id', { isCascading: true }),
     path: text,
     size: whole,
     digest: text,
     encoding: oneOf<'identity' | 'deflate-raw'>(),
     bytes,
-  }).key(['held_id', 'path']),
+  }).key(['quarantine_id', 'path']),
   /** A published version that a later scan quarantined. */
   quarantined_versions: keyedTable({
     version_id: primary(to('versions.id')),
