@@ -35,7 +35,7 @@ const faultPauseMs = 1500
 /** All retries of a delivery are due by then. */
 const retriesMs = 6 * 60 * 60 * 1000
 /** As often as may be said: each leap of the clock makes one. */
-const backups = ['--backup-every', '1m', '--backups-kept', '2']
+const backups = ['--backup-every', '1m', '--backups-max', '2']
 /** What the node may reach: this machine, where the receivers are. */
 const networks = ['127.0.0.0/8', '::1/128']
 

@@ -16,7 +16,7 @@ const isMissing = inject('postgresUrl') === null
 const skipped = isMissing ? ': skipped, for PostgreSQL could not be started' : ''
 const hourMs = 60 * 60 * 1000
 const minuteMs = 60_000
-const plan: BackupPlan = { everyMs: 6 * hourMs, kept: 3 }
+const plan: BackupPlan = { everyMs: 6 * hourMs, backupsMax: 3 }
 
 let root: string
 let made = 0
@@ -53,10 +53,10 @@ describe('scheduled backups', () => {
     for (let i = 0; i < 5; i += 1) {
       times.push(clock.now())
       await untilNext(registry, clock.now() + plan.everyMs)
-      expect(await names()).toEqual(times.slice(-plan.kept).map(toName))
+      expect(await names()).toEqual(times.slice(-plan.backupsMax).map(toName))
       clock.advance(plan.everyMs - 1)
       await letLook()
-      expect(await names(), 'not before it is due').toHaveLength(Math.min(plan.kept, times.length))
+      expect(await names(), 'not before it is due').toHaveLength(Math.min(plan.backupsMax, times.length))
       clock.advance(1)
     }
     const copy = await openRegistry({ path: join(folder, toName(times.at(-1)!)), works: false })
@@ -81,7 +81,7 @@ describe('scheduled backups', () => {
     for (const name of others) await writeFile(join(folder, name), 'mine')
     await mkdir(join(folder, '2020-01-02T00-00-00-000Z.scheduled.db'))
     await symlink(path, join(folder, '2020-01-03T00-00-00-000Z.scheduled.db'))
-    const { registry } = await open(path, clock, { everyMs: hourMs, kept: 1 })
+    const { registry } = await open(path, clock, { everyMs: hourMs, backupsMax: 1 })
     await untilNext(registry, startMs + hourMs)
     const byHand = (await localApi(registry, systemCaller).createBackup({})).name
     for (let i = 1; i < 4; i += 1) {
@@ -114,7 +114,7 @@ describe('scheduled backups', () => {
     await untilNext(third.registry, clock.now() + plan.everyMs)
     expect(await names(), 'one for all that were missed').toEqual([toName(startMs), toName(clock.now())])
     await third.registry.close()
-    const sooner = await open(path, clock, { everyMs: hourMs, kept: 3 })
+    const sooner = await open(path, clock, { everyMs: hourMs, backupsMax: 3 })
     await untilNext(sooner.registry, clock.now() + hourMs)
     const rows = await partsOf(sooner.registry)
       .database.read.selectFrom('outbox')
@@ -160,7 +160,7 @@ describe('scheduled backups', () => {
     await rename(aside, folder)
     expect((await readList(registry)).schedule).toEqual({
       everySeconds: 21_600,
-      kept: 3,
+      backupsMax: 3,
       lastAt: new Date(startMs).toISOString(),
       lastError: expect.stringContaining('there is a file of this name'),
       nextAt: new Date(clock.now() + 5 * minuteMs).toISOString(),
@@ -179,11 +179,11 @@ describe('scheduled backups', () => {
   it('never delete the newest backup after the clock was set back', async () => {
     const { path, names } = await makeData()
     const clock = createClock()
-    const { registry } = await open(path, clock, { everyMs: hourMs, kept: 1 })
+    const { registry } = await open(path, clock, { everyMs: hourMs, backupsMax: 1 })
     await untilNext(registry, startMs + hourMs)
     await registry.close()
     clock.set(startMs - 100 * hourMs)
-    const again = await open(path, clock, { everyMs: hourMs, kept: 1 })
+    const again = await open(path, clock, { everyMs: hourMs, backupsMax: 1 })
     await untilNext(again.registry, clock.now() + hourMs)
     clock.advance(hourMs)
     await untilNext(again.registry, clock.now() + hourMs)
@@ -213,7 +213,7 @@ describe('scheduled backups', () => {
 
   it('are refused for a registry in memory, and for an invalid schedule', async () => {
     await expect(openRegistry({ path: ':memory:', backups: plan })).rejects.toMatchObject({ code: 'not_implemented' })
-    for (const wrong of [{ kept: 0 }, { everyMs: 59_000 }, { everyMs: Number.NaN }]) {
+    for (const wrong of [{ backupsMax: 0 }, { everyMs: 59_000 }, { everyMs: Number.NaN }]) {
       await expect(openRegistry({ path: join(root, 'no.db'), backups: { ...plan, ...wrong } })).rejects.toThrow(
         TypeError,
       )
@@ -230,8 +230,8 @@ describe('scheduled backups', () => {
   it('are refused by skillstead serve if the options are invalid', async () => {
     const refusals = [
       [['--backup-every', '5'], "'5' is not a backup interval. Use a time such as 30m, 6h, 1d or 1w."],
-      [['--backup-every', '1d', '--backups-kept', '0'], "'0' is not a number of backups. Use 1 or more."],
-      [['--backups-kept', '3'], '--backups-kept needs --backup-every. Pass both.'],
+      [['--backup-every', '1d', '--backups-max', '0'], "'0' is not a number of backups. Use 1 or more."],
+      [['--backups-max', '3'], '--backups-max needs --backup-every. Pass both.'],
     ] as const
     const data = join(root, 'refused')
     for (const [options, sentence] of refusals) {

@@ -21,7 +21,7 @@ export interface MaintenanceOptions {
  * a TypeError for an invalid plan.
  *
  * @example
- * const plan = { everyMs: 24 * 60 * 60 * 1000, kept: 7 }
+ * const plan = { everyMs: 24 * 60 * 60 * 1000, backupsMax: 7 }
  * const registry = await openRegistry({ path: 'skills.db', extensions: [maintenanceExtension({ backups: plan })] })
  */
 export function maintenanceExtension({ backups: plan }: MaintenanceOptions = {}): RegistryExtension {

@@ -15,14 +15,14 @@ interface ShownWrite extends Omit<OutboxWrite, 'createdAt' | 'endedAt' | 'proble
 type Outbox =
   | { readonly writes: ShownWrite[]; readonly total: number }
   | {
-      readonly settled: string | null
+      readonly id: string | null
       /** The new state of that write. */
       readonly state?: OutboxWrite['state']
       readonly delivered: number
       readonly waiting: number
       readonly inConflict: number
     }
-  | { readonly settled: string; readonly state: OutboxWrite['state'] }
+  | { readonly id: string; readonly state: OutboxWrite['state'] }
 
 const verbs = ['list', 'retry', 'drop', 'rename'] as const
 const writesMax = 1000
@@ -45,7 +45,7 @@ export const commands = {
         // Refuse an unknown upstream: for a misspelled name "no pending writes" would look like good news.
         if (upstream !== undefined) await mirror.status(upstream)
         if (verb === 'list') return list(mirror, upstream, flag(given, 'all'))
-        if (id === undefined) return { settled: null, ...(await mirror.outbox.deliver(upstream)) }
+        if (id === undefined) return { id: null, ...(await mirror.outbox.deliver(upstream)) }
         const write = await findOpen(mirror, id)
         if (verb === 'retry') await mirror.outbox.retry(id)
         if (verb === 'drop') await mirror.outbox.drop(id)
@@ -54,7 +54,7 @@ export const commands = {
         // Send the write and the writes queued behind it here: perhaps no node is running that does.
         const isSent = mirror.mode !== ('offline' satisfies NetworkMode)
         const delivery = isSent ? await mirror.outbox.deliver(write?.upstream) : undefined
-        return { settled: id, state: (await findOpen(mirror, id))?.state ?? ended, ...delivery }
+        return { id: id, state: (await findOpen(mirror, id))?.state ?? ended, ...delivery }
       })
     },
     show: showOutbox,
@@ -105,8 +105,8 @@ function toShown({ createdAt, endedAt, problem, ...write }: OutboxWrite): ShownW
 
 function showOutbox(outbox: Outbox): string[] {
   if ('writes' in outbox) return showWrites(outbox.writes, outbox.total)
-  const settled = toSettledLines(outbox)
-  if (!('delivered' in outbox)) return settled
+  const lines = toChangedLines(outbox)
+  if (!('delivered' in outbox)) return lines
   const { delivered, waiting, inConflict } = outbox
   const conflicts = inConflict === 0 ? '' : `, ${inConflict} in conflict`
   const why = waiting + inConflict === 0 ? '' : ' Run `mirror outbox list` to see why.'
@@ -120,8 +120,8 @@ const became = {
   conflict: 'In conflict',
 } as const
 
-function toSettledLines({ settled, state }: Exclude<Outbox, { writes: unknown }>): string[] {
-  return settled === null || state === undefined ? [] : [`${became[state]}: ${settled}.`]
+function toChangedLines({ id, state }: Exclude<Outbox, { writes: unknown }>): string[] {
+  return id === null || state === undefined ? [] : [`${became[state]}: ${id}.`]
 }
 
 function showWrites(writes: readonly ShownWrite[], total: number): string[] {

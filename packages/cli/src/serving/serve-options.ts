@@ -58,10 +58,10 @@ export const serveOptions: Options = {
     help: 'copy the registry into DIR/backups at this interval, such as 6h or 1d (or SKILLSTEAD_BACKUP_EVERY)',
     env: 'SKILLSTEAD_BACKUP_EVERY',
   },
-  'backups-kept': {
+  'backups-max': {
     value: 'N',
-    help: 'the number of copies to retain. Default: 7 (or SKILLSTEAD_BACKUPS_KEPT)',
-    env: 'SKILLSTEAD_BACKUPS_KEPT',
+    help: 'the number of copies to retain. Default: 7 (or SKILLSTEAD_BACKUPS_MAX)',
+    env: 'SKILLSTEAD_BACKUPS_MAX',
   },
   private: { help: 'require an API key for every request' },
   'json-logs': { help: 'log one line of JSON per request to standard output' },
@@ -179,7 +179,7 @@ function toStorageQuota(given: Arguments): number | undefined {
   return Number(amount) * sizeUnits[unit as keyof typeof sizeUnits]
 }
 
-const keptDefault = 7
+const backupsMaxDefault = 7
 const minuteMs = 60_000
 const intervalUnits: Readonly<Record<string, number>> = {
   m: minuteMs,
@@ -194,17 +194,17 @@ const everyMaxMs = 366 * intervalUnits['d']!
  * PostgreSQL.
  */
 function toBackupPlan(given: Arguments): BackupPlan | undefined {
-  const [every, kept] = [text(given, 'backup-every'), text(given, 'backups-kept')]
+  const [every, backupsMax] = [text(given, 'backup-every'), text(given, 'backups-max')]
   if (every === undefined) {
-    if (kept === undefined) return undefined
-    throw new UsageError('--backups-kept needs --backup-every. Pass both.')
+    if (backupsMax === undefined) return undefined
+    throw new UsageError('--backups-max needs --backup-every. Pass both.')
   }
   if (text(given, 'data') === undefined) {
     throw new UsageError(
       '--backup-every works with --data only. For PostgreSQL run pg_dump or `skillstead export` on a timer.',
     )
   }
-  return { everyMs: toMs(every), kept: toKept(kept) }
+  return { everyMs: toMs(every), backupsMax: toBackupsMax(backupsMax) }
 }
 
 function toMs(given: string): number {
@@ -214,7 +214,7 @@ function toMs(given: string): number {
   throw new UsageError(`'${given}' is not a backup interval. Use a time such as 30m, 6h, 1d or 1w.`)
 }
 
-function toKept(given = `${keptDefault}`): number {
+function toBackupsMax(given = `${backupsMaxDefault}`): number {
   if (/^[1-9]\d{0,5}$/.test(given)) return Number(given)
   throw new UsageError(`'${given}' is not a number of backups. Use 1 or more.`)
 }

@@ -6,7 +6,7 @@ import { addBackup, dropOldBackups, findFolder, readBackups, recordBackup, toUns
 export interface BackupPlan {
   readonly everyMs: number
   /** At least 1. */
-  readonly kept: number
+  readonly backupsMax: number
 }
 
 /** Topic and queue in the outbox: contains the pending backup and the completed ones. */
@@ -15,8 +15,8 @@ const minuteMs = 60_000
 const retryDelaysMs = [5 * minuteMs, 15 * minuteMs, 60 * minuteMs]
 
 /** Throws a TypeError for a plan with invalid numbers. */
-export function checkPlan({ everyMs, kept }: BackupPlan): void {
-  if ([everyMs, kept].every(Number.isSafeInteger) && everyMs >= minuteMs && kept >= 1) return
+export function checkPlan({ everyMs, backupsMax }: BackupPlan): void {
+  if ([everyMs, backupsMax].every(Number.isSafeInteger) && everyMs >= minuteMs && backupsMax >= 1) return
   throw new TypeError('The interval of backups must be at least one minute, and at least one backup must be retained.')
 }
 
@@ -61,7 +61,7 @@ export async function readSchedule(
   const last = await findLastAt(parts)
   return {
     everySeconds: plan.everyMs / 1000,
-    kept: plan.kept,
+    backupsMax: plan.backupsMax,
     lastAt: last === undefined ? null : toTimestamp(last),
     lastError: rows.find(({ attempts }) => attempts.length > 0)?.attempts.at(-1)!.error ?? null,
     nextAt: waiting ? toTimestamp(waiting.dueAt) : null,
@@ -89,9 +89,9 @@ export async function readBackupMetrics(parts: ExtensionParts, plan: BackupPlan 
   ]
 }
 
-async function makeBackup(parts: ExtensionParts, { kept }: BackupPlan): Promise<void> {
+async function makeBackup(parts: ExtensionParts, { backupsMax }: BackupPlan): Promise<void> {
   const made = await addBackup(parts, true)
-  await dropOldBackups(findFolder(parts.database)!, kept, made.name)
+  await dropOldBackups(findFolder(parts.database)!, backupsMax, made.name)
   await recordBackup(parts, systemCaller, made)
 }
 

@@ -90,7 +90,7 @@ export const NewBackup = v.object({ ...backupFields, verified: v.literal(true) }
 export const BackupSchedule = v.object({
   everySeconds: Count,
   /** Number of scheduled backups that are retained. */
-  kept: Count,
+  backupsMax: Count,
   /** When the newest scheduled backup was made. */
   lastAt: v.nullable(Timestamp),
   /** Why the last attempt failed; null if it succeeded. */
