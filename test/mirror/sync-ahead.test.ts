@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import { readAhead } from '../../packages/mirror/src/log/ahead.ts'
+import { readAhead } from '../../packages/mirror/src/log/read-ahead.ts'
 import { describeDatabases } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
 

@@ -2,7 +2,7 @@ import { RegistryError, type RegistryApi } from '@skillstead/protocol'
 import { systemCaller } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { changeSkill } from '../../packages/core/src/catalogue/change-skill.ts'
-import { settleState } from '../../packages/core/src/catalogue/skill-rows.ts'
+import { updateState } from '../../packages/core/src/catalogue/skill-rows.ts'
 import type { SkillRow } from '@skillstead/core/internal'
 import { skillMd } from './answers.ts'
 import type { TestRegistry, TestUser } from './harness.ts'
@@ -127,7 +127,7 @@ export async function takeDown(test: TestRegistry, skill: SkillRow, down: boolea
     const notice = { id: crypto.randomUUID(), skill_id: skill.id, status: 'removed' as const, notice: '{}' }
     const row = { ...notice, token_hash: crypto.randomUUID(), counter_notice_until: null, submitted_at: 0 }
     if (down) await trx.insertInto('dmca_cases').values(row).execute()
-    await settleState(trx, before)
+    await updateState(trx, before)
     return true
   })
 }

@@ -3,23 +3,23 @@ import { Boundary } from './boundary.tsx'
 import { useIsClosed } from './data/session.ts'
 import { Footer, Header } from './frame.tsx'
 import { CataloguePage } from './pages/catalogue/catalogue-page.tsx'
-import { ClosedNode, NotHere } from './pages/stand-ins.tsx'
-import { latePage } from './ui/late.tsx'
+import { ClosedNode, NotHere } from './pages/placeholder-pages.tsx'
+import { lazyPage } from './ui/lazy-components.tsx'
 
-const SkillPage = latePage(() => import('./pages/skill/skill-page.tsx'))
-const PacksPage = latePage(() => import('./pages/packs/packs-page.tsx'))
-const PackPage = latePage(() => import('./pages/packs/pack-page.tsx'))
-const TrendingPage = latePage(() => import('./pages/trending/trending-page.tsx'))
-const AgentsPage = latePage(() => import('./pages/agents/agents-page.tsx'))
-const AgentPage = latePage(() => import('./pages/agents/agent-page.tsx'))
-const UsersPage = latePage(() => import('./pages/users/users-page.tsx'))
-const UserPage = latePage(() => import('./pages/users/user-page.tsx'))
-const RequestsPage = latePage(() => import('./pages/requests/requests-page.tsx'))
-const ExternalPage = latePage(() => import('./pages/external/external-page.tsx'))
-const TakedownsPage = latePage(() => import('./pages/takedowns/takedowns-page.tsx'))
-const TakedownPage = latePage(() => import('./pages/takedowns/takedown-page.tsx'))
-const AccountPages = latePage(() => import('./pages/account/account-pages.tsx'))
-const AdminPages = latePage(() => import('./pages/admin/admin-pages.tsx'))
+const SkillPage = lazyPage(() => import('./pages/skill/skill-page.tsx'))
+const PacksPage = lazyPage(() => import('./pages/packs/packs-page.tsx'))
+const PackPage = lazyPage(() => import('./pages/packs/pack-page.tsx'))
+const TrendingPage = lazyPage(() => import('./pages/trending/trending-page.tsx'))
+const AgentsPage = lazyPage(() => import('./pages/agents/agents-page.tsx'))
+const AgentPage = lazyPage(() => import('./pages/agents/agent-page.tsx'))
+const UsersPage = lazyPage(() => import('./pages/users/users-page.tsx'))
+const UserPage = lazyPage(() => import('./pages/users/user-page.tsx'))
+const RequestsPage = lazyPage(() => import('./pages/requests/requests-page.tsx'))
+const ExternalPage = lazyPage(() => import('./pages/external/external-page.tsx'))
+const TakedownsPage = lazyPage(() => import('./pages/takedowns/takedowns-page.tsx'))
+const TakedownPage = lazyPage(() => import('./pages/takedowns/takedown-page.tsx'))
+const AccountPages = lazyPage(() => import('./pages/account/account-pages.tsx'))
+const AdminPages = lazyPage(() => import('./pages/admin/admin-pages.tsx'))
 
 /** Addresses that the node serves outside of this app: links to them leave the app. */
 const ownPages = /^\/(?!(?:api|docs|openapi\.json|metrics|healthz|readyz|mcp)(?:[/?#]|$))/

@@ -1,5 +1,5 @@
 import type { Encoded } from './decode.ts'
-import { Marks } from './marks.ts'
+import { ShortTextFinder } from './short-text-finder.ts'
 import { regexWith } from './regex.ts'
 
 /** Characters of a line that are decoded around escapes. */
@@ -191,6 +191,6 @@ function toLine(text: string, at: number): { start: number; end: number; line: s
 }
 
 /** The marks that a text must contain before most of the functions above examine it. */
-export const decodeMarks = new Marks([
+export const decodeMarks = new ShortTextFinder([
   ...new Set([...numbersMarks, ...seamMarks, ...rotatedMarks, ...reversedMarks, ...bitsMarks]),
 ])

@@ -2,7 +2,7 @@ import { Breaks } from './breaks.ts'
 import { foldText, type Folded } from './fold.ts'
 import { toMatcher, type Match, type Matcher } from './match.ts'
 import type { Pattern } from './rule.ts'
-import { Spots } from './spots.ts'
+import { TextPositions } from './text-positions.ts'
 import { findWindows, toSoughtNeed, type SoughtNeed, type Window } from './windows.ts'
 
 /** The searchable part of a rule or a fact. */
@@ -33,14 +33,16 @@ interface Sought extends Matcher {
 /** All probes, prepared for a simultaneous search. Keeps no data of the texts that it searches. */
 export class Search {
   readonly #matchers: readonly Sought[]
-  readonly #spots: Spots
+  readonly #positions: TextPositions
   readonly #breaks = new Breaks()
 
   constructor(probes: readonly Probe[]) {
     const matchers = probes.flatMap(({ patterns }, probe) => patterns.map((each) => ({ ...toMatcher(each), probe })))
-    this.#spots = new Spots(matchers.flatMap(({ needs }) => needs.map((need) => need.map(({ text }) => text))))
+    this.#positions = new TextPositions(
+      matchers.flatMap(({ needs }) => needs.map((need) => need.map(({ text }) => text))),
+    )
     this.#matchers = matchers.map((matcher) => {
-      return { ...matcher, sought: matcher.needs.map((need) => toSoughtNeed(need, this.#spots)) }
+      return { ...matcher, sought: matcher.needs.map((need) => toSoughtNeed(need, this.#positions)) }
     })
   }
 
@@ -52,11 +54,11 @@ export class Search {
     const left = new Map<Sought, number>()
     for (const folded of foldText(text)) {
       const hits: Hit[] = []
-      this.#spots.read(folded.codes, folded.size)
+      this.#positions.read(folded.codes, folded.size)
       this.#breaks.read(folded)
       for (const matcher of this.#matchers) {
-        if (this.#spots.count(matcher.sought[0]!.set) === 0 || !isWanted(matcher.probe)) continue
-        for (const window of findWindows(matcher, this.#spots, this.#breaks)) {
+        if (this.#positions.count(matcher.sought[0]!.set) === 0 || !isWanted(matcher.probe)) continue
+        for (const window of findWindows(matcher, this.#positions, this.#breaks)) {
           const before = left.get(matcher) ?? triedCharactersMax
           if (before <= 0) break
           const after = before - (window.end - window.start + matcher.aheadMax)

@@ -1,6 +1,6 @@
 import type { Breaks } from './breaks.ts'
 import type { Crossing, Need } from './pattern-parts.ts'
-import type { Spots } from './spots.ts'
+import type { TextPositions } from './text-positions.ts'
 
 /** A range of a piece, end exclusive, and where in it a match may begin. */
 export interface Window {
@@ -23,9 +23,9 @@ export interface SoughtNeed {
   readonly outsides: Uint16Array
 }
 
-export function toSoughtNeed(need: Need, spots: Spots): SoughtNeed {
+export function toSoughtNeed(need: Need, positions: TextPositions): SoughtNeed {
   return {
-    set: spots.setOf(need.map(({ text }) => text)),
+    set: positions.setOf(need.map(({ text }) => text)),
     befores: Uint16Array.from(need, ({ before }) => before),
     behinds: Uint16Array.from(need, ({ behind }) => behind),
     outsides: Uint16Array.from(need, ({ outside = 0 }) => outside),
@@ -53,10 +53,10 @@ interface Candidate extends Span {
  * Finds the disjoint, sorted ranges of a piece in which a match is possible: around the occurrences of the rarest need,
  * as far as a match extends, if all other needs occur within their distances.
  */
-export function findWindows({ sought, crosses }: Seeker, spots: Spots, breaks: Breaks): Window[] {
-  const rarest = findRarest(sought, spots)
+export function findWindows({ sought, crosses }: Seeker, positions: TextPositions, breaks: Breaks): Window[] {
+  const rarest = findRarest(sought, positions)
   if (!rarest) return []
-  const candidates = findCandidates(rarest, sought, crosses, spots, breaks)
+  const candidates = findCandidates(rarest, sought, crosses, positions, breaks)
   if (candidates.length > 1) candidates.sort((a, b) => a.first - b.first)
   const windows: Window[] = []
   let last: Window | undefined
@@ -72,11 +72,11 @@ export function findWindows({ sought, crosses }: Seeker, spots: Spots, breaks: B
 }
 
 /** The need with the fewest occurrences; undefined if one has none. */
-function findRarest(needs: readonly SoughtNeed[], spots: Spots): SoughtNeed | undefined {
+function findRarest(needs: readonly SoughtNeed[], positions: TextPositions): SoughtNeed | undefined {
   let rarest: SoughtNeed | undefined
   let least = Infinity
   for (let index = 0; index < needs.length; index++) {
-    const count = spots.count(needs[index]!.set)
+    const count = positions.count(needs[index]!.set)
     if (count === 0) return undefined
     if (count >= least) continue
     least = count
@@ -89,40 +89,44 @@ function findCandidates(
   rarest: SoughtNeed,
   needs: readonly SoughtNeed[],
   crosses: Crossing,
-  spots: Spots,
+  positions: TextPositions,
   breaks: Breaks,
 ): Candidate[] {
   const candidates: Candidate[] = []
-  const others = spots.count(rarest.set) > askedPlacesMax ? [] : needs.filter((need) => need !== rarest)
-  const texts = spots.textsOf(rarest.set)
+  const others = positions.count(rarest.set) > askedPlacesMax ? [] : needs.filter((need) => need !== rarest)
+  const texts = positions.textsOf(rarest.set)
   for (let index = 0; index < texts.length; index++) {
     const text = texts[index]!
-    const times = spots.timesOf(text)
+    const times = positions.timesOf(text)
     for (let time = 0; time < times; time++) {
-      const endOfPlace = spots.endOf(text, time)
-      const place = endOfPlace - spots.lengthOf(text)
+      const endOfPlace = positions.endOf(text, time)
+      const place = endOfPlace - positions.lengthOf(text)
       const candidate: Candidate = {
         first: Math.max(endOfPlace - rarest.befores[index]!, breaks.startOf(place, crosses)),
         last: place + rarest.outsides[index]!,
         endLeast: endOfPlace - rarest.outsides[index]!,
         end: Math.min(place + rarest.behinds[index]!, breaks.endOf(endOfPlace, crosses)),
       }
-      if (others.every((need) => isNear(need, candidate, spots))) candidates.push(candidate)
+      if (others.every((need) => isNear(need, candidate, positions))) candidates.push(candidate)
     }
   }
   return candidates
 }
 
 /** Whether one of a need's texts occurs within its distances from the ends of such a match. */
-function isNear({ set, befores, behinds, outsides }: SoughtNeed, candidate: Candidate, spots: Spots): boolean {
+function isNear(
+  { set, befores, behinds, outsides }: SoughtNeed,
+  candidate: Candidate,
+  positions: TextPositions,
+): boolean {
   const { first, last, endLeast, end } = candidate
-  const texts = spots.textsOf(set)
+  const texts = positions.textsOf(set)
   for (let index = 0; index < texts.length; index++) {
     const text = texts[index]!
-    if (spots.timesOf(text) === 0) continue
+    if (positions.timesOf(text) === 0) continue
     const outside = outsides[index]!
-    const least = Math.max(first, endLeast - behinds[index]!) - outside + spots.lengthOf(text)
-    if (spots.endsWithin(text, least, Math.min(end, last + befores[index]!) + outside)) return true
+    const least = Math.max(first, endLeast - behinds[index]!) - outside + positions.lengthOf(text)
+    if (positions.endsWithin(text, least, Math.min(end, last + befores[index]!) + outside)) return true
   }
   return false
 }

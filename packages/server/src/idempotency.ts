@@ -15,7 +15,7 @@ const secretFields = new Set(['key', 'agentToken', 'caseToken', 'token', 'secret
 /** These tokens are not secret: an author publishes them to prove the ownership of a domain or account. */
 const shownAgain: ReadonlySet<EndpointName> = new Set(['verifyAuthor'])
 
-interface KeptAnswer {
+interface StoredAnswer {
   readonly status: number
   readonly body: string | null
 }
@@ -55,7 +55,7 @@ export async function claimKey(
   if (key === undefined) return undefined
   const caller = call.caller as UserCaller
   const begun = await beginIdempotent(node.context, caller, key, hashRequest(call, payload))
-  const store = async (answer: KeptAnswer | null) => {
+  const store = async (answer: StoredAnswer | null) => {
     if (begun.state !== 'done') await finishIdempotent(node.context, caller, key, begun, answer)
   }
   return {
@@ -65,7 +65,7 @@ export async function claimKey(
   }
 }
 
-function replay(node: NodeParts, call: Call, { status, body }: KeptAnswer): Response {
+function replay(node: NodeParts, call: Call, { status, body }: StoredAnswer): Response {
   const type = status >= 400 ? 'application/problem+json' : 'application/json; charset=utf-8'
   return reply(call, {
     status,
@@ -88,7 +88,7 @@ function hashRequest(call: Call, payload: Payload | undefined): string {
  * The response to store; null for errors that a retry may avoid: an invalid key, the rate limit, and failures of the
  * node.
  */
-function keepError(call: Call, thrown: unknown): KeptAnswer | null {
+function keepError(call: Call, thrown: unknown): StoredAnswer | null {
   if (thrown instanceof SkillMoved) return null
   const error = toRegistryError(thrown)
   if (error.status === 401 || error.status === 429 || error.status >= 500) return null

@@ -110,7 +110,7 @@ function showOutbox(outbox: Outbox): string[] {
   const { delivered, waiting, inConflict } = outbox
   const conflicts = inConflict === 0 ? '' : `, ${inConflict} in conflict`
   const why = waiting + inConflict === 0 ? '' : ' Run `mirror outbox list` to see why.'
-  return [...settled, `${delivered} delivered, ${waiting} waiting${conflicts}.${why}`]
+  return [...lines, `${delivered} delivered, ${waiting} waiting${conflicts}.${why}`]
 }
 
 const became = {

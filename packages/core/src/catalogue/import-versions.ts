@@ -1,7 +1,7 @@
 import { isVersion, RegistryError, type Warning } from '@skillstead/protocol'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { ensureNamespace } from '../accounts/users.ts'
-import { mapInSlices } from '../kernel/batches.ts'
+import { mapInBatches } from '../kernel/batches.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -81,7 +81,7 @@ interface Prepared extends Packed {
 }
 
 async function prepareAll(context: StorageContext, items: readonly ImportedVersion[]) {
-  const packed = await mapInSlices(items, (item) => pack(item).catch(toRefusal))
+  const packed = await mapInBatches(items, (item) => pack(item).catch(toRefusal))
   const readable = packed.flatMap((one) => (one instanceof RegistryError ? [] : [one]))
   const there = await findThere(context, readable)
   const fresh = readable.filter((one) => !there.has(one))

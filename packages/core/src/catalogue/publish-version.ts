@@ -126,7 +126,7 @@ export async function publishVersion(
 type Inspected = Publication & { readonly inspection: Inspection }
 
 /** A version to store for a skill whose row exists. */
-interface NewVersion extends Pick<SkillChange, 'skillId' | 'before' | 'at' | 'relay' | 'mayHold'> {
+interface NewVersion extends Pick<SkillChange, 'skillId' | 'before' | 'at' | 'relay' | 'mayClaimName'> {
   readonly publication: Inspected
   readonly number: string
   /** The existing versions, highest first. */

@@ -40,7 +40,7 @@ export interface SkillChange {
   /** The entry of an upstream's log to relay instead of an entry of this node. */
   readonly relay?: LogDraft
   /** Whether the skill may claim its short name. Default: true, except for mirrored skills. */
-  readonly mayHold?: boolean
+  readonly mayClaimName?: boolean
   /** Makes the event for webhooks from the resulting row. */
   readonly toEvent?: (skill: SkillRow) => EmittedEvent<'skill.published'>
   /** What to send to the upstream if the skill is mirrored: the published version, else the changed settings. */
@@ -160,8 +160,8 @@ async function applyScans(trx: WriteTransaction, change: ProjectedChange): Promi
 }
 
 async function applyShortName(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  const { before, skill, mayHold = skill.origin_kind !== 'mirror' } = change
-  change.holder = await claimShortName(trx, before, skill, mayHold)
+  const { before, skill, mayClaimName = skill.origin_kind !== 'mirror' } = change
+  change.holder = await claimShortName(trx, before, skill, mayClaimName)
   change.skill = { ...skill, holds_name: Number(change.holder) }
 }
 

@@ -8,9 +8,9 @@ export async function claimShortName(
   trx: WriteTransaction,
   before: SkillRow | undefined,
   skill: SkillRow,
-  mayHold: boolean,
+  mayClaimName: boolean,
 ): Promise<boolean> {
-  if (mayHold && isPublicMatter(skill) && !(before && isPublicMatter(before))) {
+  if (mayClaimName && isPublicMatter(skill) && !(before && isPublicMatter(before))) {
     await claimName(trx, { name: skill.name, skillId: skill.id })
   }
   const [holder] = await selectHolder(trx, { name: skill.name })

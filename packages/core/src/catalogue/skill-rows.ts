@@ -190,14 +190,14 @@ export async function setModeration(
   decided: Pick<SkillRow, 'moderation' | 'moderation_reason' | 'moderated_at'>,
 ): Promise<void> {
   await trx.updateTable('skills').set(decided).where('id', '=', skill.id).execute()
-  await settleState(trx, skill)
+  await updateState(trx, skill)
 }
 
 /**
  * Sets the state of a skill from its cases: a takedown takes precedence over moderation, and nothing restores a skill
  * that its owner deleted. `refreshSkill` updates the rest. Returns whether the state changed.
  */
-export async function settleState(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
+export async function updateState(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
   if (skill.state === 'withdrawn') return false
   const state = await findState(trx, skill.id)
   if (state === skill.state) return false

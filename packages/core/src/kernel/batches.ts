@@ -7,7 +7,7 @@ const batchMs = 10
  * Starts `work` on each item in order and yields to the event loop between batches. Waits for asynchronous results at
  * the end. Results are in the order of the items.
  */
-export async function mapInSlices<Item, Result>(
+export async function mapInBatches<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {

@@ -1,4 +1,4 @@
-import { grown } from './grown.ts'
+import { growArray } from './grow-array.ts'
 import { searchFields } from './search-document.ts'
 import { fieldMark, sentenceBreak } from './tokenize.ts'
 
@@ -40,7 +40,7 @@ export class Census {
       }
     }
     for (const id of all) {
-      if (id >= this.#counts.length) this.#counts = grown(this.#counts, id + 1)
+      if (id >= this.#counts.length) this.#counts = growArray(this.#counts, id + 1)
       this.#counts[id]! += sign
     }
   }

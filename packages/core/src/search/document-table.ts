@@ -1,4 +1,4 @@
-import { grown } from './grown.ts'
+import { growArray } from './grow-array.ts'
 import type { SearchDocument } from './search-document.ts'
 
 /** Filters of a search, apart from its words. */
@@ -165,11 +165,11 @@ export class DocumentTable {
 
   #grow(): void {
     const length = this.#flags.length * 2
-    this.#flags = grown(this.#flags, length)
-    this.#downloads = grown(this.#downloads, length)
-    this.#stars = grown(this.#stars, length)
-    this.#publishedAt = grown(this.#publishedAt, length)
-    this.#popularity = grown(this.#popularity, length)
+    this.#flags = growArray(this.#flags, length)
+    this.#downloads = growArray(this.#downloads, length)
+    this.#stars = growArray(this.#stars, length)
+    this.#publishedAt = growArray(this.#publishedAt, length)
+    this.#popularity = growArray(this.#popularity, length)
   }
 }
 
@@ -235,7 +235,7 @@ class NameOrder {
   /** Adds a slot with its name. */
   add(slot: number, name: string): void {
     this.#names[slot] = name
-    if (this.#size === this.#sorted.length) this.#sorted = grown(this.#sorted, this.#size + 1)
+    if (this.#size === this.#sorted.length) this.#sorted = growArray(this.#sorted, this.#size + 1)
     const at = this.#find(name, slot)
     this.#sorted.copyWithin(at + 1, at, this.#size)
     this.#sorted[at] = slot
@@ -255,7 +255,7 @@ class NameOrder {
   /** The rank of each slot. Valid until the next change. */
   ranks(): Int32Array {
     if (!this.#stale) return this.#ranks
-    if (this.#ranks.length < this.#names.length) this.#ranks = grown(this.#ranks, this.#names.length)
+    if (this.#ranks.length < this.#names.length) this.#ranks = growArray(this.#ranks, this.#names.length)
     for (let i = 0; i < this.#size; i++) this.#ranks[this.#sorted[i]!] = i
     this.#stale = false
     return this.#ranks

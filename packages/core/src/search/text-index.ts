@@ -1,7 +1,7 @@
 import MiniSearch from 'minisearch'
 import SearchableMap from 'minisearch/SearchableMap'
 import { Census } from './census.ts'
-import { grown } from './grown.ts'
+import { growArray } from './grow-array.ts'
 import { type SearchDocument, searchFields } from './search-document.ts'
 import { fieldLengthMax, fieldMark, sentenceBreak, tokenize, tokenizeSentences } from './tokenize.ts'
 import { TypoDictionary } from './typo-dictionary.ts'
@@ -184,10 +184,10 @@ class TermIndex extends MiniSearch<TermDocument> {
   override add(document: TermDocument): void {
     const entry = this._nextId
     super.add(document)
-    if (entry >= this.#slotOfEntry.length) this.#slotOfEntry = grown(this.#slotOfEntry)
+    if (entry >= this.#slotOfEntry.length) this.#slotOfEntry = growArray(this.#slotOfEntry)
     this.#slotOfEntry[entry] = document.slot
     const first = document.slot * searchFields.length
-    if (first + searchFields.length > this.#lengths.length) this.#lengths = grown(this.#lengths, first * 2)
+    if (first + searchFields.length > this.#lengths.length) this.#lengths = growArray(this.#lengths, first * 2)
     for (const [field, tokens] of document.fields.entries()) this.#lengths[first + field] = tokens.length
   }
 

@@ -1,4 +1,4 @@
-import { grown } from './grown.ts'
+import { growArray } from './grow-array.ts'
 import { isIdeographic } from './tokenize.ts'
 
 /** Shorter words are not corrected: too many other words are one edit away. */
@@ -177,9 +177,9 @@ class FormTable {
       return at
     }
     if (this.#end === this.#ids.length) {
-      this.#hashes = grown(this.#hashes)
-      this.#ids = grown(this.#ids)
-      this.#nexts = grown(this.#nexts)
+      this.#hashes = growArray(this.#hashes)
+      this.#ids = growArray(this.#ids)
+      this.#nexts = growArray(this.#nexts)
     }
     return this.#end++
   }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 
 /** Reports the progress of a long operation as a line of text. */
-export type Tell = (line: string) => void
+export type Report = (line: string) => void
 
 /** Interval of progress reports, in milliseconds. */
 const reportEveryMs = 1_000
@@ -25,7 +25,7 @@ export async function* readPages<Row, Key>(
 }
 
 /** Returns a function that adds to a count, and reports it about once a second. */
-export function createProgress(report: Tell, what: string, total: number): (count: number) => void {
+export function createProgress(report: Report, what: string, total: number): (count: number) => void {
   let done = 0
   let reportedMs = performance.now()
   return (count) => {

@@ -6,7 +6,7 @@ import {
   createProgress,
   type CatalogueContext,
   readPages,
-  type Tell,
+  type Report,
   unpackBlob,
 } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
@@ -29,7 +29,7 @@ export const contentsCheck: Check = {
   },
 }
 
-async function checkBlobs({ database }: CatalogueContext, faults: Faults, report: Tell): Promise<number> {
+async function checkBlobs({ database }: CatalogueContext, faults: Faults, report: Report): Promise<number> {
   const total = await countRows(database.read.selectFrom('blobs'))
   const progress = createProgress(report, 'contents', total)
   const read = (after: string) =>

@@ -8,7 +8,7 @@ import {
   readFilesOfMany,
   readPages,
   type SkillRow,
-  type Tell,
+  type Report,
   toVersionEntry,
   type VersionMetadata,
   type VersionRow,
@@ -40,7 +40,7 @@ const compared = [
   ...(['publishedAt', 'publisher'] as const),
 ] as const
 
-async function checkVersions(database: Database, faults: Faults, report: Tell): Promise<number> {
+async function checkVersions(database: Database, faults: Faults, report: Report): Promise<number> {
   const total = await countRows(database.read.selectFrom('versions'))
   const progress = createProgress(report, 'versions', total)
   for await (const page of readPages(
@@ -137,7 +137,7 @@ function isCut({ data }: LoggedEntry, field: string): boolean {
 }
 
 /** Finds versions in the log that are missing from the database. Versions are never deleted. */
-async function checkEntries(database: Database, faults: Faults, report: Tell): Promise<number> {
+async function checkEntries(database: Database, faults: Faults, report: Report): Promise<number> {
   const total = await countRows(database.read.selectFrom('log'))
   const progress = createProgress(report, 'entries', total)
   for await (const page of readPages(

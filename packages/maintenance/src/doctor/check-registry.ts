@@ -1,5 +1,5 @@
 import { type Registry, systemCaller } from '@skillstead/core'
-import { type CatalogueContext, partsOf, recordAudit, type Tell } from '@skillstead/core/internal'
+import { type CatalogueContext, partsOf, recordAudit, type Report } from '@skillstead/core/internal'
 import { backupsCheck } from './check-backups.ts'
 import { contentsCheck } from './check-contents.ts'
 import { countersCheck } from './check-counters.ts'
@@ -57,7 +57,7 @@ interface CheckOptions {
   /** Read and verify all stored data. Takes minutes for a large registry. */
   readonly deep?: boolean
   /** Called with the name and progress of each check. */
-  readonly report?: Tell
+  readonly report?: Report
 }
 
 /** Checks a registry without changing anything. */
@@ -73,7 +73,7 @@ export async function checkRegistry(registry: Registry, options: CheckOptions = 
 }
 
 /** Reports only faults that a second run confirms: a running node may change rows between two reads of a comparison. */
-async function runCheck(check: Check, context: CatalogueContext, report: Tell): Promise<Finding> {
+async function runCheck(check: Check, context: CatalogueContext, report: Report): Promise<Finding> {
   const faults = new Faults()
   const found = await attempt(check, context, report, faults)
   if (found.ok) return found
@@ -81,7 +81,7 @@ async function runCheck(check: Check, context: CatalogueContext, report: Tell): 
 }
 
 /** A check that throws is reported as a finding, and the next check runs. */
-async function attempt(check: Check, context: CatalogueContext, report: Tell, faults: Faults): Promise<Finding> {
+async function attempt(check: Check, context: CatalogueContext, report: Report, faults: Faults): Promise<Finding> {
   try {
     return { name: check.name, ...(await check.run(context, report, faults)) }
   } catch (error) {

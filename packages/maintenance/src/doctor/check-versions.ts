@@ -6,7 +6,7 @@ import {
   type CatalogueContext,
   readFilesOfMany,
   readPages,
-  type Tell,
+  type Report,
 } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { restoreAdvice, type Check, type Faults } from './finding.ts'
@@ -25,7 +25,7 @@ export const versionsCheck: Check = {
 }
 
 /** Checks every version; returns the number of versions. */
-export async function checkVersions(db: Db, faults: Faults, report: Tell = () => {}): Promise<number> {
+export async function checkVersions(db: Db, faults: Faults, report: Report = () => {}): Promise<number> {
   const total = await countRows(db.selectFrom('versions'))
   const progress = createProgress(report, 'versions', total)
   for await (const rows of readPages(

@@ -1,4 +1,4 @@
-import type { CatalogueContext, Tell } from '@skillstead/core/internal'
+import type { CatalogueContext, Report } from '@skillstead/core/internal'
 
 /** The result of one check. */
 export interface Finding {
@@ -16,7 +16,7 @@ export type Outcome = Omit<Finding, 'name'>
 /** A check of a registry, and its repair if the data can be rebuilt. */
 export interface Check {
   readonly name: string
-  run(context: CatalogueContext, report: Tell, faults: Faults): Promise<Outcome>
+  run(context: CatalogueContext, report: Report, faults: Faults): Promise<Outcome>
   repair?(context: CatalogueContext): Promise<void>
 }
 

@@ -9,7 +9,7 @@ import {
   recordAudit,
   removeUnusedBlobs,
   type StorageContext,
-  type Tell,
+  type Report,
 } from '@skillstead/core/internal'
 import { findPartialFiles, removePartialFiles } from '../backup/place-file.ts'
 
@@ -24,7 +24,7 @@ export interface Garbage {
 interface CollectOptions {
   /** Counts unreferenced data without removing it. */
   readonly dryRun?: boolean
-  readonly report?: Tell
+  readonly report?: Report
 }
 
 const removedPerWrite = 500
@@ -52,7 +52,7 @@ export async function collectGarbage(parts: StorageContext, options: CollectOpti
   return garbage
 }
 
-async function collectBlobs({ database }: StorageContext, dryRun: boolean, report: Tell): Promise<Garbage> {
+async function collectBlobs({ database }: StorageContext, dryRun: boolean, report: Report): Promise<Garbage> {
   const progress = createProgress(report, 'contents', await countRows(database.read.selectFrom('blobs')))
   let [count, bytes] = [0, 0]
   for await (const { unused, read } of findUnusedBlobs(database.read)) {

@@ -41,7 +41,7 @@ export async function applySkill(
   const isChanged = await updateSkill(context, trx, before, { owner, data, at })
   if (!isChanged && !(await needsRelay(trx, relaying.relay, data.skill.fullName))) return unchanged
   const cause = { type: 'skill' } as const
-  const change = { skillId: before.id, before, cause, at, relay: relaying.relay, mayHold: data.holder }
+  const change = { skillId: before.id, before, cause, at, relay: relaying.relay, mayClaimName: data.holder }
   return toApplied(before, await refreshSkill(context, trx, change))
 }
 

@@ -119,7 +119,7 @@ async function applySame(
   if (!isYank && !isChanged && !isRestored) return { result: 'unchanged' }
   await markSynced(trx, before.id, at)
   const cause: SkillCause = isYank ? { type: 'yank', versionId: same.id } : { type: 'skill' }
-  const change = { skillId: before.id, before, cause, at, mayHold: release.holder ?? true }
+  const change = { skillId: before.id, before, cause, at, mayClaimName: release.holder ?? true }
   return toApplied(before, await refreshSkill(context, trx, change))
 }
 
@@ -158,7 +158,7 @@ async function applyNew(
     publishedAt: release.publishedAt,
     yanked: release.yanked,
   }
-  const change = { skillId, before, at, mayHold: release.holder ?? true }
+  const change = { skillId, before, at, mayClaimName: release.holder ?? true }
   const stored = await storeVersion(context, trx, {
     ...change,
     publication,

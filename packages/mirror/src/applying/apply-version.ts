@@ -61,7 +61,7 @@ export async function applyVersion(
   // The metadata in the entry of a late version is outdated if later entries of the skill were applied already.
   const isLate = isReread && before !== undefined && !same && (await isSuperseded(trx, before, relay, versions))
   const isChanged = before !== undefined && !isLate && (await updateSkill(context, trx, before, { owner, data, at }))
-  const change = { skillId, before, at, relay, mayHold: data.holder }
+  const change = { skillId, before, at, relay, mayClaimName: data.holder }
   if (same) {
     // A version that was published on this node gets the data of its entry once it returns from the upstream.
     const isCorrected = await updateVersion(trx, same, {

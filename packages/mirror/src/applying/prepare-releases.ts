@@ -1,4 +1,4 @@
-import { inspectEach, mapInSlices, type CatalogueContext } from '@skillstead/core/internal'
+import { inspectEach, mapInBatches, type CatalogueContext } from '@skillstead/core/internal'
 import type { MirrorRelease } from './mirrored-types.ts'
 import type { Refusal } from './place-skill.ts'
 import { isRefusal, packVersion, selectInBatches, type PackedVersion, type PreparedVersion } from './prepare-package.ts'
@@ -15,7 +15,7 @@ export async function prepareReleases(
   context: CatalogueContext,
   releases: readonly MirrorRelease[],
 ): Promise<(PreparedRelease | Refusal)[]> {
-  const packed = await mapInSlices(releases, pack)
+  const packed = await mapInBatches(releases, pack)
   const readable = packed.flatMap((one) => (isRefusal(one) ? [] : [one]))
   const stored = await findStored(context, readable)
   const fresh = readable.filter((one) => !stored.has(one))

@@ -1,4 +1,4 @@
-import { inspectEach, mapInSlices, unpackBlob, type CatalogueContext } from '@skillstead/core/internal'
+import { inspectEach, mapInBatches, unpackBlob, type CatalogueContext } from '@skillstead/core/internal'
 import { type ManifestFile } from '@skillstead/protocol'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { VersionEntry } from './entry-data.ts'
@@ -21,7 +21,7 @@ export async function prepareVersions(
   const files = new Map(fresh.map((version) => [version, readEntryFiles(version.entry, contents)]))
   const listed = [...files.values()].flatMap((read) => ('files' in read ? read.files : []))
   const bytes = await addStoredFiles(context, listed, contents)
-  const packed = await mapInSlices(fresh, (version) => pack(version, files.get(version)!, bytes))
+  const packed = await mapInBatches(fresh, (version) => pack(version, files.get(version)!, bytes))
   const readable = packed.flatMap((one) => (isRefusal(one) ? [] : [one]))
   const inspections = await inspectEach(readable, context.clock.now(), ({ changelog }) => changelog)
   return new Map(

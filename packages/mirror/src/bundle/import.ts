@@ -8,7 +8,7 @@ import { SyncAlarm } from '../alarms.ts'
 import { requireExtension } from '../extension.ts'
 import { applyLog } from '../log/apply-log.ts'
 import { followLog, type Position } from '../log/follow-log.ts'
-import { applyLate } from '../log/late.ts'
+import { applyLateContent } from '../log/late-content.ts'
 import { runSync } from '../run-sync.ts'
 import { updateOwn, type MirrorParts, type Run } from '../run.ts'
 import { getUpstream } from '../store/upstreams.ts'
@@ -124,7 +124,7 @@ async function syncBundle(run: Run, { file, header, order, keys: given }: Bundle
     const until = Math.min(header.until, position.known.verified)
     await applyLog(run, source, { ...position.known, verified: until }, applied)
     // Missing content is not requested again: the bundle does not have it.
-    await applyLate(run, source, { known: position.known, applied: Math.max(until, applied), due: [] })
+    await applyLateContent(run, source, { known: position.known, applied: Math.max(until, applied), due: [] })
   } finally {
     await source.close()
   }

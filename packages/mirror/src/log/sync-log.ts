@@ -3,7 +3,7 @@ import type { Run } from '../run.ts'
 import type { LogSource } from '../types.ts'
 import { applyLog } from './apply-log.ts'
 import { followLog, type Position } from './follow-log.ts'
-import { applyLate, readDue } from './late.ts'
+import { applyLateContent, readDue } from './late-content.ts'
 
 /**
  * Syncs an upstream that has a log: stores the new entries, verifies that the upstream signed them and that the log
@@ -20,5 +20,5 @@ export async function syncLog(run: Run, source: LogSource): Promise<void> {
   run.tally.head = position.known.verified
   const due = await readDue(run)
   await applyLog(run, source, position.known, applied)
-  await applyLate(run, source, { known: position.known, applied: position.known.verified, due })
+  await applyLateContent(run, source, { known: position.known, applied: position.known.verified, due })
 }

@@ -11,14 +11,14 @@ export interface Followed {
   forget(): void
 }
 
-const keptMs = 1000
+const cacheMs = 1000
 
 export function createFollowed({ database }: StorageContext): Followed {
   let kept: { readonly upstreams: Promise<readonly Upstream[]>; readonly atMs: number } | undefined
   return {
     async list() {
       const nowMs = performance.now()
-      if (!kept || nowMs - kept.atMs > keptMs) {
+      if (!kept || nowMs - kept.atMs > cacheMs) {
         const reading = { upstreams: listUpstreams(database.read), atMs: nowMs }
         reading.upstreams.catch(() => {
           if (kept === reading) kept = undefined

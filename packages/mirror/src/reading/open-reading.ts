@@ -3,7 +3,7 @@ import { RegistryError } from '@skillstead/protocol'
 import type { MirrorParts, Run } from '../run.ts'
 import { getUpstream, listUpstreams } from '../store/upstreams.ts'
 import type { Upstream } from '../types.ts'
-import { bring } from './bring.ts'
+import { importWanted } from './import-wanted.ts'
 import { createFollowed } from './followed.ts'
 import { createReadRuns, type Lacking } from './read-runs.ts'
 import { toReadError } from './errors.ts'
@@ -63,7 +63,7 @@ export function openReading({ parts, running, begin }: ReadingOptions): Reading 
       const isNew = ageMs >= 0 && ageMs < newMs
       try {
         let lacking: Lacking = new Map()
-        await begin(upstream, brief, async (one) => void (lacking = await bring(one, names, isNew)))
+        await begin(upstream, brief, async (one) => void (lacking = await importWanted(one, names, isNew)))
         if (!isNew) askedAt.set(upstream, clock.now())
         return lacking
       } catch (error) {

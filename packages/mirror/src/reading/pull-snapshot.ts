@@ -1,8 +1,8 @@
 import { RegistryError } from '@skillstead/protocol'
 import { requireActive, type Run } from '../run.ts'
-import { askJson } from '../snapshot/ask.ts'
+import { fetchJson } from '../snapshot/fetch-answer.ts'
 import { drain, readPlace, storeReleases } from '../snapshot/drain.ts'
-import { createKnown } from '../snapshot/known.ts'
+import { createKnownReleases } from '../snapshot/known-releases.ts'
 import { openSource, wantsListed } from '../snapshot/open-source.ts'
 import { readListPage, type ListedSkill } from '../snapshot/registry-page.ts'
 import { readListedSkill, toApiBase, type RegistryAccess } from '../snapshot/registry-reader.ts'
@@ -24,7 +24,7 @@ export async function pullFromSnapshot(run: Run, names: ReadonlySet<string>): Pr
 /** Requests each skill from the registry by its name, and nothing else. */
 async function pullFromRegistry(run: Run, names: ReadonlySet<string>): Promise<Lacking> {
   const refusals = await createRefusals(run.parts.context, run.upstream)
-  const known = createKnown(run.parts.context, run.upstream.name, true)
+  const known = createKnownReleases(run.parts.context, run.upstream.name, true)
   const here = await known.find([...names])
   const lacking = new Map<string, string>()
   for (const fullName of names) {
@@ -60,7 +60,7 @@ async function findListed(
   const url = new URL(`${base}/skills/${fullName.slice(fullName.indexOf('/') + 1)}`)
   const key = run.parts.readCredential(run.upstream)
   const askWith = async (apiKey: string | undefined) => {
-    const answer = await askJson(run.http, { url, apiKey, bytesMax: detailsBytesMax })
+    const answer = await fetchJson(run.http, { url, apiKey, bytesMax: detailsBytesMax })
     const { skills } = readListPage({ skills: [answer!.value], total: 1, totalPages: 1 }, url.origin)
     const listed = skills.find((skill) => skill.fullName === fullName)
     return listed && { listed, access: { base, http: run.http, apiKey } }

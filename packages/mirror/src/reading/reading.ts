@@ -10,8 +10,8 @@ import type { Followed } from './followed.ts'
 import type { ReadRuns } from './read-runs.ts'
 import { createMisses } from './misses.ts'
 import { createSources } from './sources.ts'
-import { readStanding } from './standing.ts'
-import { within } from './within.ts'
+import { readWantedState } from './wanted-state.ts'
+import { limitTime } from './time-limit.ts'
 
 /** How long a caller waits: `here` if the skill is stored, `missing` if only the upstream can have it. */
 export const waitMsMax = { here: 2_000, missing: 10_000 } as const
@@ -58,7 +58,7 @@ export function createReading({ parts, followed, runs }: ReadingParts): Upstream
   async function refreshWithin(upstream: string): Promise<void> {
     const late = () => new RegistryError('upstream_timeout', `'${upstream}' did not respond in time.`)
     try {
-      await within({ clock, ms: waitMsMax.here, late }, runs.refresh(upstream))
+      await limitTime({ clock, ms: waitMsMax.here, late }, runs.refresh(upstream))
     } catch {
       runs.giveUp(upstream)
     }
@@ -88,7 +88,7 @@ export function createReading({ parts, followed, runs }: ReadingParts): Upstream
     if (!pulls) await refreshWithin(name)
     const failure = pulls ? await runs.pull(name, wanted.name).catch((error: unknown) => ({ error })) : undefined
     // The failure may concern another skill of the same run.
-    if ((await readStanding(parts, wanted)).kind === 'here') return true
+    if ((await readWantedState(parts, wanted)).kind === 'here') return true
     if (failure) throw failure.error
     if (pulls) misses.add(key)
     return false
@@ -113,15 +113,15 @@ export function createReading({ parts, followed, runs }: ReadingParts): Upstream
       if (mode === 'online') await work
     },
     async pull(wanted) {
-      const standing = await readStanding(parts, wanted)
-      if (standing.kind !== 'missing') return standing.kind === 'here'
-      const { from } = standing
+      const state = await readWantedState(parts, wanted)
+      if (state.kind !== 'missing') return state.kind === 'here'
+      const { from } = state
       const upstreams = (await followed.list()).filter(({ name }) => from === undefined || name === from)
       const late = () => {
         const detail = `No upstream reported in time whether it has ${wanted.name}. Try again in a few seconds.`
         return new RegistryError('upstream_timeout', detail)
       }
-      return within({ clock, ms: waitMsMax.missing, late }, pullFrom(upstreams, wanted))
+      return limitTime({ clock, ms: waitMsMax.missing, late }, pullFrom(upstreams, wanted))
     },
     async freshness(name) {
       const upstreams = await followed.list()

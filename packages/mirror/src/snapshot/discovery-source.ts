@@ -3,7 +3,7 @@ import { RegistryError, limits } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { Refusal, Release, SnapshotSource } from '../types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
-import { Failures, ask, askJson, type Answer } from './ask.ts'
+import { Failures, fetchAnswer, fetchJson, type Answer } from './fetch-answer.ts'
 import { readIndex, type ArtifactEntry, type FilesEntry, type IndexEntry } from './discovery-index.ts'
 import { toRelease } from './to-release.ts'
 
@@ -48,7 +48,7 @@ export function createDiscoverySource(options: DiscoverySourceOptions): Snapshot
 
   async function readFirstIndex(etag: string | undefined) {
     const addresses = toIndexAddresses(options.location)
-    const askIndex = (url: URL) => askJson(http, { url, apiKey, etag, bytesMax: indexBytesMax })
+    const askIndex = (url: URL) => fetchJson(http, { url, apiKey, etag, bytesMax: indexBytesMax })
     for (const url of addresses) {
       const answer = await askIndex(url).catch((error: unknown) => {
         if (!(error instanceof RegistryError)) throw error
@@ -146,7 +146,7 @@ interface ReadEntry {
 
 async function readArtifact({ http, apiKey, owner }: DiscoverySourceOptions, entry: ArtifactEntry): Promise<ReadEntry> {
   const { url, type, digest } = entry.artifact
-  const { bytes } = (await ask(http, { url, apiKey, bytesMax: artifactBytesMax }))!
+  const { bytes } = (await fetchAnswer(http, { url, apiKey, bytesMax: artifactBytesMax }))!
   const actual = toDigest(bytes)
   if (actual !== digest) {
     const detail = `The file at ${url.pathname} has the digest ${actual}, but the index states ${digest}.`
@@ -176,7 +176,7 @@ async function readFiles(
   const tooLarge = toRefusal(owner, entry, 'invalid', 'The files together exceed the maximum size of a version.')
   for (const { path, url } of entry.files) {
     const etag = isSameList ? etags[path] : undefined
-    const answer = await ask(http, { url, apiKey, etag, bytesMax: limits.fileBytesMax })
+    const answer = await fetchAnswer(http, { url, apiKey, etag, bytesMax: limits.fileBytesMax })
     if (etag !== undefined && !answer) fresh[path] = etag
     if (!answer) continue
     if (answer.etag) fresh[path] = answer.etag
@@ -185,7 +185,7 @@ async function readFiles(
   if (answers.size === 0) return {}
   for (const { path, url } of entry.files) {
     if (answers.has(path)) continue
-    const answer = (await ask(http, { url, apiKey, bytesMax: limits.fileBytesMax }))!
+    const answer = (await fetchAnswer(http, { url, apiKey, bytesMax: limits.fileBytesMax }))!
     if (!take(path, answer)) return { refused: tooLarge }
   }
   const files = [...answers].map(([path, bytes]) => ({ path, bytes }))

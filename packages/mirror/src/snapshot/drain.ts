@@ -3,7 +3,7 @@ import type { MirrorRelease, ReleaseOutcome } from '../applying/mirrored-types.t
 import { requireActive, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import type { Refusal, Release, SnapshotSource, UpstreamStatus } from '../types.ts'
-import { createKnown } from './known.ts'
+import { createKnownReleases } from './known-releases.ts'
 import { explainScan, keepWanted } from './wanted-releases.ts'
 
 /**
@@ -32,7 +32,7 @@ export function readPlace(stored: unknown): Place {
 export async function drain(run: Run, source: SnapshotSource, { place, part }: Draining): Promise<void> {
   const { context } = run.parts
   const stored = part === 'public' ? place.public : place.private[part.username]
-  const known = createKnown(context, run.upstream.name, run.options.full)
+  const known = createKnownReleases(context, run.upstream.name, run.options.full)
   const refusals = await createRefusals(run.parts.context, run.upstream)
   let done = run.tally.head
   for await (const { releases, cursor, refused = [], unchanged = 0, estimate } of source.list(stored ?? null, known)) {

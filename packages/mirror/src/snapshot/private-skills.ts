@@ -3,7 +3,7 @@ import { ArchiveError, readArchive } from '@skillstead/skill-format/archives'
 import { RegistryError, compareVersions, limits, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
 import type { KnownSkill, Refusal, Release, SnapshotSource } from '../types.ts'
 import { patience, type UpstreamFetch } from '../upstream-fetch.ts'
-import { isAboutOne } from './ask.ts'
+import { isAboutOne } from './fetch-answer.ts'
 
 export interface PrivateSkillsOptions {
   readonly location: string

@@ -1,7 +1,7 @@
 import { RegistryError, limits, type SkillDetails } from '@skillstead/protocol'
 import type { Refusal, Release } from '../types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
-import { ask, askJson, isAboutOne, type Failures } from './ask.ts'
+import { fetchAnswer, fetchJson, isAboutOne, type Failures } from './fetch-answer.ts'
 import type { ListedSkill } from './registry-page.ts'
 
 /** Access to a registry that implements only the specification. */
@@ -50,8 +50,8 @@ export async function readListedSkill(access: RegistryAccess, listed: ListedSkil
   try {
     if (access.isPrivate && (await isShown(access, path, listed))) return 'shown'
     const question = { url: new URL(`${path}/skill.md`), accept: 'text/markdown, text/plain', apiKey }
-    const skillMd = await ask(http, { ...question, bytesMax: limits.fileBytesMax })
-    const details = await askJson(http, { url: new URL(path), apiKey, bytesMax: detailsBytesMax })
+    const skillMd = await fetchAnswer(http, { ...question, bytesMax: limits.fileBytesMax })
+    const details = await fetchJson(http, { url: new URL(path), apiKey, bytesMax: detailsBytesMax })
     const said = toDetails(details!.value)
     if (!isSame(said, listed)) {
       return refuse(listed, 'missing', `For '${listed.ref}' the registry returns another skill with that name.`)
@@ -74,7 +74,7 @@ export async function readListedSkill(access: RegistryAccess, listed: ListedSkil
 /** Whether guests can read the skill. Lists do not state visibility, so the skill is requested without a key. */
 async function isShown({ http }: RegistryAccess, path: string, listed: ListedSkill): Promise<boolean> {
   try {
-    const answer = await askJson(http, { url: new URL(path), bytesMax: detailsBytesMax })
+    const answer = await fetchJson(http, { url: new URL(path), bytesMax: detailsBytesMax })
     return isSame(toDetails(answer!.value), listed)
   } catch (error) {
     if (isAboutOne(error)) return false

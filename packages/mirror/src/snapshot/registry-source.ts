@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { KnownReleases, Refusal, SnapshotSource } from '../types.ts'
-import { Failures, askJson } from './ask.ts'
+import { Failures, fetchJson } from './fetch-answer.ts'
 import { readListPage, type ListPage, type ListedSkill } from './registry-page.ts'
 import { readListedSkill, requestsASkill, toApiBase, type Reading, type RegistryAccess } from './registry-reader.ts'
 
@@ -60,7 +60,7 @@ export function createRegistrySource(options: RegistrySourceOptions): SnapshotSo
 
   async function readPage(page: number, etag: string | undefined): Promise<(ListPage & { etag?: string }) | undefined> {
     const url = new URL(`${base}/skills?page=${page}&limit=${pageSize}&sort=recent`)
-    const askPage = () => askJson(http, { url, etag, apiKey, bytesMax: pageBytesMax })
+    const askPage = () => fetchJson(http, { url, etag, apiKey, bytesMax: pageBytesMax })
     const answer = await askPage().catch((error: unknown) => {
       const isClosed = error instanceof RegistryError && error.code === 'unauthorized'
       if (!isClosed || apiKey !== undefined || options.apiKey === undefined) throw error

@@ -1,13 +1,13 @@
 import { RegistryError, isUsername, reservedOwners, type ErrorCode } from '@skillstead/protocol'
 import { updateOwn, type Run } from '../run.ts'
 import type { SnapshotSource } from '../types.ts'
-import { askJson, isAboutOne } from './ask.ts'
+import { fetchJson, isAboutOne } from './fetch-answer.ts'
 import { createPrivateSkills } from './private-skills.ts'
 import { openAccount } from '../writing/accounts.ts'
 import { toApiBase } from './registry-reader.ts'
 import { createRegistrySource } from './registry-source.ts'
 import { drain, readPlace, recordRefusals, type Place } from './drain.ts'
-import { createKnown } from './known.ts'
+import { createKnownReleases } from './known-releases.ts'
 import { wantsName } from './wanted-releases.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
@@ -49,7 +49,7 @@ async function syncOperators(run: Run, place: Place, linked: readonly Account[])
   if (username === undefined) return
   if (upstream.account === null) await bindAccount(run, username)
   if (linked.some((link) => link.user === username && link.username === username)) return
-  const [claimed] = await createKnown(parts.context, upstream.name).findClaimed([username])
+  const [claimed] = await createKnownReleases(parts.context, upstream.name).findClaimed([username])
   if (claimed === undefined) return drainPrivate(run, place, { apiKey, username })
   const detail = `The namespace ${username} belongs to a user of this node. Only a key linked for this user may import into it: mirror link ${upstream.name} --user ${username}`
   await recordRefusals(run, [{ subject: username, reason: 'owned_locally', detail }])
@@ -117,7 +117,7 @@ async function openLinked(
 async function readUsername({ upstream, http }: Run, { apiKey, user, username }: Account): Promise<string> {
   const base = toApiBase(upstream.location)
   const whose = user === undefined ? 'set with --api-key' : `that ${user} linked`
-  const answer = await askJson(http, { url: new URL(`${base}/users/me`), apiKey, bytesMax: meBytesMax }).catch(
+  const answer = await fetchJson(http, { url: new URL(`${base}/users/me`), apiKey, bytesMax: meBytesMax }).catch(
     (error: unknown) => {
       if (!(error instanceof RegistryError) || !isAboutOne(error)) throw error
       if (error.code !== 'unauthorized') return undefined

@@ -1,6 +1,6 @@
 import { api, useData } from '../../data/api.ts'
 import { toAddress, useAddress } from '../../addresses.ts'
-import { Chart, Markdown } from '../../ui/late.tsx'
+import { Chart, Markdown } from '../../ui/lazy-components.tsx'
 import { Copyable, Empty, Notice, toBytesText, NameLink, Terms, toCount } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
 import { toInstallCommand } from './install-tab.tsx'

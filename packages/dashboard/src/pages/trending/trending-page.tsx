@@ -7,7 +7,7 @@ import { Empty, SecurityBadge, toCount, UserText, NameHeading } from '../../ui/p
 import { Tabs } from '../../ui/tabs.tsx'
 import { ErrorBoundary } from 'preact-iso'
 import { useMemo, useState } from 'preact/hooks'
-import { Chart } from '../../ui/late.tsx'
+import { Chart } from '../../ui/lazy-components.tsx'
 
 const periods = [
   { period: 'day', title: 'Day', span: 'the last 24 hours', before: 'the 24 hours before' },

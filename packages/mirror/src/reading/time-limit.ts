@@ -4,7 +4,7 @@ import type { Clock } from '@skillstead/core'
  * Returns the outcome of work, or throws the error of `late` after `ms` milliseconds. The work continues in the
  * background.
  */
-export async function within<T>(
+export async function limitTime<T>(
   { clock, ms, late }: { readonly clock: Clock; readonly ms: number; late(): Error },
   work: Promise<T>,
 ): Promise<T> {

@@ -6,7 +6,7 @@ import type { Lacking } from './read-runs.ts'
  * Imports what a read request needs: the named skills or, without names, the changes of a usual sync. `isNew`: the
  * stored log is recent enough to decide whether the upstream has the skills.
  */
-export async function bring(run: Run, names: ReadonlySet<string>, isNew: boolean): Promise<Lacking> {
+export async function importWanted(run: Run, names: ReadonlySet<string>, isNew: boolean): Promise<Lacking> {
   const { kind } = run.upstream
   if (names.size === 0) {
     await engines[kind].sync(run)

@@ -31,7 +31,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 /**
  * Sends the request. Undefined if nothing changed (304). Throws an error for other statuses, and what the fetch throws.
  */
-export async function ask(http: UpstreamFetch, question: Question): Promise<Answer | undefined> {
+export async function fetchAnswer(http: UpstreamFetch, question: Question): Promise<Answer | undefined> {
   const { url, bytesMax, accept = '*/*', apiKey, etag } = question
   // Marked as an update check, so that the upstream does not count a download.
   const headers: Record<string, string> = { accept, 'user-agent': 'skillstead-mirror', 'x-skills-update-check': '1' }
@@ -50,12 +50,12 @@ export async function ask(http: UpstreamFetch, question: Question): Promise<Answ
   }
 }
 
-/** Like {@link ask}, for JSON. The value is not validated. Throws `upstream_failed` for invalid JSON. */
-export async function askJson(
+/** Like {@link fetchAnswer}, for JSON. The value is not validated. Throws `upstream_failed` for invalid JSON. */
+export async function fetchJson(
   http: UpstreamFetch,
   question: Question,
 ): Promise<{ value: unknown; etag: string | undefined } | undefined> {
-  const answer = await ask(http, { accept: 'application/json', ...question })
+  const answer = await fetchAnswer(http, { accept: 'application/json', ...question })
   if (!answer) return undefined
   const { origin, pathname } = question.url
   try {

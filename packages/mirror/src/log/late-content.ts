@@ -22,7 +22,7 @@ const followersMax = 100
  * Imports late content: versions whose content the upstream did not return before (listed by `due`), and skills of
  * packs that were not stored when the pack was imported. `applied`: the position that the run reached.
  */
-export async function applyLate(
+export async function applyLateContent(
   run: Run,
   source: LogSource,
   { known, applied, due }: { known: Known; applied: number; due: readonly string[] },

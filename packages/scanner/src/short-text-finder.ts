@@ -3,7 +3,7 @@ import { AnchorTable } from './anchors.ts'
 const chunkCharacters = 32_768
 
 /** Finds in one pass which of some short texts occur in a text, ignoring case. */
-export class Marks {
+export class ShortTextFinder {
   readonly #marks: readonly string[]
   readonly #longest: number
   #anchors: AnchorTable | undefined

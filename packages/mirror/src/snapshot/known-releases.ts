@@ -8,7 +8,11 @@ const lookedUpMax = 200
 const refusedForMs = 24 * 60 * 60_000
 
 /** Finds what is already stored of an upstream. With `full`, no release counts as refused before. */
-export function createKnown({ database, clock }: StorageContext, upstream: string, full = false): KnownReleases {
+export function createKnownReleases(
+  { database, clock }: StorageContext,
+  upstream: string,
+  full = false,
+): KnownReleases {
   const { read } = database
   return {
     async find(fullNames) {

@@ -6,16 +6,16 @@ import { Page } from './page.tsx'
 import { explain } from './problem.tsx'
 
 /** Components that few pages need, loaded on first use. */
-export const Markdown = late(() => import('./markdown.tsx'), NotLoaded)
-export const Chart = late(() => import('./chart.tsx'), NotLoaded)
+export const Markdown = lazyComponent(() => import('./markdown.tsx'), NotLoaded)
+export const Chart = lazyComponent(() => import('./chart.tsx'), NotLoaded)
 
 /** A page that is loaded on first use. */
-export function latePage(load: () => Promise<{ default: FunctionComponent }>) {
-  return late(load, PageNotLoaded)
+export function lazyPage(load: () => Promise<{ default: FunctionComponent }>) {
+  return lazyComponent(load, PageNotLoaded)
 }
 
 /** A component that is loaded on first use, and an error message if loading failed. */
-function late<Props>(load: () => Promise<{ default: FunctionComponent<Props> }>, Instead: FunctionComponent) {
+function lazyComponent<Props>(load: () => Promise<{ default: FunctionComponent<Props> }>, Instead: FunctionComponent) {
   return lazy(() => load().catch(() => ({ default: Instead as FunctionComponent<Props> })))
 }
 

@@ -1,7 +1,7 @@
 import { AnchorTable } from './anchors.ts'
 
 /** Positions of many sets of texts in one piece of text. Reused for each piece. */
-export class Spots {
+export class TextPositions {
   readonly #table: AnchorTable
   readonly #lengths: Int32Array
   /** The sets that contain each text, and the texts of each set. */

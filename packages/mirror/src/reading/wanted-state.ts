@@ -7,18 +7,18 @@ import { isPrivateName, type MirrorParts } from '../run.ts'
  * The state of a requested skill: `here` if it is stored by now, `missing` if it may be requested (`from`: only from
  * that upstream), `own` if its name must not be sent to any upstream.
  */
-export type Standing =
+export type WantedState =
   | { readonly kind: 'here' }
   | { readonly kind: 'missing'; readonly from?: string }
   | { readonly kind: 'own' }
 
-const own: Standing = { kind: 'own' }
+const own: WantedState = { kind: 'own' }
 
 /**
  * Decides whether a name may be sent to upstreams. Short names are never sent, because the first upstream to respond
  * would decide what they mean. Nor are private names, names of this node's users, and names that this node knows.
  */
-export async function readStanding(parts: MirrorParts, { name, version }: WantedSkill): Promise<Standing> {
+export async function readWantedState(parts: MirrorParts, { name, version }: WantedSkill): Promise<WantedState> {
   const owner = parseOwner(name)
   if (owner === undefined || isPrivateName(parts, name)) return own
   const { read } = parts.context.database
