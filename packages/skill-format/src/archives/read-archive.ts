@@ -4,8 +4,6 @@ import { findGitProblems } from './git-paths.ts'
 import { readTar } from './read-tar.ts'
 import { readZip } from './read-zip.ts'
 
-export { ArchiveError }
-
 /** A file of an archive; the path is relative to SKILL.md. */
 export interface ArchiveFile {
   readonly path: string
