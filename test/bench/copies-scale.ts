@@ -1,13 +1,17 @@
 import { join } from 'node:path'
 import { localApi, type Registry, type RegistryOptions, systemCaller } from '@skillstead/core'
-import { partsOf, type StorageContext } from '@skillstead/core/internal'
+import {
+  partsOf,
+  type StorageContext,
+  toSketch,
+  newId,
+  type SkillRow,
+  type VersionRow,
+} from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { sql } from 'kysely'
 import { createBlob, putBlobs } from '../../packages/core/src/storage/blobs.ts'
-import { toSketch } from '@skillstead/core/internal'
 import { warnOfCopies } from '../../packages/core/src/catalogue/find-copies.ts'
-import { newId } from '@skillstead/core/internal'
-import type { SkillRow, VersionRow } from '@skillstead/core/internal'
 import { importAll, readLines } from './copies.ts'
 import { fromRows, type Figure } from './figures.ts'
 import { seededRandom, type Random } from '../support/random.ts'

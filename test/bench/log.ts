@@ -7,10 +7,11 @@ import {
   proveInclusion,
   readSignedCheckpoint,
   type StorageContext,
+  toEntryText,
+  appendChange,
+  type LogDraft,
+  type WriteTransaction,
 } from '@skillstead/core/internal'
-import { toEntryText } from '@skillstead/core/internal'
-import { appendChange, type LogDraft } from '@skillstead/core/internal'
-import type { WriteTransaction } from '@skillstead/core/internal'
 import { checkLog } from '../../packages/maintenance/src/doctor/check-log.ts'
 import { readTile } from '../../packages/core/src/log/read-tile.ts'
 import { startPostgres } from '../support/postgres.ts'

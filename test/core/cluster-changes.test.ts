@@ -1,10 +1,16 @@
 import { verifyCheckpoint } from '@skillstead/client/verify'
 import { localApi, type Registry, type RegistryOptions, systemCaller } from '@skillstead/core'
-import { beginIdempotent, finishIdempotent, partsOf, readSignedCheckpoint, rotateKey } from '@skillstead/core/internal'
+import {
+  beginIdempotent,
+  finishIdempotent,
+  partsOf,
+  readSignedCheckpoint,
+  rotateKey,
+  toRegistryError,
+} from '@skillstead/core/internal'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { toRegistryError } from '@skillstead/core/internal'
 import { codeOf } from '../support/answers.ts'
 import { makePlace, type Place } from '../support/places.ts'
 import { openDatabase, openRegistry } from '../support/open-registry.ts'

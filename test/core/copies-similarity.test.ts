@@ -1,7 +1,6 @@
-import { partsOf, type StorageContext } from '@skillstead/core/internal'
+import { partsOf, type StorageContext, toSketch } from '@skillstead/core/internal'
 import { beforeAll, expect, it } from 'vitest'
 import { createCopyIndex } from '../../packages/core/src/catalogue/copy-index.ts'
-import { toSketch } from '@skillstead/core/internal'
 import { addCollaborator } from '../support/collaboration.ts'
 import { codeOf, skillMd } from '../support/answers.ts'
 import { describeApi, describeDatabases, startMs, type TestRegistry, type TestUser } from '../support/harness.ts'

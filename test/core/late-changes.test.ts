@@ -1,8 +1,7 @@
 import { localApi, type Registry } from '@skillstead/core'
-import { partsOf, withParts } from '@skillstead/core/internal'
+import { partsOf, withParts, type SkillRow } from '@skillstead/core/internal'
 import type { RegistryApi } from '@skillstead/protocol'
 import { beforeAll, expect, it } from 'vitest'
-import type { SkillRow } from '@skillstead/core/internal'
 import { codeOf, skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
 

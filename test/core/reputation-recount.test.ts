@@ -1,6 +1,6 @@
 import { checkRegistry } from '@skillstead/maintenance'
 import { readFile } from 'node:fs/promises'
-import { partsOf } from '@skillstead/core/internal'
+import { partsOf, findDrift, recomputeStandings } from '@skillstead/core/internal'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -14,7 +14,6 @@ import {
   toScore,
 } from '../../packages/core/src/community/badges.ts'
 import { descriptionCharactersMin, factNames, noFacts } from '../../packages/core/src/community/author-standings.ts'
-import { findDrift, recomputeStandings } from '@skillstead/core/internal'
 import { skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 import { type Act, actKinds, makeWorld, perform } from '../support/reputation-acts.ts'

@@ -1,8 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { inflectionsOf } from '../../packages/core/src/search/term-groups.ts'
-import { createSearchIndex } from '../../packages/core/src/search/search-index.ts'
-import type { SearchDocument, SearchQuery } from '../../packages/core/src/search/search-index.ts'
+import {
+  createSearchIndex,
+  type SearchDocument,
+  type SearchQuery,
+} from '../../packages/core/src/search/search-index.ts'
 import {
   parseQuery,
   queryTermsMax,

@@ -4,12 +4,10 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { localApi, type Registry } from '@skillstead/core'
-import { partsOf } from '@skillstead/core/internal'
+import { partsOf, countUnscanned, openPostgres } from '@skillstead/core/internal'
 import { checkRegistry } from '@skillstead/maintenance'
 import { expect, it, onTestFinished } from 'vitest'
-import { countUnscanned } from '@skillstead/core/internal'
 import { listSteps } from '../../packages/core/src/storage/migrate.ts'
-import { openPostgres } from '@skillstead/core/internal'
 import { openSqlite } from '../../packages/core/src/storage/sqlite.ts'
 import { skillMd } from '../support/answers.ts'
 import { listSchemaFiles, loadSchema, readSchemaFile, type Row, toSchemaName } from '../fixtures/schemas/schema-file.ts'
@@ -189,7 +187,7 @@ async function describeSchema({ path, databaseUrl }: Location, dialect: DialectN
     const columns =
       dialect === 'SQLite'
         ? sql`select name, sql from sqlite_schema order by name`
-        : sql`select table_name as name, concat_ws(' ', column_name, data_type, is_nullable, column_default) as sql
+        : sql`select table_name as name, concat_ws(' ', column_name, data_type, collation_name, is_nullable, column_default) as sql
             from information_schema.columns where table_schema = 'public'
             union all select conrelid::regclass::text, pg_get_constraintdef(oid)
             from pg_constraint where connamespace = 'public'::regnamespace

@@ -15,8 +15,9 @@ import {
   sign,
   star,
   toOutgoing,
+  untilDeliveries,
+  untilWebhook,
 } from '../support/webhook-acts.ts'
-import { untilDeliveries, untilWebhook } from '../support/webhook-acts.ts'
 
 const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
 const delivery = { id: expect.any(String), eventId: expect.any(String), event: 'skill.starred' }

@@ -13,8 +13,8 @@ import {
   star,
   toOutgoing,
   untilDeliveries,
+  untilWebhook,
 } from '../support/webhook-acts.ts'
-import { untilWebhook } from '../support/webhook-acts.ts'
 
 const readRun = async ({ registry }: TestRegistry, id: string) => {
   const query = partsOf(registry)

@@ -131,8 +131,8 @@ describe('an incomplete or invalid export', () => {
     expect(await refuse(text.replace('"schema":[', '"schema":["9999-later",'))).toContain(
       'a newer Skillstead (it has 9999-later)',
     )
-    expect(await refuse(text.replace('"0001-baseline"', '"0001-foundation"'))).toContain('a development version')
-    expect(await refuse(text.replace('"0001-baseline",', ''))).toContain('an older Skillstead')
+    expect(await refuse(text.replace('"0001-first"', '"0001-foundation"'))).toContain('a development version')
+    expect(await refuse(text.replace('"0001-first",', ''))).toContain('an older Skillstead')
   })
 
   it('is refused if it has mirror tables but the mirror extension is missing, and the reverse is imported', async () => {
@@ -188,7 +188,7 @@ describe('an incomplete or invalid export', () => {
     await copyFile(small.path, path)
     const registry = await reopen({ path })
     await partsOf(registry).database.writer.write((trx) =>
-      sql`delete from migrations where name = '0001-baseline'`.execute(trx),
+      sql`delete from migrations where name = '0001-first'`.execute(trx),
     )
     await registry.close()
     await expect(exportRegistry({ path }, join(folder, 'no.ndjson'))).rejects.toThrow('created by an older Skillstead')

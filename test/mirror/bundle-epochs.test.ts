@@ -14,7 +14,7 @@ async function openLost(open: Open) {
   return { lost, rebuilt, mirror }
 }
 
-async function importWanted(
+async function importBundleOf(
   { registry }: Pick<Publisher, 'registry'>,
   to: TestRegistry,
   { epoch = 1, ...options }: ImportBundleOptions & { epoch?: number } = {},
@@ -31,13 +31,13 @@ describeDatabases('the mirror of a node that was rebuilt under a new epoch', (op
     for (const version of ['1.0.0', '1.1.0']) await lost.publish('tea', version)
     await lost.publish('cake')
     await lost.publish('only-there')
-    await importWanted(lost, mirror)
+    await importBundleOf(lost, mirror)
     const { id } = await mirror.api().getSkill({ name: 'alice/tea' })
     for (const version of ['1.0.0', '1.1.0', '2.0.0']) await rebuilt.publish('tea', version)
     await rebuilt.publish('cake')
     await rebuilt.publish('milk')
-    expect((await refusalOf(importWanted(rebuilt, mirror, { epoch: 2 }))).message).toContain('(epoch)')
-    expect(await importWanted(rebuilt, mirror, { epoch: 2, accept: 'epoch' })).toMatchObject({
+    expect((await refusalOf(importBundleOf(rebuilt, mirror, { epoch: 2 }))).message).toContain('(epoch)')
+    expect(await importBundleOf(rebuilt, mirror, { epoch: 2, accept: 'epoch' })).toMatchObject({
       refusedTotal: 0,
       head: 5,
     })
@@ -59,12 +59,12 @@ describeDatabases('the mirror of a node that was rebuilt under a new epoch', (op
       for (const version of ['1.0.0', '1.1.0']) await publish('tea', version)
       await publish('cake')
     }
-    await importWanted(lost, mirror)
-    await refusalOf(importWanted(rebuilt, mirror, { epoch: 2 }))
+    await importBundleOf(lost, mirror)
+    await refusalOf(importBundleOf(rebuilt, mirror, { epoch: 2 }))
     await rebuilt.alice.api.yankVersion({ name: 'alice/tea', version: '1.0.0' })
-    expect(await importWanted(rebuilt, mirror, { epoch: 2, accept: 'epoch' })).toMatchObject({ refusedTotal: 0 })
+    expect(await importBundleOf(rebuilt, mirror, { epoch: 2, accept: 'epoch' })).toMatchObject({ refusedTotal: 0 })
     await rebuilt.alice.api.deleteSkill({ name: 'alice/cake' })
-    expect(await importWanted(rebuilt, mirror, { epoch: 2 })).toMatchObject({ applied: 1, removed: 1 })
+    expect(await importBundleOf(rebuilt, mirror, { epoch: 2 })).toMatchObject({ applied: 1, removed: 1 })
     const { versions } = await mirror.api().listVersions({ name: 'alice/tea' })
     expect(versions.map(({ version, yanked }) => [version, yanked])).toEqual([
       ['1.1.0', false],
@@ -76,24 +76,24 @@ describeDatabases('the mirror of a node that was rebuilt under a new epoch', (op
   it('pauses before it applies entries of the rebuilt node that hide many skills at once', async () => {
     const { lost, rebuilt, mirror } = await openLost(open)
     for (const { publish } of [lost, rebuilt]) for (let i = 0; i < 7; i += 1) await publish(`tea-${i}`)
-    await importWanted(lost, mirror)
-    await refusalOf(importWanted(rebuilt, mirror, { epoch: 2 }))
-    await importWanted(rebuilt, mirror, { epoch: 2, accept: 'epoch' })
+    await importBundleOf(lost, mirror)
+    await refusalOf(importBundleOf(rebuilt, mirror, { epoch: 2 }))
+    await importBundleOf(rebuilt, mirror, { epoch: 2, accept: 'epoch' })
     for (let i = 0; i < 7; i += 1) await rebuilt.alice.api.deleteSkill({ name: `alice/tea-${i}` })
-    expect((await refusalOf(importWanted(rebuilt, mirror, { epoch: 2 }))).message).toContain('(mass_removal)')
+    expect((await refusalOf(importBundleOf(rebuilt, mirror, { epoch: 2 }))).message).toContain('(mass_removal)')
     expect((await mirror.api().searchSkills({})).total).toBe(7)
   })
 
   it('relays skills under the ids that it stored first, and bundles the entries as the node published them', async () => {
     const { lost, rebuilt, mirror } = await openLost(open)
     await lost.publish('tea')
-    await importWanted(lost, mirror)
+    await importBundleOf(lost, mirror)
     const [far, inside] = [await open({ origin: 'far.example' }), await open({ origin: 'inside.example' })]
-    await importWanted(mirror, far)
+    await importBundleOf(mirror, far)
     for (const version of ['1.0.0', '1.1.0']) await rebuilt.publish('tea', version)
-    await refusalOf(importWanted(rebuilt, mirror, { epoch: 2 }))
-    await importWanted(rebuilt, mirror, { epoch: 2, accept: 'epoch' })
-    expect(await importWanted(mirror, far)).toMatchObject({ refusedTotal: 0, applied: 2 })
+    await refusalOf(importBundleOf(rebuilt, mirror, { epoch: 2 }))
+    await importBundleOf(rebuilt, mirror, { epoch: 2, accept: 'epoch' })
+    expect(await importBundleOf(mirror, far)).toMatchObject({ refusedTotal: 0, applied: 2 })
     expect((await far.api().getSkill({ name: 'alice/tea' })).latestVersion).toBe('1.1.0')
     const file = await makeFile()
     const { header } = await createBundle(mirror.registry, file, { upstream: 'origin-example' })

@@ -1,7 +1,7 @@
 import { verifyProvenance } from '@skillstead/client/verify'
 import { partsOf, signText, toRoot } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { createBundle, createMirror, importBundle, verifyBundle } from '@skillstead/mirror'
+import { createBundle, createMirror, importBundle, verifyBundle, type FeedEntry } from '@skillstead/mirror'
 import { afterEach, expect, it } from 'vitest'
 import { refusalOf, skillMd } from '../support/answers.ts'
 import { alter, makeFile, openPublisher, readParts } from '../support/bundle-acts.ts'
@@ -10,7 +10,6 @@ import { endMirrors } from '../support/mirror-harness.ts'
 import { readState } from '../support/mirror-state.ts'
 import { addUpstream, pull } from '../support/mirrored-acts.ts'
 import { readUpstreamFrontier } from '../../packages/mirror/src/store/upstream-log.ts'
-import type { FeedEntry } from '@skillstead/mirror'
 import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 afterEach(endMirrors)

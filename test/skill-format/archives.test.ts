@@ -2,9 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkPaths } from '@skillstead/skill-format/archives'
-import { ArchiveError, readArchive } from '@skillstead/skill-format/archives'
-import { writeZip } from '@skillstead/skill-format/archives'
+import { checkPaths, ArchiveError, readArchive, writeZip } from '@skillstead/skill-format/archives'
 
 const utf8 = new TextEncoder()
 const skillMd = '---\nname: a\ndescription: b\n---\n'

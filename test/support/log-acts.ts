@@ -1,6 +1,5 @@
 import type { Registry } from '@skillstead/core'
-import { partsOf, type StorageContext } from '@skillstead/core/internal'
-import { appendChange } from '@skillstead/core/internal'
+import { partsOf, type StorageContext, appendChange } from '@skillstead/core/internal'
 import type { TestRegistry } from './harness.ts'
 
 /** Appends so many entries to the public log, a few at a time, as publishing does at greater cost. */

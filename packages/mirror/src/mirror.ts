@@ -1,14 +1,13 @@
 import type { Registry } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
-import type { MirrorContext } from './run.ts'
+import type { MirrorContext, MirrorParts, Run } from './run.ts'
 import { setImmediate } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
 import { asksNetwork, engines } from './engines.ts'
 import { toOperator } from './operator/operator.ts'
 import { requireExtension } from './extension.ts'
-import { readSource } from './reading/sources.ts'
+import { readSources } from './reading/sources.ts'
 import { openReading } from './reading/open-reading.ts'
-import type { MirrorParts, Run } from './run.ts'
 import { runSync, type SyncOrder } from './run-sync.ts'
 import { createSchedule, toNextAt } from './schedule.ts'
 import {
@@ -163,9 +162,7 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
       const [changed] = await status(name)
       return changed!
     },
-    async findSource(fullName) {
-      return (await readSource(read, fullName))?.upstream
-    },
+    findSources: (fullNames) => readSources(read, fullNames),
     sync: (name, given) => sync(name, given),
     async remove(name) {
       const [{ writesWaiting, writesInConflict }] = (await status(name)) as [UpstreamStatus]

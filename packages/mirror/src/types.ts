@@ -242,8 +242,8 @@ export interface Mirror {
   sync(name: string, options?: SyncOptions): Promise<SyncReport>
   /** Lists what was not imported from an upstream and why, newest first. Default limit: 100. Throws `not_found`. */
   refusals(name: string, limit?: number): Promise<StoredRefusal[]>
-  /** The name of the upstream that a skill is mirrored from; undefined for skills of this node and unknown ones. */
-  findSource(fullName: string): Promise<string | undefined>
+  /** The names of the upstreams that skills are mirrored from, by full name. Other names are left out. */
+  findSources(fullNames: readonly string[]): Promise<Map<string, string>>
   /**
    * Changes an upstream's settings; omitted settings stay. After the filters become wider, the next `full` sync imports
    * what was skipped; narrower filters remove nothing. Throws `not_found`, `invalid_request`, and `conflict` while a

@@ -85,7 +85,7 @@ export interface RegistryErrorOptions {
   readonly requestId?: string
 }
 
-/** ShortTextFinder errors for {@link isRegistryError}: `instanceof` is false for the class of another copy of the package. */
+/** Marks errors for {@link isRegistryError}: `instanceof` is false for the class of another copy of the package. */
 const brand = Symbol.for('skillstead.RegistryError')
 
 /** The registry's only error class, the same in the server and the client. */

@@ -4,18 +4,18 @@ const chunkCharacters = 32_768
 
 /** Finds in one pass which of some short texts occur in a text, ignoring case. */
 export class ShortTextFinder {
-  readonly #marks: readonly string[]
+  readonly #texts: readonly string[]
   readonly #longest: number
   #anchors: AnchorTable | undefined
 
-  constructor(marks: readonly string[]) {
-    this.#marks = marks
-    this.#longest = Math.max(...marks.map(({ length }) => length))
+  constructor(texts: readonly string[]) {
+    this.#texts = texts
+    this.#longest = Math.max(...texts.map(({ length }) => length))
   }
 
-  /** The marks that occur in a text, as they were given. */
+  /** The short texts that occur in a text, as they were given. */
   in(text: string): ReadonlySet<string> {
-    const anchors = (this.#anchors ??= new AnchorTable(this.#marks.map((mark) => mark.toLowerCase())))
+    const anchors = (this.#anchors ??= new AnchorTable(this.#texts.map((each) => each.toLowerCase())))
     const found = new Set<number>()
     for (let at = 0; at < text.length; at += chunkCharacters) {
       const bytes = Buffer.from(text.slice(at, at + chunkCharacters + this.#longest), 'utf16le')
@@ -23,6 +23,6 @@ export class ShortTextFinder {
       anchors.find(codes, codes.length)
       for (let index = 0; index < anchors.size; index++) found.add(anchors.texts[index]!)
     }
-    return new Set([...found].map((mark) => this.#marks[mark]!))
+    return new Set([...found].map((index) => this.#texts[index]!))
   }
 }

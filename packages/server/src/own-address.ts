@@ -34,14 +34,11 @@ function toPlainOrigin(host: string | null): string {
 /** Encodes JSON with the node's address before the paths of users' pictures, because responses are cached with paths. */
 export function encodeJson(json: string | EncodedJson, address: string): Uint8Array {
   if (typeof json === 'string') return Buffer.from(prefixPictures(json, address))
-  // A response that no cache holds is sent once, so that remembering it would only cost memory.
-  if (!json.hasBytes) return Buffer.from(prefixPictures(json.json, address))
   const last = encoded.get(json)
   if (last?.address === address) return last.bytes
-  const text = json.json
-  const prefixed = prefixPictures(text, address)
-  const bytes = prefixed === text ? json.bytes : Buffer.from(prefixed)
-  encoded.set(json, { address, bytes })
+  const bytes = Buffer.from(prefixPictures(json.json, address))
+  // A response that no cache holds is sent once: to remember it would only cost memory.
+  if (json.isCached) encoded.set(json, { address, bytes })
   return bytes
 }
 

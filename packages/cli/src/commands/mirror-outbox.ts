@@ -54,7 +54,7 @@ export const commands = {
         // Send the write and the writes queued behind it here: perhaps no node is running that does.
         const isSent = mirror.mode !== ('offline' satisfies NetworkMode)
         const delivery = isSent ? await mirror.outbox.deliver(write?.upstream) : undefined
-        return { id: id, state: (await findOpen(mirror, id))?.state ?? ended, ...delivery }
+        return { id, state: (await findOpen(mirror, id))?.state ?? ended, ...delivery }
       })
     },
     show: showOutbox,

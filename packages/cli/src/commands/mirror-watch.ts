@@ -91,8 +91,9 @@ async function follow(
     try {
       const page = await api.getFeed({ since: next, limit: pageMax, wait: waitSeconds })
       next = page.next
+      const sources = await mirror.findSources([...new Set(page.entries.map(toFullName))])
       for (const entry of page.entries) {
-        const upstream = await mirror.findSource(toFullName(entry))
+        const upstream = sources.get(toFullName(entry))
         if (upstream !== undefined) reporter.onEntry(upstream, entry)
       }
     } catch (error) {

@@ -4,7 +4,7 @@ import type { UserCaller } from '../kernel/caller.ts'
 import type { AccountsContext } from './accounts-context.ts'
 
 /** The stored response to the first request with an idempotency key. */
-interface KeptAnswer {
+interface StoredAnswer {
   readonly status: number
   readonly body: string | null
 }
@@ -30,7 +30,7 @@ export async function beginIdempotent(
   caller: UserCaller,
   key: string,
   bodyHash: string,
-): Promise<IdempotentClaim | ({ state: 'done' } & KeptAnswer)> {
+): Promise<IdempotentClaim | ({ state: 'done' } & StoredAnswer)> {
   const id = toId(caller, key)
   return context.database.writer.write(async (trx) => {
     const now = context.clock.now()
@@ -69,7 +69,7 @@ export async function finishIdempotent(
   caller: UserCaller,
   key: string,
   { claimedAt }: IdempotentClaim,
-  answer: KeptAnswer | null,
+  answer: StoredAnswer | null,
 ): Promise<void> {
   const claimed = { id: toId(caller, key), created_at: claimedAt }
   await context.database.writer.write(async (trx) => {

@@ -128,7 +128,7 @@ async function updateMetadata(
             before,
             cause: { type: 'skill' },
             at: now,
-            upstreamWrite: { userId: user.userId, settings },
+            upstreamWrite: { type: 'settings', before, userId: user.userId, settings },
           })
         : before
       if (changed)

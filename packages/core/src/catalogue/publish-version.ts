@@ -94,7 +94,7 @@ export async function publishVersion(
   if (choice.existing) {
     const unchanged = { skill: before!, version: choice.existing, created: false, warnings: known }
     if (!changed) return unchanged
-    const upstreamWrite = { userId: publication.publisher.id, settings }
+    const upstreamWrite = { type: 'settings', before: before!, userId: publication.publisher.id, settings } as const
     const skill = await refreshSkill(context, trx, { ...change, cause: { type: 'skill' }, upstreamWrite })
     const fromMetadata = await requireMetadata(context, trx, { before, after: skill })
     return { ...unchanged, skill, warnings: [...known, ...fromMetadata] }
@@ -106,8 +106,10 @@ export async function publishVersion(
   if (!inspection) throw new TypeError('Inspect new content before you publish it.')
   if (before?.stub) await endStub(trx, skillId, imported ? 'import' : 'local')
   const inspected = { ...publication, inspection }
-  const added = { ...change, publication: inspected, number: choice.number, others: choice.versions, caller }
-  const { skill, version, uses } = await storeVersion(context, trx, { ...added, isForUpstream: !imported })
+  const added = { ...change, publication: inspected, number: choice.number, others: choice.versions }
+  const inserted = await insertVersion(context, trx, added)
+  const { version, uses } = inserted
+  const skill = await refreshSkill(context, trx, toChange(added, inserted, { isForUpstreams: !imported }))
 
   const { scan } = inspection
   const isLatest = skill.latest_version === version.version
@@ -119,6 +121,7 @@ export async function publishVersion(
   const action = released ? 'warn' : toAction(context.scanPolicy, judged)
   if (action === 'refuse') throw toScanRefusal(judged)
   if (action === 'quarantine') throw new Quarantined(published)
+  await recordPublish(context, trx, published, caller)
   return published
 }
 
@@ -131,9 +134,6 @@ interface NewVersion extends Pick<SkillChange, 'skillId' | 'before' | 'at' | 're
   readonly number: string
   /** The existing versions, highest first. */
   readonly others: readonly ListedVersion[]
-  readonly caller: Caller
-  /** Whether to send the version to the upstream if the skill is mirrored. */
-  readonly isForUpstream?: boolean
 }
 
 /** The stored version. */
@@ -143,37 +143,55 @@ interface StoredVersion {
   readonly uses: ShownAccess
 }
 
-/**
- * Stores a version under a free number, with its content and inspection, refreshes its skill, which emits the event, and
- * records it in the audit log.
- */
+/** Stores a version under a free number, refreshes its skill and records it in the audit log. */
 export async function storeVersion(
   context: CatalogueContext,
   trx: WriteTransaction,
   added: NewVersion,
+  caller: Caller,
 ): Promise<StoredVersion> {
-  const { version, uses, known } = await insertVersion(context, trx, added)
-  const { publication, number: _number, others: _others, caller, isForUpstream, ...change } = added
+  const inserted = await insertVersion(context, trx, added)
+  const skill = await refreshSkill(context, trx, toChange(added, inserted))
+  const stored = { skill, version: inserted.version, uses: inserted.uses }
+  await recordPublish(context, trx, stored, caller)
+  return stored
+}
+
+/** The change of a skill by an inserted version, with its event and, if wanted, what to send to upstreams. */
+function toChange(
+  { publication, number: _number, others: _others, ...change }: NewVersion,
+  { version, uses, known }: Awaited<ReturnType<typeof insertVersion>>,
+  { isForUpstreams = false } = {},
+): SkillChange {
   const { publisher, settings, forkedFrom } = publication
-  const skill = await refreshSkill(context, trx, {
+  return {
     ...change,
     cause: { type: 'version', versionId: version.id },
     known,
-    toEvent: (row) => ({
+    toEvent: (skill) => ({
       event: 'skill.published',
-      skill: row,
-      data: () => toEventData(row, version, publication, uses),
+      skill,
+      data: () => toEventData(skill, version, publication, uses),
     }),
-    ...(isForUpstream && { upstreamWrite: { userId: publisher.id, settings, version, forkedFrom } }),
-  })
+    ...(isForUpstreams && {
+      upstreamWrite: { type: 'version', userId: publisher.id, settings, version, forkedFrom },
+    }),
+  }
+}
+
+async function recordPublish(
+  { clock }: Pick<CatalogueContext, 'clock'>,
+  trx: WriteTransaction,
+  { skill, version }: Pick<StoredVersion, 'skill' | 'version'>,
+  caller: Caller,
+): Promise<void> {
   await recordAudit(trx, {
     caller,
     action: 'skill.publish',
     subject: `${skill.full_name}@${version.version}`,
-    at: context.clock.now(),
+    at: clock.now(),
     data: { digest: version.digest },
   })
-  return { skill, version, uses }
 }
 
 function toEventData(

@@ -43,9 +43,10 @@ export interface SkillChange {
   readonly mayClaimName?: boolean
   /** Makes the event for webhooks from the resulting row. */
   readonly toEvent?: (skill: SkillRow) => EmittedEvent<'skill.published'>
-  /** What to send to the upstream if the skill is mirrored: the published version, else the changed settings. */
-  readonly upstreamWrite?: Omit<SettingsChange, 'before' | 'skill'> &
-    Partial<Pick<PublishedHere, 'version' | 'forkedFrom'>>
+  /** What to send to the upstreams of its publisher: the published version, or changed settings. */
+  readonly upstreamWrite?:
+    | ({ readonly type: 'version' } & Omit<PublishedHere, 'skill'>)
+    | ({ readonly type: 'settings' } & Omit<SettingsChange, 'skill'>)
 }
 
 /** The state of a change as it passes through the projections; each reads the results of those before it. */
@@ -75,8 +76,8 @@ export type RefreshContext = Pick<
  * - the log before the stored document, since appending gives the row its revision;
  * - the document and the search text from the row as it is then;
  * - the reputation of the owner after them: it compares the final row with the one before;
- * - webhooks and the upstream last, because they send the final row. Changes that leave the skill's own rows as they
- *   are, such as stars and reviews, come through here only when they change the log, and emit their events themselves.
+ * - webhooks and upstreams last, because they send the final row. Stars and reviews do not come through here: they emit
+ *   their events themselves.
  */
 const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) => Promise<void>)[] = [
   applyLatestVersion,
@@ -219,10 +220,9 @@ async function emitEvent(trx: WriteTransaction, { context, skill, toEvent }: Pro
 }
 
 async function queueForUpstream(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  const { context, before, skill, upstreamWrite } = change
-  const version = upstreamWrite?.version
-  if (version) await context.upstreamQueue.queuePublish(trx, { ...upstreamWrite, skill, version })
-  else if (upstreamWrite && before) await context.upstreamQueue.queueSettings(trx, { ...upstreamWrite, before, skill })
+  const { context, skill, upstreamWrite: write } = change
+  if (write?.type === 'version') await context.upstreamQueue.queuePublish(trx, { ...write, skill })
+  if (write?.type === 'settings') await context.upstreamQueue.queueSettings(trx, { ...write, skill })
 }
 
 const textColumns = [

@@ -60,7 +60,7 @@ async function createCounter(): Promise<CountTokens> {
  * run longer than any word is counted as one token per byte, which is an upper bound.
  */
 function boundTokens(text: string, countTokens: CountTokens): number {
-  if (!mayClaimNameLongRun(text)) return countTokens(text)
+  if (!mayContainLongRun(text)) return countTokens(text)
   let tokens = 0
   let from = 0
   for (const { 0: run, index } of text.matchAll(/[\p{L}\p{M}]+|[^\p{L}\p{N}]+/gu)) {
@@ -75,7 +75,7 @@ function boundTokens(text: string, countTokens: CountTokens): number {
 const runCharactersMax = 256
 
 /** Checks only ASCII characters and assumes that all others may belong to a run: fast, and without false negatives. */
-function mayClaimNameLongRun(text: string): boolean {
+function mayContainLongRun(text: string): boolean {
   let letters = 0
   let others = 0
   for (let at = 0; at < text.length; at++) {

@@ -53,8 +53,8 @@ export async function addToTrends(
     await sql`insert into trends (period, skill_id, installs, previous, score)
       select p.name, c.id, ${installs}, ${previous}, ${toScore(installs, previous)}
       from ${toCountTable(dialect, counts)} as c cross join (${names}) as p where true
-      on conflict (period, skill_id) do update set ${sql.ref(column)} = ${growArray(column)},
-        score = ${toScore(growArray('installs'), growArray('previous'))}`.execute(trx)
+      on conflict (period, skill_id) do update set ${sql.ref(column)} = ${toSum(column)},
+        score = ${toScore(toSum('installs'), toSum('previous'))}`.execute(trx)
   }
 }
 
@@ -119,7 +119,7 @@ async function shift(
     where trends.period = ${period} and trends.skill_id = bucket.skill_id`.execute(trx)
 }
 
-function growArray(column: 'installs' | 'previous'): RawBuilder<unknown> {
+function toSum(column: 'installs' | 'previous'): RawBuilder<unknown> {
   return sql`trends.${sql.ref(column)} + excluded.${sql.ref(column)}`
 }
 

@@ -1,5 +1,5 @@
 import { RegistryError, compareFiles, type Reply } from '@skillstead/protocol'
-import { removeQuarantined } from '../catalogue/quarantine-version.ts'
+import { removeQuarantined, type QuarantinedPublication } from '../catalogue/quarantine-version.ts'
 import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { attributeTo } from '../community/agent-actions.ts'
@@ -15,7 +15,6 @@ import { requireWriter } from '../catalogue/change-skill.ts'
 import type { QuarantineItemRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { getQuarantined } from './quarantine.ts'
-import type { QuarantinedPublication } from '../catalogue/quarantine-version.ts'
 
 /**
  * POST /quarantine/<id>/release, for administrators: publishes the version. Throws like a publish: `version_exists`,

@@ -6,7 +6,7 @@ import {
   RegistryError,
 } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import { removeQuarantined } from '../catalogue/quarantine-version.ts'
+import { removeQuarantined, toQuarantinedVersion } from '../catalogue/quarantine-version.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
@@ -15,7 +15,6 @@ import { type Caller, requireScope, requireUser } from '../kernel/caller.ts'
 import { readFiles, toContentType } from '../catalogue/version-files.ts'
 import { isAdministrator, isOwner } from '../catalogue/visibility.ts'
 import type { QuarantineItemRow, Tables } from '../storage/tables.ts'
-import { toQuarantinedVersion } from '../catalogue/quarantine-version.ts'
 import { mayDecide, readQuarantined, selectQuarantined } from './quarantine-list.ts'
 
 /** GET /quarantine/<id>, for its owner and administrators; `not_found` for others. */

@@ -1,7 +1,7 @@
 import type { EncodedJson } from './encoded-json.ts'
 
 /**
- * A cache of public responses as bytes, limited in size. A change removes the responses about its subject. Evicts with
+ * A cache of public responses, limited in size. A change removes the responses about its subject. Evicts with
  * the CLOCK algorithm, so that a hit costs no more than a lookup.
  */
 export interface ResponseCache {
@@ -14,7 +14,7 @@ export interface ResponseCache {
 }
 
 export function createResponseCache(bytesMax: number): ResponseCache {
-  const answers = new Map<string, { subject: string; answer: EncodedJson; used: boolean }>()
+  const answers = new Map<string, { subject: string; answer: EncodedJson; size: number; used: boolean }>()
   const keysOf = new Map<string, Set<string>>()
   let bytes = 0
 
@@ -22,7 +22,7 @@ export function createResponseCache(bytesMax: number): ResponseCache {
     const cached = answers.get(key)
     if (!cached) return
     answers.delete(key)
-    bytes -= cached.answer.bytes.length
+    bytes -= cached.size
     const keys = keysOf.get(cached.subject)
     keys?.delete(key)
     if (keys?.size === 0) keysOf.delete(cached.subject)
@@ -44,9 +44,11 @@ export function createResponseCache(bytesMax: number): ResponseCache {
     },
     put(key, subject, answer) {
       drop(key)
-      if (answer.json.length > bytesMax / 16) return
-      answers.set(key, { subject, answer, used: false })
-      bytes += answer.bytes.length
+      const size = Buffer.byteLength(answer.json)
+      if (size > bytesMax / 16) return
+      answer.isCached = true
+      answers.set(key, { subject, answer, size, used: false })
+      bytes += size
       const keys = keysOf.get(subject)
       if (keys) keys.add(key)
       else keysOf.set(subject, new Set([key]))

@@ -1,7 +1,14 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { LogContext } from './log-context.ts'
-import { climb, toConsistencyRanges, toInclusionRanges, toNodes, toRoot } from './merkle.ts'
-import type { LeafRange, TreeNode } from './merkle.ts'
+import {
+  climb,
+  toConsistencyRanges,
+  toInclusionRanges,
+  toNodes,
+  toRoot,
+  type LeafRange,
+  type TreeNode,
+} from './merkle.ts'
 import { loadTiles, toNode, toTileKey, type TileRef } from './tiles.ts'
 import { readerOf, type TreeReader } from './tree-rows.ts'
 import { readTreeHead, tileHashes, tileLevels } from './log-tree.ts'

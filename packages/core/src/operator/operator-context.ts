@@ -3,9 +3,8 @@ import type { CommunityContext } from '../community/community-context.ts'
 import type { DownloadCounters } from '../community/download-counters.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { WebhooksContext } from '../webhooks/webhooks-context.ts'
-import type { RegistryExtension } from './extension.ts'
+import type { RegistryExtension, ExtensionHooks } from './extension.ts'
 import type { ServingNode } from './node-port.ts'
-import type { ExtensionHooks } from './extension.ts'
 import type { SetupCode } from './setup.ts'
 
 /** Dependencies of the operator endpoints: the whole registry. */

@@ -41,18 +41,24 @@ function toParameter(value: Iterable<unknown>): string {
  * each length.
  */
 export function isInList(dialect: Dialect, column: string, values: Iterable<string>): RawBuilder<SqlBool> {
-  return lists[dialect].has(column, JSON.stringify([...values]))
+  return isInJson[dialect](column, JSON.stringify([...values]))
 }
 
+const isInJson: { [K in Dialect]: (column: string, json: unknown) => RawBuilder<SqlBool> } = {
+  sqlite: (column, json) => sql`${sql.ref(column)} in (select value from json_each(${json}))`,
+  // For a set the planner expects many rows and would scan the table instead of using the index.
+  postgres: (column, json) => sql`${sql.ref(column)} = any(array(select json_array_elements_text(${json}::json)))`,
+}
+
+/** The lists are placeholders while a query is compiled, and JSON when it runs. */
 const lists: { [K in Dialect]: Lists } = {
   sqlite: {
-    has: (column, json) => sql`${sql.ref(column)} in (select value from json_each(${json}))`,
+    has: isInJson.sqlite,
     lacks: (column, json) => sql`${sql.ref(column)} not in (select value from json_each(${json}))`,
     table: (json) => sql`(select value from json_each(${json}))`,
   },
   postgres: {
-    // For a set the planner expects many rows and would scan the table instead of using the index.
-    has: (column, json) => sql`${sql.ref(column)} = any(array(select json_array_elements_text(${json}::json)))`,
+    has: isInJson.postgres,
     lacks: (column, json) => sql`${sql.ref(column)} not in (select json_array_elements_text(${json}::json))`,
     table: (json) => sql`(select value from json_array_elements(${json}::json))`,
   },

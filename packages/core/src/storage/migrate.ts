@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import { sql, type Kysely } from 'kysely'
 import type { Dialect } from './dialect.ts'
-import { baseline } from './migrations/0001-baseline.ts'
+import { baseline } from './migrations/0001-first.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 

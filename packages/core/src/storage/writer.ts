@@ -23,7 +23,7 @@ export interface Writer {
 }
 
 interface WriteOptions {
-  /** ShortTextFinder a bulk write, such as that of an import: no client waits for it, so larger batches may share a commit. */
+  /** Marks a bulk write, such as that of an import: no client waits for it, so larger batches may share a commit. */
   readonly bulk?: boolean
 }
 

@@ -5,8 +5,8 @@ import type { Check } from './finding.ts'
 export function toCheck({ name, run }: ExtensionCheck): Check {
   return {
     name,
-    async run({ database }, tell, faults) {
-      const report = { progress: tell, fault: (sentence: string) => faults.add(sentence) }
+    async run({ database }, progress, faults) {
+      const report = { progress, fault: (sentence: string) => faults.add(sentence) }
       const { sound, advice } = await run(database.read, report)
       return faults.toOutcome(sound, advice)
     },

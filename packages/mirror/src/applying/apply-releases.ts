@@ -159,13 +159,17 @@ async function applyNew(
     yanked: release.yanked,
   }
   const change = { skillId, before, at, mayClaimName: release.holder ?? true }
-  const stored = await storeVersion(context, trx, {
-    ...change,
-    publication,
-    number,
-    others: versions,
-    caller: systemCaller,
-  })
+  const stored = await storeVersion(
+    context,
+    trx,
+    {
+      ...change,
+      publication,
+      number,
+      others: versions,
+    },
+    systemCaller,
+  )
   return toApplied(before, stored.skill)
 }
 

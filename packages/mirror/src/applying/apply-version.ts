@@ -85,13 +85,17 @@ export async function applyVersion(
     yanked: data.yanked,
     ...prepared!,
   }
-  const stored = await storeVersion(context, trx, {
-    ...change,
-    publication,
-    number: data.version,
-    others: versions,
-    caller: systemCaller,
-  })
+  const stored = await storeVersion(
+    context,
+    trx,
+    {
+      ...change,
+      publication,
+      number: data.version,
+      others: versions,
+    },
+    systemCaller,
+  )
   if (!before && data.forkedFrom) {
     const source = await findSource(trx, data.forkedFrom.fullName)
     if (source) await countFork(trx, source.id, at)

@@ -32,8 +32,7 @@ export function createSources({ database, changes }: Pick<CatalogueContext, 'dat
   }
 }
 
-/** Reads the upstream of a skill from the database. */
-export async function readSource(read: Database['read'], name: string): Promise<SkillSource | undefined> {
+async function readSource(read: Database['read'], name: string): Promise<SkillSource | undefined> {
   const columns = ['origin_kind', 'origin_upstream', 'origin_synced_at', 'created_at'] as const
   const query = name.includes('/')
     ? read.selectFrom('skills').select(columns).where('full_name', '=', name)
@@ -45,4 +44,16 @@ export async function readSource(read: Database['read'], name: string): Promise<
   const row = await query.executeTakeFirst()
   if (!row || row.origin_kind !== 'mirror' || row.origin_upstream === null) return undefined
   return { upstream: row.origin_upstream, syncedAt: row.origin_synced_at ?? row.created_at }
+}
+
+/** The upstreams of mirrored skills by full name; other names are left out. */
+export async function readSources(read: Database['read'], fullNames: readonly string[]): Promise<Map<string, string>> {
+  if (fullNames.length === 0) return new Map()
+  const rows = await read
+    .selectFrom('skills')
+    .select(['full_name', 'origin_upstream'])
+    .where('full_name', 'in', fullNames)
+    .where('origin_kind', '=', 'mirror')
+    .execute()
+  return new Map(rows.map(({ full_name, origin_upstream }) => [full_name, origin_upstream ?? '']))
 }

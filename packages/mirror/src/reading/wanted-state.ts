@@ -1,5 +1,4 @@
-import type { Database } from '@skillstead/core/internal'
-import type { WantedSkill } from '@skillstead/core/internal'
+import type { Database, WantedSkill } from '@skillstead/core/internal'
 import { isSkillName, isUsername, reservedOwners } from '@skillstead/protocol'
 import { isPrivateName, type MirrorParts } from '../run.ts'
 

@@ -1,7 +1,6 @@
-import type { Database, StorageContext } from '@skillstead/core/internal'
+import type { Database, StorageContext, WriteTransaction } from '@skillstead/core/internal'
 import { toStoredSubject } from './upstream-log.ts'
 import type { EntryOutcome } from '../applying/mirrored-types.ts'
-import type { WriteTransaction } from '@skillstead/core/internal'
 import type { StoredRefusal, Upstream } from '../types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 

@@ -1,6 +1,5 @@
 import type { MirrorContext } from '../run.ts'
-import type { StorageContext } from '@skillstead/core/internal'
-import { readContents, readVersionFiles } from '@skillstead/core/internal'
+import { type StorageContext, readContents, readVersionFiles } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { toManifest } from '@skillstead/protocol'
 import { rewriteFrontmatterName } from '@skillstead/skill-format'

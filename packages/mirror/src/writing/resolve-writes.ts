@@ -1,7 +1,6 @@
 import type { MirrorContext } from '../run.ts'
-import type { Database, StorageContext } from '@skillstead/core/internal'
+import type { Database, StorageContext, WriteTransaction } from '@skillstead/core/internal'
 import { enqueueDelivery, selectPublishing } from '../queue/upstream-write.ts'
-import type { WriteTransaction } from '@skillstead/core/internal'
 import { RegistryError, isSkillName } from '@skillstead/protocol'
 import { getUpstream } from '../store/upstreams.ts'
 import { findRemoteName, findRename } from './names.ts'

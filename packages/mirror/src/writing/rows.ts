@@ -1,5 +1,4 @@
-import type { Database, StorageContext } from '@skillstead/core/internal'
-import type { WriteTransaction } from '@skillstead/core/internal'
+import type { Database, StorageContext, WriteTransaction } from '@skillstead/core/internal'
 import { type UpstreamWriteRow, withUpstreams } from '../tables/mirror-tables.ts'
 import type { WriteKind, WritePayloads } from '../queue/upstream-write.ts'
 import { RegistryError } from '@skillstead/protocol'

@@ -1,6 +1,14 @@
 import { readInput, readItem, type GivenInput } from './tools-items.ts'
-import { createSchemaState, findTarget, isKeyword, isMapping, isSchemaType, readOwn, toSchema } from './tools-schema.ts'
-import type { JsonSchema } from './tools-schema.ts'
+import {
+  createSchemaState,
+  findTarget,
+  isKeyword,
+  isMapping,
+  isSchemaType,
+  readOwn,
+  toSchema,
+  type JsonSchema,
+} from './tools-schema.ts'
 
 /**
  * JSON Schema of a tool's parameters in the form that all frameworks accept: an object without alternatives at the top

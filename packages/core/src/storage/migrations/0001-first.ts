@@ -13,7 +13,7 @@ import { webhookTables } from '../schema/webhooks-tables.ts'
 
 /** The schema of the first release. A table comes after the tables that it refers to. */
 export const baseline: Migration = {
-  name: '0001-baseline',
+  name: '0001-first',
   async up(db, dialect) {
     for (const tables of [accountTables, catalogueTables]) await createTables(db, dialect, tables)
     await createTextIndex(db, dialect)
