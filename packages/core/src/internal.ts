@@ -116,14 +116,19 @@ export { type Blob, findBlob, unpackBlob } from './storage/blobs.ts'
 export { compileQuery, compileInsert } from './storage/compiled-query.ts'
 export { copySqliteFile } from './storage/copy-file.ts'
 export { countRows } from './storage/count-rows.ts'
-export { type Database, type DatabaseLocation, openDatabase, type OpenDatabaseOptions } from './storage/database.ts'
+export {
+  connectPostgres,
+  type Database,
+  type DatabaseLocation,
+  openDatabase,
+  type OpenDatabaseOptions,
+} from './storage/database.ts'
 export type { Dialect } from './storage/dialect.ts'
 export { makePrivateFolder } from './storage/make-folder.ts'
 export { findUnknownSteps, hasExtension, isOlderSchema, migrate, readAppliedSteps } from './storage/migrate.ts'
 export type { Migration, SchemaExtension, TableRule } from './storage/migrations/migration.ts'
 export { openFileForFilling, openFileForReading } from './storage/sqlite.ts'
 export { createProgress, readPages, type Report } from './storage/pages.ts'
-export { openPostgres } from './storage/postgres.ts'
 export {
   bytes,
   createTables,

@@ -4,10 +4,9 @@ const unseen = String.raw`[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]|[\p{Cc
 const joined = String.raw`[[\p{L}\p{M}]--[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Hang}\p{sc=Han}\p{sc=Zinh}\p{DI}]]`
 
 const unseenPattern = new RegExp(unseen, 'v')
-const partsPattern = new RegExp(
-  String.raw`(?<seen>\p{RGI_Emoji}|(?<=${joined})[\u200c\u200d](?=${joined}))|${unseen}`,
-  'gv',
-)
+const parts = String.raw`(?<seen>\p{RGI_Emoji}|(?<=${joined})[\u200c\u200d](?=${joined}))|${unseen}`
+/** Compiled on first use, which takes 20 ms. */
+let partsPattern: RegExp | undefined
 
 /**
  * Removes invisible characters, which could carry instructions that an agent reads and its user does not see. Keeps
@@ -16,5 +15,5 @@ const partsPattern = new RegExp(
  * @example toVisibleText('Ig\u200bnore') // 'Ignore'
  */
 export function toVisibleText(text: string): string {
-  return unseenPattern.test(text) ? text.replace(partsPattern, '$<seen>') : text
+  return unseenPattern.test(text) ? text.replace((partsPattern ??= new RegExp(parts, 'gv')), '$<seen>') : text
 }

@@ -1,4 +1,4 @@
-import { UTCDate } from '@date-fns/utc'
+import { UTCDateMini } from '@date-fns/utc/date/mini'
 import { RegistryError } from '@skillstead/protocol'
 import { addBusinessDays } from 'date-fns/addBusinessDays'
 import type { Kysely } from 'kysely'
@@ -57,7 +57,7 @@ export async function recordStep(
 
 /** The time ten business days later, at the same time of day in UTC. Holidays are not considered. */
 function toDeadline(at: number): number {
-  return addBusinessDays(new UTCDate(at), businessDays).getTime()
+  return addBusinessDays(new UTCDateMini(at), businessDays).getTime()
 }
 
 /** Applies also to a transferred or deleted skill: the case continues, and a deleted skill stays deleted. */

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely'
 import pRetry from 'p-retry'
 import type { Connections } from './connections.ts'
 import type { Dialect } from './dialect.ts'
-import { type Listener, openPostgres } from './postgres.ts'
+import type { Listener } from './postgres.ts'
 import { migrate } from './migrate.ts'
 import type { SchemaExtension } from './migrations/migration.ts'
 import { openSqlite } from './sqlite.ts'
@@ -59,7 +59,7 @@ export async function openDatabase(location: OpenDatabaseOptions): Promise<Datab
 }
 
 async function openOnce(location: OpenDatabaseOptions): Promise<Database> {
-  const connections = openConnections(location)
+  const connections = await openConnections(location)
   try {
     await migrate(connections.main, connections.dialect, location.extensions)
   } catch (error) {
@@ -81,8 +81,14 @@ async function openOnce(location: OpenDatabaseOptions): Promise<Database> {
   }
 }
 
-function openConnections({ path, databaseUrl }: DatabaseLocation): Connections {
-  if (databaseUrl !== undefined && path === undefined) return openPostgres(databaseUrl)
+async function openConnections({ path, databaseUrl }: DatabaseLocation): Promise<Connections> {
+  if (databaseUrl !== undefined && path === undefined) return connectPostgres(databaseUrl)
   if (path !== undefined && databaseUrl === undefined) return openSqlite(path)
   throw new TypeError('Pass exactly one of `path` and `databaseUrl`.')
+}
+
+/** Opens a PostgreSQL database. The driver is loaded on use: most registries are stored in an SQLite file. */
+export async function connectPostgres(databaseUrl: string): Promise<Connections> {
+  const { openPostgres } = await import('./postgres.ts')
+  return openPostgres(databaseUrl)
 }

@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely'
 import {
+  connectPostgres,
   type DatabaseLocation,
   type Dialect,
   findUnknownSteps,
   hasExtension,
   isOlderSchema,
   openFileForReading,
-  openPostgres,
   readAppliedSteps,
   type SchemaExtension,
   type Tables,
@@ -23,7 +23,10 @@ export async function openReading<T>(
   work: (trx: Kysely<Tables>, dialect: Dialect, used: readonly SchemaExtension[]) => Promise<T>,
 ): Promise<T> {
   const dialect = location.path === undefined ? 'postgres' : 'sqlite'
-  const db = location.path === undefined ? openPostgres(location.databaseUrl!).main : openFileForReading(location.path)
+  const db =
+    location.path === undefined
+      ? (await connectPostgres(location.databaseUrl!)).main
+      : openFileForReading(location.path)
   const transaction = db.transaction()
   const reading =
     dialect === 'sqlite' ? transaction : transaction.setIsolationLevel('repeatable read').setAccessMode('read only')

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import {
+  connectPostgres,
   type Dialect,
   migrate,
   openFileForFilling,
   type OpenDatabaseOptions,
-  openPostgres,
   type SchemaExtension,
   type WriteTransaction,
 } from '@skillstead/core/internal'
@@ -19,7 +19,7 @@ export async function fillDatabase<T>(
   work: (trx: WriteTransaction, dialect: Dialect) => Promise<T>,
 ): Promise<T> {
   const dialect = path === undefined ? 'postgres' : 'sqlite'
-  const db = path === undefined ? openPostgres(databaseUrl!).main : openFileForFilling(path)
+  const db = path === undefined ? (await connectPostgres(databaseUrl!)).main : openFileForFilling(path)
   try {
     await migrate(db, dialect, extensions)
     return await db.transaction().execute(async (trx) => {
