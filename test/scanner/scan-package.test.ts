@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { createScanPool, scanPackage } from '../../packages/scanner/src/scan-package.ts'
 import { WorkerPool } from '@skillstead/scanner/workers'
@@ -9,7 +10,7 @@ const large = [
   { path: 'a.md', bytes: Buffer.from(order) },
 ]
 /** A module that a thread runs instead of the scanner. */
-const script = (text: string) => new URL(`data:text/javascript,${encodeURIComponent(text)}`)
+const script = (text: string) => () => new Worker(new URL(`data:text/javascript,${encodeURIComponent(text)}`))
 
 describe('a scan of a package', () => {
   it('returns the same report for a large one in a thread', async () => {
@@ -24,17 +25,17 @@ describe('a scan of a package', () => {
   })
 
   it('continues in batches if the thread crashes', async () => {
-    const pool = createScanPool({ url: script('throw new Error("broken")') })
+    const pool = createScanPool({ start: script('throw new Error("broken")') })
     expect(await scanPackage(large, 0, pool)).toEqual(scanFiles(large, 0))
   })
 
   it('continues in batches if no thread can be started, repeatedly', async () => {
-    const pool = createScanPool({ url: new URL('http://127.0.0.1/no-thread'), workersMax: 1 })
+    const pool = createScanPool({ start: () => new Worker(new URL('http://127.0.0.1/no-thread')), workersMax: 1 })
     for (let i = 0; i < 3; i++) expect(await scanPackage(large, 0, pool)).toEqual(scanFiles(large, 0))
   })
 
   it('does not block the event loop', async () => {
-    const pool = createScanPool({ url: script('throw new Error("broken")') })
+    const pool = createScanPool({ start: script('throw new Error("broken")') })
     let turns = 0
     let isDone = false
     const turn = () => {
@@ -48,7 +49,7 @@ describe('a scan of a package', () => {
   })
 
   it('returns the verdict caution if the thread does not respond', async () => {
-    const pool = createScanPool({ url: script('setInterval(() => {}, 1000)'), answerMs: 50 })
+    const pool = createScanPool({ start: script('setInterval(() => {}, 1000)'), answerMs: 50 })
     const report = await scanPackage(large, 0, pool)
     expect(report).toMatchObject({ verdict: 'caution', findings: [{ ruleId: 'incomplete-scan' }] })
     expect(report.cut).toEqual([{ path: 'SKILL.md', reason: expect.stringMatching(/\.$/) as string }])
@@ -66,7 +67,7 @@ describe('threads with several queued orders', () => {
       parentPort.postMessage([order])
     })`
   const toPool = (answerMs = 60_000) =>
-    new WorkerPool<string[], string>({ url: script(worker), workersMax: 1, answerMs })
+    new WorkerPool<string[], string>({ start: script(worker), workersMax: 1, answerMs })
 
   it('return the report of each order', async () => {
     const orders = Array.from({ length: 100 }, (_, i) => `${i}`)

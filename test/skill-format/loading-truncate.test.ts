@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads'
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { type LoadedSkill, truncate } from '@skillstead/skill-format/loading'
@@ -220,7 +221,7 @@ describe('truncating a skill in a worker thread', () => {
 
   it('returns the same result as in the main thread', async () => {
     const url = new URL('../../packages/core/src/catalogue/truncate-worker.ts', import.meta.url)
-    const threads = new WorkerPool<LoadedSkill, TruncateOrder>({ url })
+    const threads = new WorkerPool<LoadedSkill, TruncateOrder>({ start: () => new Worker(url) })
     expect(await threads.ask(order)).toEqual(await truncateHere(order))
     expect(await truncateSkill(order)).toEqual(await truncateHere(order))
   })

@@ -41,9 +41,9 @@ export async function readManifest(folder: string): Promise<Manifest> {
 
 /**
  * Packs every package with `npm pack`, in a copy of the workspace: packing changes package.json for as long as it
- * takes, and other tests run beside this one. The paths of the tarballs, in the order of `folders`.
+ * takes, and other tests run beside this one. The paths of the tarballs, in the order of `packed`.
  */
-export async function packAll(scratch: string): Promise<string[]> {
+export async function packAll(scratch: string, packed: readonly string[] = folders): Promise<string[]> {
   const workspace = join(scratch, 'workspace')
   const tarballs = join(scratch, 'tarballs')
   await Promise.all(
@@ -55,11 +55,11 @@ export async function packAll(scratch: string): Promise<string[]> {
   await mkdir(tarballs)
   const { stdout } = await run(
     'npm',
-    ['pack', ...folders.map((folder) => `./packages/${folder}`), '--json', '--pack-destination', tarballs],
+    ['pack', ...packed.map((folder) => `./packages/${folder}`), '--json', '--pack-destination', tarballs],
     { cwd: workspace, maxBuffer: 16 * 1024 * 1024, env: { ...process.env, npm_config_offline: 'true' } },
   )
-  const packed = JSON.parse(stdout) as Record<string, { filename: string }> | { filename: string }[]
-  return Object.values(packed).map(({ filename }) => join(tarballs, filename))
+  const files = JSON.parse(stdout) as Record<string, { filename: string }> | { filename: string }[]
+  return Object.values(files).map(({ filename }) => join(tarballs, filename))
 }
 
 async function copyPackage(folder: string, workspace: string): Promise<void> {
@@ -84,15 +84,19 @@ const copy = (from: string, to: string) => (path: string) => cp(join(from, path)
  * An empty folder in which the tarballs are installed. What they need from others is linked from what the workspace
  * has, as no test may depend on a network; each finds only what its own package.json names.
  */
-export async function install(tarballs: readonly string[], consumer: string): Promise<void> {
+export async function install(
+  tarballs: readonly string[],
+  consumer: string,
+  packed: readonly string[] = folders,
+): Promise<void> {
   for (const [index, tarball] of tarballs.entries()) {
-    const from = join(root, 'packages', folders[index]!)
+    const from = join(root, 'packages', packed[index]!)
     const to = join(consumer, 'node_modules', (await readManifest(from)).name)
     await unpack(tarball, to)
     await linkDependencies(from, to, (name) => join(consumer, 'node_modules', name))
   }
   await link(join(root, 'node_modules/@types/node'), join(consumer, 'node_modules/@types/node'))
-  await linkCommands(join(consumer, 'node_modules'))
+  if (packed.includes('cli')) await linkCommands(join(consumer, 'node_modules'))
   await writeFile(join(consumer, 'package.json'), '{ "private": true, "type": "module" }\n')
 }
 

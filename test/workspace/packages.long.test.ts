@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createClient } from '@skillstead/client'
 import { publint } from 'publint'
@@ -75,7 +75,11 @@ function compile(node: string, resolution: string, options: readonly string[]): 
 /** A program that imports every entry point of the packed packages, and prints those without exports. */
 async function importEverything(): Promise<string> {
   const manifests = await Promise.all(folders.map(async (folder) => readManifest(await installed(folder))))
-  const entries = manifests.flatMap(({ name, exports = {} }) => Object.keys(exports).map((key) => name + key.slice(1)))
+  const entries = manifests.flatMap(({ name, exports = {} }) =>
+    Object.keys(exports)
+      .filter((key) => key !== './threads/*')
+      .map((key) => name + key.slice(1)),
+  )
   const imports = entries.map((entry, index) => `import * as entry${index} from '${entry}'\n`)
   const rows = entries.map((entry, index) => `  '${entry}': entry${index},\n`)
   return `${imports.join('')}
@@ -118,19 +122,21 @@ describe.each(folders)('the packed package of %s', (folder) => {
     const ours = Object.entries(manifest.dependencies ?? {}).filter(([name]) => name.startsWith('@skillstead/'))
     expect(ours.map(([, range]) => range)).toEqual(ours.map(() => workspace.version))
     expect(JSON.stringify(manifest)).not.toMatch(/workspace:|"source"|"scripts"|\/src\//)
-    for (const conditions of Object.values(manifest.exports ?? {})) {
-      expect(Object.keys(conditions)).toEqual(['types', 'default'])
-    }
+    const { './threads/*': threads, ...entries } = manifest.exports ?? {}
+    expect(threads).toEqual(folder === 'core' ? { default: './dist/threads/*' } : undefined)
+    for (const conditions of Object.values(entries)) expect(Object.keys(conditions)).toEqual(['types', 'default'])
   })
 
   it('contains its code, its types, the licence and a README that names its entry points, and no development files', async () => {
     const files = await listFiles(await installed(folder))
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']))
     const others = files.filter((path) => !/^dist\/.*\.(?:js|d\.ts)$|^(?:examples\/skills|dashboard)\//.test(path))
-    expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json'])
-    expect(files.filter((path) => path.endsWith('.js')).length).toBeGreaterThan(4)
+    expect(others.filter((path) => path !== 'licenses.md').toSorted()).toEqual(['LICENSE', 'README.md', 'package.json'])
 
     const { name, exports = {} } = await readManifest(await installed(folder))
+    const entries = Object.values(exports).flatMap((conditions) => Object.values(conditions))
+    const named = entries.filter((path) => !path.includes('*')).map((path) => path.slice(2))
+    expect(files).toEqual(expect.arrayContaining(named))
     const readme = await readFile(join(await installed(folder), 'README.md'), 'utf8')
     expect(Object.keys(exports).filter((key) => !readme.includes(name + key.slice(1)))).toEqual([])
   })
@@ -157,15 +163,26 @@ describe.skipIf(!old)(`under Node ${old?.version ?? 'below 22, of which this mac
 describe('the packed packages together', { timeout: 120_000 }, () => {
   it('contain their workers, the dashboard and the example skills', async () => {
     const core = await listFiles(await installed('core'))
-    const sources = await listFiles(join(import.meta.dirname, '../../packages/core/src'))
-    const workers = sources.filter((path) => path.endsWith('-worker.ts'))
-    expect(workers).not.toEqual([])
-    expect(core).toEqual(expect.arrayContaining(workers.map((path) => `dist/${path.replace(/ts$/, 'js')}`)))
+    const sources = await Promise.all(
+      ['core', 'scanner'].map((folder) => listFiles(join(import.meta.dirname, '../../packages', folder, 'src'))),
+    )
+    const workers = sources.flat().filter((path) => path.endsWith('-worker.ts'))
+    expect(workers.length).toBeGreaterThan(4)
+    expect(core).toEqual(expect.arrayContaining(workers.map((path) => `dist/threads/${basename(path, '.ts')}.js`)))
     const cli = await listFiles(await installed('cli'))
     expect(cli.filter((path) => path.endsWith('/SKILL.md')).length).toBeGreaterThan(8)
     expect(cli).toEqual(expect.arrayContaining(['dashboard/index.html', 'dashboard/licenses.md']))
     const main = await readFile(join(await installed('cli'), 'dist/main.js'), 'utf8')
     expect(main.startsWith('#!/usr/bin/env node\n')).toBe(true)
+  })
+
+  it('contain few modules, and the licenses of the packages that are bundled', async () => {
+    for (const folder of folders) {
+      const files = await listFiles(await installed(folder))
+      expect(files.filter((path) => /^dist\/[^/]*\.js$/.test(path)).length).toBeLessThan(folder === 'cli' ? 120 : 25)
+    }
+    const licenses = await readFile(join(await installed('core'), 'licenses.md'), 'utf8')
+    expect(licenses).toMatch(/^## kysely .* \(MIT\)\n\n +The MIT License/m)
   })
 
   it('have READMEs whose programs compile, and valid type declarations', async () => {

@@ -1,11 +1,12 @@
 /**
- * Runs in a package before npm packs it: compiles it, and writes the package.json for publication, without references
+ * Runs in a package before npm packs it: bundles it, and writes the package.json for publication, without references
  * to the workspace and its sources. `postpack.ts` restores the original.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildDashboard } from '../../dashboard/building/build.ts'
+import { bundlePackage } from './bundle-package.ts'
 import { copiedFolders, keptManifest } from './pack-paths.ts'
 
 interface Manifest {
@@ -23,10 +24,11 @@ const root = join(import.meta.dirname, '../../..')
 if (existsSync(keptManifest)) renameSync(keptManifest, 'package.json')
 const manifest = readManifest('package.json')
 
-// Compile from scratch: files that were renamed or removed since would be packed as well.
+// Declare the types from scratch: files that were renamed or removed since would be packed as well.
 rmSync('dist', { recursive: true, force: true })
 // Standard output is for `npm pack --json`.
 execFileSync('tsc', ['-b', 'tsconfig.build.json'], { stdio: ['ignore', 2, 2] })
+await bundlePackage(manifest)
 if (manifest.name === 'skillstead') await buildDashboard()
 for (const [from, to] of copiedFolders[manifest.name] ?? []) cpSync(join(root, from), to, { recursive: true })
 

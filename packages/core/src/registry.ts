@@ -1,4 +1,5 @@
 import { type PlanName, RegistryError } from '@skillstead/protocol'
+import { onThreadsMissing, placeThreads } from '@skillstead/scanner/workers'
 import { createAuthenticator } from './accounts/authenticate.ts'
 import { createAddressLimits } from './accounts/address-limits.ts'
 import { createResponseCache } from './kernel/response-cache.ts'
@@ -83,6 +84,17 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly extensions?: readonly RegistryExtension[]
   /** Called with errors of background work, which no caller receives. */
   readonly onError?: (error: unknown) => void
+  /**
+   * The folder with the files of worker threads, for a bundled program: a copy of `dist/threads` of this package.
+   * `inline` starts no threads, so that a large package or a backup blocks the calling thread. All registries of a
+   * process share their threads, so the option applies to all of them. Default: the files of this package.
+   */
+  readonly threads?: URL | 'inline'
+  /**
+   * Called once with a sentence if worker threads cannot be started, such as in a bundled program without the files of
+   * its threads. Their work then runs in the calling thread. Default: prints a warning.
+   */
+  readonly onDegraded?: (what: string) => void
 }
 
 /**
@@ -152,10 +164,12 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const { extensions = [] } = options
   const clock = options.clock ?? systemClock
   const onError = options.onError ?? ((error) => console.error(error))
+  if (options.threads !== undefined) placeThreads(options.threads)
   const secrets = createSecrets(options.secretKey)
   const outgoing = createOutgoing(options.outgoing ?? {})
   const database = await openDatabase(options)
   const { origin, epoch } = await identify(database, options.origin, clock)
+  const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))
   const changes = await createChangeFollower(database, onError, options.pollMs)
   const traffic = { calls: 0 }
   const outbox = createOutbox({ database, clock, traffic, onError })
@@ -233,6 +247,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     await changes.stop()
     sharedLimits?.stop()
     await database.close()
+    endNotices()
   }
 
   async function beginWork(): Promise<void> {

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
+import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { Security } from '@skillstead/protocol'
-import { toThreadFile } from './thread-file.ts'
+import { startThread } from './threads.ts'
 import { WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 import type { ScanFile } from './scan.ts'
 
@@ -15,7 +16,9 @@ export interface ScanOrder {
 
 /** Creates a pool of worker threads that scan. */
 export const createScanPool = (options: Partial<WorkerPoolOptions> = {}) =>
-  new WorkerPool<Security, ScanOrder>({ url: toThreadFile(import.meta.url, 'scan-worker'), ...options })
+  new WorkerPool<Security, ScanOrder>({ start: () => startThread('scan-worker', startWorker), ...options })
+
+const startWorker = (options: WorkerOptions) => new Worker(new URL('./scan-worker.ts', import.meta.url), options)
 
 const pool = createScanPool()
 /** Loaded on first use, since most packages are scanned in threads. */

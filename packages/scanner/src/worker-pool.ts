@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 
 /** A report, or why there is none: the thread crashed, or exceeded its time. */
 type Outcome<Report> = Report | 'broken' | 'late'
@@ -30,8 +30,8 @@ const aheadBytesMax = 128 * 1024
 
 /** Settings of a {@link WorkerPool}. */
 export interface WorkerPoolOptions {
-  /** The file that each thread runs. */
-  readonly url: URL
+  /** Starts a thread; throws an error if that is impossible. */
+  readonly start: () => Worker
   /** Timeout of an order in milliseconds. Default: 120,000. */
   readonly answerMs?: number
   /** Maximum number of threads. Default: 2, or 1 on a machine with one processor. */
@@ -48,12 +48,12 @@ export interface WorkerPoolOptions {
 export class WorkerPool<Report extends object, Order> {
   readonly #threads: Thread<Report, Order>[] = []
   readonly #waiting: Job<Report, Order>[] = []
-  readonly #url: URL
+  readonly #startWorker: () => Worker
   readonly #answerMs: number
   readonly #workersMax: number
 
   constructor(options: WorkerPoolOptions) {
-    this.#url = options.url
+    this.#startWorker = options.start
     this.#answerMs = options.answerMs ?? answerMs
     this.#workersMax = options.workersMax ?? workersMax
   }
@@ -92,7 +92,7 @@ export class WorkerPool<Report extends object, Order> {
 
   #start(): Thread<Report, Order> | undefined {
     try {
-      const thread: Thread<Report, Order> = { worker: new Worker(this.#url), jobs: [] }
+      const thread: Thread<Report, Order> = { worker: this.#startWorker(), jobs: [] }
       thread.worker.on('message', (report: Report) => this.#take(thread, report))
       // Messages arrive before the exit event, which follows each error.
       thread.worker.on('error', () => undefined)

@@ -1,3 +1,3 @@
-/** The pool of worker threads that the scanner and the registry share. */
-export { toThreadFile } from './thread-file.ts'
+/** The worker threads that the scanner and the registry share. */
+export { isMissingFile, onThreadsMissing, placeThreads, startThread, type ThreadPlace } from './threads.ts'
 export { WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'

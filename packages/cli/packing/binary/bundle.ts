@@ -7,7 +7,7 @@ const inside = join(import.meta.dirname, 'inside')
 
 /** Modules that look for files next to themselves, and their replacements in the single executable. */
 const substitutes: Readonly<Record<string, string>> = {
-  'scanner/src/thread-file.ts': 'thread-file.ts',
+  'scanner/src/thread-start.ts': 'thread-start.ts',
   'scanner/src/rules-version.ts': 'rules-version.ts',
   'cli/src/serving/dashboard-files.ts': 'dashboard-files.ts',
   'cli/src/serving/example-files.ts': 'example-files.ts',

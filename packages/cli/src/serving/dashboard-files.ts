@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path'
 import type { StaticFiles } from '@skillstead/server'
 
 /** Folders of the built dashboard: in the published package, and in the workspace. */
-const places = [join(import.meta.dirname, '../../dashboard'), join(import.meta.dirname, '../../../dashboard/dist')]
+const places = [join(import.meta.dirname, '../dashboard'), join(import.meta.dirname, '../../../dashboard/dist')]
 
 /** The files of the dashboard; undefined if it was not built. */
 export function findDashboard(): StaticFiles | undefined {

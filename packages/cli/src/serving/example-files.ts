@@ -3,7 +3,7 @@ import { openFolder } from '../import/folder.ts'
 import type { SourceItem } from '../import/records.ts'
 
 /** In the published package the examples are inside the package; in a clone they are at its root. */
-const toFolder = import.meta.url.endsWith('.ts') ? '../../../../examples/skills' : '../../examples/skills'
+const toFolder = import.meta.url.endsWith('.ts') ? '../../../../examples/skills' : '../examples/skills'
 
 /** The example skills. */
 export function readExamples(): AsyncIterable<SourceItem> {

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os'
+import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { Security } from '@skillstead/protocol'
 import { inspectAccess, reportUnscanned, type ScanFile, scanPackage } from '@skillstead/scanner'
-import { toThreadFile, WorkerPool } from '@skillstead/scanner/workers'
+import { startThread, WorkerPool } from '@skillstead/scanner/workers'
 import { type Inspection, unread } from './inspection.ts'
 import { keepScan, type Texts, toFiles, toPackageTexts } from './metadata-scan.ts'
 import type { PackageFields } from './package-fields.ts'
@@ -28,7 +29,7 @@ export interface InspectionResult {
   readonly ofTexts: Security
 }
 
-const workerUrl = toThreadFile(import.meta.url, 'inspect-worker')
+const startWorker = (options: WorkerOptions) => new Worker(new URL('./inspect-worker.ts', import.meta.url), options)
 /** Inspecting takes longer than storing, so even with two processors two threads are used. */
 const workersMax = Math.min(3, availableParallelism())
 /** A package smaller than this costs more to send to a thread than to inspect here. */
@@ -37,7 +38,10 @@ const inlineBytesMax = 1024
 const orderPackages = 12
 const orderBytes = 64 * 1024
 
-const pool = new WorkerPool<InspectionResult[], InspectionOrder>({ url: workerUrl, workersMax })
+const pool = new WorkerPool<InspectionResult[], InspectionOrder>({
+  start: () => startThread('inspect-worker', startWorker),
+  workersMax,
+})
 
 /** Inspects a package in a worker thread, or inline if it is small. `now` is in milliseconds since 1970. */
 export async function inspectPackage(item: Inspectable, now: number): Promise<Inspection> {

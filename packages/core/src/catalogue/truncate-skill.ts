@@ -1,5 +1,6 @@
+import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { RegistryError } from '@skillstead/protocol'
-import { toThreadFile, WorkerPool } from '@skillstead/scanner/workers'
+import { startThread, WorkerPool } from '@skillstead/scanner/workers'
 import { type LoadedSkill, truncate } from '@skillstead/skill-format/loading'
 
 export interface TruncateOrder {
@@ -10,12 +11,16 @@ export interface TruncateOrder {
 
 type Threads = Pick<WorkerPool<LoadedSkill, TruncateOrder>, 'ask'>
 
-const workerUrl = toThreadFile(import.meta.url, 'truncate-worker')
+const startWorker = (options: WorkerOptions) => new Worker(new URL('./truncate-worker.ts', import.meta.url), options)
 /** Timeout: a hundred times the slowest document's time, plus the time to load the encoding's table. */
 const answerMs = 30_000
 
 /** Uses one thread, since each thread needs its own encoding table. */
-const pool = new WorkerPool<LoadedSkill, TruncateOrder>({ url: workerUrl, answerMs, workersMax: 1 })
+const pool = new WorkerPool<LoadedSkill, TruncateOrder>({
+  start: () => startThread('truncate-worker', startWorker),
+  answerMs,
+  workersMax: 1,
+})
 
 /**
  * Truncates in another thread: loading the encoding's table takes 0.5 s and a document crafted to be slow 0.1 s, during

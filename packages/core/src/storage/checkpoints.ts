@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
-import { toThreadFile } from '@skillstead/scanner/workers'
+import { Worker, type WorkerOptions } from 'node:worker_threads'
+import { startThread } from '@skillstead/scanner/workers'
 import type { CheckpointOrder } from './checkpoint-worker.ts'
 
 /** Checkpoints SQLite's write-ahead log in a thread, so that a commit does not wait for the disk twice. */
@@ -39,7 +39,7 @@ export function createCheckpoints(path: string, onBroken: () => void): Checkpoin
     try {
       postOrder((worker ??= begin()), 'move')
     } catch {
-      // The Worker constructor throws where threads are not permitted.
+      // No thread can be started.
       giveUp()
     }
   }
@@ -51,7 +51,7 @@ export function createCheckpoints(path: string, onBroken: () => void): Checkpoin
   }
 
   function begin(): Worker {
-    const begun = new Worker(toThreadFile(import.meta.url, 'checkpoint-worker'), { workerData: path })
+    const begun = startThread('checkpoint-worker', startWorker, { workerData: path })
     begun.unref()
     begun.on('message', () => {
       isMoving = false
@@ -80,6 +80,8 @@ export function createCheckpoints(path: string, onBroken: () => void): Checkpoin
     },
   }
 }
+
+const startWorker = (options: WorkerOptions) => new Worker(new URL('./checkpoint-worker.ts', import.meta.url), options)
 
 function postOrder(worker: Worker, order: CheckpointOrder): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin

@@ -1,28 +1,50 @@
 import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
+import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { RegistryError } from '@skillstead/protocol'
-import { toThreadFile } from '@skillstead/scanner/workers'
-import type { BackupOrder } from './backup-worker.ts'
+import { isMissingFile, startThread } from '@skillstead/scanner/workers'
+import { copyDatabase, type CopyOrder } from './copy-database.ts'
 
 /**
  * Copies an SQLite file over an empty file, also while the registry is in use, and verifies the copy. The copy has the
- * state at the start of the call. Runs in another thread, so that a large file does not block the event loop. Returns a
- * sentence about a damaged copy, or null. Throws `shutting_down` if `signal` aborts.
+ * state at the start of the call. Runs in another thread, so that a large file does not block the event loop, or in
+ * parts in this one if no thread can be started. Returns a sentence about a damaged copy, or null. Throws
+ * `shutting_down` if `signal` aborts.
  */
-export async function copySqliteFile(order: BackupOrder, signal?: AbortSignal): Promise<string | null> {
-  const worker = new Worker(toThreadFile(import.meta.url, 'backup-worker'), { workerData: order })
+export async function copySqliteFile(order: CopyOrder, signal?: AbortSignal): Promise<string | null> {
+  try {
+    signal?.throwIfAborted()
+    const worker = start(order)
+    const answer = worker && (await awaitAnswer(worker, signal))
+    return await (answer === undefined ? copyDatabase(order, signal) : answer)
+  } catch (error) {
+    throw signal?.aborted ? toClosing() : error
+  }
+}
+
+function start(workerData: CopyOrder): Worker | undefined {
+  try {
+    return startThread('backup-worker', startWorker, { workerData })
+  } catch {
+    return undefined
+  }
+}
+
+const startWorker = (options: WorkerOptions) => new Worker(new URL('./backup-worker.ts', import.meta.url), options)
+
+/** The thread's answer; undefined if its file is missing. Rejects with the error that the thread throws. */
+async function awaitAnswer(worker: Worker, signal?: AbortSignal): Promise<string | null | undefined> {
   const ended = new AbortController()
   const stop = () => void worker.terminate()
   signal?.addEventListener('abort', stop, { once: true })
   try {
-    if (signal?.aborted) throw toClosing()
-    // Rejects with the error that the thread throws.
     const answered = once(worker, 'message', { signal: ended.signal })
     const exited = once(worker, 'exit', { signal: ended.signal }).then(() => undefined)
     const answer = await Promise.race([answered, exited])
-    if (answer === undefined)
-      throw signal?.aborted ? toClosing() : new Error('The copy thread ended before the copy was complete.')
+    if (answer === undefined) throw new Error('The copy thread ended before the copy was complete.')
     return answer[0] as string | null
+  } catch (error) {
+    if (isMissingFile(error)) return undefined
+    throw error
   } finally {
     signal?.removeEventListener('abort', stop)
     ended.abort()

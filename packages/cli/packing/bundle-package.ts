@@ -1,0 +1,173 @@
+import { globSync } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { rolldown, type InputOptions, type OutputChunk, type OutputOptions, type Plugin } from 'rolldown'
+import { rulesVersion } from '../../scanner/src/rules-version.ts'
+import { dts } from 'rolldown-plugin-dts'
+import { describeLicenses } from './licenses.ts'
+
+/** The fields of a package.json that decide what is bundled. */
+export interface BundledManifest {
+  readonly name: string
+  readonly exports?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly bin?: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+}
+
+/**
+ * Dependencies whose code is bundled, because a package needs only a fraction of it. They remain dependencies of the
+ * published package: programs pass their types.
+ */
+const bundledBesideTypes = new Set(['valibot'])
+
+/** Packages whose threads a package needs besides its own. */
+const borrowedThreads: Readonly<Record<string, readonly string[]>> = { '@skillstead/core': ['../scanner'] }
+
+/** The table of the tokenizer: the largest module, which the program and a thread share. */
+const tokenTable = 'gpt-tokenizer/encoding/o200k_base'
+
+/** Modules that export only the used parts of packages which cannot be tree-shaken. */
+const usedParts: Readonly<Record<string, string>> = {
+  'rate-limiter-flexible':
+    "export { default as RateLimiterMemory } from 'rate-limiter-flexible/lib/RateLimiterMemory.js'",
+  undici: `import api from 'undici/lib/api/index.js'
+    import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
+    export { default as Pool } from 'undici/lib/dispatcher/pool.js'
+    export { default as buildConnector } from 'undici/lib/core/connect.js'
+    // Undici's own index does the same.
+    Object.assign(Dispatcher.prototype, api)`,
+}
+
+const common = {
+  platform: 'node',
+  transform: { target: 'es2024' },
+  checks: { emptyImportMeta: false },
+  logLevel: 'warn',
+} satisfies InputOptions
+
+/**
+ * Bundles the package in the current folder into `dist`: a file for each entry point, chunks for code that is loaded on
+ * use, and one file without imports from other files for each worker thread in `dist/threads`. Dependencies are not
+ * bundled, development dependencies are. Writes the licenses of bundled packages to `licenses.md`, if there are any.
+ */
+export async function bundlePackage(manifest: BundledManifest): Promise<void> {
+  const code = [...(await bundleEntries(manifest)), ...(await bundleThreads(manifest))]
+  const types = await bundleTypes(manifest)
+  await rm('dist', { recursive: true })
+  for (const { fileName, code: text } of [...code, ...types]) {
+    const path = join('dist', fileName)
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, text)
+  }
+  await rm('licenses.md', { force: true })
+  const licenses = describeLicenses([...code, ...types].flatMap(({ moduleIds }) => moduleIds))
+  if (licenses !== '') await writeFile('licenses.md', licenses)
+}
+
+async function bundleEntries(manifest: BundledManifest): Promise<OutputChunk[]> {
+  const bundle = await rolldown({
+    ...common,
+    input: Object.fromEntries(listEntries(manifest).map((name) => [name, `src/${name}.ts`])),
+    external: toPatterns(Object.keys(manifest.dependencies ?? {}).filter((name) => !bundledBesideTypes.has(name))),
+    plugins: [findThreads(), fixRulesVersion(), takeUsedParts(), shareTokenTable('./threads/')],
+  })
+  const { output } = await bundle.generate({ ...outputs, chunkFileNames: '[name]-[hash].js' })
+  await bundle.close()
+  const chunks = output.filter((one) => one.type === 'chunk')
+  // Modules look for files relative to `dist`.
+  const lost = chunks.find(({ fileName, code }) => fileName.includes('/') && code.includes('import.meta'))
+  if (lost) throw new Error(`${lost.fileName} uses import.meta, which is only correct for files directly in dist.`)
+  return chunks
+}
+
+/** Bundles the declarations in `dist`, with those of development dependencies. */
+async function bundleTypes(manifest: BundledManifest): Promise<OutputChunk[]> {
+  const names = listEntries(manifest).filter((name) => name !== 'main')
+  if (names.length === 0) return []
+  const bundle = await rolldown({
+    ...common,
+    input: Object.fromEntries(names.map((name) => [name, `dist/${name}.d.ts`])),
+    external: [/^node:/, ...toPatterns(Object.keys(manifest.dependencies ?? {}))],
+    plugins: [dts({ dtsInput: true, tsconfig: false })],
+  })
+  const { output } = await bundle.generate({ format: 'esm' })
+  await bundle.close()
+  return output.filter((one) => one.type === 'chunk')
+}
+
+/** The entry points and commands of a package, as paths below its sources without an extension. */
+function listEntries({ exports = {}, bin = {} }: BundledManifest): string[] {
+  const published = [...Object.values(exports).map((conditions) => conditions['default']!), ...Object.values(bin)]
+  return published.filter((path) => !path.includes('*')).map((path) => path.replace(/^\.\/dist\/(.*)\.js$/, '$1'))
+}
+
+const toPatterns = (names: readonly string[]) => names.map((name) => new RegExp(`^${name}(?:/|$)`))
+
+const outputs = { format: 'esm', comments: { jsdoc: false } } satisfies OutputOptions
+
+/** Bundles each thread into one file, so that programs can be bundled or traced with copies of these files. */
+async function bundleThreads({ name, dependencies = {} }: BundledManifest): Promise<OutputChunk[]> {
+  const folders = ['.', ...(borrowedThreads[name] ?? [])]
+  const chunks: OutputChunk[] = []
+  for (const path of folders.flatMap((folder) => globSync(`${folder}/src/**/*-worker.ts`))) {
+    const bundle = await rolldown({
+      ...common,
+      input: path,
+      resolve: { conditionNames: ['source', 'node', 'import'] },
+      external: Object.keys(dependencies).filter((one) => one === 'better-sqlite3'),
+      plugins: [fixRulesVersion(), takeUsedParts(), shareTokenTable('./')],
+    })
+    const file = `threads/${basename(path, '.ts')}.js`
+    const { output } = await bundle.generate({ ...outputs, minify: true, entryFileNames: file, codeSplitting: false })
+    await bundle.close()
+    chunks.push(output[0])
+  }
+  if (chunks.some(({ code }) => code.includes('./token-table.js'))) {
+    const table = await rolldown({ ...common, input: { 'threads/token-table': tokenTable } })
+    const { output } = await table.generate({ ...outputs, minify: true, entryFileNames: '[name].js' })
+    chunks.push(output[0])
+    await table.close()
+  }
+  return chunks
+}
+
+/** Points `new URL('./x-worker.ts', import.meta.url)` to the file in `dist/threads`. */
+function findThreads(): Plugin {
+  return {
+    name: 'find-threads',
+    transform: (code) =>
+      code.includes('-worker.ts')
+        ? code.replaceAll(/new URL\('\.\/([a-z]+-worker)\.ts', import\.meta\.url\)/g, (_, name: string) => {
+            return `new URL('./threads/${name}.js', import.meta.url)`
+          })
+        : null,
+  }
+}
+
+/** Replaces the module that computes the version from all rules, so that a start need not load them. */
+function fixRulesVersion(): Plugin {
+  return {
+    name: 'fix-rules-version',
+    load: (id) =>
+      id.endsWith('scanner/src/rules-version.ts')
+        ? `export const rulesVersion = ${JSON.stringify(rulesVersion)}`
+        : null,
+  }
+}
+
+function takeUsedParts(): Plugin {
+  const prefix = '\0used-parts:'
+  return {
+    name: 'take-used-parts',
+    resolveId: (specifier) => (Object.hasOwn(usedParts, specifier) ? { id: prefix + specifier } : null),
+    load: (id) => (id.startsWith(prefix) ? usedParts[id.slice(prefix.length)] : null),
+  }
+}
+
+/** Leaves the table in a file of its own. `folder` is relative to the importing file. */
+function shareTokenTable(folder: string): Plugin {
+  return {
+    name: 'share-token-table',
+    resolveId: (specifier) => (specifier === tokenTable ? { id: `${folder}token-table.js`, external: true } : null),
+  }
+}
