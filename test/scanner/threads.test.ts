@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { onThreadsMissing, placeThreads, startThread } from '../../packages/scanner/src/threads.ts'
 
 const start = () => new Worker(new URL('data:text/javascript,'))
-afterEach(() => placeThreads('beside'))
+afterEach(() => placeThreads('default'))
 
 describe('worker threads of a bundled program', () => {
   it('are reported once to each listener if their file is missing, and are not tried again', async () => {

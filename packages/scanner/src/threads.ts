@@ -5,11 +5,11 @@ import { createWorker } from './thread-start.ts'
  * Where the files of worker threads are: in a folder with copies of those that `@skillstead/core/threads/*` exports, or
  * next to the code that starts them. `inline` starts no threads; their work then runs in the calling thread.
  */
-export type ThreadPlace = URL | 'inline' | 'beside'
+export type ThreadPlace = URL | 'inline' | 'default'
 
 type Listener = (message: string) => void
 
-let place: ThreadPlace = 'beside'
+let place: ThreadPlace = 'default'
 /** The threads whose files are missing: they are not tried again. */
 const missing = new Set<string>()
 /** Each is called once. */
@@ -42,7 +42,7 @@ export function startThread(
   if (missing.has(name)) throw reportMissing(name)
   let worker: Worker
   try {
-    worker = createWorker(name, place === 'beside' ? undefined : place, start, options)
+    worker = createWorker(name, place === 'default' ? undefined : place, start, options)
   } catch (error) {
     throw reportMissing(name, error)
   }
