@@ -1,34 +1,34 @@
 import { RegistryError, createSkillClient, type LoadedSkill, type SkillClientOptions } from '@skillstead/client'
-import { localApi } from '@skillstead/core'
-import type { RegistryApi } from '@skillstead/protocol'
-import { beforeEach, expect, it } from 'vitest'
-import { createClock, describeApi, type TestClock, type TestRegistry, type TestUser } from '../support/harness.ts'
+import { listenNode, type ListeningNode } from '@skillstead/server'
+import { afterAll, beforeEach, expect, it } from 'vitest'
+import { createClock, describeDatabases, type TestClock, type TestRegistry, type TestUser } from '../support/harness.ts'
 
 const documentOf = (name: string, body = 'Reads them.') =>
   `---\nname: ${name}\ndescription: Reads ${name} files\nlicense: MIT\n---\n# ${name}\n\n${body}\n\n## Steps\n\nOpen it.\n`
 
-describeApi('a skill client', (open, { transport }) => {
+describeDatabases('a skill client', (open) => {
   let test: TestRegistry
+  let node: ListeningNode
   let alice: TestUser
   let clock: TestClock
   beforeEach(async () => {
     test ??= await open()
+    node ??= await listenNode(test.registry, { port: 0, rates: 'off' })
     alice = await test.makeUser(`alice-${Math.random().toString(36).slice(2, 10)}`)
     clock = createClock()
     await alice.api.publishSkill({ skillMd: documentOf('pdf'), version: '1.0.0' })
   })
+  afterAll(() => node?.close())
 
-  /** A skill client on the transport of the suite, and the requests that it sent. */
-  function makeClient(user: TestUser | undefined = alice, options: SkillClientOptions = {}) {
+  /** A skill client of the node, and the paths of its requests. */
+  function makeClient(user = alice, options: SkillClientOptions = {}) {
     const asked: string[] = []
-    const api = user ? user.api : test.api()
-    const counted = new Proxy(api, {
-      get: (target, name: keyof RegistryApi) => (input: never) => {
-        asked.push(name)
-        return (target[name] as (input: never) => unknown)(input)
-      },
-    })
-    return { asked, client: createSkillClient({ api: counted, now: clock.now, ...options }) }
+    const counted: typeof fetch = (url, init) => {
+      asked.push(new URL(String(url)).pathname)
+      return fetch(url, init)
+    }
+    const reached = { baseUrl: node.url, apiKey: user.key, fetch: counted }
+    return { asked, client: createSkillClient({ ...reached, now: clock.now, ...options }) }
   }
 
   const nameOf = () => `${alice.username}/pdf`
@@ -115,7 +115,7 @@ describeApi('a skill client', (open, { transport }) => {
   it('shares one request between concurrent loads of the same skill', async () => {
     const { client, asked } = makeClient()
     const loaded = await Promise.all(Array.from({ length: 50 }, () => client.load(nameOf())))
-    expect(asked).toEqual(['loadSkill'])
+    expect(asked).toEqual([`/api/v1/skills/${encodeURIComponent(nameOf())}/load`])
     expect(new Set(loaded).size, 'each has his own').toBe(50)
     loaded[0]!.metadata.keywords.push('changed')
     loaded[0]!.frontmatter.name = 'changed'
@@ -126,8 +126,8 @@ describeApi('a skill client', (open, { transport }) => {
     await alice.api.publishSkill({ skillMd: documentOf('diary'), visibility: 'private' })
     const name = `${alice.username}/diary`
     expect((await makeClient().client.load(name)).metadata.fullName).toBe(name)
-    for (const user of [undefined, test.admin.username === 'root' ? await test.makeUser() : undefined]) {
-      const { client } = user ? makeClient(user) : { client: createSkillClient({ api: test.api() }) }
+    for (const user of [{ ...alice, key: '' }, await test.makeUser()]) {
+      const { client } = makeClient(user)
       await expect(client.load(name)).rejects.toMatchObject({ code: 'not_found' })
     }
   })
@@ -194,14 +194,9 @@ describeApi('a skill client', (open, { transport }) => {
     expect((await search()).map(({ fullName }) => fullName)).toEqual([nameOf()])
     await alice.api.publishSkill({ skillMd: documentOf('pdf-files') })
     expect(await search()).toHaveLength(2)
-    expect(asked).toEqual(['searchSkills', 'searchSkills'])
+    expect(asked).toEqual(['/api/v1/skills', '/api/v1/skills'])
     const skill: LoadedSkill = await client.load(nameOf(), { level: 'contract' })
     expect(client.toTool(skill, 'openai')).toMatchObject({ type: 'function', function: { name: 'pdf' } })
     expect(client.toTool(skill, 'anthropic')).toMatchObject({ name: 'pdf', input_schema: { type: 'object' } })
-  })
-
-  it.runIf(transport === 'in-process')('works with a registry in the same process', async () => {
-    const client = createSkillClient({ api: localApi(test.registry) })
-    expect((await client.load(nameOf(), { level: 'summary' })).summary).toBe('Reads them.')
   })
 })

@@ -1,4 +1,4 @@
-import type { EndpointName, RegistryApi } from '@skillstead/protocol'
+import type { ApiOptions, EndpointName, RegistryApi } from '@skillstead/protocol'
 import { wire } from '@skillstead/protocol/wire'
 import { createHttp, type HttpOptions } from './http.ts'
 
@@ -18,7 +18,8 @@ export function createClient(options: ClientOptions): RegistryApi {
   const call = createHttp(options)
   const functions = (Object.keys(wire) as EndpointName[]).map((name) => [
     name,
-    async (input: Record<string, unknown> = {}) => (await call(name, input)).output,
+    async (input: Record<string, unknown> = {}, { signal }: ApiOptions = {}) =>
+      (await call(name, input, signal && { signal })).output,
   ])
   return Object.fromEntries(functions) as RegistryApi
 }

@@ -1,32 +1,40 @@
-import type { Input, RegistryApi, SearchResult, endpoints } from '@skillstead/protocol'
+import type { RegistryApi, SearchResult } from '@skillstead/protocol'
 import { loadLevels, projectLevel, toTool, type LoadLevel, type LoadedSkill } from '@skillstead/skill-format/loading'
 import { RegistryError } from '@skillstead/protocol/wire'
 import { createHttp, type HttpOptions } from './http.ts'
 import { type CachedAnswer, copyJson } from './loading/answer-cache.ts'
 import { checkFound, checkLoaded } from './loading/check-shape.ts'
 import { keepAnswers, type Question } from './loading/keep-answers.ts'
-import { loadEach, type LoadManyOptions, type WantedSkill, type LoadOptions } from './loading/load-each.ts'
-import { toSource } from './loading/source.ts'
+import {
+  loadEach,
+  type LoadManyOptions,
+  type LoadOptions,
+  type SearchOptions,
+  type WantedSkill,
+} from './loading/load-each.ts'
+import { loadLocally } from './loading/local-loads.ts'
 
 /** The options of specification 2.4, and additional options for programs. */
 export interface SkillClientOptions extends Partial<Pick<HttpOptions, 'apiKey' | 'baseUrl' | 'fetch' | 'client'>> {
-  /** Seconds for which a cached skill is returned without a request; 0: send a request each time. Default: 3600. */
+  /**
+   * Seconds for which a cached skill is returned without a request; 0: send a request each time. Default: 3600. Not
+   * allowed with `api`.
+   */
   readonly cacheTtl?: number
   /** Logs to the console every request, and every cached skill that is returned during an outage. Logs no keys. */
   readonly debug?: boolean
   /** Timeout of one attempt in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number
-  /** A registry in this process to use instead of a node, created by `localApi` of `@skillstead/core`. */
+  /**
+   * A registry in this process to use instead of a node, created by `localApi` of `@skillstead/core`. Nothing is cached:
+   * each call reads the registry, so every change takes effect on the next call. Only searches may miss changes that
+   * another process made in the last second. While the registry is overloaded, and after it was closed, calls reject.
+   */
   readonly api?: RegistryApi
-  /** Called when a cached answer is returned because the registry is unavailable. */
+  /** Called when a cached answer is returned because the node is unavailable. Not allowed with `api`. */
   readonly onStale?: (name: string, error: RegistryError) => void
-  /** Current time in milliseconds since the epoch. Default: the system clock. */
+  /** Current time for the cache, in milliseconds since the epoch. Default: the system clock. Not allowed with `api`. */
   readonly now?: () => number
-}
-
-export interface SearchOptions extends Omit<Input<(typeof endpoints)['searchSkills']>, 'q'> {
-  /** Aborts the call. */
-  readonly signal?: AbortSignal
 }
 
 /** Loads skills into the context of an agent. */
@@ -45,7 +53,7 @@ export interface SkillClient {
   search(q: string, options?: SearchOptions): Promise<SearchResult>
   /** Converts a loaded skill to a tool definition of a framework. */
   readonly toTool: typeof toTool
-  /** Clears the cache. */
+  /** Clears the cache, if the client has one. */
   clear(): void
 }
 
@@ -55,19 +63,30 @@ const timeoutMsDefault = 10_000
 /**
  * A client that caches loaded skills: for `cacheTtl` without a request, and longer while the node is unavailable. A
  * skill that the node refuses (after a takedown, or with a revoked key) is removed from the cache at once. Concurrent
- * loads of one skill share a request. Throws a TypeError for invalid options.
+ * loads of one skill share a request. With `api`, a registry in this process, nothing is cached or shared: every change
+ * takes effect on the next call. Throws a TypeError for invalid options, and for options of the cache with `api`.
  *
  * @example
  * const skills = createSkillClient({ baseUrl: 'http://localhost:7545' })
  * const { summary } = await skills.load('alice/pdf', { level: 'summary', maxTokens: 500 })
  */
 export function createSkillClient(options: SkillClientOptions = {}): SkillClient {
-  const { cacheTtl = cacheTtlDefault, now = Date.now } = options
-  if (options.api && (options.baseUrl ?? options.apiKey ?? options.fetch) !== undefined) {
+  const { api, baseUrl, apiKey, fetch, cacheTtl, onStale, now } = options
+  if (api && (baseUrl ?? apiKey ?? fetch) !== undefined) {
     throw new TypeError('Pass either `api` or the options of a node (`baseUrl`, `apiKey`, `fetch`), not both.')
   }
+  if (api && (cacheTtl ?? onStale ?? now) !== undefined) {
+    throw new TypeError('A client with `api` has no cache. Leave out `cacheTtl`, `onStale` and `now`.')
+  }
+  const { load, search, clear } = api ? loadLocally(api) : loadCached(options)
+  return { load, loadMany: (skills, given) => loadEach(load, skills, given), search, toTool, clear }
+}
+
+/** Loads and searches in a node, with a cache. */
+function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'search' | 'clear'> {
+  const { cacheTtl = cacheTtlDefault, now = Date.now } = options
   if (!(cacheTtl >= 0)) throw new TypeError('cacheTtl must be a number of seconds, 0 or more.')
-  const ask = toSource(options.api, () => createHttp(toHttpOptions(options)))
+  const call = createHttp(toHttpOptions(options))
   const kept = keepAnswers({ now, onStale: toListener(options) })
 
   async function load(name: string, { signal, ...wanted }: LoadOptions = {}): Promise<LoadedSkill> {
@@ -82,7 +101,7 @@ export function createSkillClient(options: SkillClientOptions = {}): SkillClient
       spare: higher,
       ttlMs: 1000 * cacheTtl,
       async ask(held, shared) {
-        const answer = await ask('loadSkill', { name, ...wanted, level }, held, shared)
+        const answer = await call('loadSkill', { name, ...wanted, level }, toCallOptions(held, shared))
         if (!answer.isUnchanged) checkLoaded(answer.output, level, version)
         return answer
       },
@@ -109,7 +128,7 @@ export function createSkillClient(options: SkillClientOptions = {}): SkillClient
       subject: `search ${q}`,
       ttlMs: 0,
       async ask(held, shared) {
-        const answer = await ask('searchSkills', input, held, shared)
+        const answer = await call('searchSkills', input, toCallOptions(held, shared))
         if (!answer.isUnchanged) checkFound(answer.output)
         return answer
       },
@@ -117,7 +136,12 @@ export function createSkillClient(options: SkillClientOptions = {}): SkillClient
     return copyJson((await kept.get(question, signal)) as SearchResult)
   }
 
-  return { load, loadMany: (skills, given) => loadEach(load, skills, given), search, toTool, clear: kept.clear }
+  return { load, search, clear: kept.clear }
+}
+
+/** The options of a request. It is not repeated if there is a cached response to return instead. */
+function toCallOptions(held: CachedAnswer | undefined, signal: AbortSignal) {
+  return { etag: held?.etag, signal, ...(held && { retries: 0 }) }
 }
 
 function toKey(name: string, { version, maxTokens, priority }: LoadOptions, level: LoadLevel): string {

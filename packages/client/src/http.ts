@@ -65,7 +65,8 @@ export function createHttp(options: HttpOptions): Call {
   refuseOddNumbers(options)
   const base = toBase(options.baseUrl)
   const headers = toHeaders(options)
-  return async (name, input, { etag, signal = options.signal, retries = options.retries ?? retriesDefault } = {}) => {
+  return async (name, input, { etag, signal: own, retries = options.retries ?? retriesDefault } = {}) => {
+    const signal = own && options.signal ? AbortSignal.any([own, options.signal]) : (own ?? options.signal)
     refuseOddSecrets(options)
     const endpoint = parseWireLine(wire[name])
     const request = toRequest(endpoint, input)

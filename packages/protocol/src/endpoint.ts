@@ -95,10 +95,21 @@ export type Result<E extends Endpoint> = E extends { status: readonly SuccessSta
   ? Reply<Output<E>>
   : Output<E> | (undefined extends Output<E> ? void : never)
 
+/** Options of one call, apart from its input. */
+export interface ApiOptions {
+  /**
+   * Rejects the call with the reason of the signal, at once if the signal is already aborted. A write that already
+   * reached the database or the node may still take effect.
+   */
+  readonly signal?: AbortSignal | undefined
+}
+
 /** The API as functions. The HTTP client and the in-process client both have this type. */
 export type Api<T extends Endpoints> = {
   [K in keyof T]: (
-    ...input: Record<never, never> extends Input<T[K]> ? [input?: Input<T[K]>] : [input: Input<T[K]>]
+    ...call: Record<never, never> extends Input<T[K]>
+      ? [input?: Input<T[K]>, options?: ApiOptions]
+      : [input: Input<T[K]>, options?: ApiOptions]
   ) => Promise<Output<T[K]>>
 }
 

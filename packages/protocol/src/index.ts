@@ -1,6 +1,7 @@
 export { allowances, type Allowance, type AllowanceName } from './allowances.ts'
 export type {
   Api,
+  ApiOptions,
   Content,
   Endpoint,
   Endpoints,

@@ -3,7 +3,7 @@ import { createAnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { createFlights } from './flights.ts'
 
 /** The response of a registry. */
-export interface Answered {
+interface Answered {
   readonly output: unknown
   readonly etag?: string
   /** Whether the cached response is still current. */

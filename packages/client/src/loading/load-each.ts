@@ -1,3 +1,4 @@
+import type { Input, endpoints } from '@skillstead/protocol'
 import type { LoadedSkill, LoadLevel } from '@skillstead/skill-format/loading'
 
 /** A skill: its name, or options that override the common options. */
@@ -50,6 +51,11 @@ export interface LoadOptions {
   readonly maxTokens?: number
   /** Titles of the sections to include first if not all sections fit. */
   readonly priority?: readonly string[]
+  /** Aborts the call. */
+  readonly signal?: AbortSignal
+}
+
+export interface SearchOptions extends Omit<Input<(typeof endpoints)['searchSkills']>, 'q'> {
   /** Aborts the call. */
   readonly signal?: AbortSignal
 }

@@ -1,0 +1,22 @@
+import type { RegistryApi, SearchResult } from '@skillstead/protocol'
+import type { LoadedSkill } from '@skillstead/skill-format/loading'
+import { checkFound, checkLoaded } from './check-shape.ts'
+import type { LoadOptions, SearchOptions } from './load-each.ts'
+
+/**
+ * Loads and searches with a local API. Each call reads the registry: a cached skill, or a response that another caller
+ * awaits, could be outdated by a change in between.
+ */
+export function loadLocally(api: RegistryApi) {
+  return {
+    async load(name: string, options: LoadOptions = {}): Promise<LoadedSkill> {
+      const { signal, level = 'full', version, maxTokens, priority } = options
+      const input = { name, level, version, maxTokens, priority: priority && [...priority] }
+      return checkLoaded(await api.loadSkill(input, { signal }), level, version)
+    },
+    async search(q: string, { signal, ...rest }: SearchOptions = {}): Promise<SearchResult> {
+      return checkFound(await api.searchSkills({ ...rest, q }, { signal }))
+    },
+    clear() {},
+  }
+}
