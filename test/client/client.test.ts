@@ -238,12 +238,14 @@ describe('an API client of a failing node', () => {
 })
 
 describe('an API client', () => {
-  it('ends its calls when its signal is aborted, with the reason of the signal', async () => {
+  it.each(['client', 'call'])('ends calls with the reason of an aborted signal of the %s', async (owner) => {
     const ending = new AbortController()
+    const { signal } = ending
     const standIn = await openStandIn(() => ending.abort(new Error('Enough.')))
-    const api = createClient({ baseUrl: standIn.url, signal: ending.signal })
-    await expect(api.searchSkills()).rejects.toThrow('Enough.')
-    await expect(api.searchSkills()).rejects.toThrow('Enough.')
+    const api = createClient({ baseUrl: standIn.url, ...(owner === 'client' && { signal }) })
+    const options = { signal: owner === 'call' ? signal : new AbortController().signal }
+    await expect(api.searchSkills({}, options)).rejects.toThrow('Enough.')
+    await expect(api.searchSkills({}, options)).rejects.toThrow('Enough.')
     expect(standIn.requests).toHaveLength(1)
   })
 

@@ -18,6 +18,7 @@ import { toFieldErrors } from './kernel/field-errors.ts'
 import { readThrough } from './catalogue/upstream-port.ts'
 import { operations } from './operations.ts'
 import { partsOf, type Registry, requireOpen } from './registry.ts'
+import { untilAborted } from './storage/until-aborted.ts'
 import { withShare } from './catalogue/share-links.ts'
 import { toRegistryError } from './storage/storage-error.ts'
 
@@ -29,7 +30,7 @@ type AnyOperation = (context: OperatorContext, input: unknown, caller: Caller, o
 /**
  * Calls an operation by name: authorizes the caller, validates the input, runs the operation. Both transports (HTTP and
  * in-process) go through this function. `input` is one flat object of path parameters, query parameters and body
- * fields. Throws RegistryError.
+ * fields. Throws RegistryError, and the reason of `options.signal` once that is aborted.
  */
 export async function localCall(
   registry: Registry,
@@ -39,6 +40,17 @@ export async function localCall(
   options?: CallOptions,
 ): Promise<AnyReply> {
   const context = partsOf(registry)
+  if (!options?.signal) return perform(context, name, input, caller, options)
+  return untilAborted(context, options.signal, (own) => perform(own, name, input, caller, options))
+}
+
+async function perform(
+  context: OperatorContext,
+  name: EndpointName,
+  input: unknown,
+  caller: Caller,
+  options: CallOptions | undefined,
+): Promise<AnyReply> {
   requireOpen(context)
   context.traffic.calls += 1
   const endpoint: Endpoint = endpoints[name]

@@ -1,4 +1,4 @@
-import { endpoints, type EndpointName, type RegistryApi } from '@skillstead/protocol'
+import { endpoints, type ApiOptions, type EndpointName, type RegistryApi } from '@skillstead/protocol'
 import { localCall } from './call.ts'
 import { guest, type Caller } from './kernel/caller.ts'
 import type { CallOptions } from './kernel/call-options.ts'
@@ -8,16 +8,19 @@ import type { Registry } from './registry.ts'
 
 /**
  * The registry as functions that run in this process, with the same signatures as the HTTP client. All calls are made
- * as `caller`. `options` apply to every call, for example an agent's token.
+ * as `caller`. `options` apply to every call, for example an agent's token. Each function also takes a `signal` for one
+ * call: an aborted call rejects with the reason of its signal. A write of it that waits for other writes is dropped, one
+ * that was already handed to the database may still be committed.
  *
  * @example
  * const api = localApi(registry, await registry.getCaller('alice'))
- * await api.publishSkill({ skillMd })
+ * await api.publishSkill({ skillMd }, { signal: AbortSignal.timeout(5000) })
  */
 export function localApi(registry: Registry, caller: Caller = guest, options: CallOptions = {}): RegistryApi {
   const functions = (Object.keys(endpoints) as EndpointName[]).map((name) => [
     name,
-    (input: Record<string, unknown> = {}) => call(registry, name, input, caller, options),
+    (input: Record<string, unknown> = {}, { signal }: ApiOptions = {}) =>
+      call(registry, name, input, caller, { ...options, signal: joinSignals(options.signal, signal) }),
   ])
   return Object.fromEntries(functions) as RegistryApi
 }
@@ -37,6 +40,10 @@ async function call(
     if (error instanceof SkillMoved) return call(registry, name, { ...input, name: error.fullName }, caller, options)
     throw error
   }
+}
+
+function joinSignals(first: AbortSignal | undefined, second: AbortSignal | undefined): AbortSignal | undefined {
+  return first && second ? AbortSignal.any([first, second]) : (first ?? second)
 }
 
 /** JSON drops undefined values. Validation would reject them as unknown or malformed fields. */

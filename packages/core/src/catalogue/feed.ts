@@ -1,6 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
 import type { StorageContext } from '../storage/storage-context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { EncodedJson } from '../kernel/encoded-json.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { signCheckpoint } from '../log/checkpoint.ts'
@@ -19,8 +21,13 @@ const rowsMax = 50
  * GET /feed: the public log after `since`, in order, as the exact texts that the log's hashes cover. With `wait`, the
  * response waits for an entry or the timeout. A page may end before `limit`; the client continues at `next`.
  */
-export async function readFeed(context: CatalogueContext, input: Input<'getFeed'>): Promise<EncodedJson> {
-  await waitForEntries(context, input.since, input.wait)
+export async function readFeed(
+  context: CatalogueContext,
+  input: Input<'getFeed'>,
+  _caller?: Caller,
+  { signal }: CallOptions = {},
+): Promise<EncodedJson> {
+  await waitForEntries(context, input, signal)
   const tree = await readTreeHead(context.database.read)
   const head = tree.size
   const { entries, next } = await readPage(context, input, head)
@@ -55,10 +62,15 @@ async function readPage(context: StorageContext, input: { since: number; limit: 
   return { entries, next }
 }
 
-async function waitForEntries(context: CatalogueContext, since: number, waitSeconds: number): Promise<void> {
-  const endMs = performance.now() + waitSeconds * 1000
+async function waitForEntries(
+  context: CatalogueContext,
+  { since, wait }: Input<'getFeed'>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const endMs = performance.now() + wait * 1000
   let seen = -1
   while (performance.now() < endMs && !context.waits.aborted) {
+    signal?.throwIfAborted()
     if (seen !== context.changes.position) {
       seen = context.changes.position
       if ((await readHead(context)).head > since) return

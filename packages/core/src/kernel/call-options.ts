@@ -14,6 +14,11 @@ export interface CallOptions {
   readonly caseToken?: string
   /** Secret of a link that shares a private skill. */
   readonly shareToken?: string
+  /**
+   * Rejects the call with the reason of the signal, at once if the signal is already aborted. Queued writes of the call
+   * are removed. A write that was already handed to the database may still be committed.
+   */
+  readonly signal?: AbortSignal | undefined
   /** Token of the session named by the browser's cookie. */
   readonly sessionToken?: string
 }

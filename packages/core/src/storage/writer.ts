@@ -25,6 +25,8 @@ export interface Writer {
 interface WriteOptions {
   /** Marks a bulk write, such as that of an import: no client waits for it, so larger batches may share a commit. */
   readonly bulk?: boolean
+  /** Removes the write from the queue and rejects it with the reason of the signal. Ignored once the write began. */
+  readonly signal?: AbortSignal
 }
 
 /** Limits of a transaction, so that no batch blocks the event loop or the lock for long. */
@@ -45,6 +47,8 @@ interface Job {
   work(trx: WriteTransaction): Promise<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
+  /** Called when the write leaves the queue. */
+  leave?(): void
   outcome?: { value: unknown } | { error: unknown }
 }
 
@@ -107,8 +111,24 @@ export function createWriter(connections: Connections): Writer {
 
   function takeFirst(): Job[] {
     const jobs = queued.splice(0, 1)
-    urgent -= jobs.filter(({ bulk }) => !bulk).length
+    for (const job of jobs) left(job)
     return jobs
+  }
+
+  function left(job: Job): void {
+    if (!job.bulk) urgent -= 1
+    job.leave?.()
+  }
+
+  /** Removes the job from the queue and rejects it once the signal is aborted. */
+  function rejectOnAbort(job: Job, signal: AbortSignal): void {
+    const end = () => {
+      queued.splice(queued.indexOf(job), 1)
+      left(job)
+      job.reject(signal.reason)
+    }
+    signal.addEventListener('abort', end)
+    job.leave = () => signal.removeEventListener('abort', end)
   }
 
   function isOpen(batch: readonly Job[], ms: number): boolean {
@@ -117,7 +137,8 @@ export function createWriter(connections: Connections): Writer {
   }
 
   return {
-    async write<T>(work: (trx: WriteTransaction) => Promise<T>, { bulk = false }: WriteOptions = {}) {
+    async write<T>(work: (trx: WriteTransaction) => Promise<T>, { bulk = false, signal }: WriteOptions = {}) {
+      signal?.throwIfAborted()
       if (queued.length >= waitingMax) {
         throw new RegistryError('overloaded', 'Too many writes are queued. Try again in a moment.', {
           retryAfterSeconds: 1,
@@ -125,7 +146,9 @@ export function createWriter(connections: Connections): Writer {
       }
       return new Promise<T>((resolve, reject) => {
         if (!bulk) urgent++
-        queued.push({ bulk, work, resolve: resolve as (value: unknown) => void, reject })
+        const job: Job = { bulk, work, resolve: resolve as (value: unknown) => void, reject }
+        queued.push(job)
+        if (signal) rejectOnAbort(job, signal)
         running ??= run()
       })
     },
