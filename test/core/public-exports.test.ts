@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import * as core from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { describe, expect, it } from 'vitest'
@@ -17,6 +19,22 @@ describe('the package @skillstead/core', () => {
       'systemClock',
     ])
   })
+
+  it.each(['@skillstead/core', '@skillstead/core/internal'])(
+    'throws one sentence on a Node that is too old when %s is imported, and loads no native code',
+    async (entry) => {
+      const versions = `{ ...process.versions, node: '22.13.1', napi: '9' }`
+      const program = `Object.defineProperty(process, 'versions', { value: ${versions} })
+        process.dlopen = () => console.log('Native code was loaded.')
+        await import('${entry}').catch((error) => console.log(error.message))`
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        ['--conditions=source', '--input-type=module', '--eval', program],
+        { cwd: import.meta.dirname },
+      )
+      expect(stdout).toBe('Skillstead needs Node 22.14 or later; this is Node 22.13.1.\n')
+    },
+  )
 
   it('gives a registry only operations, without its database, secrets or other parts', async () => {
     const registry = await openRegistry({ path: ':memory:' })

@@ -143,8 +143,8 @@ describe.each(folders)('the packed package of %s', (folder) => {
 })
 
 it('the packages with the database require the same Node version as the command', async () => {
-  const main = await readFile(join(await installed('cli'), 'dist/main.js'), 'utf8')
-  const [, version] = /needs Node ([\d.]+) or later/.exec(main)!
+  const check = await readFile(join(await installed('core'), 'dist/kernel/check-node.js'), 'utf8')
+  const [, version] = /needs Node ([\d.]+) or later/.exec(check)!
   for (const folder of ['core', 'server', 'mirror', 'cli']) {
     expect((await readManifest(await installed(folder))).engines).toEqual({ node: `>=${version}` })
   }
@@ -158,6 +158,15 @@ describe.skipIf(!old)(`under Node ${old?.version ?? 'below 22, of which this mac
     const stderr = `Skillstead needs Node 22.14 or later; this is Node ${old!.version}.\n`
     expect(refusal).toMatchObject({ code: 1, stdout: '', stderr })
   })
+
+  it.each(['@skillstead/core', '@skillstead/core/internal'])(
+    'an import of %s throws the same sentence',
+    async (entry) => {
+      const program = `await import('${entry}').catch((error) => console.log(error.message))`
+      const { stdout } = await run(old!.path, ['--input-type=module', '--eval', program], { cwd: consumer })
+      expect(stdout).toBe(`Skillstead needs Node 22.14 or later; this is Node ${old!.version}.\n`)
+    },
+  )
 })
 
 describe('the packed packages together', { timeout: 120_000 }, () => {

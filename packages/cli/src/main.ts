@@ -1,11 +1,10 @@
 #!/usr/bin/env node
 import module from 'node:module'
 
-// The native database addon needs Node-API 10; an older Node would crash on it without a message.
-if (Number(process.versions.napi) < 10) {
-  console.error(`Skillstead needs Node 22.14 or later; this is Node ${process.versions.node}.`)
+await import('@skillstead/core/internal/check-node').catch((error: Error) => {
+  console.error(error.message)
   process.exit(1)
-}
+})
 // Cache compiled code between starts: commands start in half the time and use less memory.
 module.enableCompileCache?.()
 const { run } = await import('./run.ts')

@@ -1,3 +1,4 @@
+import './kernel/check-node.ts'
 export { type PolicyAction, policyActions, type ScanPolicy } from './catalogue/scan-policy.ts'
 export type { NameResolver } from './http/name-resolver.ts'
 export type { OutgoingOptions } from './http/outgoing.ts'

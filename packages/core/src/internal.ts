@@ -2,6 +2,7 @@
  * Parts of the registry that other packages of this repository build on. They are released together. Programs outside
  * the repository should not import them: they change without notice.
  */
+import './kernel/check-node.ts'
 export { getCaller } from './accounts/users.ts'
 export {
   beginIdempotent,
