@@ -166,9 +166,9 @@ function countQueries(registry: Registry) {
       return result
     },
   }
-  const { read, writer, dialect, close } = partsOf(registry).database
+  const { read, writer, ...rest } = partsOf(registry).database
   const write: typeof writer.write = (work) => writer.write((trx) => work(trx.withPlugin(counter)))
-  const database = { dialect, close, read: read.withPlugin(counter), writer: { ...writer, write } }
+  const database = { ...rest, read: read.withPlugin(counter), writer: { ...writer, write } }
   return { counted: withParts(registry, { database }), count: () => queries }
 }
 

@@ -21,9 +21,13 @@ import { partsOf, type Registry, requireOpen } from './registry.ts'
 import { untilAborted } from './storage/until-aborted.ts'
 import { withShare } from './catalogue/share-links.ts'
 import { toRegistryError } from './storage/storage-error.ts'
+import { toReadOnlyError } from './storage/writer.ts'
 
 /** The result of an operation: a JSON value, JSON that is already encoded, or content of another media type. */
 export type AnyReply = Reply<unknown | EncodedJson | Content>
+
+/** The only endpoint of another method than GET that only reads. */
+const readByPost: EndpointName = 'batchBlobs'
 
 type AnyOperation = (context: OperatorContext, input: unknown, caller: Caller, options?: CallOptions) => unknown
 
@@ -55,6 +59,7 @@ async function perform(
   context.traffic.calls += 1
   const endpoint: Endpoint = endpoints[name]
   authorize(endpoint, caller)
+  if (context.database.isReadOnly && endpoint.method !== 'GET' && name !== readByPost) throw toReadOnlyError()
   const parsed = v.safeParse(endpoint.input, input)
   if (!parsed.success) throw toInvalidRequest(parsed.issues)
   try {

@@ -16,7 +16,7 @@ import { scheduleTakedowns } from './governance/takedown-cases.ts'
 import { handleExternalScans } from './community/scan-external.ts'
 import { scheduleHousekeeping } from './operator/housekeeping.ts'
 import { getCaller } from './accounts/users.ts'
-import { readIdentity, type Identity } from './log/node-identity.ts'
+import { ensureIdentity, readIdentity, type Identity } from './log/node-identity.ts'
 import { connectExtensions, type RegistryExtension } from './operator/extension.ts'
 import { createUpstreams } from './catalogue/upstream-port.ts'
 import { createServingNode } from './operator/node-port.ts'
@@ -66,7 +66,7 @@ export interface RegistryOptions extends DatabaseLocation {
    * Default: 1000.
    */
   readonly pollMs?: number
-  /** Whether this process runs jobs from the outbox. Default: true. */
+  /** Whether this process runs jobs from the outbox; never with the mode `read`. Default: true. */
   readonly works?: boolean
   /** Hosts that outgoing requests may reach. Default: public addresses. */
   readonly outgoing?: OutgoingOptions
@@ -150,8 +150,8 @@ const memorySkillsMax = 60_000
 
 /**
  * Opens a registry on an SQLite file or a PostgreSQL database, and creates the database if there is none. Throws a
- * {@link RegistryError}: `not_a_registry`, `newer_schema`, `unsupported_schema`, `damaged`, `locked`, and `no_registry`
- * with `mode: 'write'`.
+ * {@link RegistryError}: `not_a_registry`, `newer_schema`, `unsupported_schema`, `damaged`, `locked`, and with the modes
+ * `write` and `read` also `no_registry`. `older_schema` and `needs_write` occur with the mode `read` only.
  *
  * @example
  * await using registry = await openRegistry({ path: 'skills.db' })
@@ -269,7 +269,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     await telemetry.flush()
   }
 
-  if (options.works !== false) {
+  if (options.works !== false && !database.isReadOnly) {
     await beginWork().catch(async (error: unknown) => {
       await close().catch(onError)
       throw error
@@ -300,12 +300,13 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
 }
 
 /**
- * Reads the node's identity and creates its first signing key. Closes the database if `origin` conflicts with the
+ * Reads the node's identity, and creates it and the first signing key if the registry can be written. Closes the database if `origin` conflicts with the
  * stored name.
  */
 async function identify(database: Database, origin: string | undefined, clock: Clock): Promise<Identity> {
   try {
-    const identity = await readIdentity(database, origin)
+    if (database.isReadOnly) return await readIdentity(database, origin)
+    const identity = await ensureIdentity(database, origin)
     await ensureSigningKey(database, clock)
     return identity
   } catch (error) {

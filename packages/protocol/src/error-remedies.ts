@@ -28,8 +28,11 @@ export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
   no_registry: "Check the path. To create a registry, open it with `mode: 'create'`.",
   not_a_registry: 'Pass the path of an SQLite file that Skillstead created. The file was not changed.',
   newer_schema: 'Update this program: an older version would not understand the data. Nothing was changed.',
+  older_schema: "Open it once with `mode: 'write'`, which migrates it. `mode: 'read'` changes nothing.",
   unsupported_schema: 'Pass the extensions that the registry was opened with before, or use the version that made it.',
   damaged: 'Restore a backup. `skillstead doctor` reports what can still be read.',
   locked: 'Wait until the other process finishes its migration or backup, or end it.',
+  needs_write: "Open it once with `mode: 'write'` where its folder can be written, or use a backup of it.",
+  read_only: "Open the registry with `mode: 'write'` to change it.",
   closed: 'Open the registry again. Calls after `close()` change nothing.',
 }

@@ -32,14 +32,17 @@ export const errorTable = {
 
 export type ResponseErrorCode = keyof typeof errorTable
 
-/** The codes of errors in opening and closing a registry in this process, which no response has. */
+/** The codes of errors in opening, using and closing a registry in this process, which no response has. */
 export const localErrorTable = {
   no_registry: { status: 404, title: 'There is no registry at this path' },
   not_a_registry: { status: 422, title: 'The file is not a registry' },
   newer_schema: { status: 409, title: 'A newer version made this registry' },
+  older_schema: { status: 409, title: 'An older version made this registry' },
   unsupported_schema: { status: 409, title: 'This version cannot read the registry' },
   damaged: { status: 500, title: 'The storage is damaged' },
   locked: { status: 503, title: 'Another process holds the registry' },
+  needs_write: { status: 409, title: 'The registry cannot be read where its folder cannot be written' },
+  read_only: { status: 403, title: 'The registry is open for reading only' },
   closed: { status: 503, title: 'The registry is closed' },
 } as const satisfies Record<string, { status: number; title: string }>
 

@@ -126,6 +126,7 @@ export function toRegistryError(thrown: unknown): RegistryError {
   // Also convert errors of the database, which may be unavailable when the caller is looked up.
   const error = toKnownError(thrown)
   if (error instanceof RegistryError && isResponseCode(error.code)) return error
+  if (isRegistryError(error, 'read_only')) return new RegistryError('forbidden', error.message)
   if (isRegistryError(error, 'closed')) return new RegistryError('shutting_down', error.message)
   return new RegistryError(
     'internal',

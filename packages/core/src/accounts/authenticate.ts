@@ -81,6 +81,7 @@ export function createAuthenticator(
   }
 
   function noteUse(row: KeyRow): void {
+    if (database.isReadOnly) return
     const now = clock.now()
     if (now - Math.max(row.last_used_at ?? 0, used.get(row.id) ?? 0) < lastUsePrecisionMs) return
     used.set(row.id, now)

@@ -77,7 +77,7 @@ const sweepMs = 60_000
  * which would make every read of a cached response a write in the database; it also uses the clocks of the nodes.
  */
 export function createSharedLimits(database: Database, onError: (error: unknown) => void): SharedLimits | undefined {
-  if (database.dialect !== 'postgres') return undefined
+  if (database.dialect !== 'postgres' || database.isReadOnly) return undefined
   const leases = new Map<string, Lease>()
   const counts = { asked: 0, unanswered: 0 }
   let asks = new Map<string, Ask>()

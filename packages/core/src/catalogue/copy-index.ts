@@ -70,7 +70,7 @@ export function createCopyIndex(
   }
 
   function enterSoon(): void {
-    if (!entering && !stopped) enter().catch(onError)
+    if (!entering && !stopped && !database.isReadOnly) enter().catch(onError)
   }
 
   function enter(): Promise<void> {

@@ -76,6 +76,7 @@ export function createCounters(
 
   return {
     countDownload(skill, client, address) {
+      if (database.isReadOnly) return
       const key = watchers.toKey(skill, client)
       const isFirst = seen.isFirst(skill.id, address, clock.now())
       if (isFirst === true) return gather(key, 1)

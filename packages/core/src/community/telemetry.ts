@@ -130,6 +130,8 @@ export function createTelemetry(parts: CountingParts): Telemetry {
     flush: () => fold(foldEverything),
     async stop() {
       stopped = true
+      // Pending installs stay in the journal for a process that can write.
+      if (database.isReadOnly) return
       await fold(foldEverything)
     },
   }

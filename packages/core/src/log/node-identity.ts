@@ -1,6 +1,9 @@
+import { RegistryError } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
 import { putMeta } from '../storage/meta.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Database } from '../storage/database.ts'
+import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** The name and epoch under which a database is known to other nodes. */
@@ -15,11 +18,9 @@ export interface Identity {
  * processes that open the database sign with it. Once the log has entries, its name cannot change, because mirrors
  * identify the log by the name.
  */
-export async function readIdentity({ writer }: Database, given: string | undefined): Promise<Identity> {
+export async function ensureIdentity({ writer }: Database, given: string | undefined): Promise<Identity> {
   return writer.write(async (trx) => {
-    const rows = await trx.selectFrom('meta').selectAll().execute()
-    const meta = new Map(rows.map(({ key, value }) => [key, value]))
-    const [stored, epoch] = [meta.get('origin'), Number(meta.get('epoch') ?? 1)]
+    const { origin: stored, epoch } = await readMeta(trx)
     if (stored === undefined) {
       const origin = given ?? `skillstead-${newId()}`
       await putMeta(trx, 'origin', origin)
@@ -28,15 +29,36 @@ export async function readIdentity({ writer }: Database, given: string | undefin
     }
     if (given === undefined || given === stored) return { origin: stored, epoch }
     const { log_seq } = await trx.selectFrom('heads').select('log_seq').executeTakeFirstOrThrow()
-    if (log_seq > 0) {
-      throw new Error(
-        `The log of this database is named '${stored}' and cannot be renamed to '${given}': mirrors identify it by its name. ` +
-          'Omit the name, or use an empty database.',
-      )
-    }
+    if (log_seq > 0) throw toRenameError(stored, given)
     await putMeta(trx, 'origin', given)
     return { origin: given, epoch }
   })
+}
+
+/** Reads the identity of a database that has one. Throws if it has another name than the given one. */
+export async function readIdentity({ read }: Database, given: string | undefined): Promise<Identity> {
+  const { origin, epoch } = await readMeta(read)
+  if (origin === undefined) {
+    throw new RegistryError(
+      'older_schema',
+      "The database has no name and no signing key yet. Open it once with the mode 'write'.",
+    )
+  }
+  if (given !== undefined && given !== origin) throw toRenameError(origin, given)
+  return { origin, epoch }
+}
+
+async function readMeta(db: Kysely<Tables>): Promise<{ origin: string | undefined; epoch: number }> {
+  const rows = await db.selectFrom('meta').selectAll().execute()
+  const meta = new Map(rows.map(({ key, value }) => [key, value]))
+  return { origin: meta.get('origin'), epoch: Number(meta.get('epoch') ?? 1) }
+}
+
+function toRenameError(stored: string, given: string): Error {
+  return new Error(
+    `The log of this database is named '${stored}' and cannot be renamed to '${given}': mirrors identify it by its name. ` +
+      'Omit the name, or use an empty database.',
+  )
 }
 
 /**

@@ -25,9 +25,9 @@ export async function answersQueries(database: Database): Promise<boolean> {
   }
 }
 
-/** Whether the disk of an SQLite file has space for writes; true for PostgreSQL. */
-export async function hasDiskSpace({ path }: Database): Promise<boolean> {
-  if (path === undefined) return true
+/** Whether the disk of an SQLite file has space for writes; true for PostgreSQL, and if nothing is written. */
+export async function hasDiskSpace({ path, isReadOnly }: Database): Promise<boolean> {
+  if (path === undefined || isReadOnly) return true
   const { bavail, bsize } = await statfs(dirname(path))
   return bavail * bsize >= diskBytesMin
 }

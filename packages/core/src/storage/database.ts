@@ -5,19 +5,26 @@ import pRetry from 'p-retry'
 import type { Connections } from './connections.ts'
 import type { Dialect } from './dialect.ts'
 import type { Listener } from './postgres.ts'
-import { migrate } from './migrate.ts'
+import { migrate, requireCurrentSchema } from './migrate.ts'
 import type { SchemaExtension } from './migrations/migration.ts'
+import { openSqliteForReading } from './sqlite-reading.ts'
 import { openSqlite } from './sqlite.ts'
 import { isBusy, toOpeningError } from './storage-error.ts'
 import type { Tables } from './tables.ts'
-import { createWriter, type Writer } from './writer.ts'
+import { closedWriter, createWriter, type Writer } from './writer.ts'
 
 /** Where a registry is stored: in one SQLite file, or in a PostgreSQL database. */
 export interface DatabaseLocation {
   /** An SQLite file; `:memory:` for one that ends with the process. */
   readonly path?: string
-  /** What to do if the file does not exist: `create` it, or reject with `no_registry`. Default: `create`. */
-  readonly mode?: 'create' | 'write'
+  /**
+   * `create` creates the database if it does not exist, and is the default: pass another mode where a mistyped path
+   * must be an error. `write` rejects with `no_registry` if the file does not exist. `read` does too, and changes
+   * nothing: no schema is migrated, no job runs, and each write rejects with `read_only`. It also opens a file without
+   * write permission, in a folder that cannot be written or on a read-only disk; such a file is read into memory, up to
+   * 1 GiB, and later changes of it are not seen. A backup is read in place.
+   */
+  readonly mode?: 'create' | 'write' | 'read'
   /** `postgres://...`. Exactly one of `path` and `databaseUrl` is required. */
   readonly databaseUrl?: string
 }
@@ -29,6 +36,8 @@ export interface OpenDatabaseOptions extends DatabaseLocation {
 
 export interface Database {
   readonly dialect: Dialect
+  /** Whether it was opened with the mode `read`: writes reject, and uses are not recorded. */
+  readonly isReadOnly: boolean
   readonly read: Kysely<Tables>
   readonly writer: Writer
   /** Path of the SQLite file; undefined for an in-memory database and on PostgreSQL. */
@@ -40,10 +49,14 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** Opens the database and migrates its schema. Throws a `RegistryError` with a sentence if it cannot be used. */
+/** Opens the database and, unless only for reading, migrates its schema. Throws a `RegistryError` with a sentence if it cannot be used. */
 export async function openDatabase(location: OpenDatabaseOptions): Promise<Database> {
   const { path, mode } = location
-  if (path !== undefined && path !== ':memory:' && mode === 'write' && !existsSync(path)) {
+  if (path === ':memory:' && mode === 'read') {
+    throw new TypeError("A database in memory is empty, so it cannot be opened with the mode 'read'. Omit the mode.")
+  }
+  const mustExist = mode === 'write' || mode === 'read'
+  if (path !== undefined && path !== ':memory:' && mustExist && !existsSync(path)) {
     throw new RegistryError(
       'no_registry',
       `There is no registry at ${path}. Check the path; the mode 'create' creates a registry.`,
@@ -59,16 +72,19 @@ export async function openDatabase(location: OpenDatabaseOptions): Promise<Datab
 }
 
 async function openOnce(location: OpenDatabaseOptions): Promise<Database> {
+  const isReadOnly = location.mode === 'read'
   const connections = await openConnections(location)
   try {
-    await migrate(connections.main, connections.dialect, location.extensions)
+    const prepare = isReadOnly ? requireCurrentSchema : migrate
+    await prepare(connections.main, connections.dialect, location.extensions)
   } catch (error) {
     await connections.close()
     throw error
   }
-  const writer = createWriter(connections)
+  const writer = isReadOnly ? closedWriter : createWriter(connections)
   return {
     dialect: connections.dialect,
+    isReadOnly,
     read: connections.read,
     writer,
     ...(connections.listen && { listen: connections.listen }),
@@ -81,14 +97,15 @@ async function openOnce(location: OpenDatabaseOptions): Promise<Database> {
   }
 }
 
-async function openConnections({ path, databaseUrl }: DatabaseLocation): Promise<Connections> {
-  if (databaseUrl !== undefined && path === undefined) return connectPostgres(databaseUrl)
-  if (path !== undefined && databaseUrl === undefined) return openSqlite(path)
+async function openConnections({ path, databaseUrl, mode }: DatabaseLocation): Promise<Connections> {
+  const isReadOnly = mode === 'read'
+  if (databaseUrl !== undefined && path === undefined) return connectPostgres(databaseUrl, isReadOnly)
+  if (path !== undefined && databaseUrl === undefined) return isReadOnly ? openSqliteForReading(path) : openSqlite(path)
   throw new TypeError('Pass exactly one of `path` and `databaseUrl`.')
 }
 
 /** Opens a PostgreSQL database. The driver is loaded on use: most registries are stored in an SQLite file. */
-export async function connectPostgres(databaseUrl: string): Promise<Connections> {
+export async function connectPostgres(databaseUrl: string, isReadOnly = false): Promise<Connections> {
   const { openPostgres } = await import('./postgres.ts')
-  return openPostgres(databaseUrl)
+  return openPostgres(databaseUrl, isReadOnly)
 }

@@ -35,8 +35,7 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect, extensions: 
     if (dialect === 'sqlite') await refuseForeignTables(trx)
     await sql`create table if not exists migrations (name text primary key, position integer not null)`.execute(trx)
     const applied = await readAppliedSteps(trx)
-    const problem = findUnknownSteps(applied, extensions)
-    if (problem) throw new RegistryError(problem.code, `The database ${problem.detail}`)
+    requireKnownSteps(applied, extensions)
     const missing = listSteps(extensions).filter(({ name }) => !applied.includes(name))
     for (const [i, migration] of missing.entries()) {
       await migration.up(trx, dialect)
@@ -44,6 +43,44 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect, extensions: 
       await sql`insert into migrations (name, position) values (${migration.name}, ${position})`.execute(trx)
     }
   })
+}
+
+/**
+ * Throws unless a database has exactly the schema of this program and the given extensions: `no_registry` if it has no
+ * tables, `older_schema` if it would have to be migrated. Changes nothing.
+ */
+export async function requireCurrentSchema(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  extensions: Extensions = [],
+): Promise<void> {
+  if (dialect === 'sqlite') await refuseForeignTables(db)
+  if (!(await hasMigrations(db, dialect))) {
+    throw new RegistryError('no_registry', "The database is empty. The mode 'create' creates a registry in it.")
+  }
+  const applied = await readAppliedSteps(db)
+  requireKnownSteps(applied, extensions)
+  const missing = listSteps(extensions).filter(({ name }) => !applied.includes(name))
+  if (missing.length === 0) return
+  const names = missing.map(({ name }) => name).join(', ')
+  throw new RegistryError(
+    'older_schema',
+    `The database was made by an older Skillstead, or without these extensions (it lacks ${names}). ` +
+      "Open it once with the mode 'write' to migrate it.",
+  )
+}
+
+async function hasMigrations(db: Kysely<Tables>, dialect: Dialect): Promise<boolean> {
+  const { rows } =
+    dialect === 'sqlite'
+      ? await sql`select 1 from sqlite_master where name = 'migrations'`.execute(db)
+      : await sql`select 1 where to_regclass('migrations') is not null`.execute(db)
+  return rows.length > 0
+}
+
+function requireKnownSteps(applied: readonly string[], extensions: Extensions): void {
+  const problem = findUnknownSteps(applied, extensions)
+  if (problem) throw new RegistryError(problem.code, `The database ${problem.detail}`)
 }
 
 /** Throws `not_a_registry` for an SQLite file of another program, so that no tables are added to it. */

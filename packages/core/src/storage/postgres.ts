@@ -12,10 +12,13 @@ const int8 = 20
 const numeric = 1700
 const parsers = { [int8]: Number, [numeric]: Number } as Record<number, (text: string) => unknown>
 
-/** Opens a pool of connections to PostgreSQL. Connects on the first query. */
-export function openPostgres(databaseUrl: string): Connections {
+/**
+ * Opens a pool of connections to PostgreSQL. Connects on the first query. With `isReadOnly` the server rejects every
+ * write.
+ */
+export function openPostgres(databaseUrl: string, isReadOnly = false): Connections {
   const pool = new pg.Pool({
-    connectionString: databaseUrl,
+    connectionString: isReadOnly ? toReadOnly(databaseUrl) : databaseUrl,
     max: connectionsMax,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
@@ -37,6 +40,18 @@ export function openPostgres(databaseUrl: string): Connections {
     listen: (onNotice) => listenToChanges(databaseUrl, onNotice),
     close: () => db.destroy(),
   }
+}
+
+/**
+ * Adds an option for read-only transactions to a URL, which replaces the environment variable PGOPTIONS. An option of
+ * the start of a session, unlike a later `set`, cannot reach other clients of a connection pooler.
+ */
+function toReadOnly(databaseUrl: string): string {
+  const [base, query] = databaseUrl.split('?', 2)
+  const parameters = new URLSearchParams(query)
+  const given = parameters.get('options') ?? process.env['PGOPTIONS'] ?? ''
+  parameters.set('options', `${given} -c default_transaction_read_only=on`.trim())
+  return `${base}?${parameters.toString()}`
 }
 
 /** The notification channel for commits to `changes`; see `createClusterTables`. */

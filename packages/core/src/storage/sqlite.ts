@@ -86,7 +86,8 @@ function open(path: string, options: { readonly?: boolean } = {}): SqliteDatabas
   }
 }
 
-function configure(database: SqliteDatabase.Database): void {
+/** Sets the options of a connection; those of the journal only if it can write. */
+export function configure(database: SqliteDatabase.Database): void {
   database.pragma(`busy_timeout = ${busyTimeoutMs}`)
   database.pragma(`cache_size = -${cacheKibibytes}`)
   if (database.readonly) return
@@ -105,7 +106,8 @@ function beginCheckpoints(database: SqliteDatabase.Database): Checkpoints {
   return checkpoints
 }
 
-function connect(database: SqliteDatabase.Database, onCommit?: () => void): Kysely<Tables> {
+/** A query builder over an open connection. */
+export function connect(database: SqliteDatabase.Database, onCommit?: () => void): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new SqliteDialect({ database: memoiseStatements(database, onCommit) }) })
 }
 

@@ -159,6 +159,23 @@ export function createWriter(connections: Connections): Writer {
   }
 }
 
+/** The writer of a registry that was opened for reading: rejects every write with `read_only`. */
+export const closedWriter: Writer = {
+  write: async () => {
+    throw toReadOnlyError()
+  },
+  onCommit() {},
+  drain: async () => {},
+}
+
+/** The error of a write to a registry that was opened for reading. */
+export function toReadOnlyError(): RegistryError {
+  return new RegistryError(
+    'read_only',
+    "This registry was opened for reading only. To change it, open it with the mode 'write'.",
+  )
+}
+
 /**
  * Locks the row of `heads`: PostgreSQL would otherwise let two writers number the log at the same time. All nodes wait
  * for this lock, so the server ends a transaction whose node is paused or disconnected; otherwise the other nodes might
