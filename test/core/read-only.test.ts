@@ -1,14 +1,17 @@
+import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isRegistryError, localApi, openRegistry as openPlain, systemCaller, type Registry } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { endpoints, type EndpointName } from '@skillstead/protocol'
+import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { describeDatabases } from '../support/harness.ts'
 import { openRegistry } from '../support/open-registry.ts'
 import { makeEmptyPlace, makePlace, type DialectName, type Location } from '../support/places.ts'
 import { fillRegistry } from '../support/rich-registry.ts'
+import { openHttp } from '../support/ways-in.ts'
 
 type Call = (input: Record<string, unknown>) => Promise<unknown>
 
@@ -67,6 +70,25 @@ describeDatabases('a registry opened for reading', (_open, dialect) => {
     expect(answered).toEqual(expect.arrayContaining(['searchSkills', 'getSkill', 'getFeed', 'getCheckpoint']))
     expect(answered.length).toBeGreaterThan(40)
     await reader.close()
+  })
+
+  it('makes a node reject writes with 403, and answer reads', async () => {
+    const location = await makeLocation(dialect)
+    const key = await fill(location)
+    const way = await openHttp(await open(location, 'read'))
+    onTestFinished(() => way.close())
+    const api = way.api(key)
+    await expect(api.publishSkill({ skillMd: skillMd('milk') })).rejects.toMatchObject({ status: 403 })
+    expect((await api.getArchive({ name: 'alice/tea' })).body).toBeDefined()
+  })
+
+  it.runIf(dialect === 'PostgreSQL')('has read-only sessions with the options of its URL', async () => {
+    const { databaseUrl } = await makeLocation(dialect)
+    await (await open({ databaseUrl })).close()
+    const reader = await open({ databaseUrl: `${databaseUrl}?options=-c%20statement_timeout%3D7s` }, 'read')
+    const { rows } = await sql`select current_setting('transaction_read_only') as "readOnly",
+      current_setting('statement_timeout') as timeout`.execute(partsOf(reader).database.read)
+    expect(rows).toEqual([{ readOnly: 'on', timeout: '7s' }])
   })
 
   it('sees the changes of a process that writes', async () => {
@@ -144,11 +166,11 @@ async function callReads(registry: Registry): Promise<[name: EndpointName, code:
   return codes
 }
 
-/** The files of a location's folder with their content; empty for PostgreSQL. */
-function readFiles({ path }: Location): [name: string, content: string][] {
+/** The files of a location's folder with their digests; empty for PostgreSQL. */
+function readFiles({ path }: Location): [name: string, digest: string][] {
   if (path === undefined) return []
   const folder = dirname(path)
-  return readdirSync(folder).map((name) => [name, readFileSync(`${folder}/${name}`, 'latin1')])
+  return readdirSync(folder).map((name) => [name, hash('sha256', readFileSync(`${folder}/${name}`))])
 }
 
 async function codeOf(call: Promise<unknown>): Promise<string | undefined> {
