@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
-import { writeBackup } from '@skillstead/maintenance'
+import { exportRegistry, writeBackup } from '@skillstead/maintenance'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { toChildEnvironment } from '../support/child-environment.ts'
@@ -186,10 +186,12 @@ describe.skipIf(isWindows)(`a registry opened for reading by a user with few per
   }
 })
 
-describe.skipIf(!isRoot || process.platform !== 'linux')(
-  `a registry on a read-only disk${isRoot ? '' : ': SKIPPED, for only root may mount one'}`,
+const canMount = await tryMount()
+
+describe.skipIf(!canMount)(
+  `a registry on a read-only disk${canMount ? '' : ': SKIPPED, for only root may mount one'}`,
   () => {
-    it('is read, and its folder stays as it was', async () => {
+    it('is read and exported, and its folder stays as it was', async () => {
       const folder = await makeFolder()
       const path = join(folder, 'skills.db')
       await (await openRegistry({ path, works: false })).close()
@@ -201,6 +203,7 @@ describe.skipIf(!isRoot || process.platform !== 'linux')(
         expect((await localApi(registry).searchSkills({})).total).toBe(0)
         expect(await registry.readiness()).toMatchObject({ database: true, disk: true })
         await registry.close()
+        expect(await exportRegistry({ path }, join(await makeFolder(), 'export.ndjson'))).toMatchObject({ epoch: 1 })
         expect(readdirSync(folder)).toEqual(names)
       } finally {
         execFileSync('umount', [folder])
@@ -208,6 +211,19 @@ describe.skipIf(!isRoot || process.platform !== 'linux')(
     })
   },
 )
+
+/** Whether this process may mount a folder. */
+async function tryMount(): Promise<boolean> {
+  if (!isRoot || process.platform !== 'linux') return false
+  const folder = await makeFolder()
+  try {
+    execFileSync('mount', ['--bind', folder, folder], { stdio: 'ignore' })
+    execFileSync('umount', [folder])
+    return true
+  } catch {
+    return false
+  }
+}
 
 async function publish(registry: Registry, name: string): Promise<void> {
   await localApi(registry, await registry.getCaller('alice')).publishSkill({ skillMd: skillMd(name) })

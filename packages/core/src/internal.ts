@@ -128,7 +128,8 @@ export type { Dialect } from './storage/dialect.ts'
 export { makePrivateFolder } from './storage/make-folder.ts'
 export { findUnknownSteps, hasExtension, isOlderSchema, migrate, readAppliedSteps } from './storage/migrate.ts'
 export type { Migration, SchemaExtension, TableRule } from './storage/migrations/migration.ts'
-export { openFileForFilling, openFileForReading } from './storage/sqlite.ts'
+export { openFileForFilling } from './storage/sqlite.ts'
+export { openSqliteForReading } from './storage/sqlite-reading.ts'
 export { createProgress, readPages, type Report } from './storage/pages.ts'
 export {
   bytes,

@@ -151,12 +151,6 @@ function prepareRollback(database: SqliteDatabase.Database): KyselyStatement {
 
 const fillCacheKibibytes = 65_536
 
-/** Opens an existing SQLite file read-only, without migration. Throws if it does not exist. */
-export function openFileForReading(path: string): Kysely<Tables> {
-  const database = new SqliteDatabase(path, { readonly: true, fileMustExist: true })
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
-}
-
 /** Opens an SQLite file without a journal, for filling a new file that is deleted if filling fails. */
 export function openFileForFilling(path: string): Kysely<Tables> {
   const database = new SqliteDatabase(path)

@@ -6,7 +6,7 @@ import {
   findUnknownSteps,
   hasExtension,
   isOlderSchema,
-  openFileForReading,
+  openSqliteForReading,
   readAppliedSteps,
   type SchemaExtension,
   type Tables,
@@ -22,12 +22,10 @@ export async function openReading<T>(
   extensions: readonly SchemaExtension[] = [],
   work: (trx: Kysely<Tables>, dialect: Dialect, used: readonly SchemaExtension[]) => Promise<T>,
 ): Promise<T> {
-  const dialect = location.path === undefined ? 'postgres' : 'sqlite'
-  const db =
-    location.path === undefined
-      ? (await connectPostgres(location.databaseUrl!)).main
-      : openFileForReading(location.path)
-  const transaction = db.transaction()
+  const { path, databaseUrl } = location
+  const connections = path === undefined ? await connectPostgres(databaseUrl!) : openSqliteForReading(path)
+  const { dialect, main } = connections
+  const transaction = main.transaction()
   const reading =
     dialect === 'sqlite' ? transaction : transaction.setIsolationLevel('repeatable read').setAccessMode('read only')
   try {
@@ -41,7 +39,7 @@ export async function openReading<T>(
       )
     })
   } finally {
-    await db.destroy()
+    await connections.close()
   }
 }
 
