@@ -126,6 +126,19 @@ describeDatabases('a registry opened for reading', (_open, dialect) => {
   })
 })
 
+describe('an SQLite file that two registries read at once', () => {
+  it('has no files of SQLite beside it after both were closed', async () => {
+    const location = await makeLocation('SQLite')
+    await fill(location)
+    const before = readFiles(location)
+    const [first, second] = [await open(location, 'read'), await open(location, 'read')]
+    await first.close()
+    expect((await localApi(second).searchSkills({ q: 'tea' })).total).toBe(1)
+    await second.close()
+    expect(readFiles(location)).toEqual(before)
+  })
+})
+
 describe('a registry in memory', () => {
   it('cannot be opened for reading, because it would be empty', async () => {
     const opening = openPlain({ path: ':memory:', mode: 'read' })

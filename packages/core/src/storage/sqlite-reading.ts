@@ -23,7 +23,7 @@ const modes = { rollback: 1, writeAheadLog: 2 }
 export function openSqliteForReading(path: string): Connections {
   // SQLite creates its files beside the target of a symbolic link.
   const file = realpathSync(path)
-  const [log, index] = [sizeOf(`${file}-wal`), sizeOf(`${file}-shm`)]
+  const log = sizeOf(`${file}-wal`)
   const isInMemory = log === undefined && !canCreateBeside(file) && hasWriteAheadLog(file)
   const database = isInMemory ? openInMemory(file) : openInPlace(file, log ?? 0)
   const db = connect(database)
@@ -33,7 +33,7 @@ export function openSqliteForReading(path: string): Connections {
     read: db,
     async close() {
       await db.destroy()
-      if (log === undefined && index === undefined) removeLog(file)
+      removeLog(file)
     },
   }
 }
@@ -88,13 +88,13 @@ function configured(database: SqliteDatabase.Database): SqliteDatabase.Database 
 }
 
 /**
- * Removes the files that a read-only connection created for the write-ahead log and cannot remove. SQLite does so when
- * the last connection that can write is closed. It does nothing while another connection is open.
+ * Removes an empty write-ahead log and its index, which a read-only connection creates but cannot remove. SQLite removes
+ * them when a connection that can write is closed, unless another connection is open. A log with changes stays.
  */
 function removeLog(file: string): void {
   if (sizeOf(`${file}-wal`) !== 0) return
   try {
-    const database = new SqliteDatabase(file, { fileMustExist: true })
+    const database = new SqliteDatabase(file, { fileMustExist: true, timeout: 0 })
     database.prepare('select 1 from sqlite_schema').get()
     database.close()
   } catch {
