@@ -91,7 +91,7 @@ describe('serve on a folder that cannot be used', () => {
     const cases: [string, string][] = [
       [join(folder, 'file'), 'there is a file of this name'],
       [join(folder, 'file', 'inner'), `Cannot create the folder ${join(folder, 'file')}: there is a file of this name`],
-      [join(folder, 'taken'), 'The registry cannot be opened'],
+      [join(folder, 'taken'), 'skillstead.db is a folder, not a registry'],
       // The recursive mkdir of Node does not end there.
       ...(isLinux ? ([['/proc/skillstead/data', 'the file system does not allow folders']] as [string, string][]) : []),
       ...(isLinux ? ([['/proc', 'the folder cannot be written to']] as [string, string][]) : []),

@@ -43,6 +43,14 @@ describe('opening a registry', () => {
     tables.close()
   })
 
+  it('rejects a folder in each mode', async () => {
+    const folder = await makeFolder()
+    for (const mode of ['create', 'write', 'read'] as const) {
+      const refusal = ['not_a_registry', `${folder} is a folder, not a registry. Pass the path of a file.`]
+      expect([mode, await refusalOf({ path: folder, mode })]).toEqual([mode, refusal])
+    }
+  })
+
   it('rejects a damaged file, and one of a newer version', async () => {
     const path = join(await makeFolder(), 'skills.db')
     await (await openRegistry({ path, works: false })).close()

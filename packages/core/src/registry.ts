@@ -300,8 +300,8 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
 }
 
 /**
- * Reads the node's identity, and creates it and the first signing key if the registry can be written. Closes the database if `origin` conflicts with the
- * stored name.
+ * Reads the node's identity, and creates it and the first signing key if the registry can be written. Closes the
+ * database if `origin` conflicts with the stored name.
  */
 async function identify(database: Database, origin: string | undefined, clock: Clock): Promise<Identity> {
   try {

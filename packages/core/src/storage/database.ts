@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import pRetry from 'p-retry'
@@ -49,25 +49,37 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** Opens the database and, unless only for reading, migrates its schema. Throws a `RegistryError` with a sentence if it cannot be used. */
+/**
+ * Opens the database and, unless it is opened for reading, migrates its schema. Throws a `RegistryError` with a sentence
+ * if it cannot be used.
+ */
 export async function openDatabase(location: OpenDatabaseOptions): Promise<Database> {
   const { path, mode } = location
-  if (path === ':memory:' && mode === 'read') {
-    throw new TypeError("A database in memory is empty, so it cannot be opened with the mode 'read'. Omit the mode.")
-  }
-  const mustExist = mode === 'write' || mode === 'read'
-  if (path !== undefined && path !== ':memory:' && mustExist && !existsSync(path)) {
-    throw new RegistryError(
-      'no_registry',
-      `There is no registry at ${path}. Check the path; the mode 'create' creates a registry.`,
-    )
-  }
+  if (path !== undefined) requireFile(path, mode)
   // Another process may be creating or migrating the same file.
   const untilUnlocked = { retries: 40, minTimeout: 5, maxTimeout: 250 }
   try {
     return await pRetry(() => openOnce(location), { ...untilUnlocked, shouldRetry: ({ error }) => isBusy(error) })
   } catch (error) {
     throw toOpeningError(error, path)
+  }
+}
+
+/** Throws if the path cannot be that of a registry in this mode. */
+function requireFile(path: string, mode: DatabaseLocation['mode']): void {
+  if (path === ':memory:') {
+    if (mode !== 'read') return
+    throw new TypeError("A database in memory is empty, so it cannot be opened with the mode 'read'. Omit the mode.")
+  }
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isDirectory()) {
+    throw new RegistryError('not_a_registry', `${path} is a folder, not a registry. Pass the path of a file.`)
+  }
+  if (found === undefined && (mode === 'write' || mode === 'read')) {
+    throw new RegistryError(
+      'no_registry',
+      `There is no registry at ${path}. Check the path; the mode 'create' creates a registry.`,
+    )
   }
 }
 
