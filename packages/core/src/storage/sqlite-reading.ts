@@ -53,7 +53,10 @@ function openInPlace(file: string, logBytes: number): SqliteDatabase.Database {
   }
 }
 
-/** Opens a copy of the file in memory. Throws `needs_write` for a file that is too large. */
+/**
+ * Opens a copy of the file in memory. Throws `needs_write` for a file that is too large. Closing a file releases all
+ * locks of this process on it (POSIX), but no connection of this process can have this one open: it would need the log.
+ */
 function openInMemory(file: string): SqliteDatabase.Database {
   const before = statSync(file)
   if (before.size > memoryBytesMax) {
