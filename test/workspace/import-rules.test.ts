@@ -44,6 +44,7 @@ const rooms = [
   'community',
   'governance',
   'operator',
+  'embedding',
 ]
 const besideRooms = ['call.ts', 'index.ts', 'internal.ts', 'local-api.ts', 'operations.ts', 'registry.ts']
 

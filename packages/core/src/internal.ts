@@ -87,6 +87,8 @@ export { type FileRow, readFiles, readFilesOfMany } from './catalogue/version-fi
 export { settleTrust, toTrustScore, trustTable } from './community/agent-actions.ts'
 export { readExternalText } from './community/scan-external.ts'
 export { findDrift, recomputeStandings } from './community/reputation.ts'
+export { createNamer } from './embedding/import-names.ts'
+export { type ImportSummary, runImport } from './embedding/run-import.ts'
 export { countUnscanned } from './governance/rescan.ts'
 export { acceptedEncodings, createHttpClient, followRedirects, type HttpRequest } from './http/http-client.ts'
 export { isNetwork } from './http/public-addresses.ts'

@@ -9,4 +9,14 @@ export { readArchive, readArchiveFiles, type ArchiveFile } from './archives/read
 export { readZipDirectory, type ZipEntry } from './archives/read-zip.ts'
 export { readZip } from './archives/read-zip.ts'
 export { readBytes } from './archives/read-bytes.ts'
+export { isSkillMd, openFolder } from './archives/skill-folder.ts'
+export {
+  decodeText,
+  isUnreadable,
+  type SkillRecord,
+  type Source,
+  type SourceItem,
+  type Unreadable,
+} from './archives/skill-records.ts'
+export { openZip } from './archives/skill-zip.ts'
 export { writeZip } from './archives/write-archive.ts'

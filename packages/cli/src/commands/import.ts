@@ -1,12 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
+import { systemCaller } from '@skillstead/core'
+import { partsOf, runImport } from '@skillstead/core/internal'
 import { isUsername } from '@skillstead/protocol'
+import { openFolder, openZip, type Source } from '@skillstead/skill-format/archives'
 import { UsageError, command, text } from '../command/command.ts'
-import { openFolder } from '../import/folder.ts'
 import { importExport, isExportGiven, showExport } from '../import/import-export.ts'
 import { openNdjson } from '../import/ndjson.ts'
-import type { Source } from '../import/records.ts'
-import { runImport } from '../import/run-import.ts'
-import { openZip } from '../import/zip.ts'
 import { storeOptions, withRegistry } from '../registry/place.ts'
 import { scanPolicyOption, toScanPolicy } from '../registry/registry-options.ts'
 import { startBar } from '../terminal/progress-bar.ts'
@@ -44,9 +43,11 @@ export const commands = {
             toLine: (share) => `${Math.floor(share * 100)}%, ${records} skills`,
           })
           try {
-            const summary = await runImport(registry, source, owner, (more) =>
-              bar.update(source.share(), { records: (records += more) }),
-            )
+            const summary = await runImport(partsOf(registry), source, {
+              owner,
+              caller: systemCaller,
+              onProgress: (more) => bar.update(source.share(), { records: (records += more) }),
+            })
             if (summary.taken + summary.unchanged + summary.refused === 0)
               throw new Error(`${path} contains no skills.`)
             return summary

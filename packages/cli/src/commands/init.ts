@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSkillName } from '@skillstead/protocol'
 import { toSlug } from '@skillstead/skill-format'
+import { isSkillMd } from '@skillstead/skill-format/archives'
 import { UsageError, command, text } from '../command/command.ts'
-import { isSkillMd } from '../import/folder.ts'
 import { toFileSystemError } from '../install/file-system-error.ts'
 
 const descriptionCharactersMax = 1024

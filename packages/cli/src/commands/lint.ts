@@ -1,6 +1,6 @@
 import type { Warning } from '@skillstead/protocol'
+import { isUnreadable } from '@skillstead/skill-format/archives'
 import { UsageError, choice, command, text } from '../command/command.ts'
-import { isUnreadable } from '../import/records.ts'
 import { lintSample, type Linted } from '../scan/lint-sample.ts'
 import { openSamples } from '../scan/samples.ts'
 import { toFindingsLines } from '../scan/scan-lines.ts'

@@ -1,8 +1,8 @@
 import { createReadStream, statSync, type ReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import { firstIssueOnly, parseForeignJson } from '@skillstead/protocol'
+import { decodeText, type Source, type SourceItem } from '@skillstead/skill-format/archives'
 import * as v from 'valibot'
-import { decodeText, type Source, type SourceItem } from './records.ts'
 
 /** Skip longer lines while streaming, so that a decompression bomb does not fill the memory. */
 const lineBytesMax = 64 * 1024 * 1024

@@ -2,7 +2,7 @@ import { basename, dirname, resolve } from 'node:path'
 import type { Security, Warning } from '@skillstead/protocol'
 import { scanPackage } from '@skillstead/scanner'
 import { checkPortability, mergeWarnings, parseSkillMd } from '@skillstead/skill-format'
-import { decodeText } from '../import/records.ts'
+import { decodeText } from '@skillstead/skill-format/archives'
 import type { Sample } from './samples.ts'
 
 /** The result of linting a skill. */

@@ -4,11 +4,16 @@ import { basename } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { OutgoingOptions } from '@skillstead/core'
 import { firstIssueOnly, limits } from '@skillstead/protocol'
+import {
+  isSkillMd,
+  isUnreadable,
+  openFolder,
+  openZip,
+  type Source,
+  type Unreadable,
+} from '@skillstead/skill-format/archives'
 import * as v from 'valibot'
-import { isSkillMd, openFolder } from '../import/folder.ts'
 import { readObjects } from '../import/ndjson.ts'
-import { isUnreadable, type Source, type Unreadable } from '../import/records.ts'
-import { openZip } from '../import/zip.ts'
 import type { Io } from '../terminal/io.ts'
 
 /** A skill, or some of its files, to scan. */

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { openFolder } from '../import/folder.ts'
-import type { SourceItem } from '../import/records.ts'
+import { openFolder, type SourceItem } from '@skillstead/skill-format/archives'
 
 /** In the published package the examples are inside the package; in a clone they are at its root. */
 const toFolder = import.meta.url.endsWith('.ts') ? '../../../../examples/skills' : '../examples/skills'

@@ -1,7 +1,6 @@
 import { type Registry, systemCaller } from '@skillstead/core'
-import { importVersion, partsOf } from '@skillstead/core/internal'
-import { createNamer } from '../import/names.ts'
-import { isUnreadable } from '../import/records.ts'
+import { createNamer, importVersion, partsOf } from '@skillstead/core/internal'
+import { isUnreadable } from '@skillstead/skill-format/archives'
 import { readExamples } from './example-files.ts'
 
 /** The owner of the examples. This user has no key, so no one can sign in as it. */

@@ -1,6 +1,6 @@
 /** Replaces `packages/cli/src/serving/example-files.ts`. */
 import { getAsset } from 'node:sea'
-import type { SourceItem } from '../../../src/import/records.ts'
+import type { SourceItem } from '@skillstead/skill-format/archives'
 
 /** The asset with the example files, in base64. */
 export const examplesAsset = 'examples.json'

@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, posix } from 'node:path'
 import { limits } from '@skillstead/protocol'
-import { gitFolderLeftOut, readArchiveFiles, type ArchiveFile } from '@skillstead/skill-format/archives'
-import { isSkillMd, skipped, toNestedGit } from './folder.ts'
-import { decodeText, type Source, type SourceItem } from './records.ts'
+import { gitFolderLeftOut } from './git-paths.ts'
+import { readArchiveFiles, type ArchiveFile } from './read-archive.ts'
+import { isSkillMd, skipped, toNestedGit } from './skill-folder.ts'
+import { decodeText, type Source, type SourceItem } from './skill-records.ts'
 
 /** An archive of many skills may be larger than the archive of one skill. */
 const zipBytesMax = 512 * 1024 * 1024

@@ -1,8 +1,9 @@
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { basename, join, posix, resolve } from 'node:path'
 import { limits, type Warning } from '@skillstead/protocol'
-import { gitFolderLeftOut, type ArchiveFile } from '@skillstead/skill-format/archives'
-import { decodeText, type Source, type SourceItem } from './records.ts'
+import { gitFolderLeftOut } from './git-paths.ts'
+import type { ArchiveFile } from './read-archive.ts'
+import { decodeText, type Source, type SourceItem } from './skill-records.ts'
 
 /** Files of version control and other tools, which are not part of a skill. */
 export const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store', '__MACOSX'])

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { isUsername, limits, reservedOwners } from '@skillstead/protocol'
 import { parseSkillMd, readSkillFields, toSlug } from '@skillstead/skill-format'
-import type { SkillRecord } from './records.ts'
+import type { SkillRecord } from '@skillstead/skill-format/archives'
 
 /** The name of an imported skill in the registry. */
 export interface ImportName {

@@ -1,7 +1,8 @@
-import { type Registry, systemCaller } from '@skillstead/core'
-import { type ImportedVersion, importVersions, partsOf } from '@skillstead/core/internal'
-import { createNamer, type ImportName } from './names.ts'
-import { isUnreadable, type SkillRecord, type Source, type SourceItem } from './records.ts'
+import { isUnreadable, type SkillRecord, type Source, type SourceItem } from '@skillstead/skill-format/archives'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
+import { type ImportedVersion, importVersions } from '../catalogue/import-versions.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { createNamer, type ImportName } from './import-names.ts'
 
 /** The result of an import. Every record is counted as taken, unchanged or refused. */
 export interface ImportSummary {
@@ -36,16 +37,23 @@ interface Batch {
   bytes: number
 }
 
+interface ImportRun {
+  /** The owner of all skills. Default: the author that the source names, for each skill. */
+  readonly owner: string | undefined
+  /** Who publishes: a user under the user's own name only, the operator under any name. */
+  readonly caller: Caller
+  /** Receives the number of processed records. */
+  onProgress(records: number): void
+  /** Ends the import between two batches. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
- * Imports every skill of a source with its history. `onProgress` gets the number of processed records. Throws when the
- * import ends early because of a failure that does not concern a single record, such as a full disk.
+ * Imports every skill of a source with its history. Throws when the import ends early because of a failure that does
+ * not concern a single record, such as a full disk, and the reason of an aborted signal.
  */
-export async function runImport(
-  registry: Registry,
-  source: Source,
-  owner: string | undefined,
-  onProgress: (records: number) => void,
-): Promise<ImportSummary> {
+export async function runImport(context: CatalogueContext, source: Source, run: ImportRun): Promise<ImportSummary> {
+  const { owner, signal } = run
   const summary = createSummary()
   const startedMs = performance.now()
   const nameOf = createNamer(owner)
@@ -58,7 +66,7 @@ export async function runImport(
     batch = createBatch()
     // A batch may fail while the next one is being read and nothing awaits it, so its failure is stored until it is
     // reported.
-    const task = importBatch(registry, sent, summary, onProgress)
+    const task = importBatch(context, sent, summary, run)
       .catch((error: unknown) => {
         failure ??= toEarlyEnd(error, summary)
       })
@@ -74,33 +82,41 @@ export async function runImport(
     if (failure) throw failure
   }
 
-  for await (const item of finishFirst(source.items, finish)) {
-    if (isUnreadable(item)) {
-      refuse(summary, item.id, item.reason)
-      continue
+  signal?.throwIfAborted()
+  try {
+    for await (const item of finishFirst(source.items, finish)) {
+      signal?.throwIfAborted()
+      if (isUnreadable(item)) {
+        refuse(summary, item.id, item.reason)
+        continue
+      }
+      const name = nameOf(item)
+      if (!name) {
+        refuse(summary, item.id, 'It names no author. Pass the owner with --owner.')
+        continue
+      }
+      addToBatch(batch, item, name)
+      summary.filesMissing += item.filesMissing
+      countWarnings(summary, item.warnings ?? [])
+      if (batch.versions.length >= batchVersions || batch.bytes >= batchBytes) await send()
     }
-    const name = nameOf(item)
-    if (!name) {
-      refuse(summary, item.id, 'It names no author. Pass the owner with --owner.')
-      continue
-    }
-    addToBatch(batch, item, name)
-    summary.filesMissing += item.filesMissing
-    countWarnings(summary, item.warnings ?? [])
-    if (batch.versions.length >= batchVersions || batch.bytes >= batchBytes) await send()
+    signal?.throwIfAborted()
+    await finish()
+  } finally {
+    // No batch may still be written after the import has thrown.
+    await Promise.all(waiting)
   }
-  await finish()
   summary.seconds = (performance.now() - startedMs) / 1000
   return summary
 }
 
 async function importBatch(
-  registry: Registry,
+  context: CatalogueContext,
   batch: Batch,
   summary: ImportSummary,
-  onProgress: (records: number) => void,
+  { caller, onProgress }: ImportRun,
 ) {
-  const outcomes = await importVersions(partsOf(registry), batch.versions, systemCaller)
+  const outcomes = await importVersions(context, batch.versions, caller)
   let next = 0
   for (const { id, versions } of batch.records) {
     const own = outcomes.slice(next, next + versions)
