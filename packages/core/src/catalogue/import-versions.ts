@@ -2,7 +2,7 @@ import { isVersion, RegistryError, type Warning } from '@skillstead/protocol'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { ensureNamespace } from '../accounts/users.ts'
 import { mapInBatches } from '../kernel/batches.ts'
-import type { Caller } from '../kernel/caller.ts'
+import { accountId, requireScope, requireUser, type Caller } from '../kernel/caller.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { inspectEach } from './inspect-packages.ts'
@@ -10,6 +10,7 @@ import type { Inspection } from './inspection.ts'
 import { type PackageFields, readPackageFields } from './package-fields.ts'
 import { type Publication, type Published, publishVersion, Quarantined } from './publish-version.ts'
 import { quarantineVersion } from './quarantine-version.ts'
+import { requireStorage } from './storage-quota.ts'
 import { checkPackage, type PackageFile, packContent, type PackedContent } from './skill-package.ts'
 
 /** A version from another registry or source, with the source's metadata. */
@@ -50,8 +51,8 @@ const lookedUpMax = 100
 const bulk = { bulk: true }
 
 /**
- * Publishes versions from other sources, in order, under their authors' names. The source's metadata takes precedence
- * over the frontmatter. Importing the same versions again changes nothing. Returns one outcome per version, in order.
+ * Publishes versions from other sources, in order, under their authors' names if the operator calls it. A user is
+ * refused every name but the user's own. The source's metadata takes precedence over the frontmatter. Importing the same versions again changes nothing. Returns one outcome per version, in order.
  */
 export async function importVersions(context: CatalogueContext, items: readonly ImportedVersion[], caller: Caller) {
   const prepared = await prepareAll(context, items)
@@ -135,7 +136,7 @@ async function store(context: CatalogueContext, prepared: Prepared, caller: Call
   const { write } = context.database.writer
   try {
     return await write(async (trx) => {
-      const publication = await toPublication(context, trx, prepared)
+      const publication = await toPublication(context, trx, prepared, caller)
       const { skill, version, created, warnings } = await publishVersion(context, trx, publication, caller)
       return { fullName: skill.full_name, version: version.version, created, warnings }
     }, bulk)
@@ -147,7 +148,7 @@ async function store(context: CatalogueContext, prepared: Prepared, caller: Call
 
   async function quarantine(inspection: Inspection, unpublished: Published): Promise<Imported> {
     const quarantined = await write(async (trx) => {
-      const publication = await toPublication(context, trx, prepared)
+      const publication = await toPublication(context, trx, prepared, caller)
       return quarantineVersion(context, trx, { publication: { ...publication, inspection }, unpublished }, caller)
     }, bulk)
     const { version, warnings } = unpublished
@@ -162,11 +163,13 @@ async function store(context: CatalogueContext, prepared: Prepared, caller: Call
 }
 
 async function toPublication(
-  context: StorageContext,
+  context: CatalogueContext,
   trx: WriteTransaction,
-  { item, fields, content, inspection }: Prepared,
+  prepared: Prepared,
+  caller: Caller,
 ): Promise<Publication> {
-  const owner = await ensureNamespace(trx, item.owner, context.clock.now())
+  const { item, fields, content, inspection } = prepared
+  const owner = await getOwner(context, trx, prepared, caller)
   return {
     owner,
     publisher: owner,
@@ -178,6 +181,24 @@ async function toPublication(
     publishedAt: item.publishedAt,
     imported: true,
   }
+}
+
+/** The operator imports under any name. A user imports only under the user's own name, within the storage quota. */
+async function getOwner(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  { item, content, inspection }: Prepared,
+  caller: Caller,
+): Promise<Publication['owner']> {
+  const user = requireUser(caller)
+  requireScope(user, 'publish')
+  if (accountId(user) === null) return ensureNamespace(trx, item.owner, context.clock.now())
+  if (item.owner !== user.username) {
+    throw new RegistryError('forbidden', `You may not import skills of ${item.owner}. Import under ${user.username}.`)
+  }
+  const own = { id: user.userId, username: user.username }
+  if (inspection) await requireStorage(context, trx, own, { name: 'this version', bytes: content.size })
+  return own
 }
 
 /** A refusal is reported as an outcome; any other error, such as a full disk, ends the import. */
