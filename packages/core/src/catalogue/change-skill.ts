@@ -10,7 +10,7 @@ import { getVersion } from './read-skill.ts'
 import { refreshSkill } from './refresh-skill.ts'
 import type { SkillCause } from './skill-log.ts'
 import { refuseQuarantined } from './version-files.ts'
-import { canWrite, requireOwner } from './visibility.ts'
+import { canWrite, readReaders, requireOwner } from './visibility.ts'
 
 /**
  * Changes a skill and updates everything derived from it. `work` receives the current row and returns whether it
@@ -27,10 +27,12 @@ export async function changeSkill(
   return context.database.writer.write(async (trx) => {
     const before = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
     refuseChanged(skill, before)
+    // The work may remove collaborators, who must learn that they no longer see the skill.
+    const readersBefore = await readReaders(trx, before)
     if (!(await work(trx, before))) return before
     const at = context.clock.now()
     await recordAudit(trx, { caller, action: what.action, subject: what.subject, at, data: what.data })
-    return refreshSkill(context, trx, { skillId: skill.id, before, cause: what.cause, at })
+    return refreshSkill(context, trx, { skillId: skill.id, before, readersBefore, cause: what.cause, at })
   })
 }
 

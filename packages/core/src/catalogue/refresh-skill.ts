@@ -4,7 +4,7 @@ import { compileQuery, compileForColumns } from '../storage/compiled-query.ts'
 import { putSkillText, removeSkillText } from '../storage/text-search.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { appendChange, type LogDraft } from '../log/append-change.ts'
+import { appendChange, type ChangedSkill, type LogDraft } from '../log/append-change.ts'
 import { isVerifiedAuthor } from '../accounts/verified-author.ts'
 import type { CatalogueContext, EmittedEvent, PublishedHere, SettingsChange } from './catalogue-context.ts'
 import { joinStored, scanMetadata } from './metadata-scan.ts'
@@ -19,6 +19,7 @@ import {
 import { toLogEntries, type SkillCause } from './skill-log.ts'
 import { showAccessAmong } from './inspection.ts'
 import { readContent, type VersionContents } from './version-files.ts'
+import { readReaders } from './visibility.ts'
 
 interface KnownVersion {
   readonly id: string
@@ -39,6 +40,8 @@ export interface SkillChange {
   readonly known?: KnownVersion
   /** The entry of an upstream's log to relay instead of an entry of this node. */
   readonly relay?: LogDraft
+  /** Who could see the skill before the change. Default: judged by `before` and the current collaborators. */
+  readonly readersBefore?: string
   /** Whether the skill may claim its short name. Default: true, except for mirrored skills. */
   readonly mayClaimName?: boolean
   /** Makes the event for webhooks from the resulting row. */
@@ -170,8 +173,19 @@ async function applyShortName(trx: WriteTransaction, change: ProjectedChange): P
 async function appendToLog(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
   const { context, skill, cause, at, relay } = change
   const entries = await toLogEntries(trx, context.upstreamLogs, change, relay)
-  const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries })
+  const changed = await toChangedSkill(trx, change)
+  const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries, skill: changed })
   change.skill = { ...skill, revision, updated_at: cause.type === 'judgement' ? skill.updated_at : at }
+}
+
+async function toChangedSkill(trx: WriteTransaction, change: ProjectedChange): Promise<ChangedSkill> {
+  const { before, cause, versions } = change
+  const published = cause.type === 'version' ? versions.find(({ id }) => id === cause.versionId) : undefined
+  return {
+    name_before: before?.full_name ?? '',
+    readers_before: before ? (change.readersBefore ?? (await readReaders(trx, before))) : '',
+    version: published?.version ?? '',
+  }
 }
 
 async function storeRow(trx: WriteTransaction, { skill, skillId }: ProjectedChange): Promise<void> {

@@ -91,6 +91,26 @@ export async function findReadable(
   }
 }
 
+/**
+ * Who may see a skill, as text that can be stored and judged by {@link isReaderOf} after the skill has changed: words
+ * for groups and ids of users, separated by commas; '' for no one, as for a stub.
+ */
+export async function readReaders(db: Kysely<Tables>, skill: Visible & Pick<SkillRow, 'stub'>): Promise<string> {
+  const { id, owner_id, visibility, state, stub } = skill
+  if (stub === 1 || !isShownToOwner(skill)) return ''
+  if (state === 'hidden') return `administrators,${owner_id}`
+  if (visibility === 'public') return 'everyone'
+  if (visibility === 'internal') return 'users'
+  return [owner_id, ...(await findReaders(db, id))].join(',')
+}
+
+/** Whether a caller is among the readers that {@link readReaders} returned. */
+export function isReaderOf(readers: string, caller: Caller): boolean {
+  const own = caller.kind === 'user' ? ['users', caller.userId] : []
+  const groups = new Set(['everyone', ...own, ...(isAdministrator(caller) ? ['administrators'] : [])])
+  return readers.split(',').some((reader) => groups.has(reader))
+}
+
 async function findReaders(db: Kysely<Tables>, skillId: string): Promise<Set<string>> {
   const roles = await db.selectFrom('collaborators').select('user_id').where('skill_id', '=', skillId).execute()
   return new Set(roles.map(({ user_id }) => user_id))
@@ -101,7 +121,7 @@ export function isShownToOwner({ state }: Pick<SkillRow, 'state'>): boolean {
   return state === 'live' || state === 'hidden'
 }
 
-/** Decides who may see a skill. No other function contains this rule. */
+/** Decides who may see a skill. No other function contains this rule, except {@link readReaders} for later readers. */
 function toSight(skill: Visible, caller: Caller, reads: boolean): Sight {
   switch (skill.state) {
     case 'withdrawn':

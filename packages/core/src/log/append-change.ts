@@ -17,18 +17,30 @@ export interface LogDraft {
   readonly data: Record<string, unknown>
 }
 
+/** What readers of the change sequence need to know about a changed skill; see the table `changes`. */
+export interface ChangedSkill {
+  readonly name_before: string
+  readonly readers_before: string
+  readonly version: string
+}
+
+interface CatalogueChange {
+  readonly kind: ChangeKind
+  readonly subject: string
+  readonly at: number
+  readonly entries: readonly LogDraft[]
+  readonly skill?: ChangedSkill
+}
+
 /**
  * Assigns the next number to a catalogue change, and appends its public part to the log and the Merkle tree. Both
  * sequences are gapless: their last numbers advance in the transaction of the change, with one writer at a time.
  */
-export async function appendChange(
-  trx: WriteTransaction,
-  change: { kind: ChangeKind; subject: string; at: number; entries: readonly LogDraft[] },
-): Promise<number> {
-  const { kind, subject, at, entries } = change
+export async function appendChange(trx: WriteTransaction, change: CatalogueChange): Promise<number> {
+  const { kind, subject, at, entries, skill } = change
   const [head] = await raiseHeads(trx, { changes: 1, entries: entries.length })
   const { change_seq: seq, log_seq, frontier } = head!
-  await insertChange(trx, { seq, kind, subject, at })
+  await insertChange(trx, { seq, kind, subject, at, ...skill })
   if (entries.length === 0) return seq
   const size = log_seq - entries.length
   const rows = entries.map((entry, i) => toLogRow(entry, size + 1 + i, at))

@@ -27,9 +27,10 @@ export interface ChangeFollower {
   /**
    * Registers a listener. Listeners are called in the order of registration, with changes in their order. After a
    * listener throws, it receives the same changes again at the next poll, so no copy stays outdated; the other
-   * listeners continue. `reset` discards the copy, because changes were missed.
+   * listeners continue. `reset` discards the copy, because changes were missed. The returned function removes the
+   * listener.
    */
-  follow(listener: Follower['listener'], reset: Follower['reset']): void
+  follow(listener: Follower['listener'], reset: Follower['reset']): () => void
   catchUp(): Promise<void>
   stop(): Promise<void>
 }
@@ -57,7 +58,8 @@ export async function createChangeFollower(
   onError: (error: unknown) => void,
   pollMs = pollMsDefault,
 ): Promise<ChangeFollower> {
-  const followers: Follower[] = []
+  // Replaced instead of changed: a listener that waits for the next change comes and goes while others are called.
+  let followers: readonly Follower[] = []
   let position = await readHead(database)
   let running: Promise<void> | undefined
   let again = false
@@ -141,7 +143,13 @@ export async function createChangeFollower(
     get isNoticed() {
       return notices?.isUp
     },
-    follow: (listener, forget) => void followers.push({ listener, reset: forget, missed: [], isLost: false }),
+    follow(listener, forget) {
+      const follower: Follower = { listener, reset: forget, missed: [], isLost: false }
+      followers = [...followers, follower]
+      return () => {
+        followers = followers.filter((other) => other !== follower)
+      }
+    },
     catchUp,
     async stop() {
       clearInterval(timer)
@@ -156,7 +164,8 @@ function lose(follower: Follower): void {
   follower.isLost = true
 }
 
-async function readHead(database: Database): Promise<number> {
+/** The number of the last change. */
+export async function readHead(database: Database): Promise<number> {
   const head = await database.read.selectFrom('heads').select('change_seq').executeTakeFirstOrThrow()
   return head.change_seq
 }

@@ -28,6 +28,12 @@ export const logTables = {
     kind: oneOf<'skill' | 'counters' | 'pack' | 'webhooks'>(),
     subject: text,
     at: whole,
+    /** The full name of a skill before the change; '' for a new skill and for other kinds of change. */
+    name_before: generated(startsAs('', text)),
+    /** Who could see the skill before the change: see `toReaders`. */
+    readers_before: generated(startsAs('', text)),
+    /** The version that the change published; '' if it published none. */
+    version: generated(startsAs('', text)),
   }),
   // The hash is before the entry: SQLite reads a row from its start, and entries can be long.
   log: table({
