@@ -13,6 +13,7 @@ describe('the package @skillstead/core', () => {
       'isRegistryError',
       'localApi',
       'openRegistry',
+      'openSkills',
       'policyActions',
       'secretKeyBytes',
       'systemCaller',

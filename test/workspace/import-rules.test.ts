@@ -46,7 +46,15 @@ const rooms = [
   'operator',
   'embedding',
 ]
-const besideRooms = ['call.ts', 'index.ts', 'internal.ts', 'local-api.ts', 'operations.ts', 'registry.ts']
+const besideRooms = [
+  'call.ts',
+  'index.ts',
+  'internal.ts',
+  'local-api.ts',
+  'open-skills.ts',
+  'operations.ts',
+  'registry.ts',
+]
 
 const packages = readdirSync(root).filter((name) => existsSync(join(root, name, 'src')))
 const imports = packages.flatMap((name) => readFolder(join(root, name, 'src'), name))
