@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as core from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { describe, expect, it } from 'vitest'
@@ -36,6 +38,20 @@ describe('the package @skillstead/core', () => {
       expect(stdout).toBe('Skillstead needs Node 22.14 or later; this is Node 22.13.1.\n')
     },
   )
+  it('describes each of its functions and values, with an example', () => {
+    const folders = ['core', 'protocol'].map((name) => join(import.meta.dirname, '../../packages', name, 'src'))
+    const sources = folders
+      .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)))
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => readFileSync(path, 'utf8'))
+    const isDescribed = (name: string) => {
+      const pattern = new RegExp(
+        `@example\\n(?: \\* .+\\n)+ \\*/\\nexport (?:async function|function|const|class) ${name}\\b`,
+      )
+      return sources.some((source) => pattern.test(source))
+    }
+    expect(Object.keys(core).filter((name) => !isDescribed(name))).toEqual([])
+  })
 
   it('gives a registry only operations, without its database, secrets or other parts', async () => {
     const registry = await openRegistry({ path: ':memory:' })
@@ -51,6 +67,21 @@ describe('the package @skillstead/core', () => {
       'verifierKeys',
     ])
     await registry.close()
+  })
+
+  it('gives the skills of an agent runtime what the documentation names', async () => {
+    const skills = await core.openSkills({ path: ':memory:' })
+    expect(Object.keys(skills).toSorted()).toEqual([
+      'api',
+      'changes',
+      'close',
+      'importFolder',
+      'load',
+      'registry',
+      'search',
+      'toTool',
+    ])
+    await skills.close()
   })
 
   it('calls endpoints of a copied registry, and throws a TypeError for an object that is no registry', async () => {

@@ -91,7 +91,12 @@ export interface RegistryErrorOptions {
 /** Marks errors for {@link isRegistryError}: `instanceof` is false for the class of another copy of the package. */
 const brand = Symbol.for('skillstead.RegistryError')
 
-/** The registry's only error class, the same in the server and the client. */
+/**
+ * The registry's only error class, the same in the server and the client. Use {@link isRegistryError} to recognise it.
+ *
+ * @example
+ * throw new RegistryError('not_found', "There is no skill 'alice/tea' that you may see.")
+ */
 export class RegistryError extends Error {
   readonly code: ErrorCode
   readonly status: number

@@ -1,5 +1,12 @@
 import { type FieldError, RegistryError, type ScanFinding, type Security, type Warning } from '@skillstead/protocol'
 
+/**
+ * The actions of a scan policy, for forms and the validation of options: see {@link PolicyAction}.
+ *
+ * @example
+ * const registry = await openRegistry({ path: 'skills.db', scanPolicy: { dangerous: 'quarantine' } })
+ * if (!policyActions.some((action) => action === given)) throw new TypeError(`Use one of ${policyActions.join(', ')}.`)
+ */
 export const policyActions = ['warn', 'quarantine', 'refuse'] as const
 
 /** `warn`: publish with warnings. `quarantine`: wait for an administrator. `refuse`: reject. */

@@ -25,6 +25,12 @@ export interface UserCaller extends LinkHolder {
 /** The caller of an operation. Every access check takes a caller. */
 export type Caller = Guest | UserCaller
 
+/**
+ * The caller who is not signed in.
+ *
+ * @example
+ * const { skills } = await localApi(registry, guest).searchSkills({ q: 'pdf' })
+ */
 export const guest: Guest = { kind: 'guest' }
 
 /** Whether the caller may read only public content, so that one cached response serves all such callers. */
@@ -71,6 +77,9 @@ function isOperator(caller: Caller): boolean {
  * The operator of the node: CLI commands that open a data folder run as this caller. It has the rights of an
  * administrator, owns nothing and cannot sign in. It has no row in `users`, so operations that need an owner call
  * {@link requireAccount}.
+ *
+ * @example
+ * await localApi(registry, systemCaller).createUser({ username: 'alice' })
  */
 export const systemCaller: UserCaller = {
   kind: 'user',

@@ -14,6 +14,13 @@ export interface Clock {
  */
 const timerMsMax = 2 ** 31 - 1
 
+/**
+ * The clock of the machine, which is the default of `openRegistry`: the base of a clock that differs from it.
+ *
+ * @example
+ * const anHourAhead = { ...systemClock, now: () => systemClock.now() + 3_600_000 }
+ * const registry = await openRegistry({ path: ':memory:', clock: anHourAhead })
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimer(ms, callback) {

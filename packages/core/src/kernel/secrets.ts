@@ -11,7 +11,12 @@ export interface Secrets {
   open(sealed: Uint8Array): string
 }
 
-/** Length of a secret key in bytes. */
+/**
+ * Length in bytes of a secret key, the option `secretKey` of `openRegistry`.
+ *
+ * @example
+ * const secretKey = randomBytes(secretKeyBytes)
+ */
 export const secretKeyBytes = 32
 const cipher = 'aes-256-gcm'
 /** First byte of a sealed secret: its format, so that other formats can be added. */
