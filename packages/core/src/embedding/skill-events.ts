@@ -13,8 +13,8 @@ import type { Tables } from '../storage/tables.ts'
  * event is read, so a later change may already be included and then follows as an event of its own.
  * - `published`: `version` was published.
  * - `changed`: anything else, such as new metadata, a yank, or access for this user.
- * - `removed`: the skill was deleted, hidden, taken down, renamed or made private. There is nothing under this name any
- *   more that the user may see.
+ * - `removed`: the skill was deleted, hidden, taken down or made private, or got a new owner and so another name. There
+ *   is no skill with this name any more that the user may see.
  * - `reset`: changes were missed, because they were deleted after a day or the registry is another one or was restored.
  *   Read all skills again; the changes after this event follow.
  */
