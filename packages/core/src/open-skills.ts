@@ -10,8 +10,8 @@ import { openRegistry, partsOf, type Registry, type RegistryOptions, requireOpen
 /** The options of {@link openSkills}: those of `openRegistry` with other defaults, and a user. */
 export interface SkillsOptions extends Omit<RegistryOptions, 'mode' | 'works' | 'memorySkillsMax'> {
   /**
-   * `write` opens an existing registry, so that a mistyped path is an error. `create` also creates a missing one. `read`
-   * changes nothing: calls that write are rejected. Default: `write`.
+   * `write` opens an existing registry, so that a mistyped path is an error. `create` also creates a missing one.
+   * `read` changes nothing: calls that write are rejected. Default: `write`.
    */
   readonly mode?: 'read' | 'write' | 'create'
   /**
@@ -46,8 +46,9 @@ export interface Skills {
   readonly toTool: typeof toTool
   /**
    * The changes of all skills that the user may see, private ones included, from the time of this call or from a
-   * position, whichever process made them. The iteration ends when the registry closes, and throws the reason of an
-   * aborted signal. While it waits, the process stays alive.
+   * position, whichever process made them. Call it before the first read of the skills, so that no change in between is
+   * missed. The iteration ends when the registry closes, and throws the reason of an aborted signal. While it waits, the
+   * process stays alive.
    */
   changes(options?: SkillEventOptions): AsyncGenerator<SkillEvent, void, undefined>
   /** All functions of the registry, as the user. */

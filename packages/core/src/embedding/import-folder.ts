@@ -21,8 +21,8 @@ export interface ImportOptions {
 }
 
 /**
- * Imports all skills of a folder or zip as skills of the caller, whichever author the files name. Throws `not_found` for
- * a path that does not exist, `invalid_request` for a file that is no zip, and the reason of an aborted signal.
+ * Imports all skills of a folder or zip as skills of the caller, whichever author the files name. Throws `not_found`
+ * for a path that does not exist, `invalid_request` for a file that is no zip, and the reason of an aborted signal.
  */
 export async function importFolder(
   context: CatalogueContext,
