@@ -138,6 +138,7 @@ describe('openSkills', () => {
     expect(await codeOf(open({ path, mode: 'read', as: 'bob' }))).toBe('not_found')
     const reading = await open({ path, mode: 'read', as: 'alice' })
     expect((await reading.search('')).total).toBe(0)
+    expect(await codeOf(reading.importFolder(await makeSkills()))).toBe('read_only')
     await reading.close()
     expect((await readFile(path)).equals(before)).toBe(true)
   })

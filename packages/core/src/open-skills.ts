@@ -11,7 +11,7 @@ import { openRegistry, partsOf, type Registry, type RegistryOptions, requireOpen
 export interface SkillsOptions extends Omit<RegistryOptions, 'mode' | 'works' | 'memorySkillsMax'> {
   /**
    * `write` opens an existing registry, so that a mistyped path is an error. `create` also creates a missing one.
-   * `read` changes nothing: calls that write are rejected. Default: `write`.
+   * `read` changes nothing: calls that write reject with `read_only`. Default: `write`.
    */
   readonly mode?: 'read' | 'write' | 'create'
   /**
@@ -74,9 +74,8 @@ export interface Skills {
  */
 export async function openSkills(options: SkillsOptions): Promise<Skills> {
   const { as, profile = 'resident', mode = 'write', ...rest } = options
-  const work = profile === 'short' || mode === 'read' ? { works: false } : {}
-  const memory = profile === 'short' ? { memorySkillsMax: 0 } : {}
-  const registry = await openRegistry({ ...rest, ...work, ...memory, mode: mode as RegistryOptions['mode'] })
+  const short = { works: false, memorySkillsMax: 0 }
+  const registry = await openRegistry({ ...rest, ...(profile === 'short' && short), mode })
   try {
     return toSkills(registry, as === undefined ? guest : await findUser(registry, as, mode))
   } catch (error) {
@@ -99,12 +98,10 @@ function toSkills(registry: Registry, caller: Caller): Skills {
       }
     },
     async search(q, { signal, ...filters } = {}) {
-      signal?.throwIfAborted()
-      return api.searchSkills({ ...filters, q })
+      return api.searchSkills({ ...filters, q }, { signal })
     },
     async load(name, { signal, ...wanted } = {}) {
-      signal?.throwIfAborted()
-      return api.loadSkill({ ...wanted, name })
+      return api.loadSkill({ ...wanted, name }, { signal })
     },
     toTool,
     changes(given) {

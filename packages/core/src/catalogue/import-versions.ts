@@ -201,8 +201,8 @@ async function getOwner(
   return own
 }
 
-/** A refusal is reported as an outcome; any other error, such as a full disk, ends the import. */
+/** A refusal is reported as an outcome; any other error, such as a full disk or the mode `read`, ends the import. */
 function toRefusal(error: unknown): RegistryError {
-  if (error instanceof RegistryError && error.status < 500) return error
+  if (error instanceof RegistryError && error.status < 500 && error.code !== 'read_only') return error
   throw error
 }
