@@ -2,48 +2,48 @@ import { setTimeout } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
 import type { Trouble } from './trouble.ts'
 
-/** What became of a call that changes something: done, refused (nothing changed), or nobody knows. */
+/** The result of a write: done, refused (nothing changed), or unanswered (it may have been done). */
 export type Outcome<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: 'refused' | 'unanswered' }
 
-/** No try is given up while the node may still do what it was asked: it ends with an answer, or with the node. */
-export const patient = { retries: 0, timeoutMs: 600_000 } as const
+/** Client options without retries and with a long timeout: a request ends with a response or when the node dies. */
+export const patientOptions = { retries: 0, timeoutMs: 600_000 } as const
 
-const againMs = 25
-const patienceMs = 120_000
+const retryMs = 25
+const timeoutMs = 120_000
 
-/** Calls a node that is killed, stopped and refused its disk, and tells apart what may happen then and what may not. */
+/** Calls a node under fault injection and reports the failures that no current fault explains. */
 export function createAsk(trouble: Trouble) {
-  /** Throws what the node has against the call itself. */
+  /** Throws errors that reject the call itself, such as a validation error. */
   async function write<T>(what: string, call: () => Promise<T>): Promise<Outcome<T>> {
     const isExcused = trouble.excuses('writes')
-    // A commit may have been done on a connection that did not live to say so.
+    // The database may have committed on a connection that was cut before it could confirm the commit.
     const isCut = trouble.excuses('reads')
     try {
       return { kind: 'done', value: await call() }
     } catch (error) {
-      if (isSilence(error)) return { kind: 'unanswered' }
+      if (isUnanswered(error)) return { kind: 'unanswered' }
       if (!isOverloaded(error)) throw error
-      if (!isExcused()) trouble.tell(`${what} was answered 503, and nothing was wrong`)
+      if (!isExcused()) trouble.report(`${what} returned 503 while no fault was active`)
       return { kind: isCut() ? 'unanswered' : 'refused' }
     }
   }
 
-  /** Asks until the node answers; one that has no room for writes must read all the same. */
+  /** Retries until the node responds. A node that cannot write because its disk is full must still serve reads. */
   async function read<T>(what: string, call: () => Promise<T>): Promise<T> {
-    for (const startMs = performance.now(); performance.now() - startMs < patienceMs; await setTimeout(againMs)) {
+    for (const startMs = performance.now(); performance.now() - startMs < timeoutMs; await setTimeout(retryMs)) {
       const isExcused = trouble.excuses('reads')
       try {
         return await call()
       } catch (error) {
         if (isOverloaded(error)) {
-          if (!isExcused()) trouble.tell(`${what} was answered 503, and it only reads`)
-        } else if (!isSilence(error) || trouble.isOver) throw error
+          if (!isExcused()) trouble.report(`${what} returned 503, although it only reads and no fault excuses that`)
+        } else if (!isUnanswered(error) || trouble.isOver) throw error
       }
     }
-    throw new Error(`${what} has had no answer for ${patienceMs / 1000} s.`)
+    throw new Error(`${what} had no response for ${timeoutMs / 1000} s.`)
   }
 
-  /** As `read`; undefined where there is no such thing. */
+  /** Like `read`, but returns undefined for a 404. */
   function find<T>(what: string, call: () => Promise<T>): Promise<T | undefined> {
     return read(what, async () => {
       try {
@@ -59,7 +59,7 @@ export function createAsk(trouble: Trouble) {
 
 export type Ask = ReturnType<typeof createAsk>
 
-function isSilence(error: unknown): boolean {
+function isUnanswered(error: unknown): boolean {
   return error instanceof RegistryError && (error.code === 'upstream_failed' || error.code === 'upstream_timeout')
 }
 

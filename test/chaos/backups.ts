@@ -2,29 +2,29 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import { RegistryError } from '@skillstead/protocol'
-import { patient, type Ask } from './ask.ts'
+import { patientOptions, type Ask } from './ask.ts'
 
 interface BackupParts {
   readonly baseUrl: string
   readonly apiKey: string
   readonly ask: Ask
-  /** What is published by now. */
+  /** Returns the versions published so far. */
   readonly listVersions: () => string[]
 }
 
-/** A copy that a node said it made. */
+/** A backup that the node reported as done. */
 export interface KnownBackup {
   readonly name: string
-  /** What was published before it was begun. */
+  /** The versions that were published before the backup started. */
   readonly versions: readonly string[]
 }
 
-/** So many of his copies he keeps. */
-const keptMax = 3
+/** The operator deletes older backups beyond this number. */
+const retainedMax = 3
 
-/** An operator who has copies made while everything else goes on. */
+/** An operator who makes backups while the rest of the load continues. */
 export function createBackups({ baseUrl, apiKey, ask, listVersions }: BackupParts) {
-  const api = createClient({ baseUrl, apiKey, ...patient })
+  const api = createClient({ baseUrl, apiKey, ...patientOptions })
   const made: KnownBackup[] = []
   const counts = { backups: 0 }
   return {
@@ -37,14 +37,14 @@ export function createBackups({ baseUrl, apiKey, ask, listVersions }: BackupPart
       if (outcome.kind !== 'done' || outcome.value === undefined) return
       made.push({ name: outcome.value.name, versions })
       counts.backups += 1
-      if (made.length <= keptMax) return
+      if (made.length <= retainedMax) return
       const { folder } = await ask.read('the backups', () => api.listBackups())
       await rm(join(folder!, made.shift()!.name))
     },
   }
 }
 
-/** The node makes one by itself just then. */
+/** Ignores the conflict that the node returns while its scheduled backup runs. */
 function passConflict(error: unknown): undefined {
   if (!(error instanceof RegistryError) || error.code !== 'conflict') throw error
 }

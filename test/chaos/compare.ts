@@ -12,10 +12,10 @@ import { openRegistry } from '../support/open-registry.ts'
 
 type Location = { readonly path: string } | { readonly databaseUrl: string }
 
-/** What is stored: whether it can still be seen, and its digest, by subject. */
+/** The stored versions by subject: the digest, and whether the skill was deleted. */
 export type Stored = ReadonlyMap<string, { readonly digest: string; readonly isDeleted: boolean }>
 
-/** How long deliveries may make no progress. */
+/** The longest time without a new delivery before the wait ends. */
 const patienceMs = 20_000
 
 export function listStored(authors: readonly Author[]): Stored {
@@ -28,63 +28,63 @@ export function listStored(authors: readonly Author[]): Stored {
   )
 }
 
-/** The log holds what is stored, and nothing else was ever published. */
+/** Checks that the log contains exactly the stored versions. */
 export function compareLog({ versions }: Witness, stored: Stored, trouble: Trouble): void {
   for (const [subject, { digest }] of stored) {
     const logged = versions.get(subject)
-    if (logged !== digest) trouble.tell(`the log has ${subject} with ${logged ?? 'no digest'}, not ${digest}`)
+    if (logged !== digest) trouble.report(`the log has ${subject} with ${logged ?? 'no digest'}, not ${digest}`)
   }
   for (const subject of versions.keys()) {
     if (!stored.has(subject) && !subject.startsWith('steady/'))
-      trouble.tell(`the log has ${subject}, which is not stored`)
+      trouble.report(`the log has ${subject}, which is not stored`)
   }
 }
 
 /**
- * Every receiver is told of every version, under one event id, and of nothing else. `leap` brings the next attempt of what
- * still waits.
+ * Waits until every receiver got every version, and reports missing or unknown ones and repeated event ids.
+ * `jumpClock` makes the next attempt of pending deliveries due.
  */
-export async function untilTold(
+export async function waitForDeliveries(
   receivers: Receivers,
   stored: Stored,
   trouble: Trouble,
-  leap: () => Promise<void>,
+  jumpClock: () => Promise<void>,
 ): Promise<void> {
-  const listUntold = () =>
+  const listUndelivered = () =>
     [...receivers.taken].flatMap(([name, taken]) =>
       [...stored]
         .filter(([subject, { isDeleted }]) => !isDeleted && !taken.has(subject) && !receivers.isGivenUp(subject))
-        .map(([subject]) => `${name} was not told of ${subject}`),
+        .map(([subject]) => `${name} did not receive ${subject}`),
     )
-  let untold = listUntold()
-  for (let attempt = 1; untold.length > 0 && attempt <= attemptsMax; attempt++) {
-    if (attempt > 1) await leap()
-    for (let sinceMs = performance.now(); untold.length > 0 && performance.now() - sinceMs < patienceMs;) {
+  let undelivered = listUndelivered()
+  for (let attempt = 1; undelivered.length > 0 && attempt <= attemptsMax; attempt++) {
+    if (attempt > 1) await jumpClock()
+    for (let sinceMs = performance.now(); undelivered.length > 0 && performance.now() - sinceMs < patienceMs;) {
       await setTimeout(100)
-      const now = listUntold()
-      if (now.length < untold.length) sinceMs = performance.now()
-      untold = now
+      const now = listUndelivered()
+      if (now.length < undelivered.length) sinceMs = performance.now()
+      undelivered = now
     }
   }
-  for (const sentence of untold) trouble.tell(sentence)
+  for (const sentence of undelivered) trouble.report(sentence)
   for (const [name, taken] of receivers.taken) {
     for (const subject of taken.keys()) {
-      if (!stored.has(subject)) trouble.tell(`${name} was told of ${subject}, which is not stored`)
+      if (!stored.has(subject)) trouble.report(`${name} received ${subject}, which is not stored`)
     }
   }
   for (const [subject, ids] of receivers.eventIds) {
-    if (ids.size > 1) trouble.tell(`${subject} was told under ${ids.size} event ids`)
+    if (ids.size > 1) trouble.report(`${subject} was delivered with ${ids.size} event ids`)
   }
 }
 
-/** Once nothing runs, nothing is wrong with the registry, nor with the copies that were made of it; how many there are. */
+/** Checks the stopped registry and its backups with `doctor`. Returns the number of backups. */
 export async function checkAtRest(location: Location, made: readonly KnownBackup[], trouble: Trouble): Promise<number> {
   await check('the registry', location, [], trouble)
   if (!('path' in location)) return 0
   const folder = join(dirname(location.path), 'backups')
   const names = readdirSync(folder)
-  for (const { name } of made) if (!names.includes(name)) trouble.tell(`the backup ${name} is not there`)
-  // Those that nobody asked for were made on schedule.
+  for (const { name } of made) if (!names.includes(name)) trouble.report(`the backup ${name} does not exist`)
+  // The other backups were made on schedule.
   const copies = names.filter((name) => name.endsWith('.db'))
   for (const name of copies) {
     const versions = made.find((each) => each.name === name)?.versions ?? []
@@ -97,8 +97,8 @@ async function check(what: string, location: Location, wanted: readonly string[]
   const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
   try {
     for (const { name, ok, detail } of await checkRegistry(registry, { deep: true })) {
-      // How much room is left says nothing of what was done.
-      if (!ok && name !== 'disk') trouble.tell(`${what}: ${name}: ${detail}`)
+      // The check of the free disk space does not concern the stored data.
+      if (!ok && name !== 'disk') trouble.report(`${what}: ${name}: ${detail}`)
     }
     const rows = await partsOf(registry)
       .database.read.selectFrom('versions as v')
@@ -106,7 +106,7 @@ async function check(what: string, location: Location, wanted: readonly string[]
       .select(['s.full_name', 'v.version'])
       .execute()
     const there = new Set(rows.map(({ full_name, version }) => `${full_name}@${version}`))
-    for (const version of wanted) if (!there.has(version)) trouble.tell(`${what} does not hold ${version}`)
+    for (const version of wanted) if (!there.has(version)) trouble.report(`${what} lacks ${version}`)
   } finally {
     await registry.close()
   }

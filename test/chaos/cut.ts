@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** A database of a PostgreSQL server, and how to end every connection to it, as a failover or a restart does. */
+/** Opens a PostgreSQL database with `cut()`, which ends every other connection, as a failover or restart does. */
 export async function openCuttable(databaseUrl: string) {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NodeProcess } from './node-process.ts'
 
-/** Where a node keeps its data, and how the room for that comes to an end. */
+/** The disk with a node's data, which a test can fill and free. */
 export interface Disk {
   readonly folder: string
-  /** How it is filled, in words. */
+  /** A description of how the disk is filled. */
   readonly kind: string
   fill(node: NodeProcess): Promise<void>
   free(node: NodeProcess): Promise<void>
@@ -16,7 +16,7 @@ export interface Disk {
 
 const sizeMebibytes = 512
 
-/** A small file system of its own where this user may mount one. */
+/** Mounts a small tmpfs. Without the permission to mount, `fill` limits the pages of the SQLite database. */
 export function openDisk(): Disk {
   const home = mkdtempSync(join(tmpdir(), 'skillstead-chaos-'))
   const folder = join(home, 'data')
@@ -28,7 +28,7 @@ export function openDisk(): Disk {
     isMounted = false
     rmSync(home, { recursive: true, force: true })
   }
-  // Nothing stays mounted where a run is broken off.
+  // Unmount the file system also when the run is aborted.
   process.once('exit', remove)
   try {
     const options = `size=${sizeMebibytes}m`
@@ -37,7 +37,7 @@ export function openDisk(): Disk {
   } catch {
     return {
       folder,
-      kind: "SQLite's max_page_count, as no file system may be mounted here",
+      kind: "SQLite's max_page_count, as this user may not mount a file system",
       fill: (node) => node.change({ isFull: true }),
       free: (node) => node.change({ isFull: false }),
       remove,
@@ -58,14 +58,14 @@ function fill(file: string): void {
   try {
     for (let size = 1 << 20; size >= 512; size /= 2) {
       const block = Buffer.alloc(size)
-      while (takes(descriptor, block));
+      while (writeBlock(descriptor, block));
     }
   } finally {
     closeSync(descriptor)
   }
 }
 
-function takes(descriptor: number, block: Buffer): boolean {
+function writeBlock(descriptor: number, block: Buffer): boolean {
   try {
     return writeSync(descriptor, block) === block.length
   } catch {

@@ -4,8 +4,8 @@ import pg from 'pg'
 import { stateVariable, type MachineState } from './machine.ts'
 
 /*
- * Loaded into a node's process before the node itself (`--import`): what a machine does to a process and nobody can do
- * to it from outside. The node knows nothing of it.
+ * Loaded into the process of a node before the node's own code (`--import`). Simulates machine faults that another
+ * process cannot cause: clock jumps, slow commits and a full database. The node's code is unchanged.
  */
 
 const pagesMax = 1_073_741_823
@@ -25,7 +25,7 @@ if (isMainThread && process.send) {
     for (const database of written) limitPages(database)
     process.send!('changed')
   })
-  // The node ends when it has nothing to do, and with whoever looks after it.
+  // The IPC channel does not keep the node alive, and the node exits when its parent process is gone.
   process.channel?.unref()
   process.once('disconnect', () => process.exit(1))
 }
@@ -50,7 +50,7 @@ function slowDown(): void {
     const statement = prepare.call(this, sql)
     if (sql !== 'commit') return statement
     const run = statement.run.bind(statement) as (...given: unknown[]) => SqliteDatabase.RunResult
-    // SQLite's own sync holds the thread as well.
+    // Block the thread: SQLite's own sync blocks it too.
     statement.run = (...given: unknown[]) => {
       if (state.commitMs > 0) Atomics.wait(cell, 0, 0, state.commitMs)
       return run(...given)

@@ -3,7 +3,7 @@ import { createClient } from '@skillstead/client'
 import { localApi, systemCaller, type RegistryOptions } from '@skillstead/core'
 import { skillMd } from '../support/answers.ts'
 import { seededRandom } from '../support/random.ts'
-import { createAsk, patient } from './ask.ts'
+import { createAsk, patientOptions } from './ask.ts'
 import { createAuthor } from './author.ts'
 import { createBackups } from './backups.ts'
 import { createPublicUse } from './public-use.ts'
@@ -12,7 +12,7 @@ import type { Trouble } from './trouble.ts'
 import { createWitness } from './witness.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
-/** Those who are told of what is published. */
+/** Users with a webhook for published skills. */
 export const watchers = ['watcher-0', 'watcher-1']
 
 interface LoadParts {
@@ -24,7 +24,7 @@ interface LoadParts {
   readonly backsUp: boolean
 }
 
-/** Does one thing at a time, with pauses of up to so long. */
+/** A user that performs one action at a time. Pauses between actions last up to `pausesMs`. Default: 40 ms. */
 interface Actor {
   act(): Promise<void>
   readonly pausesMs?: number
@@ -36,7 +36,7 @@ const steady = ['steady/one', 'steady/two', 'steady/three']
 const pauseMs = 40
 const countedWithinMs = 30_000
 
-/** Makes everybody who takes part, the skills that stay, and the webhooks; their API keys. */
+/** Creates all users, the skills that are never deleted, and the webhooks. Returns the API keys by username. */
 export async function makeUsers(options: RegistryOptions, receivers: Receivers): Promise<Map<string, string>> {
   const registry = await openRegistry({ ...options, works: false })
   const system = localApi(registry, systemCaller)
@@ -55,7 +55,7 @@ export async function makeUsers(options: RegistryOptions, receivers: Receivers):
   return keys
 }
 
-/** Everybody who uses the node, each for himself, until the load ends; they stand still while somebody looks. */
+/** Runs all users of the node concurrently until the load ends. They pause during an inspection. */
 export function startLoad({ baseUrl, users, trouble, seed, backsUp }: LoadParts) {
   const ask = createAsk(trouble)
   const witness = createWitness(baseUrl, ask, trouble)
@@ -68,18 +68,18 @@ export function startLoad({ baseUrl, users, trouble, seed, backsUp }: LoadParts)
   )
   const listVersions = () => writing.flatMap(({ skills }) => skills).flatMap(toSubjects)
   const backups = createBackups({ ...toParts('operator', -1), listVersions })
-  const guest = createClient({ baseUrl, ...patient })
-  let isStill = false
+  const guest = createClient({ baseUrl, ...patientOptions })
+  let isPaused = false
   let hasEnded = false
 
-  const everybody: Actor[] = [...writing, ...using, ...(backsUp ? [backups] : [])]
-  const actors = everybody.map(({ act, pausesMs = pauseMs }) => {
+  const allActors: Actor[] = [...writing, ...using, ...(backsUp ? [backups] : [])]
+  const actors = allActors.map(({ act, pausesMs = pauseMs }) => {
     const actor = { current: Promise.resolve(), ended: Promise.resolve() }
     const random = seededRandom(seed)
     const go = async () => {
       while (!hasEnded && !trouble.isOver) {
-        if (!isStill) {
-          actor.current = act().catch((error: unknown) => trouble.tell(toSentence(error)))
+        if (!isPaused) {
+          actor.current = act().catch((error: unknown) => trouble.report(toSentence(error)))
           await actor.current
         }
         await setTimeout(random() * pausesMs)
@@ -89,22 +89,22 @@ export function startLoad({ baseUrl, users, trouble, seed, backsUp }: LoadParts)
     return actor
   })
 
-  /** Looks at everything, or at a part, while nobody changes anything. */
+  /** Checks everything, or the most recent part, while all writes are paused. */
   async function inspect(isWhole: boolean): Promise<void> {
-    isStill = true
+    isPaused = true
     try {
       await Promise.all(actors.map(({ current }) => current))
       await Promise.all([...writing.map((author) => author.inspect(isWhole)), ...using.map((user) => user.inspect())])
       await checkInstalls()
-      await witness.look()
+      await witness.poll()
     } catch (error) {
-      trouble.tell(toSentence(error))
+      trouble.report(toSentence(error))
     } finally {
-      isStill = false
+      isPaused = false
     }
   }
 
-  /** Each install that was answered is counted within a moment, and none twice. */
+  /** Checks that each acknowledged install is counted within 30 s, and only once. */
   async function checkInstalls(): Promise<void> {
     for (const name of steady) {
       const known = using.flatMap((user) => user.known).filter((skill) => skill.name === name)
@@ -117,7 +117,7 @@ export function startLoad({ baseUrl, users, trouble, seed, backsUp }: LoadParts)
         downloads = (await ask.read(`the installs of ${name}`, () => guest.getSkill({ name }))).downloads
       } while (downloads < least && performance.now() - startMs < countedWithinMs)
       if (downloads < least || downloads > most)
-        trouble.tell(`${name} has ${downloads} downloads, and ${least} to ${most} installs were answered`)
+        trouble.report(`${name} has ${downloads} downloads, expected ${least} to ${most}`)
     }
   }
 

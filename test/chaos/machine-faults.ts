@@ -10,7 +10,7 @@ export interface FaultParts {
   readonly receivers: Receivers
   readonly trouble: Trouble
   readonly random: () => number
-  /** Ends every connection to the database server, where there is one. */
+  /** Ends every connection to the database server. Undefined with SQLite. */
   readonly cut: (() => Promise<void>) | undefined
 }
 
@@ -18,15 +18,15 @@ type Fault = (parts: FaultParts) => Promise<void>
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
-/** How far a clock leaps, forward or backward. */
-const leapsMs = [minuteMs, 10 * minuteMs, 90 * minuteMs, dayMs, 40 * dayMs, 400 * dayMs, 1500 * dayMs]
-/** Further from the true time it is set right again. */
+/** The sizes of clock jumps, forward or backward. */
+const jumpsMs = [minuteMs, 10 * minuteMs, 90 * minuteMs, dayMs, 40 * dayMs, 400 * dayMs, 1500 * dayMs]
+/** A clock that would be further off than this is reset to the true time. */
 const clockMsMax = 4000 * dayMs
 const moods: readonly Mood[] = ['silent', 'failing', 'hanging up']
-/** Out of so many faults that last, one is cut short by a kill. */
+/** One of this many lasting faults is interrupted by a kill. */
 const killedWithin = 4
 
-/** What can happen to a node's machine, by name. */
+/** The faults that a machine can have, by name. */
 export const faults: Readonly<Record<string, Fault>> = {
   async kill({ node, trouble, random }) {
     trouble.note('kill')
@@ -44,8 +44,8 @@ export const faults: Readonly<Record<string, Fault>> = {
   },
 
   async clock({ node, trouble, random }) {
-    const leapMs = leapsMs[Math.floor(random() * leapsMs.length)]! * (random() < 0.5 ? -1 : 1)
-    const clockMs = Math.abs(node.state.clockMs + leapMs) > clockMsMax ? 0 : node.state.clockMs + leapMs
+    const jumpMs = jumpsMs[Math.floor(random() * jumpsMs.length)]! * (random() < 0.5 ? -1 : 1)
+    const clockMs = Math.abs(node.state.clockMs + jumpMs) > clockMsMax ? 0 : node.state.clockMs + jumpMs
     trouble.note(`clock ${Math.round((clockMs - node.state.clockMs) / minuteMs)} min`)
     await node.change({ clockMs })
   },
@@ -55,7 +55,7 @@ export const faults: Readonly<Record<string, Fault>> = {
     const commitMs = between(random, 50, 500)
     trouble.note(`commits of ${commitMs} ms`)
     await node.change({ commitMs })
-    await last(parts)
+    await waitWhileFaulty(parts)
     await node.change({ commitMs: 0 })
   },
 
@@ -64,7 +64,7 @@ export const faults: Readonly<Record<string, Fault>> = {
     trouble.note('disk full')
     await trouble.excuse('writes', async () => {
       await disk!.fill(node)
-      await last(parts, () => disk!.free(node))
+      await waitWhileFaulty(parts, () => disk!.free(node))
       await disk!.free(node)
     })
     trouble.note('disk free')
@@ -75,7 +75,7 @@ export const faults: Readonly<Record<string, Fault>> = {
     const mood = moods[Math.floor(random() * moods.length)]!
     trouble.note(`receivers ${mood}`)
     receivers.setMood(mood)
-    await last(parts)
+    await waitWhileFaulty(parts)
     receivers.setMood('kind')
   },
 
@@ -88,7 +88,7 @@ export const faults: Readonly<Record<string, Fault>> = {
   },
 }
 
-/** The faults that a node has where its data are. */
+/** Lists the faults that are possible with the storage of this node. */
 export function listFaults({ disk, cut }: FaultParts): string[] {
   return Object.keys(faults).filter((name) => {
     if (name === 'full disk') return disk !== undefined
@@ -96,13 +96,13 @@ export function listFaults({ disk, cut }: FaultParts): string[] {
   })
 }
 
-/** For as long as a fault lasts; now and then it ends with a kill, before which `mend` may put right what hinders a start. */
-async function last({ node, trouble, random }: FaultParts, mend?: () => Promise<void>): Promise<void> {
+/** Waits while a fault lasts. One of four faults includes a kill; `repair` then makes the restart possible. */
+async function waitWhileFaulty({ node, trouble, random }: FaultParts, repair?: () => Promise<void>): Promise<void> {
   await setTimeout(between(random, 500, 2500))
   if (random() > 1 / killedWithin) return
-  trouble.note('killed meanwhile')
+  trouble.note('killed during the fault')
   await node.kill()
-  await mend?.()
+  await repair?.()
   await node.start()
 }
 

@@ -1,12 +1,12 @@
-/** What the clock and the disk of a machine are like. */
+/** The simulated state of the clock and the disk of a machine. */
 export interface MachineState {
-  /** How far the clock is from the true time. */
+  /** The offset of the clock from the true time. */
   readonly clockMs: number
-  /** How long each commit waits for its disk. */
+  /** The delay of each commit. */
   readonly commitMs: number
-  /** Whether the database may not grow. */
+  /** Whether the disk is full, so that the database cannot grow. */
   readonly isFull: boolean
 }
 
-/** The environment variable with the state that a process begins with, as JSON. */
+/** The environment variable with the initial state of a process, as JSON. */
 export const stateVariable = 'CHAOS_STATE'

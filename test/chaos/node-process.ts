@@ -5,26 +5,26 @@ import { stateVariable, type MachineState } from './machine.ts'
 
 const main = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
 const faults = new URL('./faults-child.ts', import.meta.url).href
-const saidMax = 4000
+const outputMax = 4000
 
-/** A node as operators run it, `skillstead serve`, on a machine whose clock and disk can be spoiled. */
+/** A node run with `skillstead serve`, on a machine with a simulated clock and disk. */
 export interface NodeProcess {
   readonly port: number
-  /** What the clock and the disk are like, also after a restart. */
+  /** The state of the clock and the disk. It survives a restart. */
   readonly state: MachineState
-  /** The furthest that its clock was ahead. */
+  /** The largest offset by which its clock was ever ahead. */
   readonly latestMs: number
   change(change: Partial<MachineState>): Promise<void>
   signal(signal: NodeJS.Signals): void
-  /** Ends it with a signal and begins it again on the same port. */
+  /** Ends the node with a signal and starts it again on the same port. */
   restart(signal: NodeJS.Signals): Promise<void>
   kill(): Promise<void>
   start(): Promise<void>
-  /** Ends it in order; its exit code. */
+  /** Shuts the node down gracefully and returns its exit code. */
   stop(): Promise<number>
 }
 
-/** Throws when the node ends by itself, with what it said. */
+/** Starts a node. Throws, or calls `onEnd`, with its output when the node exits without being asked to. */
 export async function startNode(args: readonly string[], onEnd: (sentence: string) => void): Promise<NodeProcess> {
   let state: MachineState = { clockMs: 0, commitMs: 0, isFull: false }
   let latestMs = 0
@@ -40,20 +40,20 @@ export async function startNode(args: readonly string[], onEnd: (sentence: strin
     })
     isWanted = true
     const own = child
-    let said = ''
+    let output = ''
     const listening = Promise.withResolvers<void>()
-    const hear = (chunk: Buffer) => {
-      said = (said + chunk).slice(-saidMax)
-      const found = /http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1]
+    const readOutput = (chunk: Buffer) => {
+      output = (output + chunk).slice(-outputMax)
+      const found = /http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1]
       if (!found) return
       port = Number(found)
       listening.resolve()
     }
-    own.stdout!.on('data', hear)
-    own.stderr!.on('data', hear)
+    own.stdout!.on('data', readOutput)
+    own.stderr!.on('data', readOutput)
     own.once('exit', (code, signal) => {
       if (own !== child || !isWanted) return
-      const sentence = `The node ended by itself with ${signal ?? code}: ${said.trim()}`
+      const sentence = `The node exited unexpectedly with ${signal ?? code}: ${output.trim()}`
       listening.reject(new Error(sentence))
       onEnd(sentence)
     })
@@ -83,7 +83,7 @@ export async function startNode(args: readonly string[], onEnd: (sentence: strin
       state = { ...state, ...change }
       latestMs = Math.max(latestMs, state.clockMs)
       if (!isWanted) return
-      // One that is killed meanwhile begins with it.
+      // A node that is killed before it confirms starts with the new state.
       const changed = Promise.race([once(child, 'message'), once(child, 'close')])
       child.send(change)
       await changed

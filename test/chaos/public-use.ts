@@ -1,22 +1,22 @@
 import { createClient } from '@skillstead/client'
-import { patient, type Ask } from './ask.ts'
+import { patientOptions, type Ask } from './ask.ts'
 import type { Trouble } from './trouble.ts'
 
 export interface PublicUseParts {
   readonly baseUrl: string
   readonly apiKey: string
   readonly username: string
-  /** Skills that stay, of somebody else. */
+  /** Skills of another user that are never deleted. */
   readonly names: readonly string[]
   readonly ask: Ask
   readonly trouble: Trouble
   readonly random: () => number
 }
 
-/** One who stars, reviews and installs what others published, and signs in. */
+/** A user who stars, reviews and installs the skills of others, and signs in. */
 export function createPublicUse({ baseUrl, apiKey, username, names, ask, trouble, random }: PublicUseParts) {
-  const api = createClient({ baseUrl, apiKey, ...patient, counts: false })
-  const guest = createClient({ baseUrl, ...patient })
+  const api = createClient({ baseUrl, apiKey, ...patientOptions, counts: false })
+  const guest = createClient({ baseUrl, ...patientOptions })
   const known = names.map((name) => ({ name, isStarred: false, rating: 0, installs: 0, maybeInstalls: 0 }))
   const counts = { stars: 0, reviews: 0, installs: 0, sessions: 0 }
 
@@ -29,7 +29,7 @@ export function createPublicUse({ baseUrl, apiKey, username, names, ask, trouble
     const what = `${wanted ? 'starring' : 'unstarring'} ${name}`
     const outcome = await ask.write(what, () => (wanted ? api.starSkill({ name }) : api.unstarSkill({ name })))
     const isDone = outcome.kind === 'done' || (await readStar(name)) === wanted
-    if (isDone && outcome.kind === 'refused') trouble.tell(`${what}: refused, and done all the same`)
+    if (isDone && outcome.kind === 'refused') trouble.report(`${what}: refused, but done`)
     if (isDone) skill.isStarred = wanted
     counts.stars += 1
   }
@@ -39,10 +39,10 @@ export function createPublicUse({ baseUrl, apiKey, username, names, ask, trouble
     const { name } = skill
     const rating = (skill.rating % 5) + 1
     const what = `reviewing ${name}`
-    const content = { rating, title: `Worth ${rating}`, body: 'As it says.' }
+    const content = { rating, title: `Worth ${rating}`, body: 'Works as described.' }
     const outcome = await ask.write(what, () => api.createReview({ name, ...content }))
     const isDone = outcome.kind === 'done' || (await readRating(name)) === rating
-    if (isDone && outcome.kind === 'refused') trouble.tell(`${what}: refused, and done all the same`)
+    if (isDone && outcome.kind === 'refused') trouble.report(`${what}: refused, but done`)
     if (isDone) skill.rating = rating
     counts.reviews += 1
   }
@@ -55,7 +55,7 @@ export function createPublicUse({ baseUrl, apiKey, username, names, ask, trouble
     counts.installs += 1
   }
 
-  /** A session that begins now holds now, whatever the clock says. */
+  /** Checks that a new session is valid, whatever the clock of the node shows. */
   async function signIn(): Promise<void> {
     const before = trouble.history.length
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
@@ -66,9 +66,9 @@ export function createPublicUse({ baseUrl, apiKey, username, names, ask, trouble
     const me = await fetch(`${baseUrl}/api/v1/users/me`, { headers: { cookie, 'x-skillstead-session': '1' } }).catch(
       () => undefined,
     )
-    // Unless the clock leapt between the two.
+    // A fault between the two requests, such as a clock jump, can end the session.
     if (me?.status === 401 && trouble.history.length === before)
-      trouble.tell('a session was over as soon as it had begun')
+      trouble.report('a session expired as soon as it was created')
     counts.sessions += 1
   }
 
@@ -78,16 +78,17 @@ export function createPublicUse({ baseUrl, apiKey, username, names, ask, trouble
     return reviews.find(({ reviewer }) => reviewer.username === username)?.rating ?? 0
   }
 
-  const acts = [star, review, install, install, install, signIn]
+  const actions = [star, review, install, install, install, signIn]
   return {
     known,
     counts,
-    act: () => acts[Math.floor(random() * acts.length)]!(),
+    act: () => actions[Math.floor(random() * actions.length)]!(),
     async inspect(): Promise<void> {
       for (const { name, isStarred, rating } of known) {
-        if ((await readStar(name)) !== isStarred) trouble.tell(`${username}'s star of ${name} is not what was answered`)
+        if ((await readStar(name)) !== isStarred)
+          trouble.report(`${username}'s star of ${name} differs from the response`)
         if ((await readRating(name)) !== rating)
-          trouble.tell(`${username}'s review of ${name} is not what was answered`)
+          trouble.report(`${username}'s review of ${name} differs from the response`)
       }
     },
   }

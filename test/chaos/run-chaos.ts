@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { seededRandom } from '../support/random.ts'
 import { openOutside } from '../support/outside.ts'
-import { checkAtRest, compareLog, listStored, untilTold } from './compare.ts'
+import { checkAtRest, compareLog, listStored, waitForDeliveries } from './compare.ts'
 import { openDisk, type Disk } from './disk.ts'
 import { makeUsers, startLoad, watchers } from './load.ts'
 import { faults, listFaults, type FaultParts } from './machine-faults.ts'
@@ -12,11 +12,11 @@ import { openReceivers } from './receivers.ts'
 import { createTrouble } from './trouble.ts'
 
 export interface ChaosOptions {
-  /** Picks the faults, their moments and what the users do. */
+  /** Determines the faults, their times and the actions of the users. */
   readonly seed: number
-  /** How long it goes on; every kind of fault happens once in any case. */
+  /** The duration. Every kind of fault happens at least once, even if that takes longer. */
   readonly minutes: number
-  /** A database server's, in place of a file on a disk of its own. */
+  /** Use this database server instead of a SQLite file on a small disk. */
   readonly postgres?: { readonly databaseUrl: string; cut(): Promise<void> }
   readonly onFault?: (name: string, count: number) => void
 }
@@ -26,20 +26,20 @@ export interface ChaosReport {
   readonly disk: string
   readonly happened: Readonly<Record<string, number>>
   readonly counts: Readonly<Record<string, number>>
-  /** What must not be, with the faults before it; empty where all is well. */
+  /** The violations found, each with the machine faults before it. Empty if the run passed. */
   readonly faults: readonly string[]
 }
 
 const noDisk = 'none, as the database is a server'
 const faultPauseMs = 1500
-/** All retries of a delivery are due by then. */
+/** The time after which all retries of a delivery are due. */
 const retriesMs = 6 * 60 * 60 * 1000
-/** As often as may be said: each leap of the clock makes one. */
+/** The shortest backup interval that the option allows, so that every clock jump triggers a backup. */
 const backups = ['--backup-every', '1m', '--backups-max', '2']
-/** What the node may reach: this machine, where the receivers are. */
+/** The networks that the node may connect to: the loopback addresses of the receivers. */
 const networks = ['127.0.0.0/8', '::1/128']
 
-/** Runs a node under a load on a machine that fails in every way, and holds what it answers against what was done. */
+/** Runs a node under load, injects every machine fault, and checks its responses against the recorded writes. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const disk = openDisk()
   return runOn(disk, options).finally(() => disk.remove())
@@ -61,7 +61,7 @@ async function runOn(disk: Disk, { seed, minutes, postgres, onFault = () => {} }
       await load.inspect(false)
       if (trouble.faults.length > 0) break
     }
-    // What went wrong once would be told again by all that comes after it.
+    // After a violation the later checks would only report the same violation again.
     if (trouble.faults.length === 0) copies = await compareInTheEnd(scene)
   } catch (error) {
     trouble.end(String(error))
@@ -73,7 +73,7 @@ async function runOn(disk: Disk, { seed, minutes, postgres, onFault = () => {} }
 
 type Scene = Awaited<ReturnType<typeof openScene>>
 
-/** The machine, the node on it, and everybody who uses the node. */
+/** Starts the machine, the node and the load. */
 async function openScene(seed: number, disk: Disk, postgres: ChaosOptions['postgres']) {
   const trouble = createTrouble()
   const outside = await openOutside(['localhost'])
@@ -83,8 +83,8 @@ async function openScene(seed: number, disk: Disk, postgres: ChaosOptions['postg
   const users = await makeUsers({ ...location, outgoing: { allowNetworks: networks } }, receivers)
   const place = postgres ? ['--database-url', postgres.databaseUrl] : ['--data', disk.folder, ...backups]
   const outgoing = ['--allow-networks', networks.join(), '--ca', join(disk.folder, 'ca.pem')]
-  const bounds = ['--rate-limits', 'off', '--webhook-off-after', '0']
-  const node = await startNode([...place, ...outgoing, ...bounds], (sentence) => trouble.end(sentence))
+  const limits = ['--rate-limits', 'off', '--webhook-off-after', '0']
+  const node = await startNode([...place, ...outgoing, ...limits], (sentence) => trouble.end(sentence))
   const load = startLoad({ baseUrl: `http://127.0.0.1:${node.port}`, users, trouble, seed, backsUp: !postgres })
   return {
     trouble,
@@ -103,25 +103,25 @@ async function openScene(seed: number, disk: Disk, postgres: ChaosOptions['postg
   }
 }
 
-/** Everything that was answered, delivered and signed, against everything that is stored; how many copies there are. */
+/** Compares responses, deliveries and the signed log with the stored data. Returns the number of backups. */
 async function compareInTheEnd({ load, node, trouble, receivers, location }: Scene): Promise<number> {
   await load.inspect(true)
   await load.end()
-  const leap = async () => {
+  const jumpClock = async () => {
     await node.kill()
     await node.change({ clockMs: node.latestMs + retriesMs })
     await node.start()
   }
-  await leap()
+  await jumpClock()
   const stored = listStored(load.authors)
   compareLog(load.witness, stored, trouble)
-  await untilTold(receivers, stored, trouble, leap)
+  await waitForDeliveries(receivers, stored, trouble, jumpClock)
   load.witness.compareAll()
-  if ((await node.stop()) !== 0) trouble.tell('the node did not end in order')
+  if ((await node.stop()) !== 0) trouble.report('the node did not shut down gracefully')
   return checkAtRest(location, load.backups.made, trouble)
 }
 
-/** Every kind once, in any order, and then any for as long as there is time. */
+/** Yields every kind of fault once in random order, then random faults until the time is over. */
 function* orderFaults(parts: FaultParts, isTime: () => boolean): Generator<string> {
   const names = listFaults(parts)
   const first = names.map((name) => [parts.random(), name] as const).toSorted(([a], [b]) => a - b)

@@ -1,4 +1,4 @@
-/** What is wrong with the machine just now, what was before, and what was found that must not be. */
+/** Records active and past machine faults, and the violations found. */
 export function createTrouble() {
   const history: string[] = []
   const faults: string[] = []
@@ -14,28 +14,28 @@ export function createTrouble() {
   }
 
   return {
-    /** The faults of the machine so far, the latest last. */
+    /** The machine faults so far, the latest last. */
     history,
     faults,
-    /** Something that must not be; it is told with what had happened to the machine. */
-    tell(fault: string): void {
+    /** Reports a violation together with the latest machine faults. */
+    report(fault: string): void {
       faults.push(`after [${history.slice(-6).join(', ')}] ${fault}`)
     },
-    /** As `tell`, of what nothing can go on after. */
+    /** Reports a violation after which the run cannot continue. */
     end(fault: string): void {
       isOver = true
-      this.tell(fault)
+      this.report(fault)
     },
     get isOver() {
       return isOver
     },
     note: (what: string) => void history.push(what),
-    /** Runs what gives the storage a reason to refuse; until it has ended, 503 is a right answer to writes, or to all. */
+    /** Runs a fault of the storage. While it runs, 503 is a correct response to writes, or to all requests. */
     async excuse<T>(what: 'writes' | 'all', work: () => Promise<T>): Promise<T> {
       for (const kind of kindsOf(what)) begin(kind)
       return work().finally(() => kindsOf(what).forEach(end))
     },
-    /** From now on: whether at any time until it is asked there was such a reason. */
+    /** Starts watching. The returned function tells whether 503 was a correct response at any time since then. */
     excuses(kind: Kind): () => boolean {
       const before = { ...excuses[kind] }
       return () => before.open > 0 || excuses[kind].begun > before.begun

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createClient } from '@skillstead/client'
 import { toLeafHash, verifyCheckpoint, verifyConsistency, type Checkpoint } from '@skillstead/client/verify'
 import { bytesOf, textOf } from '../support/answers.ts'
-import { patient, type Ask } from './ask.ts'
+import { patientOptions, type Ask } from './ask.ts'
 import type { Trouble } from './trouble.ts'
 
 interface Entry {
@@ -13,33 +13,34 @@ interface Entry {
 }
 
 const tileEntries = 256
-/** So many of the checkpoints are held against each other in the end. */
+/** The most checkpoints that are compared with each other at the end. */
 const comparedMax = 120
 
-/** Somebody outside who keeps every checkpoint that he saw, and holds the log to them. */
+/** An outside observer that stores every checkpoint of the log and checks that the log stays consistent with it. */
 export function createWitness(baseUrl: string, ask: Ask, trouble: Trouble) {
-  const api = createClient({ baseUrl, ...patient })
+  const api = createClient({ baseUrl, ...patientOptions })
   const checkpoints: Checkpoint[] = []
   const leaves: string[] = []
   const counts = { checkpoints: 0, compared: 0 }
-  /** Published versions, as the log has them: digests by subject. */
+  /** The digests of the versions in the log, by subject. */
   const versions = new Map<string, string>()
   let key: string | undefined
 
-  /** Reads what is new, and holds it against the last checkpoint. */
-  async function look(): Promise<void> {
+  /** Reads the new entries and verifies them against the new and the previous checkpoint. */
+  async function poll(): Promise<void> {
     key ??= (await ask.read('the key of the log', async () => textOf(await api.getPublicKey()))).trim()
     const note = await ask.read('the checkpoint', async () => textOf(await api.getCheckpoint()))
     try {
       const checkpoint = verifyCheckpoint(note, [key])
       await readEntries(checkpoint.treeSize)
       const root = rootOf(leaves, 0, checkpoint.treeSize)
-      if (root !== checkpoint.rootHash) trouble.tell(`the entries have the root ${root}, the checkpoint another one`)
+      if (root !== checkpoint.rootHash)
+        trouble.report(`the entries have the root ${root}, but the checkpoint has another root`)
       compare(checkpoints.at(-1), checkpoint)
       checkpoints.push(checkpoint)
       counts.checkpoints += 1
     } catch (error) {
-      trouble.tell(`the log: ${String(error)}`)
+      trouble.report(`the log: ${String(error)}`)
     }
   }
 
@@ -56,9 +57,9 @@ export function createWitness(baseUrl: string, ask: Ask, trouble: Trouble) {
   function addEntry(text: string): void {
     const { seq, type, subject, digest } = JSON.parse(text) as Entry
     leaves.push(toLeafHash(text))
-    if (seq !== leaves.length) trouble.tell(`the log has the entry ${seq} in the place of ${leaves.length}`)
+    if (seq !== leaves.length) trouble.report(`the log has the entry ${seq} at position ${leaves.length}`)
     if (type !== 'version') return
-    if (versions.has(subject)) trouble.tell(`the log has ${subject} twice`)
+    if (versions.has(subject)) trouble.report(`the log has ${subject} twice`)
     versions.set(subject, digest!)
   }
 
@@ -69,7 +70,7 @@ export function createWitness(baseUrl: string, ask: Ask, trouble: Trouble) {
     verifyConsistency({ olderSize: older.treeSize, olderRootHash: older.rootHash, treeSize, rootHash, proof })
   }
 
-  /** Holds every two of the checkpoints against each other; with very many of them, every two of some. */
+  /** Verifies that all pairs of checkpoints are consistent; of many checkpoints, an evenly spaced selection. */
   function compareAll(): void {
     const step = Math.ceil(checkpoints.length / comparedMax)
     const chosen = checkpoints.filter((_, i) => i % step === 0 || i === checkpoints.length - 1)
@@ -79,17 +80,17 @@ export function createWitness(baseUrl: string, ask: Ask, trouble: Trouble) {
         try {
           compare(older, newer)
         } catch (error) {
-          trouble.tell(`the log: ${String(error)}`)
+          trouble.report(`the log: ${String(error)}`)
         }
       }
     }
   }
-  return { look, compareAll, versions, counts }
+  return { poll, compareAll, versions, counts }
 }
 
 export type Witness = ReturnType<typeof createWitness>
 
-/** C2SP `tlog-tiles`: three digits a part, all but the last marked. */
+/** C2SP `tlog-tiles`: each part has three digits, and all but the last start with `x`. */
 function toTilePath(tile: number): string {
   const last = `${tile % 1000}`.padStart(3, '0')
   return tile < 1000 ? last : `x${toTilePath(Math.floor(tile / 1000))}/${last}`
@@ -117,7 +118,7 @@ function prove(leaves: readonly string[], older: number): string[] {
   return older === 0 ? [] : walk(0, leaves.length, older, true)
 }
 
-/** Full subtrees come again in every proof. */
+/** Caches the hashes of full subtrees, which occur in every proof. */
 const full = new Map<string, string>()
 
 function rootOf(leaves: readonly string[], from: number, to: number): string {
