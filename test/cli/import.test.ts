@@ -201,7 +201,7 @@ describe('an import of folders and zips', () => {
     await mkdir(join(source, 'a', 'deep', 'inner', 'assets'), { recursive: true })
     await mkdir(join(source, 'node_modules', 'c'), { recursive: true })
     await writeFile(join(source, 'a', 'SKILL.md'), skillMd('outer'))
-    await writeFile(join(source, 'a', 'beside.txt'), 'beside')
+    await writeFile(join(source, 'a', 'next-to.txt'), 'next to it')
     await writeFile(join(source, 'a', 'deep', 'inner', 'skill.md'), skillMd('inner'))
     await writeFile(join(source, 'a', 'deep', 'inner', 'assets', 'logo.svg'), '<svg/>')
     await writeFile(join(source, 'node_modules', 'c', 'SKILL.md'), skillMd('dependency'))
@@ -222,7 +222,7 @@ describe('an import of folders and zips', () => {
       expect.stringMatching(/^\.GIT\/config: /),
     ])
     const outer = await skillsteadJson<Details>(['show', 'team/outer', '--data', data])
-    expect(outer.files.map(({ path }) => path)).toEqual(['SKILL.md', 'beside.txt'])
+    expect(outer.files.map(({ path }) => path)).toEqual(['SKILL.md', 'next-to.txt'])
     const inner = await skillsteadJson<Details>(['show', 'team/inner', '--data', data])
     expect(inner.files.map(({ path }) => path)).toEqual(['SKILL.md', 'assets/logo.svg'])
   })

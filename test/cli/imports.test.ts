@@ -22,7 +22,7 @@ describeDatabases('content from other registries', (open) => {
     ).id
 
   describe('an import', () => {
-    it('keeps the author, date and name of a skill, and nobody can sign in as the imported author', async () => {
+    it('keeps the author, date and name of a skill, and lets no one sign in as the imported author', async () => {
       const publishedAt = Date.UTC(2024, 4, 5)
       const skill = { name: 'kept', displayName: 'Kept!', version: '2.0.0', category: 'C', license: 'MIT', publishedAt }
       expect(await imported(skill)).toMatchObject({ fullName: 'author/kept', version: '2.0.0', created: true })

@@ -216,7 +216,7 @@ it('`install` reports each usage error with advice on how to correct it', async 
   for (const [args, sentence] of [
     [['install'], 'has no skills.lock with skills'],
     [['install', 'Nothing!'], "'Nothing!' is not a skill or pack"],
-    [['install', 'pdf', '--agent', 'nobody'], "'nobody' is not a known agent. Use one of universal"],
+    [['install', 'pdf', '--agent', 'unknown-agent'], "'unknown-agent' is not a known agent. Use one of universal"],
     [['install', 'pack:'], "'pack:' is not a skill or pack"],
     [outside, 'is outside of this folder'],
     ...['a:b', 'a\\b', 'a\nb', '.git/skills', 'con'].map(

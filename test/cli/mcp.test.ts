@@ -102,7 +102,7 @@ describe('skillstead mcp', () => {
       '[]',
       '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}',
       '{"jsonrpc":"2.0","id":2,"method":"unknown/method"}',
-      '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"load_skill","arguments":{"name":"nobody/nothing"}}}',
+      '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"load_skill","arguments":{"name":"unknown-user/nothing"}}}',
       '{"jsonrpc":"2.0","id":4,"method":"skills/list","params":{}}',
     ]
     child.stdin.write(`${lines.join('\n')}\n`)

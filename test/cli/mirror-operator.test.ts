@@ -119,7 +119,7 @@ describe('the operation of a mirror', () => {
       code: 2,
       stderr: expect.stringContaining('Nothing to change'),
     })
-    expect(await run('set', 'nobody', '--every', '1h')).toMatchObject({ code: 1, stdout: '' })
+    expect(await run('set', 'unknown-user', '--every', '1h')).toMatchObject({ code: 1, stdout: '' })
   })
 
   it('shows the linked users, and the refused entries with the reasons, in its status after a sync', async () => {
@@ -129,8 +129,8 @@ describe('the operation of a mirror', () => {
     for (const user of ['alice', 'anna']) await skillsteadJson(['users', 'create', user, '--data', data])
     await json('add', 'main', node.url)
     await json('sync', 'main')
-    const late = await runWith({ input: key }, 'link', 'main', '--user', 'nobody')
-    expect(late).toMatchObject({ code: 1, stderr: "There is no user 'nobody'.\n" })
+    const late = await runWith({ input: key }, 'link', 'main', '--user', 'unknown-user')
+    expect(late).toMatchObject({ code: 1, stderr: "There is no user 'unknown-user'.\n" })
     const env = { SKILLSTEAD_UPSTREAM_KEY: 'ssk_of_the_operator' }
     const linked = await runWith({ input: key, env }, 'link', 'main', '--user', 'anna')
     expect(linked, 'the key is the one that came in').toMatchObject({ code: 0, stdout: 'anna is alice at main.\n' })

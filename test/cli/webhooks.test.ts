@@ -41,7 +41,7 @@ describe('the commands about webhooks', () => {
     const bob = await localApi(registry, systemCaller).createUser({ username: 'bob', plan: 'free' })
     const dueAt = Date.now() - 185 * 60_000
     await partsOf(registry).database.writer.write((trx) =>
-      partsOf(registry).outbox.enqueue(trx, { topic: 'nobody.takes.these', payload: {}, dueAt }),
+      partsOf(registry).outbox.enqueue(trx, { topic: 'topic.without.handler', payload: {}, dueAt }),
     )
     await registry.close()
     keys = { alice: admin.key, bob: bob.key }
@@ -212,8 +212,12 @@ describe('the commands about webhooks', () => {
   })
 
   it('require the option --user for a data folder, and `serve` refuses an invalid number of failures', async () => {
-    const nobody = await webhooks('list', '--data', data)
-    expect(nobody).toEqual({ code: 2, stdout: '', stderr: 'The owner of the webhooks is missing. Pass --user NAME.\n' })
+    const ownerless = await webhooks('list', '--data', data)
+    expect(ownerless).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'The owner of the webhooks is missing. Pass --user NAME.\n',
+    })
     const many = await skillstead(['serve', '--webhook-off-after', 'many', '--data', data])
     expect(many).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining("'many' is not a number") })
   })

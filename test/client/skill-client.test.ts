@@ -161,7 +161,7 @@ describeDatabases('a skill client', (open) => {
       expect((error as RegistryError).errors.map(({ path }) => path)).toEqual([Object.keys(options)[0]])
     }
     expect(asked).toHaveLength(4)
-    await expect(client.load('nobody/nothing')).rejects.toMatchObject({ code: 'not_found' })
+    await expect(client.load('unknown-user/nothing')).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('loads several skills in the given order, and sends only one request for a repeated name', async () => {

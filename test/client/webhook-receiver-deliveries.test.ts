@@ -81,7 +81,7 @@ describeApi('a receiver of real deliveries', (start) => {
       return [...statuses, ...events.map(({ event }) => event)]
     }
     for (const known of [old, otherSecret, [old, otherSecret]]) expect(await ping(known)).toEqual([204, 'ping'])
-    expect(await ping('a secret of somebody else')).toEqual([401])
+    expect(await ping('the secret of another webhook')).toEqual([401])
     test.clock.advance(25 * hourMs)
     expect(await ping(old)).toEqual([401])
     expect(await ping(otherSecret)).toEqual([204, 'ping'])

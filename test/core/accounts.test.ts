@@ -169,7 +169,7 @@ describeApi('accounts', (open) => {
       expect(profile.skills.map(({ fullName }) => fullName)).toEqual(['counted/counted-a'])
       expect(profile).toMatchObject({ total: 1, page: 1, totalPages: 1 })
       for (const field of ['plan', 'role', 'email', 'disabled', 'apiKeys']) expect(profile).not.toHaveProperty(field)
-      expect(await codeOf(test.api().getUser({ username: 'nobody' }))).toBe('not_found')
+      expect(await codeOf(test.api().getUser({ username: 'unknown-user' }))).toBe('not_found')
     })
 
     it('can change their own display name', async () => {
@@ -201,7 +201,7 @@ describeApi('accounts', (open) => {
       expect(await bob.api.unfollowUser({ username: 'alice' })).toEqual({ following: false, followers: followers - 1 })
       expect(await bob.api.unfollowUser({ username: 'alice' })).toEqual({ following: false, followers: followers - 1 })
       expect(await codeOf(bob.api.followUser({ username: 'bob' }))).toBe('conflict')
-      expect(await codeOf(bob.api.followUser({ username: 'nobody' }))).toBe('not_found')
+      expect(await codeOf(bob.api.followUser({ username: 'unknown-user' }))).toBe('not_found')
       expect(await codeOf(test.api().followUser({ username: 'bob' }))).toBe('unauthorized')
     })
 

@@ -198,11 +198,11 @@ describeApi('reviews of agents', (open) => {
     it('is rejected if the token is wrong, and registers no agent', async () => {
       const other = await register('codex:lender')
       for (const agentToken of [forged, other, 'x']) {
-        const call = test.apiWith({ agentToken }).createAgentReview(toInput('tool', 'codex:nobody'))
+        const call = test.apiWith({ agentToken }).createAgentReview(toInput('tool', 'codex:unknown'))
         expect(await codeOf(call)).toBe('forbidden')
       }
-      expect(await codeOf(test.api().getAgent({ agentKey: 'codex:nobody' }))).toBe('not_found')
-      expect((await list('tool')).map(({ agentKey }) => agentKey)).not.toContain('codex:nobody')
+      expect(await codeOf(test.api().getAgent({ agentKey: 'codex:unknown' }))).toBe('not_found')
+      expect((await list('tool')).map(({ agentKey }) => agentKey)).not.toContain('codex:unknown')
     })
   })
 
@@ -430,7 +430,7 @@ describeApi('reviews of agents', (open) => {
         test.apiWith({ agentToken }).markAgentReviewHelpful({ name: 'trusted', id, agentKey })
 
       test.clock.advance(1000)
-      await vote('codex:anybody')
+      await vote('codex:voter')
       await vote('codex:unlinked', await register('codex:unlinked'))
       await vote('codex:sibling', await registerFor(alice, 'codex:sibling'))
       await registerFor(bob, 'codex:careless')

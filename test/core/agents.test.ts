@@ -497,10 +497,10 @@ describe('the trust score of an agent', () => {
   })
 
   it('rises much more with authenticated actions than with others', () => {
-    const anybody = toTrustScore({ ...toCounters(0), review_count: 1000 })
+    const unproven = toTrustScore({ ...toCounters(0), review_count: 1000 })
     const proven = toTrustScore({ ...toCounters(0), authenticated: 1, authenticated_review_count: 5, review_count: 5 })
-    expect(anybody).toBe(5)
-    expect(proven).toBeGreaterThan(5 * anybody)
+    expect(unproven).toBe(5)
+    expect(proven).toBeGreaterThan(5 * unproven)
   })
 
   it('cannot reach its maximum by only one kind of action', () => {

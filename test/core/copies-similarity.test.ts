@@ -227,7 +227,7 @@ describeApi('a publish that resembles', (open) => {
     ['says something else', 'bob', 'other', text(6000, 100)],
     ['shares less than 0.4', 'bob', 'little', `${text(0, 30)} ${text(7000, 70)}`],
     ['is of the same owner', 'alice', 'again', text(0, 100)],
-    ['is of a private skill, of which nobody may learn', 'bob', 'unknowing', text(1000, 100)],
+    ['is of a private skill, whose existence is secret', 'bob', 'unknowing', text(1000, 100)],
     ['is of a skill that is not public', 'bob', 'unaware', text(2000, 100)],
     ['says next to nothing', 'bob', 'short', 'Be brief.'],
   ])('another skill gets no warning if it %s', async (_, username, name, body) => {

@@ -55,7 +55,7 @@ describeDatabases('a discovery index', (open) => {
 
   it('omits skills that installers would drop silently, and the URL of such a skill returns an error', async () => {
     const installer = await serve(test)
-    const fields = { description: 'Given beside the document.' }
+    const fields = { description: 'Given next to the document.' }
     const documents = {
       bare: '# No frontmatter\n',
       doubled: '---\nname: doubled\nname: doubled\ndescription: Twice.\n---\nText.\n',

@@ -122,7 +122,7 @@ describeDatabases('the discovery indexes', (open) => {
     await test.makeUser('carol')
     for (const scope of [
       '',
-      '/nobody',
+      '/unknown-user',
       '/carol',
       '/alice/nothing',
       '/packs/none',

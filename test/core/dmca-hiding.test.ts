@@ -89,7 +89,7 @@ describeApi('a skill under a takedown', (open) => {
     await publish(bob, 'rose')
     await bob.api.transferSkill({ name: 'rose', newOwner: 'alice' })
     await alice.api.acceptTransfer({ name: 'bob/rose' })
-    const license = { path: 'LICENSE', content: 'Everybody has this text.' }
+    const license = { path: 'LICENSE', content: 'Everyone has this text.' }
     const { skill } = await alice.api.publishSkill({
       skillMd: skillMd('rose', { description: 'Rose zygomorph.', body: 'Second.' }),
       category: 'Roses',
@@ -180,7 +180,7 @@ describeApi('a skill under a takedown', (open) => {
     it('for a blob, unless another skill contains the same bytes', async () => {
       expect(await codeOf(test.api().getBlob({ digest: digests.own }))).toBe('taken_down')
       expect((await bytesOf(await test.api().getBlob({ digest: digests.shared }))).toString()).toBe(
-        'Everybody has this text.',
+        'Everyone has this text.',
       )
       expect(await codeOf(test.api().getBlob({ digest: `sha256:${'0'.repeat(64)}` }))).toBe('not_found')
       const lines = await textOf(await test.api().batchBlobs({ digests: [digests.own, digests.shared] }))
@@ -191,7 +191,7 @@ describeApi('a skill under a takedown', (open) => {
           .map((line) => JSON.parse(line) as object),
       ).toEqual([
         { digest: digests.own, missing: true },
-        { digest: digests.shared, size: 24, content: Buffer.from('Everybody has this text.').toString('base64') },
+        { digest: digests.shared, size: 23, content: Buffer.from('Everyone has this text.').toString('base64') },
       ])
     })
   })

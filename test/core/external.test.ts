@@ -485,7 +485,7 @@ describeApi('installs of external skills', (open, { transport }) => {
     await test.admin.api.addExternal({ url: 'octo/lonely', name: 'lonely' })
     await test.admin.api.addExternal({ url: 'octo/pair', name: 'pair' })
     await test.admin.api.addExternal({ url: 'acme/pair', name: 'pair' })
-    for (const skillName of ['lonely', 'pair', 'nobody-knows'])
+    for (const skillName of ['lonely', 'pair', 'unknown-name'])
       expect(await test.api().track({ skillName, source: 'external' })).toEqual({ accepted: true })
     expect(await indexed('octo/lonely')).toMatchObject([{ installs: 1 }])
     expect([...(await indexed('octo/pair')), ...(await indexed('acme/pair'))]).toMatchObject([
@@ -493,7 +493,7 @@ describeApi('installs of external skills', (open, { transport }) => {
       { installs: 0 },
     ])
     expect((await test.api().listExternal({ limit: 100 })).externalSkills.map(({ name }) => name)).not.toContain(
-      'nobody-knows',
+      'unknown-name',
     )
   })
 

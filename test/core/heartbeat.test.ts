@@ -30,7 +30,7 @@ describeApi('a heartbeat', (open) => {
     await test.admin.api.moderateSkill({ name: 'alice/flagged', state: 'flagged', reason: 'For the owner alone.' })
     await alice.api.yankVersion({ name: 'alice/yanked', version: '1.0.0' })
     for (const version of ['1.0.0', '1.1.0']) await alice.api.yankVersion({ name: 'alice/yanked-all', version })
-    await alice.api.publishSkill({ name: 'left', deprecated: true, deprecationMessage: 'Nobody\nkeeps it.' })
+    await alice.api.publishSkill({ name: 'left', deprecated: true, deprecationMessage: 'No one\nmaintains it.' })
     await alice.api.publishSkill({ name: 'everything', deprecated: true })
   })
 
@@ -115,7 +115,7 @@ describeApi('a heartbeat', (open) => {
       ])
       expect(JSON.stringify(updates)).not.toContain('owner alone')
       const written = updates.map(({ fullName, deprecationMessage }) => [fullName, deprecationMessage])
-      expect(written.filter(([, text]) => text !== '')).toEqual([['alice/left', 'Nobody\nkeeps it.']])
+      expect(written.filter(([, text]) => text !== '')).toEqual([['alice/left', 'No one\nmaintains it.']])
     })
 
     it('contains only the most severe reason, also if the skill is listed twice', async () => {
@@ -166,18 +166,18 @@ describeApi('a heartbeat', (open) => {
 
     it('finds skills that the caller may see, and lists every other name once as unknown', async () => {
       const carol = await test.makeUser('carol')
-      const nobody = ['alice/gone', 'alice/never', 'nowhere']
+      const missing = ['alice/gone', 'alice/never', 'nowhere']
       expect(await seen(undefined)).toEqual({
         found: ['bob/away'],
-        unknown: ['alice/secret', 'alice/inner', 'alice/shut', ...nobody],
+        unknown: ['alice/secret', 'alice/inner', 'alice/shut', ...missing],
       })
       expect(await seen(carol)).toEqual({
         found: ['alice/inner', 'bob/away'],
-        unknown: ['alice/secret', 'alice/shut', ...nobody],
+        unknown: ['alice/secret', 'alice/shut', ...missing],
       })
       expect(await seen(alice)).toEqual({
         found: ['alice/secret', 'alice/inner', 'bob/away', 'alice/shut'],
-        unknown: nobody,
+        unknown: missing,
       })
       await addCollaborator(test, alice, { name: 'alice/secret', username: 'carol', role: 'read' })
       expect((await seen(carol)).found).toEqual(['alice/secret', 'alice/inner', 'bob/away'])
@@ -296,7 +296,7 @@ describeApi('a heartbeat', (open) => {
         .registerAgent({ agentKey: 'a:victim', displayName: 'V', platformId: 'a' })
       await test.api().registerAgent({ agentKey: 'a:thief', displayName: 'T', platformId: 'a' })
       const api = test.apiWith({ agentToken: token! })
-      for (const agentKey of ['a:thief', 'a:nobody'])
+      for (const agentKey of ['a:thief', 'a:unknown'])
         expect(await codeOf(api.heartbeat({ installedSkills: [item], agentKey }))).toBe('forbidden')
       const forger = test.apiWith({ agentToken: 'sat_forged' })
       expect(await codeOf(forger.heartbeat({ installedSkills: [item] }))).toBe('forbidden')

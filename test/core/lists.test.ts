@@ -106,7 +106,7 @@ describeApi("lists of skills and of the caller's own data", (open) => {
     await bob.api.followUser({ username: 'alice' })
     expect(await bob.api.getFollow({ username: 'alice' })).toEqual({ following: true, followers: 1 })
     expect(await alice.api.getFollow({ username: 'alice' })).toEqual({ following: false, followers: 1 })
-    expect(await codeOf(bob.api.getFollow({ username: 'nobody' }))).toBe('not_found')
+    expect(await codeOf(bob.api.getFollow({ username: 'unknown-user' }))).toBe('not_found')
   })
 
   it('votes of a user are listed newest first until the user withdraws them', async () => {
@@ -129,7 +129,7 @@ describeApi("lists of skills and of the caller's own data", (open) => {
     await bob.api.createPack({ name: 'His', description: '', skills: [] })
     expect((await packsOf(alice)).toSorted()).toEqual(['closed', 'open'])
     expect(await packsOf(bob)).toEqual(['open'])
-    expect((await bob.api.listPacks({ curator: 'nobody' })).total).toBe(0)
+    expect((await bob.api.listPacks({ curator: 'unknown-user' })).total).toBe(0)
   })
 
   it('users and imported authors are distinguished in lists', async () => {

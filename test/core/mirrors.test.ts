@@ -15,7 +15,7 @@ afterEach(async () => {
 
 /** Upstreams of tests are on this machine. */
 const outgoing = { allowNetworks: ['127.0.0.0/8'] }
-const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
+const unknownId = '01890a5d-ac96-774b-bcce-b302099a8057'
 
 async function openPairOf(open: Open) {
   const pair = await openPair(open)
@@ -177,7 +177,7 @@ describeApi('the upstreams of a node', (open) => {
 
     const { id } = writes[0]!
     expect(await fieldsOf(api.settleMirrorWrite({ upstream: 'main', id, action: 'rename' }))).toEqual(['newName'])
-    expect(await codeOf(api.settleMirrorWrite({ upstream: 'main', id: nobody, action: 'drop' }))).toBe('not_found')
+    expect(await codeOf(api.settleMirrorWrite({ upstream: 'main', id: unknownId, action: 'drop' }))).toBe('not_found')
     const renamed = await api.settleMirrorWrite({ upstream: 'main', id, action: 'rename', newName: 'green-tea' })
     expect(renamed).toMatchObject({ id, subject: 'ann/tea', subjectThere: 'alice/green-tea' })
     await pair.deliver()

@@ -15,7 +15,7 @@ import {
 } from '../support/webhook-acts.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
-const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
+const unknownId = '01890a5d-ac96-774b-bcce-b302099a8057'
 
 describeApi("the operator's view", (open, { dialect, transport }) => {
   let outside: Outside
@@ -92,7 +92,7 @@ describeApi("the operator's view", (open, { dialect, transport }) => {
     const shown = await user.api.getDelivery({ id, deliveryId: delivery!.id })
     expect(shown).toEqual({ ...delivery, body: receiver.received[0]!.body })
     expect(JSON.parse(shown.body)).toMatchObject({ id: delivery!.eventId, event: 'skill.starred' })
-    expect(await codeOf(user.api.getDelivery({ id, deliveryId: nobody }))).toBe('not_found')
+    expect(await codeOf(user.api.getDelivery({ id, deliveryId: unknownId }))).toBe('not_found')
     expect(await codeOf(test.admin.api.getDelivery({ id, deliveryId: delivery!.id }))).toBe('not_found')
     expect(await codeOf(alice.api.getDelivery({ id, deliveryId: delivery!.id }))).toBe('plan_required')
     const other = await makeSubscriber(test, openReceiver(outside))
@@ -128,7 +128,7 @@ describeApi("the operator's view", (open, { dialect, transport }) => {
     const done = await test.admin.api.listOutbox({ kind, state: 'done' })
     expect(done.rows[0]).toMatchObject({ id: rows[0]!.id, state: 'done', attempts: 6, lastError: null, nextAt: null })
     expect(await codeOf(test.admin.api.retryOutboxRow({ id: rows[0]!.id }))).toBe('invalid_transition')
-    expect(await codeOf(test.admin.api.retryOutboxRow({ id: nobody }))).toBe('not_found')
+    expect(await codeOf(test.admin.api.retryOutboxRow({ id: unknownId }))).toBe('not_found')
     expect(await codeOf(user.api.retryOutboxRow({ id: rows[1]!.id }))).toBe('forbidden')
     const { entries } = await test.admin.api.listAudit({ action: 'outbox.retry' })
     expect(entries).toMatchObject([{ actor: 'root', subject: kind, data: { id: rows[0]!.id } }])

@@ -49,7 +49,7 @@ describeDatabases('the rows of the outbox', (open) => {
 
     it('but not by a user who does not own them', async () => {
       const { id } = await newest(test, 'mine')
-      expect(await retry(test, 'of-somebody-else', id)).toBeUndefined()
+      expect(await retry(test, 'of-another-user', id)).toBeUndefined()
       expect(await retry(test, 'mine', 'no-such-row')).toBeUndefined()
       await letLook()
       expect(begun).toEqual([1, 2])

@@ -153,7 +153,7 @@ describeDatabases('the worker of the outbox', (open) => {
   it('queries the database once a second and writes nothing while idle', async () => {
     const test = await open()
     const { database } = partsOf(test.registry)
-    await enqueue(test, { topic: 'of-nobody-here', payload: {} })
+    await enqueue(test, { topic: 'without-handler-here', payload: {} })
     await letLook()
     const asked = watchReads(test)
     let commits = 0

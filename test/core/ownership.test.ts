@@ -191,7 +191,7 @@ describeApi('ownership', (open, { transport }) => {
       await publish('clash', bob)
       await offer('clash')
       expect(await codeOf(bob.api.acceptTransfer({ name: 'alice/clash' }))).toBe('name_taken')
-      expect(await codeOf(offer('clash', 'nobody'))).toBe('not_found')
+      expect(await codeOf(offer('clash', 'unknown-user'))).toBe('not_found')
       expect(await codeOf(offer('clash', 'alice'))).toBe('conflict')
       expect(await codeOf(bob.api.transferSkill({ name: 'alice/clash', newOwner: 'bob' }))).toBe('forbidden')
     })

@@ -102,7 +102,7 @@ const alterations: readonly [what: string, skill: 'early' | 'tea', Alteration, s
     [/^inclusion: /, /^entry: The log entry is not one of a version: /],
   ],
   [
-    'a leaf hash beside it',
+    'a leaf hash in the same record',
     'tea',
     { table: 'log', where: { seq: 300 }, to: ({ hash }: { hash: Buffer }) => ({ hash: toZeros(hash) }) },
     [/^inclusion: The inclusion proof of index 301 does not lead/],
@@ -160,7 +160,7 @@ describeDatabases('a node whose storage was altered', (open) => {
   })
 
   /** The errors of verifying a skill in a process without caches. */
-  async function verifyAnew(name: string): Promise<string[]> {
+  async function verifyAgain(name: string): Promise<string[]> {
     const node = await open({ at: test.location, clock: test.clock, origin: 'node.example', works: false })
     const record = await node.api().getProvenance({ name })
     const archive = await bytesOf(await node.api().getArchive({ name }))
@@ -200,19 +200,19 @@ describeDatabases('a node whose storage was altered', (open) => {
   }
 
   it('passes verification before it is altered', async () => {
-    expect(await verifyAnew('tea')).toEqual([])
-    expect(await verifyAnew('early')).toEqual([])
+    expect(await verifyAgain('tea')).toEqual([])
+    expect(await verifyAgain('early')).toEqual([])
   })
 
   it.each(alterations)('is detected by %s', async (_what, skill, alteration, said) => {
-    const problems = await whileAltered(alteration, () => verifyAnew(skill))
+    const problems = await whileAltered(alteration, () => verifyAgain(skill))
     expect(problems).toEqual(said.map((pattern) => expect.stringMatching(pattern)))
-    expect(await verifyAnew(skill), 'once it is as it was').toEqual([])
+    expect(await verifyAgain(skill), 'once it is as it was').toEqual([])
   })
 
   it('refuses to create a record if the log lost the entry', async () => {
     const alteration = { ...entryOfTea, to: () => ({ subject: 'alice/coffee@7.0.0' }) }
-    const problems = whileAltered(alteration, () => verifyAnew('tea'))
+    const problems = whileAltered(alteration, () => verifyAgain('tea'))
     await expect(problems).rejects.toThrow("The entry of alice/tea@7.0.0 is missing from this node's log.")
   })
 

@@ -305,7 +305,7 @@ describeApi('versions that are quarantined', (open) => {
     const items = [
       { owner, name: 'past', skillMd: sampleOf('safe', 'past') },
       { owner, name: 'past', skillMd: sampleOf('dangerous', 'past') },
-      { owner, name: 'past', skillMd: sampleOf('safe', 'past', { more: 'Mended.\n' }) },
+      { owner, name: 'past', skillMd: sampleOf('safe', 'past', { more: 'Fixed.\n' }) },
     ]
     const outcomes = await importVersions(partsOf(test.registry), items, systemCaller)
     const shown = outcomes.map((outcome) =>

@@ -276,14 +276,14 @@ describeMatrix('lists and limits', (open) => {
 
     it('is not distinguishable from a private one', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('mine'), visibility: 'private' })
-      expect(await codeOf(test.api().getReputation({ username: 'nobody' }))).toBe('not_found')
+      expect(await codeOf(test.api().getReputation({ username: 'unknown-user' }))).toBe('not_found')
       for (const skillName of ['alice/nothing', 'alice/mine'])
         expect(await codeOf(test.api().track({ skillName })), skillName).toBe('not_found')
     })
 
     it('cannot be verified, and users can verify only themselves', async () => {
       expect(await codeOf(alice.api.verifyAuthor({ username: 'root', ...proof }))).toBe('forbidden')
-      expect((await refusalOf(alice.api.verifyAuthor({ username: 'nobody', ...proof }))).status).toBe(404)
+      expect((await refusalOf(alice.api.verifyAuthor({ username: 'unknown-user', ...proof }))).status).toBe(404)
     })
   })
 })

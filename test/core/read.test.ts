@@ -222,7 +222,7 @@ describeMatrix('reading', (open, { transport }) => {
     }
   })
 
-  it.each(['nobody/nothing', 'nothing-at-all', 'UPPER', '..', '%', 'a/b/c', '\0', 'x'.repeat(128), '\u{1F600}'])(
+  it.each(['unknown-user/nothing', 'nothing-at-all', 'UPPER', '..', '%', 'a/b/c', '\0', 'x'.repeat(128), '\u{1F600}'])(
     'returns not_found, or an error for an invalid name, for %j',
     async (name) => {
       const code = await codeOf(test.api().getSkill({ name }))

@@ -151,15 +151,15 @@ describeApi('recommendations', (open) => {
   })
 
   it('come from packs that contain installed skills if no agent has similar skills', async () => {
-    for (const name of ['in-pack', 'beside', 'hidden-beside']) await alice.api.publishSkill({ skillMd: skillMd(name) })
-    await alice.api.createPack({ name: 'Garden', description: '', skills: ['in-pack', 'beside', 'left', 'own'] })
-    const closed = ['in-pack', 'hidden-beside']
+    for (const name of ['in-pack', 'beet', 'hidden-beet']) await alice.api.publishSkill({ skillMd: skillMd(name) })
+    await alice.api.createPack({ name: 'Garden', description: '', skills: ['in-pack', 'beet', 'left', 'own'] })
+    const closed = ['in-pack', 'hidden-beet']
     await alice.api.createPack({ name: 'Closed', description: '', skills: closed, visibility: 'private' })
     await alice.api.createPack({ name: 'Gone', description: '', skills: closed })
     await alice.api.deletePack({ slug: 'gone' })
     for (const api of [test.api(), alice.api]) {
       expect(brief(await ask(['in-pack'], api))).toEqual([
-        'alice/beside: In a pack with alice/in-pack.',
+        'alice/beet: In a pack with alice/in-pack.',
         'alice/own: In a pack with alice/in-pack.',
       ])
     }

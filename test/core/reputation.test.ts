@@ -47,7 +47,7 @@ describeApi('reputation', (open) => {
       badges: [],
       computedAt: '2026-01-02T12:00:00.000Z',
     })
-    expect(await codeOf(reputationOf({ username: 'nobody' }))).toBe('not_found')
+    expect(await codeOf(reputationOf({ username: 'unknown-user' }))).toBe('not_found')
   })
 
   it('rises with stars, reviews, downloads and well-made skills, each shown as a component', async () => {

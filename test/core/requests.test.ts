@@ -275,7 +275,7 @@ describeApi('requests', (open, { transport }) => {
       expect(updatedAt, 'a vote changes nothing of what was asked').toBe(createdAt)
       expect((await bob.api.withdrawRequestVote({ id })).votes).toBe(1)
       expect((await bob.api.withdrawRequestVote({ id })).votes).toBe(1)
-      expect((await admin.api.withdrawRequestVote({ id })).votes, 'of somebody without one').toBe(1)
+      expect((await admin.api.withdrawRequestVote({ id })).votes, 'of a user without a vote').toBe(1)
       expect(await codeOf(test.api().withdrawRequestVote({ id }))).toBe('unauthorized')
       expect((await bob.api.voteForRequest({ id })).votes).toBe(2)
     })

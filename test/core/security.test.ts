@@ -63,17 +63,17 @@ describeApi('scans of published skills', (open) => {
     })
 
     it('for each version separately, and for the skill by its latest', async () => {
-      await publish('dangerous', 'mended', { version: '1.0.0' })
-      const { skill } = await publish('safe', 'mended', { version: '1.1.0' })
+      await publish('dangerous', 'fixed', { version: '1.0.0' })
+      const { skill } = await publish('safe', 'fixed', { version: '1.1.0' })
       expect(skill.security!.verdict).toBe('safe')
-      const old = await test.api().getSkill({ name: 'alice/mended', version: '1.0.0' })
+      const old = await test.api().getSkill({ name: 'alice/fixed', version: '1.0.0' })
       expect(old.security!.verdict).toBe('dangerous')
       // After the latest is yanked, the one before it is the latest.
-      await alice.api.yankVersion({ name: 'alice/mended', version: '1.1.0' })
-      const yanked = await test.api().getSkill({ name: 'alice/mended' })
+      await alice.api.yankVersion({ name: 'alice/fixed', version: '1.1.0' })
+      const yanked = await test.api().getSkill({ name: 'alice/fixed' })
       expect(yanked).toMatchObject({ securityScore: old.security!.score, security: old.security })
-      await alice.api.yankVersion({ name: 'alice/mended', version: '1.0.0' })
-      expect(await test.api().getSkill({ name: 'alice/mended' })).toMatchObject({ securityScore: null, security: null })
+      await alice.api.yankVersion({ name: 'alice/fixed', version: '1.0.0' })
+      expect(await test.api().getSkill({ name: 'alice/fixed' })).toMatchObject({ securityScore: null, security: null })
     })
 
     it('in a fork, for its own content', async () => {
@@ -266,7 +266,7 @@ async function makeStale(open: Open, skills: number) {
   for (let i = 0; i < skills; i++) {
     const verdict = i % 2 === 0 ? 'safe' : 'dangerous'
     await alice.api.publishSkill({ skillMd: sampleOf(verdict, `s-${i}`, { version: '1.0.0' }) })
-    await alice.api.publishSkill({ skillMd: sampleOf('safe', `s-${i}`, { version: '1.1.0', more: 'Mended.\n' }) })
+    await alice.api.publishSkill({ skillMd: sampleOf('safe', `s-${i}`, { version: '1.1.0', more: 'Fixed.\n' }) })
   }
   await partsOf(first.registry).database.writer.write(async (trx) => {
     await trx.deleteFrom('meta').where('key', '=', 'rescan').execute()

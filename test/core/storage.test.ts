@@ -130,7 +130,7 @@ describeDatabases('storage', (open, dialect) => {
     const nag = async () => {
       while (busy) {
         await changes.catchUp()
-        // Databases in the process answer without a turn of the event loop; nobody else would have one.
+        // A database in the same process responds within one turn of the event loop, so other work would get no turn.
         await setImmediate()
       }
     }
@@ -200,13 +200,13 @@ describeDatabases('storage', (open, dialect) => {
     )
     const outcome = await test
       .api()
-      .getSkill({ name: 'nobody/nothing' })
+      .getSkill({ name: 'unknown-user/nothing' })
       .then(
         () => 'found',
         (error: { code: string }) => error.code,
       )
     expect(['overloaded', 'not_found']).toContain(outcome)
-    expect(await codeOf(test.api().getSkill({ name: 'nobody/nothing' })), 'and is there again').toBe('not_found')
+    expect(await codeOf(test.api().getSkill({ name: 'unknown-user/nothing' })), 'and is there again').toBe('not_found')
   })
 })
 

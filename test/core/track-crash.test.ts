@@ -15,7 +15,7 @@ it('an acknowledged install survives a kill -9 of the node, and the next one cou
   const alice = localApi(registry, await registry.getCaller('alice'))
   await alice.publishSkill({ skillMd: skillMd('kept') })
   // No receiver responds, so that all deliveries stay.
-  const { id } = await alice.createWebhook({ url: 'https://nobody.invalid/', events: ['skill.downloaded'] })
+  const { id } = await alice.createWebhook({ url: 'https://receiver.invalid/', events: ['skill.downloaded'] })
   await registry.close()
 
   const node = await startServerProcess(['serve', '--data', data, '--port', '0', '--rate-limits', 'off'])

@@ -54,7 +54,7 @@ describeApi('installs', (open) => {
   })
 
   it('of invisible skills are refused like those of unknown skills', async () => {
-    for (const skillName of ['alice/secret', 'secret', 'nobody/nothing'])
+    for (const skillName of ['alice/secret', 'secret', 'unknown-user/nothing'])
       expect(await codeOf(test.api().track({ skillName }))).toBe('not_found')
     expect(await codeOf(bob.api.track({ skillName: 'alice/secret' }))).toBe('not_found')
   })
@@ -68,11 +68,11 @@ describeApi('installs', (open) => {
   })
 
   it('store nothing about the caller', async () => {
-    await test.api().track({ skillName: 'alice/xml', agents: ['agent-of-somebody'] })
+    await test.api().track({ skillName: 'alice/xml', agents: ['agent-of-a-user'] })
     const journal = await partsOf(test.registry).database.read.selectFrom('install_journal').selectAll().execute()
     await partsOf(test.registry).telemetry.flush()
     const hours = await partsOf(test.registry).database.read.selectFrom('install_hours').selectAll().execute()
-    expect(JSON.stringify([journal, hours])).not.toContain('agent-of-somebody')
+    expect(JSON.stringify([journal, hours])).not.toContain('agent-of-a-user')
     expect(hours.every((row) => Object.keys(row).toSorted().join() === 'hour,installs,skill_id')).toBe(true)
   })
 

@@ -169,13 +169,13 @@ describeDatabases('a check of the log', (open) => {
       `The log's entry 300 does not match its hash.`,
     ],
     [
-      'a column beside an entry',
+      'a column next to an entry',
       `update log set subject = 'other' where seq = 17`,
       `update log set subject = 'made/entry-16' where seq = 17`,
       `The log's entry 17 does not match the columns of its row.`,
     ],
     [
-      'the time beside an entry',
+      'the time next to an entry',
       `update log set at = at + 1 where seq = 17`,
       `update log set at = at - 1 where seq = 17`,
       `The log's entry 17 does not match the columns of its row.`,

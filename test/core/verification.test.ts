@@ -133,7 +133,7 @@ describeApi('the verification of authors', (open) => {
 
     it.each([
       ['among other words', (token: string) => `Not ${token}.`],
-      ['of somebody else', (token: string) => token.replace('author-', 'mallory-')],
+      ['of another user', (token: string) => token.replace('author-', 'mallory-')],
       ['of another node', (token: string) => token.replace('node-one', 'node-two')],
       ['with more after it', (token: string) => `${token}x`],
       ['in capitals', (token: string) => token.toUpperCase()],
@@ -280,10 +280,10 @@ describeApi('the verification of authors', (open) => {
     it('starts again after a revocation, with a new token', async () => {
       const { id, user, proof, token } = await makeVerification('domain', 'verified')
       await test.admin.api.decideVerification({ id, status: 'rejected', note: 'Sold.' })
-      const anew = await ask(user, 'domain', proof)
-      expect(anew.id).not.toBe(id)
-      expect(anew.token).not.toBe(token)
-      await until(user, { id: anew.id, status: 'pending', checkedAt: expect.any(String) })
+      const again = await ask(user, 'domain', proof)
+      expect(again.id).not.toBe(id)
+      expect(again.token).not.toBe(token)
+      await until(user, { id: again.id, status: 'pending', checkedAt: expect.any(String) })
       expect(await verifiedOf(user)).toEqual([])
     })
 
@@ -295,9 +295,9 @@ describeApi('the verification of authors', (open) => {
       await ask(user, 'domain', 'left.example.com')
       await expect.poll(() => verifiedOf(user)).toEqual(['domain'])
       await test.admin.api.decideVerification({ id, status: 'rejected', note: 'Sold.' })
-      const anew = await ask(user, 'domain', 'left.example.com')
-      expect(anew.token).not.toBe(token)
-      await until(user, { id: anew.id, status: 'pending', checkedAt: expect.any(String) })
+      const again = await ask(user, 'domain', 'left.example.com')
+      expect(again.token).not.toBe(token)
+      await until(user, { id: again.id, status: 'pending', checkedAt: expect.any(String) })
       expect(await verifiedOf(user)).toEqual([])
     })
   })
@@ -344,7 +344,7 @@ describeApi('the verification of authors', (open) => {
       for (const api of [bob.api, test.admin.api, localApi(test.registry, systemCaller)])
         expect(await codeOf(api.verifyAuthor(input))).toBe('forbidden')
       expect(await codeOf(test.api().verifyAuthor(input))).toBe('unauthorized')
-      expect(await codeOf(alice.api.verifyAuthor({ ...input, username: 'nobody' }))).toBe('not_found')
+      expect(await codeOf(alice.api.verifyAuthor({ ...input, username: 'unknown-user' }))).toBe('not_found')
       expect(await listOf(alice)).toEqual([])
     })
 
@@ -355,7 +355,7 @@ describeApi('the verification of authors', (open) => {
       expect((await test.admin.api.listOwnVerifications({ username })).verifications).toMatchObject([{ id, username }])
       expect(await codeOf(bob.api.listOwnVerifications({ username }))).toBe('forbidden')
       expect(await codeOf(test.api().listOwnVerifications({ username }))).toBe('unauthorized')
-      expect(await codeOf(alice.api.listOwnVerifications({ username: 'nobody' }))).toBe('not_found')
+      expect(await codeOf(alice.api.listOwnVerifications({ username: 'unknown-user' }))).toBe('not_found')
       expect(JSON.stringify(await bob.api.getUser({ username }))).not.toContain('I am Alice')
     })
   })

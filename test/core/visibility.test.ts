@@ -307,7 +307,7 @@ describeApi('what callers may see', (open) => {
       expect((await carol.api.getSkill({ name: 'held' })).fullName).toBe('alice/held')
       expect((await bob.api.getSkill({ name: 'held' })).fullName, 'an owner’s own answers him').toBe('bob/held')
       await alice.api.publishSkill({ name: 'held', visibility: 'private' })
-      expect(await codeOf(test.api().getSkill({ name: 'held' })), 'nobody slips under it').toBe('not_found')
+      expect(await codeOf(test.api().getSkill({ name: 'held' })), 'no other skill takes its name').toBe('not_found')
       expect((await bob.api.getSkill({ name: 'held' })).fullName).toBe('bob/held')
     })
 

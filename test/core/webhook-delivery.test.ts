@@ -22,7 +22,7 @@ interface Received {
 
 type Hook = Awaited<ReturnType<typeof makeHook>>
 
-const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
+const unknownId = '01890a5d-ac96-774b-bcce-b302099a8057'
 let owners = 0
 
 /** A webhook of a new owner who has a skill to star. */
@@ -316,7 +316,7 @@ describeDatabases('a delivery', (open) => {
       const { url, received } = receive()
       const { user, id } = await makeHook(test, { url })
       const { database, outbox } = partsOf(test.registry)
-      const payload = { webhookId: id, eventId: nobody, event: 'ping', body: '{}' }
+      const payload = { webhookId: id, eventId: unknownId, event: 'ping', body: '{}' }
       await database.writer.write(async (trx) => {
         await outbox.enqueue(trx, { topic: 'webhook.ping', partition: id, payload })
         await trx.schema.alterTable('webhooks').renameTo('webhooks_away').execute()

@@ -26,16 +26,16 @@ describeApi('events go to', (open) => {
     world = await makeWorld(test)
   })
 
-  const everybody = ['owner', 'reader', 'writer', 'stranger', 'admin']
+  const allUsers = ['owner', 'reader', 'writer', 'stranger', 'admin']
   const sights: [
     visibility: 'public' | 'internal' | 'private',
     state: 'shown' | 'flagged' | 'hidden',
     who: string[],
   ][] = [
-    ['public', 'shown', everybody],
-    ['internal', 'shown', everybody],
+    ['public', 'shown', allUsers],
+    ['internal', 'shown', allUsers],
     ['private', 'shown', ['owner', 'reader', 'writer']],
-    ['public', 'flagged', everybody],
+    ['public', 'flagged', allUsers],
     ['private', 'flagged', ['owner', 'reader', 'writer']],
     ['public', 'hidden', ['owner', 'admin']],
     ['internal', 'hidden', ['owner', 'admin']],

@@ -31,7 +31,7 @@ describe('the uses counted by one transaction', () => {
         expect(taken.size > 0 || all.size === 0).toBe(true)
         expect(
           [...left.keys()].some((key) => key.startsWith('c')),
-          'what nobody is told of',
+          'what emits no event',
         ).toBe(false)
       }),
     )

@@ -99,7 +99,7 @@ describeApi('events', (open, { transport }) => {
       for (const [name, body, content] of [
         ['fine', 'Read the file.', undefined],
         ['sly', bad, undefined],
-        ['beside', 'Read the file.', bad],
+        ['mixed', 'Read the file.', bad],
         ['nul', `\0${bad}`, undefined],
         ['far', 'Read the file.', far],
       ] as const) {
@@ -192,7 +192,7 @@ describeApi('events', (open, { transport }) => {
       'a version that is taken': ({ owner }) =>
         codeOf(owner.api.publishSkill({ skillMd: skillMd('main', { body: 'Else.' }), version: '1.0.0' })),
       'a package that is refused': ({ owner }) => codeOf(owner.api.publishSkill({ skillMd: 'No frontmatter.' })),
-      "a publish under somebody else's name": ({ bob }, name) =>
+      "a publish under another user's name": ({ bob }, name) =>
         codeOf(bob.api.publishSkill({ name, skillMd: skillMd('main', { version: '4.0.0' }) })),
       'a fork that is refused': ({ owner }, name) => codeOf(owner.api.forkSkill({ name })),
       'an import of what is there': ({ owner }) =>
@@ -211,7 +211,7 @@ describeApi('events', (open, { transport }) => {
       },
       'a deletion': ({ owner }, name) => owner.api.deleteSkill({ name }),
       'a star that was never given': ({ bob }, name) => bob.api.unstarSkill({ name }),
-      'somebody who stops to follow': ({ bob, owner }) => bob.api.unfollowUser({ username: owner.username }),
+      'a user who stops following': ({ bob, owner }) => bob.api.unfollowUser({ username: owner.username }),
       'a look at the skill': async ({ bob }, name) => {
         await bob.api.getSkill({ name })
         await bob.api.getFile({ name, path: 'SKILL.md' })

@@ -19,7 +19,7 @@ import {
   untilWebhook,
 } from '../support/webhook-acts.ts'
 
-const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
+const unknownId = '01890a5d-ac96-774b-bcce-b302099a8057'
 const delivery = { id: expect.any(String), eventId: expect.any(String), event: 'skill.starred' }
 const readOf = async ({ api }: TestUser, id: string) => (await api.getWebhook({ id })).deliveries
 
@@ -178,7 +178,7 @@ describeApi('the deliveries of a webhook', (open) => {
       const deliveryId = waiting!.id
       for (const [api, input] of [
         [user.api, { id: mine.id, deliveryId }],
-        [user.api, { id, deliveryId: nobody }],
+        [user.api, { id, deliveryId: unknownId }],
         [user.api, { id, deliveryId: 'x' }],
         [other.user.api, { id: other.id, deliveryId }],
         [other.user.api, { id, deliveryId }],

@@ -7,7 +7,7 @@ import { toOutgoing, type WebhookInput } from '../support/webhook-acts.ts'
 
 const url = 'https://hooks.example.com/a'
 const events: WebhookInput['events'] = ['skill.starred', 'user.followed']
-const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
+const unknownId = '01890a5d-ac96-774b-bcce-b302099a8057'
 
 const totalOf = async ({ api }: TestUser) => (await api.listWebhooks({})).total
 /** Every call about one webhook. */
@@ -15,7 +15,7 @@ const calls = (api: TestUser['api'], id: string) => ({
   getWebhook: () => api.getWebhook({ id }),
   updateWebhook: () => api.updateWebhook({ id, active: false, url: 'https://inner.example.com/' }),
   deleteWebhook: () => api.deleteWebhook({ id }),
-  retryDelivery: () => api.retryDelivery({ id, deliveryId: nobody }),
+  retryDelivery: () => api.retryDelivery({ id, deliveryId: unknownId }),
   pingWebhook: () => api.pingWebhook({ id }),
 })
 const all = (api: TestUser['api'], id: string) => ({
@@ -151,7 +151,7 @@ describeApi('webhooks', (open, { transport }) => {
     ['secret', { secret: null }],
     ['url', { url: null }],
     ['name', { name: 'x' }],
-    ['userId', { userId: nobody }],
+    ['userId', { userId: unknownId }],
     ['failed_run', { failed_run: 0 }],
   ])('name %s as the field at fault in %j', async (field, wrong) => {
     const { id } = await alice.api.createWebhook({ url, events })
@@ -194,7 +194,7 @@ describeApi('webhooks', (open, { transport }) => {
       const before = await alice.api.getWebhook({ id })
       const messages = new Set<string>()
       for (const other of [await makePro(), test.admin]) {
-        for (const each of [id, nobody, 'x', '']) {
+        for (const each of [id, unknownId, 'x', '']) {
           if (each === '' && transport === 'HTTP') continue
           for (const call of Object.values(calls(other.api, each))) {
             const refusal = await refusalOf(call())
@@ -324,7 +324,7 @@ describeApi('webhooks', (open, { transport }) => {
       () => alice.api.updateWebhook({ id }),
       () => alice.api.deleteWebhook({ id }),
       () => alice.api.pingWebhook({ id }),
-      () => alice.api.retryDelivery({ id, deliveryId: nobody }),
+      () => alice.api.retryDelivery({ id, deliveryId: unknownId }),
     ]) {
       expect(await codeOf(call())).toBe('not_found')
     }

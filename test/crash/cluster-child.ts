@@ -6,18 +6,18 @@ import { openRegistry } from '../support/open-registry.ts'
 /** A node of a cluster, in a process of its own. */
 export interface NodeOptions {
   readonly databaseUrl: string
-  /** The certificate of those who receive, and the port where all of them listen. */
+  /** The CA certificate of the receivers, and the port on which all of them listen. */
   readonly ca: string
   readonly port: number
   /** How far the clock is ahead, so that leases of killed nodes run out. */
   readonly clockStepMs: number
 }
 
-/** More than any test asks: the limits are at work, and nobody is refused. */
+/** A rate above every test: the rate limits are active, but refuse no request. */
 const plenty = 1_000_000
 
 const { databaseUrl, ca, port, clockStepMs } = JSON.parse(process.argv[2]!) as NodeOptions
-// Whoever looks after this process is gone.
+// Exit when the parent process is gone.
 process.once('disconnect', () => process.exit(1))
 const registry = await openRegistry({
   databaseUrl,
@@ -27,14 +27,14 @@ const registry = await openRegistry({
     ca: [ca],
     resolver: { lookup: async () => [{ address: '127.0.0.1', port }], txt: async () => [] },
   },
-  // The database is taken away, and everything in the background says so.
+  // The tests cut the database connections, so that background jobs report errors.
   onError: () => {},
 })
 const rates = { anonymous: plenty, free: plenty, pro: plenty, team: plenty, enterprise: plenty }
 const logger = createLogger()
 logger.level = 'error'
 const node = await listenNode(registry, {
-  // As behind a balancer: the nodes answer the same, addresses of pictures included.
+  // All nodes share one public URL, as behind a load balancer, so that their responses are equal.
   publicUrl: 'https://cluster.example',
   port: 0,
   rates,

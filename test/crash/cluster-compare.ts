@@ -13,33 +13,33 @@ export interface CompareOptions {
   readonly databaseUrl: string
   readonly nodeUrls: readonly string[]
   readonly told: Told
-  /** What a receiver was told of, by name of the skill. */
+  /** The names of the skills whose events a receiver got. */
   readonly delivered: ReadonlySet<string>
   readonly verifierKeys: readonly string[]
 }
 
-/** Sentences about what must not be; each list is empty where all is well. */
+/** The violations found, as sentences. Each list is empty if the run passed. */
 export interface Faults {
-  /** Answered, and not stored. */
+  /** Writes that were acknowledged, but are not stored. */
   readonly lost: string[]
-  /** Stored in part. */
+  /** Writes that are stored only in part. */
   readonly halves: string[]
-  /** Published, answered, and never told to the receiver; or told and not stored. */
+  /** Acknowledged versions that were never delivered, and delivered versions that are not stored. */
   readonly deliveries: string[]
-  /** What the log's verifier, and who read it before, would not believe. */
+  /** Errors of the log: invalid proofs, and contradictions to earlier checkpoints. */
   readonly log: string[]
-  /** What nodes answer differently. */
+  /** Paths for which the nodes return different responses. */
   readonly differing: string[]
 }
 
 const pollMs = 100
 const patienceMs = 240_000
-/** For nodes to have heard of the last change. */
+/** The time for the last change to reach all nodes. */
 const hearingMs = 20_000
-/** Of what there is so much is looked at that costs a request or a tree. */
+/** The number of items checked where each check costs a request or a hash tree. */
 const samples = 25
 
-/** Holds what nodes answered, and what a receiver was told, against what is stored and what the nodes answer now. */
+/** Compares recorded responses and deliveries with the stored data and with what the nodes return now. */
 export async function compare(options: CompareOptions): Promise<{ stored: number; entries: number; faults: Faults }> {
   const registry = await openRegistry({ databaseUrl: options.databaseUrl, works: false })
   try {
@@ -62,7 +62,7 @@ export async function compare(options: CompareOptions): Promise<{ stored: number
   }
 }
 
-/** Until what nodes left behind when they were killed is done by others. */
+/** Waits until the other nodes have done the pending work of killed nodes. */
 async function untilDone({ database }: StorageContext): Promise<void> {
   const endMs = performance.now() + patienceMs
   for (;;) {
@@ -116,7 +116,7 @@ async function findLostUses({ database }: StorageContext, { stars, installs }: T
   ]
 }
 
-/** What `skillstead doctor` finds, and versions that lack a part that belongs to every one. */
+/** Returns the findings of `skillstead doctor`, and the versions that lack a required part. */
 async function findHalves(registry: Registry): Promise<string[]> {
   const { read } = partsOf(registry).database
   const findings = (await checkRegistry(registry)).filter(({ ok }) => !ok)
@@ -147,7 +147,7 @@ async function findHalves(registry: Registry): Promise<string[]> {
   ]
 }
 
-/** As somebody outside would, who has nothing but the key and what any node answers. */
+/** Verifies the log as an outside client: with the verifier key and the responses of the nodes alone. */
 async function checkLog({ nodeUrls, told, verifierKeys }: CompareOptions) {
   const faults: string[] = []
   const heads = await Promise.all(nodeUrls.map((url) => readText(`${url}/api/v1/checkpoint`)))
@@ -198,7 +198,7 @@ async function findDiffering({ nodeUrls, told }: CompareOptions): Promise<string
 
 async function readAnswer(url: string): Promise<string> {
   const answer = await fetch(url)
-  // A problem names its request.
+  // Remove the request ID, which differs for each problem response.
   const body = (await answer.text()).replace(/"requestId":"[^"]+"/, '')
   return `${answer.status} ${answer.headers.get('etag')} ${body}`
 }
@@ -207,7 +207,7 @@ async function readText(url: string): Promise<string> {
   return (await fetch(url)).text()
 }
 
-/** Some of many, from all over. */
+/** Picks evenly spaced samples. */
 function pick<T>(all: readonly T[]): T[] {
   const step = Math.max(1, Math.floor(all.length / samples))
   return all.filter((_, i) => i % step === 0)

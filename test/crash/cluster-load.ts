@@ -5,26 +5,26 @@ import { skillMd } from '../support/answers.ts'
 import { balancerHeader } from './cluster-nodes.ts'
 
 export interface LoadOptions {
-  /** Of the balancer. */
+  /** The URL of the load balancer. */
   readonly url: string
-  /** Keys of the publisher, and of those who give stars. */
+  /** API keys of the publisher, and of the users who star skills. */
   readonly publisher: string
   readonly fans: readonly string[]
   /** The verifier keys of the log. */
   readonly verifierKeys: readonly string[]
 }
 
-/** What was answered, and what never should have been. */
+/** The recorded responses, and the violations among them. */
 export interface Told {
-  /** Published, by name, as it was answered. */
+  /** Acknowledged versions by skill name. */
   readonly published: Map<string, { version: string }>
-  /** Stars that were answered, as `fan name`. */
+  /** Acknowledged stars, as `fan name`. */
   readonly stars: Set<string>
-  /** Installs that were answered and that were sent, by name. */
+  /** Acknowledged and sent installs by skill name. */
   readonly installs: Map<string, { answered: number; sent: number }>
-  /** Roots of the log, by size. */
+  /** Root hashes of the log by tree size. */
   readonly roots: Map<number, string>
-  /** Answers by status; `none` for a request that got none. */
+  /** Response counts by status; `none` for requests without a response. */
   readonly statuses: Map<string, number>
   readonly faults: string[]
 }
@@ -33,10 +33,10 @@ const publishers = 4
 const readers = 3
 const pauseMs = 5
 const patienceMs = 20_000
-/** With the same Idempotency-Key. */
+/** The most attempts with the same Idempotency-Key. */
 const triesMax = 4
 
-/** Publishes, stars, installs, reads, searches and asks for checkpoints until it is stopped. */
+/** Publishes, stars, installs, reads, searches and fetches checkpoints until the load is stopped. */
 export function startLoad({ url, publisher, fans, verifierKeys }: LoadOptions) {
   const told: Told = {
     published: new Map(),
@@ -48,21 +48,21 @@ export function startLoad({ url, publisher, fans, verifierKeys }: LoadOptions) {
   }
   let isOn = true
 
-  /** Undefined where nothing that came from a node is known. */
+  /** Returns undefined if no complete response of a node arrived. */
   async function send(path: string, init: RequestInit = {}): Promise<Response | undefined> {
     const method = init.method ?? 'GET'
     let answer: Response
     try {
       answer = await fetch(`${url}${path}`, { ...init, signal: AbortSignal.timeout(patienceMs) })
-      // Also of an answer that broke off nothing is known.
+      // An interrupted response counts as none.
       answer = new Response(await answer.bytes(), { status: answer.status, headers: answer.headers })
     } catch {
       return void note('none')
     }
     if (answer.headers.has(balancerHeader)) return void note('none')
     note(`${method} ${answer.status}`)
-    const isAway = answer.status === 503 && answer.headers.has('retry-after')
-    const isFault = answer.status >= 500 && !isAway
+    const isUnavailable = answer.status === 503 && answer.headers.has('retry-after')
+    const isFault = answer.status >= 500 && !isUnavailable
     if (isFault) told.faults.push(`${method} ${path} was answered ${answer.status}: ${await answer.clone().text()}`)
     return answer
   }

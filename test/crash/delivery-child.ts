@@ -10,7 +10,7 @@ export interface DeliveryChildOptions {
 }
 
 const { location, secretKey } = JSON.parse(process.argv[2]!) as DeliveryChildOptions
-// Whoever looks after this process is gone.
+// Exit when the parent process is gone.
 process.once('disconnect', () => process.exit(1))
 const registry = await openRegistry({ ...location, works: false, secretKey: Buffer.from(secretKey, 'base64') })
 const mirror = createMirror(registry, { onError: (error) => process.send!(String(error)) })

@@ -24,7 +24,7 @@ const passing: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_timeo
 
 const options = JSON.parse(process.argv[2]!) as MirrorChildOptions
 const say = (says: MirrorChildSays) => void process.send!(says)
-// Whoever looks after this process is gone.
+// Exit when the parent process is gone.
 process.once('disconnect', () => process.exit(1))
 const registry = await openRegistry({ ...options.location, works: false })
 

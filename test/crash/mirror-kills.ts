@@ -16,33 +16,33 @@ import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts
 type Location = Pick<RegistryOptions, 'path' | 'databaseUrl'>
 
 export interface MirrorKillOptions {
-  /** A folder for the upstream, and for the mirror where that is not said. */
+  /** The folder of the upstream, and of the mirror unless `openPlace` is given. */
   readonly folder: string
-  /** A database without anything in it, for each mirror that is begun. */
+  /** Opens an empty database for each new mirror. */
   readonly openPlace?: () => Promise<Location>
   readonly kills: number
-  /** The same seed picks the same sides and moments, counted from when a process is ready. */
+  /** The same seed kills the same processes after the same times, measured from when a process is ready. */
   readonly seed: number
   readonly onKill?: (count: number) => void
 }
 
-/** What became of it; the lists are empty where all is well. */
+/** The result of a run. The lists are empty if the run passed. */
 export interface MirrorKillReport {
   readonly killedMirrors: number
   readonly killedUpstreams: number
-  /** Versions in the end. */
+  /** The number of versions at the end. */
   readonly versions: number
-  /** How often it was complete before it was killed. */
+  /** How often an import completed before its process was killed. */
   readonly finished: number
-  /** What was wrong with the mirror after a kill. */
+  /** Damage found in the mirror after a kill. */
   readonly damage: string[]
-  /** What the mirror had after a kill that the upstream never had. */
+  /** Versions of the mirror after a kill that the upstream never had. */
   readonly madeUp: string[]
-  /** What the mirror has in the end and the upstream does not, or the other way round. */
+  /** Differences between the mirror and the upstream at the end. */
   readonly different: string[]
-  /** What the mirror's own log says twice. */
+  /** Versions that the mirror's own log contains twice. */
   readonly repeated: string[]
-  /** What the processes met with that they did not expect. */
+  /** Unexpected errors of the processes. */
   readonly errors: string[]
 }
 
@@ -51,7 +51,7 @@ const lifeMsMax = 600
 const skillsAtFirst = 20
 const bundledSkills = 150
 
-/** Kills a mirror as it syncs, or the node that it syncs from, and holds what is left against what was published. */
+/** Kills a syncing mirror or its upstream node, and compares the remaining data with what was published. */
 export async function runSyncKills(options: MirrorKillOptions): Promise<MirrorKillReport> {
   const { kills, seed, onKill } = options
   const random = seededRandom(seed)
@@ -79,7 +79,7 @@ export async function runSyncKills(options: MirrorKillOptions): Promise<MirrorKi
     }
     tally.killedMirrors += 1
     await mirror.end('SIGKILL')
-    await look(location, tally)
+    await checkAfterKill(location, tally)
     onKill?.(kill + 1)
   }
   await upstream.end('SIGKILL')
@@ -93,7 +93,7 @@ export async function runSyncKills(options: MirrorKillOptions): Promise<MirrorKi
   return report
 }
 
-/** Kills a process as it brings in a bundle; once it is through, another one begins with nothing. */
+/** Kills a process that imports a bundle. After a complete import the next process starts with an empty registry. */
 export async function runImportKills(options: MirrorKillOptions): Promise<MirrorKillReport> {
   const { folder, kills, seed, onKill } = options
   const random = seededRandom(seed)
@@ -106,9 +106,9 @@ export async function runImportKills(options: MirrorKillOptions): Promise<Mirror
   await publisher.close()
 
   let location = await openPlace(options, 'imported.db')
-  // The first tells how long one takes, so that the kills fall into it.
+  // Measure the duration of one import, so that the kills happen during an import.
   const startedMs = performance.now()
-  await bringIn(location, file)
+  await importInto(location, file)
   const lastsMs = performance.now() - startedMs
   location = await openPlace(options, 'imported.db')
   for (let kill = 0; kill < kills; kill += 1) {
@@ -118,14 +118,14 @@ export async function runImportKills(options: MirrorKillOptions): Promise<Mirror
     const isDone = await Promise.race([child.isDone.then(() => true), setTimeout(0, false)])
     tally.killedMirrors += 1
     await child.end('SIGKILL')
-    await look(location, tally)
+    await checkAfterKill(location, tally)
     if (isDone) {
       tally.finished += 1
       location = await openPlace(options, 'imported.db')
     }
     onKill?.(kill + 1)
   }
-  await bringIn(location, file)
+  await importInto(location, file)
   const last = await openRegistry({ ...location, works: false })
   const report = await compare(upstreamAt, last, tally)
   await last.close()
@@ -139,7 +139,7 @@ function createTally() {
     finished: 0,
     damage: [] as string[],
     errors: [] as string[],
-    /** What any mirror had at any time: versions with their digests. */
+    /** All versions with digests that any mirror had at any time. */
     seen: new Set<string>(),
   }
 }
@@ -166,14 +166,14 @@ async function addUpstream(location: Location, url: string): Promise<void> {
   await registry.close()
 }
 
-async function bringIn(location: Location, file: string): Promise<void> {
+async function importInto(location: Location, file: string): Promise<void> {
   const registry = await openRegistry({ ...location, works: false })
   await importBundle(registry, file, { name: 'main' })
   await registry.close()
 }
 
-/** What a kill left: whole versions only, and a position that says no more than is there. */
-async function look(location: Location, tally: Tally): Promise<void> {
+/** Checks the data after a kill: versions are complete, and the position is not ahead of the stored data. */
+async function checkAfterKill(location: Location, tally: Tally): Promise<void> {
   const registry = await openRegistry({ ...location, works: false })
   tally.damage.push(...(await findDamage(registry)))
   const [row] = await withUpstreams(partsOf(registry).database.read).selectFrom('upstreams').selectAll().execute()

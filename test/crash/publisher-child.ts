@@ -8,7 +8,7 @@ import { openRegistry } from '../support/open-registry.ts'
 export interface PublisherOptions {
   readonly location: Pick<RegistryOptions, 'path' | 'databaseUrl'>
   readonly ca: string
-  /** Where every receiver listens. */
+  /** The port on which every receiver listens. */
   readonly port: number
   readonly run: number
   /** How far the clock is ahead. */
@@ -26,12 +26,12 @@ const skills = 5
 const pauseMs = 4
 const pollMs = 50
 const patienceMs = 15_000
-/** Out of so many publishes one more begins and is rolled back. */
+/** After every Nth publish, another event is emitted in a transaction that is rolled back. */
 const rolledBackEvery = 7
 
 const { location, ca, port, run, clockStepMs, publishes } = JSON.parse(process.argv[2]!) as PublisherOptions
 const say = (says: PublisherSays) => void process.send!(says)
-// Whoever looks after this process is gone.
+// Exit when the parent process is gone.
 process.once('disconnect', () => process.exit(1))
 
 const registry = await openRegistry({
@@ -65,7 +65,7 @@ async function publishOn(publisher: number): Promise<void> {
   }
 }
 
-/** Tells of a version that is not stored after all. */
+/** Emits the event of a version in a transaction that is rolled back. */
 async function rollBack(): Promise<void> {
   const skill = { id: partsOf(registry).epoch.toString(), name: 'never', fullName: 'publisher/never' }
   const publisher = { id: skill.id, username: 'publisher' }
@@ -81,7 +81,7 @@ async function rollBack(): Promise<void> {
     })
 }
 
-/** Waits until everything is delivered, or until nothing has been for long: that will not go on by itself. */
+/** Waits until all deliveries are done, or until none was done for 15 s. */
 async function drain(): Promise<void> {
   let waiting = Infinity
   for (let sinceMs = performance.now(); performance.now() - sinceMs < patienceMs; await setTimeout(pollMs)) {

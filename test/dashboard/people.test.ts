@@ -50,7 +50,7 @@ describeBrowser('the pages of authors', () => {
 
   test('show an error and a link back if the author or agent does not exist', async () => {
     const { open } = await visit()
-    const page = await open('/users/nobody', { expectedStatuses: [404] })
+    const page = await open('/users/unknown-user', { expectedStatuses: [404] })
     await page.getByRole('alert').getByText('Not found').waitFor()
     await page.getByRole('link', { name: 'All authors' }).click()
     await page.getByRole('heading', { name: 'Authors', level: 1 }).waitFor()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { pick, seededRandom } from '../support/random.ts'
 
-/** Everything that a run leaves to chance, the same for the same seed. */
+/** All random choices of a run. The same seed gives the same choices. */
 export interface Chance {
   /** Whether something of this probability happens. */
   hits(probability: number): boolean

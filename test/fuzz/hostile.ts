@@ -82,7 +82,7 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 200 }) },
 )
 
-/** Any JSON value where another one belongs. */
+/** Any JSON value, in place of a value of another type. */
 export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   hostileText,
   fc.constantFrom<unknown>(null, true, false, [], {}, [[]], -1, 0, 1.5, -0, 2 ** 31, 2 ** 53, 1e308, -1e308, 5e-324),
@@ -95,7 +95,7 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   ),
 )
 
-/** What JSON.stringify would never write, in place of a value. */
+/** JSON texts, also invalid ones, that JSON.stringify never writes, in place of a value. */
 export const rawJson: fc.Arbitrary<string> = fc.constantFrom(
   'NaN',
   'Infinity',
@@ -118,7 +118,7 @@ export const rawJson: fc.Arbitrary<string> = fc.constantFrom(
   '',
 )
 
-/** Headers that few send, each with what it says. They are sent as they stand. */
+/** Unusual headers with their values, sent unchanged. */
 const headers: readonly (readonly [string, string])[] = [
   ['Accept', 'application/x-nothing;q=0.000'],
   ['Accept', '*/*;q=' + '0'.repeat(2000)],
@@ -170,7 +170,7 @@ const headers: readonly (readonly [string, string])[] = [
 ]
 export const oddHeaders: fc.Arbitrary<readonly [string, string]> = fc.constantFrom(...headers)
 
-/** What stands in `Authorization` and is no key. */
+/** `Authorization` values that are not valid keys. */
 export const oddAuthorizations: fc.Arbitrary<string> = fc.constantFrom(
   '',
   'Bearer',

@@ -7,9 +7,9 @@ import type { Operation, Schema } from './operations.ts'
 import type { FuzzRequest } from './requests.ts'
 import type { Actor, World } from './world.ts'
 
-/** Holds answers against what the document says, and against what no answer may tell. */
+/** Checks responses against the OpenAPI document, and for data that no response may reveal. */
 export interface Judge {
-  /** A sentence for each thing that is wrong. */
+  /** Returns one sentence per violation. */
   judge(request: FuzzRequest, answer: RawAnswer, actor: Actor): string[]
 }
 
@@ -22,7 +22,7 @@ const everywhere = [
   'ratelimit-policy',
   'x-content-type-options',
 ]
-/** What tells of the program instead of the request: stacks, statements, what databases say, files. */
+/** Internals that a response must not reveal: stack traces, SQL statements, database errors, file paths. */
 const leaks: readonly RegExp[] = [
   /\bat (?:async )?[\w.<>$ ]{1,80}\(?(?:file:|node:|\/)[^\s"]{1,200}:\d+/,
   /[\w-]\.[cm]?[jt]s:\d+:\d+/,
@@ -31,7 +31,7 @@ const leaks: readonly RegExp[] = [
   /violates (?:unique|foreign|check|not-null)|duplicate key value|constraint failed/,
   /\bselect .{1,80} from "|\binsert into "/i,
 ]
-/** 5xx that the document has: what is not built, what is refused for now, what asks somebody else in vain. */
+/** The documented 5xx codes: not implemented, offline, and failed upstream requests. */
 const documented: ReadonlySet<string> = new Set(['not_implemented', 'offline', 'upstream_failed', 'upstream_timeout'])
 
 export function createJudge(world: World, places: readonly string[]): Judge {
@@ -72,13 +72,13 @@ export function createJudge(world: World, places: readonly string[]): Judge {
   function* judgeSecrets(request: FuzzRequest, answer: RawAnswer, actor: Actor): Generator<string> {
     const { operation } = request
     const text = `${JSON.stringify(answer.headers)}\n${answer.body.toString()}`
-    for (const pattern of leaks) if (pattern.test(text)) yield `tells of its inside: ${pattern.exec(text)![0]}`
-    for (const secret of world.secrets) if (text.includes(secret)) yield `tells a secret: ${secret.slice(0, 8)}...`
+    for (const pattern of leaks) if (pattern.test(text)) yield `reveals internals: ${pattern.exec(text)![0]}`
+    for (const secret of world.secrets) if (text.includes(secret)) yield `reveals a secret: ${secret.slice(0, 8)}...`
     if (actor === 'root') return
-    for (const place of places) if (text.includes(place)) yield 'tells a path of the machine'
+    for (const place of places) if (text.includes(place)) yield 'reveals a path of the machine'
     const sent = `${unescape(request.target)} ${request.body?.toString() ?? ''}`
     for (const word of world.canaries()) {
-      if (!sent.includes(word) && inAnyForm(word).some((form) => text.includes(form))) yield 'tells what is hidden'
+      if (!sent.includes(word) && inAnyForm(word).some((form) => text.includes(form))) yield 'reveals hidden content'
     }
     for (const name of world.hiddenNames()) {
       if (text.includes(name) && !sent.includes(name.split('/').at(-1)!)) yield `names ${name}`
@@ -101,7 +101,7 @@ export function createJudge(world: World, places: readonly string[]): Judge {
   }
 }
 
-/** Whether an address still is one of the operation: dots and empty segments lead elsewhere. */
+/** Whether the target still reaches the operation. Dot segments and empty segments lead to another path. */
 function reaches({ target }: FuzzRequest, { path }: Operation): boolean {
   const sent = target.split('?')[0]!
   if (new URL(sent, 'http://fuzz.example').pathname !== sent) return false
@@ -120,11 +120,11 @@ function* judgeForm(request: FuzzRequest, { status, headers, body }: RawAnswer):
     if (status >= 500) yield `answers HEAD with ${status}`
     return
   }
-  // The protocol's own errors are JSON-RPC.
+  // MCP errors are JSON-RPC responses.
   if (request.target.startsWith('/mcp') && headers['content-type'] === 'application/json') return
   if (headers['content-type'] !== 'application/problem+json') return void (yield `answers ${status} and no problem`)
   const problem = JSON.parse(body.toString()) as Problem
-  if (problem.status !== status || problem.type !== toProblemType(problem.code)) yield `answers a crooked problem`
+  if (problem.status !== status || problem.type !== toProblemType(problem.code)) yield `returns an inconsistent problem`
   const isParsers = status === 408 || status === 431
   if (!isParsers && errorTable[problem.code]?.status !== status) yield `answers ${problem.code} with ${status}`
   if (problem.requestId !== headers['x-request-id']) yield 'answers a problem of another request'
@@ -133,7 +133,7 @@ function* judgeForm(request: FuzzRequest, { status, headers, body }: RawAnswer):
   if (status >= 500 && !documented.has(problem.code)) yield `answers ${status} ${problem.code}`
 }
 
-/** A word as it stands, and as any place of it in a base64 text looks. */
+/** A word as plain text, as hex, and as base64 at each of the three possible offsets. */
 function inAnyForm(word: string): string[] {
   const encoded = [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), Buffer.from(word)]).toString('base64')
@@ -142,7 +142,7 @@ function inAnyForm(word: string): string[] {
   return [word, Buffer.from(word).toString('hex'), ...encoded]
 }
 
-/** What escapes say, also beside some that are no UTF-8: a name that was sent may come back in a refusal. */
+/** Decodes percent escapes, also invalid UTF-8: an error response may contain a name that the request sent. */
 function unescape(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escapes) => Buffer.from(escapes.replaceAll('%', ''), 'hex').toString())
 }

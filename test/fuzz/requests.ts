@@ -28,7 +28,7 @@ interface Draft {
   encode: (text: string, name?: string) => string
 }
 
-/** A request of an operation: as the document has it, with one thing wrong, or as nobody should send it. */
+/** Makes a request of an operation: valid, with one mutation, or hostile. */
 export function makeRequest(source: Source, operation: Operation, temper: Temper, base: string): FuzzRequest {
   const draft = draftValid(source, operation)
   if (temper === 'mutated') mutate(source, operation, draft)

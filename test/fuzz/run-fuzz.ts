@@ -18,31 +18,31 @@ import { openRegistry } from '../support/open-registry.ts'
 export interface FuzzOptions {
   readonly location: Pick<RegistryOptions, 'path' | 'databaseUrl'>
   readonly seed: number
-  /** Whether to go on after so many requests. */
+  /** Returns whether to continue after this many requests. */
   goesOn(requests: number): boolean
-  /** What no answer may name, besides the folder of the program. */
+  /** Paths and hosts that no response may contain, in addition to the working directory. */
   readonly places: readonly string[]
   onProgress?(requests: number, findings: number): void
-  /** Called at once with each finding, for a run may be broken off. */
+  /** Called immediately with each finding, because a run may be aborted. */
   onFinding?(finding: string): void
 }
 
 export interface FuzzReport {
   readonly requests: number
-  /** How many answers there were of each status. */
+  /** Response counts by status. */
   readonly statuses: Readonly<Record<string, number>>
-  /** What is wrong, each once for an operation, with the request that showed it. */
+  /** The violations, once per operation, each with a request that causes it. */
   readonly findings: readonly string[]
-  /** The operations of the document that were never answered with what was asked for. */
+  /** The operations of the document that never succeeded. */
   readonly neverGood: readonly string[]
-  /** What the heap grew by after the first 500 requests, in MiB. */
+  /** The growth of the heap since request 500, in MiB. */
   readonly grownMiB: number
 }
 
-/** More than this it must not grow, in MiB. */
+/** The allowed growth of the heap, in MiB. */
 export const grownMiBMax = 200
 
-/** Sends what is right, wrong and hostile to a node of its own, one request after the other, and judges each answer. */
+/** Starts a node, sends valid, mutated and hostile requests one after the other, and judges each response. */
 export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
   const failures: unknown[] = []
   const registry = await openRegistry({
@@ -52,7 +52,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
     secretKey: new Uint8Array(32),
     onError: (error) => void failures.push(error),
   })
-  const mirror = options.seed % 2 === 1 ? followNobody(registry) : undefined
+  const mirror = options.seed % 2 === 1 ? createOfflineMirror(registry) : undefined
   const log: string[] = []
   const node = await listenNode(registry, {
     port: 0,
@@ -78,9 +78,9 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
   }
 }
 
-/** A mirror whose upstreams never answer: with one, every miss goes another way. */
-function followNobody(registry: Registry): Mirror {
-  return createMirror(registry, { fetch: nobodyAnswers, sleep: async () => {}, onError: () => {} })
+/** A mirror whose upstreams never respond. With a mirror, requests for missing skills take another code path. */
+function createOfflineMirror(registry: Registry): Mirror {
+  return createMirror(registry, { fetch: failFetch, sleep: async () => {}, onError: () => {} })
 }
 
 interface Start {
@@ -117,8 +117,8 @@ class Run {
   find(where: string, what: string, request?: FuzzRequest, answer?: RawAnswer): void {
     const key = `${where}: ${what.replaceAll(/\d+/g, 'n').slice(0, 90)}`
     if (this.#findings.has(key)) return
-    const told = answer ? `\n  ${answer.status} ${answer.body.toString().slice(0, 300)}` : ''
-    const finding = `${where}: ${what}${request ? `\n  ${show(request)}` : ''}${told}`
+    const shown = answer ? `\n  ${answer.status} ${answer.body.toString().slice(0, 300)}` : ''
+    const finding = `${where}: ${what}${request ? `\n  ${show(request)}` : ''}${shown}`
     this.#findings.set(key, finding)
     this.#options.onFinding?.(finding)
   }
@@ -128,10 +128,10 @@ class Run {
     const { world, operations } = this.#start
     const judge = createJudge(world, [process.cwd(), ...places])
     for (let i = 0; goesOn(i); i++) {
-      // Each request has a seed of its own, so that a change of one leaves the others as they are.
+      // Each request has its own seed, so that a change to one request does not change the others.
       const chance = createChance(seed + i * 7919)
       const source = { chance, pool: this.#start.pool }
-      // First everything once, so that there is something of each kind.
+      // First run every operation twice, so that objects of each kind exist.
       const first = operations[Math.floor(i / 2)]
       const { request, actor } =
         first && i < operations.length * 2 ? this.#draftFirst(source, first) : this.#draft(source)
@@ -143,7 +143,7 @@ class Run {
         if (code === 'internal') this.find(nameOf(request), err.stack, request)
       }
       await this.#learn(request, answer, actor)
-      if (i % 100 === 99) await world.mend()
+      if (i % 100 === 99) await world.repair()
       if (i === 500) this.#heapBytes = measureHeap()
       if (i % 1000 === 999) onProgress?.(i + 1, this.#findings.size)
     }
@@ -175,7 +175,7 @@ class Run {
     return { request, actor: chance.hits(0.7) ? this.#whoMay(operation, request, chance) : chance.pick(actors) }
   }
 
-  /** Who most likely is let do it: an administrator, the owner of what is named, who made it. */
+  /** Picks the actor that most likely has permission: an administrator, the owner, or the creator of the object. */
   #whoMay(operation: Operation, { path }: FuzzRequest, chance: Chance): Actor {
     if (operation.auth === 'admin') return 'root'
     if (operation.id === 'acceptTransfer') return path.name?.startsWith('alice/') ? 'bob' : 'alice'
@@ -184,7 +184,7 @@ class Run {
     return actors.find((actor) => named.has(actor)) ?? chance.pick(actors)
   }
 
-  /** One request on the connection that the one before used, unless that was ended. */
+  /** Sends a request on the previous connection, or on a new one if that was closed. */
   async #exchange(request: FuzzRequest, actor: Actor, chance: Chance): Promise<RawAnswer | undefined> {
     this.#connection = this.#connection?.isOpen ? this.#connection : await openRaw(this.#start.port)
     const connection = this.#connection
@@ -218,13 +218,13 @@ class Run {
       const secret = value[field]
       if (typeof secret === 'string' && /^s\w\w_/.test(secret) && world.secrets.size < 400) world.secrets.add(secret)
     }
-    if (operation.id === 'releaseQuarantined') await world.mend()
+    if (operation.id === 'releaseQuarantined') await world.repair()
   }
 }
 
 function toBytes({ method, target, headers, body }: FuzzRequest, key: string | undefined, chance: Chance): Buffer {
   const own: (readonly [string, string])[] = [['Host', 'fuzz.example']]
-  // Every guest is somebody else, so that the allowances of one address do not keep the rest of the run out.
+  // Each request has another client address, so that limits per address do not block the rest of the run.
   if (!headers.some(([name]) => name === 'X-Forwarded-For')) own.push(['X-Forwarded-For', toAddress(chance)])
   if (key !== undefined && !headers.some(([name]) => name === 'Authorization'))
     own.push(['Authorization', `Bearer ${key}`])
@@ -251,7 +251,7 @@ function show({ method, target, headers, body }: FuzzRequest): string {
   return `${method} ${target.slice(0, 300)} ${fields} ${body?.toString().slice(0, 600) ?? ''}`
 }
 
-async function nobodyAnswers(): Promise<never> {
+async function failFetch(): Promise<never> {
   throw new TypeError('fetch failed')
 }
 

@@ -4,7 +4,7 @@ import type { Chance } from './chance.ts'
 import type { Schema } from './operations.ts'
 import { collectionOf, type Pool } from './pool.ts'
 
-/** What values are made from. */
+/** The random choices and known names from which values are made. */
 export interface Source {
   readonly chance: Chance
   readonly pool: Pool
@@ -14,7 +14,7 @@ const words = ['pdf', 'reads', 'tables', 'charts', 'mail', 'deploys', 'tests', '
 const texts = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 8 }).map((some) => some.join(' '))
 const versions = ['1.0.0', '1.0.1', '1.1.0', '2.0.0', '2.0.0-rc.1', '10.20.30']
 
-/** A value that a schema allows, and where it can that means something: a name that is there, an id that was told. */
+/** Makes a value that the schema allows, if possible a meaningful one: an existing name, or an id that was returned. */
 export function makeValid(source: Source, schema: Schema, field: string, path: string): unknown {
   const hinted = hint(source, schema, field, path)
   return hinted === undefined ? bySchema(source, schema, field, path) : hinted
@@ -92,7 +92,7 @@ function hint({ chance, pool }: Source, schema: Schema, field: string, path: str
   }
 }
 
-/** Of one of a few names, so that there are several versions of some skills. */
+/** Makes a SKILL.md with one of a few names, so that some skills get several versions. */
 function toSkillMd(chance: Chance): string {
   const name = chance.pick(['pdf', 'charts', 'mail', `skill-${chance.below(40)}`])
   const body = chance.pick([
@@ -128,7 +128,7 @@ function bySchema(source: Source, schema: Schema, field: string, path: string): 
   }
 }
 
-/** An object with what is required, and of the rest so much. */
+/** Makes an object with the required fields and a random share of the optional ones. */
 export function makeObject(source: Source, schema: Schema, path: string, share: number): Record<string, unknown> {
   const required = new Set((schema.required as string[] | undefined) ?? [])
   const fields = Object.entries((schema.properties ?? {}) as Record<string, Schema>)
@@ -139,7 +139,7 @@ export function makeObject(source: Source, schema: Schema, path: string, share: 
   )
 }
 
-/** Nothing can be published without a text, and seldom under a name that its text does not say. */
+/** The probability of optional fields when publishing: almost always a SKILL.md, rarely a deviating name. */
 function shareOf(path: string, name: string): number | undefined {
   if (path !== '/skills') return undefined
   return { skillMd: 0.95, name: 0.05, dryRun: 0.05, visibility: 0.1, deprecated: 0.1 }[name]

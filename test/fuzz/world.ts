@@ -6,21 +6,21 @@ import { skillMd } from '../support/answers.ts'
 import { sampleOf } from '../support/security-samples.ts'
 import type { Pool } from './pool.ts'
 
-/** Who sends requests. Nobody ever sends one as `vault`, who has what nobody else may see. */
+/** The senders of requests. The user `vault` never sends one: it owns the content that the others must not see. */
 export const actors = ['guest', 'alice', 'bob', 'root'] as const
 export type Actor = (typeof actors)[number]
 
-/** What a registry holds before the first request. */
+/** The content of the registry before the first request. */
 export interface World {
   keyOf(actor: Actor): string | undefined
-  /** Words that are in private and held content alone. */
+  /** Words that occur only in private and quarantined content. */
   canaries(): readonly string[]
-  /** What only `vault` and administrators may know of. */
+  /** Names that only `vault` and administrators may see. */
   hiddenNames(): readonly string[]
-  /** Every secret that was given out, and what is stored of the actors' keys. */
+  /** Every issued secret, and the stored hashes of the actors' keys. */
   readonly secrets: Set<string>
-  /** Gives back what administrators among the actors took away: keys, roles, and what was held. */
-  mend(): Promise<void>
+  /** Restores the keys and roles that an actor removed, and the quarantined version. */
+  repair(): Promise<void>
 }
 
 const privateWord = 'zirconquill'
@@ -58,17 +58,17 @@ export async function makeWorld(registry: Registry, pool: Pool): Promise<World> 
   await plantPrivate(vault)
   pool.add('name', 'vault/hidden')
   for (const slug of ['vault-pack', 'vault-open']) pool.add('slug', slug)
-  await plantHeld()
+  await plantQuarantined()
 
-  /** A version that nobody decided about, with a word of its own. */
-  async function plantHeld(): Promise<void> {
+  /** Publishes a version that stays quarantined and contains a unique word. */
+  async function plantQuarantined(): Promise<void> {
     held += 1
     const text = sampleOf('dangerous', `waiting-${held}`, { more: `\number${held}vetchling\n` })
     await vault.publishSkill({ skillMd: text, version: '1.0.0', changelog: `umber${held}vetchling` })
     pool.add('name', `vault/waiting-${held}`)
   }
 
-  async function mendActor(username: 'root' | 'alice' | 'bob'): Promise<void> {
+  async function repairActor(username: 'root' | 'alice' | 'bob'): Promise<void> {
     const role = username === 'root' ? 'admin' : 'user'
     await localApi(registry, systemCaller).updateUser({ username, plan: 'enterprise', role, disabled: false })
     if (await isAccepted(registry, keys.get(username)!)) return
@@ -83,16 +83,16 @@ export async function makeWorld(registry: Registry, pool: Pool): Promise<World> 
     canaries: () => [privateWord, `umber${held}vetchling`],
     hiddenNames: () => ['vault/hidden', 'vault-pack', `vault/waiting-${held}`],
     secrets,
-    async mend() {
+    async repair() {
       await localApi(registry, systemCaller).updateUser({ username: 'vault', plan: 'enterprise', disabled: false })
-      for (const username of ['root', 'alice', 'bob'] as const) await mendActor(username)
+      for (const username of ['root', 'alice', 'bob'] as const) await repairActor(username)
       const { total } = await vault.listQuarantined()
-      if (total === 0) await plantHeld()
+      if (total === 0) await plantQuarantined()
     },
   }
 }
 
-/** A private skill and a private pack, with words that nothing else has. */
+/** Creates a private skill and a private pack with unique words. */
 async function plantPrivate(vault: RegistryApi): Promise<void> {
   const word = privateWord
   await vault.publishSkill({
@@ -104,7 +104,7 @@ async function plantPrivate(vault: RegistryApi): Promise<void> {
     changelog: word,
     files: [{ path: `${word}.txt`, content: word }],
   })
-  // Beside what everybody sees: in the list of forks, and in a pack.
+  // Reference private skills from public objects: in a list of forks, and in a pack.
   await vault.forkSkill({ name: 'alice/pdf', newName: 'copied' })
   await vault.publishSkill({ name: 'vault/copied', description: word, visibility: 'private' })
   const pack = { name: word, slug: 'vault-pack', description: word, skills: ['vault/hidden'] }

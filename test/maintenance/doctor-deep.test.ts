@@ -182,8 +182,8 @@ describeDatabases('doctor --deep', (open, dialect) => {
       if (options?.bulk && (changes += 1) === 1) await bob.publishSkill({ name: 'changing', keywords: ['later'] })
       return writer.write(work, options)
     }
-    const beside = withParts(test.registry, { database: { ...database, writer: { ...writer, write } } })
-    await repairRegistry(beside, [{ name: 'text', ok: false, detail: '', repairable: true }])
+    const concurrent = withParts(test.registry, { database: { ...database, writer: { ...writer, write } } })
+    await repairRegistry(concurrent, [{ name: 'text', ok: false, detail: '', repairable: true }])
     expect(changes).toBeGreaterThan(1)
     expect(await look()).toEqual([])
   })

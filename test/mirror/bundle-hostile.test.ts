@@ -120,7 +120,7 @@ describe('a file that is not a readable bundle', () => {
   })
 })
 
-/** What somebody does who holds the node's key, or found a way to use it. */
+/** What an attacker can do who has the signing key of the node, or can use it. */
 interface Lie {
   readonly what: string
   readonly change: (parts: Part[], header: BundleHeader) => Part[] | void
@@ -171,7 +171,7 @@ const lies: readonly Lie[] = [
     sentence: /the blob sha256:[0-9a-f]{64} is in the wrong place/,
   },
   {
-    what: 'has content that nobody needs',
+    what: 'has content that no version needs',
     change: (parts, header) => (counts(header, { blobs: 4, bytes: 1e6 }), [...parts, blob('spam')]),
     sentence: /no entry names the blob sha256:[0-9a-f]{64}/,
   },

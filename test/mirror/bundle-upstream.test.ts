@@ -159,7 +159,7 @@ describeDatabases('a bundle that a mirror creates of an upstream', (open) => {
     await origin.publish('tea')
     await origin.alice.api.yankVersion({ name: 'alice/tea', version: '1.0.0' })
     const bob = await outside.makeUser('bob')
-    const secret = skillMd('diary', { body: 'What nobody may read.' })
+    const secret = skillMd('diary', { body: 'What no one may read.' })
     await bob.api.publishSkill({ skillMd: secret, visibility: 'private' })
     await followLiar(outside, origin, { digest: toDigest(secret), size: Buffer.byteLength(secret) })
     for (const upstream of ['main', undefined]) {
@@ -167,7 +167,7 @@ describeDatabases('a bundle that a mirror creates of an upstream', (open) => {
       expect(header.counts).toMatchObject({ complete: 1, blobs: 1 })
       const text = Buffer.concat((await readParts(file)).map(({ bytes }) => bytes)).toString()
       expect(text).toContain('# tea')
-      expect(text).not.toContain('What nobody may read.')
+      expect(text).not.toContain('What no one may read.')
     }
   })
 })

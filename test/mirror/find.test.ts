@@ -83,7 +83,7 @@ describe('the detected kind of an upstream URL', () => {
 
   it('is determined without a request if the URL is a path or not an HTTP URL', async () => {
     const folder = await makeFolder()
-    const fetch = (() => expect.unreachable('Nobody was to be asked')) as unknown as typeof globalThis.fetch
+    const fetch = (() => expect.unreachable('No request was expected')) as unknown as typeof globalThis.fetch
     await mkdir(join(folder, 'plain'))
     await promisify(execFile)('git', ['init', '--quiet', join(folder, 'repository')])
     expect(await findUpstream(join(folder, 'plain'), { fetch })).toEqual({ kind: 'folder', keys: [] })

@@ -55,7 +55,7 @@ describeDatabases('a sync of a log with manipulated entries', (open) => {
         'long texts',
         (node) => publishNew(node, { displayName: long, license: 'y'.repeat(9000), keywords: ['z'.repeat(9000)] }),
       ],
-      ['a field that nobody knows, as long as an entry may be', (node) => fill(publishNew(node, { more: '' }), 'more')],
+      ['an unknown field, as long as an entry may be', (node) => fill(publishNew(node, { more: '' }), 'more')],
       ['an origin with much in it', (node) => fill(publishNew(node, { origin: { ...first, more: '' } }), 'origin')],
       ['a time far from here', (node) => publishNew(node, {}, { at: '2026-01-01T00:00:00+01' })],
     ])('imports the later entries after %s', async (_, spoil) => {

@@ -41,7 +41,15 @@ describeDatabases('the discovery index of a mirror', (open) => {
     const { network, test } = await openPair(open, {}, { privateNames: ['acme/*'] })
     await test.makeUser('bob')
     const installer = await serve(test)
-    for (const scope of ['/acme/pdf', '/bob/pdf', '/bob', '/nobody', '/packs/basics', '/t/guessed', '/bob/pdf@1.0.0'])
+    for (const scope of [
+      '/acme/pdf',
+      '/bob/pdf',
+      '/bob',
+      '/unknown-user',
+      '/packs/basics',
+      '/t/guessed',
+      '/bob/pdf@1.0.0',
+    ])
       expect([scope, await installer.names(scope)]).toEqual([scope, 404])
     expect((await installer.get('/acme/.well-known/agent-skills/pdf-1.0.0.md')).status).toBe(404)
     await installer.get('/api/search?q=the+merger+of+acme')

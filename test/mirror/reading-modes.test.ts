@@ -143,7 +143,7 @@ describeDatabases('a mirror without a network', (open) => {
     const bob = await test.makeUser('bob')
     await bob.api.publishSkill({ skillMd: '---\nname: mine\ndescription: Mine\n---\nMine.\n' })
     await mirror.add('main', url, { mode: 'pull-through', everySeconds: 1 })
-    await mirror.add('all', url, { priority: 1, filters: { owners: ['nobody'] } })
+    await mirror.add('all', url, { priority: 1, filters: { owners: ['unknown-user'] } })
     await mirror.add('spec', url, { kind: 'registry' })
     await mirror.add('index', `${url}/.well-known/agent-skills/index.json`, { kind: 'discovery' })
     await mirror.add('git', `${url}/x.git`, { kind: 'git' })

@@ -16,7 +16,7 @@ describeApi('requests for skills of an upstream node', (open) => {
     const pdf = await test.api().getSkill({ name: 'alice/pdf' })
     expect(readTold(pdf)).toEqual(readTold(await upstream.test.api().getSkill({ name: 'alice/pdf' })))
     expect(pdf.origin).toMatchObject({ kind: 'mirror', upstream: 'main' })
-    expect((await test.api().searchSkills({})).total, 'what nobody asked for stays there').toBe(1)
+    expect((await test.api().searchSkills({})).total, 'skills that no one requested stay upstream').toBe(1)
     network.fault = () => ({ cut: 0 })
     expect(await readCode(test, 'alice/pdf')).toBe('ok')
     expect(await readCode(test, 'alice/pdf', { version: '1.0.0' })).toBe('ok')

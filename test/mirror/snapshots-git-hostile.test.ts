@@ -155,7 +155,7 @@ describe.skipIf(!hasGit)('a temporary folder that a killed git sync left', () =>
       const repository = makeRepository()
       const place = makeFolder()
       vi.stubEnv('TMPDIR', place)
-      const kept = ['skillstead-git-fresh1', 'skillstead-git-other-name', 'somebody-elses']
+      const kept = ['skillstead-git-fresh1', 'skillstead-git-other-name', 'of-another-program']
       for (const name of ['skillstead-git-left01', ...kept]) put(place, `${name}/objects/pack`, 'x')
       put(place, 'skillstead-git-afile0', 'x')
       symlinkSync(repository, join(place, 'skillstead-git-alink0'))

@@ -88,7 +88,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       const { mirror, test } = await openMirror(open)
       await mirror.add('repo', repository, { kind: 'git', filters: { owners: ['ann'] } })
       await mirror.sync('repo')
-      put(repository, 'a/SKILL.md', toSkillMd('pdf', 'Of somebody else.'))
+      put(repository, 'a/SKILL.md', toSkillMd('pdf', 'Of another author.'))
       rmSync(join(repository, 'x'), { recursive: true })
       commit(repository)
       expect(await mirror.sync('repo')).toMatchObject({

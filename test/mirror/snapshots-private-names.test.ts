@@ -60,7 +60,7 @@ describeDatabases('an upstream that reports the owner of an API key', (open) => 
       code: 'unauthorized',
       message: expect.stringMatching(/belongs to carol, and reported alice before/),
     })
-    // What everybody sees came nevertheless.
+    // Public skills are mirrored nevertheless.
     expect(await test.api().getSkill({ name: 'alice/pdf' })).toMatchObject({ latestVersion: '1.0.0' })
     await expect(mirror.sync('main', { full: true })).rejects.toMatchObject({ code: 'unauthorized' })
     network.fault = undefined

@@ -34,7 +34,7 @@ describeDatabases('syncs of a mirror', (open) => {
         refused ??= second.mirror.sync('main').catch((error: unknown) => error)
       },
     })
-    // It either saw that the other runs, or took its turn after it: never beside it.
+    // The second run either saw the first one running, or started after it: the two never ran concurrently.
     expect([undefined, 'conflict']).toContain(((await refused) as { code?: string }).code)
     expect((await test.api().getFeed({})).entries).toHaveLength(1)
   })

@@ -46,7 +46,7 @@ describeDatabases('linked accounts at upstreams', (open) => {
     const { mirrored, ann } = await openOne()
     const { accounts } = mirrored.mirror
     expect(await codeOf(accounts.link(ann.username, 'main', 'ssk_wrong'))).toBe('invalid_request')
-    expect(await codeOf(accounts.link('nobody', 'main', 'ssk_wrong'))).toBe('not_found')
+    expect(await codeOf(accounts.link('unknown-user', 'main', 'ssk_wrong'))).toBe('not_found')
     expect(await codeOf(accounts.link(ann.username, 'other', 'ssk_wrong'))).toBe('not_found')
     await mirrored.mirror.add('folder', '/nowhere', { kind: 'folder' })
     expect(await codeOf(accounts.link(ann.username, 'folder', 'ssk_wrong'))).toBe('invalid_request')
@@ -158,7 +158,7 @@ describeDatabases('an attempt to send a write', (open) => {
   })
 })
 
-/** From now on the upstream does what it is asked, and nobody ever hears of that. */
+/** From now on the upstream performs each request, but its responses never arrive. */
 function holdAnswers(network: WritingPair['network']) {
   const { promise: never, resolve } = Promise.withResolvers<undefined>()
   const answers = { isHeld: false, end: () => resolve(undefined) }

@@ -38,7 +38,7 @@ describeDatabases('a process that is killed while it sends writes', (open) => {
         const child = start(pair)
         child.on('message', (error) => void errors.push(String(error)))
         let left = 1 + Math.floor(Math.random() * 4)
-        // What the upstream did is done, and whoever had it done never hears of it.
+        // The upstream performed the write, but the mirror never receives the response.
         network.fault = ({ method }) => {
           if (method === 'GET' || --left > 0) return undefined
           child.kill('SIGKILL')

@@ -68,7 +68,7 @@ describe('the verdict', () => {
     ],
     ['a hostile one that its author explains', [finding('hostile', reason)], 'dangerous'],
     [
-      'one beside what may be an example',
+      'one next to what may be an example',
       [
         finding('suspicious'),
         finding('suspicious', { ...elsewhere, context: { role: 'instruction', polarity: 'example' } }),

@@ -89,9 +89,9 @@ describe('a request with an Idempotency-Key', () => {
     broken = true
     expect((await as('/api-keys', once('k6', body))).status).toBe(500)
     broken = false
-    const mended = await as('/api-keys', once('k6', body))
-    expect(mended.status).toBe(201)
-    expect(mended.headers.get('idempotency-replayed')).toBeNull()
+    const repaired = await as('/api-keys', once('k6', body))
+    expect(repaired.status).toBe(201)
+    expect(repaired.headers.get('idempotency-replayed')).toBeNull()
   })
 
   it('that outlasts its claim does not overwrite the response of the request that claimed the key again', async () => {

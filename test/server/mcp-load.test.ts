@@ -40,7 +40,7 @@ describe('calls of the MCP endpoint', () => {
     onTestFinished(() => void vi.useRealTimers())
     const sockets = Array.from({ length: 12 }, () => takeNothing(fixture, read))
     const statuses = await Promise.all(sockets.map(readStatus))
-    // More would fill the memory: 10 MB each, for as long as somebody does not take them.
+    // More would fill the memory: each response has 10 MB and stays there until the client reads it.
     expect(statuses.toSorted()).toEqual([...Array(6).fill(200), ...Array(6).fill(503)])
     const refused = await post(fixture, read)
     expect(refused.status).toBe(503)

@@ -104,7 +104,7 @@ describeDatabases('MCP over HTTP', (open) => {
       ['search_skills', { query: 'x', limit: 1000 }, /limit/],
       ['search_skills', { query: 'x', order: 'up' }, /order/],
       ['search_skills', { query: 'x\0y' }, /NUL/],
-      ['report_review', { name: 'pdf', agentKey: 'nobody', rating: 5, content: 'Good.' }, /agentKey/],
+      ['report_review', { name: 'pdf', agentKey: 'unknown-user', rating: 5, content: 'Good.' }, /agentKey/],
       ['report_review', { name: 'pdf', agentKey: 'test:1', rating: 5.3, content: 'Good.' }, /rating/],
     ] as const) {
       const { isError, content } = await callTool(client, name, input)

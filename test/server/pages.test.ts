@@ -133,7 +133,7 @@ describe('the pages of a node outside the API', () => {
     expect((await ask()).status).toBe(404)
     expect((await ask('Bearer wrong')).status).toBe(404)
     expect((await ask('Bearer metrics-token')).status).toBe(200)
-    // A proxy on this machine that nobody told the node to trust.
+    // A proxy on this machine that is not configured as trusted.
     expect((await fetch(`${node.url}/metrics`, { headers: { 'x-forwarded-for': '203.0.113.9' } })).status).toBe(404)
     elsewhere.close()
   })

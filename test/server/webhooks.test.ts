@@ -128,7 +128,7 @@ describe('the description of webhooks by a node', () => {
     await expect.poll(() => partsOf(registry).outbox.figures()).toMatchObject({ failures: 1, failed: 1 })
     const dueAt = Date.now() - 120_000
     await partsOf(registry).database.writer.write((trx) =>
-      partsOf(registry).outbox.enqueue(trx, { topic: 'nobody.takes.these', payload: {}, dueAt }),
+      partsOf(registry).outbox.enqueue(trx, { topic: 'topic.without.handler', payload: {}, dueAt }),
     )
     const { pending, attempts } = await partsOf(registry).outbox.figures()
     const text = await (await fetch(`${node.url}/metrics`)).text()

@@ -30,7 +30,7 @@ export interface Serving {
   stop(): Promise<{ code: number; said: string }>
 }
 
-/** Builds the file. No folder of programs is there, nor anything that belongs to whoever runs the tests. */
+/** Builds the file. The environment has neither a PATH nor anything of the user who runs the tests. */
 export async function makeMachine(): Promise<Machine> {
   const root = await mkdtemp(join(tmpdir(), 'skillstead-one-file-'))
   const [folder, home, temporary] = ['work', 'home', 'tmp'].map((name) => join(root, name)) as [string, string, string]

@@ -11,7 +11,7 @@ import { onTestFinished } from 'vitest'
 import { skillMd } from './answers.ts'
 import type { Open, TestRegistry, TestUser } from './harness.ts'
 
-/** A registry in which somebody publishes. */
+/** A registry with a user who publishes. */
 export interface Publisher {
   readonly test: TestRegistry
   readonly registry: Registry
@@ -105,7 +105,7 @@ export function compress(bytes: Uint8Array): Buffer {
   return zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } })
 }
 
-/** Makes another bundle of one, changed by somebody who can sign as the node does. */
+/** Makes a changed copy of a bundle, as an attacker could who has the signing key of the node. */
 export async function alter(
   registry: Registry,
   file: string,

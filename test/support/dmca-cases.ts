@@ -38,7 +38,7 @@ export const personalTraces = [
 
 type Status = DmcaCase['status']
 
-/** A case as whoever submitted it has it. */
+/** A case as its claimant sees it. */
 export interface Submitted {
   readonly id: string
   readonly caseToken: string

@@ -9,7 +9,7 @@ export function putRaw({ key }: { key?: string }, body: string, more = ''): stri
   return `PUT /api/v1/skills HTTP/1.1\r\nHost: x\r\n${authorization}Content-Type: application/json\r\n${more}\r\n${body}`
 }
 
-/** Has each test of a file fail for a promise that nobody waits for and that fails. */
+/** Makes each test of a file fail on an unhandled promise rejection. */
 export function watchRejections(): void {
   const rejections: unknown[] = []
   const onRejection = (error: unknown) => void rejections.push(error)

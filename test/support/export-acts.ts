@@ -33,7 +33,7 @@ export async function makeRichFile(path: string): Promise<Pick<Rich, 'keys'>> {
   return { keys }
 }
 
-/** A row that nobody would write, and that the schema takes. */
+/** An unusual row that no program writes, but that the schema allows. */
 async function addRow({ read, writer }: Database, table: string): Promise<void> {
   const columns = await readColumns(read, 'sqlite', table)
   const { rows: references } = await sql<{ from: string; table: string; to: string }>`

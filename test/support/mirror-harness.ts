@@ -3,7 +3,7 @@ import { listenNode, type ListeningNode } from '@skillstead/server'
 import type { SkillDetails } from '@skillstead/protocol'
 import type { Open, TestRegistry, TestUser } from './harness.ts'
 
-/** A registry that others follow, on a port, with somebody who publishes in it. */
+/** An upstream registry that listens on a port and has a user who publishes. */
 export interface UpstreamNode {
   readonly test: TestRegistry
   readonly node: ListeningNode

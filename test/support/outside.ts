@@ -32,7 +32,7 @@ export interface Outside {
   readonly requests: string[]
   /** Every name that was asked for, as `TXT example.com`. */
   readonly questions: string[]
-  /** While true the web server hangs up on everybody. */
+  /** While true, the web server closes every connection without a response. */
   unreachable: boolean
   close(): Promise<void>
 }

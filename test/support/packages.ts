@@ -41,7 +41,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
 
 /**
  * Packs every package with `npm pack`, in a copy of the workspace: packing changes package.json for as long as it
- * takes, and other tests run beside this one. The paths of the tarballs, in the order of `packed`.
+ * takes, and other tests run concurrently. Returns the paths of the tarballs, in the order of `packed`.
  */
 export async function packAll(scratch: string, packed: readonly string[] = folders): Promise<string[]> {
   const workspace = join(scratch, 'workspace')

@@ -17,7 +17,7 @@ export interface Place {
   remove(): Promise<void>
 }
 
-/** A database that nobody else has: a file, or a copy of a migrated and empty one. */
+/** A database for one test: a file, or a copy of a migrated and empty database. */
 export function makePlace(dialect: DialectName): Promise<Place> {
   return dialect === 'SQLite' ? makeFile() : makeDatabase()
 }

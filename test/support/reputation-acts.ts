@@ -6,7 +6,7 @@ import { updateState } from '../../packages/core/src/catalogue/skill-rows.ts'
 import { skillMd } from './answers.ts'
 import type { TestRegistry, TestUser } from './harness.ts'
 
-/** One thing that somebody does; the numbers choose among what there is. */
+/** One action of a user. The numbers select the user, skill and other objects. */
 export interface Act {
   readonly kind: keyof typeof acts
   readonly who: number
@@ -44,7 +44,7 @@ export async function perform(world: World, { kind, who, what, how }: Act): Prom
   }
 }
 
-interface Deed {
+interface Cause {
   readonly user: TestUser
   readonly api: RegistryApi
   readonly skill: SkillRow
@@ -97,7 +97,7 @@ const acts = {
   takeDown: ({ test }, { skill, how }) => takeDown(test, skill, how % 2 === 0),
   download: ({ test }, { skill, how }) => download(test, skill.id, how),
   verify: ({ test }, { user, how }) => verify(test, user, how % 2 === 0),
-} satisfies Record<string, (world: World, cause: Deed) => Promise<unknown>>
+} satisfies Record<string, (world: World, cause: Cause) => Promise<unknown>>
 
 export const actKinds = Object.keys(acts) as (keyof typeof acts)[]
 

@@ -6,7 +6,7 @@ import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts
 /** What was done in a registry, so that a test knows what must still be there later. */
 export interface Rich {
   readonly registry: Registry
-  /** The interface as somebody who was made. */
+  /** The API as a user that was created before. */
   as(username: string): Promise<RegistryApi>
   /** API keys by the names of the users. */
   readonly keys: Map<string, string>

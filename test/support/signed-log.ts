@@ -3,7 +3,7 @@ import type { RegistryApi } from '@skillstead/protocol'
 import { bytesOf, textOf } from './answers.ts'
 import { naiveRoot } from './naive-tree.ts'
 
-/** A checkpoint, read as anybody could who has only the published formats. */
+/** A checkpoint, parsed by the published formats alone. */
 export interface ReadCheckpoint {
   readonly origin: string
   readonly treeSize: number
@@ -14,7 +14,7 @@ export interface ReadCheckpoint {
   readonly lines: number
   /** The keys that the text names, by their extension lines. */
   readonly named: readonly string[]
-  /** The times, in milliseconds since 1970, that the given keys signed beside the text. */
+  /** The times, in milliseconds since 1970, of the signatures that the given keys made on the note. */
   readonly times: readonly number[]
 }
 
@@ -85,7 +85,7 @@ export async function readEntries(api: RegistryApi, treeSize: number): Promise<B
   return entries
 }
 
-/** The root of the tree over the entries that the bundles give, computed anew. */
+/** The root hash of the tree, recomputed from the entries in the bundles. */
 export async function readRoot(api: RegistryApi, treeSize: number): Promise<string> {
   return naiveRoot(await readEntries(api, treeSize)).toString('base64')
 }

@@ -6,9 +6,9 @@ import { makeFolder, type Finished } from './cli-harness.ts'
 
 const program = fileURLToPath(new URL('../node_modules/skills/bin/cli.mjs', import.meta.url))
 
-/** A project of somebody who installs skills with the program `skills`, of one agent and with nothing else at home. */
+/** A project and a home folder with one agent, in which a user installs skills with the `skills` program. */
 export interface Project {
-  /** Runs `skills` here; nothing of this process reaches it, and it tells nobody of what it does. */
+  /** Runs `skills` with a clean environment and without telemetry. */
   skills(...args: string[]): Promise<Finished>
   /** The paths of all installed files, sorted. */
   installed(): Promise<string[]>

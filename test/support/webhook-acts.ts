@@ -22,7 +22,7 @@ interface Received {
   readonly body: string
 }
 
-/** Somebody who takes deliveries, and answers each with the status. */
+/** A receiver of deliveries that responds to each with the status. */
 export interface Receiver {
   readonly url: string
   readonly received: Received[]

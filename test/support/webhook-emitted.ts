@@ -65,7 +65,7 @@ export async function readEvents({ registry }: TestRegistry, webhookId: string):
   return events
 }
 
-/** An author on the Pro plan with a public skill `main` and a webhook of every event, and somebody on the Free plan. */
+/** An author on the Pro plan with a public skill `main` and a webhook of every event, and a user on the Free plan. */
 export interface World {
   readonly owner: TestUser
   readonly bob: TestUser

@@ -21,7 +21,7 @@ const figures: Figure[] = [
     bare: { value: 52_000, ratio: 0.60066, least: 0.55 },
     verdaccio: { value: 1500, ratio: 20.823, least: 25 },
   },
-  { part, name: 'a search', value: 3.456, unit: 'ms', most: 4, note: 'beside others' },
+  { part, name: 'a search', value: 3.456, unit: 'ms', most: 4, note: 'with other load' },
   { part: 'Memory', name: 'resident', value: 257, unit: 'MiB' },
 ]
 const measured = {

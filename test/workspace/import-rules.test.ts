@@ -46,7 +46,7 @@ const rooms = [
   'operator',
   'embedding',
 ]
-const besideRooms = [
+const rootFiles = [
   'call.ts',
   'index.ts',
   'internal.ts',
@@ -131,7 +131,7 @@ describe('imports', () => {
   it('between the folders of core lead only to lower folders', () => {
     const folders = readdirSync(join(root, 'core/src'), { withFileTypes: true })
     const names = folders.map((entry) => entry.name)
-    expect(names.toSorted()).toEqual([...rooms, ...besideRooms].toSorted())
+    expect(names.toSorted()).toEqual([...rooms, ...rootFiles].toSorted())
     const upward = listWithin('core').filter(([from, to]) => {
       const [lower, upper] = [from, to].map((path) => rooms.indexOf(path.split('/')[0]!))
       return lower !== -1 && (upper === -1 || upper! > lower!)
