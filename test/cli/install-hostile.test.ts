@@ -194,7 +194,7 @@ it('a killed install leaves the former state, and the next command cleans up', a
     env: toChildEnvironment(project.env),
   })
   const ended = new Promise<string | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)))
-  // It writes outside the skill folders now.
+  // The update now writes to a staging folder next to the skill.
   await expect.poll(() => readdir(skills)).toHaveLength(2)
   child.kill('SIGKILL')
   expect(await ended).toBe('SIGKILL')

@@ -80,7 +80,7 @@ export function startLoad({ url, publisher, fans, verifierKeys }: LoadOptions) {
         const answer = await send('/api/v1/skills', { method: 'PUT', headers, body })
         if (!answer || answer.status >= 500) continue
         if (answer.status === 201) told.published.set(name, { version })
-        // The first try may be stored without its answer, and its key taken for as long as it could still run.
+        // The first attempt may be stored although its response was lost; its key is locked while it could still run.
         else if (tries === 0 || answer.status !== 409)
           told.faults.push(`${name} was answered ${answer.status}: ${await answer.text()}`)
         break
@@ -125,7 +125,7 @@ export function startLoad({ url, publisher, fans, verifierKeys }: LoadOptions) {
     }
   }
 
-  /** Or 503, as long as the database is away. */
+  /** Also accepts 503 while the database is down. */
   async function mustBe(status: number, path: string, init?: RequestInit): Promise<Response | undefined> {
     const answer = await send(path, init)
     if (answer && answer.status !== status && answer.status < 500)

@@ -8,17 +8,17 @@ import type { NodeOptions } from './cluster-child.ts'
 
 const lookMs = 100
 const againMs = 200
-/** Longer than the database is ever away. */
+/** Longer than any outage of the database. */
 const beginMsMax = 120_000
 
-/** Nodes that are begun again whenever they end, as a service manager does, and what went wrong with them. */
+/** Nodes that are restarted whenever they exit, as a service manager does, and their unexpected exits. */
 export interface Nodes {
-  /** Of those that run; undefined for one that does not at the moment. */
+  /** The URLs of the nodes; undefined for a node that is not running. */
   readonly urls: readonly (string | undefined)[]
-  /** What a node said that ended without being killed. */
+  /** The output of nodes that exited without being killed. */
   readonly faults: string[]
   kill(index: number): Promise<void>
-  /** Ends all in order and begins them with other options. */
+  /** Stops all nodes gracefully and starts them with other options. */
   restart(options: NodeOptions): Promise<void>
   stop(): Promise<void>
 }
@@ -32,7 +32,7 @@ export async function startNodes(count: number, given: NodeOptions): Promise<Nod
   const faults: string[] = []
   const lastWords: string[] = []
 
-  /** Until it is ready; a node that cannot begin, as the database is away, is begun again. */
+  /** Waits until the node is ready. Restarts a node that cannot start because the database is down. */
   async function begin(index: number): Promise<void> {
     const endMs = performance.now() + beginMsMax
     while (!isStopping && !(await tryBegin(index))) {
@@ -94,10 +94,10 @@ export async function startNodes(count: number, given: NodeOptions): Promise<Nod
   }
 }
 
-/** The header of answers that the balancer itself gave. */
+/** The header that marks responses of the load balancer itself. */
 export const balancerHeader = 'x-balancer'
 
-/** Takes the nodes in turn, those whose `/readyz` answered 200 when it was asked last. */
+/** Distributes requests in turn to the nodes whose last `/readyz` check returned 200. */
 export async function startBalancer(nodes: Pick<Nodes, 'urls'>) {
   const agent = new Agent({ keepAlive: true })
   let ready: string[] = []
@@ -114,7 +114,7 @@ export async function startBalancer(nodes: Pick<Nodes, 'urls'>) {
   }
 
   const server = createServer((request, response) => {
-    // While the database is away no node is ready; one that is not still has what it kept.
+    // While the database is down no node is ready, but each can still serve its cached responses.
     const candidates = ready.length > 0 ? ready : nodes.urls.filter((url) => url !== undefined)
     const url = candidates[turn++ % Math.max(1, candidates.length)]
     const fail = () => {

@@ -13,7 +13,7 @@ import { openRegistry } from '../support/open-registry.ts'
 
 export interface ClusterOptions {
   readonly kills: number
-  /** The same seed takes the same victims after the same waits. */
+  /** The same seed kills the same processes after the same waits. */
   readonly seed: number
   readonly onKill?: (count: number) => void
 }
@@ -21,33 +21,33 @@ export interface ClusterOptions {
 export interface ClusterReport {
   readonly killedNodes: number
   readonly killedDatabases: number
-  /** Publishes that were answered, and those that are stored. */
+  /** The numbers of acknowledged and of stored publishes. */
   readonly answered: number
   readonly stored: number
-  /** Of the log. */
+  /** The number of log entries. */
   readonly entries: number
-  /** Answers during the load, by method and status; `none` where there was none. */
+  /** Response counts during the load by method and status; `none` for requests without a response. */
   readonly statuses: Record<string, number>
   readonly faults: Faults & {
-    /** Answers that no node should give, whatever is away. */
+    /** Responses that no node may return, even while other processes are down. */
     readonly answers: string[]
-    /** Nodes that ended without being killed. */
+    /** Nodes that exited without being killed. */
     readonly nodes: string[]
   }
 }
 
 const nodeCount = 3
 const fanCount = 5
-/** Of so many kills one is of the database. */
+/** One of this many kills hits the database. */
 const databaseEvery = 2
 const quietMsMax = 700
-const keptTries = 50
+const cacheTries = 50
 const awayMsMax = 1500
 const receiver = 'receiver.hooks.test/events'
-/** More than leases last, and all pauses before further attempts together. */
+/** Longer than a lease plus all retry delays. */
 const clockStepMs = 4 * 60 * 60 * 1000
 
-/** Three nodes on one PostgreSQL behind a balancer, under load, while nodes and the database are killed. */
+/** Runs three nodes on one PostgreSQL behind a load balancer, under load, and kills nodes and the database. */
 export async function runCluster(options: ClusterOptions): Promise<ClusterReport> {
   const ending: (() => Promise<void>)[] = []
   try {
@@ -90,7 +90,7 @@ async function run(
     await setTimeout(random() * quietMsMax)
     if (kill % databaseEvery === 0) {
       killedDatabases += 1
-      const readers = await readKept(nodes)
+      const readers = await fillCaches(nodes)
       await postgres.kill(random() < 0.5 ? 'SIGKILL' : 'SIGQUIT')
       const statuses = await Promise.all(readers.map(read))
       if (readers.length > 0 && !statuses.includes(200))
@@ -101,7 +101,7 @@ async function run(
     onKill?.(kill)
   }
   await untilAnswered(balancer.url)
-  // Something after the last kill, too.
+  // Let the load continue after the last kill.
   await setTimeout(quietMsMax)
   const told = await load.stop()
   await nodes.restart({ ...options, clockStepMs })
@@ -118,7 +118,7 @@ async function run(
   }
 }
 
-/** Runs and prints it; `pnpm crash cluster --kills N`. */
+/** Runs the cluster test and prints the report: `pnpm crash cluster --kills N`. */
 export async function killCluster(options: ClusterOptions): Promise<void> {
   const { faults, statuses, ...counts } = await runCluster(options)
   console.table(counts)
@@ -128,7 +128,7 @@ export async function killCluster(options: ClusterOptions): Promise<void> {
   if (lists.some(([, list]) => list.length > 0)) process.exitCode = 1
 }
 
-/** Sometimes another one before it is back. */
+/** Sometimes kills another node before the first one is ready again. */
 async function killNode(nodes: Nodes, random: () => number): Promise<void> {
   const first = Math.floor(random() * nodeCount)
   const victims = random() < 0.25 ? [first, (first + 1) % nodeCount] : [first]
@@ -136,10 +136,10 @@ async function killNode(nodes: Nodes, random: () => number): Promise<void> {
 }
 
 /**
- * Has each node that runs keep an answer. One that a change comes in between is not kept, which happens under load; so
- * it is asked for often, and some node has it then.
+ * Makes each running node cache a response. A concurrent change prevents caching, which is common under load, so the
+ * request is repeated until some node has cached it.
  */
-async function readKept({ urls }: Nodes): Promise<string[]> {
+async function fillCaches({ urls }: Nodes): Promise<string[]> {
   const running = urls.filter((url) => url !== undefined)
   const statuses = await Promise.all(running.map(readOften))
   return running.filter((_, i) => statuses[i] === 200)
@@ -147,7 +147,7 @@ async function readKept({ urls }: Nodes): Promise<string[]> {
 
 async function readOften(url: string): Promise<number> {
   let status = 0
-  for (let i = 0; i < keptTries; i++) status = await read(url)
+  for (let i = 0; i < cacheTries; i++) status = await read(url)
   return status
 }
 

@@ -2,10 +2,10 @@ import type { RegistryOptions } from '@skillstead/core'
 import { createMirror } from '@skillstead/mirror'
 import { openRegistry } from '../support/open-registry.ts'
 
-/** A process that is killed: it brings what waits on a mirror to its upstream, and ends when nothing waits. */
+/** A process to be killed: it sends the queued writes of a mirror to its upstream and exits when the queue is empty. */
 export interface DeliveryChildOptions {
   readonly location: Pick<RegistryOptions, 'path' | 'databaseUrl'>
-  /** Base64. */
+  /** Encoded as base64. */
   readonly secretKey: string
 }
 

@@ -14,32 +14,32 @@ import { openRegistry } from '../support/open-registry.ts'
 export interface KillOptions {
   readonly location: Pick<RegistryOptions, 'path' | 'databaseUrl'>
   readonly kills: number
-  /** The same seed picks the same moments, counted from when a process is ready or has answered, and the same moods. */
+  /** The same seed gives the same kill times, measured from readiness or the first response, and receiver moods. */
   readonly seed: number
   readonly onKill?: (count: number) => void
 }
 
-/** What became of the publishes; the lists name what must not be and are empty where all is well. */
+/** The result of a run. The lists contain violations and are empty if the run passed. */
 export interface KillReport {
   readonly answered: number
   readonly stored: number
   readonly deliveries: number
-  /** Deliveries of what the receiver had taken already. */
+  /** Repeated deliveries that the receiver had already accepted. */
   readonly repeated: number
-  /** Requests that the receiver answered with an error, hung up on or left without an answer. */
+  /** Requests that the receiver rejected, cut off or left without a response. */
   readonly turnedAway: number
   readonly killedWhileOpening: number
-  /** Publishes that were answered and are not stored. */
+  /** Acknowledged publishes that are not stored. */
   readonly lost: string[]
-  /** Versions that are stored, by the receiver that was not told. */
+  /** Stored versions that were never delivered, by receiver. */
   readonly untold: string[]
-  /** What receivers were told of that is not stored. */
+  /** Delivered versions that are not stored. */
   readonly madeUp: string[]
-  /** Versions that came under more than one event id. */
+  /** Versions delivered with more than one event id. */
   readonly ambiguous: string[]
-  /** Rows of the outbox that are not done in the end. */
+  /** Outbox rows that are not done at the end. */
   readonly stuck: string[]
-  /** What the processes met with that they did not expect. */
+  /** Unexpected errors of the processes. */
   readonly errors: string[]
 }
 
@@ -47,22 +47,22 @@ type Tally = ReturnType<typeof createTally>
 
 const hosts = ['steady.hooks.test', 'moody.hooks.test']
 const path = '/events'
-/** More than a lease lasts: what a killed process held is free when the next begins. */
+/** Longer than a lease, so that rows leased by a killed process are free when the next process starts. */
 const startStepMs = 61_000
-/** The last process finds all retries due. */
+/** The clock offset of the last process, by which all retries are due. */
 const lastStepMs = 4 * 60 * 60 * 1000
 const lifeMsMax = 800
-/** Out of so many processes one does not live until it is open. */
+/** One of this many processes is killed before its registry is open. */
 const stillborn = 8
 const openingMs = 400
-/** The share of the others that is killed before it need have answered anything. */
+/** The share of the other processes that may be killed before their first response. */
 const killedEarly = 0.25
-/** With this the schedule of five attempts always ends well. */
+/** The limit with which a delivery always succeeds within five attempts. */
 const moodsMax = 3
 
 /**
- * Publishes from a process that is killed at random moments and begun again, and then holds what receivers were told
- * against what is stored.
+ * Publishes from a process that is killed and restarted at random times, and then compares the deliveries with the
+ * stored versions.
  */
 export async function runKills({ location, kills, seed, onKill }: KillOptions): Promise<KillReport> {
   const random = seededRandom(seed)
@@ -76,7 +76,7 @@ export async function runKills({ location, kills, seed, onKill }: KillOptions): 
   for (let kill = 0; kill < kills; kill++) {
     const isStillborn = random() < 1 / stillborn
     const publisher = start({ ...options, run: kill, clockStepMs: kill * startStepMs, publishes: true }, tally)
-    // However slow the machine is, most are killed in the middle of what they are there for.
+    // Kill most processes during a publish or delivery, also on a slow machine.
     if (isStillborn) tally.killedWhileOpening += 1
     else await (random() < killedEarly ? publisher.isReady : publisher.hasAnswered)
     await setTimeout(random() * (isStillborn ? openingMs : lifeMsMax))
@@ -105,17 +105,17 @@ async function makeWebhooks(options: RegistryOptions): Promise<void> {
   await registry.close()
 }
 
-/** What is known from outside: what was answered, and what receivers were told. */
+/** The observations from outside: acknowledged publishes and received deliveries. */
 function createTally(outside: Outside, random: () => number) {
   const tally = {
     answered: new Set<string>(),
-    /** What each receiver took: versions with how often. */
+    /** Delivery counts of each receiver by version. */
     taken: new Map(hosts.map((host) => [host, new Map<string, number>()])),
     eventIds: new Map<string, Set<string>>(),
     errors: [] as string[],
     turnedAway: 0,
     killedWhileOpening: 0,
-    /** Whether receivers answer whatever comes. */
+    /** Whether the receivers accept every request. */
     isKind: false,
   }
   const moods = new Map<string, number>()
@@ -139,7 +139,7 @@ function createTally(outside: Outside, random: () => number) {
     response.end()
   }
   for (const host of hosts) {
-    // A sender that is killed leaves a request without its end.
+    // The request of a killed sender is incomplete, so that reading it fails.
     outside.pages.set(host + path, (request, response) => void receive(host, request, response).catch(() => {}))
   }
   return tally
@@ -153,7 +153,7 @@ interface Published {
 function turnAway(request: IncomingMessage, response: ServerResponse, mood: number): void {
   if (mood < 0.7) response.writeHead(500).end('Not now.')
   else if (mood < 0.85) request.socket.destroy()
-  // And else there is never an answer.
+  // Otherwise the receiver never responds.
 }
 
 function start(options: PublisherOptions, tally: Tally) {

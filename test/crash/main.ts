@@ -32,18 +32,18 @@ const act = acts[what]
 if (!act) throw new Error(`'${what}' is none of ${Object.keys(acts).join(', ')}.`)
 const much = what === 'chaos' ? `${values.minutes} minutes of chaos` : `${kills} kills`
 console.log(`${much} on ${values.postgres || what === 'cluster' ? 'PostgreSQL' : 'SQLite'}, seed ${seed}`)
-// What it made goes with it.
+// The run folder and its files are removed when the process exits.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130))
 await enterRunFolder()
 await act()
-// The database server's package leaves something open.
+// The package of the database server leaves handles open that would keep the process alive.
 process.exit()
 
 function onKill(count: number): void {
   if (count % 20 === 0) console.log(`${count} kills`)
 }
 
-/** Kills nodes as they publish and deliver. */
+/** Kills nodes while they publish and deliver. */
 async function killPublishers(): Promise<void> {
   const startedMs = performance.now()
   const report = await (values.postgres ? onPostgres : onSqlite)({ kills, seed, onKill })
@@ -54,7 +54,7 @@ async function killPublishers(): Promise<void> {
   tellFaults(faults)
 }
 
-/** Kills mirrors as they sync and as they bring in a bundle, and the node that they sync from. */
+/** Kills mirrors while they sync or import a bundle, and their upstream node. */
 async function killMirrors(): Promise<void> {
   const postgres = values.postgres ? await startPostgres() : undefined
   const openPlace = postgres && (async () => ({ databaseUrl: await postgres.createDatabase() }))

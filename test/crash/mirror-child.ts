@@ -7,7 +7,7 @@ import { skillMd } from '../support/answers.ts'
 import { publishVersions } from '../support/mirror-state.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
-/** A process that is killed: a node that publishes, one that syncs from it, or one that brings in a bundle. */
+/** A process to be killed: it publishes, syncs from the publisher, or imports a bundle. */
 export type MirrorChildOptions = { readonly location: Pick<RegistryOptions, 'path' | 'databaseUrl'> } & (
   | { readonly role: 'upstream'; readonly port: number; readonly run: number; readonly publishes: boolean }
   | { readonly role: 'sync' }
@@ -19,7 +19,7 @@ export type MirrorChildSays = { kind: 'ready'; port?: number } | { kind: 'done' 
 const names = 10
 const publishPauseMs = 50
 const syncPauseMs = 5
-/** What a sync may meet with while the other side is killed. */
+/** Error codes that a sync may get while the upstream is killed. */
 const passing: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_timeout'])
 
 const options = JSON.parse(process.argv[2]!) as MirrorChildOptions
@@ -30,7 +30,7 @@ const registry = await openRegistry({ ...options.location, works: false })
 
 if (options.role === 'upstream') await serve(options)
 else if (options.role === 'sync') await sync()
-else await bringIn(options.file)
+else await importFile(options.file)
 
 async function serve({ port, run, publishes }: { port: number; run: number; publishes: boolean }): Promise<void> {
   const node = await listenNode(registry, { port, rates: 'off', logger: undefined })
@@ -40,7 +40,7 @@ async function serve({ port, run, publishes }: { port: number; run: number; publ
     const [name, number] = [`skill-${count % names}`, run * 1000 + count]
     await publishVersions(alice, name, 1, number)
     if (count % 7 === 3) await alice.yankVersion({ name: `alice/${name}`, version: `1.0.${number}` })
-    // One that is there for a moment only.
+    // Publish a skill and delete it immediately.
     if (count % 11 === 5) {
       await alice.publishSkill({ skillMd: skillMd(`gone-${run}-${count}`) })
       await alice.deleteSkill({ name: `alice/gone-${run}-${count}` })
@@ -61,7 +61,7 @@ async function sync(): Promise<void> {
   }
 }
 
-async function bringIn(file: string): Promise<void> {
+async function importFile(file: string): Promise<void> {
   say({ kind: 'ready' })
   await importBundle(registry, file, { name: 'main' })
   await registry.close()

@@ -8,19 +8,19 @@ interface Parameter {
   readonly schema: Schema
 }
 
-/** One operation of the document, with what making requests and judging answers needs. */
+/** One operation of the OpenAPI document, with the data to make requests and judge responses. */
 export interface Operation {
   readonly id: string
   readonly method: string
-  /** With `{name}` for each parameter, below the server's address. */
+  /** The path below the server URL, with `{name}` for each parameter. */
   readonly path: string
   readonly auth: 'none' | 'key' | 'admin'
   readonly parameters: readonly Parameter[]
   readonly body: Schema | undefined
   readonly uploads: readonly string[]
-  /** The statuses of answers where nothing went wrong. */
+  /** The documented success statuses. */
   readonly statuses: readonly number[]
-  /** Of a good answer in JSON. */
+  /** The schema of a successful JSON response. */
   readonly output: Schema | undefined
 }
 
@@ -38,7 +38,7 @@ interface RawOperation {
   >
 }
 
-/** Everything that a node says that it does, in the document's order. */
+/** Returns all operations of the node's OpenAPI document, in its order. */
 export function readOperations(document: unknown): Operation[] {
   return Object.entries((document as Document).paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, raw]) => toOperation(path, method.toUpperCase(), raw)),

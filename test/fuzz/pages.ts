@@ -2,7 +2,7 @@ import { hostileText, hostileValue, oddHeaders, rawJson } from './hostile.ts'
 import type { FuzzRequest, Temper } from './requests.ts'
 import type { Source } from './valid.ts'
 
-/** What is mounted outside the interface, with what fills its braces. */
+/** Paths outside the API, with values for their parameters. */
 const pages: readonly string[] = [
   '/',
   '/docs',
@@ -65,7 +65,7 @@ const rpcMethods = [
   'notifications/initialized',
 ]
 
-/** A request of an address that the document does not have. */
+/** Makes a request of a path that the OpenAPI document does not contain. */
 export function makePageRequest(source: Source, temper: Temper): FuzzRequest {
   const { chance } = source
   const request = chance.hits(0.3) ? toMessage(source, temper) : toPage(source, temper)
@@ -92,12 +92,12 @@ function toPage({ chance, pool }: Source, temper: Temper): FuzzRequest {
   return { temper, operation: undefined, method: 'GET', target, headers, body: undefined, json: undefined, path: {} }
 }
 
-/** Everything but the slash may stand in a path as long as it is escaped. */
+/** A path segment may contain every character except a slash if it is escaped. */
 function toSegment(text: string): string {
   return encodeURIComponent(text.toWellFormed()).slice(0, 9000)
 }
 
-/** A message to `/mcp`. */
+/** Makes a JSON-RPC message to `/mcp`. */
 function toMessage({ chance, pool }: Source, temper: Temper): FuzzRequest {
   const name = pool.of('name').length > 0 ? chance.pick(pool.of('name')) : 'alice/pdf'
   const isTool = chance.hits(0.6)

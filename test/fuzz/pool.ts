@@ -1,12 +1,12 @@
-/** What earlier answers told, by what it is: names, versions, ids of each collection. So that deep states are reached. */
+/** Names, versions and ids from earlier responses, by kind. Later requests use them to reach deep states. */
 export interface Pool {
   add(kind: string, value: string): void
   of(kind: string): readonly string[]
-  /** Forgets what is gone. */
+  /** Removes a value of a deleted object. */
   drop(value: string): void
-  /** Takes in everything of an answer in JSON that later requests may name, and who made it where one was made. */
+  /** Collects values of a JSON response for later requests, and the actor that created the object, if any. */
   learn(path: string, answer: unknown, maker?: string): void
-  /** Who made what has this id. */
+  /** Returns the actor that created the object with this id. */
   makerOf(id: string): string | undefined
 }
 
@@ -56,7 +56,7 @@ export function createPool(): Pool {
   }
 }
 
-/** The last part of a path that is not a parameter: what `{id}` behind it identifies, and what it lists. */
+/** The last part of a path that is not a parameter: the collection that `{id}` belongs to. */
 export function collectionOf(path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && !part.startsWith('{'))
   return parts.at(-1) ?? ''

@@ -4,7 +4,7 @@ import { makeObject, makeValid, type Source } from './valid.ts'
 
 export type Temper = 'valid' | 'mutated' | 'hostile'
 
-/** A request as it is sent, with what judging its answer needs. */
+/** A request as sent, with the data to judge its response. */
 export interface FuzzRequest {
   readonly temper: Temper
   readonly operation: Operation | undefined
@@ -12,9 +12,9 @@ export interface FuzzRequest {
   readonly target: string
   readonly headers: readonly (readonly [string, string])[]
   readonly body: Buffer | undefined
-  /** The body as a value, where it is one that JSON can say. */
+  /** The body as a value, if it is a JSON value. */
   readonly json: Record<string, unknown> | undefined
-  /** The path's parameters as they were meant. */
+  /** The intended path parameters. */
   readonly path: Readonly<Record<string, string>>
 }
 
@@ -51,7 +51,7 @@ function draftValid(source: Source, operation: Operation): Draft {
     body: undefined,
     encode: encodePath(operation),
   }
-  // A field comes once: what a body can carry, it carries.
+  // Each field is sent once: in the body if possible.
   const inBody = new Set(Object.keys((operation.body?.properties ?? {}) as Schema))
   for (const { name, in: place, required, schema } of operation.parameters) {
     if (place !== 'path' && !required && (place === 'header' || inBody.has(name) || source.chance.hits(0.6))) continue
@@ -71,13 +71,13 @@ function draftValid(source: Source, operation: Operation): Draft {
   return draft
 }
 
-/** `path` is the rest of the address and keeps its slashes; everything else is one segment. */
+/** `path` is the rest of the URL and keeps its slashes; every other parameter is one segment. */
 function encodePath({ path }: Operation): Draft['encode'] {
   const isRest = path.endsWith('{path}')
   return (text, name) => (isRest && name === 'path' ? escape(text).replaceAll('%2F', '/') : escape(text))
 }
 
-/** One field is of the wrong type, missing, unknown, out of its range, or twice. */
+/** Makes one field invalid: wrong type, missing, unknown, out of range, or duplicated. */
 function mutate(source: Source, operation: Operation, draft: Draft): void {
   const { chance } = source
   const names = operation.parameters.filter(({ in: place }) => place !== 'header').map(({ name }) => name)
@@ -190,7 +190,7 @@ const hostilities: readonly Hostility[] = [
   },
 ]
 
-/** As UTF-8 and percent escapes; half of a character has no UTF-8, so it goes as what some programs make of it. */
+/** Percent-encodes UTF-8. A lone surrogate has no UTF-8 form and is encoded as some programs do it. */
 function escape(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : encodeURIComponent(text.toWellFormed()) + '%ed%a0%80'
 }

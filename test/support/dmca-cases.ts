@@ -30,7 +30,7 @@ export const counterNotice = {
   signature: 'O. Owner',
 } as const
 
-/** What must never be in anything that is public. */
+/** Personal data that must never appear in public data. */
 export const personalTraces = [
   ...(['Clara', 'clara@', 'claims.example', 'My book', 'Daughters', 'C. Claimant'] as const),
   ...(['Otto', 'otto@', 'Quiet Road', 'my own book', 'O. Owner', 'sct_'] as const),
@@ -77,7 +77,7 @@ export async function makeCase(
   return made
 }
 
-/** Lets the time of a counter-notice run out, and waits for what follows. */
+/** Lets the waiting period of a counter-notice expire, and waits for the result. */
 export async function runOut(test: TestRegistry, id: string): Promise<void> {
   test.clock.advance(14 * dayMs)
   await expect.poll(() => statusOf(test, id)).toBe('restored')
@@ -89,7 +89,7 @@ export async function statusOf(test: TestRegistry, id: string): Promise<Status> 
   return (await test.api().getDmca({ id })).status
 }
 
-/** Whether a guest is told of a takedown instead of the skill. */
+/** Whether a guest gets a takedown notice instead of the skill. */
 export async function isHidden(test: TestRegistry, name: string): Promise<boolean> {
   const answer = await test
     .api()

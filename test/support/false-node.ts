@@ -30,7 +30,7 @@ export interface FalsePage {
   checkpoint: string | null
 }
 
-/** A skill as a false node publishes it; what is not said is as an honest node would have it. */
+/** A skill that a malicious node publishes. Fields without a value are as an honest node would set them. */
 interface Publication {
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   readonly version?: string
@@ -41,25 +41,25 @@ interface Publication {
   readonly ownerId?: string
 }
 
-/** A node that has a log and a key of its own, and says whatever a test makes it say: most of it signed. */
+/** A malicious node with its own log and key. It serves, mostly signed, what a test defines. */
 export interface FalseNode {
   readonly url: string
   origin: string
   epoch: number
-  /** The keys that sign, the first of which it names. */
+  /** The signing keys. The node publishes the first one. */
   signers: NoteSigner[]
-  /** What the clock of the node says. */
+  /** The time of the clock of the node. */
   nowMs: number
   entries: FalseEntry[]
   readonly blobs: Map<string, Uint8Array>
   readonly requests: string[]
-  /** Changes each page of the feed before it goes out. */
+  /** Changes each page of the feed before it is sent. */
   page: (page: FalsePage, asked: { since: number; limit: number }) => unknown
-  /** Answers instead, where it answers true. */
+  /** Handles a request instead of the node if it returns true. */
   instead: ((request: IncomingMessage, response: Parameters<RequestListener>[1]) => boolean) | undefined
   publish(fullName: string, publication?: Publication): FalseEntry
   append(entry: Omit<FalseEntry, 'seq' | 'at' | 'digest'> & Partial<FalseEntry>): FalseEntry
-  /** The signed note of the tree of these entries, all of them unless it is said. */
+  /** The signed note of the tree of these entries, by default of all. */
   checkpoint(entries?: readonly FalseEntry[]): string
 }
 

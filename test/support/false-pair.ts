@@ -2,16 +2,16 @@ import { openFalseNode, type FalseNode } from './false-node.ts'
 import { startMs } from './harness.ts'
 import { describeMirrors, openTestMirror, type OpenTestMirror, type TestMirror } from './mirror-acts.ts'
 
-/** A mirror, and the false node that it follows. */
+/** A mirror and its malicious upstream node. */
 export interface Pair extends TestMirror {
   readonly node: FalseNode
-  /** The code of the alarm that it stands still for. */
+  /** The reason code for which the mirror is paused. */
   alarm(): Promise<string | undefined>
-  /** The full names of what is served. */
+  /** The full names of the skills that the mirror serves. */
   served(): Promise<string[]>
 }
 
-/** A mirror of a false node that has published three skills, and was followed until then where that is asked for. */
+/** Makes a mirror of a malicious node with three skills, synced already if requested. */
 export async function openPair({ synced = true, key = false, open = openTestMirror } = {}): Promise<Pair> {
   const node = await openFalseNode(startMs)
   const test = await open()
@@ -26,10 +26,10 @@ export async function openPair({ synced = true, key = false, open = openTestMirr
   }
 }
 
-/** Runs a suite about such pairs on both databases: for what lies where things are stored. */
+/** Runs a suite about such pairs on SQLite and on PostgreSQL. */
 export function describePairs(name: string, define: (open: typeof openPair, openMirror: OpenTestMirror) => void): void {
   describeMirrors(name, (open) => define((options) => openPair({ open, ...options }), open))
 }
 
-/** What the node has published by then. */
+/** The skills that the node has published at the start. */
 export const three = ['alice/pdf', 'alice/tea', 'bob/notes']

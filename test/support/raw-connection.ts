@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** An answer as it came over the wire. */
+/** A raw HTTP response. */
 export interface RawAnswer {
   readonly status: number
   /** By lower-case name; of a field that came twice both values, joined by a comma. */
@@ -14,10 +14,10 @@ export interface RawConnection {
   send(bytes: string | Uint8Array): void
   /** The next answer, or undefined where the connection ended before there was a whole one. */
   read(method?: string): Promise<RawAnswer | undefined>
-  /** Bytes that came and were not read. */
+  /** Received bytes that were not read yet. */
   readonly left: Buffer
   readonly isOpen: boolean
-  /** Resolves when the other side is gone. */
+  /** Resolves when the other side has closed the connection. */
   readonly ended: Promise<void>
   close(): void
 }

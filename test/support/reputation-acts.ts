@@ -32,7 +32,7 @@ export async function makeWorld(test: TestRegistry): Promise<World> {
   return { test, users, agents }
 }
 
-/** Does it, where it is possible; what is refused is a part of the game. */
+/** Performs the action if possible. Refused actions are expected. */
 export async function perform(world: World, { kind, who, what, how }: Act): Promise<void> {
   const user = pick(world.users, who)
   const skills = await readSkills(world)

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import type { LoadedSkill } from '@skillstead/client'
 import { onTestFinished } from 'vitest'
 
-/** A server on loopback that stands where a client expects a node, and answers as a test says. */
+/** A server on loopback that replaces a node and returns the responses that a test defines. */
 export interface StandIn {
   readonly url: string
   readonly requests: { readonly method: string; readonly path: string; readonly headers: IncomingHttpHeaders }[]
-  /** Said from the next request on. */
+  /** Sets the handler from the next request on. */
   answer: RequestListener
-  /** Ends it, and what is open to it; nothing answers at its address from then on. */
+  /** Stops the server and closes its connections, so that later requests fail. */
   close(): Promise<void>
 }
 

@@ -61,7 +61,7 @@ export async function makeSubscriber(
   return { user, id: made.id, secret: secret ?? made.secret! }
 }
 
-/** Has something happen that a subscriber hears of, so many times. */
+/** Triggers N events for the subscriber. */
 export async function star(test: TestRegistry, { username }: TestUser, times = 1): Promise<void> {
   const name = `${username}/starred`
   for (let i = 0; i < times; i++) {
@@ -70,7 +70,7 @@ export async function star(test: TestRegistry, { username }: TestUser, times = 1
   }
 }
 
-/** Waits until a webhook is so, as its owner sees it. */
+/** Waits until the webhook has these properties, as its owner sees it. */
 export async function untilWebhook(user: TestUser, id: string, expected: object): Promise<ShownWebhook> {
   await expect.poll(() => user.api.getWebhook({ id })).toMatchObject(expected)
   return user.api.getWebhook({ id })
@@ -83,7 +83,7 @@ export async function untilDeliveries(user: TestUser, id: string, statuses: read
   return read()
 }
 
-/** Lets the attempts that are left of the newest delivery fail. */
+/** Makes the remaining attempts of the newest delivery fail. */
 export async function exhaust(test: TestRegistry, user: TestUser, id: string): Promise<void> {
   const newest = async () => (await user.api.getWebhook({ id })).deliveries[0]!
   for (const [i, delayMs] of delaysMs.entries()) {

@@ -18,17 +18,17 @@ export function openSilent(open: Open, options: Parameters<Open>[0] = {}): Promi
   return open({ works: false, outgoing: { resolver: nowhere }, ...options })
 }
 
-/** What a webhook is told: an event, as its receiver reads it. */
+/** An event, as the receiver of the webhook reads it. */
 export type Told = Pick<WebhookEvent, 'event' | 'data'>
 
 /** A webhook of a test. */
 export interface Hook {
   readonly id: string
-  /** What it was told since the last look, in the order of the causes. */
+  /** Returns the events since the last call, in the order of their causes. */
   take(): Promise<Told[]>
 }
 
-/** Makes a webhook, of all events where it is not said. */
+/** Creates a webhook. Default: all events. */
 export async function hookUp(test: TestRegistry, { api }: TestUser, input: Partial<WebhookInput> = {}): Promise<Hook> {
   const { id } = await api.createWebhook({ url: 'https://hooks.example.com/', events: [...eventNames], ...input })
   let seen = 0
@@ -47,7 +47,7 @@ export async function hookUp(test: TestRegistry, { api }: TestUser, input: Parti
 
 const StrictEvent = toStrictSchema(WebhookEvent)
 
-/** Every event that a webhook is told of, oldest first, each held against the table of events. */
+/** Returns all events of a webhook, oldest first, each checked against the event table. */
 export async function readEvents({ registry }: TestRegistry, webhookId: string): Promise<WebhookEvent[]> {
   const rows = await partsOf(registry)
     .database.read.selectFrom('outbox')
@@ -88,7 +88,7 @@ export async function makeWorld(test: TestRegistry): Promise<World> {
   return { owner, bob, hook: await hookUp(test, owner), full: (name) => `${owner.username}/${name}`, publish }
 }
 
-/** Has every event but `skill.published` happen once, about one skill. */
+/** Triggers every event but `skill.published` happen once, about one skill. */
 export async function actOthers({ owner, bob, full }: World, name = 'main'): Promise<void> {
   const input = { name: full(name) }
   await bob.api.starSkill(input)
@@ -98,7 +98,7 @@ export async function actOthers({ owner, bob, full }: World, name = 'main'): Pro
   await bob.api.followUser({ username: owner.username })
 }
 
-/** Has each of the six events happen, about one skill. */
+/** Triggers each of the six events for one skill. */
 export async function actAll(world: World, name = 'main'): Promise<void> {
   await actOthers(world, name)
   await world.publish(name, '9.0.0')
