@@ -113,7 +113,7 @@ it('`install` and `outdated` work with a registry in a data folder, without a no
   await skillstead(['publish', source, '--owner', 'alice', '--data', data])
   const updated = await project.run('update', '--data', data)
   expect(updated.stdout).toBe('Updated alice/pdf from 1.0.0 to 1.0.1 in .agents/skills/pdf.\n')
-  // Where the registry was is nobody's business; so it has to be said to those who lack the package.
+  // The lockfile must not contain the path of the registry's data folder.
   expect(await readFile(join(project.folder, 'skills.lock'), 'utf8')).not.toContain(data)
 })
 

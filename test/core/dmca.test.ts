@@ -391,7 +391,7 @@ describeApi('takedown cases', (open, { transport }) => {
         counterNoticeId: counterNotices![2]!.id,
       })
       expect(decided).toMatchObject({ status: 'counter_noticed' })
-      expect(decided.counterNotices, 'the others are nobody’s business any more').toMatchObject([
+      expect(decided.counterNotices, 'the other counter-notices are no longer shown').toMatchObject([
         { statement: 'Statement 2.', confirmed: true },
       ])
     })

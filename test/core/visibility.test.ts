@@ -319,7 +319,7 @@ describeApi('what callers may see', (open) => {
       await bob.api.yankVersion({ name: 'twice', version: '1.0.0' })
       expect((await bob.api.getSkill({ name: 'bob/twice' })).latestVersion).toBe('')
       await bob.api.deleteSkill({ name: 'twice' })
-      expect((await bob.api.getSkill({ name: 'twice' })).fullName, 'what is deleted is in nobody’s way').toBe(
+      expect((await bob.api.getSkill({ name: 'twice' })).fullName, 'a deleted skill does not block its name').toBe(
         'alice/twice',
       )
       expect(await test.api().getSkill({ name: 'twice' })).toMatchObject({

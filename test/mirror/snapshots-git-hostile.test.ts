@@ -41,7 +41,7 @@ function toSkillMd(name: string): string {
   return `---\nname: ${name}\ndescription: Does ${name}\n---\n# ${name}\n\nDoes it.\n`
 }
 
-/** With nobody's settings; what it prints. */
+/** Runs git without the settings of any user, and returns its output. */
 function git(folder: string, args: readonly string[], input = ''): string {
   const env = { PATH: process.env.PATH, HOME: folder, GIT_CONFIG_NOSYSTEM: '1' }
   const identity = [

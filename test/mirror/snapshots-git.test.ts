@@ -30,7 +30,7 @@ function toSkillMd(name: string, body = 'Does it.', more = ''): string {
   return `---\nname: ${name}\ndescription: Does ${name}\n${more}---\n# ${name}\n\n${body}\n`
 }
 
-/** A repository with nobody's settings. */
+/** A repository without the git settings of any user. */
 function git(folder: string, ...args: string[]): void {
   const env = {
     PATH: process.env.PATH,

@@ -9,7 +9,7 @@ import { checked, openHttp, openInProcess, type Tokens } from './ways-in.ts'
 import { openRegistry } from './open-registry.ts'
 
 type Transport = 'in-process' | 'HTTP'
-/** A clock that stands still until a test moves it. */
+/** A clock that only the test moves. */
 export interface TestClock extends Clock {
   set(epochMs: number): void
   advance(ms: number): void

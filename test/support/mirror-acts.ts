@@ -8,7 +8,7 @@ import { publishVersions } from './mirror-state.ts'
 import { makePlace, type DialectName, type Location } from './places.ts'
 import { openRegistry } from './open-registry.ts'
 
-/** A registry that follows others, with a clock that stands still. */
+/** A mirror with a clock that only the test moves. */
 export interface TestMirror {
   readonly registry: Registry
   readonly mirror: Mirror
@@ -20,7 +20,7 @@ export interface TestMirror {
   user(name: string): Promise<RegistryApi>
 }
 
-/** A node that others follow. */
+/** An upstream node. */
 export interface TestUpstream {
   readonly url: string
   readonly registry: Registry

@@ -101,7 +101,7 @@ export function cut(share: number): Fault {
   return ({ body }) => ({ cut: Math.floor(body.length * share) })
 }
 
-/** Ends the answer in the middle, and calls that the whole. */
+/** Truncates the response and adjusts its length, so that it looks complete. */
 export function truncate(share: number): Fault {
   return ({ body }) => ({ body: body.subarray(0, Math.floor(body.length * share)) })
 }
@@ -116,7 +116,7 @@ export function corrupt(share: number): Fault {
   }
 }
 
-/** Comes late. */
+/** Delays the response. */
 export function delay(ms: number): Fault {
   return async () => {
     await setTimeout(ms)
@@ -124,7 +124,7 @@ export function delay(ms: number): Fault {
   }
 }
 
-/** What was answered once is answered for ever, to whatever is asked of that address. */
+/** Repeats the first response to every later request of the same path. */
 export function replay(): Fault {
   const kept = new Map<string, Passing>()
   return (passing) => {

@@ -14,7 +14,7 @@ export interface Act {
   readonly how: number
 }
 
-/** Authors, and agents that are nobody's until one of them turns up with an author's key, among each other's skills. */
+/** Authors with skills, and agents without an owner until an agent registers with an author's key. */
 export interface World {
   readonly test: TestRegistry
   readonly users: readonly TestUser[]
