@@ -23,8 +23,8 @@ import { skillMd } from '../support/answers.ts'
 import { toChildEnvironment } from '../support/child-environment.ts'
 import { makeFolder } from '../support/cli-harness.ts'
 
-/** The user `nobody` reads: root could write, whatever the permissions are. */
-const nobody = 65_534
+/** The user `unprivileged` reads: root could write, whatever the permissions are. */
+const unprivileged = 65_534
 const isRoot = process.getuid?.() === 0
 const isWindows = process.platform === 'win32'
 const program = fileURLToPath(new URL('../support/read-only-program.ts', import.meta.url))
@@ -130,7 +130,7 @@ describe.skipIf(isWindows)(`a registry opened for reading by a user with few per
     await makeRegistries()
     for (const title of titles) await prepare(toPath(title), cases[title]!)
     before = titles.map((title) => readFiles(toPath(title)))
-    const user = isRoot ? { uid: nobody, gid: nobody } : {}
+    const user = isRoot ? { uid: unprivileged, gid: unprivileged } : {}
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['--conditions=source', program, ...titles.map(toPath)],
@@ -167,7 +167,7 @@ describe.skipIf(isWindows)(`a registry opened for reading by a user with few per
     await fill(path)
     const names = readdirSync(place)
     for (const name of names) chmodSync(join(place, name), file)
-    if (isRoot) for (const name of ['.', ...names]) chownSync(join(place, name), nobody, nobody)
+    if (isRoot) for (const name of ['.', ...names]) chownSync(join(place, name), unprivileged, unprivileged)
     chmodSync(place, folder)
   }
 

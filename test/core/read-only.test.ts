@@ -127,7 +127,7 @@ describeDatabases('a registry opened for reading', (_open, dialect) => {
 })
 
 describe('an SQLite file that two registries read at once', () => {
-  it('has no files of SQLite beside it after both were closed', async () => {
+  it('has no files of SQLite next to it after both were closed', async () => {
     const location = await makeLocation('SQLite')
     await fill(location)
     const before = readFiles(location)

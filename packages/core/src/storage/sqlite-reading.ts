@@ -16,15 +16,15 @@ const modes = { rollback: 1, writeAheadLog: 2 }
 
 /**
  * Opens an existing SQLite file without changing it. A file with a write-ahead log needs its index, the file `-shm`
- * beside it. Where SQLite can create that, other processes may write and their changes are seen. In a folder that
+ * next to it. Where SQLite can create that, other processes may write and their changes are seen. In a folder that
  * cannot be written the file is read into memory instead: better-sqlite3 is compiled without SQLite's URIs, so the
  * option `immutable` is not available. A file with a rollback journal, such as a backup, is always read in place.
  */
 export function openSqliteForReading(path: string): Connections {
-  // SQLite creates its files beside the target of a symbolic link.
+  // SQLite creates its files next to the target of a symbolic link.
   const file = realpathSync(path)
   const log = sizeOf(`${file}-wal`)
-  const isInMemory = log === undefined && !canCreateBeside(file) && hasWriteAheadLog(file)
+  const isInMemory = log === undefined && !canCreateNextTo(file) && hasWriteAheadLog(file)
   const database = isInMemory ? openInMemory(file) : openInPlace(file, log ?? 0)
   const db = connect(database)
   return {
@@ -105,7 +105,7 @@ function removeLog(file: string): void {
   }
 }
 
-function canCreateBeside(file: string): boolean {
+function canCreateNextTo(file: string): boolean {
   try {
     accessSync(file, constants.W_OK)
     accessSync(dirname(file), constants.W_OK)
