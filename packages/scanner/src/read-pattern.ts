@@ -11,6 +11,7 @@ import {
   type Need,
   type Part,
 } from './pattern-parts.ts'
+import { toPlainLetters } from './regex.ts'
 
 /** Properties of all matches of an expression. */
 export interface PatternTraits {
@@ -24,7 +25,7 @@ export interface PatternTraits {
 
 /** Throws a `TypeError` if the brackets do not match. */
 export function readPattern({ source }: RegExp): PatternTraits {
-  const lower = source.replace(/\\.|[A-Z]/g, (found) => (found.length === 1 ? found.toLowerCase() : found))
+  const lower = toPlainLetters(source).replace(/\\.|[A-Z]/g, (found) => (found.length === 1 ? found.toLowerCase() : found))
   const reader = new Reader(lower)
   const part = reader.alternatives()
   if (!reader.isDone) throw new TypeError(`The pattern ${source} has an unmatched bracket.`)

@@ -48,7 +48,23 @@ const sugar = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|\s*\n\s*|\((?!\?)|\{(?:word|(\d+)-(\
 
 function compose(strings: TemplateStringsArray, pieces: readonly Piece[]): string {
   const sources = pieces.map((piece) => `(?:${piece instanceof RegExp ? piece.source : piece.join('|')})`)
-  return String.raw({ raw: strings.raw.map(toSource) }, ...sources)
+  return toPlainLetters(String.raw({ raw: strings.raw.map(toSource) }, ...sources))
+}
+
+const isRewritten = /…/.source !== '…'
+const escapePattern = /\\(?:u(?:([\dA-Fa-f]{4})|\{([\dA-Fa-f]{5,6})\})|[^])/g
+
+/**
+ * The same expression with its letters as they were written: Bun replaces those that are not ASCII by escapes, in
+ * expressions and in the raw text of templates, and so the letters could not be searched for. U+E000 stays an escape,
+ * as in our own expressions.
+ */
+export function toPlainLetters(source: string): string {
+  if (!isRewritten) return source
+  return source.replace(escapePattern, (found, unit?: string, point?: string) => {
+    const code = Number.parseInt(unit ?? point ?? '0', 16)
+    return code > 0x7f && code !== 0xe000 ? String.fromCodePoint(code) : found
+  })
 }
 
 function toSource(text: string): string {
