@@ -25,7 +25,9 @@ export interface PatternTraits {
 
 /** Throws a `TypeError` if the brackets do not match. */
 export function readPattern({ source }: RegExp): PatternTraits {
-  const lower = toPlainLetters(source).replace(/\\.|[A-Z]/g, (found) => (found.length === 1 ? found.toLowerCase() : found))
+  const lower = toPlainLetters(source).replace(/\\.|[A-Z]/g, (found) =>
+    found.length === 1 ? found.toLowerCase() : found,
+  )
   const reader = new Reader(lower)
   const part = reader.alternatives()
   if (!reader.isDone) throw new TypeError(`The pattern ${source} has an unmatched bracket.`)

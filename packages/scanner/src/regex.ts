@@ -51,7 +51,7 @@ function compose(strings: TemplateStringsArray, pieces: readonly Piece[]): strin
   return toPlainLetters(String.raw({ raw: strings.raw.map(toSource) }, ...sources))
 }
 
-const isRewritten = /…/.source !== '…'
+const isBun = 'bun' in process.versions
 const escapePattern = /\\(?:u(?:([\dA-Fa-f]{4})|\{([\dA-Fa-f]{5,6})\})|[^])/g
 
 /**
@@ -60,7 +60,7 @@ const escapePattern = /\\(?:u(?:([\dA-Fa-f]{4})|\{([\dA-Fa-f]{5,6})\})|[^])/g
  * as in our own expressions.
  */
 export function toPlainLetters(source: string): string {
-  if (!isRewritten) return source
+  if (!isBun) return source
   return source.replace(escapePattern, (found, unit?: string, point?: string) => {
     const code = Number.parseInt(unit ?? point ?? '0', 16)
     return code > 0x7f && code !== 0xe000 ? String.fromCodePoint(code) : found

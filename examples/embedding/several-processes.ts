@@ -1,0 +1,32 @@
+// Three processes that publish to one file, one of which is killed. Run it in an empty folder with
+//   node --conditions=source CLONE/examples/embedding/several-processes.ts
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { openSkills } from '@skillstead/core'
+
+const skills = await openSkills({ path: 'skills.db', mode: 'create', as: 'reader' })
+const changes = skills.changes()
+
+const program = fileURLToPath(new URL('./publisher.ts', import.meta.url))
+const published = new Set<string>()
+const children = ['alice', 'bob', 'carol'].map((name) => {
+  const child = fork(program, [name])
+  // A process reports a skill once it is committed.
+  child.on('message', (fullName: string) => {
+    published.add(fullName)
+    if (fullName === 'carol/skill-5') child.kill('SIGKILL')
+  })
+  return once(child, 'exit')
+})
+await Promise.all(children)
+console.log(`three processes ended, ${published.has('carol/skill-20') ? 'none' : 'one'} of them killed`)
+
+const missing = new Set(published)
+for await (const change of changes) {
+  if (change.type !== 'reset') missing.delete(change.fullName)
+  if (missing.size === 0) break
+}
+for (const fullName of published) await skills.load(fullName)
+console.log('every published skill was reported as a change, and loads')
+await skills.close()
