@@ -10,8 +10,8 @@ const changes = skills.changes()
 
 const program = fileURLToPath(new URL('./publisher.ts', import.meta.url))
 const published = new Set<string>()
-const children = ['alice', 'bob', 'carol'].map((name) => {
-  const child = fork(program, [name])
+const children = Object.entries({ alice: 20, bob: 20, carol: 5000 }).map(([name, count]) => {
+  const child = fork(program, [name, String(count)])
   // A process reports a skill once it is committed.
   child.on('message', (fullName: string) => {
     published.add(fullName)
@@ -19,8 +19,9 @@ const children = ['alice', 'bob', 'carol'].map((name) => {
   })
   return once(child, 'exit')
 })
-await Promise.all(children)
-console.log(`three processes ended, ${published.has('carol/skill-20') ? 'none' : 'one'} of them killed`)
+const exits = await Promise.all(children)
+const killed = exits.filter(([, signal]) => signal === 'SIGKILL')
+console.log(`${exits.length} processes ended, ${killed.length} of them killed`)
 
 const missing = new Set(published)
 for await (const change of changes) {
