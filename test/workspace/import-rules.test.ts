@@ -47,7 +47,6 @@ const rooms = [
   'embedding',
 ]
 const rootFiles = [
-  'call.ts',
   'index.ts',
   'internal.ts',
   'local-api.ts',

@@ -1,10 +1,30 @@
-import { endpoints, type ApiOptions, type EndpointName, type RegistryApi } from '@skillstead/protocol'
-import { localCall } from './call.ts'
-import { guest, type Caller } from './kernel/caller.ts'
+import {
+  RegistryError,
+  endpoints,
+  includesPlan,
+  type ApiOptions,
+  type Content,
+  type Endpoint,
+  type EndpointName,
+  type RegistryApi,
+  type Reply,
+  type SuccessStatus,
+} from '@skillstead/protocol'
+import * as v from 'valibot'
+import type { StorageContext } from './storage/storage-context.ts'
+import { guest, requireScope, requireUser, type Caller } from './kernel/caller.ts'
 import type { CallOptions } from './kernel/call-options.ts'
+import type { OperatorContext } from './operator/operator-context.ts'
 import { EncodedJson } from './kernel/encoded-json.ts'
 import { SkillMoved } from './catalogue/find-skill.ts'
-import type { Registry } from './registry.ts'
+import { toFieldErrors } from './kernel/field-errors.ts'
+import { readThrough } from './catalogue/upstream-port.ts'
+import { operations } from './operations.ts'
+import { partsOf, type Registry, requireOpen } from './registry.ts'
+import { untilAborted } from './storage/until-aborted.ts'
+import { withShare } from './catalogue/share-links.ts'
+import { toRegistryError } from './storage/storage-error.ts'
+import { toReadOnlyError } from './storage/writer.ts'
 
 /**
  * The registry as functions that run in this process, with the same signatures as the HTTP client. All calls are made
@@ -20,12 +40,13 @@ export function localApi(registry: Registry, caller: Caller = guest, options: Ca
   const functions = (Object.keys(endpoints) as EndpointName[]).map((name) => [
     name,
     (input: Record<string, unknown> = {}, { signal }: ApiOptions = {}) =>
-      call(registry, name, input, caller, { ...options, signal: joinSignals(options.signal, signal) }),
+      follow(registry, name, input, caller, { ...options, signal: joinSignals(options.signal, signal) }),
   ])
   return Object.fromEntries(functions) as RegistryApi
 }
 
-async function call(
+/** Calls an operation, and follows the redirect of a renamed skill as HTTP clients do. */
+async function follow(
   registry: Registry,
   name: EndpointName,
   input: Record<string, unknown>,
@@ -36,8 +57,7 @@ async function call(
     const { body } = await localCall(registry, name, withoutUndefined(input), caller, options)
     return body instanceof EncodedJson ? JSON.parse(body.json) : body
   } catch (error) {
-    // Follow the redirect of a renamed skill, as HTTP clients do.
-    if (error instanceof SkillMoved) return call(registry, name, { ...input, name: error.fullName }, caller, options)
+    if (error instanceof SkillMoved) return follow(registry, name, { ...input, name: error.fullName }, caller, options)
     throw error
   }
 }
@@ -49,4 +69,101 @@ function joinSignals(first: AbortSignal | undefined, second: AbortSignal | undef
 /** JSON drops undefined values. Validation would reject them as unknown or malformed fields. */
 function withoutUndefined(input: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+}
+
+/** The result of an operation: a JSON value, JSON that is already encoded, or content of another media type. */
+export type AnyReply = Reply<unknown | EncodedJson | Content>
+
+/** The only endpoint of another method than GET that only reads. */
+const readByPost: EndpointName = 'batchBlobs'
+
+type AnyOperation = (context: OperatorContext, input: unknown, caller: Caller, options?: CallOptions) => unknown
+
+/**
+ * Calls an operation by name: authorizes the caller, validates the input, runs the operation. Both transports (HTTP and
+ * in-process) go through this function. `input` is one flat object of path parameters, query parameters and body
+ * fields. Throws RegistryError, and the reason of `options.signal` once that is aborted.
+ */
+export async function localCall(
+  registry: Registry,
+  name: EndpointName,
+  input: unknown,
+  caller: Caller,
+  options?: CallOptions,
+): Promise<AnyReply> {
+  const context = partsOf(registry)
+  if (!options?.signal) return perform(context, name, input, caller, options)
+  return untilAborted(context, options.signal, (own) => perform(own, name, input, caller, options))
+}
+
+async function perform(
+  context: OperatorContext,
+  name: EndpointName,
+  input: unknown,
+  caller: Caller,
+  options: CallOptions | undefined,
+): Promise<AnyReply> {
+  requireOpen(context)
+  context.traffic.calls += 1
+  const endpoint: Endpoint = endpoints[name]
+  authorize(endpoint, caller)
+  if (context.database.isReadOnly && endpoint.method !== 'GET' && name !== readByPost) throw toReadOnlyError()
+  const parsed = v.safeParse(endpoint.input, input)
+  if (!parsed.success) throw toInvalidRequest(parsed.issues)
+  try {
+    const seeing = await withLink(context, endpoint, caller, options?.shareToken)
+    const operation = operations[name] as AnyOperation
+    const { port } = context.upstreams
+    const result =
+      port === undefined
+        ? await operation(context, parsed.output, seeing, options)
+        : await readThrough(port, { name, input: parsed.output }, () =>
+            operation(context, parsed.output, seeing, options),
+          )
+    if (Array.isArray(endpoint.status)) return result as AnyReply
+    return { status: (endpoint.status as SuccessStatus | undefined) ?? 200, body: result }
+  } catch (error) {
+    const known = toRegistryError(error)
+    // A registry that closes during a call takes its database away.
+    if (!(known instanceof RegistryError)) requireOpen(context, error)
+    throw known
+  }
+}
+
+/**
+ * Checks whether the caller may use an endpoint. It needs only the endpoint's row, so a transport can reject a request
+ * before it reads the body. Throws `unauthorized`, `forbidden` and `plan_required`.
+ */
+export function authorize(endpoint: Endpoint, caller: Caller): void {
+  // If a key is sent, even an endpoint that guests may use requires its scope.
+  if (endpoint.auth === 'none' && (caller.kind === 'guest' || endpoint.scope === undefined)) return
+  const user = requireUser(caller)
+  // With scope 'any' the operation itself checks scopes, for example where an owner and an administrator need different
+  // ones.
+  if (endpoint.scope !== 'any') requireScope(user, endpoint.scope ?? 'read')
+  if (endpoint.auth === 'admin' && user.role !== 'admin') {
+    throw new RegistryError('forbidden', 'Only administrators may do this.')
+  }
+  if (endpoint.plan && !includesPlan(user.plan, endpoint.plan)) {
+    throw new RegistryError(
+      'plan_required',
+      `Your plan (${user.plan}) does not include ${endpoint.tag.toLowerCase()}; an administrator can change it.`,
+    )
+  }
+}
+
+function toInvalidRequest(issues: readonly v.BaseIssue<unknown>[]): RegistryError {
+  const errors = toFieldErrors(issues)
+  const detail = errors
+    .map(({ path, message }) => (path === '' ? `The body ${message}.` : `${path} ${message}.`))
+    .join(' ')
+  return new RegistryError('invalid_request', detail, { errors })
+}
+
+/** Adds the access of a share link to the caller. Throws `forbidden` for requests that change data. */
+async function withLink(context: StorageContext, { method }: Endpoint, caller: Caller, token: string | undefined) {
+  if (token === undefined) return caller
+  if (method !== 'GET')
+    throw new RegistryError('forbidden', 'A share link allows reading only. Send this request without it.')
+  return withShare(context, caller, token)
 }

@@ -16,7 +16,7 @@ import { scheduleTakedowns } from './governance/takedown-cases.ts'
 import { handleExternalScans } from './community/scan-external.ts'
 import { scheduleHousekeeping } from './operator/housekeeping.ts'
 import { getCaller } from './accounts/users.ts'
-import { ensureIdentity, readIdentity, type Identity } from './log/node-identity.ts'
+import { identify } from './log/node-identity.ts'
 import { connectExtensions, type RegistryExtension } from './operator/extension.ts'
 import { createUpstreams } from './catalogue/upstream-port.ts'
 import { createServingNode } from './operator/node-port.ts'
@@ -30,10 +30,10 @@ import { createSecrets } from './kernel/secrets.ts'
 import { createSharedLimits } from './accounts/shared-limits.ts'
 import type { ScanPolicy } from './catalogue/scan-policy.ts'
 import { createPublicNames } from './catalogue/use-counts.ts'
-import { type Database, type DatabaseLocation, openDatabase } from './storage/database.ts'
+import { type DatabaseLocation, openDatabase } from './storage/database.ts'
 import { storageQuotaBytesDefault } from './catalogue/storage-quota.ts'
 import { createTelemetry } from './community/telemetry.ts'
-import { ensureSigningKey, readVerifierKeys, type VerifierKey } from './log/signing-keys.ts'
+import { readVerifierKeys, type VerifierKey } from './log/signing-keys.ts'
 import { isNoteName } from './log/signed-notes.ts'
 import { createTransparency } from './log/log-context.ts'
 import { scheduleRescan } from './governance/rescan.ts'
@@ -297,20 +297,4 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     [Symbol.asyncDispose]: closeOnce,
   }
   return Object.assign(registry, { [parts]: context })
-}
-
-/**
- * Reads the node's identity, and creates it and the first signing key if the registry can be written. Closes the
- * database if `origin` conflicts with the stored name.
- */
-async function identify(database: Database, origin: string | undefined, clock: Clock): Promise<Identity> {
-  try {
-    if (database.isReadOnly) return await readIdentity(database, origin)
-    const identity = await ensureIdentity(database, origin)
-    await ensureSigningKey(database, clock)
-    return identity
-  } catch (error) {
-    await database.close()
-    throw error
-  }
 }

@@ -1,10 +1,12 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { putMeta } from '../storage/meta.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Database } from '../storage/database.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { ensureSigningKey } from './signing-keys.ts'
 
 /** The name and epoch under which a database is known to other nodes. */
 export interface Identity {
@@ -18,7 +20,7 @@ export interface Identity {
  * processes that open the database sign with it. Once the log has entries, its name cannot change, because mirrors
  * identify the log by the name.
  */
-export async function ensureIdentity({ writer }: Database, given: string | undefined): Promise<Identity> {
+async function ensureIdentity({ writer }: Database, given: string | undefined): Promise<Identity> {
   return writer.write(async (trx) => {
     const { origin: stored, epoch } = await readMeta(trx)
     if (stored === undefined) {
@@ -36,7 +38,7 @@ export async function ensureIdentity({ writer }: Database, given: string | undef
 }
 
 /** Reads the identity of a database that has one. Throws if it has another name than the given one. */
-export async function readIdentity({ read }: Database, given: string | undefined): Promise<Identity> {
+async function readIdentity({ read }: Database, given: string | undefined): Promise<Identity> {
   const { origin, epoch } = await readMeta(read)
   if (origin === undefined) {
     throw new RegistryError(
@@ -70,4 +72,20 @@ export async function startEpoch(trx: WriteTransaction, before: number, now: num
   const epoch = Math.max(before + 1, Math.floor(now / 1000))
   await putMeta(trx, 'epoch', `${epoch}`)
   return epoch
+}
+
+/**
+ * Reads the node's identity, and creates it and the first signing key if the registry can be written. Closes the
+ * database if `origin` conflicts with the stored name.
+ */
+export async function identify(database: Database, origin: string | undefined, clock: Clock): Promise<Identity> {
+  try {
+    if (database.isReadOnly) return await readIdentity(database, origin)
+    const identity = await ensureIdentity(database, origin)
+    await ensureSigningKey(database, clock)
+    return identity
+  } catch (error) {
+    await database.close()
+    throw error
+  }
 }
