@@ -46,14 +46,7 @@ const rooms = [
   'operator',
   'embedding',
 ]
-const rootFiles = [
-  'index.ts',
-  'internal.ts',
-  'local-api.ts',
-  'open-skills.ts',
-  'operations.ts',
-  'registry.ts',
-]
+const rootFiles = ['index.ts', 'internal.ts', 'local-api.ts', 'open-skills.ts', 'operations.ts', 'registry.ts']
 
 const packages = readdirSync(root).filter((name) => existsSync(join(root, name, 'src')))
 const imports = packages.flatMap((name) => readFolder(join(root, name, 'src'), name))
