@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { openSkills, systemCaller, type SkillEvent, type Skills } from '@skillstead/core'
 import { importVersions, partsOf } from '@skillstead/core/internal'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
@@ -191,6 +192,14 @@ describeDatabases('the changes of skills', (open) => {
       expect(after[0]).toMatch(/^published alice\/new-/)
     }
     expect(() => skills.changes({ from: 'yesterday' })).toThrow(TypeError)
+  })
+
+  it('end at once when an iteration that waits is left', async () => {
+    const changes = (await openAs('bob')).changes()
+    const waiting = changes.next()
+    await setImmediate()
+    expect(await changes.return()).toEqual({ done: true, value: undefined })
+    expect(await waiting).toEqual({ done: true, value: undefined })
   })
 
   it('end when the registry closes, and throw the reason of an aborted signal', async () => {

@@ -73,7 +73,7 @@ async function waitForEntries(
     signal?.throwIfAborted()
     if (seen !== context.changes.position) {
       seen = context.changes.position
-      if ((await readHead(context)).head > since) return
+      if ((await readLogHead(context)).head > since) return
     }
     await setTimeout(lookMs, undefined, { signal: context.waits }).catch(() => {})
   }
@@ -82,6 +82,6 @@ async function waitForEntries(
     throw new RegistryError('shutting_down', 'The registry is shutting down. Try again later.')
 }
 
-async function readHead(context: StorageContext): Promise<{ head: number }> {
+async function readLogHead(context: StorageContext): Promise<{ head: number }> {
   return context.database.read.selectFrom('heads').select('log_seq as head').executeTakeFirstOrThrow()
 }

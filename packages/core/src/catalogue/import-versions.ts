@@ -52,9 +52,12 @@ const bulk = { bulk: true }
 
 /**
  * Publishes versions from other sources, in order, under their authors' names if the operator calls it. A user is
- * refused every name but the user's own. The source's metadata takes precedence over the frontmatter. Importing the same versions again changes nothing. Returns one outcome per version, in order.
+ * refused every name but the user's own. The source's metadata takes precedence over the frontmatter. Importing the same
+ * versions again changes nothing. Returns one outcome per version, in order. Throws `forbidden` without the scope
+ * `publish`.
  */
 export async function importVersions(context: CatalogueContext, items: readonly ImportedVersion[], caller: Caller) {
+  requireScope(requireUser(caller), 'publish')
   const prepared = await prepareAll(context, items)
   // All versions are submitted at once, so that they share commits. The writer preserves their order.
   return Promise.all(
@@ -191,7 +194,6 @@ async function getOwner(
   caller: Caller,
 ): Promise<Publication['owner']> {
   const user = requireUser(caller)
-  requireScope(user, 'publish')
   if (accountId(user) === null) return ensureNamespace(trx, item.owner, context.clock.now())
   if (item.owner !== user.username) {
     throw new RegistryError('forbidden', `You may not import skills of ${item.owner}. Import under ${user.username}.`)

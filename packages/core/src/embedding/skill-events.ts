@@ -50,22 +50,30 @@ const longestMs = 2 ** 31 - 1
 export function readSkillEvents(context: EventContext, caller: Caller, { from, signal }: SkillEventOptions = {}) {
   // Taken at the call, so that changes between the call and the first event are not missed.
   const start = from === undefined ? context.changes.position : parsePosition(context, from)
-  return follow(context, caller, start, signal)
+  const left = new AbortController()
+  const events = follow(context, caller, start, { signal, left: left.signal })
+  const end = events.return.bind(events)
+  // Without this, leaving an iteration that waits would itself wait for the next change.
+  events.return = (value) => {
+    left.abort()
+    return end(value)
+  }
+  return events
 }
 
 async function* follow(
   context: EventContext,
   caller: Caller,
   start: number,
-  signal: AbortSignal | undefined,
+  { signal, left }: { readonly signal: AbortSignal | undefined; readonly left: AbortSignal },
 ): AsyncGenerator<SkillEvent, void, undefined> {
   const { database, changes, closing } = context
-  const ended = signal ? AbortSignal.any([closing, signal]) : closing
+  const ended = AbortSignal.any([closing, left, ...(signal ? [signal] : [])])
   let position = start
   try {
     for (;;) {
       signal?.throwIfAborted()
-      if (closing.aborted) return
+      if (closing.aborted || left.aborted) return
       const rows = await readAfter(database, position)
       if (rows === undefined) {
         position = await readHead(database)

@@ -47,8 +47,9 @@ export function openPostgres(databaseUrl: string, isReadOnly = false): Connectio
  * the start of a session, unlike a later `set`, cannot reach other clients of a connection pooler.
  */
 function toReadOnly(databaseUrl: string): string {
-  const [base, query] = databaseUrl.split('?', 2)
-  const parameters = new URLSearchParams(query)
+  const end = databaseUrl.indexOf('?')
+  const base = end === -1 ? databaseUrl : databaseUrl.slice(0, end)
+  const parameters = new URLSearchParams(end === -1 ? '' : databaseUrl.slice(end + 1))
   const given = parameters.get('options') ?? process.env['PGOPTIONS'] ?? ''
   parameters.set('options', `${given} -c default_transaction_read_only=on`.trim())
   return `${base}?${parameters.toString()}`

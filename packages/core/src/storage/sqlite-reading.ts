@@ -16,8 +16,8 @@ const modes = { rollback: 1, writeAheadLog: 2 }
 
 /**
  * Opens an existing SQLite file without changing it. A file with a write-ahead log needs its index, the file `-shm`
- * next to it. Where SQLite can create that, other processes may write and their changes are seen. In a folder that
- * cannot be written the file is read into memory instead: better-sqlite3 is compiled without SQLite's URIs, so the
+ * next to it. Where SQLite can create that, other processes may write and their changes are seen. A file that
+ * cannot be written, or whose folder cannot, is read into memory instead, so that later changes are not seen: better-sqlite3 is compiled without SQLite's URIs, so the
  * option `immutable` is not available. A file with a rollback journal, such as a backup, is always read in place.
  */
 export function openSqliteForReading(path: string): Connections {
@@ -96,12 +96,14 @@ function configured(database: SqliteDatabase.Database): SqliteDatabase.Database 
  */
 function removeLog(file: string): void {
   if (sizeOf(`${file}-wal`) !== 0) return
+  let database: SqliteDatabase.Database | undefined
   try {
-    const database = new SqliteDatabase(file, { fileMustExist: true, timeout: 0 })
+    database = new SqliteDatabase(file, { fileMustExist: true, timeout: 0 })
     database.prepare('select 1 from sqlite_schema').get()
-    database.close()
   } catch {
     // Files that stay contain no data.
+  } finally {
+    database?.close()
   }
 }
 

@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
 import { basename, posix } from 'node:path'
-import { limits } from '@skillstead/protocol'
+import { limits, RegistryError } from '@skillstead/protocol'
 import { gitFolderLeftOut } from './git-paths.ts'
 import { readArchiveFiles, type ArchiveFile } from './read-archive.ts'
 import { isSkillMd, skipped, toNestedGit } from './skill-folder.ts'
@@ -14,14 +14,17 @@ const zipLimits = { filesMax: 50_000, fileBytesMax: limits.fileBytesMax, version
 export function openZip(file: string, type: 'zip' | 'tar.gz' = 'zip'): Source {
   let share = 0
   async function* items(): AsyncGenerator<SourceItem> {
-    const { size } = statSync(file)
+    const { size } = await stat(file)
     if (size > zipBytesMax)
-      throw new Error(`${file} is larger than ${zipBytesMax / 1024 / 1024} MiB. Unpack it and import the folder.`)
-    const { files, gitFolders } = await readArchiveFiles(readFileSync(file), type, zipLimits)
+      throw new RegistryError(
+        'invalid_request',
+        `${file} is larger than ${zipBytesMax / 1024 / 1024} MiB. Unpack it and import the folder.`,
+      )
+    const { files, gitFolders } = await readArchiveFiles(await readFile(file), type, zipLimits)
     refuseEscapes(file, files)
     const archiveName = basename(file).replace(/\.(zip|tgz|tar\.gz)$/i, '')
     const skills = groupBySkill(files.filter(isWanted), gitFolders.filter(isOutsideModules), archiveName)
-    if (skills.length === 0) throw new Error(`${file} contains no SKILL.md.`)
+    if (skills.length === 0) throw new RegistryError('invalid_request', `${file} contains no SKILL.md.`)
     for (const [i, item] of skills.entries()) {
       share = i / skills.length
       yield item
@@ -37,7 +40,10 @@ function refuseEscapes(file: string, entries: readonly ArchiveFile[]): void {
     ({ path }) => path.startsWith('/') || path.includes('\\') || path.split('/').includes('..'),
   )
   if (escape)
-    throw new Error(`${file} contains the path ${escape.path}, which leads out of the archive. Nothing was imported.`)
+    throw new RegistryError(
+      'invalid_request',
+      `${file} contains the path ${escape.path}, which leads out of the archive. Nothing was imported.`,
+    )
 }
 
 function isWanted({ path }: ArchiveFile): boolean {
