@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toChildEnvironment } from '../support/child-environment.ts'
+import { sample } from '../support/long.ts'
 import { examplesFolder, findDifference, readShown } from '../support/embedding-page.ts'
 import { install, nodes, packAll } from '../support/packages.ts'
 
@@ -79,7 +80,7 @@ async function startFile(path: string, args: readonly string[], file: string): P
 for (const { name, path, program, tests } of runtimes) {
   const reason = path === undefined ? ', which is not in the PATH of this machine' : ''
   describe.skipIf(path === undefined)(`the packed packages with ${name}${reason}`, () => {
-    it.each(started)('run the example $name', async ({ name: file, output }) => {
+    it.each(sample(started, 3))('run the example $name', async ({ name: file, output }) => {
       const isTests = file.endsWith('.test.ts')
       const stdout = await startFile(path!, isTests ? tests : program, `examples/embedding/${file}`)
       // Bun and Deno report tests in other words; they fail if a test does.
