@@ -130,7 +130,7 @@ describe('openSkills', () => {
     expect(await codeOf(open({ path, as: 'Not A Name' }))).toBe('invalid_request')
   })
 
-  it('opens only an existing registry unless told to create one, and creates no user when it only reads', async () => {
+  it('opens only an existing registry except in the mode `create`, and creates no user in the mode `read`', async () => {
     const path = join(await makeFolder(), 'skills.db')
     expect(await codeOf(open({ path }))).toBe('no_registry')
     await (await open({ path, mode: 'create', as: 'alice' })).close()

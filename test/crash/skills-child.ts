@@ -10,7 +10,7 @@ export interface SkillsChildOptions {
   /** Distinguishes the skills of this process from those of others. */
   readonly name: string
   readonly seed: number
-  /** The number of the first publish, so that a restarted process goes on with new versions. */
+  /** The number of the first publish, so that a restarted process continues with new versions. */
   readonly first: number
   readonly publishes: number
   readonly reads: number

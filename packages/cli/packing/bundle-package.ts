@@ -18,7 +18,7 @@ export interface BundledManifest {
  * Dependencies whose code is bundled, because a package needs only a fraction of it. They remain dependencies of the
  * published package: programs pass their types.
  */
-const bundledBesideTypes = new Set(['valibot'])
+const bundledDependencies = new Set(['valibot'])
 
 /** Packages whose threads a package needs besides its own. */
 const borrowedThreads: Readonly<Record<string, readonly string[]>> = { '@skillstead/core': ['../scanner'] }
@@ -68,7 +68,7 @@ async function bundleEntries(manifest: BundledManifest): Promise<OutputChunk[]> 
   const bundle = await rolldown({
     ...common,
     input: Object.fromEntries(listEntries(manifest).map((name) => [name, `src/${name}.ts`])),
-    external: toPatterns(Object.keys(manifest.dependencies ?? {}).filter((name) => !bundledBesideTypes.has(name))),
+    external: toPatterns(Object.keys(manifest.dependencies ?? {}).filter((name) => !bundledDependencies.has(name))),
     plugins: [findThreads(), fixRulesVersion(), takeUsedParts(), shareTokenTable('./threads/')],
   })
   const { output } = await bundle.generate({ ...outputs, chunkFileNames: '[name]-[hash].js' })

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { isRegistryError, RegistryError } from '@skillstead/protocol'
+import { RegistryError } from '@skillstead/protocol'
 import { openFolder, openZip, type Source } from '@skillstead/skill-format/archives'
 import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
@@ -34,21 +34,15 @@ export async function importFolder(
   signal?.throwIfAborted()
   const source = openSource(path)
   let skills = 0
-  try {
-    return await runImport(context, source, {
-      owner: username,
-      caller,
-      signal,
-      onProgress(more) {
-        skills += more
-        onProgress?.({ skills, share: source.share() })
-      },
-    })
-  } catch (error) {
-    // The error of an early end states how much was imported, and its cause has the code.
-    const { cause, message } = error as Error
-    throw isRegistryError(cause) ? new RegistryError(cause.code, message, { cause }) : error
-  }
+  return runImport(context, source, {
+    owner: username,
+    caller,
+    signal,
+    onProgress(more) {
+      skills += more
+      onProgress?.({ skills, share: source.share() })
+    },
+  })
 }
 
 function openSource(path: string): Source {

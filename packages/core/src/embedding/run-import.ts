@@ -1,3 +1,4 @@
+import { isRegistryError, RegistryError } from '@skillstead/protocol'
 import { isUnreadable, type SkillRecord, type Source, type SourceItem } from '@skillstead/skill-format/archives'
 import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import { type ImportedVersion, importVersions } from '../catalogue/import-versions.ts'
@@ -149,10 +150,13 @@ async function* finishFirst(items: Source['items'], finish: () => Promise<void>)
   }
 }
 
+/** The error of an import that ends early, with the code of its cause. */
 function toEarlyEnd(error: unknown, { taken, unchanged }: ImportSummary): Error {
   const reason = error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
   const done = `${taken + unchanged} skills were imported. Run the import again to continue.`
-  return new Error(`The import ended early: ${reason}. ${done}`, { cause: error })
+  const message = `The import ended early: ${reason}. ${done}`
+  const cause = { cause: error }
+  return isRegistryError(error) ? new RegistryError(error.code, message, cause) : new Error(message, cause)
 }
 
 /**

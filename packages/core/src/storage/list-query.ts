@@ -23,12 +23,12 @@ export function compileListQuery<Parameters extends { readonly [Name in keyof Pa
   build: (db: Kysely<Tables>, parameters: Parameters, lists: Lists) => Compilable<Row>,
 ) {
   const compiled = {
-    sqlite: compileQuery<Record<string, string>, Row>((db, given) => build(db, given as never, lists.sqlite)),
-    postgres: compileQuery<Record<string, string>, Row>((db, given) => build(db, given as never, lists.postgres)),
+    sqlite: compileQuery<Parameters, Row>((db, given) => build(db, given, lists.sqlite)),
+    postgres: compileQuery<Parameters, Row>((db, given) => build(db, given, lists.postgres)),
   }
   return ({ dialect, read }: Pick<Database, 'dialect' | 'read'>, parameters: Parameters) => {
     const given = Object.entries<Iterable<unknown>>(parameters).map(([name, value]) => [name, toParameter(value)])
-    return compiled[dialect](read, Object.fromEntries(given) as Record<string, string>)
+    return compiled[dialect](read, Object.fromEntries(given) as Parameters)
   }
 }
 
