@@ -19,7 +19,7 @@ const saturation = 1.2
  */
 export const relevanceFloor = 0.65
 
-const state = { unknown: 0, match: 1, other: 2 } as const
+const state = { unknown: 0, match: 1, other: 2, found: 3 } as const
 
 /** All words, and the viewer's view of them. */
 interface Words {
@@ -53,11 +53,15 @@ export class Scoreboard {
     let count = 0
     for (let i = 0; i < this.#count; i++) {
       const slot = this.#slots[i]!
-      if (this.#states[slot] === state.match && this.coverage[slot]! >= least && passes(slot))
-        this.#found[count++] = slot
+      if (this.#states[slot] !== state.match || this.coverage[slot]! < least || !passes(slot)) continue
+      this.#found[count++] = slot
+      this.#states[slot] = state.found
     }
     return this.#found.subarray(0, count)
   }
+
+  /** Whether {@link matches} returned the slot. */
+  readonly isFound = (slot: number): boolean => this.#states[slot] === state.found
 
   /** Clears the last search and makes room for `end` slots. */
   reset(end: number): void {

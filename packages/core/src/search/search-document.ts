@@ -14,6 +14,8 @@ export interface SearchDocument {
   description: string
   headings: string[]
   summary: string
+  /** The terms of the latest version's SKILL.md, from `toContentVector`. Default: none. */
+  content?: Uint8Array
   category: string
   license: string
   visibility: Visibility

@@ -1,13 +1,15 @@
 import { DocumentTable, type SearchFilters } from './document-table.ts'
 import { explainMatch, type SearchMatch } from './explanation.ts'
 import { Lexicon } from './lexicon.ts'
+import { NeedIndex } from './need-index.ts'
+import { Ranking } from './ranking.ts'
 import { Scoreboard } from './scoreboard.ts'
 import type { SearchDocument } from './search-document.ts'
-import { SentenceScorer } from './sentence-scorer.ts'
 import { suggest } from './suggest.ts'
-import { type TermGroup, toTermGroups } from './term-groups.ts'
+import { toTermGroups } from './term-groups.ts'
 import { TextIndex } from './text-index.ts'
-import { parseQuery } from './tokenize.ts'
+import { hashStem, joinVector } from './term-vector.ts'
+import { parseNeed, parseQuery } from './tokenize.ts'
 import { topSlots } from './top-slots.ts'
 
 export type { SearchFilters } from './document-table.ts'
@@ -34,6 +36,8 @@ export interface SearchHits {
   ids: number[]
   /** Exact number of hits on all pages. */
   total: number
+  /** Set if the most frequent words of a query were left out because of the cost limit. */
+  partial?: true
   /** In the order of `ids`; only for a query with words and `explain`. */
   matches?: SearchMatch[]
 }
@@ -57,8 +61,9 @@ export interface SearchIndex {
 /**
  * Creates an empty index.
  *
- * A search finds the skills that are relevant to the whole query, those with all terms first; `sort` only changes their
- * order.
+ * A search finds the skills whose name, description or other short texts match the query, and the skills whose whole
+ * text answers a described need. Evidence in short texts that covers most of a query comes first; `sort` only changes
+ * the order.
  *
  * @example
  * const index = createSearchIndex()
@@ -69,27 +74,28 @@ export function createSearchIndex(): SearchIndex {
   const table = new DocumentTable()
   const text = new TextIndex()
   const board = new Scoreboard()
-  const sentences = new SentenceScorer()
+  const needs = new NeedIndex()
+  const ranking = new Ranking(board, table, text)
 
   function search(query: SearchQuery): SearchHits {
-    const matches = table.matcher(query.viewer, query.filters)
-    if (query.q.trim() === '') return toHits(query, table.slots(matches), columnOf(query.sort))
+    const passes = table.matcher(query.viewer, query.filters)
+    if (query.q.trim() === '') return toHits(query, table.slots(passes), columnOf(query.sort))
     const lexicon = new Lexicon(text, table, query.viewer)
     const groups = toTermGroups(parseQuery(query.q), text, lexicon)
+    const isVisible = table.matcher(query.viewer, { includeStubs: query.filters.includeStubs })
     board.reset(table.end)
-    board.addGroups(
-      groups,
-      { text, lexicon },
-      table.matcher(query.viewer, { includeStubs: query.filters.includeStubs }),
-    )
-    const slots = board.matches(matches)
-    if (!query.sort || query.explain) rankByRelevance(slots, groups, { board, sentences, table, text })
-    const hits = toHits(query, slots, query.sort ? columnOf(query.sort) : board.keys)
+    board.addGroups(groups, { text, lexicon }, isVisible)
+    const hashes = new Set(parseNeed(query.q).map(hashStem))
+    const audience = table.audienceOf(query.viewer, lexicon.size)
+    const found = { groups, named: board.matches(passes), need: needs.score(hashes, audience, table.end) }
+    const slots = ranking.rank(found, isVisible, passes)
+    const hits = toHits(query, slots, query.sort ? columnOf(query.sort) : ranking.keys)
+    if (found.need.isPartial) hits.partial = true
     if (!query.explain) return hits
     return { ...hits, matches: hits.ids.map((id) => explain(table.findSlot(id)!)) }
 
     function explain(slot: number): SearchMatch {
-      return explainMatch(slot, board.keys[slot]!, groups, text)
+      return explainMatch(slot, ranking.scoreAt(slot), groups, text)
     }
   }
 
@@ -108,7 +114,9 @@ export function createSearchIndex(): SearchIndex {
       return table.size
     },
     put(document) {
-      text.put(table.put(document), document)
+      const slot = table.put(document)
+      if (text.put(slot, document))
+        needs.put(slot, joinVector(document.content ?? new Uint8Array(), text.weightsAt(slot)))
     },
     putCounters(id, { downloads, stars }) {
       const slot = table.findSlot(id)
@@ -118,66 +126,10 @@ export function createSearchIndex(): SearchIndex {
       const slot = table.findSlot(id)
       if (slot === undefined) return
       text.remove(slot)
+      needs.remove(slot)
       table.remove(id)
     },
     search,
     suggest: (q, limit, viewer) => suggest(q, limit, viewer, { table, text }),
   }
-}
-
-/**
- * Weights of relevance, relative to coverage (1): the share of the query's terms that occur anywhere in the skill. The
- * others were tuned on the open corpus, with its own queries and with queries generated from its skills. A higher
- * weight for sentences helps queries with a wrong word, and hurts those whose words are in different sentences.
- */
-const weights = {
-  /** Coverage by the best sentence, with a bonus for adjacent terms. */
-  sentence: 0.9,
-  /** The name equals the query. */
-  name: 0.3,
-  /** BM25F score of the words by frequency and field. */
-  text: 0.1,
-  /** Downloads and stars: only enough to decide near-ties. */
-  popularity: 0.02,
-  /** The owner deprecated it. */
-  deprecated: -0.1,
-}
-const textHalf = 4
-
-/** Number of best matches whose sentences are scored. The others keep the order by words. */
-const readMax = 150
-
-/**
- * Computes the sort key of each match. Keys depend only on the query and the viewer, so that pages are consistent.
- * Scoring sentences only increases keys, so no match without sentence scores overtakes one with them.
- */
-function rankByRelevance(
-  slots: Int32Array<ArrayBuffer>,
-  groups: TermGroup[],
-  { board, sentences, table, text }: Ranking,
-): void {
-  const total = groups.reduce((sum, group) => sum + group.idf, 0)
-  const { coverage, keys, text: scores } = board
-  const { popularity } = table
-  for (const slot of slots) {
-    const words = scores[slot]! / total
-    keys[slot] =
-      coverage[slot]! / total +
-      (weights.text * words) / (words + textHalf) +
-      weights.popularity * popularity[slot]! +
-      (table.isDeprecated(slot) ? weights.deprecated : 0)
-  }
-  sentences.prepare(groups, text.vocabulary.end)
-  for (const slot of topSlots(slots, board.keys, table.order.ranks(), 0, readMax)) {
-    const { best, name } = sentences.read(text.wordsAt(slot))
-    board.keys[slot]! += weights.sentence * best + weights.name * name * name
-  }
-}
-
-/** The state that ranking reads and writes. */
-interface Ranking {
-  board: Scoreboard
-  sentences: SentenceScorer
-  table: DocumentTable
-  text: TextIndex
 }

@@ -3,7 +3,8 @@ import SearchableMap from 'minisearch/SearchableMap'
 import { Census } from './census.ts'
 import { growArray } from './grow-array.ts'
 import { type SearchDocument, searchFields } from './search-document.ts'
-import { fieldLengthMax, fieldMark, sentenceBreak, tokenize, tokenizeSentences } from './tokenize.ts'
+import { addWeights, hashStem, type TermWeights } from './term-vector.ts'
+import { fieldLengthMax, fieldMark, isStopWord, sentenceBreak, tokenize, tokenizeSentences } from './tokenize.ts'
 import { TypoDictionary } from './typo-dictionary.ts'
 import { Vocabulary, WordMap } from './vocabulary.ts'
 
@@ -20,12 +21,18 @@ export class TextIndex {
   readonly #censusOf: (Census | undefined)[] = []
   readonly #words: (Int32Array | undefined)[] = []
   readonly #signatures: (string | undefined)[] = []
+  /** By word id: the hash of the word's stem, or 0 for a stop word. */
+  #stems = new Int32Array(1024)
 
-  /** Stores the text of a skill in a slot, replacing the old text; does nothing if text and audience are unchanged. */
-  put(slot: number, document: SearchDocument): void {
+  /**
+   * Stores the text of a skill in a slot, replacing the old text. Does nothing and returns false if text, content and
+   * audience are unchanged.
+   */
+  put(slot: number, document: SearchDocument): boolean {
     const texts = textsOf(document)
-    const signature = `${document.visibility}:${signatureOf(texts)}`
-    if (this.#signatures[slot] === signature) return
+    const content = document.content ? hashBytes(document.content) : 0
+    const signature = `${document.visibility}:${content}:${signatureOf(texts)}`
+    if (this.#signatures[slot] === signature) return false
     this.remove(slot)
     const sentences = texts.map((text) => text.flatMap((part) => tokenizeSentences(part)))
     sentences[1] = [tokenize(document.owner)]
@@ -35,6 +42,7 @@ export class TextIndex {
     this.#censusOf[slot] = document.visibility === 'private' ? undefined : this.censuses[document.visibility]
     this.#censusOf[slot]?.count(words, 1)
     this.#signatures[slot] = signature
+    return true
   }
 
   /** Removes the text in a slot. */
@@ -57,6 +65,28 @@ export class TextIndex {
     return this.#words[slot]!
   }
 
+  /** The weights of the terms of a slot's name, keywords and description. */
+  weightsAt(slot: number): TermWeights {
+    const weights: TermWeights = new Map()
+    let counts = new Map<number, number>()
+    let length = 0
+    let field: (typeof searchFields)[number] = 'name'
+    for (const word of [...this.#words[slot]!, fieldMark]) {
+      if (word >= fieldMark) {
+        if (field === 'name' || field === 'keywords' || field === 'description')
+          addWeights(weights, field, counts, length)
+        field = searchFields[word - fieldMark]!
+        counts = new Map()
+        length = 0
+      } else if (word !== sentenceBreak) {
+        const stem = this.#stems[word]!
+        length++
+        if (stem !== 0) counts.set(stem, (counts.get(stem) ?? 0) + 1)
+      }
+    }
+    return weights
+  }
+
   #toWords(sentences: string[][][]): Int32Array {
     const words: number[] = []
     for (const [field, parts] of sentences.entries()) {
@@ -68,9 +98,16 @@ export class TextIndex {
     }
     const array = Int32Array.from(words)
     for (const id of distinct(array)) {
-      if (this.vocabulary.retain(id)) this.typos.add(id, this.vocabulary.wordOf(id))
+      if (this.vocabulary.retain(id)) this.#addWord(id)
     }
     return array
+  }
+
+  #addWord(id: number): void {
+    const word = this.vocabulary.wordOf(id)
+    this.typos.add(id, word)
+    if (id >= this.#stems.length) this.#stems = growArray(this.#stems, id + 1)
+    this.#stems[id] = isStopWord(word) ? 0 : hashStem(word)
   }
 
   #fieldsOf(words: Int32Array): string[][] {
@@ -115,6 +152,13 @@ function signatureOf(texts: string[][]): string {
     b ^= b >>> 13
   }
   return `${a >>> 0}:${b >>> 0}:${text.length}`
+}
+
+/** FNV-1a of bytes. */
+function hashBytes(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5 | 0
+  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193)
+  return hash
 }
 
 // MiniSearch marks the members that subclasses may use (`protected` in its types) with an underscore.

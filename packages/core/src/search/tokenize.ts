@@ -2,6 +2,9 @@
 export const queryLengthMax = 512
 /** Maximum number of terms in a query. */
 export const queryTermsMax = 32
+/** As `queryLengthMax` and `queryTermsMax`, for the search by need. */
+export const needLengthMax = 2000
+export const needTermsMax = 128
 /** Longer terms are truncated, in documents and in queries alike. */
 export const termLengthMax = 48
 /** Only this much of a field is indexed, in UTF-16 units, so that one enormous skill cannot make publishing slow. */
@@ -53,6 +56,15 @@ export function tokenizeSentences(text: string): string[][] {
     .split(sentenceEnd)
     .map((sentence) => wordsOf(sentence, true))
     .filter((words) => words.length > 0)
+}
+
+/**
+ * The distinct words of a query for the search by need, without stop words. More of them count than in
+ * {@link parseQuery}: a described need is long. Never throws.
+ */
+export function parseNeed(q: string): string[] {
+  const words = [...new Set(wordsOf(q.slice(0, needLengthMax), false))]
+  return words.filter((word) => !stopWords.has(word)).slice(0, needTermsMax)
 }
 
 /**
@@ -113,6 +125,7 @@ function toPlainText(text: string): string {
         .normalize('NFKD')
         .replace(/[\u0300-\u036f]/g, '') // accents of Latin, Greek and Cyrillic only: other scripts' marks are letters
         .normalize('NFC')
+        .replace(/\p{Cf}/gu, '') // invisible characters, such as zero-width spaces
         .toLowerCase()
   return folded
     .replace(/['’]s\b/g, '')
@@ -148,6 +161,11 @@ const stopWords: ReadonlySet<string> = new Set(
     'with within without would you your yours'
   ).split(' '),
 )
+
+/** Whether a word has no meaning for a search. */
+export function isStopWord(word: string): boolean {
+  return stopWords.has(word)
+}
 
 /** In a skill's list of words: the end of a sentence, heading or keyword. */
 export const sentenceBreak = 0

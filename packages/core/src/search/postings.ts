@@ -1,0 +1,119 @@
+import { ByteLists, type ByteReader } from './byte-lists.ts'
+import { growArray } from './grow-array.ts'
+
+/**
+ * An inverted index of terms that are 32-bit hashes. The list of a term has, for each entry that contains it, the
+ * distance to the previous entry number (LEB128) and an impact of one byte: 2 to 3 bytes per posting in practice. Two
+ * terms with the same hash share a list: among 500,000 terms one in 8,600 does.
+ *
+ * References: Zobel, Moffat: Inverted files for text search engines, ACM Computing Surveys 38(2), 2006 (delta-coded
+ * postings); Anh, de Kretser, Moffat: Vector-space ranking with effective early termination, SIGIR 2001 (quantised
+ * impacts).
+ */
+export class Postings {
+  readonly #lists = new ByteLists()
+  readonly #terms = new TermTable()
+  #hashes = new Int32Array(1024)
+  #lastEntries = new Int32Array(1024)
+  #counts = new Int32Array(1024)
+  #size = 0
+
+  /** Bytes of memory. */
+  get bytes(): number {
+    return this.#lists.bytes + this.#terms.bytes + this.#counts.length * 12
+  }
+
+  /** Number of terms. Terms are numbered in the order in which they were first added. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** The number of a term, or -1 if no entry contains it. */
+  find(hash: number): number {
+    return this.#terms.find(hash | 0)
+  }
+
+  /** The hash of a term by its number. */
+  hashOf(term: number): number {
+    return this.#hashes[term]!
+  }
+
+  /** Number of postings of a term, by its number. */
+  countOf(term: number): number {
+    return this.#counts[term]!
+  }
+
+  /** Returns a reader of a term's postings. Each posting is a number and a byte: see {@link Postings}. */
+  reader(term: number): ByteReader {
+    return this.#lists.reader(term)
+  }
+
+  /** Adds a posting and returns the number of the term. The entries of a term must be added in ascending order. */
+  add(hash: number, entry: number, impact: number): number {
+    let term = this.#terms.find(hash | 0)
+    if (term < 0) term = this.#create(hash | 0)
+    this.#lists.appendNumber(term, entry - this.#lastEntries[term]!)
+    this.#lists.append(term, impact)
+    this.#lastEntries[term] = entry
+    this.#counts[term]!++
+    return term
+  }
+
+  #create(hash: number): number {
+    const term = this.#lists.create()
+    if (term === this.#counts.length) {
+      this.#hashes = growArray(this.#hashes)
+      this.#lastEntries = growArray(this.#lastEntries)
+      this.#counts = growArray(this.#counts)
+    }
+    this.#hashes[term] = hash
+    this.#terms.add(hash, term)
+    this.#size++
+    return term
+  }
+}
+
+/** The upper bits of a hash choose one of several tables, so that no growing table blocks the event loop for long. */
+const partBits = 4
+
+/** The numbers of terms by their hashes: open addressing with linear probing, at most half full. */
+class TermTable {
+  readonly #parts = Array.from({ length: 1 << partBits }, () => ({
+    hashes: new Int32Array(256),
+    /** 0: free. Otherwise the number of the term plus one. */
+    numbers: new Int32Array(256),
+    size: 0,
+  }))
+
+  get bytes(): number {
+    return this.#parts.reduce((sum, { hashes }) => sum + hashes.length * 8, 0)
+  }
+
+  find(hash: number): number {
+    const { hashes, numbers } = this.#parts[hash >>> (32 - partBits)]!
+    const mask = numbers.length - 1
+    for (let at = hash & mask; numbers[at] !== 0; at = (at + 1) & mask) {
+      if (hashes[at] === hash) return numbers[at]! - 1
+    }
+    return -1
+  }
+
+  add(hash: number, term: number): void {
+    const part = this.#parts[hash >>> (32 - partBits)]!
+    if (++part.size * 2 > part.numbers.length) {
+      const { hashes, numbers } = part
+      part.hashes = new Int32Array(hashes.length * 2)
+      part.numbers = new Int32Array(hashes.length * 2)
+      for (let at = 0; at < numbers.length; at++) if (numbers[at] !== 0) insert(part, hashes[at]!, numbers[at]!)
+    }
+    insert(part, hash, term + 1)
+  }
+}
+
+function insert({ hashes, numbers }: { hashes: Int32Array; numbers: Int32Array }, hash: number, number: number): void {
+  const mask = numbers.length - 1
+  let at = hash & mask
+  while (numbers[at] !== 0) at = (at + 1) & mask
+  hashes[at] = hash
+  numbers[at] = number
+}

@@ -1,0 +1,139 @@
+import type { DocumentTable } from './document-table.ts'
+import { growArray } from './grow-array.ts'
+import type { NeedScores } from './need-index.ts'
+import type { Scoreboard } from './scoreboard.ts'
+import { SentenceScorer } from './sentence-scorer.ts'
+import type { TermGroup } from './term-groups.ts'
+import type { TextIndex } from './text-index.ts'
+import { topSlots } from './top-slots.ts'
+
+/**
+ * Weights of relevance by short texts, relative to coverage (1): the share of the query's terms that occur anywhere in
+ * them. The others were tuned on the open corpus, with its own queries and with queries generated from its skills. A
+ * higher weight for sentences helps queries with a wrong word, and hurts those whose words are in different sentences.
+ */
+const weights = {
+  /** Coverage by the best sentence, with a bonus for adjacent terms. */
+  sentence: 0.9,
+  /** The name equals the query. */
+  name: 0.3,
+  /** BM25F score of the words by frequency and field. */
+  text: 0.1,
+  /** Downloads and stars: only enough to decide near-ties. */
+  popularity: 0.02,
+  /** The owner deprecated it. */
+  deprecated: -0.1,
+}
+const textHalf = 4
+
+/** Number of best matches whose sentences are scored. The others keep the order by words. */
+const readMax = 150
+
+/**
+ * How relevance by short texts (0 to about 3) and by need (0 to 1) are added: the former is divided by `certain` and
+ * raised to a high power. Above `certain` the short texts contain the query as a phrase or almost all of it, and decide
+ * the order; far below they share a few words with a long description, and count for nothing.
+ */
+const certain = 1.26
+const certaintyPower = 8
+
+/**
+ * A match by need must reach this fraction of the best score by need, and contain two terms of a query that has several:
+ * a skill that shares one word with the query has another topic.
+ */
+const needFloor = 0.6
+const needTermsMin = 2
+
+/** What a search found. */
+interface Found {
+  readonly groups: TermGroup[]
+  /** Slots that match by short texts. */
+  readonly named: Int32Array<ArrayBuffer>
+  readonly need: NeedScores
+}
+
+/** Computes the order of matches. The next search reuses the arrays. */
+export class Ranking {
+  /** Sort keys by slot. Keys depend only on the query and the viewer, so that pages are consistent. */
+  keys = new Float64Array(1024)
+  #slots = new Int32Array(1024)
+  readonly #board: Scoreboard
+  readonly #table: DocumentTable
+  readonly #text: TextIndex
+  readonly #sentences = new SentenceScorer()
+
+  constructor(board: Scoreboard, table: DocumentTable, text: TextIndex) {
+    this.#board = board
+    this.#table = table
+    this.#text = text
+  }
+
+  /**
+   * Returns the matches by short texts and those by need that pass the filter, and sets their keys. The best score by
+   * need is that of all visible skills, before the filter: a filter only ever removes matches.
+   */
+  rank(
+    { groups, named, need }: Found,
+    isVisible: (slot: number) => boolean,
+    passes: (slot: number) => boolean,
+  ): Int32Array<ArrayBuffer> {
+    this.#rankNamed(named, groups)
+    if (this.#table.end > this.keys.length) {
+      this.keys = growArray(this.keys, this.#table.end)
+      this.#slots = new Int32Array(this.keys.length)
+    }
+    const { keys } = this
+    const slots = this.#slots
+    const names = this.#board.keys
+    slots.set(named)
+    let count = named.length
+    for (const slot of named) keys[slot] = (names[slot]! / certain) ** certaintyPower + this.#needOf(slot, need)
+    let best = 0
+    for (const slot of need.slots) if (need.scores[slot]! > best && isVisible(slot)) best = need.scores[slot]!
+    const least = best * needFloor
+    const isNamed = this.#board.isFound
+    const termsMin = Math.min(needTermsMin, need.termCount)
+    for (const slot of need.slots) {
+      if (need.scores[slot]! < least || need.counts[slot]! < termsMin || isNamed(slot) || !passes(slot)) continue
+      slots[count++] = slot
+      keys[slot] = this.#needOf(slot, need)
+    }
+    return slots.subarray(0, count)
+  }
+
+  /** The score of a match in a public form: 0 to about 3. */
+  scoreAt(slot: number): number {
+    return certain * this.keys[slot]! ** (1 / certaintyPower)
+  }
+
+  /** Relevance by need: the share of the highest possible score. */
+  #needOf(slot: number, { scores, scoreMax }: NeedScores): number {
+    const score = scores[slot]!
+    if (score === 0) return 0
+    const factor = 1 + weights.popularity * this.#table.popularity[slot]!
+    return (score / scoreMax) * (this.#table.isDeprecated(slot) ? factor + weights.deprecated : factor)
+  }
+
+  /**
+   * Computes relevance by short texts. Scoring sentences only increases keys, so no match without sentence scores
+   * overtakes one with them.
+   */
+  #rankNamed(slots: Int32Array<ArrayBuffer>, groups: TermGroup[]): void {
+    const total = groups.reduce((sum, group) => sum + group.idf, 0)
+    const { coverage, keys, text: scores } = this.#board
+    const table = this.#table
+    for (const slot of slots) {
+      const words = scores[slot]! / total
+      keys[slot] =
+        coverage[slot]! / total +
+        (weights.text * words) / (words + textHalf) +
+        weights.popularity * table.popularity[slot]! +
+        (table.isDeprecated(slot) ? weights.deprecated : 0)
+    }
+    this.#sentences.prepare(groups, this.#text.vocabulary.end)
+    for (const slot of topSlots(slots, keys, table.order.ranks(), 0, readMax)) {
+      const { best, name } = this.#sentences.read(this.#text.wordsAt(slot))
+      keys[slot]! += weights.sentence * best + weights.name * name * name
+    }
+  }
+}

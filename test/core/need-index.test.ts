@@ -1,0 +1,253 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ByteLists } from '../../packages/core/src/search/byte-lists.ts'
+import { NeedIndex } from '../../packages/core/src/search/need-index.ts'
+import {
+  addWeights,
+  hashStem,
+  joinVector,
+  toContentVector,
+  toStem,
+  valueOfImpact,
+} from '../../packages/core/src/search/term-vector.ts'
+import { createSearchIndex, type SearchDocument } from '../../packages/core/src/search/search-index.ts'
+
+describe('byte lists', () => {
+  test('return the numbers and bytes that were appended, in order, for any interleaving', () => {
+    const anyAppend = fc.tuple(fc.nat(5), fc.nat(2 ** 30), fc.nat(255))
+    fc.assert(
+      fc.property(fc.array(anyAppend, { maxLength: 2000, size: 'max' }), (appends) => {
+        const lists = new ByteLists()
+        const expected = Array.from({ length: 6 }, () => [] as number[])
+        for (const _ of expected) lists.create()
+        for (const [list, number, byte] of appends) {
+          lists.appendNumber(list, number)
+          lists.append(list, byte)
+          expected[list]!.push(number, byte)
+        }
+        const read = expected.map((numbers, list) => {
+          const reader = lists.reader(list)
+          return numbers.map((_, i) => (i % 2 === 0 ? reader.number() : reader.byte()))
+        })
+        expect(read).toEqual(expected)
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
+
+/** A change of an index: the terms of a slot by hash with impacts, or none for a removal. */
+interface Step {
+  slot: number
+  terms: Map<number, number> | undefined
+}
+
+const slotsMax = 12
+const anyTerms = fc.uniqueArray(fc.tuple(fc.integer({ min: -4, max: 4 }), fc.nat(255)), {
+  selector: ([hash]) => hash,
+  maxLength: 6,
+})
+const anyStep: fc.Arbitrary<Step> = fc.record({
+  slot: fc.nat(slotsMax - 1),
+  terms: fc.option(
+    anyTerms.map((terms) => new Map(terms)),
+    { nil: undefined },
+  ),
+})
+
+/** The same scores by definition: a pass over all skills for every term. */
+function scoreByDefinition(terms: Map<number, Map<number, number>>, hashes: Set<number>, counted: Set<number>) {
+  const scores = new Map<number, number>()
+  for (const hash of hashes) {
+    const having = [...terms].filter(([, found]) => found.has(hash))
+    const frequency = having.filter(([slot]) => counted.has(slot)).length
+    const idf = Math.log(1 + (counted.size - frequency + 0.5) / (frequency + 0.5)) ** 0.55
+    for (const [slot, found] of having) {
+      const value = Math.ceil(valueOfImpact[found.get(hash)!]! * idf * 65_536)
+      scores.set(slot, (scores.get(slot) ?? 0) + value)
+    }
+  }
+  return scores
+}
+
+function apply(index: NeedIndex, { slot, terms }: Step): void {
+  if (!terms) return index.remove(slot)
+  index.put(slot, { hashes: Int32Array.from(terms.keys()), impacts: Uint8Array.from(terms.values()) })
+}
+
+describe('the index of needs', () => {
+  test('scores as the definition of BM25F does, after any changes', () => {
+    fc.assert(
+      fc.property(fc.array(anyStep, { maxLength: 60 }), anyTerms, fc.nat(2 ** slotsMax), (steps, query, bits) => {
+        const index = new NeedIndex()
+        const terms = new Map<number, Map<number, number>>()
+        for (const step of steps) {
+          apply(index, step)
+          terms.delete(step.slot)
+          if (step.terms) terms.set(step.slot, step.terms)
+        }
+        const flags = Uint8Array.from({ length: slotsMax }, (_, slot) => (bits >> slot) & 1)
+        const counted = new Set([...terms.keys()].filter((slot) => flags[slot] === 1))
+        const hashes = new Set(query.map(([hash]) => hash))
+        for (let i = 0; i < 2; i++) {
+          const found = index.score(hashes, { size: counted.size, flags, mask: 1 }, slotsMax)
+          const scores = new Map(Array.from(found.slots, (slot) => [slot, found.scores[slot]!]))
+          expect(scores).toEqual(scoreByDefinition(terms, hashes, counted))
+          expect(found.isPartial).toBe(false)
+          for (const score of scores.values()) expect(score).toBeLessThanOrEqual(found.scoreMax)
+        }
+      }),
+    )
+  })
+
+  test('removes dead entries while it is changed and searched, and changes no score', () => {
+    const index = new NeedIndex()
+    const terms = new Map<number, Map<number, number>>()
+    const size = 1000
+    const audience = { size, flags: new Uint8Array(size).fill(1), mask: 1 }
+    let bytesMax = 0
+    for (let round = 0; round < 40; round++) {
+      for (let i = round * 501; i < (round + 1) * 501; i++) {
+        const slot = (i * 7919) % size
+        const of = new Map([0, 1, 2, 3].map((n) => [(i * (n + 1)) % 97, (i + n) % 256]))
+        apply(index, { slot, terms: of })
+        terms.set(slot, of)
+      }
+      if (round === 4) bytesMax = index.bytes * 2
+      const hashes = new Set([round, 5])
+      const { slots, scores } = index.score(hashes, { ...audience, size: terms.size }, size)
+      const expected = scoreByDefinition(terms, hashes, new Set(terms.keys()))
+      expect(new Map(Array.from(slots, (found) => [found, scores[found]!]))).toEqual(expected)
+    }
+    expect(index.bytes).toBeLessThanOrEqual(bytesMax)
+  })
+
+  test('leaves out the most frequent terms of a search that exceeds the cost limit', () => {
+    const index = new NeedIndex()
+    const size = 20_000
+    const common = Array.from({ length: 100 }, (_, i) => i)
+    const vector = { hashes: Int32Array.from(common), impacts: new Uint8Array(common.length).fill(100) }
+    for (let slot = 0; slot < size; slot++) index.put(slot, vector)
+    index.put(0, { hashes: Int32Array.from([...common, 1000]), impacts: new Uint8Array(101).fill(100) })
+    const audience = { size, flags: new Uint8Array(size).fill(1), mask: 1 }
+    const { isPartial, counts } = index.score(new Set([...common, 1000]), audience, size)
+    expect(isPartial).toBe(true)
+    expect(counts[0]).toBe(counts[1]! + 1)
+  })
+})
+
+const skillMd = `---
+name: webhook-retries
+description: Handles webhooks.
+---
+
+# Idempotent delivery
+
+Store each event id. Ignore duplicates, so that a customer is charged once. 重复的事件会被忽略。
+`
+
+describe('the vector of a SKILL.md', () => {
+  test('has the stemmed words of the body, each once, and neither stop words nor the frontmatter', () => {
+    const { hashes, impacts } = joinVector(toContentVector(skillMd), new Map())
+    const has = (word: string) => hashes.includes(hashStem(word))
+    for (const word of ['duplicate', 'charging', 'customers', 'deliveries', 'idempotent', '重复', '事件']) {
+      expect({ word, found: has(word) }).toEqual({ word, found: true })
+    }
+    for (const word of ['that', 'is', 'webhooks', 'handles']) expect(has(word)).toBe(false)
+    expect(new Set(hashes).size).toBe(hashes.length)
+    const impactOf = (word: string) => impacts[hashes.indexOf(hashStem(word))]!
+    expect(impactOf('delivery')).toBeGreaterThan(impactOf('customer'))
+  })
+
+  test('is a function of the text, whose words in other fields are added to it', () => {
+    expect(toContentVector(skillMd)).toEqual(toContentVector(skillMd))
+    const weights = new Map<number, number>()
+    addWeights(weights, 'name', new Map([[hashStem('customer'), 1], [hashStem('retry'), 1]]), 2) // prettier-ignore
+    const plain = joinVector(toContentVector(skillMd), new Map())
+    const joined = joinVector(toContentVector(skillMd), weights)
+    const impactIn = ({ hashes, impacts }: typeof plain, word: string) => impacts[hashes.indexOf(hashStem(word))] ?? -1
+    expect(impactIn(joined, 'customer')).toBeGreaterThan(impactIn(plain, 'customer'))
+    expect(impactIn(joined, 'retry')).toBeGreaterThan(0)
+    expect(impactIn(joined, 'event')).toBe(impactIn(plain, 'event'))
+    expect(joined.hashes.length).toBe(plain.hashes.length + 1)
+  })
+
+  test('accepts any text, and a damaged vector has no terms', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => toContentVector(text).length % 5 === 0))
+    for (const length of [0, 1, 4]) expect(joinVector(new Uint8Array(length), new Map()).hashes.length).toBe(0)
+  })
+
+  test('has the same term for the forms of an English word, and other words unchanged', () => {
+    expect(['charges', 'charged', 'charging'].map(toStem)).toEqual(['charg', 'charg', 'charg'])
+    expect(['useeffect2', '图像', 'io'].map(toStem)).toEqual(['useeffect2', '图像', 'io'])
+  })
+})
+
+const searched: SearchDocument = {
+  id: 1,
+  name: 'webhook-retries',
+  owner: 'ada',
+  fullName: 'ada/webhook-retries',
+  displayName: 'webhook-retries',
+  keywords: [],
+  description: 'Handles webhooks.',
+  headings: [],
+  summary: '',
+  category: '',
+  license: '',
+  visibility: 'public',
+  readers: [],
+  stub: false,
+  verified: false,
+  deprecated: false,
+  securityScore: null,
+  downloads: 0,
+  stars: 0,
+  publishedAt: 0,
+  content: toContentVector(skillMd),
+}
+
+describe('a search by need', () => {
+  const plain = { offset: 0, limit: 20, viewer: null, filters: { includeStubs: false } }
+  const other = { ...searched, id: 2, name: 'csv', fullName: 'ada/csv', displayName: 'csv' }
+  const content = toContentVector('# CSV\n\nCharts for customers and a csv file.')
+  const index = createSearchIndex()
+  index.put({ ...other, description: 'Handles files.', content })
+  index.put(searched)
+  const find = (q: string) => index.search({ ...plain, q }).ids
+
+  test('finds a skill by words of its body', () => {
+    expect(find('events are delivered twice and customers get charged again')).toEqual([1])
+    expect(find('重复事件')).toEqual([1])
+  })
+
+  test('ranks a skill with the words in its name first', () => {
+    expect(find('csv')).toEqual([2])
+    expect(find('customer file csv')[0]).toBe(2)
+  })
+
+  test('finds the words of a new version, and those of the old one no longer', () => {
+    const changing = createSearchIndex()
+    changing.put(searched)
+    changing.put({ ...searched, content: toContentVector('Reads thermometers hourly.') })
+    expect(changing.search({ ...plain, q: 'hourly thermometer' }).ids).toEqual([1])
+    expect(changing.search({ ...plain, q: 'duplicate customer' }).total).toBe(0)
+  })
+
+  test('finds the words of a private skill only for its readers', () => {
+    const hiding = createSearchIndex()
+    hiding.put({ ...searched, visibility: 'private', readers: ['ada'] })
+    expect(hiding.search({ ...plain, q: 'duplicate charges' }).total).toBe(0)
+    expect(hiding.search({ ...plain, q: 'duplicate charges', viewer: 'bob' }).total).toBe(0)
+    expect(hiding.search({ ...plain, q: 'duplicate charges', viewer: 'ada' }).ids).toEqual([1])
+  })
+
+  test('accepts queries of any length, script and content', () => {
+    const many = Array.from({ length: 400 }, (_, i) => `word${i}`).join(' ')
+    const queries = ['charge '.repeat(300), 'x'.repeat(2000), many, '?!.,;'.repeat(400), '重'.repeat(2000)]
+    for (const q of queries) expect(index.search({ ...plain, q }).total).toBeGreaterThanOrEqual(0)
+    expect(find('dup\u200blicate eve\u00adnts')).toEqual([1])
+    expect(find('повтор duplicate 重复 イベント events')).toEqual([1])
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 3000 }), (q) => find(q).length <= 2))
+  })
+})
