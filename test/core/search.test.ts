@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { SearchResult } from '@skillstead/protocol'
 import { systemCaller } from '@skillstead/core'
 import { createStub, importVersion, partsOf } from '@skillstead/core/internal'
+import { createCatalogueSearch } from '../../packages/core/src/search/catalogue-search.ts'
 import { codeOf, fieldsOf, skillMd } from '../support/answers.ts'
 import { describeApi, startMs, type TestRegistry, type TestUser } from '../support/harness.ts'
 
@@ -296,6 +297,39 @@ async function makeStub({ registry, clock }: TestRegistry): Promise<void> {
     await trx.insertInto('changes').values({ seq, kind: 'skill', subject: id, at: 0 }).execute()
   })
 }
+
+describeApi('a search by need', (open) => {
+  it('uses the body of the latest version that is not yanked, also after a restart', async () => {
+    const test = await open()
+    const alice = await test.makeUser('alice')
+    const description = 'Handles webhooks.'
+    const publish = (version: string, body: string) =>
+      alice.api.publishSkill({ version, skillMd: skillMd('hooks', { description, body }) })
+    await publish('1.0.0', 'Ignore duplicates, so that customers are charged once.\n')
+    const { database, changes } = partsOf(test.registry)
+    const options = { memorySkillsMax: 100, onError: (error: unknown) => expect.unreachable(String(error)) }
+    async function countBoth(q: string): Promise<number[]> {
+      const restarted = createCatalogueSearch(database, changes, options)
+      await restarted.warmed
+      const { total } = await restarted.search({
+        q,
+        offset: 0,
+        limit: 1,
+        viewer: null,
+        filters: { includeStubs: false },
+      })
+      restarted.stop()
+      return [(await test.api().searchSkills({ q })).total, total]
+    }
+    expect(await countBoth('customer charged twice')).toEqual([1, 1])
+    await publish('1.1.0', 'Verify the signature of deliveries.\n')
+    expect(await countBoth('customer charged twice')).toEqual([0, 0])
+    expect(await countBoth('signed delivery')).toEqual([1, 1])
+    await alice.api.yankVersion({ name: 'hooks', version: '1.1.0' })
+    expect(await countBoth('customer charged twice')).toEqual([1, 1])
+    expect(await countBoth('delivery signatures')).toEqual([0, 0])
+  })
+})
 
 describeApi('the parameters of a search', (open) => {
   let test: TestRegistry

@@ -6,7 +6,7 @@ import { startThread, WorkerPool } from '@skillstead/scanner/workers'
 import { type Inspection, unread } from './inspection.ts'
 import { keepScan, type Texts, toFiles, toPackageTexts } from './metadata-scan.ts'
 import type { PackageFields } from './package-fields.ts'
-import { emptySketch, toSketch } from './sketch.ts'
+import { emptySketch, readSkillMd } from './sketch.ts'
 import type { PackageFile, PackedContent } from './skill-package.ts'
 
 /** A package to inspect. */
@@ -70,10 +70,10 @@ export async function inspectEach<Item extends { readonly content: PackedContent
 async function inspectHere({ sources }: PackedContent, now: number): Promise<Inspection> {
   try {
     const [scan, access] = await Promise.all([scanPackage(sources, now), inspectAccess(sources)])
-    return { scan, access, sketch: toSketch(sources[0]!.bytes) }
+    return { scan, access, ...readSkillMd(sources[0]!.bytes) }
   } catch {
     const scan = await reportUnscanned(sources, 'The inspection failed and was given up.', now)
-    return { scan, access: unread, sketch: emptySketch }
+    return { scan, access: unread, sketch: emptySketch, terms: new Uint8Array() }
   }
 }
 

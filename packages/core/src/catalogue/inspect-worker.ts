@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads'
 import { readAccess, scanFiles } from '@skillstead/scanner/rules'
 import type { InspectionOrder, InspectionResult } from './inspect-packages.ts'
 import type { Inspection } from './inspection.ts'
-import { toSketch } from './sketch.ts'
+import { readSkillMd } from './sketch.ts'
 import type { PackageFile } from './skill-package.ts'
 
 /** The nice value added to that of the event loop: the inspecting threads have a lower priority. */
@@ -22,7 +22,7 @@ parentPort!.on('message', ({ packages, now }: InspectionOrder) => {
 })
 
 function inspect(files: readonly PackageFile[], now: number): Inspection {
-  return { scan: scanFiles(files, now), access: readAccess(files), sketch: toSketch(files[0]!.bytes) }
+  return { scan: scanFiles(files, now), access: readAccess(files), ...readSkillMd(files[0]!.bytes) }
 }
 
 /** Lowers the priority of this thread. Only on Linux: other systems would lower that of the process. */

@@ -1,6 +1,7 @@
 import type { Access, Security, Widens } from '@skillstead/protocol'
 import { findWidening } from '@skillstead/scanner'
 import type { Insertable, Kysely } from 'kysely'
+import { insertTerms } from '../search/version-terms.ts'
 import { compileQuery, compileForColumns, compileInsert } from '../storage/compiled-query.ts'
 import type { ScanRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -12,6 +13,8 @@ export interface Inspection {
   readonly scan: Security
   readonly access: Access
   readonly sketch: Sketch
+  /** The terms of SKILL.md for the search by need: see `toContentVector`. */
+  readonly terms: Uint8Array
 }
 
 /** Stores an inspection in the transaction that stores the version. */
@@ -23,6 +26,7 @@ export async function recordInspection(
   const scan = toStoredScan(inspection.scan)
   await putScan(trx, { skillId, versionId, scan })
   await insertAccess(trx, { version_id: versionId, access: JSON.stringify(inspection.access) })
+  await insertTerms(trx, { version_id: versionId, terms: inspection.terms })
   await copies.put(trx, { skillId, versionId, sketch: inspection.sketch })
   return { scan }
 }

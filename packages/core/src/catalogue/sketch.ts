@@ -1,4 +1,5 @@
 import { findBody } from '@skillstead/skill-format'
+import { toContentVector } from '../search/term-vector.ts'
 import { comparedCharactersMax, shingleRange, shingleWords, toShingles, toWords } from './shingles.ts'
 
 /** Bodies with fewer shingles resemble each other by chance and are not indexed. */
@@ -33,6 +34,12 @@ export const emptySketch: Sketch = { shingleCount: 0, kept: [], lookedUp: [] }
 /** The sketch of a SKILL.md, from its bytes. */
 export function toSketch(skillMd: Uint8Array): Sketch {
   return sketchWords(readWords(decodeSkillMd(skillMd)))
+}
+
+/** What the copy check and the search by need store of a SKILL.md, from its bytes. */
+export function readSkillMd(bytes: Uint8Array): { sketch: Sketch; terms: Uint8Array } {
+  const skillMd = decodeSkillMd(bytes)
+  return { sketch: sketchWords(readWords(skillMd)), terms: toContentVector(skillMd) }
 }
 
 /** The part of a SKILL.md that a comparison can use. */

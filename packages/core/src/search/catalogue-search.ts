@@ -173,20 +173,30 @@ const columns = [
   ...(['latest_version', 'published_at', 'downloads', 'stars', 'security_score', 'verified'] as const),
 ] as const
 
-type Row = Pick<SkillRow, (typeof columns)[number]>
+type Row = Pick<SkillRow, (typeof columns)[number]> & { terms: Uint8Array | null }
+
+/** Selects skills with the terms of their latest versions. */
+function selectSkills(database: Database) {
+  return database.read
+    .selectFrom('skills')
+    .leftJoin('versions', (join) =>
+      join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
+    )
+    .leftJoin('version_terms', 'version_terms.version_id', 'versions.id')
+    .select(columns.map((column) => `skills.${column}` as const))
+    .select('version_terms.terms')
+}
 
 /**
  * Reads a page of search documents by row number. A page may be shorter than `limit`, because unlisted skills are left
  * out.
  */
 async function readSearchPage(database: Database, after: number, limit: number): Promise<SearchDocument[]> {
-  const rows = await database.read
-    .selectFrom('skills')
-    .select(columns)
-    .where('num', '>', after)
-    .where('state', '=', 'live')
-    .where((eb) => eb.or([eb('latest_version', '!=', ''), eb('stub', '=', 1)]))
-    .orderBy('num')
+  const rows = await selectSkills(database)
+    .where('skills.num', '>', after)
+    .where('skills.state', '=', 'live')
+    .where((eb) => eb.or([eb('skills.latest_version', '!=', ''), eb('skills.stub', '=', 1)]))
+    .orderBy('skills.num')
     .limit(limit)
     .execute()
   return toDocuments(database, rows)
@@ -197,10 +207,8 @@ async function readDocuments(
   database: Database,
   ids: readonly string[],
 ): Promise<{ documents: SearchDocument[]; gone: number[] }> {
-  const rows = await database.read
-    .selectFrom('skills')
-    .select(columns)
-    .where(isInList(database.dialect, 'id', ids))
+  const rows = await selectSkills(database)
+    .where(isInList(database.dialect, 'skills.id', ids))
     .execute()
   const gone = rows.filter((row) => !isListed(row)).map(({ num }) => num)
   return { documents: await toDocuments(database, rows.filter(isListed)), gone }
@@ -236,6 +244,7 @@ async function toDocuments(database: Database, rows: readonly Row[]): Promise<Se
     description: row.description,
     headings: JSON.parse(row.headings) as string[],
     summary: row.summary,
+    ...(row.terms && { content: row.terms }),
     category: row.category,
     license: row.license,
     visibility: row.visibility,

@@ -33,6 +33,7 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   versions: { key: ['id'] },
   version_files: { key: ['version_id', 'path'] },
   version_access: { key: ['version_id'] },
+  version_terms: { key: ['version_id'] },
   scans: { key: ['version_id'] },
   version_sketches: { key: ['num'] },
   shared_shingles: { key: ['shingle', 'skill_num'] },

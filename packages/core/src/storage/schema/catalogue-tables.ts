@@ -141,6 +141,11 @@ export const catalogueTables = {
     /** Lists of capabilities as JSON. */
     access: text,
   }),
+  /** The terms of a version's SKILL.md for the search by need: see `toContentVector`. */
+  version_terms: table({
+    version_id: primary(to('versions.id')),
+    terms: bytes,
+  }),
   /** Numbers of versions, in the order of arrival; `shingles` is the size of the sketch, 0 for a short text. */
   version_sketches: table({
     num: serial,
