@@ -90,7 +90,11 @@ describe('the index of needs', () => {
         const counted = new Set([...terms.keys()].filter((slot) => flags[slot] === 1))
         const hashes = new Set(query.map(([hash]) => hash))
         for (let i = 0; i < 2; i++) {
-          const found = index.score(hashes, { size: counted.size, flags, mask: 1 }, slotsMax)
+          const found = index.score(hashes, {
+            audience: { size: counted.size, flags, mask: 1 },
+            end: slotsMax,
+            isVisible: () => true,
+          })
           const scores = new Map(Array.from(found.slots, (slot) => [slot, found.scores[slot]!]))
           expect(scores).toEqual(scoreByDefinition(terms, hashes, counted))
           expect(found.isPartial).toBe(false)
@@ -115,7 +119,11 @@ describe('the index of needs', () => {
       }
       if (round === 4) bytesMax = index.bytes * 2
       const hashes = new Set([round, 5])
-      const { slots, scores } = index.score(hashes, { ...audience, size: terms.size }, size)
+      const { slots, scores } = index.score(hashes, {
+        audience: { ...audience, size: terms.size },
+        end: size,
+        isVisible: () => true,
+      })
       const expected = scoreByDefinition(terms, hashes, new Set(terms.keys()))
       expect(new Map(Array.from(slots, (found) => [found, scores[found]!]))).toEqual(expected)
     }
@@ -130,7 +138,11 @@ describe('the index of needs', () => {
     for (let slot = 0; slot < size; slot++) index.put(slot, vector)
     index.put(0, { hashes: Int32Array.from([...common, 1000]), impacts: new Uint8Array(101).fill(100) })
     const audience = { size, flags: new Uint8Array(size).fill(1), mask: 1 }
-    const { isPartial, counts } = index.score(new Set([...common, 1000]), audience, size)
+    const { isPartial, counts } = index.score(new Set([...common, 1000]), {
+      audience,
+      end: size,
+      isVisible: () => true,
+    })
     expect(isPartial).toBe(true)
     expect(counts[0]).toBe(counts[1]! + 1)
   })

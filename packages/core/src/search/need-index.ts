@@ -21,8 +21,13 @@ export interface NeedScores {
   readonly slots: Int32Array<ArrayBuffer>
   /** The score of a skill that contained all terms with the highest impact. */
   readonly scoreMax: number
+  /** The highest score of a visible skill. */
+  readonly best: number
   /** Number of distinct terms in the query. */
   readonly termCount: number
+  /** The highest number of terms in one visible skill, and the number of terms that no skill of the audience contains. */
+  readonly countMax: number
+  readonly unknownCount: number
   /** Whether the most frequent terms were left out because of the cost limit. */
   readonly isPartial: boolean
 }
@@ -62,6 +67,7 @@ export class NeedIndex {
   #counts = new Uint8Array(0)
   #slots = new Int32Array(0)
   #slotCount = 0
+  #unknownCount = 0
   #listSlots = new Int32Array(1024)
   #listImpacts = new Uint8Array(1024)
 
@@ -92,8 +98,14 @@ export class NeedIndex {
     this.#compact(0)
   }
 
-  /** Scores the skills that contain one of the terms. `end` is one more than the largest slot. */
-  score(hashes: ReadonlySet<number>, audience: Audience, end: number): NeedScores {
+  /**
+   * Scores the skills that contain one of the terms, visible or not. `end` is one more than the largest slot, and
+   * `isVisible` tells whether the viewer may see the skill in a slot.
+   */
+  score(
+    hashes: ReadonlySet<number>,
+    { audience, end, isVisible }: { audience: Audience; end: number; isVisible: (slot: number) => boolean },
+  ): NeedScores {
     this.#reset(end)
     const postings = this.#postings
     const terms = Array.from(hashes, (hash) => postings.find(hash)).filter((term) => term >= 0)
@@ -110,14 +122,16 @@ export class NeedIndex {
       }
       scoreMax += this.#addTerm(term, audience)
     }
-    return {
-      scores: this.#scores,
-      counts: this.#counts,
-      slots: this.#slots.subarray(0, this.#slotCount),
-      scoreMax,
-      termCount: hashes.size,
-      isPartial,
+    const slots = this.#slots.subarray(0, this.#slotCount)
+    const [scores, counts] = [this.#scores, this.#counts]
+    let [best, countMax] = [0, 0]
+    for (const slot of slots) {
+      if ((scores[slot]! <= best && counts[slot]! <= countMax) || !isVisible(slot)) continue
+      best = Math.max(best, scores[slot]!)
+      countMax = Math.max(countMax, counts[slot]!)
     }
+    const unknownCount = this.#unknownCount + hashes.size - terms.length
+    return { scores, counts, slots, scoreMax, best, termCount: hashes.size, countMax, unknownCount, isPartial }
   }
 
   /** Adds the scores of one term, and returns the maximum for a skill. The inner loops must not allocate memory. */
@@ -140,6 +154,7 @@ export class NeedIndex {
       impacts[length++] = impact
       if ((flags[slot]! & mask) !== 0) frequency++
     }
+    if (frequency === 0) this.#unknownCount++
     const values = toValues(size, frequency)
     const [scores, counts, found] = [this.#scores, this.#counts, this.#slots]
     let slotCount = this.#slotCount
@@ -159,6 +174,7 @@ export class NeedIndex {
       this.#counts[this.#slots[i]!] = 0
     }
     this.#slotCount = 0
+    this.#unknownCount = 0
     if (end <= this.#scores.length) return
     this.#scores = new Float64Array(Math.max(1024, end, this.#scores.length * 2))
     this.#counts = new Uint8Array(this.#scores.length)

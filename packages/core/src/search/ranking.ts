@@ -44,6 +44,25 @@ const certaintyPower = 8
 const needFloor = 0.6
 const needTermsMin = 2
 
+/**
+ * A query of more than `namingTermsMax` terms names a skill only if some skill contains `namingCountMin` of them anywhere
+ * and reaches `namingScoreMin` of the highest possible score by need. Queries that name a skill of the open corpus reach
+ * 0.8 and 0.32; of its described needs of 25 to 70 words, three quarters reach neither.
+ */
+const namingTermsMax = 4
+const namingCountMin = 0.7
+const namingScoreMin = 0.3
+
+/**
+ * Whether the short texts of a skill may contain most of a query, judged by the scores by need. Terms that no skill
+ * contains may be misspelt and count as if the skill contained them.
+ */
+export function mayNameSkill({ termCount, countMax, unknownCount, best, scoreMax }: NeedScores): boolean {
+  if (termCount <= namingTermsMax) return true
+  const isCovered = countMax + unknownCount >= termCount * namingCountMin
+  return isCovered && best / scoreMax + unknownCount / termCount >= namingScoreMin
+}
+
 /** What a search found. */
 interface Found {
   readonly groups: TermGroup[]
@@ -72,11 +91,7 @@ export class Ranking {
    * Returns the matches by short texts and those by need that pass the filter, and sets their keys. The best score by
    * need is that of all visible skills, before the filter: a filter only ever removes matches.
    */
-  rank(
-    { groups, named, need }: Found,
-    isVisible: (slot: number) => boolean,
-    passes: (slot: number) => boolean,
-  ): Int32Array<ArrayBuffer> {
+  rank({ groups, named, need }: Found, passes: (slot: number) => boolean): Int32Array<ArrayBuffer> {
     this.#rankNamed(named, groups)
     if (this.#table.end > this.keys.length) {
       this.keys = growArray(this.keys, this.#table.end)
@@ -88,9 +103,7 @@ export class Ranking {
     slots.set(named)
     let count = named.length
     for (const slot of named) keys[slot] = (names[slot]! / certain) ** certaintyPower + this.#needOf(slot, need)
-    let best = 0
-    for (const slot of need.slots) if (need.scores[slot]! > best && isVisible(slot)) best = need.scores[slot]!
-    const least = best * needFloor
+    const least = need.best * needFloor
     const isNamed = this.#board.isFound
     const termsMin = Math.min(needTermsMin, need.termCount)
     for (const slot of need.slots) {

@@ -2,7 +2,7 @@ import { DocumentTable, type SearchFilters } from './document-table.ts'
 import { explainMatch, type SearchMatch } from './explanation.ts'
 import { Lexicon } from './lexicon.ts'
 import { NeedIndex } from './need-index.ts'
-import { Ranking } from './ranking.ts'
+import { mayNameSkill, Ranking } from './ranking.ts'
 import { Scoreboard } from './scoreboard.ts'
 import type { SearchDocument } from './search-document.ts'
 import { suggest } from './suggest.ts'
@@ -81,16 +81,17 @@ export function createSearchIndex(): SearchIndex {
     const passes = table.matcher(query.viewer, query.filters)
     if (query.q.trim() === '') return toHits(query, table.slots(passes), columnOf(query.sort))
     const lexicon = new Lexicon(text, table, query.viewer)
-    const groups = toTermGroups(parseQuery(query.q), text, lexicon)
     const isVisible = table.matcher(query.viewer, { includeStubs: query.filters.includeStubs })
-    board.reset(table.end)
-    board.addGroups(groups, { text, lexicon }, isVisible)
-    const hashes = new Set(parseNeed(query.q).map(hashStem))
     const audience = table.audienceOf(query.viewer, lexicon.size)
-    const found = { groups, named: board.matches(passes), need: needs.score(hashes, audience, table.end) }
-    const slots = ranking.rank(found, isVisible, passes)
+    const hashes = new Set(parseNeed(query.q).map(hashStem))
+    const need = needs.score(hashes, { audience, end: table.end, isVisible })
+    const readsNames = mayNameSkill(need)
+    const groups = readsNames || query.explain ? toTermGroups(parseQuery(query.q), text, lexicon) : []
+    board.reset(table.end)
+    if (readsNames) board.addGroups(groups, { text, lexicon }, isVisible)
+    const slots = ranking.rank({ groups, named: board.matches(passes), need }, passes)
     const hits = toHits(query, slots, query.sort ? columnOf(query.sort) : ranking.keys)
-    if (found.need.isPartial) hits.partial = true
+    if (need.isPartial) hits.partial = true
     if (!query.explain) return hits
     return { ...hits, matches: hits.ids.map((id) => explain(table.findSlot(id)!)) }
 
