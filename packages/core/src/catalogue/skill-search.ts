@@ -44,7 +44,8 @@ export async function searchSkillsAs(
     reader,
   )
   const skills = explain ? items.map((skill, i) => ({ ...skill, match: found[i]!.match })) : items
-  return { skills, ...toPage(hits.total, page, limit), filters: { q, ...withoutUndefined(filters) } }
+  const partial = hits.partial && { partial: true as const }
+  return { skills, ...toPage(hits.total, page, limit), ...partial, filters: { q, ...withoutUndefined(filters) } }
 }
 
 /** GET /suggest: completions for a search box, best first. */

@@ -33,6 +33,8 @@ export const skillSorts = ['downloads', 'recent', 'stars'] as const
 export const SearchResult = v.object({
   skills: v.array(v.object({ ...Skill.entries, match: v.optional(Match) })),
   ...pageFields,
+  /** Set if the most frequent words of the query were left out to limit its cost. */
+  partial: v.optional(v.literal(true)),
   filters: v.object({
     q: v.string(),
     includeStubs: v.boolean(),
