@@ -33,10 +33,10 @@ export interface NeedScores {
 }
 
 /** Postings that one search may read: about 20 ms. Terms are read by rarity until the next one would exceed the limit. */
-export const postingsPerSearchMax = 1_500_000
+const postingsPerSearchMax = 1_500_000
 /**
  * The exponent that flattens the inverse document frequency: a need is described in common words as well as in rare
- * ones, and its rarest word is often beside the point.
+ * ones, and its rarest word is often irrelevant.
  */
 const idfExponent = 0.55
 const scoreUnit = 1 << 16
@@ -100,7 +100,7 @@ export class NeedIndex {
 
   /**
    * Scores the skills that contain one of the terms, visible or not. `end` is one more than the largest slot, and
-   * `isVisible` tells whether the viewer may see the skill in a slot.
+   * `isVisible` returns whether the viewer may see the skill in a slot.
    */
   score(
     hashes: ReadonlySet<number>,

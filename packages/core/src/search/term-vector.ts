@@ -102,7 +102,7 @@ export function joinVector(stored: Uint8Array, others: TermWeights): TermVector 
 function packVector(weights: TermWeights): Uint8Array {
   const bytes = new Uint8Array(weights.size * termBytes)
   const view = new DataView(bytes.buffer)
-  const sorted = [...weights.keys()].toSorted((a, b) => a - b)
+  const sorted = Int32Array.from(weights.keys()).toSorted()
   for (const [i, hash] of sorted.entries()) {
     view.setInt32(i * hashBytes, hash, true)
     bytes[sorted.length * hashBytes + i] = toImpact(weights.get(hash)!)
@@ -140,9 +140,21 @@ export function toStem(word: string): string {
   return /^[a-z]{3,}$/.test(word) ? stemmer(word) : word
 }
 
+/** Hashes of the stems of recent words: stemming takes longer than all else that makes a vector. */
+const knownHashes = new Map<string, number>()
+const knownHashesMax = 20_000
+
 /** The hash of a word's stem: FNV-1a with a final mix, as a signed 32-bit number. */
 export function hashStem(word: string): number {
-  const stem = toStem(word)
+  let hash = knownHashes.get(word)
+  if (hash !== undefined) return hash
+  if (knownHashes.size === knownHashesMax) knownHashes.clear()
+  hash = hashText(toStem(word))
+  knownHashes.set(word, hash)
+  return hash
+}
+
+function hashText(stem: string): number {
   let hash = 0x811c9dc5 | 0
   for (let i = 0; i < stem.length; i++) hash = Math.imul(hash ^ stem.charCodeAt(i), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)

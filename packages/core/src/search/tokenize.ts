@@ -3,8 +3,8 @@ export const queryLengthMax = 512
 /** Maximum number of terms in a query. */
 export const queryTermsMax = 32
 /** As `queryLengthMax` and `queryTermsMax`, for the search by need. */
-export const needLengthMax = 2000
-export const needTermsMax = 128
+const needLengthMax = 2000
+const needTermsMax = 128
 /** Longer terms are truncated, in documents and in queries alike. */
 export const termLengthMax = 48
 /** Only this much of a field is indexed, in UTF-16 units, so that one enormous skill cannot make publishing slow. */
