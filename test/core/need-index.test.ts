@@ -238,6 +238,14 @@ describe('a search by need', () => {
     expect(find('customer file csv')[0]).toBe(2)
   })
 
+  test('finds a skill without a stored vector by its headings, summary and category', () => {
+    const bare = createSearchIndex()
+    const texts = { headings: ['Rotate keys'], summary: 'Signs deliveries.', category: 'Security' }
+    const { content: _content, ...document } = searched
+    bare.put({ ...document, ...texts })
+    expect(bare.search({ ...plain, q: 'rotating the keys that sign a delivery for security' }).ids).toEqual([1])
+  })
+
   test('finds the words of a new version, and those of the old one no longer', () => {
     const changing = createSearchIndex()
     changing.put(searched)

@@ -116,8 +116,9 @@ export function createSearchIndex(): SearchIndex {
     },
     put(document) {
       const slot = table.put(document)
-      if (text.put(slot, document))
-        needs.put(slot, joinVector(document.content ?? new Uint8Array(), text.weightsAt(slot)))
+      if (!text.put(slot, document)) return
+      const { content = new Uint8Array() } = document
+      needs.put(slot, joinVector(content, text.weightsAt(slot, { hasContent: content.length > 0 })))
     },
     putCounters(id, { downloads, stars }) {
       const slot = table.findSlot(id)

@@ -15,10 +15,11 @@ interface FieldRule {
  * constants, measured on the open corpus: so a term's impact depends only on the skill that contains it, can be computed
  * when the skill is published, and reveals nothing about other skills.
  */
-const fieldRules = {
+export const fieldRules = {
   name: { weight: 6, lengthShare: 0.2, averageLength: 2.5 },
   description: { weight: 8, lengthShare: 0.4, averageLength: 36 },
   keywords: { weight: 3, lengthShare: 0.2, averageLength: 1.7 },
+  labels: { weight: 1, lengthShare: 0, averageLength: 1 },
   headings: { weight: 2, lengthShare: 0.6, averageLength: 77 },
   lead: { weight: 2, lengthShare: 0.6, averageLength: 190 },
   body: { weight: 1, lengthShare: 0.95, averageLength: 967 },

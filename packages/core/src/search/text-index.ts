@@ -3,7 +3,7 @@ import SearchableMap from 'minisearch/SearchableMap'
 import { Census } from './census.ts'
 import { growArray } from './grow-array.ts'
 import { type SearchDocument, searchFields } from './search-document.ts'
-import { addWeights, hashStem, type TermWeights } from './term-vector.ts'
+import { addWeights, type fieldRules, hashStem, type TermWeights } from './term-vector.ts'
 import { fieldLengthMax, fieldMark, isStopWord, sentenceBreak, tokenize, tokenizeSentences } from './tokenize.ts'
 import { TypoDictionary } from './typo-dictionary.ts'
 import { Vocabulary, WordMap } from './vocabulary.ts'
@@ -65,16 +65,19 @@ export class TextIndex {
     return this.#words[slot]!
   }
 
-  /** The weights of the terms of a slot's name, keywords and description. */
-  weightsAt(slot: number): TermWeights {
+  /**
+   * The weights of the terms of a slot's short texts, as far as its content does not have them: a skill without content,
+   * such as a stub, is found by its headings and summary too.
+   */
+  weightsAt(slot: number, { hasContent }: { hasContent: boolean }): TermWeights {
     const weights: TermWeights = new Map()
     let counts = new Map<number, number>()
     let length = 0
     let field: (typeof searchFields)[number] = 'name'
     for (const word of [...this.#words[slot]!, fieldMark]) {
       if (word >= fieldMark) {
-        if (field === 'name' || field === 'keywords' || field === 'description')
-          addWeights(weights, field, counts, length)
+        const isInContent = hasContent && (field === 'headings' || field === 'summary')
+        if (!isInContent) addWeights(weights, ruleOfField[field], counts, length)
         field = searchFields[word - fieldMark]!
         counts = new Map()
         length = 0
@@ -120,6 +123,17 @@ export class TextIndex {
     return fields
   }
 }
+
+/** The parameters in the search by need of the short texts. */
+const ruleOfField = {
+  name: 'name',
+  owner: 'labels',
+  keywords: 'keywords',
+  description: 'description',
+  headings: 'headings',
+  summary: 'lead',
+  category: 'labels',
+} as const satisfies Record<(typeof searchFields)[number], keyof typeof fieldRules>
 
 function textsOf(document: SearchDocument): string[][] {
   const name = document.displayName === document.name ? [document.name] : [document.name, document.displayName]
