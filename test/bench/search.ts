@@ -34,9 +34,12 @@ const passes = 3
 const broadWords = ['code', 'data', 'agent', 'file', 'api', 'skill', 'workflow', 'test', 'create', 'project', 'design']
 const requireFromCore = createRequire(new URL('../../packages/core/package.json', import.meta.url))
 
+/** Takes seconds for some described needs in many skills, and is measured with the corpus only. */
+const slowEngine = 'MiniSearch with body'
+
 const engines: Record<string, () => Engine> = {
   'MiniSearch defaults': () => miniSearch(['name', 'description', 'headings']),
-  'MiniSearch with body': () => miniSearch(['name', 'description', 'headings', 'body']),
+  [slowEngine]: () => miniSearch(['name', 'description', 'headings', 'body']),
   'FTS5 with body': fullText,
   'Skillstead without bodies': () => ours({ hasBodies: false }),
   Skillstead: () => ours({ hasBodies: true }),
@@ -63,7 +66,9 @@ function benchMany(documents: BenchDocument[], sets: QuerySet[]): void {
   const many = multiply(documents, manyDocuments)
   console.log(`${many.length} skills, most of them the same with other words: milliseconds median / p99`)
   const timedSets = sets.filter(({ kind, isNeed }) => isNeed || ['query', 'typo', 'synonym', 'Chinese'].includes(kind))
-  const timed = Object.entries(engines).map(([name, create]) => [name, measure(create, many, timedSets, false)])
+  const timed = Object.entries(engines)
+    .filter(([name]) => name !== slowEngine)
+    .map(([name, create]) => [name, measure(create, many, timedSets, false)])
   console.table(Object.fromEntries(timed))
 }
 
