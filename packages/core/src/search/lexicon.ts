@@ -47,11 +47,7 @@ export class Lexicon {
 
   /** The words that begin with a prefix, most frequent first. */
   idsWithPrefix(prefix: string, max: number): number[] {
-    const { terms, vocabulary } = this.#text
-    return this.#mostFrequent(
-      Array.from(terms.termsWithPrefix(prefix), (word) => vocabulary.idOf(word)),
-      max,
-    )
+    return this.#mostFrequent(this.#text.idsWithPrefix(prefix), max)
   }
 
   /** Corrections of a misspelling, by edit distance and then by frequency. */
@@ -77,15 +73,12 @@ export class Lexicon {
   }
 
   #hasVisibleSkill(id: number): boolean {
-    const { terms, vocabulary } = this.#text
-    for (const frequencies of terms.findPostings(vocabulary.wordOf(id))?.values() ?? []) {
-      for (const entry of frequencies.keys()) if (this.#isVisible(terms.slotOfEntry[entry]!)) return true
-    }
+    for (const slot of this.#text.slotsWith(id)) if (this.#isVisible(slot)) return true
     return false
   }
 
   /** One pass with a short list, because a prefix of one letter can have thousands of words. */
-  #mostFrequent(ids: number[], max: number): number[] {
+  #mostFrequent(ids: Iterable<number>, max: number): number[] {
     const best: number[] = []
     for (const id of ids) {
       if (best.length === max && this.#compare(best[max - 1]!, id) < 0) continue

@@ -1,7 +1,7 @@
 import type { Lexicon } from './lexicon.ts'
 import { searchFields } from './search-document.ts'
 import type { TermGroup } from './term-groups.ts'
-import type { TextIndex } from './text-index.ts'
+import { fieldOf, frequencyOf, type TextIndex } from './text-index.ts'
 
 /**
  * For each of `searchFields`: the weight of a word, and how much a longer field reduces it. A short name that consists
@@ -11,6 +11,8 @@ const fieldWeights = [4, 2, 3, 2, 1, 1, 1]
 const lengthShares = [1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
 /** BM25's k1: how quickly further occurrences of a word stop counting. */
 const saturation = 1.2
+/** By field: the part of the saturation that is independent of the length. */
+const lengthBases = lengthShares.map((share) => saturation * (1 - share))
 
 /**
  * A match must reach this fraction of the best match's coverage, in which rare terms weigh more. A skill below it
@@ -40,7 +42,8 @@ export class Scoreboard {
   #count = 0
   #states = new Uint8Array(0)
   #lastGroups = new Uint8Array(0)
-  #averageLengths: readonly number[] = []
+  /** By field: how much each word of it reduces the score of a word. */
+  readonly #lengthFactors = new Float64Array(searchFields.length)
 
   /**
    * The skills that are relevant to the whole query and pass the filter; the next search overwrites the array.
@@ -78,7 +81,8 @@ export class Scoreboard {
 
   /** Scores every skill that contains words of the groups and that `matches` lets through. */
   addGroups(groups: TermGroup[], { text, lexicon }: Words, matches: (slot: number) => boolean): void {
-    this.#averageLengths = lexicon.averageLengths
+    for (const [field, average] of lexicon.averageLengths.entries())
+      this.#lengthFactors[field] = (saturation * lengthShares[field]!) / average
     for (const [number, { variants }] of groups.entries()) {
       for (const { id, value } of variants) this.#addWord(number + 1, value, id, text, matches)
     }
@@ -86,35 +90,37 @@ export class Scoreboard {
 
   // This inner loop of every search must not allocate memory, and copies fields that it reads often to local variables.
   #addWord(group: number, value: number, id: number, text: TextIndex, matches: (slot: number) => boolean): void {
-    const { slotOfEntry, lengths } = text.terms
+    const postings = text.findPostings(id)
+    if (!postings) return
+    const { reader, slotOfEntry } = postings
+    const { lengths } = text
     const { coverage, text: scores } = this
     const slots = this.#slots
     const states = this.#states
     const lastGroups = this.#lastGroups
+    const perLength = this.#lengthFactors
     const fieldCount = searchFields.length
     let count = this.#count
-    const postings = text.terms.findPostings(text.vocabulary.wordOf(id))
-    // Add in the order of the fields, not of the map: a sum of floats must not depend on which skill had the word
-    // first.
-    for (let field = 0; field < fieldCount; field++) {
-      const frequencies = postings?.get(field)
-      if (!frequencies) continue
-      const weight = value * fieldWeights[field]!
-      const fixed = saturation * (1 - lengthShares[field]!)
-      const perLength = (saturation * lengthShares[field]!) / this.#averageLengths[field]!
-      frequencies.forEach((frequency, entry) => {
-        const slot = slotOfEntry[entry]!
-        let met = states[slot]!
-        if (met === state.unknown) {
-          slots[count++] = slot
-          states[slot] = met = matches(slot) ? state.match : state.other
-        }
-        if (met === state.other) return
-        scores[slot]! += (weight * frequency) / (frequency + fixed + perLength * lengths[slot * fieldCount + field]!)
-        if (lastGroups[slot] === group) return
-        lastGroups[slot] = group
-        coverage[slot]! += value
-      })
+    let entry = 0
+    // The postings of a skill are in the order of the fields: a sum of floats must not depend on other skills.
+    for (let left = postings.count; left > 0; left--) {
+      entry += reader.number()
+      const byte = reader.byte()
+      const slot = slotOfEntry[entry]!
+      if (slot < 0) continue
+      let met = states[slot]!
+      if (met === state.unknown) {
+        slots[count++] = slot
+        states[slot] = met = matches(slot) ? state.match : state.other
+      }
+      if (met === state.other) continue
+      const field = fieldOf(byte)
+      const frequency = frequencyOf(byte)
+      const length = perLength[field]! * lengths[slot * fieldCount + field]!
+      scores[slot]! += (value * fieldWeights[field]! * frequency) / (frequency + lengthBases[field]! + length)
+      if (lastGroups[slot] === group) continue
+      lastGroups[slot] = group
+      coverage[slot]! += value
     }
     this.#count = count
   }

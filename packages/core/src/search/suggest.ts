@@ -55,7 +55,7 @@ function frequentWords(ids: number[], text: TextIndex, within: (slot: number) =>
 
 function countWithin(id: number, text: TextIndex, within: (slot: number) => boolean): number {
   const slots = new Set<number>()
-  for (const slot of slotsWith(id, text)) {
+  for (const slot of text.slotsWith(id)) {
     if (within(slot)) slots.add(slot)
     if (slots.size === wordCountMax) break
   }
@@ -66,7 +66,7 @@ function countWithin(id: number, text: TextIndex, within: (slot: number) => bool
 function namesWith(ids: number[], { table, text }: Sources, within: (slot: number) => boolean): string[] {
   const best = new Map<string, number>()
   for (const id of ids) {
-    for (const slot of slotsWith(id, text, 0)) {
+    for (const slot of text.slotsWith(id, 0)) {
       if (!within(slot)) continue
       const name = table.nameAt(slot)
       const popularity = table.popularity[slot]!
@@ -83,14 +83,6 @@ function byLength(a: string, b: string): number {
 }
 
 function slotsWithAll(words: string[], text: TextIndex, isVisible: (slot: number) => boolean) {
-  const sets = words.map((word) => new Set(slotsWith(text.vocabulary.idOf(word), text)))
+  const sets = words.map((word) => new Set(text.slotsWith(text.vocabulary.idOf(word))))
   return (slot: number) => sets.every((set) => set.has(slot)) && isVisible(slot)
-}
-
-/** The slots with a word, in one field or in any; may yield a slot several times. */
-function* slotsWith(id: number, { terms, vocabulary }: TextIndex, onlyField?: number): Generator<number> {
-  for (const [field, frequencies] of terms.findPostings(vocabulary.wordOf(id)) ?? []) {
-    if (onlyField !== undefined && field !== onlyField) continue
-    for (const entry of frequencies.keys()) yield terms.slotOfEntry[entry]!
-  }
 }

@@ -88,7 +88,8 @@ class VariantFinder {
   #bridge(pair: string): void {
     const lexicon = this.#lexicon
     const [first, last] = [...pair]
-    for (const word of this.#text.terms.termsWithPrefix(first!)) {
+    for (const id of this.#text.idsWithPrefix(first!)) {
+      const word = this.#text.vocabulary.wordOf(id)
       const missing = [...word][1]
       const second = missing === undefined ? 0 : lexicon.idOf(missing + last!)
       const begun = lexicon.idOf(word)

@@ -1,19 +1,19 @@
-import MiniSearch from 'minisearch'
 import SearchableMap from 'minisearch/SearchableMap'
+import type { ByteReader } from './byte-lists.ts'
 import { Census } from './census.ts'
 import { growArray } from './grow-array.ts'
 import { type SearchDocument, searchFields } from './search-document.ts'
+import { SlotPostings } from './slot-postings.ts'
 import { addWeights, type fieldRules, hashStem, type TermWeights } from './term-vector.ts'
 import { fieldLengthMax, fieldMark, isStopWord, sentenceBreak, tokenize, tokenizeSentences } from './tokenize.ts'
 import { TypoDictionary } from './typo-dictionary.ts'
-import { Vocabulary, WordMap } from './vocabulary.ts'
+import { Vocabulary } from './vocabulary.ts'
 
 /**
  * An index of the words of all skills: which skills contain a word, which words a skill contains, and corrections of
  * misspellings. It includes private skills, so viewers see it only through a `Lexicon`.
  */
 export class TextIndex {
-  readonly terms = new TermIndex()
   readonly vocabulary = new Vocabulary()
   readonly typos = new TypoDictionary((id) => this.vocabulary.wordOf(id))
   /** Private skills are in neither census. */
@@ -21,6 +21,11 @@ export class TextIndex {
   readonly #censusOf: (Census | undefined)[] = []
   readonly #words: (Int32Array | undefined)[] = []
   readonly #signatures: (string | undefined)[] = []
+  /** The words by prefix: MiniSearch's radix tree. */
+  readonly #prefixes = new SearchableMap<number>()
+  /** By word; a posting's byte has the field and the frequency. A word that is in several fields has several postings. */
+  readonly #postings = new SlotPostings()
+  #lengths = new Int32Array(1024)
   /** By word id: the hash of the word's stem, or 0 for a stop word. */
   #stems = new Int32Array(1024)
 
@@ -36,8 +41,8 @@ export class TextIndex {
     this.remove(slot)
     const sentences = texts.map((text) => text.flatMap((part) => tokenizeSentences(part)))
     sentences[1] = [tokenize(document.owner)]
-    this.terms.add({ slot, fields: sentences.map((field) => field.flat()) })
     const words = this.#toWords(sentences)
+    this.#putPostings(slot, words)
     this.#words[slot] = words
     this.#censusOf[slot] = document.visibility === 'private' ? undefined : this.censuses[document.visibility]
     this.#censusOf[slot]?.count(words, 1)
@@ -49,14 +54,47 @@ export class TextIndex {
   remove(slot: number): void {
     const words = this.#words[slot]
     if (!words) return
-    this.terms.remove({ slot, fields: this.#fieldsOf(words) })
+    this.#postings.remove(slot)
     this.#censusOf[slot]?.count(words, -1)
     this.#censusOf[slot] = undefined
     this.#words[slot] = undefined
     this.#signatures[slot] = undefined
     for (const id of distinct(words)) {
       const word = this.vocabulary.wordOf(id)
-      if (this.vocabulary.release(id)) this.typos.remove(id, word)
+      if (!this.vocabulary.release(id)) continue
+      this.typos.remove(id, word)
+      this.#prefixes.delete(word)
+    }
+  }
+
+  /** Number of tokens per field: `searchFields.length` numbers for each slot. */
+  get lengths(): Int32Array {
+    return this.#lengths
+  }
+
+  /** The ids of the words that begin with a prefix, in no particular order. */
+  idsWithPrefix(prefix: string): Iterable<number> {
+    return this.#prefixes.atPrefix(prefix).values()
+  }
+
+  /** The postings of a word: undefined if no skill contains it. */
+  findPostings(id: number): WordPostings | undefined {
+    const term = this.#postings.find(toKey(id))
+    if (term < 0) return undefined
+    const { slotOfEntry } = this.#postings
+    return { reader: this.#postings.reader(term), count: this.#postings.countOf(term), slotOfEntry }
+  }
+
+  /** The slots with a word, in one field or in any; may yield a slot several times. */
+  *slotsWith(id: number, onlyField?: number): Generator<number> {
+    const postings = this.findPostings(id)
+    if (!postings) return
+    let entry = 0
+    for (let left = postings.count; left > 0; left--) {
+      entry += postings.reader.number()
+      const byte = postings.reader.byte()
+      const slot = postings.slotOfEntry[entry]!
+      if (slot >= 0 && (onlyField === undefined || fieldOf(byte) === onlyField)) yield slot
     }
   }
 
@@ -109,19 +147,72 @@ export class TextIndex {
   #addWord(id: number): void {
     const word = this.vocabulary.wordOf(id)
     this.typos.add(id, word)
+    this.#prefixes.set(word, id)
     if (id >= this.#stems.length) this.#stems = growArray(this.#stems, id + 1)
     this.#stems[id] = isStopWord(word) ? 0 : hashStem(word)
   }
 
-  #fieldsOf(words: Int32Array): string[][] {
-    const fields: string[][] = searchFields.map(() => [])
-    let field: string[] = []
-    for (const word of words) {
-      if (word >= fieldMark) field = fields[word - fieldMark]!
-      else if (word !== sentenceBreak) field.push(this.vocabulary.wordOf(word))
+  #putPostings(slot: number, words: Int32Array): void {
+    const keys: number[] = []
+    const bytes: number[] = []
+    const first = slot * searchFields.length
+    if (first + searchFields.length > this.#lengths.length) this.#lengths = growArray(this.#lengths, first * 2)
+    let counts = new Map<number, number>()
+    let length = 0
+    let field = 0
+    const endField = () => {
+      this.#lengths[first + field] = length
+      for (const [id, frequency] of counts) {
+        keys.push(toKey(id))
+        bytes.push(toByte(field, frequency))
+      }
     }
-    return fields
+    for (const word of words) {
+      if (word >= fieldMark) {
+        endField()
+        counts = new Map()
+        length = 0
+        field = word - fieldMark
+      } else if (word !== sentenceBreak) {
+        counts.set(word, (counts.get(word) ?? 0) + 1)
+        length++
+      }
+    }
+    endField()
+    this.#postings.put(slot, Int32Array.from(keys), Uint8Array.from(bytes))
   }
+}
+
+/** The postings of one word: for each, the distance to the previous entry number, and the field and the frequency. */
+interface WordPostings {
+  readonly reader: ByteReader
+  /** Number of postings. */
+  readonly count: number
+  /** -1 for a removed entry, which does not count. */
+  readonly slotOfEntry: Int32Array
+}
+
+const fieldBits = 3
+/** Higher frequencies are stored as this one; the relevance of a word hardly increases any more. */
+const frequencyMax = 255 >>> fieldBits
+
+function toByte(field: number, frequency: number): number {
+  return (Math.min(frequency, frequencyMax) << fieldBits) | field
+}
+
+/** The field of a posting: an index into `searchFields`. */
+export function fieldOf(byte: number): number {
+  return byte & ((1 << fieldBits) - 1)
+}
+
+/** How often the field contains the word. */
+export function frequencyOf(byte: number): number {
+  return byte >>> fieldBits
+}
+
+/** Spreads the ids, which are dense, over the table of terms; no two ids have the same key. */
+function toKey(id: number): number {
+  return Math.imul(id, 0x9e3779b1)
 }
 
 /** The parameters in the search by need of the short texts. */
@@ -173,103 +264,4 @@ function hashBytes(bytes: Uint8Array): number {
   let hash = 0x811c9dc5 | 0
   for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193)
   return hash
-}
-
-// MiniSearch marks the members that subclasses may use (`protected` in its types) with an underscore.
-// oxlint-disable no-underscore-dangle
-
-/** The postings of one term: for each field (an index into `searchFields`), entry numbers and frequencies. */
-type Postings = ReadonlyMap<number, ReadonlyMap<number, number>>
-
-/** The tokens of one document, a list for each of `searchFields`. */
-interface TermDocument {
-  slot: number
-  fields: string[][]
-}
-
-/**
- * The terms and their postings. The radix tree compares a term with every branch of a node, and in a catalogue with
- * many scripts the root has thousands: a known term is therefore found by hash.
- */
-class Terms extends SearchableMap<Map<number, Map<number, number>>> {
-  readonly #byTerm = new WordMap<Map<number, Map<number, number>>>()
-
-  override fetch(term: string, initial: () => Map<number, Map<number, number>>): Map<number, Map<number, number>> {
-    let postings = this.#byTerm.get(term)
-    if (!postings) this.#byTerm.set(term, (postings = super.fetch(term, initial)))
-    return postings
-  }
-
-  override get(term: string): Map<number, Map<number, number>> | undefined {
-    return this.#byTerm.get(term)
-  }
-
-  override has(term: string): boolean {
-    return this.#byTerm.has(term)
-  }
-
-  override delete(term: string): void {
-    this.#byTerm.delete(term)
-    super.delete(term)
-  }
-}
-
-/**
- * The inverted index: MiniSearch with pre-tokenised documents. Its own `search` creates an object for every match and
- * sorts them all: 50 to 150 ms at the 99th percentile among 50,000 skills (`test/bench/search.ts`). The ranking here
- * walks the postings and stores its numbers in typed arrays.
- */
-class TermIndex extends MiniSearch<TermDocument> {
-  #slotOfEntry = new Int32Array(1024)
-  #lengths = new Int32Array(1024)
-
-  constructor() {
-    super({
-      idField: 'slot',
-      fields: [...searchFields],
-      autoVacuum: false,
-      extractField: (document, field) =>
-        (field === 'slot' ? document.slot : document.fields[fieldIndex(field)]) as unknown as string,
-      stringifyField: (tokens) => tokens,
-      tokenize: (tokens) => tokens as unknown as string[],
-      processTerm: (term) => term,
-    })
-    // The package declares the same class twice, with incompatible types for the leaf marker.
-    this._index = new Terms() as unknown as typeof this._index
-  }
-
-  /** Adds a document; its slot must be free. */
-  override add(document: TermDocument): void {
-    const entry = this._nextId
-    super.add(document)
-    if (entry >= this.#slotOfEntry.length) this.#slotOfEntry = growArray(this.#slotOfEntry)
-    this.#slotOfEntry[entry] = document.slot
-    const first = document.slot * searchFields.length
-    if (first + searchFields.length > this.#lengths.length) this.#lengths = growArray(this.#lengths, first * 2)
-    for (const [field, tokens] of document.fields.entries()) this.#lengths[first + field] = tokens.length
-  }
-
-  /** The slot of each entry number in the postings. */
-  get slotOfEntry(): Int32Array {
-    return this.#slotOfEntry
-  }
-
-  /** The postings of a term; undefined if no document contains it. */
-  findPostings(term: string): Postings | undefined {
-    return this._index.get(term)
-  }
-
-  /** Number of tokens per field: `searchFields.length` numbers for each slot. */
-  get lengths(): Int32Array {
-    return this.#lengths
-  }
-
-  /** The terms that begin with a prefix, in no particular order. */
-  termsWithPrefix(prefix: string): Iterable<string> {
-    return this._index.atPrefix(prefix).keys()
-  }
-}
-
-function fieldIndex(field: string): number {
-  return searchFields.indexOf(field as (typeof searchFields)[number])
 }

@@ -64,10 +64,6 @@ export class WordMap<V> {
     return this.#partOf(word).get(word)
   }
 
-  has(word: string): boolean {
-    return this.#partOf(word).has(word)
-  }
-
   set(word: string, value: V): void {
     this.#partOf(word).set(word, value)
   }

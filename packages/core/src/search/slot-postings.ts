@@ -1,0 +1,154 @@
+import type { ByteReader } from './byte-lists.ts'
+import { growArray } from './grow-array.ts'
+import { Postings } from './postings.ts'
+
+/** Compaction starts when this share of the entries is dead, and at least this number. */
+const deadShareMax = 0.3
+const deadMin = 1000
+/** Postings that compaction copies for each posting that a change adds or removes, and at least. */
+const copiedPerPosting = 8
+const copiedMin = 2000
+
+/**
+ * Postings of slots whose terms may be replaced and removed. Each change adds an entry at the end of the postings; the
+ * entry of the previous text is dead. When many are dead, each change also copies some lists without them, so that no
+ * single change takes long.
+ */
+export class SlotPostings {
+  #postings = new Postings()
+  #slotOfEntry = new Int32Array(1024)
+  #entryOfSlot = new Int32Array(1024)
+  #entries = 0
+  #dead = 0
+  #compaction: Compaction | undefined
+
+  /** Bytes of memory. */
+  get bytes(): number {
+    return this.#postings.bytes + (this.#compaction?.postings.bytes ?? 0) + this.#slotOfEntry.length * 4
+  }
+
+  /** The slot of each entry number; -1 if the entry is dead. */
+  get slotOfEntry(): Int32Array {
+    return this.#slotOfEntry
+  }
+
+  /** The number of a term, or -1 if no entry contains it. The next change may change the numbers. */
+  find(hash: number): number {
+    return this.#postings.find(hash)
+  }
+
+  /** The hash of a term by its number. */
+  hashOf(term: number): number {
+    return this.#postings.hashOf(term)
+  }
+
+  /** Number of postings of a term, those of dead entries included. */
+  countOf(term: number): number {
+    return this.#postings.countOf(term)
+  }
+
+  /** Returns a reader of a term's postings: see {@link Postings}. */
+  reader(term: number): ByteReader {
+    return this.#postings.reader(term)
+  }
+
+  /** Stores the terms of a slot and a byte for each, replacing the previous ones. A term may occur several times. */
+  put(slot: number, hashes: Int32Array, bytes: Uint8Array): void {
+    this.#kill(slot)
+    const entry = this.#entries++
+    if (entry === this.#slotOfEntry.length) this.#slotOfEntry = growArray(this.#slotOfEntry)
+    if (slot >= this.#entryOfSlot.length) this.#entryOfSlot = growArray(this.#entryOfSlot, slot + 1)
+    this.#slotOfEntry[entry] = slot
+    this.#entryOfSlot[slot] = entry + 1
+    this.#compaction?.addEntry(entry)
+    for (let i = 0; i < hashes.length; i++) {
+      const term = this.#postings.add(hashes[i]!, entry, bytes[i]!)
+      this.#compaction?.addPosting(term, hashes[i]!, entry, bytes[i]!)
+    }
+    this.#compact(hashes.length)
+  }
+
+  /** Removes the terms of a slot. */
+  remove(slot: number): void {
+    this.#kill(slot)
+    this.#compact(0)
+  }
+
+  #kill(slot: number): void {
+    const entry = (this.#entryOfSlot[slot] ?? 0) - 1
+    if (entry < 0) return
+    this.#slotOfEntry[entry] = -1
+    this.#entryOfSlot[slot] = 0
+    this.#dead++
+  }
+
+  #compact(changed: number): void {
+    if (!this.#compaction) {
+      if (this.#dead < deadMin || this.#dead < this.#entries * deadShareMax) return
+      this.#compaction = new Compaction(this.#postings, this.#slotOfEntry, this.#entries)
+    }
+    if (!this.#compaction.copy(copiedMin + changed * copiedPerPosting)) return
+    const { postings, newEntries, size } = this.#compaction
+    const slotOfEntry = new Int32Array(Math.max(1024, size))
+    let dead = 0
+    for (let entry = 0; entry < this.#entries; entry++) {
+      const [to, slot] = [newEntries[entry]!, this.#slotOfEntry[entry]!]
+      if (to < 0) continue
+      slotOfEntry[to] = slot
+      if (slot < 0) dead++
+      else this.#entryOfSlot[slot] = to + 1
+    }
+    this.#postings = postings
+    this.#slotOfEntry = slotOfEntry
+    this.#entries = size
+    this.#dead = dead
+    this.#compaction = undefined
+  }
+}
+
+/** A copy of postings without dead entries, made list by list while the original is searched and changed. */
+class Compaction {
+  readonly postings = new Postings()
+  /** The new number of each entry; -1 if it was dead at the beginning. */
+  newEntries: Int32Array
+  /** Number of entries of the copy. */
+  size = 0
+  readonly #from: Postings
+  /** The terms with lower numbers are copied. */
+  #term = 0
+
+  constructor(from: Postings, slotOfEntry: Int32Array, entries: number) {
+    this.#from = from
+    this.newEntries = new Int32Array(Math.max(1024, entries))
+    for (let entry = 0; entry < entries; entry++) this.newEntries[entry] = slotOfEntry[entry]! < 0 ? -1 : this.size++
+  }
+
+  /** Numbers an entry that is added to the original. */
+  addEntry(entry: number): void {
+    if (entry >= this.newEntries.length) this.newEntries = growArray(this.newEntries)
+    this.newEntries[entry] = this.size++
+  }
+
+  /** Adds a posting that was added to the original, unless the list of its term is copied later. */
+  addPosting(term: number, hash: number, entry: number, impact: number): void {
+    if (term < this.#term) this.postings.add(hash, this.newEntries[entry]!, impact)
+  }
+
+  /** Copies lists until a number of postings is reached. Returns whether all are copied. */
+  copy(postingsMax: number): boolean {
+    for (let left = postingsMax; left > 0 && this.#term < this.#from.size; this.#term++) {
+      const count = this.#from.countOf(this.#term)
+      const hash = this.#from.hashOf(this.#term)
+      const reader = this.#from.reader(this.#term)
+      let entry = 0
+      for (let i = 0; i < count; i++) {
+        entry += reader.number()
+        const impact = reader.byte()
+        const to = this.newEntries[entry]!
+        if (to >= 0) this.postings.add(hash, to, impact)
+      }
+      left -= count + 1
+    }
+    return this.#term === this.#from.size
+  }
+}
