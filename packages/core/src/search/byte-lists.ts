@@ -2,7 +2,7 @@ import { growArray } from './grow-array.ts'
 
 /** Usable bytes of a list's first slice. Each further slice is twice as long, up to the maximum. */
 const sliceBytesMin = 4
-const sliceBytesMax = 1024
+const sliceBytesMax = 4096
 const blockBits = 16
 const blockBytes = 1 << blockBits
 /** Bytes at the end of a slice that store the address of the next slice. */
@@ -23,6 +23,7 @@ export class ByteLists {
   /** By list: the length of its last slice. */
   #slice = new Int32Array(1024)
   #count = 0
+  #buffer = new Uint8Array(1024)
 
   /** Bytes of memory. */
   get bytes(): number {
@@ -56,9 +57,23 @@ export class ByteLists {
     this.append(list, rest)
   }
 
-  /** Returns a reader at the beginning of a list. The caller must not read more bytes than the list contains. */
-  reader(list: number): ByteReader {
-    return new ByteReader(this.#blocks, this.#first[list]!)
+  /** The bytes of a list, in a buffer that the next call overwrites. Further bytes of the buffer have no meaning. */
+  read(list: number): Uint8Array {
+    let at = this.#first[list]!
+    let length = sliceBytesMin
+    let end = 0
+    for (;;) {
+      const block = this.#blocks[at >>> blockBits]!
+      const offset = at & (blockBytes - 1)
+      const isLast = at + length === this.#limit[list]!
+      const used = isLast ? this.#next[list]! - at : length
+      if (end + used > this.#buffer.length) this.#buffer = growArray(this.#buffer, end + used)
+      this.#buffer.set(block.subarray(offset, offset + used), end)
+      end += used
+      if (isLast) return this.#buffer
+      at = readLink(block, offset + length)
+      length = Math.min(length * 2, sliceBytesMax)
+    }
   }
 
   #extend(list: number): number {
@@ -93,43 +108,6 @@ export class ByteLists {
   }
 }
 
-/** Reads a list from its beginning. */
-export class ByteReader {
-  readonly #blocks: readonly Uint8Array[]
-  #block: Uint8Array
-  #at: number
-  #limit: number
-  #length = sliceBytesMin
-
-  constructor(blocks: readonly Uint8Array[], first: number) {
-    this.#blocks = blocks
-    this.#block = blocks[first >>> blockBits]!
-    this.#at = first & (blockBytes - 1)
-    this.#limit = this.#at + sliceBytesMin
-  }
-
-  /** Reads the next byte. */
-  byte(): number {
-    if (this.#at === this.#limit) this.#follow()
-    return this.#block[this.#at++]!
-  }
-
-  /** Reads the next number in LEB128. */
-  number(): number {
-    let value = 0
-    for (let shift = 0; ; shift += 7) {
-      const byte = this.byte()
-      value |= (byte & 127) << shift
-      if (byte < 128) return value
-    }
-  }
-
-  #follow(): void {
-    const [block, at] = [this.#block, this.#limit]
-    const next = block[at]! | (block[at + 1]! << 8) | (block[at + 2]! << 16) | (block[at + 3]! << 24)
-    this.#length = Math.min(this.#length * 2, sliceBytesMax)
-    this.#block = this.#blocks[next >>> blockBits]!
-    this.#at = next & (blockBytes - 1)
-    this.#limit = this.#at + this.#length
-  }
+function readLink(block: Uint8Array, at: number): number {
+  return block[at]! | (block[at + 1]! << 8) | (block[at + 2]! << 16) | (block[at + 3]! << 24)
 }

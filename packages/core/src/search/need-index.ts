@@ -1,4 +1,3 @@
-import { growArray } from './grow-array.ts'
 import { SlotPostings } from './slot-postings.ts'
 import { type TermVector, valueOfImpact } from './term-vector.ts'
 
@@ -14,11 +13,11 @@ export interface Audience {
 /** Result of scoring. The next search overwrites the arrays. */
 export interface NeedScores {
   /** By slot; integers, so that the sum does not depend on the order of addition. */
-  readonly scores: Float64Array
+  readonly scores: Int32Array
   /** By slot: number of terms that the skill contains. */
   readonly counts: Uint8Array
-  /** Slots with a score. */
-  readonly slots: Int32Array<ArrayBuffer>
+  /** One more than the largest slot. */
+  readonly end: number
   /** The score of a skill that contained all terms with the highest impact. */
   readonly scoreMax: number
   /** The highest score of a visible skill. */
@@ -49,17 +48,15 @@ const scoreUnit = 1 << 16
  */
 export class NeedIndex {
   readonly #postings = new SlotPostings()
-  #scores = new Float64Array(0)
+  #scores = new Int32Array(0)
   #counts = new Uint8Array(0)
-  #slots = new Int32Array(0)
-  #slotCount = 0
+  /** By impact: the score of a term. */
+  readonly #values = new Int32Array(valueOfImpact.length)
   #unknownCount = 0
-  #listSlots = new Int32Array(1024)
-  #listImpacts = new Uint8Array(1024)
 
   /** Bytes of memory. */
   get bytes(): number {
-    return this.#postings.bytes
+    return this.#postings.byteLength
   }
 
   /** Stores the terms of a slot, replacing the previous ones. */
@@ -85,7 +82,7 @@ export class NeedIndex {
     const terms = Array.from(hashes, (hash) => postings.find(hash)).filter((term) => term >= 0)
     terms.sort((a, b) => postings.countOf(a) - postings.countOf(b) || postings.hashOf(a) - postings.hashOf(b))
     // A term that no skill contains counts like one that only hidden skills contain.
-    let scoreMax = (hashes.size - terms.length) * toValues(audience.size, 0).at(-1)!
+    let scoreMax = (hashes.size - terms.length) * setValues(this.#values, audience.size, 0)
     let left = postingsPerSearchMax
     let isPartial = false
     for (const term of terms) {
@@ -96,68 +93,52 @@ export class NeedIndex {
       }
       scoreMax += this.#addTerm(term, audience)
     }
-    const slots = this.#slots.subarray(0, this.#slotCount)
     const [scores, counts] = [this.#scores, this.#counts]
     let [best, countMax] = [0, 0]
-    for (const slot of slots) {
+    for (let slot = 0; slot < end; slot++) {
       if ((scores[slot]! <= best && counts[slot]! <= countMax) || !isVisible(slot)) continue
       best = Math.max(best, scores[slot]!)
       countMax = Math.max(countMax, counts[slot]!)
     }
     const unknownCount = this.#unknownCount + hashes.size - terms.length
-    return { scores, counts, slots, scoreMax, best, termCount: hashes.size, countMax, unknownCount, isPartial }
+    return { scores, counts, end, scoreMax, best, termCount: hashes.size, countMax, unknownCount, isPartial }
   }
 
   /** Adds the scores of one term, and returns the maximum for a skill. The inner loops must not allocate memory. */
   #addTerm(term: number, { size, flags, mask }: Audience): number {
     const postings = this.#postings
-    const count = postings.countOf(term)
-    if (count > this.#listSlots.length) {
-      this.#listSlots = growArray(this.#listSlots, count)
-      this.#listImpacts = growArray(this.#listImpacts, this.#listSlots.length)
-    }
-    const [slots, impacts, slotOfEntry] = [this.#listSlots, this.#listImpacts, postings.slotOfEntry]
-    const reader = postings.reader(term)
-    let [entry, length, frequency] = [0, 0, 0]
-    for (let left = count; left > 0; left--) {
-      entry += reader.number()
-      const impact = reader.byte()
-      const slot = slotOfEntry[entry]!
-      if (slot < 0) continue
-      slots[length] = slot
-      impacts[length++] = impact
-      if ((flags[slot]! & mask) !== 0) frequency++
-    }
+    const length = postings.read(term)
+    const { slots, bytes: impacts } = postings
+    let frequency = 0
+    for (let i = 0; i < length; i++) if ((flags[slots[i]!]! & mask) !== 0) frequency++
     if (frequency === 0) this.#unknownCount++
-    const values = toValues(size, frequency)
-    const [scores, counts, found] = [this.#scores, this.#counts, this.#slots]
-    let slotCount = this.#slotCount
+    const values = this.#values
+    const highest = setValues(values, size, frequency)
+    const [scores, counts] = [this.#scores, this.#counts]
+    // Most terms of a need are frequent: visiting every slot later is cheaper than a list of the slots found.
     for (let i = 0; i < length; i++) {
       const slot = slots[i]!
-      if (scores[slot] === 0) found[slotCount++] = slot
       scores[slot]! += values[impacts[i]!]!
       counts[slot]!++
     }
-    this.#slotCount = slotCount
-    return values.at(-1)!
+    return highest
   }
 
   #reset(end: number): void {
-    for (let i = 0; i < this.#slotCount; i++) {
-      this.#scores[this.#slots[i]!] = 0
-      this.#counts[this.#slots[i]!] = 0
-    }
-    this.#slotCount = 0
     this.#unknownCount = 0
-    if (end <= this.#scores.length) return
-    this.#scores = new Float64Array(Math.max(1024, end, this.#scores.length * 2))
+    if (end <= this.#scores.length) {
+      this.#scores.fill(0, 0, end)
+      this.#counts.fill(0, 0, end)
+      return
+    }
+    this.#scores = new Int32Array(Math.max(1024, end, this.#scores.length * 2))
     this.#counts = new Uint8Array(this.#scores.length)
-    this.#slots = new Int32Array(this.#scores.length)
   }
 }
 
-/** The score of a term by impact, if `frequency` of `size` skills contain it. */
-function toValues(size: number, frequency: number): Float64Array {
-  const idf = Math.log(1 + (size - frequency + 0.5) / (frequency + 0.5)) ** idfExponent
-  return valueOfImpact.map((value) => Math.ceil(value * idf * scoreUnit))
+/** Sets the score of a term by impact, if `frequency` of `size` skills contain it. Returns the highest. */
+function setValues(values: Int32Array, size: number, frequency: number): number {
+  const factor = Math.log(1 + (size - frequency + 0.5) / (frequency + 0.5)) ** idfExponent * scoreUnit
+  for (let impact = 0; impact < values.length; impact++) values[impact] = Math.ceil(valueOfImpact[impact]! * factor)
+  return values.at(-1)!
 }

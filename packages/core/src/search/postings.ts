@@ -1,4 +1,4 @@
-import { ByteLists, type ByteReader } from './byte-lists.ts'
+import { ByteLists } from './byte-lists.ts'
 import { growArray } from './grow-array.ts'
 
 /**
@@ -43,9 +43,28 @@ export class Postings {
     return this.#counts[term]!
   }
 
-  /** Returns a reader of a term's postings. Each posting is a number and a byte: see {@link Postings}. */
-  reader(term: number): ByteReader {
-    return this.#lists.reader(term)
+  /**
+   * Reads a term's postings in order, and translates entry numbers by a table. Postings whose translation is negative are
+   * left out. Sets the first elements of `numbers` and `impacts`, which need room for {@link countOf} of them, and returns
+   * how many.
+   */
+  read(term: number, table: Int32Array, numbers: Int32Array, impacts: Uint8Array): number {
+    const list = this.#lists.read(term)
+    const count = this.#counts[term]!
+    let [at, entry, length] = [0, 0, 0]
+    for (let i = 0; i < count; i++) {
+      let byte = list[at++]!
+      entry += byte & 127
+      for (let shift = 7; byte > 127; shift += 7) {
+        byte = list[at++]!
+        entry += (byte & 127) << shift
+      }
+      const number = table[entry]!
+      numbers[length] = number
+      impacts[length] = list[at++]!
+      if (number >= 0) length++
+    }
+    return length
   }
 
   /** Adds a posting and returns the number of the term. The entries of a term must be added in ascending order. */

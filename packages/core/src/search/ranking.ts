@@ -103,10 +103,10 @@ export class Ranking {
     slots.set(named)
     let count = named.length
     for (const slot of named) keys[slot] = (names[slot]! / certain) ** certaintyPower + this.#needOf(slot, need)
-    const least = need.best * needFloor
+    const least = Math.max(1, need.best * needFloor)
     const isNamed = this.#board.isFound
     const termsMin = Math.min(needTermsMin, need.termCount)
-    for (const slot of need.slots) {
+    for (let slot = 0; slot < need.end; slot++) {
       if (need.scores[slot]! < least || need.counts[slot]! < termsMin || isNamed(slot) || !passes(slot)) continue
       slots[count++] = slot
       keys[slot] = this.#needOf(slot, need)

@@ -90,9 +90,8 @@ export class Scoreboard {
 
   // This inner loop of every search must not allocate memory, and copies fields that it reads often to local variables.
   #addWord(group: number, value: number, id: number, text: TextIndex, matches: (slot: number) => boolean): void {
-    const postings = text.findPostings(id)
-    if (!postings) return
-    const { reader, slotOfEntry } = postings
+    const postings = text.readPostings(id)
+    const { slots: wordSlots, bytes } = postings
     const { lengths } = text
     const { coverage, text: scores } = this
     const slots = this.#slots
@@ -101,19 +100,16 @@ export class Scoreboard {
     const perLength = this.#lengthFactors
     const fieldCount = searchFields.length
     let count = this.#count
-    let entry = 0
     // The postings of a skill are in the order of the fields: a sum of floats must not depend on other skills.
-    for (let left = postings.count; left > 0; left--) {
-      entry += reader.number()
-      const byte = reader.byte()
-      const slot = slotOfEntry[entry]!
-      if (slot < 0) continue
+    for (let i = 0; i < postings.count; i++) {
+      const slot = wordSlots[i]!
       let met = states[slot]!
       if (met === state.unknown) {
         slots[count++] = slot
         states[slot] = met = matches(slot) ? state.match : state.other
       }
       if (met === state.other) continue
+      const byte = bytes[i]!
       const field = fieldOf(byte)
       const frequency = frequencyOf(byte)
       const length = perLength[field]! * lengths[slot * fieldCount + field]!

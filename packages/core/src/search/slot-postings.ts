@@ -1,4 +1,3 @@
-import type { ByteReader } from './byte-lists.ts'
 import { growArray } from './grow-array.ts'
 import { Postings } from './postings.ts'
 
@@ -15,6 +14,9 @@ const copiedMin = 2000
  * single change takes long.
  */
 export class SlotPostings {
+  /** The result of {@link read}; the next call overwrites it. */
+  slots = new Int32Array(1024)
+  bytes = new Uint8Array(1024)
   #postings = new Postings()
   #slotOfEntry = new Int32Array(1024)
   #entryOfSlot = new Int32Array(1024)
@@ -23,13 +25,8 @@ export class SlotPostings {
   #compaction: Compaction | undefined
 
   /** Bytes of memory. */
-  get bytes(): number {
+  get byteLength(): number {
     return this.#postings.bytes + (this.#compaction?.postings.bytes ?? 0) + this.#slotOfEntry.length * 4
-  }
-
-  /** The slot of each entry number; -1 if the entry is dead. */
-  get slotOfEntry(): Int32Array {
-    return this.#slotOfEntry
   }
 
   /** The number of a term, or -1 if no entry contains it. The next change may change the numbers. */
@@ -47,9 +44,17 @@ export class SlotPostings {
     return this.#postings.countOf(term)
   }
 
-  /** Returns a reader of a term's postings: see {@link Postings}. */
-  reader(term: number): ByteReader {
-    return this.#postings.reader(term)
+  /**
+   * Reads a term's postings, without those of dead entries, in the order in which they were put. Sets the first elements
+   * of `slots` and `bytes` and returns their number.
+   */
+  read(term: number): number {
+    const count = this.#postings.countOf(term)
+    if (count > this.slots.length) {
+      this.slots = growArray(this.slots, count)
+      this.bytes = growArray(this.bytes, this.slots.length)
+    }
+    return this.#postings.read(term, this.#slotOfEntry, this.slots, this.bytes)
   }
 
   /** Stores the terms of a slot and a byte for each, replacing the previous ones. A term may occur several times. */
@@ -114,6 +119,8 @@ class Compaction {
   /** Number of entries of the copy. */
   size = 0
   readonly #from: Postings
+  #entries = new Int32Array(1024)
+  #bytes = new Uint8Array(1024)
   /** The terms with lower numbers are copied. */
   #term = 0
 
@@ -139,14 +146,12 @@ class Compaction {
     for (let left = postingsMax; left > 0 && this.#term < this.#from.size; this.#term++) {
       const count = this.#from.countOf(this.#term)
       const hash = this.#from.hashOf(this.#term)
-      const reader = this.#from.reader(this.#term)
-      let entry = 0
-      for (let i = 0; i < count; i++) {
-        entry += reader.number()
-        const impact = reader.byte()
-        const to = this.newEntries[entry]!
-        if (to >= 0) this.postings.add(hash, to, impact)
+      if (count > this.#entries.length) {
+        this.#entries = growArray(this.#entries, count)
+        this.#bytes = growArray(this.#bytes, this.#entries.length)
       }
+      const copied = this.#from.read(this.#term, this.newEntries, this.#entries, this.#bytes)
+      for (let i = 0; i < copied; i++) this.postings.add(hash, this.#entries[i]!, this.#bytes[i]!)
       left -= count + 1
     }
     return this.#term === this.#from.size

@@ -1,5 +1,4 @@
 import SearchableMap from 'minisearch/SearchableMap'
-import type { ByteReader } from './byte-lists.ts'
 import { Census } from './census.ts'
 import { growArray } from './grow-array.ts'
 import { type SearchDocument, searchFields } from './search-document.ts'
@@ -77,25 +76,18 @@ export class TextIndex {
     return this.#prefixes.atPrefix(prefix).values()
   }
 
-  /** The postings of a word: undefined if no skill contains it. */
-  findPostings(id: number): WordPostings | undefined {
+  /** The postings of a word; the next call overwrites them. */
+  readPostings(id: number): WordPostings {
     const term = this.#postings.find(toKey(id))
-    if (term < 0) return undefined
-    const { slotOfEntry } = this.#postings
-    return { reader: this.#postings.reader(term), count: this.#postings.countOf(term), slotOfEntry }
+    const count = term < 0 ? 0 : this.#postings.read(term)
+    return { count, slots: this.#postings.slots, bytes: this.#postings.bytes }
   }
 
-  /** The slots with a word, in one field or in any; may yield a slot several times. */
-  *slotsWith(id: number, onlyField?: number): Generator<number> {
-    const postings = this.findPostings(id)
-    if (!postings) return
-    let entry = 0
-    for (let left = postings.count; left > 0; left--) {
-      entry += postings.reader.number()
-      const byte = postings.reader.byte()
-      const slot = postings.slotOfEntry[entry]!
-      if (slot >= 0 && (onlyField === undefined || fieldOf(byte) === onlyField)) yield slot
-    }
+  /** The slots with a word, in one field or in any, in a new array; may contain a slot several times. */
+  slotsWith(id: number, onlyField?: number): Int32Array {
+    const { count, slots, bytes } = this.readPostings(id)
+    const all = slots.subarray(0, count)
+    return onlyField === undefined ? all.slice() : all.filter((_, i) => fieldOf(bytes[i]!) === onlyField)
   }
 
   /** The words of a slot in order, with marks between fields and sentences. */
@@ -183,13 +175,12 @@ export class TextIndex {
   }
 }
 
-/** The postings of one word: for each, the distance to the previous entry number, and the field and the frequency. */
+/** The postings of one word: the first `count` elements of arrays. Those of a slot are in the order of the fields. */
 interface WordPostings {
-  readonly reader: ByteReader
-  /** Number of postings. */
   readonly count: number
-  /** -1 for a removed entry, which does not count. */
-  readonly slotOfEntry: Int32Array
+  readonly slots: Int32Array
+  /** The field and the frequency of each posting: see {@link fieldOf} and {@link frequencyOf}. */
+  readonly bytes: Uint8Array
 }
 
 const fieldBits = 3
