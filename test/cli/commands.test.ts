@@ -39,7 +39,7 @@ describe('the command line program', () => {
   it.each([
     [['frobnicate'], "Unknown command 'frobnicate'. Run `skillstead help`"],
     [['search', 'pdf', '--nope'], "Unknown option '--nope'"],
-    [['search'], 'QUERY is missing'],
+    [['show'], 'NAME is missing'],
     [['show', 'a', 'b', '--data', '.'], 'Too many arguments'],
     [['search', 'pdf'], 'The registry is missing'],
     [['serve', '--port', 'high', '--data', 'x'], "'high' is not a port"],
@@ -111,6 +111,19 @@ describe('the command line program', () => {
     expect(shown.stdout).not.toContain('stolen')
     const { skills } = await skillsteadJson<Search>(['search', 'tidy', '--data', data])
     expect(skills.map(({ fullName }) => fullName)).toEqual(['alice/tidy-up'])
+    for (const [need, input] of [
+      ['-', 'Tidy up the folder.\n'],
+      ['tidy up', ''],
+    ] as const) {
+      const found = await skillstead(['search', '--need', need, '--data', data], { input })
+      expect(found.stdout).toMatch(/^alice\/tidy-up@1.0.0 /)
+    }
+    const both = await skillstead(['search', 'tidy', '--need', 'tidy', '--data', data])
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('Pass either QUERY or --need TEXT.')])
+    const empty = await skillstead(['search', '--need', '-', '--data', data], { input: '\n' })
+    expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('The text of --need is empty.')])
+    const long = await skillstead(['search', '--need', '-', '--data', data], { input: 'tidy '.repeat(401) })
+    expect([long.code, long.stderr]).toEqual([1, expect.stringContaining('q must have at most 2000 characters')])
   })
 
   it('creates, lists and revokes API keys', async () => {

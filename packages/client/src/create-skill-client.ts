@@ -7,6 +7,7 @@ import { checkFound, checkLoaded } from './loading/check-shape.ts'
 import { keepAnswers, type Question } from './loading/keep-answers.ts'
 import {
   loadEach,
+  toSearchName,
   type LoadManyOptions,
   type LoadOptions,
   type SearchOptions,
@@ -128,7 +129,7 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
       subject: `search ${q}`,
       ttlMs: 0,
       async ask(held, shared) {
-        const answer = await call('searchSkills', input, toCallOptions(held, shared))
+        const answer = await call(toSearchName(q), input, toCallOptions(held, shared))
         if (!answer.isUnchanged) checkFound(answer.output)
         return answer
       },

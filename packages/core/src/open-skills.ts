@@ -98,7 +98,7 @@ function toSkills(registry: Registry, caller: Caller): Skills {
       }
     },
     async search(q, { signal, ...filters } = {}) {
-      return api.searchSkills({ ...filters, q }, { signal })
+      return api.searchByNeed({ ...filters, q }, { signal })
     },
     async load(name, { signal, ...wanted } = {}) {
       return api.loadSkill({ ...wanted, name }, { signal })

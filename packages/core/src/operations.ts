@@ -94,6 +94,7 @@ import { pingWebhook, retryDelivery, showDelivery } from './webhooks/webhook-del
 /** The operation of every endpoint: a function of the registry's context, the input and the caller. */
 export const operations = {
   searchSkills,
+  searchByNeed: searchSkills,
   suggest,
   getSimilarity: showSimilarity,
   listCategories: (context) => listCategories(context),

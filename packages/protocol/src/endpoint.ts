@@ -49,6 +49,8 @@ export interface Endpoint {
   readonly bodyBytesMax?: number
   /** Anti-abuse limits in addition to the plan's limit. */
   readonly allowances?: readonly AllowanceName[]
+  /** Whether a request only reads although its method is POST, because its input is too long for an address. */
+  readonly reads?: true
   /** Whether responses depend on the caller or the time, and must not be cached. */
   readonly volatile?: true
   /** Whether guests may call it even on a private node. */

@@ -23,6 +23,9 @@ export const limits = {
   usernameCharactersMax: 39,
   displayNameCharactersMax: 200,
   descriptionCharactersMax: 4096,
+  /** The text of a search in an address, and the description of a need in a body. */
+  queryCharactersMax: 1000,
+  needCharactersMax: 2000,
   keywordsMax: 32,
   keywordCharactersMax: 64,
   changelogCharactersMax: 20_000,

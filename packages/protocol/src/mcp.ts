@@ -11,7 +11,11 @@ const name = text(128, 'Name of the skill: owner/name, or a short name.')
  */
 export const toolInputs = {
   search_skills: v.strictObject({
-    query: text(1000, 'What the skill should do, in a few words.', 0),
+    query: text(
+      limits.needCharactersMax,
+      'What the skill should do: its name, a few words, or a description of the task.',
+      0,
+    ),
     limit: v.optional(count(limits.pageSizeMax, 'Maximum number of results, best first.'), 10),
   }),
   load_skill: v.strictObject({

@@ -9,6 +9,7 @@ export {
   type FieldError,
   type Problem,
 } from './errors.ts'
+export { limits } from './limits.ts'
 export { JsonLimitError, parseForeignJson } from './parse-json.ts'
 
 type Method = Endpoint['method']
@@ -22,6 +23,7 @@ export type WireLine = `${Method} /${string}` | `${Method} /${string} ${'content
  */
 export const wire = {
   searchSkills: 'GET /skills',
+  searchByNeed: 'POST /search',
   suggest: 'GET /suggest',
   listCategories: 'GET /categories',
   publishSkill: 'PUT /skills uploads',

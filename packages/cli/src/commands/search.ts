@@ -1,5 +1,6 @@
+import { text as readAll } from 'node:stream/consumers'
 import type { SearchResult } from '@skillstead/protocol'
-import { text } from '../command/command.ts'
+import { text, UsageError, type Arguments } from '../command/command.ts'
 import { apiCommand } from '../registry/api-command.ts'
 import { toScoreVerdict } from '../scan/verdict.ts'
 import { toOneLine } from '../terminal/output.ts'
@@ -10,17 +11,20 @@ const sorts = ['downloads', 'recent', 'stars'] as const
 export const commands = {
   search: apiCommand({
     description: 'Search skills, best match first.',
-    words: ['QUERY...'],
+    words: ['[QUERY...]'],
     options: {
+      need: { value: 'TEXT', help: 'a description of the task, instead of QUERY; - reads it from standard input' },
       limit: { value: 'N', help: 'the number of skills to show, at most 100. Default: 20' },
       page: { value: 'N', help: 'the page to show. Default: 1' },
       sort: { value: 'SORT', help: 'the order. Default: by relevance', choices: sorts },
       category: { value: 'NAME', help: 'only skills of this category' },
     },
-    call(api, given) {
+    async call(api, given) {
+      const q = await readQuery(given)
       const sort = text<(typeof sorts)[number]>(given, 'sort')
       const [limit, page, category] = ['limit', 'page', 'category'].map((name) => text(given, name))
-      return api.searchSkills({ q: given.words.join(' '), limit, page, category, sort })
+      const input = { q, limit, page, category, sort }
+      return given.options['need'] === undefined ? api.searchSkills(input) : api.searchByNeed(input)
     },
     show({ skills, total }) {
       const lines = skills.flatMap((skill) => [
@@ -34,6 +38,16 @@ export const commands = {
       return [...lines, total === skills.length ? `${total} found.` : `${skills.length} of ${total} shown.`]
     },
   }),
+}
+
+/** Reads the text to search for. Throws {@link UsageError} unless there is exactly one. */
+async function readQuery({ words, options, io }: Arguments<readonly string[]>): Promise<string> {
+  const need = options['need']
+  if ((words.length === 0) === (need === undefined)) throw new UsageError('Pass either QUERY or --need TEXT.')
+  const typed = need === '-' ? await readAll(io.stdin) : `${need ?? words.join(' ')}`
+  // Only `search ''` lists every skill; an empty need is a mistake.
+  if (need !== undefined && typed.trim() === '') throw new UsageError('The text of --need is empty.')
+  return typed.trim()
 }
 
 /** Warnings to see before an install. */

@@ -1,4 +1,5 @@
 import type { Input, endpoints } from '@skillstead/protocol'
+import { limits } from '@skillstead/protocol/wire'
 import type { LoadedSkill, LoadLevel } from '@skillstead/skill-format/loading'
 
 /** A skill: its name, or options that override the common options. */
@@ -58,4 +59,9 @@ export interface LoadOptions {
 export interface SearchOptions extends Omit<Input<(typeof endpoints)['searchSkills']>, 'q'> {
   /** Aborts the call. */
   readonly signal?: AbortSignal
+}
+
+/** The operation that searches for a text: one that fits into an address is sent with GET, which caches can answer. */
+export function toSearchName(q: string): 'searchSkills' | 'searchByNeed' {
+  return q.length <= limits.queryCharactersMax ? 'searchSkills' : 'searchByNeed'
 }

@@ -10,7 +10,7 @@ import { itemColumns, type ItemRow } from './skill-document.ts'
 /** The match of every skill if there is no query. */
 const noMatch = { score: 0, fields: [], terms: [] }
 
-/** GET /skills: the envelope of specification 2.2. */
+/** GET /skills and POST /search: the envelope of specification 2.2. */
 export function searchSkills(context: CatalogueContext, input: Input<'searchSkills'>, caller: Caller) {
   return searchSkillsAs(context, input, { viewer: caller, reader: caller })
 }

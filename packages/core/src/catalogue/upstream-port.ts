@@ -109,6 +109,7 @@ const reads: Partial<Record<EndpointName, 'skill' | 'list'>> = {
   listIssues: 'skill',
   forkSkill: 'skill',
   searchSkills: 'list',
+  searchByNeed: 'list',
   suggest: 'list',
   listCategories: 'list',
   getTrending: 'list',

@@ -94,26 +94,34 @@ export const PublishOutput = v.object({
   quarantined: v.optional(QuarantinedVersion),
 })
 
+const searchFilters = {
+  page,
+  limit: limit(),
+  sort: v.optional(v.picklist(skillSorts)),
+  includeStubs: v.optional(Flag, false),
+  category: v.optional(Term),
+  license: v.optional(Term),
+  owner: v.optional(Term),
+  verified: v.optional(Flag),
+  deprecated: v.optional(Flag),
+  keyword: v.optional(Term),
+  minSecurityScore: v.optional(wholeNumber(0, 100)),
+  explain: v.optional(Flag, false),
+}
+
 /** Skills (specification 4.1 and the contract's additions): search, reading, publishing. */
 export const skillEndpoints = toEndpoints('Skills', {
   searchSkills: {
     auth: 'none',
     summary: 'Search skills',
-    input: v.object({
-      q: v.optional(text(1000, 0), ''),
-      page,
-      limit: limit(),
-      sort: v.optional(v.picklist(skillSorts)),
-      includeStubs: v.optional(Flag, false),
-      category: v.optional(Term),
-      license: v.optional(Term),
-      owner: v.optional(Term),
-      verified: v.optional(Flag),
-      deprecated: v.optional(Flag),
-      keyword: v.optional(Term),
-      minSecurityScore: v.optional(wholeNumber(0, 100)),
-      explain: v.optional(Flag, false),
-    }),
+    input: v.object({ q: v.optional(text(limits.queryCharactersMax, 0), ''), ...searchFilters }),
+    output: SearchResult,
+  },
+  searchByNeed: {
+    auth: 'none',
+    reads: true,
+    summary: 'Search skills, as GET /skills does, by a described need that is too long for an address',
+    input: v.strictObject({ q: v.optional(text(limits.needCharactersMax, 0), ''), ...searchFilters }),
     output: SearchResult,
   },
   suggest: {

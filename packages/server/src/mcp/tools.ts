@@ -26,7 +26,7 @@ const tools: { readonly [Name in ToolName]: Tool<Name> } = {
     description: 'Finds skills by what they do, best first, with their descriptions, downloads and security scores.',
     reads: true,
     async call(api, { query, limit }) {
-      const { skills, total } = await api.searchSkills({ q: query, limit })
+      const { skills, total } = await api.searchByNeed({ q: query, limit })
       return { skills, total }
     },
   },
