@@ -57,7 +57,7 @@ const partBits = 6
  * A map by words that is split into parts, so that it never grows all at once: doubling a `Map` of half a million words
  * blocks the event loop for a tenth of a second.
  */
-export class WordMap<V> {
+class WordMap<V> {
   readonly #parts = Array.from({ length: 1 << partBits }, () => new Map<string, V>())
 
   get(word: string): V | undefined {
