@@ -2,15 +2,10 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ByteLists } from '../../packages/core/src/search/byte-lists.ts'
 import { NeedIndex, type NeedScores } from '../../packages/core/src/search/need-index.ts'
-import {
-  addWeights,
-  hashStem,
-  joinVector,
-  toContentVector,
-  toStem,
-  valueOfImpact,
-} from '../../packages/core/src/search/term-vector.ts'
+import { countStems, hashStem, toStem } from '../../packages/core/src/search/count-stems.ts'
+import { addWeights, joinVector, toContentVector, valueOfImpact } from '../../packages/core/src/search/term-vector.ts'
 import { createSearchIndex, type SearchDocument } from '../../packages/core/src/search/search-index.ts'
+import { isStopWord, tokenize } from '../../packages/core/src/search/tokenize.ts'
 
 describe('byte lists', () => {
   test('return the numbers and bytes that were appended, in order, for any interleaving', () => {
@@ -166,6 +161,35 @@ description: Handles webhooks.
 
 Store each event id. Ignore duplicates, so that a customer is charged once. 重复的事件会被忽略。
 `
+
+describe('the counted stems of a text', () => {
+  test('are those of its tokens without stop words, also after other texts', () => {
+    const anyCharacter = fc.oneof(
+      fc.constantFrom(..."aeB .,-#+'’ßé図像ー한\u0301\u200b\ud83d🎉𝒜ﷺ"),
+      fc.string({ unit: 'binary' }),
+    )
+    fc.assert(
+      fc.property(fc.array(fc.oneof(anyCharacter, fc.constantFrom(' the ', ' runs ', ' C++ ', "it's"))), (parts) => {
+        const text = parts.join('')
+        const tokens = tokenize(text)
+        const expected = new Map<number, number>()
+        for (const token of tokens.filter((word) => !isStopWord(word))) {
+          expected.set(hashStem(token), (expected.get(hashStem(token)) ?? 0) + 1)
+        }
+        expect(countStems(text)).toEqual({ stems: expected, length: tokens.length })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('are exact for more different words than are remembered', () => {
+    const numbers = Array.from({ length: 3000 }, (_, i) => i)
+    const texts = 'abcdefghijkl'.split('').map((letter) => numbers.map((number) => letter + number).join(' '))
+    const counts = texts.map((text) => countStems(text))
+    expect(counts.map(({ length }) => length)).toEqual(texts.map((text) => tokenize(text).length))
+    expect(texts.map((text) => countStems(text))).toEqual(counts)
+  })
+})
 
 describe('the vector of a SKILL.md', () => {
   test('has the stemmed words of the body, each once, and neither stop words nor the frontmatter', () => {

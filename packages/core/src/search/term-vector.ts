@@ -1,6 +1,5 @@
 import { findBody } from '@skillstead/skill-format'
-import { stemmer } from 'stemmer'
-import { isStopWord, tokenize } from './tokenize.ts'
+import { countStems } from './count-stems.ts'
 
 /** How a field counts: its weight, how much its length reduces it, and the average length in words. */
 interface FieldRule {
@@ -66,7 +65,7 @@ export function toContentVector(skillMd: string): Uint8Array {
   const weights: TermWeights = new Map()
   const texts = { headings, lead: body.slice(0, leadLengthMax), body }
   for (const field of ['headings', 'lead', 'body'] as const) {
-    const counts = countStems(tokenize(texts[field]))
+    const counts = countStems(texts[field])
     addWeights(weights, field, counts.stems, counts.length)
   }
   return packVector(weights)
@@ -86,18 +85,25 @@ export function addWeights(
 
 /** Adds the weights of other fields to a stored vector. */
 export function joinVector(stored: Uint8Array, others: TermWeights): TermVector {
-  const { hashes, impacts } = unpackVector(stored)
+  const size = Math.floor(stored.byteLength / termBytes)
+  const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength)
+  const hashes = new Int32Array(size + others.size)
+  const impacts = new Uint8Array(hashes.length)
   const rest = new Map(others)
-  for (const [i, hash] of hashes.entries()) {
+  for (let i = 0; i < size; i++) {
+    const hash = view.getInt32(i * hashBytes, true)
+    const impact = stored[size * hashBytes + i]!
     const weight = rest.get(hash)
-    if (weight === undefined) continue
-    impacts[i] = toImpact(weightOfImpact[impacts[i]!]! + weight)
-    rest.delete(hash)
+    hashes[i] = hash
+    impacts[i] = weight === undefined ? impact : toImpact(weightOfImpact[impact]! + weight)
+    if (weight !== undefined) rest.delete(hash)
   }
-  return {
-    hashes: Int32Array.from([...hashes, ...rest.keys()]),
-    impacts: Uint8Array.from([...impacts, ...Array.from(rest.values(), toImpact)]),
+  let end = size
+  for (const [hash, weight] of rest) {
+    hashes[end] = hash
+    impacts[end++] = toImpact(weight)
   }
+  return { hashes: hashes.subarray(0, end), impacts: impacts.subarray(0, end) }
 }
 
 function packVector(weights: TermWeights): Uint8Array {
@@ -111,53 +117,7 @@ function packVector(weights: TermWeights): Uint8Array {
   return bytes
 }
 
-function unpackVector(bytes: Uint8Array): TermVector {
-  const size = Math.floor(bytes.byteLength / termBytes)
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const hashes = new Int32Array(size)
-  for (let i = 0; i < size; i++) hashes[i] = view.getInt32(i * hashBytes, true)
-  return { hashes, impacts: bytes.slice(size * hashBytes, size * termBytes) }
-}
-
 function toImpact(weight: number): number {
   const level = Math.round(Math.log2(weight / impactMin) * impactsPerDoubling)
   return Math.max(0, Math.min(impactLevels - 1, level))
-}
-
-function countStems(words: string[]): { stems: Map<number, number>; length: number } {
-  const counts = new Map<string, number>()
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
-  const stems = new Map<number, number>()
-  for (const [word, count] of counts) {
-    if (isStopWord(word)) continue
-    const hash = hashStem(word)
-    stems.set(hash, (stems.get(hash) ?? 0) + count)
-  }
-  return { stems, length: words.length }
-}
-
-/** The stem of an English word (M. Porter: An algorithm for suffix stripping, 1980); other words are unchanged. */
-export function toStem(word: string): string {
-  return /^[a-z]{3,}$/.test(word) ? stemmer(word) : word
-}
-
-/** Hashes of the stems of recent words: stemming takes longer than all else that makes a vector. */
-const knownHashes = new Map<string, number>()
-const knownHashesMax = 20_000
-
-/** The hash of a word's stem: FNV-1a with a final mix, as a signed 32-bit number. */
-export function hashStem(word: string): number {
-  let hash = knownHashes.get(word)
-  if (hash !== undefined) return hash
-  if (knownHashes.size === knownHashesMax) knownHashes.clear()
-  hash = hashText(toStem(word))
-  knownHashes.set(word, hash)
-  return hash
-}
-
-function hashText(stem: string): number {
-  let hash = 0x811c9dc5 | 0
-  for (let i = 0; i < stem.length; i++) hash = Math.imul(hash ^ stem.charCodeAt(i), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
-  return hash ^ (hash >>> 12)
 }

@@ -1,9 +1,10 @@
 import SearchableMap from 'minisearch/SearchableMap'
 import { Census } from './census.ts'
+import { hashStem } from './count-stems.ts'
 import { growArray } from './grow-array.ts'
 import { type SearchDocument, searchFields } from './search-document.ts'
 import { SlotPostings } from './slot-postings.ts'
-import { addWeights, type fieldRules, hashStem, type TermWeights } from './term-vector.ts'
+import { addWeights, type fieldRules, type TermWeights } from './term-vector.ts'
 import { fieldLengthMax, fieldMark, isStopWord, sentenceBreak, tokenize, tokenizeSentences } from './tokenize.ts'
 import { TypoDictionary } from './typo-dictionary.ts'
 import { Vocabulary } from './vocabulary.ts'
@@ -101,22 +102,28 @@ export class TextIndex {
    */
   weightsAt(slot: number, { hasContent }: { hasContent: boolean }): TermWeights {
     const weights: TermWeights = new Map()
+    const words = this.#words[slot]!
     let counts = new Map<number, number>()
     let length = 0
     let field: (typeof searchFields)[number] = 'name'
-    for (const word of [...this.#words[slot]!, fieldMark]) {
+    const endField = () => {
+      const isInContent = hasContent && (field === 'headings' || field === 'summary')
+      if (!isInContent) addWeights(weights, ruleOfField[field], counts, length)
+      counts = new Map()
+      length = 0
+    }
+    for (let i = 0; i < words.length; i++) {
+      const word = words[i]!
       if (word >= fieldMark) {
-        const isInContent = hasContent && (field === 'headings' || field === 'summary')
-        if (!isInContent) addWeights(weights, ruleOfField[field], counts, length)
+        endField()
         field = searchFields[word - fieldMark]!
-        counts = new Map()
-        length = 0
       } else if (word !== sentenceBreak) {
         const stem = this.#stems[word]!
         length++
         if (stem !== 0) counts.set(stem, (counts.get(stem) ?? 0) + 1)
       }
     }
+    endField()
     return weights
   }
 

@@ -111,14 +111,12 @@ export function toIndexText(document: {
 
 function wordsOf(text: string, withRunEnds: boolean): string[] {
   const words: string[] = []
-  for (const [word] of toPlainText(text).matchAll(wordPattern)) {
-    if (isAscii.test(word)) words.push(word.slice(0, termLengthMax))
-    else pushMixed(word, withRunEnds, words)
-  }
+  for (const [word] of toPlainText(text).matchAll(wordPattern)) pushTokens(word, withRunEnds, words)
   return words
 }
 
-function toPlainText(text: string): string {
+/** Lower case, without accents, possessives or invisible characters. Words are its runs of letters, digits and marks. */
+export function toPlainText(text: string): string {
   const folded = isAscii.test(text)
     ? text.toLowerCase()
     : text
@@ -134,7 +132,12 @@ function toPlainText(text: string): string {
     .replace(/\bc\+\+/g, 'cpp')
 }
 
-function pushMixed(word: string, withRunEnds: boolean, words: string[]): void {
+/** Appends the tokens of one word of a plain text. */
+export function pushTokens(word: string, withRunEnds: boolean, words: string[]): void {
+  if (isAscii.test(word)) {
+    words.push(word.slice(0, termLengthMax))
+    return
+  }
   for (const [run] of word.matchAll(ideographRun)) {
     if (!isIdeograph.test(run)) {
       words.push(run.slice(0, termLengthMax))
