@@ -15,6 +15,8 @@ export interface BenchOptions {
   /** Real skills, in place of those that are made up. */
   readonly corpus?: string
   readonly security?: string
+  /** A revision of this repository. */
+  readonly against?: string
   readonly ablation?: boolean
   readonly sqlite: boolean
   readonly postgres: boolean

@@ -16,6 +16,7 @@ const { values, positionals } = parseArgs({
   options: {
     corpus: { type: 'string' },
     security: { type: 'string' },
+    against: { type: 'string' },
     ablation: { type: 'boolean' },
     sqlite: { type: 'boolean' },
     postgres: { type: 'boolean' },
@@ -45,6 +46,7 @@ ${parts.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
   --keep DIR        keep catalogues there for the next run
   --skills N        searches, mirror, dashboard: so many skills
   --tenfold, --built     mirror: ten times as many skills; what \`pnpm build\` made
+  --against REV     search: also the search engine of that revision of this repository
   --every N         loading: every so-manyth document of the corpus
   --security FILE   scan: labelled skills
   --ablation        scan: what each rule adds, in place of the totals`
@@ -107,7 +109,7 @@ function choose(): readonly Part[] {
 }
 
 function toOptions(): BenchOptions {
-  const { corpus, security, ablation, tenfold, built } = values
+  const { corpus, security, against, ablation, tenfold, built } = values
   const scale: Scale = values.short ? 'short' : isEverything ? 'medium' : 'full'
   const isEither = values.sqlite || values.postgres
   return {
@@ -117,6 +119,7 @@ function toOptions(): BenchOptions {
     every: toCount('every', values.every),
     ...(corpus !== undefined && { corpus }),
     ...(security !== undefined && { security }),
+    ...(against !== undefined && { against }),
     ...(ablation && { ablation }),
     ...(values.skills !== undefined && { skills: toCount('skills', values.skills) }),
     sqlite: isEither ? values.sqlite === true : true,

@@ -125,7 +125,9 @@ export const parts: readonly Part[] = [
     about: 'how often the right skill comes first, compared with MiniSearch and FTS5',
     async run(bench) {
       const { run } = await import('./search.ts')
-      return run(await bench.corpus(), { isFull: bench.options.scale === 'full' })
+      const { against } = bench.options
+      const isFull = bench.options.scale === 'full'
+      return run(await bench.corpus(), { isFull, ...(against !== undefined && { against }) })
     },
   },
   {

@@ -7,6 +7,8 @@ import { seededRandom } from '../support/random.ts'
 
 /** A skill to index; only engines that take the body read it. */
 export interface BenchDocument extends SearchDocument {
+  /** The whole document, and its part after the frontmatter. */
+  skillMd: string
   body: string
 }
 
@@ -15,7 +17,7 @@ export interface QuerySet {
   kind: string
   /** Whether to print NDCG@10 too: for described needs. */
   isNeed?: boolean
-  queries: { q: string; isAnswer: (id: number) => boolean }[]
+  queries: { q: string; isAnswer: (id: number) => boolean; source?: string }[]
 }
 
 const drawnQueries = 400
@@ -58,7 +60,7 @@ function givenQueries(corpusDir: string): QuerySet[] {
 
 /** The described needs of the corpus, short and long. A skill with the name of the answer is a copy of it. */
 function needs(corpusDir: string, documents: BenchDocument[]): QuerySet[] {
-  const numbers = new Map(readRecords(corpusDir).map(({ id }, i) => [id, i]))
+  const records = new Map(readRecords(corpusDir).map(({ id, repo }, i) => [id, { number: i, repo }]))
   const path = join(corpusDir, 'tasks-open.ndjson')
   if (!existsSync(path)) return []
   const lines = parseLines<Record<'short' | 'task', string> & { answer: { id: string } }>(readFileSync(path, 'utf8'))
@@ -66,8 +68,9 @@ function needs(corpusDir: string, documents: BenchDocument[]): QuerySet[] {
     kind: `need, ${key}`,
     isNeed: true,
     queries: lines.map((line) => {
-      const { name } = documents[numbers.get(line.answer.id)!]!
-      return { q: line[key], isAnswer: (id) => documents[id]!.name === name }
+      const { number, repo } = records.get(line.answer.id)!
+      const { name } = documents[number]!
+      return { q: line[key], source: repo, isAnswer: (id) => documents[id]!.name === name }
     }),
   }))
 }

@@ -1,19 +1,12 @@
-import { createRequire } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type Sqlite from 'better-sqlite3'
 import type { Figure } from './figures.ts'
 import { seededRandom } from '../support/random.ts'
-import { createSearchIndex } from '../../packages/core/src/search/search-index.ts'
+import { type Engine, engines, type NamedEngine, readEngineOf } from './search-engines.ts'
+import { quantile } from './statistics.ts'
 import { toContentVector } from '../../packages/core/src/search/term-vector.ts'
 import { type BenchDocument, type QuerySet, readQuerySets, readRecords } from './search-queries.ts'
 import { outlineSkillMd, parseSkillMd, readSkillFields } from '@skillstead/skill-format'
-
-/** Something that finds skills, best first. */
-interface Engine {
-  put(document: BenchDocument): void
-  find(q: string, limit: number): number[]
-}
 
 /** What does not matter here. */
 const unremarkable = {
@@ -30,135 +23,142 @@ const unremarkable = {
 }
 const manyDocuments = 50_000
 /** Each query is timed so often, so that one pause of the garbage collector is not the p99. */
-const passes = 3
+const repetitions = 3
+/** With many skills a rival takes seconds for some queries. */
+const rivalShare = 8
+/** Number of hits that are asked for, and those among which an answer counts as found. */
+const hitsMax = 20
+const rankMax = 10
 const broadWords = ['code', 'data', 'agent', 'file', 'api', 'skill', 'workflow', 'test', 'create', 'project', 'design']
-const requireFromCore = createRequire(new URL('../../packages/core/package.json', import.meta.url))
-
-/** Takes seconds for some described needs in many skills, and is measured with the corpus only. */
-const slowEngine = 'MiniSearch with body'
-
-const engines: Record<string, () => Engine> = {
-  'MiniSearch defaults': () => miniSearch(['name', 'description', 'headings']),
-  [slowEngine]: () => miniSearch(['name', 'description', 'headings', 'body']),
-  'FTS5 with body': fullText,
-  'Skillstead without bodies': () => ours({ hasBodies: false }),
-  Skillstead: () => ours({ hasBodies: true }),
-}
 
 /**
- * Prints, for MiniSearch as it comes, SQLite's FTS5 and the search index: the share of known-item queries whose skill is
- * first and among the first ten, for described needs also NDCG@10, milliseconds of a search, and the memory that an
- * index takes.
+ * Prints, for MiniSearch as it comes, SQLite's FTS5, the search index and that of another revision: the share of
+ * known-item queries whose skill is first and among the first ten, for described needs also NDCG@10, milliseconds of a
+ * search, and the memory that an index takes. A second table has the needs by the source of their answers.
  */
-export function run(corpusDir: string, { isFull = true } = {}): Figure[] {
+export async function run(
+  corpusDir: string,
+  { isFull = true, against }: { isFull?: boolean; against?: string } = {},
+): Promise<Figure[]> {
   const documents = readDocuments(corpusDir)
   const sets = readQuerySets(corpusDir, documents)
+  const all = against === undefined ? engines : [...engines, await readEngineOf(against)]
   console.log(`${documents.length} skills: share first / among the first ten (/ NDCG@10), milliseconds median / p99`)
-  const rows = Object.entries(engines).map(([name, create]) => [name, measure(create, documents, sets)] as const)
-  console.table(Object.fromEntries(rows))
-  if (isFull) benchMany(documents, sets)
+  const measured = all.map((engine) => ({ name: engine.name, ...measure(engine, documents, sets) }))
+  console.table(Object.fromEntries(measured.map(({ name, row }) => [name, row])))
+  const needs = sets.filter(({ isNeed }) => isNeed)
+  if (needs.length > 0) {
+    console.log('Described needs by the source of the answer: share first / among the first ten / NDCG@10')
+    console.table(Object.fromEntries(measured.map(({ name, ranks }) => [name, bySource(needs, ranks)])))
+  }
+  if (isFull) benchMany(all, documents, sets)
   const part = `Known-item search in ${documents.length.toLocaleString('en')} skills`
   const name = 'share of queries whose skill comes first'
-  return rows.map(([engine, row]) => ({ part, name: `${name}, ${engine}`, value: parseFloat(row['query']!), unit: '' }))
+  return measured.map(({ name: engine, ranks }) => {
+    return { part, name: `${name}, ${engine}`, value: Number(shareOf(ranks.get('query')!, isFirst)), unit: '' }
+  })
 }
 
-function benchMany(documents: BenchDocument[], sets: QuerySet[]): void {
+function benchMany(all: readonly NamedEngine[], documents: BenchDocument[], sets: QuerySet[]): void {
   const many = multiply(documents, manyDocuments)
   console.log(`${many.length} skills, most of them the same with other words: milliseconds median / p99`)
+  console.log(`MiniSearch and FTS5 answer every ${rivalShare}th query once.`)
   const timedSets = sets.filter(({ kind, isNeed }) => isNeed || ['query', 'typo', 'synonym', 'Chinese'].includes(kind))
-  const timed = Object.entries(engines)
-    .filter(([name]) => name !== slowEngine)
-    .map(([name, create]) => [name, measure(create, many, timedSets, false)])
+  const fewer = timedSets.map((set) => ({ ...set, queries: set.queries.filter((_, i) => i % rivalShare === 0) }))
+  const timed = all
+    .filter(({ isSlow }) => !isSlow)
+    .map((engine) => [engine.name, measure(engine, many, engine.isRival ? fewer : timedSets, false).row])
   console.table(Object.fromEntries(timed))
 }
 
 /** The figures of one engine with one catalogue; quality only where the answers are unique in it. */
-function measure(create: () => Engine, documents: BenchDocument[], sets: QuerySet[], withQuality = true) {
+function measure(
+  { create, isRival }: NamedEngine,
+  documents: BenchDocument[],
+  sets: QuerySet[],
+  withQuality = true,
+): { row: Record<string, string>; ranks: Map<string, number[]> } {
   const memoryBefore = usedBytes()
   const engine = create()
-  const startMs = performance.now()
-  for (const document of documents) engine.put(document)
-  const buildMs = performance.now() - startMs
-  const megabytes = Math.max(0, Math.round((usedBytes() - memoryBefore) / 1e6))
-  const row: Record<string, string> = { build: `${Math.round(buildMs)} ms, ${megabytes} MB of heap` }
-  const all = sets.flatMap(({ queries }) => queries.map(({ q }) => q))
-  for (const q of all) engine.find(q, 20) // warm up
-  for (const { kind, queries, isNeed } of sets) {
-    const quality = withQuality ? `${qualityOf(engine, queries, isNeed)}, ` : ''
-    row[kind] =
-      quality +
-      timesOf(
-        engine,
-        queries.map(({ q }) => q),
-      )
+  let [buildMs, slowestMs] = [0, 0]
+  for (const document of documents) {
+    const ready = engine.prepare?.(document) ?? document
+    const ms = timeOf(() => engine.put(ready))
+    buildMs += ms
+    slowestMs = Math.max(slowestMs, ms)
   }
-  const broad = Array.from({ length: 10 }, () => broadWords).flat()
-  row['broad word'] = timesOf(engine, broad)
-  return row
+  const megabytes = Math.round((Math.max(0, usedBytes() - memoryBefore) + (engine.bytes?.() ?? 0)) / 1e6)
+  const row: Record<string, string> = {
+    memory: `${megabytes} MB`,
+    'all skills put': `${Math.round(buildMs)} ms, one at most ${slowestMs.toFixed(1)} ms`,
+  }
+  const ranks = new Map<string, number[]>()
+  for (const { kind, queries, isNeed } of sets) {
+    const answers = queries.map(({ q }) => timedFind(engine, q))
+    const ranksOfKind = answers.map(({ ids }, i) => ids.slice(0, rankMax).findIndex(queries[i]!.isAnswer))
+    ranks.set(kind, ranksOfKind)
+    const quality = withQuality ? `${qualityOf(ranksOfKind, isNeed)}, ` : ''
+    // The first pass has warmed up the engine; a rival is not asked again.
+    const times = isRival
+      ? answers.map(({ ms }) => ms)
+      : timesOf(
+          engine,
+          queries.map(({ q }) => q),
+        )
+    row[kind] = quality + toMedianAndTail(times)
+  }
+  const broad = Array.from({ length: isRival ? 1 : 10 }, () => broadWords).flat()
+  row['broad word'] = toMedianAndTail(timesOf(engine, broad))
+  return { row, ranks }
 }
 
-function qualityOf(engine: Engine, queries: QuerySet['queries'], isNeed = false): string {
-  const ranks = queries.map(({ q, isAnswer }) => engine.find(q, 10).findIndex(isAnswer))
-  const share = (counts: (rank: number) => boolean) => (ranks.filter(counts).length / ranks.length).toFixed(3)
+/** The quality of described needs for the source with most of them, for the next four, and for the others. */
+function bySource(needs: QuerySet[], ranks: ReadonlyMap<string, number[]>): Record<string, string> {
+  const sources = Map.groupBy(needs[0]!.queries, ({ source }) => source)
+  const ordered = [...sources].toSorted(([, a], [, b]) => b.length - a.length).map(([source]) => source)
+  const groups = { [ordered[0]!]: ordered.slice(0, 1), 'the next four': ordered.slice(1, 5), others: ordered.slice(5) }
+  return Object.fromEntries(
+    needs.flatMap(({ kind, queries }) =>
+      Object.entries(groups).map(([group, members]) => {
+        const own = ranks.get(kind)!.filter((_, i) => members.includes(queries[i]!.source))
+        return [`${kind}: ${group} (${own.length})`, qualityOf(own, true)]
+      }),
+    ),
+  )
+}
+
+const isFirst = (rank: number) => rank === 0
+
+/** The share of ranks that pass; a rank of -1 stands for an answer that is not among the first. */
+function shareOf(ranks: number[], passes: (rank: number) => boolean): string {
+  return (ranks.filter(passes).length / ranks.length).toFixed(3)
+}
+
+function qualityOf(ranks: number[], isNeed = false): string {
   // One answer is right: its gain at rank r is 1 / log2(r + 2), and the ideal is 1.
   const gain = ranks.reduce((sum, rank) => sum + (rank < 0 ? 0 : 1 / Math.log2(rank + 2)), 0) / ranks.length
-  return [share((rank) => rank === 0), share((rank) => rank >= 0), ...(isNeed ? [gain.toFixed(3)] : [])].join(' / ')
+  const shares = [shareOf(ranks, isFirst), shareOf(ranks, (rank) => rank >= 0)]
+  return [...shares, ...(isNeed ? [gain.toFixed(3)] : [])].join(' / ')
 }
 
-function timesOf(engine: Engine, queries: string[]): string {
-  const times = Array.from({ length: passes }, () => queries)
-    .flat()
-    .map((q) => {
-      const startMs = performance.now()
-      engine.find(q, 20)
-      return performance.now() - startMs
-    })
-    .toSorted((a, b) => a - b)
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))]!.toFixed(2)
-  return `${at(0.5)} / ${at(0.99)} ms`
+function timesOf(engine: Engine, queries: string[]): number[] {
+  return Array.from({ length: repetitions }, () => queries.map((q) => timedFind(engine, q).ms)).flat()
 }
 
-function ours({ hasBodies }: { hasBodies: boolean }): Engine {
-  const index = createSearchIndex()
-  const filters = { includeStubs: false }
-  return {
-    put: (document) => index.put(hasBodies ? document : { ...document, content: new Uint8Array() }),
-    find: (q, limit) => index.search({ q, offset: 0, limit, viewer: null, filters }).ids,
-  }
+function timedFind(engine: Engine, q: string): { ids: number[]; ms: number } {
+  let ids: number[] = []
+  const ms = timeOf(() => (ids = engine.find(q, hitsMax)))
+  return { ids, ms }
 }
 
-function miniSearch(fields: string[]): Engine {
-  const MiniSearch = requireFromCore('minisearch') as new (options: object) => {
-    add(document: object): void
-    search(q: string, options: object): { id: number }[]
-  }
-  const index = new MiniSearch({ fields })
-  return {
-    put: ({ id, name, description, headings, body }) =>
-      index.add({ id, name, description, headings: headings.join('\n'), body }),
-    find: (q, limit) =>
-      index
-        .search(q, { boost: { name: 4, description: 2 } })
-        .slice(0, limit)
-        .map(({ id }) => id),
-  }
+function timeOf(work: () => void): number {
+  const startMs = performance.now()
+  work()
+  return performance.now() - startMs
 }
 
-function fullText(): Engine {
-  const Database = requireFromCore('better-sqlite3') as typeof Sqlite
-  const database = new Database(':memory:')
-  database.exec(`CREATE VIRTUAL TABLE skills USING fts5(name, description, body, tokenize = 'porter unicode61')`)
-  const insert = database.prepare('INSERT INTO skills (rowid, name, description, body) VALUES (?, ?, ?, ?)')
-  const select = database
-    .prepare('SELECT rowid FROM skills WHERE skills MATCH ? ORDER BY bm25(skills, 8, 4, 1) LIMIT ?')
-    .pluck()
-  return {
-    put: ({ id, name, description, body }) => void insert.run(id, name, description, body),
-    find: (q, limit) => {
-      const words = q.match(/[\p{L}\p{N}]+/gu) ?? []
-      return select.all(words.map((word) => `"${word}"`).join(' OR ') || '""', limit) as number[]
-    },
-  }
+function toMedianAndTail(times: number[]): string {
+  return `${quantile(times, 0.5).toFixed(2)} / ${quantile(times, 0.99).toFixed(2)} ms`
 }
 
 /** The open corpus as the registry would index it. */
@@ -176,6 +176,7 @@ function readDocuments(corpusDir: string): BenchDocument[] {
       ...names,
       ...texts,
       summary,
+      skillMd,
       body: parsed.body,
       content: toContentVector(skillMd),
       license,
@@ -207,6 +208,7 @@ function multiply(documents: BenchDocument[], count: number): BenchDocument[] {
       description: change(description, round),
       headings: headings.map((heading) => change(heading, round)),
       summary: change(summary, round),
+      skillMd: text,
       body: text,
       content: toContentVector(text),
     }

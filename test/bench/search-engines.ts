@@ -1,0 +1,118 @@
+import { execFileSync } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { existsSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type Sqlite from 'better-sqlite3'
+import { createSearchIndex } from '../../packages/core/src/search/search-index.ts'
+import { makeScratch } from './scratch.ts'
+import type { BenchDocument } from './search-queries.ts'
+
+/** Something that finds skills, best first. */
+export interface Engine {
+  /** Computes what is known of a skill before it is put: not a part of the time that the index needs. */
+  prepare?(document: BenchDocument): BenchDocument
+  put(document: BenchDocument): void
+  find(q: string, limit: number): number[]
+  /** Bytes of memory that the JavaScript heap does not contain. */
+  bytes?(): number
+}
+
+/** An engine by its name in the tables. */
+export interface NamedEngine {
+  readonly name: string
+  /** Whether the engine is another program, whose searches are timed only once because they take long. */
+  readonly isRival?: boolean
+  /** Whether the engine takes seconds for some described needs: it is only measured with the corpus. */
+  readonly isSlow?: boolean
+  create(): Engine
+}
+
+export const skillstead = 'Skillstead'
+
+export const engines: readonly NamedEngine[] = [
+  { name: 'MiniSearch defaults', isRival: true, create: () => miniSearch(['name', 'description', 'headings']) },
+  {
+    name: 'MiniSearch with body',
+    isRival: true,
+    isSlow: true,
+    create: () => miniSearch(['name', 'description', 'headings', 'body']),
+  },
+  { name: 'FTS5 with body', isRival: true, create: fullText },
+  {
+    name: `${skillstead} without bodies`,
+    create: () => toEngine(createSearchIndex(), (document) => ({ ...document, content: new Uint8Array() })),
+  },
+  { name: skillstead, create: () => toEngine(createSearchIndex()) },
+]
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const requireFromCore = createRequire(join(root, 'packages/core/package.json'))
+
+/** Reads the search engine of another revision of this repository; it uses today's versions of other packages. */
+export async function readEngineOf(revision: string): Promise<NamedEngine> {
+  const folder = makeScratch('revision')
+  const archive = execFileSync('git', ['archive', revision, 'packages/core'], { cwd: root, maxBuffer: 2 ** 30 })
+  execFileSync('tar', ['-x', '-C', folder], { input: archive })
+  symlinkSync(join(root, 'packages/core/node_modules'), join(folder, 'packages/core/node_modules'))
+  const load = (file: string) => import(pathToFileURL(join(folder, 'packages/core/src/search', file)).href)
+  const { createSearchIndex: create } = (await load('search-index.ts')) as {
+    createSearchIndex: typeof createSearchIndex
+  }
+  const hasVectors = existsSync(join(folder, 'packages/core/src/search/term-vector.ts'))
+  const { toContentVector } = hasVectors
+    ? ((await load('term-vector.ts')) as { toContentVector(skillMd: string): Uint8Array })
+    : { toContentVector: () => new Uint8Array() }
+  return {
+    name: `${skillstead} at ${revision}`,
+    create: () => toEngine(create(), (document) => ({ ...document, content: toContentVector(document.skillMd) })),
+  }
+}
+
+function toEngine(index: ReturnType<typeof createSearchIndex>, prepare?: Engine['prepare']): Engine {
+  const filters = { includeStubs: false }
+  return {
+    ...(prepare && { prepare }),
+    put: (document) => index.put(document),
+    find: (q, limit) => index.search({ q, offset: 0, limit, viewer: null, filters }).ids,
+  }
+}
+
+function miniSearch(fields: string[]): Engine {
+  const MiniSearch = requireFromCore('minisearch') as new (options: object) => {
+    add(document: object): void
+    search(q: string, options: object): { id: number }[]
+  }
+  const index = new MiniSearch({ fields })
+  return {
+    put: ({ id, name, description, headings, body }) =>
+      index.add({ id, name, description, headings: headings.join('\n'), body }),
+    find: (q, limit) =>
+      index
+        .search(q, { boost: { name: 4, description: 2 } })
+        .slice(0, limit)
+        .map(({ id }) => id),
+  }
+}
+
+function fullText(): Engine {
+  const Database = requireFromCore('better-sqlite3') as typeof Sqlite
+  const database = new Database(':memory:')
+  database.exec(`CREATE VIRTUAL TABLE skills USING fts5(name, description, body, tokenize = 'porter unicode61')`)
+  const insert = database.prepare('INSERT INTO skills (rowid, name, description, body) VALUES (?, ?, ?, ?)')
+  const select = database
+    .prepare('SELECT rowid FROM skills WHERE skills MATCH ? ORDER BY bm25(skills, 8, 4, 1) LIMIT ?')
+    .pluck()
+  return {
+    bytes: () => {
+      return (
+        Number(database.pragma('page_count', { simple: true })) * Number(database.pragma('page_size', { simple: true }))
+      )
+    },
+    put: ({ id, name, description, body }) => void insert.run(id, name, description, body),
+    find: (q, limit) => {
+      const words = q.match(/[\p{L}\p{N}]+/gu) ?? []
+      return select.all(words.map((word) => `"${word}"`).join(' OR ') || '""', limit) as number[]
+    },
+  }
+}
