@@ -271,6 +271,19 @@ describe('a search by need', () => {
     expect(find('customer file csv')[0]).toBe(2)
   })
 
+  test('ignores the words that a need is told in, and the parts of contractions', () => {
+    const query = "Something isn't right: whenever I'd retry, maybe everyone gets charged."
+    expect(index.search({ ...plain, q: query })).toEqual(index.search({ ...plain, q: 'right retry charged' }))
+  })
+
+  test('finds the identifiers of a body by their parts', () => {
+    const coding = createSearchIndex()
+    coding.put({ ...searched, content: toContentVector('Call `useEffectEvent` and `parse_row` for kubectl.') })
+    for (const q of ['effect event', 'useEffectEvent kubectl', 'parse row', 'PARSE_ROW kubectl']) {
+      expect(coding.search({ ...plain, q }).ids).toEqual([1])
+    }
+  })
+
   test('finds a skill without a stored vector by its headings, summary and category', () => {
     const bare = createSearchIndex()
     const texts = { headings: ['Rotate keys'], summary: 'Signs deliveries.', category: 'Security' }

@@ -150,6 +150,36 @@ describe('finding', () => {
     expect(find('c# c++')).toEqual([5])
   })
 
+  test('.NET is found by its name, whose dot distinguishes it from a net, and as a part of other names', () => {
+    const texts = ['Build ASP.NET services.', 'Cast a fishing net.', 'See example.net for .NET 8.']
+    const dotted = indexOf(...texts.map((description, i) => skill(i + 1, `skill-${i}`, { description })))
+    expect(dotted.search(query('.NET')).ids.toSorted()).toEqual([1, 3])
+    expect(dotted.search(query('asp.net')).ids[0]).toBe(1)
+    expect(dotted.search(query('fishing net')).ids[0]).toBe(2)
+  })
+
+  test('kubectl, snake_case and the endings of files are found as they are written', () => {
+    const texts = [
+      'Runs kubectl for you.',
+      'Names columns in snake_case.',
+      'Fills an .xlsx workbook.',
+      'Snakes, in case.',
+    ]
+    const written = indexOf(...texts.map((description, i) => skill(i + 1, `skill-${i}`, { description })))
+    for (const q of ['kubectl', 'kubectl apply']) expect(written.search(query(q)).ids[0]).toBe(1)
+    for (const q of ['snake_case', 'snake case']) expect(written.search(query(q)).ids[0]).toBe(2)
+    for (const q of ['.xlsx', 'report.xlsx', '*.XLSX']) expect(written.search(query(q)).ids[0]).toBe(3)
+  })
+
+  test('names of products that begin with a capital stay whole', () => {
+    const products = indexOf(
+      skill(1, 'js', { description: 'Writes JavaScript.' }),
+      skill(2, 'beans', { description: 'Writes Java.' }),
+    )
+    expect(products.search(query('java beans')).ids).toEqual([2])
+    expect(products.search(query('JavaScript')).ids).toEqual([1])
+  })
+
   test('stop words are ignored unless there is nothing else', () => {
     expect(index.search(query('how to use the pods')).total).toBe(1)
     expect(find('from')).toEqual([2])
@@ -249,6 +279,46 @@ const anySkill = fc.record({
 })
 const anyQuery = fc.array(fc.constantFrom(...words, 'depoly'), { maxLength: 3 }).map((chosen) => chosen.join(' '))
 const anyViewer = fc.constantFrom('ada', 'bob', 'eve', null)
+
+function toIdentifier([first, ...rest]: string[]): string {
+  return first + rest.map((part) => part[0]!.toUpperCase() + part.slice(1)).join('')
+}
+
+describe('an identifier in camelCase, for any of its words', () => {
+  const anyPart = fc.string({ unit: fc.constantFrom(...'bdfgklmnprt'), minLength: 4, maxLength: 7 })
+  const anyParts = fc.uniqueArray(anyPart, { minLength: 2, maxLength: 3 })
+  const others = [skill(2, 'cats', { description: 'Reads about cats.' }), skill(3, 'dogs', { summary: 'Walks dogs.' })]
+
+  test('is found in any spelling, and by its words apart', () => {
+    fc.assert(
+      fc.property(anyParts, (parts) => {
+        const identifier = toIdentifier(parts)
+        const index = indexOf(skill(1, 'hooks', { description: `Explains ${identifier} and more.` }), ...others)
+        const spellings = [identifier, identifier.toLowerCase(), parts.join(' '), parts.join('_'), parts[0]!]
+        for (const q of spellings) expect(index.search(query(q)).ids).toEqual([1])
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('finds a skill that has its words apart, and first one that has the identifier', () => {
+    fc.assert(
+      fc.property(anyParts, (parts) => {
+        const identifier = toIdentifier(parts)
+        const apart = skill(4, 'apart', { description: `Explains ${parts.join(' ')} and more.` })
+        expect(indexOf(apart, ...others).search(query(identifier)).ids).toEqual([4])
+        const together = skill(1, 'zhooks', { description: `Explains ${identifier} and more.` })
+        expect(indexOf(apart, together, ...others).search(query(identifier)).ids[0]).toBe(1)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('gives the tokens of its parts and itself, unless it is as long as encoded data', () => {
+    expect(tokenize('getHTTPClient2 iOS')).toEqual(['get', 'http', 'client2', 'gethttpclient2', 'i', 'os', 'ios'])
+    expect(tokenize(`a${'B'.repeat(50)}`)).toEqual([`a${'b'.repeat(termLengthMax - 1)}`])
+  })
+})
 
 describe('pages and visibility, for any skills and any query', () => {
   test('in every sort order the pages together contain each match exactly once', () => {
@@ -577,6 +647,10 @@ describe('tokens', () => {
         for (const term of parseQuery(text).terms) expect(inText).toContain(term)
       }),
     )
+  })
+
+  test('a contraction leaves only its word', () => {
+    expect(tokenize("I'd, you’ll, we're; they've; it's; o'clock; 'd")).toEqual('i you we they it oclock d'.split(' '))
   })
 
   test('the text for an external index has the same tokens', () => {
