@@ -198,6 +198,17 @@ describe('skillstead serve', () => {
     await skillsteadJson(['publish', folder, '--url', server.url], environment)
     const { skills } = await skillsteadJson<Search>(['search', 'http', '--url', server.url])
     expect(skills.map(({ fullName }) => fullName)).toEqual(['alice/over-http'])
+    // An absolute path is sent as a path within the project, or as the name of the file.
+    const files = [join(process.cwd(), 'a.ts'), join(folder, 'b.tf'), '../c.go', './d.py'].join(',')
+    const context = ['--files', files, '--languages', 'Go, C#', '--installed', 'alice/over-http']
+    const inContext = await skillsteadJson<Search>(['search', 'http', ...context, '--url', server.url])
+    expect(inContext.skills).toEqual(skills)
+    const languages = Array.from({ length: 21 }, (_, i) => `l${i}`).join(',')
+    const long = await skillstead(['search', 'http', '--languages', languages, '--url', server.url])
+    expect([long.code, long.stderr]).toEqual([
+      1,
+      expect.stringContaining('context.languages must have at most 20 items'),
+    ])
     const refused = await skillstead(['publish', folder, '--url', server.url, '--key', 'ssk_wrong'])
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('This API key is not valid')

@@ -49,6 +49,9 @@ describeDatabases('MCP over HTTP', (open) => {
       expect((await client.listTools()).tools.map(({ name }) => name).toSorted()).toEqual(toolNames)
       const found = await callTool(client, 'search_skills', { query: 'fill pdf forms' })
       expect(found.isError).toBeFalsy()
+      const context = { files: ['src/form.ts'], languages: ['TypeScript'], installed: ['alice/pdf'] }
+      const inContext = await callTool(client, 'search_skills', { query: 'fill pdf forms', context })
+      expect(inContext.structuredContent).toEqual(found.structuredContent)
       expect(found.structuredContent).toMatchObject({ total: 1, skills: [{ fullName: 'alice/pdf' }] })
       expect(JSON.parse(found.content[0]!.text)).toEqual(found.structuredContent)
       const loaded = await callTool(client, 'load_skill', { name: 'alice/pdf', level: 'full' })
@@ -104,6 +107,12 @@ describeDatabases('MCP over HTTP', (open) => {
       ['search_skills', { query: 'x', limit: 1000 }, /limit/],
       ['search_skills', { query: 'x', order: 'up' }, /order/],
       ['search_skills', { query: 'x\0y' }, /NUL/],
+      [
+        'search_skills',
+        { query: 'x', context: { files: ['/home/ada/x.ts'] } },
+        /context\.files\.0 must be a path within/,
+      ],
+      ['search_skills', { query: 'x', context: { languages: Array(21).fill('go') } }, /languages/],
       ['report_review', { name: 'pdf', agentKey: 'unknown-user', rating: 5, content: 'Good.' }, /agentKey/],
       ['report_review', { name: 'pdf', agentKey: 'test:1', rating: 5.3, content: 'Good.' }, /rating/],
     ] as const) {

@@ -78,6 +78,8 @@ describe('POST /search', () => {
     const skills = createSkillClient({ baseUrl: node.url, fetch: fetchLogged })
     for (const q of ['hooks', long]) expect((await skills.search(q)).total).toBe(1)
     expect(asked).toEqual(['GET /api/v1/skills', 'POST /api/v1/search'])
+    expect((await skills.search('hooks', { context: { languages: ['Go'] } })).total).toBe(1)
+    expect(asked.at(-1)).toBe('POST /api/v1/search')
     expect((await createClient({ baseUrl: node.url }).searchByNeed({ q: long })).total).toBe(1)
   })
 })

@@ -129,7 +129,7 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
       subject: `search ${q}`,
       ttlMs: 0,
       async ask(held, shared) {
-        const answer = await call(toSearchName(q), input, toCallOptions(held, shared))
+        const answer = await call(toSearchName(q, rest.context), input, toCallOptions(held, shared))
         if (!answer.isUnchanged) checkFound(answer.output)
         return answer
       },

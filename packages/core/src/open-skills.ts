@@ -38,8 +38,8 @@ type CallOf<Name extends keyof typeof endpoints, Given extends string> = Omit<
 export interface Skills {
   /** Publishes all skills of a folder or zip as skills of the user. Importing them again changes nothing. */
   importFolder(path: string, options?: ImportOptions): Promise<ImportSummary>
-  /** Finds skills, best first; the options are the filters of `searchSkills`. */
-  search(text: string, options?: CallOf<'searchSkills', 'q'>): Promise<Output<(typeof endpoints)['searchSkills']>>
+  /** Finds skills, best first; the options are the filters and the context of `searchByNeed`. */
+  search(text: string, options?: CallOf<'searchByNeed', 'q'>): Promise<Output<(typeof endpoints)['searchByNeed']>>
   /** Loads as much of a skill as `level` and `maxTokens` ask for. Throws `not_found` and `taken_down`. */
   load(name: string, options?: CallOf<'loadSkill', 'name'>): Promise<Output<(typeof endpoints)['loadSkill']>>
   /** Converts a loaded skill to a tool definition: `openai`, `anthropic`, `langchain` or `generic`. */

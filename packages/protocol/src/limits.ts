@@ -26,6 +26,12 @@ export const limits = {
   /** The text of a search in an address, and the description of a need in a body. */
   queryCharactersMax: 1000,
   needCharactersMax: 2000,
+  /** The context of a search: its lists, a path, and the name of a language. */
+  contextFilesMax: 100,
+  contextLanguagesMax: 20,
+  contextInstalledMax: 100,
+  contextPathCharactersMax: 256,
+  contextLanguageCharactersMax: 40,
   keywordsMax: 32,
   keywordCharactersMax: 64,
   changelogCharactersMax: 20_000,

@@ -17,6 +17,26 @@ export const toolInputs = {
       0,
     ),
     limit: v.optional(count(limits.pageSizeMax, 'Maximum number of results, best first.'), 10),
+    context: v.optional(
+      v.pipe(
+        v.strictObject({
+          files: v.optional(
+            texts(
+              limits.contextFilesMax,
+              limits.contextPathCharactersMax,
+              'Paths within the project, such as package.json.',
+            ),
+          ),
+          languages: v.optional(
+            texts(limits.contextLanguagesMax, limits.contextLanguageCharactersMax, 'Programming languages.'),
+          ),
+          installed: v.optional(
+            texts(limits.contextInstalledMax, 128, 'Skills that you have: owner/name, or short names.'),
+          ),
+        }),
+        v.description('What surrounds the task. It decides between skills that match almost equally.'),
+      ),
+    ),
   }),
   load_skill: v.strictObject({
     name,
@@ -60,6 +80,11 @@ export type ToolInput<Name extends ToolName> = v.InferOutput<(typeof toolInputs)
 
 function text(charactersMax: number, description: string, charactersMin = 1) {
   return v.pipe(v.string(), v.minLength(charactersMin), v.maxLength(charactersMax), v.description(description))
+}
+
+function texts(itemsMax: number, charactersMax: number, description: string) {
+  const item = v.pipe(v.string(), v.minLength(1), v.maxLength(charactersMax))
+  return v.pipe(boundedArray(item, itemsMax), v.description(description))
 }
 
 function count(max: number, description: string) {

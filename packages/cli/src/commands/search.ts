@@ -1,6 +1,7 @@
+import { basename, isAbsolute, normalize, relative } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
-import type { SearchResult } from '@skillstead/protocol'
-import { text, UsageError, type Arguments } from '../command/command.ts'
+import type { endpoints, Input, SearchResult } from '@skillstead/protocol'
+import { list, text, UsageError, type Arguments } from '../command/command.ts'
 import { apiCommand } from '../registry/api-command.ts'
 import { toScoreVerdict } from '../scan/verdict.ts'
 import { toOneLine } from '../terminal/output.ts'
@@ -14,6 +15,9 @@ export const commands = {
     words: ['[QUERY...]'],
     options: {
       need: { value: 'TEXT', help: 'a description of the task, instead of QUERY; - reads it from standard input' },
+      files: { value: 'LIST', help: 'paths in your project; close matches that fit them come first' },
+      languages: { value: 'LIST', help: 'languages of your project, with the same effect' },
+      installed: { value: 'LIST', help: 'skills that you have, with the same effect' },
       limit: { value: 'N', help: 'the number of skills to show, at most 100. Default: 20' },
       page: { value: 'N', help: 'the page to show. Default: 1' },
       sort: { value: 'SORT', help: 'the order. Default: by relevance', choices: sorts },
@@ -24,7 +28,9 @@ export const commands = {
       const sort = text<(typeof sorts)[number]>(given, 'sort')
       const [limit, page, category] = ['limit', 'page', 'category'].map((name) => text(given, name))
       const input = { q, limit, page, category, sort }
-      return given.options['need'] === undefined ? api.searchSkills(input) : api.searchByNeed(input)
+      const context = toContext(given)
+      const isPlain = given.options['need'] === undefined && context === undefined
+      return isPlain ? api.searchSkills(input) : api.searchByNeed({ ...input, context })
     },
     show({ skills, total }) {
       const lines = skills.flatMap((skill) => [
@@ -49,6 +55,20 @@ async function readQuery({ words, options, io }: Arguments<readonly string[]>): 
   if (need !== undefined && typed.trim() === '') throw new UsageError('The text of --need is empty.')
   return typed.trim()
 }
+
+/** The context in the options, or undefined. An absolute path would tell the node about this machine. */
+function toContext(given: Arguments<readonly string[]>): SearchContext | undefined {
+  const [files, languages, installed] = ['files', 'languages', 'installed'].map((name) => list(given, name))
+  if (!files && !languages && !installed) return undefined
+  return { files: files?.map(toProjectPath), languages, installed }
+}
+
+function toProjectPath(file: string): string {
+  const path = isAbsolute(file) ? relative(process.cwd(), file) : normalize(file)
+  return path.startsWith('..') || isAbsolute(path) ? basename(path) : path
+}
+
+type SearchContext = Input<(typeof endpoints)['searchByNeed']>['context']
 
 /** Warnings to see before an install. */
 function toMarks({ securityScore, deprecated }: SearchResult['skills'][number]): Line[] {

@@ -56,12 +56,12 @@ export interface LoadOptions {
   readonly signal?: AbortSignal
 }
 
-export interface SearchOptions extends Omit<Input<(typeof endpoints)['searchSkills']>, 'q'> {
+export interface SearchOptions extends Omit<Input<(typeof endpoints)['searchByNeed']>, 'q'> {
   /** Aborts the call. */
   readonly signal?: AbortSignal
 }
 
-/** The operation that searches for a text: one that fits into an address is sent with GET, which caches can answer. */
-export function toSearchName(q: string): 'searchSkills' | 'searchByNeed' {
-  return q.length <= limits.queryCharactersMax ? 'searchSkills' : 'searchByNeed'
+/** The operation for a search: one that fits into an address is sent with GET, which caches can answer. */
+export function toSearchName(q: string, context?: SearchOptions['context']): 'searchSkills' | 'searchByNeed' {
+  return context === undefined && q.length <= limits.queryCharactersMax ? 'searchSkills' : 'searchByNeed'
 }

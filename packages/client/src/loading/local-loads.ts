@@ -15,7 +15,7 @@ export function loadLocally(api: RegistryApi) {
       return checkLoaded(await api.loadSkill(input, { signal }), level, version)
     },
     async search(q: string, { signal, ...rest }: SearchOptions = {}): Promise<SearchResult> {
-      return checkFound(await api[toSearchName(q)]({ ...rest, q }, { signal }))
+      return checkFound(await api[toSearchName(q, rest.context)]({ ...rest, q }, { signal }))
     },
     clear() {},
   }

@@ -4,21 +4,25 @@ import { type Caller, callerId } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
+import { readInstalled } from './read-installed.ts'
 import { toSkills } from './shown-names.ts'
 import { itemColumns, type ItemRow } from './skill-document.ts'
+import { toContextTerms } from '../search/context-terms.ts'
 
 /** The match of every skill if there is no query. */
 const noMatch = { score: 0, fields: [], terms: [] }
 
+type SearchInput = Input<'searchSkills'> & Pick<Input<'searchByNeed'>, 'context'>
+
 /** GET /skills and POST /search: the envelope of specification 2.2. */
-export function searchSkills(context: CatalogueContext, input: Input<'searchSkills'>, caller: Caller) {
+export function searchSkills(context: CatalogueContext, input: SearchInput, caller: Caller) {
   return searchSkillsAs(context, input, { viewer: caller, reader: caller })
 }
 
 /** As {@link searchSkills}: finds skills that `viewer` may see, with names that resolve for `reader`. */
 export async function searchSkillsAs(
   context: CatalogueContext,
-  input: Input<'searchSkills'>,
+  input: SearchInput,
   { viewer, reader }: { viewer: Caller; reader: Caller },
 ): Promise<SearchResult> {
   const { q, page, limit, sort, explain } = input
@@ -26,6 +30,7 @@ export async function searchSkillsAs(
   const filters = { includeStubs, category, license, owner, verified, deprecated, keyword, minSecurityScore }
   const hits = await context.search.search({
     q,
+    ...(input.context && { context: await readContextTerms(context, input.context, viewer) }),
     sort,
     offset: toOffset(page, limit),
     limit,
@@ -46,6 +51,14 @@ export async function searchSkillsAs(
   const skills = explain ? items.map((skill, i) => ({ ...skill, match: found[i]!.match })) : items
   const partial = hits.partial && { partial: true as const }
   return { skills, ...toPage(hits.total, page, limit), ...partial, filters: { q, ...withoutUndefined(filters) } }
+}
+
+async function readContextTerms(
+  context: StorageContext,
+  { installed, ...rest }: NonNullable<SearchInput['context']>,
+  viewer: Caller,
+): Promise<string[]> {
+  return toContextTerms({ ...rest, installed: installed && (await readInstalled(context, installed, viewer)) })
 }
 
 /** GET /suggest: completions for a search box, best first. */

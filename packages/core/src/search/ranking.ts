@@ -54,6 +54,12 @@ const namingCountMin = 0.7
 const namingScoreMin = 0.3
 
 /**
+ * The most that the context of a search adds to a key: it decides between matches whose keys are almost equal. The share
+ * of a need's score differs by more than this between most neighbours.
+ */
+const contextWeight = 0.01
+
+/**
  * Whether the short texts of a skill may contain most of a query, judged by the scores by need. Terms that no skill
  * contains may be misspelt and count as if the skill contained them.
  */
@@ -76,6 +82,7 @@ export class Ranking {
   /** Sort keys by slot. Keys depend only on the query and the viewer, so that pages are consistent. */
   keys = new Float64Array(1024)
   #slots = new Int32Array(1024)
+  #keysInContext = new Float64Array(0)
   readonly #board: Scoreboard
   readonly #table: DocumentTable
   readonly #text: TextIndex
@@ -112,6 +119,15 @@ export class Ranking {
       keys[slot] = this.#needOf(slot, need)
     }
     return slots.subarray(0, count)
+  }
+
+  /** Returns the keys of the matches in a context, which was scored like a need. {@link scoreAt} does not change. */
+  keysIn(context: NeedScores, slots: Int32Array<ArrayBuffer>): Float64Array {
+    if (context.best === 0) return this.keys
+    if (this.#keysInContext.length < this.keys.length) this.#keysInContext = new Float64Array(this.keys.length)
+    for (const slot of slots)
+      this.#keysInContext[slot] = this.keys[slot]! + (contextWeight * context.scores[slot]!) / context.best
+    return this.#keysInContext
   }
 
   /** The score of a match in a public form: 0 to about 3. */

@@ -28,6 +28,11 @@ export interface SearchQuery {
   /** User id of the viewer, null for a guest. */
   viewer: string | null
   filters: SearchFilters
+  /**
+   * Words from the context of the search, without meaning for the matches, their scores and their number: matches of
+   * almost equal relevance that contain them come first. The database's index ignores them.
+   */
+  context?: readonly string[]
   /** Adds `matches` to the result. */
   explain?: boolean
 }
@@ -85,13 +90,17 @@ export function createSearchIndex(): SearchIndex {
     const isVisible = table.matcher(query.viewer, { includeStubs: query.filters.includeStubs })
     const audience = table.audienceOf(query.viewer, lexicon.size)
     const hashes = new Set(parseNeed(query.q).map(hashStem))
-    const need = needs.score(hashes, { audience, end: table.end, isVisible })
+    const among = { audience, end: table.end, isVisible }
+    const need = needs.score(hashes, among)
     const readsNames = mayNameSkill(need)
     const groups = readsNames || query.explain ? toTermGroups(parseQuery(query.q), text, lexicon) : []
     board.reset(table.end)
     if (readsNames) board.addGroups(groups, { text, lexicon }, isVisible)
     const slots = ranking.rank({ groups, named: board.matches(passes), need }, passes)
-    const hits = toHits(query, slots, query.sort ? columnOf(query.sort) : ranking.keys)
+    const context = new Set(query.context?.map(hashStem).filter((hash) => !hashes.has(hash)))
+    // The scores of the context replace those of the need.
+    const keys = context.size === 0 ? ranking.keys : ranking.keysIn(needs.score(context, among), slots)
+    const hits = toHits(query, slots, query.sort ? columnOf(query.sort) : keys)
     if (need.isPartial) hits.partial = true
     if (!query.explain) return hits
     return { ...hits, matches: hits.ids.map((id) => explain(table.findSlot(id)!)) }

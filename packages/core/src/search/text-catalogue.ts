@@ -135,7 +135,8 @@ function explainWords(words: Words | undefined, text: TextQuery | undefined): Om
 
 const sortColumns = { downloads: 'downloads', recent: 'published_at', stars: 'stars' } as const
 
-function selectVisible(
+/** Selects the skills that a viewer may see, and that pass the filters. */
+export function selectVisible(
   database: Database,
   viewer: string | null,
   filters: SearchFilters,

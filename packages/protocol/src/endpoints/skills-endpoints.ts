@@ -24,6 +24,7 @@ import {
 import { SkillDiff } from '../schemas/access.ts'
 import { Provenance } from '../schemas/provenance.ts'
 import { QuarantinedVersion } from '../schemas/quarantine.ts'
+import { SearchContext } from '../schemas/search-context.ts'
 import { Similarity } from '../schemas/similarity.ts'
 import { loadedSkill } from '../schemas/loading.ts'
 import {
@@ -121,7 +122,11 @@ export const skillEndpoints = toEndpoints('Skills', {
     auth: 'none',
     reads: true,
     summary: 'Search skills, as GET /skills does, by a described need that is too long for an address',
-    input: v.strictObject({ q: v.optional(text(limits.needCharactersMax, 0), ''), ...searchFilters }),
+    input: v.strictObject({
+      q: v.optional(text(limits.needCharactersMax, 0), ''),
+      context: v.optional(SearchContext),
+      ...searchFilters,
+    }),
     output: SearchResult,
   },
   suggest: {

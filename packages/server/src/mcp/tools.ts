@@ -25,8 +25,8 @@ const tools: { readonly [Name in ToolName]: Tool<Name> } = {
     title: 'Search skills',
     description: 'Finds skills by what they do, best first, with their descriptions, downloads and security scores.',
     reads: true,
-    async call(api, { query, limit }) {
-      const { skills, total } = await api.searchByNeed({ q: query, limit })
+    async call(api, { query, limit, context }) {
+      const { skills, total } = await api.searchByNeed({ q: query, limit, context })
       return { skills, total }
     },
   },

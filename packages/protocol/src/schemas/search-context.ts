@@ -1,0 +1,29 @@
+import * as v from 'valibot'
+import { limits } from '../limits.ts'
+import { toVisibleText } from '../visible-text.ts'
+import { boundedArray, SkillRef, text } from './fields.ts'
+
+/** An absolute path names the user and the machine, which no registry needs to know. */
+const absolutePattern = /^[\\/~]|^[A-Za-z]:/
+
+const File = v.pipe(
+  text(limits.contextPathCharactersMax),
+  v.check(isVisible, 'must not contain invisible characters'),
+  v.check((path) => !absolutePattern.test(path), 'must be a path within the project, not an absolute path'),
+)
+
+const Language = v.pipe(
+  text(limits.contextLanguageCharactersMax),
+  v.check(isVisible, 'must not contain invisible characters'),
+)
+
+/** What surrounds a search. It decides the order of matches that are almost equal; nothing of it is stored. */
+export const SearchContext = v.strictObject({
+  files: v.optional(boundedArray(File, limits.contextFilesMax)),
+  languages: v.optional(boundedArray(Language, limits.contextLanguagesMax)),
+  installed: v.optional(boundedArray(SkillRef, limits.contextInstalledMax)),
+})
+
+function isVisible(value: string): boolean {
+  return toVisibleText(value) === value
+}
