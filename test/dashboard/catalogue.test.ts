@@ -44,6 +44,19 @@ describeBrowser('the catalogue page', () => {
     expect(searchedAtMs.length).toBeLessThanOrEqual(24)
   })
 
+  test('shows the sentence of the instructions that answers a described need, as text, with its words highlighted', async () => {
+    const { api, open } = await visit()
+    const body = 'Store each `<b>event</b>` id, so that **customers** are not charged &amp; again.\n'
+    await api.publishSkill({ skillMd: `---\nname: hooks\ndescription: Handles hooks.\n---\n${body}` })
+    const page = await open('/?q=shop+customers+are+charged+twice')
+    const passage = page.locator('.skills .passage')
+    await passage.waitFor()
+    expect(await passage.textContent()).toBe('Store each event id, so that customers are not charged &amp; again.')
+    expect(await passage.locator('mark').allTextContents()).toEqual(['customers', 'charged'])
+    expect(await findBarriers(page)).toEqual([])
+    await takePictures(page, 'search-passage')
+  })
+
   test('highlights matches in scripts without spaces, and matches of other forms of a word', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/?q=%E5%A4%84%E7%90%86')

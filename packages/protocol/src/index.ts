@@ -95,6 +95,7 @@ export { requestStatuses, type Issue, type Review, type SkillRequest } from './s
 export type {
   Downloads,
   OwnSkill,
+  SearchMatch,
   SearchResult,
   Skill,
   SkillDetails,

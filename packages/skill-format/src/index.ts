@@ -5,6 +5,7 @@ export { firstParagraph, outlineSkillMd, type Outline } from './skill-md/outline
 export { findBody, parseSkillMd } from './skill-md/parse.ts'
 export { checkPortability, mergeWarnings, type Portability, type PortabilityOptions } from './skill-md/portability.ts'
 export { rewriteFrontmatterName } from './skill-md/rewrite-name.ts'
+export { listSentences, type Sentence } from './skill-md/sentences.ts'
 export { toSlug } from './skill-md/text.ts'
 export { isStrictlyReadable } from './skill-md/parse-yaml.ts'
 export { cutAtWord } from './skill-md/text.ts'

@@ -27,7 +27,7 @@ export const commands = {
       const q = await readQuery(given)
       const sort = text<(typeof sorts)[number]>(given, 'sort')
       const [limit, page, category] = ['limit', 'page', 'category'].map((name) => text(given, name))
-      const input = { q, limit, page, category, sort }
+      const input = { q, limit, page, category, sort, explain: q !== '' }
       const context = toContext(given)
       const isPlain = given.options['need'] === undefined && context === undefined
       return isPlain ? api.searchSkills(input) : api.searchByNeed({ ...input, context })
@@ -39,6 +39,7 @@ export const commands = {
           `${toOneLine(`${skill.fullName}@${skill.latestVersion}`)}  ↓${skill.downloads} ★${skill.stars}`,
         ),
         `  ${cut(skill.description)}`,
+        ...toPassage(skill),
         ...toMarks(skill),
       ])
       return [...lines, total === skills.length ? `${total} found.` : `${skills.length} of ${total} shown.`]
@@ -69,6 +70,12 @@ function toProjectPath(file: string): string {
 }
 
 type SearchContext = Input<(typeof endpoints)['searchByNeed']>['context']
+
+/** The part of SKILL.md that answers the query, unless the description already says it. */
+function toPassage({ description, match }: SearchResult['skills'][number]): Line[] {
+  const passage = match?.passage && toOneLine(match.passage)
+  return !passage || description.includes(passage) ? [] : [styled('faint', `  “${passage}”`)]
+}
 
 /** Warnings to see before an install. */
 function toMarks({ securityScore, deprecated }: SearchResult['skills'][number]): Line[] {

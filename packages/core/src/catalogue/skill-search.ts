@@ -4,6 +4,8 @@ import { type Caller, callerId } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
+import { explainHits } from './explain-hits.ts'
+import type { SearchHits } from '../search/search-index.ts'
 import { readInstalled } from './read-installed.ts'
 import { toSkills } from './shown-names.ts'
 import { itemColumns, type ItemRow } from './skill-document.ts'
@@ -39,18 +41,16 @@ export async function searchSkillsAs(
     explain,
   })
   const rows = await readRows(context, hits.ids)
-  const found = hits.ids.flatMap((num, i) => {
-    const row = rows.get(num)
-    return row ? [{ row, match: hits.matches?.[i] ?? noMatch }] : []
-  })
-  const items = await toSkills(
-    context,
-    found.map(({ row }) => row),
-    reader,
-  )
-  const skills = explain ? items.map((skill, i) => ({ ...skill, match: found[i]!.match })) : items
+  const found = hits.ids.flatMap((num) => rows.get(num) ?? [])
+  const items = await toSkills(context, found, reader)
+  const matches = explain ? await explainAll(context, hits) : undefined
+  const skills = matches ? items.map((skill, i) => ({ ...skill, match: matches.get(found[i]!.num)! })) : items
   const partial = hits.partial && { partial: true as const }
   return { skills, ...toPage(hits.total, page, limit), ...partial, filters: { q, ...withoutUndefined(filters) } }
+}
+
+function explainAll(context: CatalogueContext, { ids, matches, values = new Map() }: SearchHits) {
+  return explainHits(context, new Map(ids.map((num, i) => [num, matches?.[i] ?? noMatch])), values)
 }
 
 async function readContextTerms(

@@ -31,7 +31,10 @@ export async function readPackageFiles(db: Kysely<Tables>, versionId: string) {
 }
 
 /** The files of many versions by version id, each list in order, with one query. */
-export async function readFilesOfMany(db: Kysely<Tables>, versionIds: readonly string[]) {
+export async function readFilesOfMany(
+  db: Kysely<Tables>,
+  versionIds: readonly string[],
+): Promise<Map<string, FileRow[]>> {
   if (versionIds.length === 0) return new Map()
   const rows = await db
     .selectFrom('version_files')

@@ -27,6 +27,8 @@ export interface NeedScores {
   /** The highest number of terms in one visible skill, and the number of terms that no skill of the audience contains. */
   readonly countMax: number
   readonly unknownCount: number
+  /** By term: the score of a skill that contains it with the highest impact. */
+  readonly values: ReadonlyMap<number, number>
   /** Whether the most frequent terms were left out because of the cost limit. */
   readonly isPartial: boolean
 }
@@ -82,7 +84,9 @@ export class NeedIndex {
     const terms = Array.from(hashes, (hash) => postings.find(hash)).filter((term) => term >= 0)
     terms.sort((a, b) => postings.countOf(a) - postings.countOf(b) || postings.hashOf(a) - postings.hashOf(b))
     // A term that no skill contains counts like one that only hidden skills contain.
-    let scoreMax = (hashes.size - terms.length) * setValues(this.#values, audience.size, 0)
+    const unknownValue = setValues(this.#values, audience.size, 0)
+    const values = new Map(Array.from(hashes, (hash) => [hash, unknownValue]))
+    let scoreMax = (hashes.size - terms.length) * unknownValue
     let left = postingsPerSearchMax
     let isPartial = false
     for (const term of terms) {
@@ -91,7 +95,9 @@ export class NeedIndex {
         isPartial = true
         break
       }
-      scoreMax += this.#addTerm(term, audience)
+      const value = this.#addTerm(term, audience)
+      values.set(postings.hashOf(term), value)
+      scoreMax += value
     }
     const [scores, counts] = [this.#scores, this.#counts]
     let [best, countMax] = [0, 0]
@@ -101,7 +107,8 @@ export class NeedIndex {
       countMax = Math.max(countMax, counts[slot]!)
     }
     const unknownCount = this.#unknownCount + hashes.size - terms.length
-    return { scores, counts, end, scoreMax, best, termCount: hashes.size, countMax, unknownCount, isPartial }
+    const termCount = hashes.size
+    return { scores, counts, end, scoreMax, best, termCount, countMax, unknownCount, values, isPartial }
   }
 
   /** Adds the scores of one term, and returns the maximum for a skill. The inner loops must not allocate memory. */

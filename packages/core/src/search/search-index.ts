@@ -2,6 +2,7 @@ import { DocumentTable, type SearchFilters } from './document-table.ts'
 import { explainMatch, type SearchMatch } from './explanation.ts'
 import { Lexicon } from './lexicon.ts'
 import { NeedIndex } from './need-index.ts'
+import { type TermValues, valuesOf } from './passage.ts'
 import { mayNameSkill, Ranking } from './ranking.ts'
 import { Scoreboard } from './scoreboard.ts'
 import type { SearchDocument } from './search-document.ts'
@@ -46,6 +47,8 @@ export interface SearchHits {
   partial?: true
   /** In the order of `ids`; only for a query with words and `explain`. */
   matches?: SearchMatch[]
+  /** Of the terms of the query and the words that matched them; only with `matches`. */
+  values?: TermValues
 }
 
 /** The search index in memory. All methods are synchronous: the next search finds what was put. */
@@ -103,7 +106,8 @@ export function createSearchIndex(): SearchIndex {
     const hits = toHits(query, slots, query.sort ? columnOf(query.sort) : keys)
     if (need.isPartial) hits.partial = true
     if (!query.explain) return hits
-    return { ...hits, matches: hits.ids.map((id) => explain(table.findSlot(id)!)) }
+    const matches = hits.ids.map((id) => explain(table.findSlot(id)!))
+    return { ...hits, matches, values: valuesOf(need.values, matches) }
 
     function explain(slot: number): SearchMatch {
       return explainMatch(slot, ranking.scoreAt(slot), groups, text)

@@ -27,7 +27,7 @@ export const fieldRules = {
 /** BM25's k1: how quickly further occurrences of a term stop counting. */
 const saturation = 6
 /** Only this much of the body is indexed, in UTF-16 units, and the first part also counts as the lead. */
-const bodyLengthMax = 20_000
+export const bodyLengthMax = 20_000
 const leadLengthMax = 1500
 const headingPattern = /^#{1,6}[ \t]+(.+)$/gm
 

@@ -4,9 +4,11 @@ import type { SkillRow, Tables } from '../storage/tables.ts'
 import { matchText, matchWords, type TextQuery } from '../storage/text-search.ts'
 import type { SearchFilters, SearchHits, SearchQuery } from './search-index.ts'
 import type { SearchMatch } from './explanation.ts'
+import { hashStem } from './count-stems.ts'
+import { valuesOf } from './passage.ts'
 import { searchFields } from './search-document.ts'
 import { relevanceFloor } from './scoreboard.ts'
-import { parseQuery, toIndexText } from './tokenize.ts'
+import { parseNeed, parseQuery, toIndexText } from './tokenize.ts'
 
 /**
  * Searches the database's full-text index, with the same filters, sort orders, totals and pages as the index in memory.
@@ -79,7 +81,8 @@ async function readPage(database: Database, query: SearchQuery, text: TextQuery 
   if (!query.explain) return { ids, total }
   const words = text ? await readWords(database, ids) : new Map<number, Words>()
   const matches = rows.map((row) => ({ score: row.rank, ...explainWords(words.get(row.num), text) }))
-  return { ids, total, matches }
+  const values = new Map(parseNeed(query.q).map((word) => [hashStem(word), 1]))
+  return { ids, total, matches, values: valuesOf(values, matches) }
 }
 
 /**

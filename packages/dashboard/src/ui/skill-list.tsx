@@ -21,6 +21,7 @@ export function SkillList(props: { skills: readonly Skill[]; terms?: string; not
           <p dir="auto">
             <Marked text={skill.description} terms={toTerms(skill, terms)} />
           </p>
+          <Passage match={skill.match} />
           {notes[place] && <p dir="auto">{notes[place]}</p>}
           <p class="facts">
             {skill.verified && <Badge tone="good">verified</Badge>}
@@ -34,6 +35,22 @@ export function SkillList(props: { skills: readonly Skill[]; terms?: string; not
         </li>
       ))}
     </ul>
+  )
+}
+
+/** The sentence of SKILL.md that answers the search, with the matching words marked. */
+function Passage({ match }: Pick<Skill, 'match'>) {
+  if (!match?.passage) return null
+  const { passage, highlights = [] } = match
+  const parts = highlights.flatMap(([start, end], i) => [
+    passage.slice(highlights[i - 1]?.[1] ?? 0, start),
+    <mark key={start}>{passage.slice(start, end)}</mark>,
+  ])
+  return (
+    <p class="passage" dir="auto">
+      {parts}
+      {passage.slice(highlights.at(-1)?.[1] ?? 0)}
+    </p>
   )
 }
 

@@ -25,13 +25,24 @@ export const Skill = v.object({
 export type Skill = v.InferOutput<typeof Skill>
 
 /** How a skill matched a query, with `explain=true`. */
-const Match = v.object({ score: v.number(), fields: v.array(v.string()), terms: v.array(v.string()) })
+const SearchMatch = v.object({
+  score: v.number(),
+  /** Fields that contain a term of the query; `body` is the text of SKILL.md. */
+  fields: v.array(v.string()),
+  /** The words of the skill that matched. */
+  terms: v.array(v.string()),
+  /** The part of SKILL.md that answers the query best: plain text of at most 160 UTF-16 units. */
+  passage: v.optional(v.string()),
+  /** Start and end of each word of the passage that matches, in UTF-16 units. */
+  highlights: v.optional(v.array(v.tuple([Count, Count]))),
+})
+export type SearchMatch = v.InferOutput<typeof SearchMatch>
 
 export const skillSorts = ['downloads', 'recent', 'stars'] as const
 
 /** Specification 2.2: the response of a search. */
 export const SearchResult = v.object({
-  skills: v.array(v.object({ ...Skill.entries, match: v.optional(Match) })),
+  skills: v.array(v.object({ ...Skill.entries, match: v.optional(SearchMatch) })),
   ...pageFields,
   /** Set if the most frequent words of the query were left out to limit its cost. */
   partial: v.optional(v.literal(true)),

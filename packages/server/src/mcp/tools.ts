@@ -5,6 +5,7 @@ import { toolInputs, type ToolInput, type ToolName } from '@skillstead/protocol/
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { prefixPictures } from '../own-address.ts'
 import { toToolFailure, type OnError } from './failures.ts'
+import { toLeanHit } from './lean-hit.ts'
 
 /**
  * Maximum size of a tool result in characters: hosts put it into a context, and it is sent twice, as text and as
@@ -23,11 +24,13 @@ interface Tool<Name extends ToolName> {
 const tools: { readonly [Name in ToolName]: Tool<Name> } = {
   search_skills: {
     title: 'Search skills',
-    description: 'Finds skills by what they do, best first, with their descriptions, downloads and security scores.',
+    description:
+      'Finds skills by what they do, best first, with short descriptions, the passage of the instructions that fits, ' +
+      'downloads and security scores. Describe the task in a sentence or two.',
     reads: true,
     async call(api, { query, limit, context }) {
-      const { skills, total } = await api.searchByNeed({ q: query, limit, context })
-      return { skills, total }
+      const { skills, total } = await api.searchByNeed({ q: query, limit, context, explain: true })
+      return { skills: skills.map(toLeanHit), total }
     },
   },
   load_skill: {
