@@ -200,8 +200,13 @@ describe('the vector of a SKILL.md', () => {
     }
     for (const word of ['that', 'is', 'webhooks', 'handles']) expect(has(word)).toBe(false)
     expect(new Set(hashes).size).toBe(hashes.length)
+    expect(impacts.length).toBe(hashes.length)
+  })
+
+  test('gives the words at the beginning of the body more weight', () => {
+    const { hashes, impacts } = joinVector(toContentVector(`early ${'filler '.repeat(300)} late`), new Map())
     const impactOf = (word: string) => impacts[hashes.indexOf(hashStem(word))]!
-    expect(impactOf('delivery')).toBeGreaterThan(impactOf('customer'))
+    expect(impactOf('early')).toBeGreaterThan(impactOf('late'))
   })
 
   test('is a function of the text, whose words in other fields are added to it', () => {

@@ -10,16 +10,17 @@ interface FieldRule {
 
 /**
  * The fields of a skill and their parameters for BM25F (S. Robertson, H. Zaragoza, M. Taylor: Simple BM25 extension to
- * multiple weighted fields, CIKM 2004). They were tuned on described needs of another corpus. The average lengths are
- * constants, measured on the open corpus: so a term's impact depends only on the skill that contains it, can be computed
- * when the skill is published, and reveals nothing about other skills.
+ * multiple weighted fields, CIKM 2004). They were tuned on described needs of another corpus; constants that are chosen
+ * on other sources of the open corpus are no better (docs/figures.md). Headings count only as words of the body: any
+ * weight of their own made the order worse. The average lengths are constants, measured on the open corpus: so a term's
+ * impact depends only on the skill that contains it, can be computed when the skill is published, and reveals nothing
+ * about other skills.
  */
 export const fieldRules = {
   name: { weight: 6, lengthShare: 0.2, averageLength: 2.5 },
   description: { weight: 8, lengthShare: 0.4, averageLength: 36 },
   keywords: { weight: 3, lengthShare: 0.2, averageLength: 1.7 },
   labels: { weight: 1, lengthShare: 0, averageLength: 1 },
-  headings: { weight: 2, lengthShare: 0.6, averageLength: 77 },
   lead: { weight: 2, lengthShare: 0.6, averageLength: 190 },
   body: { weight: 1, lengthShare: 0.95, averageLength: 967 },
 } satisfies Record<string, FieldRule>
@@ -29,7 +30,6 @@ const saturation = 6
 /** Only this much of the body is indexed, in UTF-16 units, and the first part also counts as the lead. */
 export const bodyLengthMax = 20_000
 const leadLengthMax = 1500
-const headingPattern = /^#{1,6}[ \t]+(.+)$/gm
 
 /** Impacts are stored as one byte on a logarithmic scale: `impactMin` for 0, doubled every `impactsPerDoubling` levels. */
 const impactMin = 0.02
@@ -61,10 +61,9 @@ const termBytes = hashBytes + 1
  */
 export function toContentVector(skillMd: string): Uint8Array {
   const body = findBody(skillMd).body.slice(0, bodyLengthMax)
-  const headings = Array.from(body.matchAll(headingPattern), ([, heading]) => heading!).join('\n')
   const weights: TermWeights = new Map()
-  const texts = { headings, lead: body.slice(0, leadLengthMax), body }
-  for (const field of ['headings', 'lead', 'body'] as const) {
+  const texts = { lead: body.slice(0, leadLengthMax), body }
+  for (const field of ['lead', 'body'] as const) {
     const counts = countStems(texts[field])
     addWeights(weights, field, counts.stems, counts.length)
   }

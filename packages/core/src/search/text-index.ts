@@ -219,7 +219,7 @@ const ruleOfField = {
   owner: 'labels',
   keywords: 'keywords',
   description: 'description',
-  headings: 'headings',
+  headings: 'lead',
   summary: 'lead',
   category: 'labels',
 } as const satisfies Record<(typeof searchFields)[number], keyof typeof fieldRules>
