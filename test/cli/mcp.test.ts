@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Client as McpClientOfNow } from '@modelcontextprotocol/client'
@@ -87,6 +90,22 @@ describe('skillstead mcp', () => {
     expect(content[0]!.text).toContain('127.0.0.1:9')
     await expect(new SkillsClient(client).list()).rejects.toMatchObject({ code: -32603 })
     expect((await client.listTools()).tools).toHaveLength(4)
+  })
+
+  it('searches a node with GET, and with POST what is too long for an address or has a context', async () => {
+    const asked: string[] = []
+    const server = createServer(({ method, url }, response) => {
+      asked.push(`${method} ${url!.split('?')[0]}`)
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ skills: [], total: 0, page: 1, totalPages: 0, filters: {} }))
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const client = await connect(['--url', `http://127.0.0.1:${(server.address() as AddressInfo).port}`])
+    for (const input of [{}, { query: 'pdf '.repeat(300) }, { context: { languages: ['Go'] } }])
+      await call(client, 'search_skills', { query: 'pdf', ...input })
+    const searches = asked.filter((line) => /search|skills$/.test(line))
+    expect(searches).toEqual(['GET /api/v1/skills', 'POST /api/v1/search', 'POST /api/v1/search'])
   })
 
   it('writes only protocol messages to standard output for any input, and exits when the input ends', async () => {

@@ -49,6 +49,9 @@ describe('an API client of a failing node', () => {
       const api = createClient({ baseUrl: standIn.url })
       expect(await api.searchSkills({ q: 'pdf' })).toEqual(found)
       expect(standIn.requests.map(({ path }) => path)).toEqual(Array(2).fill('/api/v1/skills?q=pdf'))
+      standIn.requests.length = 0
+      expect(await api.searchByNeed({ q: 'pdf' })).toEqual(found)
+      expect(standIn.requests.map(({ path }) => path)).toEqual(Array(2).fill('/api/v1/search'))
       standIn.answer = sendProblem(status, code, { 'retry-after': '0' })
       for (const write of [
         () => api.createRequest({ title: 'A', description: 'B' }),

@@ -6,9 +6,9 @@ const rows = Object.entries(endpoints as Record<string, Endpoint>)
 
 describe('the wire table', () => {
   it('lists exactly the endpoints of the endpoint table', () => {
-    const expected = rows.map(([name, { method, path, kind, uploads }]) => [
+    const expected = rows.map(([name, { method, path, kind, uploads, reads }]) => [
       name,
-      { method, path, isContent: kind === 'content', takesUploads: uploads !== undefined },
+      { method, path, reads, isContent: kind === 'content', takesUploads: uploads !== undefined },
     ])
     const actual = Object.entries(wire).map(([name, line]) => [name, parseWireLine(line)])
     expect(Object.fromEntries(actual)).toEqual(Object.fromEntries(expected))

@@ -1,13 +1,12 @@
 import type { RegistryApi, SearchResult } from '@skillstead/protocol'
 import { loadLevels, projectLevel, toTool, type LoadLevel, type LoadedSkill } from '@skillstead/skill-format/loading'
-import { RegistryError } from '@skillstead/protocol/wire'
+import { RegistryError, toSearchName } from '@skillstead/protocol/wire'
 import { createHttp, type HttpOptions } from './http.ts'
 import { type CachedAnswer, copyJson } from './loading/answer-cache.ts'
 import { checkFound, checkLoaded } from './loading/check-shape.ts'
 import { keepAnswers, type Question } from './loading/keep-answers.ts'
 import {
   loadEach,
-  toSearchName,
   type LoadManyOptions,
   type LoadOptions,
   type SearchOptions,
@@ -129,7 +128,7 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
       subject: `search ${q}`,
       ttlMs: 0,
       async ask(held, shared) {
-        const answer = await call(toSearchName(q, rest.context), input, toCallOptions(held, shared))
+        const answer = await call(toSearchName(input), input, toCallOptions(held, shared))
         if (!answer.isUnchanged) checkFound(answer.output)
         return answer
       },

@@ -1,4 +1,4 @@
-import { RegistryError, parseWireLine, wire, type WireEndpoint } from '@skillstead/protocol/wire'
+import { RegistryError, parseWireLine, wire } from '@skillstead/protocol/wire'
 import type { EndpointName } from '@skillstead/protocol'
 import { AbortError } from 'p-retry'
 import { withDeadline } from './deadline.ts'
@@ -77,7 +77,8 @@ export function createHttp(options: HttpOptions): Call {
       expected: { ...endpoint, digest: name === 'getBlob' ? String(input.digest) : undefined, maybeUnchanged: !!etag },
       timeoutMs: options.timeoutMs ?? timeoutsMs[movesFiles ? 'files' : 'json'],
     }
-    return withRetries(() => attempt(once, options, signal), isRepeatable(endpoint) ? retries : 0, signal)
+    // Writes are not repeated: the first may have been executed although no response arrived.
+    return withRetries(() => attempt(once, options, signal), endpoint.reads ? retries : 0, signal)
   }
 }
 
@@ -123,11 +124,6 @@ function refuseOddSecrets({ apiKey = '', agentToken = '', caseToken = '', shareT
 
 function ownHeaders({ contentType }: WireRequest, etag: string | undefined): Record<string, string> {
   return { ...(contentType && { 'content-type': contentType }), ...(etag && { 'if-none-match': etag }) }
-}
-
-/** Writes are not repeated: the first may have been executed although no response arrived. */
-function isRepeatable({ method }: WireEndpoint): boolean {
-  return method === 'GET'
 }
 
 async function attempt({ url, init, expected, timeoutMs }: Try, options: HttpOptions, signal?: AbortSignal) {

@@ -74,10 +74,6 @@ function withoutUndefined(input: Record<string, unknown>): Record<string, unknow
 /** The result of an operation: a JSON value, JSON that is already encoded, or content of another media type. */
 export type AnyReply = Reply<unknown | EncodedJson | Content>
 
-function isReading({ method, reads }: Endpoint): boolean {
-  return method === 'GET' || reads === true
-}
-
 type AnyOperation = (context: OperatorContext, input: unknown, caller: Caller, options?: CallOptions) => unknown
 
 /**
@@ -108,7 +104,7 @@ async function perform(
   context.traffic.calls += 1
   const endpoint: Endpoint = endpoints[name]
   authorize(endpoint, caller)
-  if (context.database.isReadOnly && !isReading(endpoint)) throw toReadOnlyError()
+  if (context.database.isReadOnly && !endpoint.reads) throw toReadOnlyError()
   const parsed = v.safeParse(endpoint.input, input)
   if (!parsed.success) throw toInvalidRequest(parsed.issues)
   try {
@@ -164,7 +160,7 @@ function toInvalidRequest(issues: readonly v.BaseIssue<unknown>[]): RegistryErro
 /** Adds the access of a share link to the caller. Throws `forbidden` for requests that change data. */
 async function withLink(context: StorageContext, endpoint: Endpoint, caller: Caller, token: string | undefined) {
   if (token === undefined) return caller
-  if (!isReading(endpoint))
+  if (!endpoint.reads)
     throw new RegistryError('forbidden', 'A share link allows reading only. Send this request without it.')
   return withShare(context, caller, token)
 }

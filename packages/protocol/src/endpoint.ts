@@ -49,8 +49,8 @@ export interface Endpoint {
   readonly bodyBytesMax?: number
   /** Anti-abuse limits in addition to the plan's limit. */
   readonly allowances?: readonly AllowanceName[]
-  /** Whether a request only reads although its method is POST, because its input is too long for an address. */
-  readonly reads?: true
+  /** Whether a request only reads: every GET, and a POST whose input is too long for an address. */
+  readonly reads: boolean
   /** Whether responses depend on the caller or the time, and must not be cached. */
   readonly volatile?: true
   /** Whether guests may call it even on a private node. */
@@ -65,7 +65,7 @@ export interface Endpoint {
 export type Endpoints = Record<string, Endpoint>
 
 /** The properties of an endpoint that come from the wire table, and its tag. */
-type OnWire = Pick<Endpoint, 'method' | 'path' | 'tag' | 'kind'>
+type OnWire = Pick<Endpoint, 'method' | 'path' | 'tag' | 'kind' | 'reads'>
 
 /** Adds the method, the path and the kind of the output from the wire table to the endpoints of one tag. */
 export function toEndpoints<const T extends Record<string, Omit<Endpoint, keyof OnWire>>>(
@@ -73,8 +73,8 @@ export function toEndpoints<const T extends Record<string, Omit<Endpoint, keyof 
   details: T & Record<Exclude<keyof T, EndpointName>, never>,
 ): { readonly [K in keyof T]: T[K] & OnWire } {
   const entries = Object.entries<object>(details).map(([name, rest]) => {
-    const { method, path, isContent } = parseWireLine(wire[name as EndpointName])
-    return [name, { method, path, tag, kind: isContent ? 'content' : 'json', ...rest }]
+    const { method, path, isContent, reads } = parseWireLine(wire[name as EndpointName])
+    return [name, { method, path, reads, tag, kind: isContent ? 'content' : 'json', ...rest }]
   })
   return Object.fromEntries(entries)
 }

@@ -1,4 +1,5 @@
 import type { Endpoint } from './endpoint.ts'
+import { limits } from './limits.ts'
 
 export {
   RegistryError,
@@ -14,8 +15,13 @@ export { JsonLimitError, parseForeignJson } from './parse-json.ts'
 
 type Method = Endpoint['method']
 
-/** The method and path of an endpoint below `/api/v1`, and a mark if the request or response body is not JSON. */
-export type WireLine = `${Method} /${string}` | `${Method} /${string} ${'content' | 'uploads'}`
+/**
+ * The method and path of an endpoint below `/api/v1`, and marks: `content` or `uploads` if the body of the response or
+ * of the request is not JSON, and `reads` if a POST only reads because its input is too long for an address.
+ */
+export type WireLine =
+  | `${Method} /${string}`
+  | `${Method} /${string} ${'content' | 'uploads' | 'reads' | 'content reads'}`
 
 /**
  * All endpoints with their methods and paths. A client needs nothing else to call them: without the schemas the table
@@ -23,7 +29,7 @@ export type WireLine = `${Method} /${string}` | `${Method} /${string} ${'content
  */
 export const wire = {
   searchSkills: 'GET /skills',
-  searchByNeed: 'POST /search',
+  searchByNeed: 'POST /search reads',
   suggest: 'GET /suggest',
   listCategories: 'GET /categories',
   publishSkill: 'PUT /skills uploads',
@@ -145,7 +151,7 @@ export const wire = {
   pingWebhook: 'POST /webhooks/:id/ping',
   getFeed: 'GET /feed',
   getBlob: 'GET /blobs/:digest content',
-  batchBlobs: 'POST /blobs/batch content',
+  batchBlobs: 'POST /blobs/batch content reads',
   getCheckpoint: 'GET /checkpoint content',
   getTile: 'GET /tile/**:path content',
   getPublicKey: 'GET /key content',
@@ -177,10 +183,18 @@ export interface WireEndpoint {
   readonly isContent: boolean
   /** Whether the input's `archive` is sent as the request body. */
   readonly takesUploads: boolean
+  /** Whether the request changes nothing, so that it may be repeated. */
+  readonly reads: boolean
 }
 
 /** Parses a line of the {@link wire} table. */
 export function parseWireLine(line: WireLine): WireEndpoint {
-  const [method, path, kind] = line.split(' ') as [Method, string, string?]
-  return { method, path, isContent: kind === 'content', takesUploads: kind === 'uploads' }
+  const [method, path, ...marks] = line.split(' ') as [Method, string, ...string[]]
+  const [isContent, takesUploads] = [marks.includes('content'), marks.includes('uploads')]
+  return { method, path, isContent, takesUploads, reads: method === 'GET' || marks.includes('reads') }
+}
+
+/** The operation for a search: one that fits into an address is sent with GET, which caches can answer. */
+export function toSearchName({ q = '', context }: { readonly q?: string; readonly context?: object | undefined }) {
+  return context === undefined && q.length <= limits.queryCharactersMax ? 'searchSkills' : 'searchByNeed'
 }

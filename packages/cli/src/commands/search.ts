@@ -1,6 +1,7 @@
 import { basename, isAbsolute, normalize, relative } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
 import type { endpoints, Input, SearchResult } from '@skillstead/protocol'
+import { toSearchName } from '@skillstead/protocol/wire'
 import { list, text, UsageError, type Arguments } from '../command/command.ts'
 import { apiCommand } from '../registry/api-command.ts'
 import { toScoreVerdict } from '../scan/verdict.ts'
@@ -27,10 +28,8 @@ export const commands = {
       const q = await readQuery(given)
       const sort = text<(typeof sorts)[number]>(given, 'sort')
       const [limit, page, category] = ['limit', 'page', 'category'].map((name) => text(given, name))
-      const input = { q, limit, page, category, sort, explain: q !== '' }
-      const context = toContext(given)
-      const isPlain = given.options['need'] === undefined && context === undefined
-      return isPlain ? api.searchSkills(input) : api.searchByNeed({ ...input, context })
+      const input = { q, limit, page, category, sort, context: toContext(given), explain: q !== '' }
+      return api[toSearchName(input)](input)
     },
     show({ skills, total }) {
       const lines = skills.flatMap((skill) => [

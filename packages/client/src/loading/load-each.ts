@@ -1,5 +1,4 @@
 import type { Input, endpoints } from '@skillstead/protocol'
-import { limits } from '@skillstead/protocol/wire'
 import type { LoadedSkill, LoadLevel } from '@skillstead/skill-format/loading'
 
 /** A skill: its name, or options that override the common options. */
@@ -59,9 +58,4 @@ export interface LoadOptions {
 export interface SearchOptions extends Omit<Input<(typeof endpoints)['searchByNeed']>, 'q'> {
   /** Aborts the call. */
   readonly signal?: AbortSignal
-}
-
-/** The operation for a search: one that fits into an address is sent with GET, which caches can answer. */
-export function toSearchName(q: string, context?: SearchOptions['context']): 'searchSkills' | 'searchByNeed' {
-  return context === undefined && q.length <= limits.queryCharactersMax ? 'searchSkills' : 'searchByNeed'
 }

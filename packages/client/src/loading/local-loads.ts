@@ -1,7 +1,8 @@
 import type { RegistryApi, SearchResult } from '@skillstead/protocol'
+import { toSearchName } from '@skillstead/protocol/wire'
 import type { LoadedSkill } from '@skillstead/skill-format/loading'
 import { checkFound, checkLoaded } from './check-shape.ts'
-import { toSearchName, type LoadOptions, type SearchOptions } from './load-each.ts'
+import type { LoadOptions, SearchOptions } from './load-each.ts'
 
 /**
  * Loads and searches with a local API. Each call reads the registry: a cached skill, or a response that another caller
@@ -15,7 +16,8 @@ export function loadLocally(api: RegistryApi) {
       return checkLoaded(await api.loadSkill(input, { signal }), level, version)
     },
     async search(q: string, { signal, ...rest }: SearchOptions = {}): Promise<SearchResult> {
-      return checkFound(await api[toSearchName(q, rest.context)]({ ...rest, q }, { signal }))
+      const input = { ...rest, q }
+      return checkFound(await api[toSearchName(input)](input, { signal }))
     },
     clear() {},
   }

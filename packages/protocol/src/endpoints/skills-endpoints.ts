@@ -120,7 +120,6 @@ export const skillEndpoints = toEndpoints('Skills', {
   },
   searchByNeed: {
     auth: 'none',
-    reads: true,
     summary: 'Search skills, as GET /skills does, by a described need that is too long for an address',
     input: v.strictObject({
       q: v.optional(text(limits.needCharactersMax, 0), ''),

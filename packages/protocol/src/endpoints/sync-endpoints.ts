@@ -40,7 +40,6 @@ export const syncEndpoints = toEndpoints('Sync', {
   },
   batchBlobs: {
     auth: 'none',
-    reads: true,
     summary:
       'Read many blobs: one JSON line each, { digest, size, content (base64) }, { digest, missing: true }, or { digest, size, skipped: true } beyond 64 MiB',
     volatile: true,

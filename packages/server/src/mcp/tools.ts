@@ -1,6 +1,7 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
 import { areDangerous, toPackTexts } from '@skillstead/core/internal'
 import { RegistryError, type Pack, type RegistryApi } from '@skillstead/protocol'
+import { toSearchName } from '@skillstead/protocol/wire'
 import { toolInputs, type ToolInput, type ToolName } from '@skillstead/protocol/mcp'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { prefixPictures } from '../own-address.ts'
@@ -29,7 +30,8 @@ const tools: { readonly [Name in ToolName]: Tool<Name> } = {
       'downloads and security scores. Describe the task in a sentence or two.',
     reads: true,
     async call(api, { query, limit, context }) {
-      const { skills, total } = await api.searchByNeed({ q: query, limit, context, explain: true })
+      const input = { q: query, limit, context, explain: true }
+      const { skills, total } = await api[toSearchName(input)](input)
       return { skills: skills.map(toLeanHit), total }
     },
   },
