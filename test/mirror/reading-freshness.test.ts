@@ -45,6 +45,8 @@ describeDatabases('the freshness of a response', (open) => {
       '/suggest?q=p',
     ]
     for (const path of paths) expect([path, await readFreshness(url, path)]).toEqual([path, old])
+    const search = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"q":"pdf"}' }
+    expect(await readFreshness(url, '/search', search)).toEqual(old)
     await mirror.sync('main')
     expect(await readFreshness(url, '/skills/pdf'), 'though nothing changed').toEqual({ ...old, age: '0' })
     const { headers } = await fetch(url + '/api/v1/skills/pdf')

@@ -116,6 +116,18 @@ describe('a page of another site that calls a node with a public URL', () => {
     expect(await ask(fixture, '/api/v1/agents', { origin, authorization }, agent)).toEqual([201, '*'])
   })
 
+  it('can search with POST as with GET', async () => {
+    const fixture = await startNode({ publicUrl: 'https://skills.example' })
+    const origin = elsewhere
+    expect(await ask(fixture, '/api/v1/search', { origin }, json({ q: 'pdf' }))).toEqual([200, '*'])
+    const send = (path: string, headers: Record<string, string>) =>
+      ask(fixture, path, { origin, ...headers }, { method: 'OPTIONS' })
+    expect(await send('/api/v1/search', preflight('POST'))).toEqual([204, '*'])
+    expect((await send('/api/v1/search', preflight('PUT')))[0]).toBe(403)
+    const behindFirewall = await startNode()
+    expect(await ask(behindFirewall, '/api/v1/search', { origin }, json({ q: 'pdf' }))).toEqual([403, null])
+  })
+
   it('never uses the session cookie of the visitor', async () => {
     const fixture = await startNode({ publicUrl: 'https://skills.example' })
     await fixture.api.publishSkill({ skillMd: '---\nname: own\ndescription: Own\n---\nText.', visibility: 'private' })
@@ -124,6 +136,15 @@ describe('a page of another site that calls a node with a public URL', () => {
     const cookie = login.headers.get('set-cookie')!.split(';')[0]!
     expect((await ask(fixture, '/api/v1/skills/own', { cookie, ...own }))[0]).toBe(200)
     expect((await ask(fixture, '/api/v1/skills/own', { cookie, ...own, origin: elsewhere }))[0]).toBe(404)
+    const search = async (headers: Record<string, string>) => {
+      const init = json({ q: 'own' })
+      const response = await fixture.get('/search', {
+        ...init,
+        headers: { ...init.headers, cookie, ...own, ...headers },
+      })
+      return (await response.json()).total
+    }
+    expect([await search({}), await search({ origin: elsewhere })]).toEqual([1, 0])
     const star = { method: 'POST' }
     expect((await ask(fixture, '/api/v1/skills/pdf/star', { cookie, ...own, origin: elsewhere }, star))[0]).toBe(403)
   })

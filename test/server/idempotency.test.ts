@@ -62,6 +62,19 @@ describe('a request with an Idempotency-Key', () => {
     expect(await other.json()).toHaveProperty('key')
   })
 
+  it('that only reads is executed again, because its response is not stored', async () => {
+    const { as, api } = await startNode()
+    const total = async (q: string) => {
+      const response = await as('/search', once('k7', { q }))
+      expect(response.headers.get('idempotency-replayed')).toBeNull()
+      return (await response.json()).total
+    }
+    expect(await total('pdf')).toBe(1)
+    await api.deleteSkill({ name: 'pdf' })
+    expect(await total('pdf')).toBe(0)
+    expect(await total('other')).toBe(0)
+  })
+
   it('that failed with a client error gets the same error again', async () => {
     const { as } = await startNode()
     const first = await as('/api-keys', once('k4', { name: '' }))

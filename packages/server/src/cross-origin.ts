@@ -6,17 +6,17 @@ import type { NodeParts } from './gate.ts'
 /**
  * Decides whether pages of the request's `Origin` may read the response, and returns whether the caller has to send a
  * key. A browser can reach nodes behind a firewall, so a page of another site needs a key there. A node with a public
- * URL is reachable for all clients anyway, so every page may read it. Throws `forbidden` for the preflight of a request
+ * URL is reachable for all clients anyway, so every page may read it, with the given methods. Throws `forbidden` for the preflight of a request
  * that would be refused.
  */
-export function judgeOrigin(node: NodeParts, call: Call): boolean {
+export function judgeOrigin(node: NodeParts, call: Call, readMethods: readonly string[]): boolean {
   const isPublic = node.publicOrigin !== undefined
   if (isPublic) call.allowedOrigin = '*'
   const origin = call.header('origin')
   if (origin === null || isOwnOrigin(node, call, origin)) return false
   const isPreflight = call.method === 'OPTIONS'
   const method = isPreflight ? (call.header('access-control-request-method') ?? 'GET') : call.method
-  const isOpen = node.corsOrigins.has(origin) || (isPublic && (method === 'GET' || method === 'HEAD'))
+  const isOpen = node.corsOrigins.has(origin) || (isPublic && readMethods.includes(method))
   const isKeyed = isPreflight ? announcesKey(call) : call.header('authorization') !== null
   if (isOpen || isKeyed) call.allowedOrigin ??= origin
   else if (isPreflight) throw foreignPage()

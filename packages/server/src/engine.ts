@@ -38,26 +38,30 @@ function mountPatterns(
   take: TakeParams,
 ): void {
   const methodsOf = new Map<string, string[]>()
+  const readMethodsOf = new Map<string, string[]>()
   for (const route of routes) {
     const pattern = toPattern(route)
     if (pattern === undefined) continue
-    const { method, open, allowances } = route.endpoint
+    const { method, open, allowances, reads } = route.endpoint
+    const methods = method === 'GET' ? ['GET', 'HEAD'] : [method]
+    const readMethods = reads ? methods : []
     const handler = toHandler(node, {
       endpoint: route.name,
       admission: open ? 'guests' : 'api',
       allowances,
+      readMethods,
       work: toWork(node, route, take),
     })
-    const methods = method === 'GET' ? ['GET', 'HEAD'] : [method]
     for (const taken of methods) app.on(taken as 'GET', pattern, handler)
     methodsOf.set(pattern, [...(methodsOf.get(pattern) ?? []), ...methods])
+    readMethodsOf.set(pattern, ['GET', 'HEAD', ...(readMethodsOf.get(pattern) ?? []), ...readMethods])
   }
   for (const [pattern, methods] of methodsOf) {
     const work = (call: Call) => {
       take(call)
       return refuseMethod(call, methods)
     }
-    app.all(pattern, toHandler(node, { admission: 'api', work }))
+    app.all(pattern, toHandler(node, { admission: 'api', readMethods: readMethodsOf.get(pattern), work }))
   }
 }
 

@@ -29,5 +29,5 @@ export async function readFreshness(port: UpstreamPort, wanted: WantedSkill | un
 
 /** Whether responses of an endpoint may have freshness headers. */
 export function tellsFreshness({ name, endpoint }: Route): boolean {
-  return endpoint.method === 'GET' && toMirroredRead(name, {}) !== undefined
+  return endpoint.reads && toMirroredRead(name, {}) !== undefined
 }

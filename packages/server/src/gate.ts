@@ -58,6 +58,8 @@ interface Entry {
   readonly endpoint?: string
   /** The allowed methods; others get 405. Default: all. */
   readonly methods?: readonly string[]
+  /** The methods that only read. Default: GET and HEAD. */
+  readonly readMethods?: readonly string[] | undefined
   /** Whether pages of allowed other origins may read the response. Default: true. */
   readonly crossOrigin?: boolean
   /** The abuse limits of the endpoint. */
@@ -74,6 +76,7 @@ interface Entry {
  */
 export function toHandler(node: NodeParts, entry: Entry) {
   const { admission, endpoint = 'unknown', methods, crossOrigin = true, personal = false, work } = entry
+  const { readMethods = ['GET', 'HEAD'] } = entry
   return async function handle(event: Pick<H3Event, 'context'> & { readonly url?: URL }): Promise<Response> {
     const call = event.context as unknown as Call
     call.url = event.url
@@ -87,7 +90,7 @@ export function toHandler(node: NodeParts, entry: Entry) {
       if (node.draining && admission !== 'open') {
         throw new RegistryError('shutting_down', 'The node is shutting down; try again in a moment.')
       }
-      const needsKey = admission !== 'open' && judgeOrigin(node, call)
+      const needsKey = admission !== 'open' && judgeOrigin(node, call, readMethods)
       const waiting = admit(node, call, admission, needsKey)
       if (waiting) await waiting
       if (needsKey && call.caller.kind === 'guest') throw foreignPage()

@@ -21,17 +21,22 @@ interface StoredAnswer {
 }
 
 /**
- * The `Idempotency-Key` of a call; used for `POST` and `PUT` of signed-in callers only.
+ * The `Idempotency-Key` of a call; used for writing with `POST` and `PUT`, of signed-in callers only.
  * Throws `invalid_request` for a key that is not 1 to 255 visible ASCII characters.
  */
 function readIdempotencyKey(call: Call, route: Route): string | undefined {
-  if (call.method !== 'POST' && call.method !== 'PUT') return undefined
+  if (!takesIdempotencyKey(route)) return undefined
   const key = call.header('idempotency-key')
-  if (key === null || call.caller.kind !== 'user' || route.endpoint.kind === 'content') return undefined
+  if (key === null || call.caller.kind !== 'user') return undefined
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw new RegistryError('invalid_request', 'An `Idempotency-Key` is 1 to 255 visible ASCII characters.')
   }
   return key
+}
+
+/** Whether requests to an endpoint may have an `Idempotency-Key`. A request that only reads can be repeated anyway. */
+export function takesIdempotencyKey({ endpoint: { method, kind, reads } }: Route): boolean {
+  return (method === 'POST' || method === 'PUT') && !reads && kind !== 'content'
 }
 
 /** The first request with an `Idempotency-Key`, or the response to a later one. */

@@ -8,6 +8,7 @@ import {
   type EndpointName,
 } from '@skillstead/protocol'
 import { tellsFreshness } from './freshness.ts'
+import { takesIdempotencyKey } from './idempotency.ts'
 import { toWebhookParameters, toWebhooks } from './openapi-webhooks.ts'
 import { apiBase, hasBody, inputFields, routes, type Route } from './routes.ts'
 import { secureCookieName } from './sessions.ts'
@@ -151,7 +152,7 @@ const requestHeaders: readonly RequestHeader[] = [
     name: 'Idempotency-Key',
     description: 'The same key and body within 24 hours return the first response again.',
     schema: { minLength: 1, maxLength: 255 },
-    isTaken: ({ endpoint }) => endpoint.method === 'POST' || endpoint.method === 'PUT',
+    isTaken: takesIdempotencyKey,
   },
   {
     name: 'X-Agent-Token',
