@@ -18,10 +18,10 @@ describe('the words of a context', () => {
     expect(toContextTerms(context)).toEqual(terms)
   })
 
-  it('are the most frequent 64', () => {
+  it('are the most frequent 32', () => {
     const files = Array.from({ length: 99 }, (__, i) => `a.x${i}`)
     const terms = toContextTerms({ files: [...files, 'b.x80'] })
-    expect({ count: terms.length, first: terms[0] }).toEqual({ count: 64, first: 'x80' })
+    expect({ count: terms.length, first: terms[0] }).toEqual({ count: 32, first: 'x80' })
   })
 })
 
