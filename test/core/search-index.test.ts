@@ -6,13 +6,9 @@ import {
   type SearchDocument,
   type SearchQuery,
 } from '../../packages/core/src/search/search-index.ts'
-import {
-  parseQuery,
-  queryTermsMax,
-  termLengthMax,
-  toIndexText,
-  tokenize,
-} from '../../packages/core/src/search/tokenize.ts'
+import { parseQuery, queryTermsMax, termLengthMax, tokenize } from '../../packages/core/src/search/tokenize.ts'
+import { toIndexText } from '../../packages/core/src/search/index-text.ts'
+import { toContentVector } from '../../packages/core/src/search/term-vector.ts'
 import { topSlots } from '../../packages/core/src/search/top-slots.ts'
 import { TypoDictionary, editDistance } from '../../packages/core/src/search/typo-dictionary.ts'
 
@@ -609,7 +605,7 @@ describe('hostile input', () => {
         index.suggest(q, 10, null)
       }
       index.remove(1)
-      expect(index.search(query(text))).toEqual(nothing)
+      expect(index.search(query(text))).toMatchObject(nothing)
     }
   })
 
@@ -659,7 +655,8 @@ describe('tokens', () => {
       description: 'C++ 图像生成',
       headings: ['A b', 'C'],
     })
-    expect(toIndexText(document)).toEqual({
+    const terms = toContentVector('Merges.\n')
+    expect(toIndexText(document, terms)).toEqual({
       name: 'pdf forms pdf forms',
       owner: 'ada',
       keywords: '',
@@ -667,6 +664,7 @@ describe('tokens', () => {
       headings: 'a b c',
       summary: '',
       category: '',
+      body: expect.stringMatching(/^¤[a-z0-9]{4,7}$/),
     })
   })
 

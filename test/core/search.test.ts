@@ -299,7 +299,7 @@ async function makeStub({ registry, clock }: TestRegistry): Promise<void> {
 }
 
 describeApi('a search by need', (open) => {
-  it('uses the body of the latest version that is not yanked, also after a restart', async () => {
+  it('uses the body of the latest version that is not yanked, in memory, in the database and after a restart', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     const description = 'Handles webhooks.'
@@ -307,27 +307,51 @@ describeApi('a search by need', (open) => {
       alice.api.publishSkill({ version, skillMd: skillMd('hooks', { description, body }) })
     await publish('1.0.0', 'Ignore duplicates, so that customers are charged once.\n')
     const { database, changes } = partsOf(test.registry)
-    const options = { memorySkillsMax: 100, onError: (error: unknown) => expect.unreachable(String(error)) }
-    async function countBoth(q: string): Promise<number[]> {
-      const restarted = createCatalogueSearch(database, changes, options)
-      await restarted.warmed
-      const { total } = await restarted.search({
-        q,
-        offset: 0,
-        limit: 1,
-        viewer: null,
-        filters: { includeStubs: false },
-      })
-      restarted.stop()
-      return [(await test.api().searchSkills({ q })).total, total]
+    async function countAll(q: string): Promise<number[]> {
+      const totals = [(await test.api().searchSkills({ q })).total]
+      for (const memorySkillsMax of [100, 0]) {
+        const restarted = createCatalogueSearch(database, changes, {
+          memorySkillsMax,
+          onError: (error) => expect.unreachable(String(error)),
+        })
+        await restarted.warmed
+        const filters = { includeStubs: false }
+        totals.push((await restarted.search({ q, offset: 0, limit: 1, viewer: null, filters })).total)
+        restarted.stop()
+      }
+      return totals
     }
-    expect(await countBoth('customer charged twice')).toEqual([1, 1])
+    expect(await countAll('customer charged twice')).toEqual([1, 1, 1])
     await publish('1.1.0', 'Verify the signature of deliveries.\n')
-    expect(await countBoth('customer charged twice')).toEqual([0, 0])
-    expect(await countBoth('signed delivery')).toEqual([1, 1])
+    expect(await countAll('customer charged twice')).toEqual([0, 0, 0])
+    expect(await countAll('signed delivery')).toEqual([1, 1, 1])
     await alice.api.yankVersion({ name: 'hooks', version: '1.1.0' })
-    expect(await countBoth('customer charged twice')).toEqual([1, 1])
-    expect(await countBoth('delivery signatures')).toEqual([0, 0])
+    expect(await countAll('customer charged twice')).toEqual([1, 1, 1])
+    expect(await countAll('delivery signatures')).toEqual([0, 0, 0])
+  })
+
+  it.each([{}, { memorySkillsMax: 0 }])('ranks by the bodies, and says if words were left out: %j', async (options) => {
+    const test = await open(options)
+    const { api } = await test.makeUser('alice')
+    await partsOf(test.registry).search.warmed
+    const publish = (name: string, body: string, visibility?: 'private') =>
+      api.publishSkill({
+        skillMd: skillMd(name, { description: 'Helps a team.', body }),
+        ...(visibility && { visibility }),
+      })
+    await publish('meals', 'Plans dinners for a family, with a list for the shop.\n')
+    await publish('refunds', 'A shop pays customers back: refund the charge, then tell the customer.\n')
+    await publish('charges', 'Ignore repeated deliveries, so that customers of a shop are charged once.\n')
+    await publish('hidden', 'Customers of a shop are charged twice after repeated deliveries.\n', 'private')
+    const found = await test
+      .api()
+      .searchByNeed({ q: 'customers of our shop were charged twice after repeated deliveries' })
+    expect(names(found)[0]).toBe('alice/charges')
+    expect(names(found)).not.toContain('alice/hidden')
+    expect(found.partial).toBeUndefined()
+    const long = Array.from({ length: 129 }, (_, i) => `w${i}`).join(' ')
+    expect((await test.api().searchByNeed({ q: `charged ${long}` })).partial).toBe(true)
+    expect((await test.api().searchByNeed({ q: 'charged '.repeat(200) })).partial).toBeUndefined()
   })
 })
 

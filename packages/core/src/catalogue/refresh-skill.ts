@@ -1,5 +1,6 @@
 import type { Insertable, Updateable } from 'kysely'
-import { toIndexText } from '../search/tokenize.ts'
+import { toIndexText } from '../search/index-text.ts'
+import { findTerms } from '../search/version-terms.ts'
 import { compileQuery, compileForColumns } from '../storage/compiled-query.ts'
 import { putSkillText, removeSkillText } from '../storage/text-search.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
@@ -212,17 +213,18 @@ export async function storeComputed(
 }
 
 /** Updates the full-text index if one of its columns changed. */
-async function indexText(trx: WriteTransaction, { context, before, skill }: ProjectedChange): Promise<void> {
+async function indexText(trx: WriteTransaction, { context, before, skill, latest }: ProjectedChange): Promise<void> {
   const { dialect } = context.database
   if (skill.state === 'withdrawn') return removeSkillText(trx, skill.num, dialect)
   if (before && textColumns.every((column) => before[column] === skill[column])) return
+  const terms = latest && (await findTerms(trx, latest.row.id))
   const document = {
     ...skill,
     displayName: skill.display_name,
     keywords: JSON.parse(skill.keywords) as string[],
     headings: JSON.parse(skill.headings) as string[],
   }
-  await putSkillText(trx, dialect, skill.num, toIndexText(document), { isNew: !before })
+  await putSkillText(trx, dialect, skill.num, toIndexText(document, terms), { isNew: !before })
 }
 
 async function changeReputation(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
@@ -240,6 +242,7 @@ async function queueForUpstream(trx: WriteTransaction, change: ProjectedChange):
 }
 
 const textColumns = [
+  'latest_version',
   'name',
   'owner',
   'display_name',

@@ -30,7 +30,7 @@ export function toContextTerms({ files = [], languages = [], installed = [] }: S
   ]
   const counts = new Map<string, number>()
   for (const text of texts) {
-    for (const term of parseNeed(text)) counts.set(term, (counts.get(term) ?? 0) + 1)
+    for (const term of parseNeed(text).words) counts.set(term, (counts.get(term) ?? 0) + 1)
   }
   const byCount = [...counts].toSorted(([, a], [, b]) => b - a)
   return byCount.slice(0, contextTermsMax).map(([term]) => term)

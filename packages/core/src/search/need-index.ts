@@ -42,6 +42,11 @@ const postingsPerSearchMax = 1_500_000
 const idfExponent = 0.55
 const scoreUnit = 1 << 16
 
+/** The flattened inverse document frequency of a term that `frequency` of `size` skills contain. */
+export function idfOf(size: number, frequency: number): number {
+  return Math.log(1 + (size - frequency + 0.5) / (frequency + 0.5)) ** idfExponent
+}
+
 /**
  * Ranks skills by a described need: BM25F over all their text, the body included (S. Robertson, H. Zaragoza: The
  * probabilistic relevance framework: BM25 and beyond, 2009). Impacts are stored with the postings. The frequency of
@@ -145,7 +150,7 @@ export class NeedIndex {
 
 /** Sets the score of a term by impact, if `frequency` of `size` skills contain it. Returns the highest. */
 function setValues(values: Int32Array, size: number, frequency: number): number {
-  const factor = Math.log(1 + (size - frequency + 0.5) / (frequency + 0.5)) ** idfExponent * scoreUnit
+  const factor = idfOf(size, frequency) * scoreUnit
   for (let impact = 0; impact < values.length; impact++) values[impact] = Math.ceil(valueOfImpact[impact]! * factor)
   return values.at(-1)!
 }

@@ -12,7 +12,7 @@ import { topSlots } from './top-slots.ts'
  * them. The others were tuned on the open corpus, with its own queries and with queries generated from its skills. A
  * higher weight for sentences helps queries with a wrong word, and hurts those whose words are in different sentences.
  */
-const weights = {
+export const weights = {
   /** Coverage by the best sentence, with a bonus for adjacent terms. */
   sentence: 0.9,
   /** The name equals the query. */
@@ -41,8 +41,8 @@ const certaintyPower = 8
  * A match by need must reach this fraction of the best score by need, and contain two terms of a query that has several:
  * a skill that shares one word with the query has another topic.
  */
-const needFloor = 0.6
-const needTermsMin = 2
+export const needFloor = 0.6
+export const needTermsMin = 2
 
 /**
  * A query of more than `namingTermsMax` terms names a skill only if some skill contains `namingCountMin` of them anywhere
@@ -67,6 +67,16 @@ export function mayNameSkill({ termCount, countMax, unknownCount, best, scoreMax
   if (termCount <= namingTermsMax) return true
   const isCovered = countMax + unknownCount >= termCount * namingCountMin
   return isCovered && best / scoreMax + unknownCount / termCount >= namingScoreMin
+}
+
+/** The sort key of a match, from its relevance by short texts (0 to about 3) and by need (0 to 1). */
+export function joinRelevance(named: number, need: number): number {
+  return (named / certain) ** certaintyPower + need
+}
+
+/** The score in a public form, from the sort key: 0 to about 3. */
+export function toScore(key: number): number {
+  return certain * key ** (1 / certaintyPower)
 }
 
 /** What a search found. */
@@ -109,7 +119,7 @@ export class Ranking {
     const names = this.#board.keys
     slots.set(named)
     let count = named.length
-    for (const slot of named) keys[slot] = (names[slot]! / certain) ** certaintyPower + this.#needOf(slot, need)
+    for (const slot of named) keys[slot] = joinRelevance(names[slot]!, this.#needOf(slot, need))
     const least = Math.max(1, need.best * needFloor)
     const isNamed = this.#board.isFound
     const termsMin = Math.min(needTermsMin, need.termCount)
@@ -132,7 +142,7 @@ export class Ranking {
 
   /** The score of a match in a public form: 0 to about 3. */
   scoreAt(slot: number): number {
-    return certain * this.keys[slot]! ** (1 / certaintyPower)
+    return toScore(this.keys[slot]!)
   }
 
   /** Relevance by need: the share of the highest possible score. */

@@ -32,5 +32,8 @@ export interface SearchDocument {
   publishedAt: number
 }
 
+/** The searchable texts of a skill, apart from its body. */
+export type SearchTexts = Pick<SearchDocument, (typeof searchFields)[number] | 'displayName'>
+
 /** The searchable fields, in the order in which they are indexed. */
 export const searchFields = ['name', 'owner', 'keywords', 'description', 'headings', 'summary', 'category'] as const

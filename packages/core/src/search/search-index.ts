@@ -92,7 +92,8 @@ export function createSearchIndex(): SearchIndex {
     const lexicon = new Lexicon(text, table, query.viewer)
     const isVisible = table.matcher(query.viewer, { includeStubs: query.filters.includeStubs })
     const audience = table.audienceOf(query.viewer, lexicon.size)
-    const hashes = new Set(parseNeed(query.q).map(hashStem))
+    const { words, isCut } = parseNeed(query.q)
+    const hashes = new Set(words.map(hashStem))
     const among = { audience, end: table.end, isVisible }
     const need = needs.score(hashes, among)
     const readsNames = mayNameSkill(need)
@@ -104,7 +105,7 @@ export function createSearchIndex(): SearchIndex {
     // The scores of the context replace those of the need.
     const keys = context.size === 0 ? ranking.keys : ranking.keysIn(needs.score(context, among), slots)
     const hits = toHits(query, slots, query.sort ? columnOf(query.sort) : keys)
-    if (need.isPartial) hits.partial = true
+    if (need.isPartial || isCut) hits.partial = true
     if (!query.explain) return hits
     const matches = hits.ids.map((id) => explain(table.findSlot(id)!))
     return { ...hits, matches, values: valuesOf(need.values, matches) }

@@ -82,15 +82,23 @@ export function addWeights(
   for (const [hash, count] of counts) weights.set(hash, (weights.get(hash) ?? 0) + factor * count)
 }
 
+/** The hashes of the terms of a stored vector. */
+export function hashesOf(stored: Uint8Array): Int32Array {
+  const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength)
+  const hashes = new Int32Array(Math.floor(stored.byteLength / termBytes))
+  for (let i = 0; i < hashes.length; i++) hashes[i] = view.getInt32(i * hashBytes, true)
+  return hashes
+}
+
 /** Adds the weights of other fields to a stored vector. */
 export function joinVector(stored: Uint8Array, others: TermWeights): TermVector {
-  const size = Math.floor(stored.byteLength / termBytes)
-  const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength)
+  const known = hashesOf(stored)
+  const size = known.length
   const hashes = new Int32Array(size + others.size)
   const impacts = new Uint8Array(hashes.length)
   const rest = new Map(others)
   for (let i = 0; i < size; i++) {
-    const hash = view.getInt32(i * hashBytes, true)
+    const hash = known[i]!
     const impact = stored[size * hashBytes + i]!
     const weight = rest.get(hash)
     hashes[i] = hash

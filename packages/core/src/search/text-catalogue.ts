@@ -1,23 +1,53 @@
 import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely'
 import type { Database } from '../storage/database.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
-import { matchText, matchWords, type TextQuery } from '../storage/text-search.ts'
+import { countMatches, matchTerms, type TextTerm } from '../storage/text-search.ts'
 import type { SearchFilters, SearchHits, SearchQuery } from './search-index.ts'
-import type { SearchMatch } from './explanation.ts'
 import { hashStem } from './count-stems.ts'
 import { valuesOf } from './passage.ts'
-import { searchFields } from './search-document.ts'
+import { type Candidate, type Frequencies, TextRanking, weightOf } from './text-ranking.ts'
+import { needFloor, needTermsMin } from './ranking.ts'
 import { relevanceFloor } from './scoreboard.ts'
-import { parseNeed, parseQuery, toIndexText } from './tokenize.ts'
+import { parseNeed, parseQuery } from './tokenize.ts'
+
+/** Matches with the highest coverage whose order is computed from their texts; the others keep the order by coverage. */
+const rankedMax = 200
+/** Skills with a term that one search reads, summed over its terms. Terms are read by rarity, at least one of them. */
+const matchesMax = 100_000
 
 /**
- * Searches the database's full-text index, with the same filters, sort orders, totals and pages as the index in memory.
+ * Searches the database's full-text index, with the same filters, sort orders, totals and pages as the index in memory,
+ * and by nearly the same rules: it corrects no misspellings, and ignores the context of a search.
  */
 export async function searchText(database: Database, query: SearchQuery): Promise<SearchHits> {
-  const { terms, lastIsOpen } = parseQuery(query.q)
-  if (terms.length === 0 && query.q.trim() !== '') return { ids: [], total: 0, ...(query.explain && { matches: [] }) }
-  if (terms.length === 0) return readPage(database, query, undefined)
-  return readPage(database, query, { terms, prefixLast: lastIsOpen })
+  const { terms, isCut } = toTerms(query.q)
+  if (query.q.trim() === '') return readListed(database, query)
+  if (terms.length === 0) return { ids: [], total: 0, ...(query.explain && { matches: [] }) }
+  const counts = await countMatches(database.read, database.dialect, terms, matchesMax)
+  const kept = keepRarest(terms, counts)
+  const hits = await readMatches(database, query, kept)
+  return isCut || kept.length < terms.length ? { ...hits, partial: true } : hits
+}
+
+/** The words of the query for the short texts, and the stems of the same and of further words for the body. */
+function toTerms(q: string): { terms: TextTerm[]; isCut: boolean } {
+  const { terms: words, lastIsOpen } = parseQuery(q)
+  const need = parseNeed(q)
+  const stems = new Set(need.words)
+  const named = words.map((word, i) => ({
+    word,
+    isPrefix: lastIsOpen && i === words.length - 1,
+    ...(stems.has(word) && { stem: hashStem(word) }),
+  }))
+  const others = need.words.filter((word) => !words.includes(word)).map((word) => ({ word, stem: hashStem(word) }))
+  return { terms: [...named, ...others], isCut: need.isCut }
+}
+
+function keepRarest(terms: readonly TextTerm[], counts: readonly number[]): TextTerm[] {
+  const order = [...terms.keys()].toSorted((a, b) => counts[a]! - counts[b]! || a - b)
+  let left = matchesMax
+  const kept = new Set(order.filter((at, place) => (left -= counts[at]!) >= 0 || place === 0))
+  return terms.filter((_, at) => kept.has(at))
 }
 
 /** Names that begin with the text, most downloaded first. */
@@ -58,82 +88,116 @@ async function readStored(database: Database, filters: SearchFilters): Promise<S
   return stored
 }
 
-async function readPage(database: Database, query: SearchQuery, text: TextQuery | undefined): Promise<SearchHits> {
-  const stored = await readStored(database, query.filters)
-  const visible = selectVisible(database, query.viewer, query.filters, stored)
-  const match = text && matchText(database.dialect, text)
-  const relevant = text ? visible.where('skills.num', 'in', selectRelevant(database, query, text)) : visible
-  const { total } = await relevant.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const found = match
-    ? relevant.innerJoin(match.as('found'), (join) => join.onRef('found.num', '=', 'skills.num'))
-    : relevant
-  const rank = match && !query.sort ? sql<number>`found.rank` : sql<number>`0`
-  const rows = await (found as typeof visible)
-    .select(['skills.num', rank.as('rank')])
-    // A constant in `order by` would be read as a column number.
-    .$if(match !== undefined && !query.sort, (select) => select.orderBy(rank, 'desc'))
+/** All skills that pass the filters. */
+async function readListed(database: Database, query: SearchQuery): Promise<SearchHits> {
+  const visible = selectVisible(database, query.viewer, query.filters, await readStored(database, query.filters))
+  const { total } = await visible.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const rows = await visible
+    .select('num')
     .orderBy(sortColumns[query.sort ?? 'downloads'], 'desc')
     .orderBy('full_name')
     .limit(query.limit)
     .offset(query.offset)
     .execute()
-  const ids = rows.map(({ num }) => num)
+  return { ids: rows.map(({ num }) => num), total }
+}
+
+/** The skills that match, ranked or sorted. */
+async function readMatches(database: Database, query: SearchQuery, terms: TextTerm[]): Promise<SearchHits> {
+  const { offset, limit } = query
+  const isRanked = !query.sort && offset < rankedMax
+  const page = isRanked ? { offset: 0, limit: Math.max(rankedMax, offset + limit) } : { offset, limit }
+  const frequencies = await countVisible(database, query, terms)
+  const { nums, total } = await findMatches(database, query, { terms, frequencies }, page)
+  const ranking = new TextRanking(terms, frequencies)
+  const best = isRanked ? nums.slice(0, rankedMax) : query.explain ? nums : []
+  const ranked = ranking.rank(await readCandidates(database, best))
+  const order = isRanked ? [...ranked.map(({ num }) => num), ...nums.slice(rankedMax)] : nums
+  const ids = isRanked ? order.slice(offset, offset + limit) : order
   if (!query.explain) return { ids, total }
-  const words = text ? await readWords(database, ids) : new Map<number, Words>()
-  const matches = rows.map((row) => ({ score: row.rank, ...explainWords(words.get(row.num), text) }))
-  const values = new Map(parseNeed(query.q).map((word) => [hashStem(word), 1]))
-  return { ids, total, matches, values: valuesOf(values, matches) }
-}
-
-/**
- * Selects the skills that are relevant to the whole query, by the same rule as the index in memory: among all that the
- * viewer may see, before the filters. A word weighs more if fewer of the candidates contain it.
- */
-function selectRelevant(database: Database, { viewer, filters }: SearchQuery, text: TextQuery) {
-  const { includeStubs } = filters
-  const seen = selectVisible(database, viewer, { includeStubs })
-    .innerJoin(matchWords(database.dialect, text).as('hits'), 'hits.num', 'skills.num')
-    .select(['hits.num', 'hits.term'])
-  return sql<number>`(with seen as ${seen},
-    weights as (
-      select term, ln(1 + cast((select count(distinct num) from seen) as double precision) / count(*)) as weight
-      from seen group by term
+  const explained = new Map(ranked.map((one) => [one.num, one]))
+  const others = ranking.rank(
+    await readCandidates(
+      database,
+      ids.filter((num) => !explained.has(num)),
     ),
-    covered as (select num, sum(weight) as coverage from seen join weights on weights.term = seen.term group by num)
-    select num from covered where coverage >= ${sql.lit(relevanceFloor)} * (select max(coverage) from covered))`
+  )
+  for (const one of others) explained.set(one.num, one)
+  // A skill may have been purged since it was found.
+  const matches = ids.map((num) => explained.get(num)?.match ?? { score: 0, fields: [], terms: [] })
+  return { ids, total, matches, values: valuesOf(ranking.values, matches) }
 }
 
-type Words = ReturnType<typeof toIndexText>
+/** A page of the matches by the filters, best coverage first or sorted, and the number of all of them. */
+async function findMatches(
+  database: Database,
+  query: SearchQuery,
+  { terms, frequencies }: { terms: readonly TextTerm[]; frequencies: Frequencies },
+  page: { offset: number; limit: number },
+): Promise<{ nums: number[]; total: number }> {
+  const known = frequencies.counts.size
+  if (known === 0) return { nums: [], total: 0 }
+  const stored = await readStored(database, query.filters)
+  const seen = selectSeen(database, query)
+  const passing = selectVisible(database, query.viewer, query.filters, stored).select('num')
+  const order = query.sort ? sql`skills.${sql.ref(sortColumns[query.sort])}` : sql`coverage desc, skills.downloads`
+  const { rows } = await sql<{ num: number; total: number }>`
+    with sums as (
+      select num, sum(weight) as coverage, sum(weight * short) as named, count(*) as terms
+      from ${matchTerms(database.dialect, terms, (term) => weightOf(frequencies, term))} as hits group by num
+    ),
+    compared as (
+      select sums.*, max(coverage) over () as best, max(named) over () as best_named
+      from sums join ${seen} as seen on seen.num = sums.num
+    )
+    select skills.num, count(*) over () as total from compared join skills on skills.num = compared.num
+    where skills.num in ${passing} and (
+      named > 0 and named >= ${sql.lit(relevanceFloor)} * best_named
+      or terms >= ${sql.lit(Math.min(needTermsMin, known))} and coverage >= ${sql.lit(needFloor)} * best
+    )
+    order by ${order} desc, skills.full_name limit ${page.limit} offset ${page.offset}`.execute(database.read)
+  if (rows.length > 0 || page.offset === 0) return { nums: rows.map(({ num }) => num), total: rows[0]?.total ?? 0 }
+  const { total } = await findMatches(database, query, { terms, frequencies }, { offset: 0, limit: 1 })
+  return { nums: [], total }
+}
 
-/** Reads the words of skills, which the full-text index does not store. */
-async function readWords(database: Database, ids: number[]): Promise<Map<number, Words>> {
-  if (ids.length === 0) return new Map()
+/** Number of skills that the viewer may see, and for each term that one of them contains, of those that do. */
+async function countVisible(database: Database, query: SearchQuery, terms: readonly TextTerm[]): Promise<Frequencies> {
+  const seen = selectSeen(database, query)
+  const { rows } = await sql<{ term: number; found: number; size: number }>`
+    select term, count(*) as found, (select count(*) from ${seen} as seen) as size
+    from ${matchTerms(database.dialect, terms)} as hits join ${seen} as seen on seen.num = hits.num
+    group by term order by term`.execute(database.read)
+  return { size: rows[0]?.size ?? 0, counts: new Map(rows.map(({ term, found }) => [term, found])) }
+}
+
+/** The skills in which words are counted, and to whose best match a match is compared: before the filters. */
+function selectSeen(database: Database, { viewer, filters }: SearchQuery) {
+  return selectVisible(database, viewer, { includeStubs: filters.includeStubs }).select('num')
+}
+
+/** Reads the texts of skills and the terms of their latest versions, in the given order. */
+async function readCandidates(database: Database, nums: readonly number[]): Promise<Candidate[]> {
+  if (nums.length === 0) return []
   const rows = await database.read
     .selectFrom('skills')
-    .select(['num', 'owner', 'name', 'display_name', 'keywords', 'description', 'headings', 'summary', 'category'])
-    .where('num', 'in', ids)
+    .leftJoin('versions', (join) =>
+      join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
+    )
+    .leftJoin('version_terms', 'version_terms.version_id', 'versions.id')
+    .select(['skills.num', 'skills.owner', 'skills.name', 'skills.display_name', 'skills.keywords'])
+    .select(['skills.description', 'skills.headings', 'skills.summary', 'skills.category', 'skills.deprecated'])
+    .select('version_terms.terms')
+    .where('skills.num', 'in', nums)
     .execute()
-  return new Map(
-    rows.map((row) => {
-      const [keywords, headings] = [JSON.parse(row.keywords) as string[], JSON.parse(row.headings) as string[]]
-      return [row.num, toIndexText({ ...row, displayName: row.display_name, keywords, headings })]
+  const candidates = new Map(
+    rows.map(({ num, keywords, headings, display_name, deprecated, terms, ...row }) => {
+      const lists = { keywords: JSON.parse(keywords) as string[], headings: JSON.parse(headings) as string[] }
+      const content = terms ?? new Uint8Array()
+      return [num, { ...row, ...lists, num, displayName: display_name, isDeprecated: deprecated === 1, content }]
     }),
   )
-}
-
-/** Finds which words of which fields match a query, by the rules of the database's match. */
-function explainWords(words: Words | undefined, text: TextQuery | undefined): Omit<SearchMatch, 'score'> {
-  if (!words || !text) return { fields: [], terms: [] }
-  const wanted = new Set(text.terms)
-  const begun = text.prefixLast ? text.terms.at(-1)! : undefined
-  const answers = searchFields.map((field) => ({
-    field,
-    words: words[field].split(' ').filter((word) => wanted.has(word) || (begun && word.startsWith(begun))),
-  }))
-  return {
-    fields: answers.filter((answer) => answer.words.length > 0).map(({ field }) => field),
-    terms: [...new Set(answers.flatMap((answer) => answer.words))],
-  }
+  return nums.flatMap((num) => candidates.get(num) ?? [])
 }
 
 const sortColumns = { downloads: 'downloads', recent: 'published_at', stars: 'stars' } as const

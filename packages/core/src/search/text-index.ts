@@ -2,7 +2,7 @@ import SearchableMap from 'minisearch/SearchableMap'
 import { Census } from './census.ts'
 import { hashStem } from './count-stems.ts'
 import { growArray } from './grow-array.ts'
-import { type SearchDocument, searchFields } from './search-document.ts'
+import { type SearchDocument, searchFields, type SearchTexts } from './search-document.ts'
 import { SlotPostings } from './slot-postings.ts'
 import { addWeights, type fieldRules, type TermWeights } from './term-vector.ts'
 import { fieldLengthMax, fieldMark, isStopWord, sentenceBreak, tokenize, tokenizeSentences } from './tokenize.ts'
@@ -214,7 +214,7 @@ function toKey(id: number): number {
 }
 
 /** The parameters in the search by need of the short texts. */
-const ruleOfField = {
+export const ruleOfField = {
   name: 'name',
   owner: 'labels',
   keywords: 'keywords',
@@ -224,7 +224,8 @@ const ruleOfField = {
   category: 'labels',
 } as const satisfies Record<(typeof searchFields)[number], keyof typeof fieldRules>
 
-function textsOf(document: SearchDocument): string[][] {
+/** The texts of each of `searchFields`. */
+export function textsOf(document: SearchTexts): string[][] {
   const name = document.displayName === document.name ? [document.name] : [document.name, document.displayName]
   const { owner, keywords, description, headings, summary, category } = document
   return [name, [owner], keywords, [description], bounded(headings), [summary], [category]]

@@ -18,17 +18,6 @@ export interface ParsedQuery {
   lastIsOpen: boolean
 }
 
-/** The searchable fields of a skill, each as tokens joined by one space. */
-interface IndexText {
-  name: string
-  owner: string
-  keywords: string
-  description: string
-  headings: string
-  summary: string
-  category: string
-}
-
 const wordPattern = /[\p{L}\p{N}\p{M}]+/gu
 const ideographs = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー'
 const ideographRun = new RegExp(`[${ideographs}]+|[^${ideographs}]+`, 'gu')
@@ -66,11 +55,12 @@ export function tokenizeSentences(text: string): string[][] {
 
 /**
  * The distinct words of a query for the search by need, without stop words. More of them count than in
- * {@link parseQuery}: a described need is long. Never throws.
+ * {@link parseQuery}: a described need is long. `isCut` if there were even more. Never throws.
  */
-export function parseNeed(q: string): string[] {
-  const words = [...new Set(wordsOf(q.slice(0, needLengthMax), false))]
-  return words.filter((word) => !stopWords.has(word) && !needStopWords.has(word)).slice(0, needTermsMax)
+export function parseNeed(q: string): { words: string[]; isCut: boolean } {
+  const all = [...new Set(wordsOf(q.slice(0, needLengthMax), false))]
+  const words = all.filter((word) => !stopWords.has(word) && !needStopWords.has(word))
+  return { words: words.slice(0, needTermsMax), isCut: words.length > needTermsMax || q.length > needLengthMax }
 }
 
 /**
@@ -89,30 +79,6 @@ export function parseQuery(q: string): ParsedQuery {
 /** Whether a token is from a script without spaces: one or two of its characters. */
 export function isIdeographic(token: string): boolean {
   return isIdeograph.test(token)
-}
-
-/**
- * The tokens of a skill's fields, for an index that splits at spaces (FTS5, `tsvector` with the `simple` dictionary).
- */
-export function toIndexText(document: {
-  name: string
-  owner: string
-  displayName: string
-  keywords: string[]
-  description: string
-  headings: string[]
-  summary: string
-  category: string
-}): IndexText {
-  return {
-    name: tokenize(`${document.name}\n${document.displayName}`).join(' '),
-    owner: tokenize(document.owner).join(' '),
-    keywords: tokenize(document.keywords.join('\n')).join(' '),
-    description: tokenize(document.description).join(' '),
-    headings: tokenize(document.headings.join('\n')).join(' '),
-    summary: tokenize(document.summary).join(' '),
-    category: tokenize(document.category).join(' '),
-  }
 }
 
 function wordsOf(text: string, withRunEnds: boolean): string[] {

@@ -1,4 +1,16 @@
-import { compileInsert } from '../storage/compiled-query.ts'
+import type { Kysely } from 'kysely'
+import { compileInsert, compileQuery } from '../storage/compiled-query.ts'
+import type { Tables } from '../storage/tables.ts'
 
 /** Stores the terms of a version's SKILL.md (see `toContentVector`) in the transaction that stores the version. */
 export const insertTerms = compileInsert('version_terms')
+
+/** The stored terms of a version; undefined if it has none. */
+export async function findTerms(db: Kysely<Tables>, versionId: string): Promise<Uint8Array | undefined> {
+  const [row] = await selectTerms(db, { versionId })
+  return row?.terms
+}
+
+const selectTerms = compileQuery((db, { versionId }: { versionId: string }) =>
+  db.selectFrom('version_terms').select('terms').where('version_id', '=', versionId),
+)

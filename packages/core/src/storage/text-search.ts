@@ -1,5 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import { type Kysely, sql, type RawBuilder } from 'kysely'
 import type { Dialect } from './dialect.ts'
+import type { Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
 
 /** The words of a skill: tokens joined by spaces, one text for each searchable field. */
@@ -11,12 +12,22 @@ export interface SkillText {
   readonly headings: string
   readonly summary: string
   readonly category: string
+  /** Of the latest SKILL.md: a {@link toStemToken} for each stem. */
+  readonly body: string
 }
 
-/** A search: tokens, any of which may match; the last may be a prefix. */
-export interface TextQuery {
-  readonly terms: readonly string[]
-  readonly prefixLast: boolean
+/** A term of a search: a word of the short texts, or a stem of the body. */
+export interface TextTerm {
+  readonly word?: string
+  /** Whether the word may be the beginning of a longer one. */
+  readonly isPrefix?: boolean
+  /** The hash of a stem. */
+  readonly stem?: number
+}
+
+/** A token that no word of a text equals, for a stem by its hash: neither database splits at the sign. */
+export function toStemToken(hash: number): string {
+  return `¤${(hash >>> 0).toString(36)}`
 }
 
 /** Writes the words of a skill into the database's full-text index, replacing the previous ones. */
@@ -27,11 +38,11 @@ export async function putSkillText(
   text: SkillText,
   { isNew }: { isNew: boolean },
 ): Promise<void> {
-  const { name, owner, keywords, description, headings, summary, category } = text
+  const { name, owner, keywords, description, headings, summary, category, body } = text
   if (dialect === 'sqlite') {
     if (!isNew) await removeSkillText(trx, num)
-    await sql`insert into skill_text (rowid, name, owner, keywords, description, headings, summary, category)
-      values (${num}, ${name}, ${owner}, ${keywords}, ${description}, ${headings}, ${summary}, ${category})`.execute(
+    await sql`insert into skill_text (rowid, name, owner, keywords, description, headings, summary, category, body)
+      values (${num}, ${name}, ${owner}, ${keywords}, ${description}, ${headings}, ${summary}, ${category}, ${body})`.execute(
       trx,
     )
     return
@@ -42,11 +53,12 @@ export async function putSkillText(
 
 /** The weighted vector that PostgreSQL stores for a text. The fields may be columns. */
 export function toVector(text: Readonly<Record<keyof SkillText, unknown>>): RawBuilder<string> {
-  const { name, owner, keywords, description, headings, summary, category } = text
+  const { name, owner, keywords, description, headings, summary, category, body } = text
   return sql`setweight(to_tsvector('simple', ${both(name, owner)}), 'A')
     || setweight(to_tsvector('simple', cast(${keywords} as text)), 'B')
     || setweight(to_tsvector('simple', ${both(description, category)}), 'C')
-    || setweight(to_tsvector('simple', ${both(headings, summary)}), 'D')`
+    || setweight(to_tsvector('simple', ${both(headings, summary)}), 'D')
+    || array_to_tsvector(array_remove(string_to_array(cast(${body} as text), ' '), ''))`
 }
 
 function both(first: unknown, second: unknown): RawBuilder<string> {
@@ -68,42 +80,76 @@ export async function clearTexts(trx: WriteTransaction, dialect: Dialect): Promi
   await sql.raw(rows[0]!.sql).execute(trx)
 }
 
-/** A table expression of `num` and `rank` (higher is better) for the skills that match. */
-export function matchText(dialect: Dialect, query: TextQuery): RawBuilder<{ num: number; rank: number }> {
-  if (dialect === 'sqlite') {
-    // Column weights in the order of the table: name, owner, keywords, description, headings, summary, category.
-    return sql`(select rowid as num, -bm25(skill_text, 8, 2, 6, 4, 2, 1, 2) as rank
-      from skill_text where skill_text match ${toFtsQuery(query)})`
-  }
-  return sql`(select num, ts_rank(vector, query) as rank
-    from skill_text, to_tsquery('simple', ${toTsQuery(query)}) as query where vector @@ query)`
-}
-
-/** A table expression of `num` and `term` (the index of a word in the query) for the skills that contain the word. */
-export function matchWords(
+/**
+ * A table expression of `num`, `term` (an index into the terms) and `short` (1 for the word, 0 for the stem alone), with
+ * one row for each term that a skill contains. With `weightOf` also its `weight`.
+ */
+export function matchTerms(
   dialect: Dialect,
-  { terms, prefixLast }: TextQuery,
-): RawBuilder<{ num: number; term: number }> {
-  const hits = terms.map((word, term) => {
-    const one = { terms: [word], prefixLast: prefixLast && term === terms.length - 1 }
-    return dialect === 'sqlite'
-      ? sql`select rowid as num, ${sql.lit(term)} as term from skill_text where skill_text match ${toFtsQuery(one)}`
-      : sql`select num, ${sql.lit(term)} as term from skill_text where vector @@ to_tsquery('simple', ${toTsQuery(one)})`
-  })
+  terms: readonly TextTerm[],
+  weightOf?: (term: number) => number,
+): RawBuilder<{ num: number; term: number; short: number }> {
+  const hits = terms.flatMap((term, i) =>
+    alternativesOf(dialect, term).map(({ match, short }) => {
+      const weight = weightOf ? sql`, cast(${weightOf(i)} as double precision) as weight` : sql``
+      const columns = sql`${sql.lit(i)} as term, ${sql.lit(short)} as short${weight}`
+      return dialect === 'sqlite'
+        ? sql`select rowid as num, ${columns} from skill_text where skill_text match ${match}`
+        : sql`select num, ${columns} from skill_text where vector @@ ${match}`
+    }),
+  )
   return sql`(${sql.join(hits, sql` union all `)})`
 }
 
-function toFtsQuery({ terms, prefixLast }: TextQuery): string {
-  const phrases = terms.map(
-    (term, i) => `"${term.replaceAll('"', '""')}"${prefixLast && i === terms.length - 1 ? ' *' : ''}`,
+/**
+ * How many skills contain each term, hidden ones included and at most `max`: what it costs to search for the term. The
+ * longer words of a prefix are not counted in SQLite.
+ */
+export async function countMatches(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  terms: readonly TextTerm[],
+  max: number,
+): Promise<number[]> {
+  const counts = terms.map((term) =>
+    alternativesOf(dialect, term).map(({ match, token }) =>
+      dialect === 'sqlite'
+        ? sql`coalesce((select doc from skill_text_words where term = ${token}), 0)`
+        : sql`(select count(*) from (select 1 from skill_text where vector @@ ${match} limit ${sql.lit(max)}) as found)`,
+    ),
   )
-  return phrases.join(' OR ')
+  const rows = counts.map((parts, i) => sql`select ${sql.lit(i)} as term, ${sql.join(parts, sql` + `)} as count`)
+  const found = await sql<{ term: number; count: number }>`${sql.join(rows, sql` union all `)}`.execute(db)
+  const sorted = found.rows.toSorted((a, b) => a.term - b.term)
+  return sorted.map(({ count }) => Number(count))
 }
 
-function toTsQuery({ terms, prefixLast }: TextQuery): string {
-  const words = terms.map(
-    (term, i) =>
-      `'${term.replaceAll('\\', '\\\\').replaceAll("'", "''")}'${prefixLast && i === terms.length - 1 ? ':*' : ''}`,
-  )
-  return words.join(' | ')
+function alternativesOf(dialect: Dialect, { word, isPrefix = false, stem }: TextTerm) {
+  const isSqlite = dialect === 'sqlite'
+  const found: { match: unknown; token: string; short: number }[] = []
+  if (word !== undefined) {
+    const match = isSqlite ? toFtsQuery(word, isPrefix) : toTsQuery(word, isPrefix)
+    found.push({ match, token: word, short: 1 })
+  }
+  if (stem !== undefined) {
+    const token = toStemToken(stem)
+    const match = isSqlite ? toFtsQuery(token) : sql`cast(${`'${token}'`} as tsquery)`
+    found.push({ match: excludeFrom(dialect, match, found[0]?.match), token, short: 0 })
+  }
+  return found
+}
+
+/** Matches what one query matches and the other, if there is one, does not. */
+function excludeFrom(dialect: Dialect, match: unknown, other: unknown): unknown {
+  if (other === undefined) return match
+  return dialect === 'sqlite' ? `${String(match)} NOT ${String(other)}` : sql`(${match} && !!${other})`
+}
+
+function toFtsQuery(token: string, isPrefix = false): string {
+  return `"${token.replaceAll('"', '""')}"${isPrefix ? ' *' : ''}`
+}
+
+function toTsQuery(word: string, isPrefix: boolean): RawBuilder<string> {
+  const quoted = `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+  return sql`to_tsquery('simple', ${isPrefix ? `${quoted}:*` : quoted})`
 }

@@ -50,26 +50,22 @@ export function readTexts(db: Reader): AsyncGenerator<NumberedText[]> {
 }
 
 async function readPage(db: Reader, after: number): Promise<NumberedText[]> {
-  const columns = [
-    ...(['num', 'full_name', 'name', 'owner', 'display_name', 'keywords', 'description'] as const),
-    ...(['headings', 'summary', 'category'] as const),
-  ] as const
   const rows = await db
     .selectFrom('skills')
-    .select(columns)
-    .where('num', '>', after)
-    .where('state', '!=', 'withdrawn')
-    .orderBy('num')
+    .leftJoin('versions', (join) =>
+      join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
+    )
+    .leftJoin('version_terms', 'version_terms.version_id', 'versions.id')
+    .select(['skills.num', 'skills.full_name', 'skills.name', 'skills.owner', 'skills.display_name', 'skills.keywords'])
+    .select(['skills.description', 'skills.headings', 'skills.summary', 'skills.category', 'version_terms.terms'])
+    .where('skills.num', '>', after)
+    .where('skills.state', '!=', 'withdrawn')
+    .orderBy('skills.num')
     .limit(pageRows)
     .execute()
-  return rows.map(({ num, full_name, ...row }) => ({
-    num,
-    name: full_name,
-    text: toIndexText({
-      ...row,
-      displayName: row.display_name,
-      keywords: JSON.parse(row.keywords) as string[],
-      headings: JSON.parse(row.headings) as string[],
-    }),
-  }))
+  return rows.map(({ num, full_name, terms, ...row }) => {
+    const [keywords, headings] = [JSON.parse(row.keywords) as string[], JSON.parse(row.headings) as string[]]
+    const document = { ...row, displayName: row.display_name, keywords, headings }
+    return { num, name: full_name, text: toIndexText(document, terms ?? undefined) }
+  })
 }

@@ -35,7 +35,7 @@ export async function noticeMovedTexts(db: Kysely<Tables>): Promise<void> {
 }
 
 /** The columns in the order of the table. */
-const columns = ['name', 'owner', 'keywords', 'description', 'headings', 'summary', 'category'] as const
+const columns = ['name', 'owner', 'keywords', 'description', 'headings', 'summary', 'category', 'body'] as const
 /** Number of word positions that are read at a time. */
 const placesMax = 20_000
 
@@ -127,7 +127,7 @@ async function findDiffering(db: Kysely<Tables>, texts: readonly NumberedText[])
   const fields = columns.map((name) => [name, sql.ref(`given.${name}`)])
   const vector = toVector(Object.fromEntries(fields) as Record<keyof SkillText, unknown>)
   const { rows } = await sql<{ num: number }>`select given.num from json_to_recordset(cast(${given} as json)) as given
-    (num bigint, name text, owner text, keywords text, description text, headings text, summary text, category text)
+    (num bigint, name text, owner text, keywords text, description text, headings text, summary text, category text, body text)
     join skill_text on skill_text.num = given.num where skill_text.vector <> ${vector}`.execute(db)
   return rows.map(({ num }) => num)
 }

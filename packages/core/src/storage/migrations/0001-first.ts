@@ -34,9 +34,10 @@ async function createTextIndex(db: Kysely<Tables>, dialect: Dialect): Promise<vo
   }
   // The text consists of separate tokens, so the simplest tokenizer works for every script.
   await sql`create virtual table skill_text using fts5(
-    name, owner, keywords, description, headings, summary, category,
+    name, owner, keywords, description, headings, summary, category, body,
     content='', contentless_delete=1, tokenize='ascii'
   )`.execute(db)
+  await sql`create virtual table skill_text_words using fts5vocab(skill_text, row)`.execute(db)
 }
 
 /**
