@@ -28,7 +28,7 @@ export interface NamedEngine {
   create(): Engine
 }
 
-export const skillstead = 'Skillstead'
+const skillstead = 'Skillstead'
 
 export const engines: readonly NamedEngine[] = [
   { name: 'MiniSearch defaults', isRival: true, create: () => miniSearch(['name', 'description', 'headings']) },

@@ -80,7 +80,7 @@ describeApi('a search with a context', (open) => {
     const bob = await test.makeUser('bob')
     const input = {
       q: 'provision a staging server',
-      context: { installed: ['alice/my-infra', 'my-infra', 'nobody/x'] },
+      context: { installed: ['alice/my-infra', 'my-infra', 'missing/x'] },
     }
     const { skills } = await bob.api.searchByNeed(input)
     expect(skills.map(({ name }) => name)).toEqual(['staging-blue', 'staging-green', 'staging-red'])

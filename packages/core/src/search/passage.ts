@@ -24,7 +24,7 @@ export function valuesOf(values: TermValues, matches: readonly SearchMatch[]): T
   return new Map([...others, ...values])
 }
 
-export const passageLengthMax = 160
+const passageLengthMax = 160
 /** More words of one body are not listed. */
 const termsMax = 32
 /** Code and headings explain less than a sentence with the same words. */
