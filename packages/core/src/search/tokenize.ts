@@ -167,7 +167,7 @@ const stopWords: ReadonlySet<string> = new Set(
  * only the search by need ignores them.
  */
 const needStopWords: ReadonlySet<string> = new Set(
-  // cspell:disable -- words of users
+  // cspell:ignoreWords everybody nobody somebody
   (
     'aint almost already although always among another anyone anything anywhere arent around away became become ' +
     'becomes cannot cant couldnt didnt doesnt dont either enough even ever every everybody everyone everything ' +
@@ -176,7 +176,6 @@ const needStopWords: ReadonlySet<string> = new Set(
     'something somewhere still sure themselves thing things though together toward towards unless usually various wasnt ' +
     'werent whatever whenever whether whole wont wouldnt yet yourself'
   ).split(' '),
-  // cspell:enable
 )
 
 /** Whether a word has no meaning for a search. */
