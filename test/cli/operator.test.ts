@@ -64,6 +64,27 @@ describe('serve', () => {
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('contains no metrics token')])
   })
 
+  it('refuses an incomplete or unusable embeddings service', async () => {
+    const folder = await makeFolder()
+    const serve = ['serve', '--port', '0', '--data', join(folder, 'data')]
+    const empty = join(folder, 'empty')
+    await writeFile(empty, '')
+    const url = ['--embeddings-url', 'http://127.0.0.1:9/v1']
+    const refusals = [
+      [url, 'Pass both --embeddings-url and --embeddings-model.'],
+      [['--embeddings-url', 'http://user:secret@127.0.0.1:9', '--embeddings-model', 'm'], 'without credentials'],
+      [[...url, '--embeddings-model', 'm', '--embeddings-key-file', empty], 'contains no API key'],
+      [[...url, '--embeddings-model', 'm', '--embeddings-timeout', '0'], 'is not a number of milliseconds'],
+    ] as const
+    for (const [given, message] of refusals) {
+      const refused = await skillstead([...serve, ...given])
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(message)])
+    }
+    const server = await startServer([...serve, ...url, '--embeddings-model', 'm'])
+    expect((await fetch(`${server.url}/api/v1/skills?q=what+to+do+with+a+pdf`)).status).toBe(200)
+    await server.stop()
+  })
+
   it('warns when other users can open the database file', async () => {
     const data = join(await makeFolder(), 'data')
     await mkdir(data, { mode: 0o755 })

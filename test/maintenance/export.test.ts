@@ -42,7 +42,7 @@ describeDatabases('an export', (open, dialect) => {
         : sql<{ name: string }>`select tablename as name from pg_tables where schemaname = current_schema()`
     const { rows } = await names.execute(partsOf(registry).database.read)
     const rules = toTableRules(extensions)
-    const known = new Set<string>([...rules.keys(), ...unlistedTables, 'sessions'])
+    const known = new Set<string>([...rules.keys(), ...unlistedTables, 'sessions', 'embeddings'])
     expect(
       rows.map(({ name }) => name).filter((name) => !known.has(name)),
       'name them in portable-tables.ts, or in the rules of the extension',

@@ -16,3 +16,5 @@ export type { ExtensionCheck, ExtensionParts, RegistryExtension } from './operat
 export type { Metric } from './operator/metrics.ts'
 export { openRegistry, type Registry, type RegistryOptions } from './registry.ts'
 export { isRegistryError, RegistryError, type ErrorCode } from '@skillstead/protocol'
+export type { EmbeddingsOptions } from './search/embeddings-reranker.ts'
+export type { Reranker, RerankText } from './search/reranker.ts'

@@ -23,9 +23,12 @@ import { createServingNode } from './operator/node-port.ts'
 import { createSetupCode } from './operator/setup.ts'
 import { readNodeMetrics, readOrNothing, readStoredMetrics, type Metric } from './operator/metrics.ts'
 import { readReadiness } from './operator/readiness.ts'
+import { createSecondStage } from './operator/second-stage.ts'
 import { createOutbox } from './outbox/create-outbox.ts'
 import { createOutgoing, type OutgoingOptions } from './http/outgoing.ts'
 import { createCatalogueSearch } from './search/catalogue-search.ts'
+import type { EmbeddingsOptions } from './search/embeddings-reranker.ts'
+import type { Reranker } from './search/reranker.ts'
 import { createSecrets } from './kernel/secrets.ts'
 import { createSharedLimits } from './accounts/shared-limits.ts'
 import type { ScanPolicy } from './catalogue/scan-policy.ts'
@@ -79,6 +82,10 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly storageQuotaBytes?: number
   /** Key of 32 bytes that encrypts the API keys of upstreams. Without it no such key can be stored. */
   readonly secretKey?: Uint8Array
+  /** An embeddings service that orders the best hits of searches again. Default: none, and no text leaves the node. */
+  readonly embeddings?: EmbeddingsOptions
+  /** Another way to compare texts with queries, instead of `embeddings`. */
+  readonly reranker?: Reranker
   /** Packages that add to the registry, such as `mirrorExtension` of `@skillstead/mirror` and
    * `maintenanceExtension` of `@skillstead/maintenance`. Default: none. */
   readonly extensions?: readonly RegistryExtension[]
@@ -187,6 +194,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     memorySkillsMax: options.memorySkillsMax ?? memorySkillsMax,
     onError,
   })
+  const comparison = createSecondStage(options, { database, clock, onError })
   const copies = createCopyIndex(database, onError)
   const waits = new AbortController()
   const context: OperatorContext = {
@@ -206,6 +214,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       await refreshVerifiedSkills(context, trx, userId)
     },
     search,
+    secondStage: comparison?.stage,
     copies,
     answers,
     artifacts: createArtifacts(database),
@@ -230,6 +239,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     waits: waits.signal,
   }
   const metricReaders = [() => readStoredMetrics(context), hooks.backups.readMetrics]
+  if (comparison) metricReaders.push(comparison.readMetrics)
   let closed: Promise<void> | undefined
 
   async function close(): Promise<void> {
@@ -239,7 +249,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     await search.warmed
     // Run both in parallel: stopping the outbox prevents new requests, and closing the client aborts requests that
     // hang.
-    await Promise.all([outbox.stop(), outgoing.close()])
+    await Promise.all([outbox.stop(), outgoing.close(), comparison?.close()])
     await counters.stop()
     await telemetry.stop()
     await authenticator.flush()

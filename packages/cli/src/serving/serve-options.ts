@@ -43,6 +43,16 @@ export const serveOptions: Options = {
   'metrics-token-file': { value: 'FILE', help: 'a file with the metrics token' },
   ...outgoingOptions,
   ...networkOptions,
+  'embeddings-url': {
+    value: 'URL',
+    help: 'an OpenAI-compatible embeddings service, such as http://127.0.0.1:11434/v1, that orders the best hits of searches again. It receives queries and texts of public skills. Default: none',
+  },
+  'embeddings-model': { value: 'NAME', help: 'the model of the embeddings service' },
+  'embeddings-key-file': { value: 'FILE', help: 'a file with the API key of the embeddings service' },
+  'embeddings-timeout': {
+    value: 'MS',
+    help: 'the milliseconds after which a search does without the embeddings service. Default: 300',
+  },
   'default-plan': { value: 'PLAN', help: 'the plan of new users. Default: free', choices: planNames },
   'webhook-off-after': {
     value: 'N',
@@ -76,6 +86,7 @@ export async function toRegistryOptions(given: Arguments): Promise<RegistryOptio
     defaultPlan: text<PlanName>(given, 'default-plan'),
     scanPolicy: toScanPolicy(given),
     storageQuotaBytes: toStorageQuota(given),
+    embeddings: toEmbeddings(given),
     extensions: [mirrorExtension, maintenanceExtension({ backups: toBackupPlan(given) })],
   }
 }
@@ -161,10 +172,34 @@ function toBound(part: string): [keyof ConnectionLimits, number] {
 /** The metrics token of the options. Throws {@link UsageError} for a file without one. */
 function toMetricsToken(given: Arguments): string | undefined {
   const file = text(given, 'metrics-token-file')
-  if (file === undefined) return text(given, 'metrics-token')
-  const token = readOptionFile(file).trim()
-  if (token === '') throw new UsageError(`${toOneLine(file)} contains no metrics token.`)
-  return token
+  return file === undefined ? text(given, 'metrics-token') : readSecretFile(file, 'metrics token')
+}
+
+function readSecretFile(file: string, what: string): string {
+  const secret = readOptionFile(file).trim()
+  if (secret === '') throw new UsageError(`${toOneLine(file)} contains no ${what}.`)
+  return secret
+}
+
+/** The embeddings service. Throws {@link UsageError} for an incomplete or invalid one. */
+function toEmbeddings(given: Arguments): RegistryOptions['embeddings'] {
+  const [url, model, file, timeout] = ['url', 'model', 'key-file', 'timeout'].map((name) =>
+    text(given, `embeddings-${name}`),
+  )
+  if (url === undefined && model === undefined && file === undefined && timeout === undefined) return undefined
+  if (url === undefined || model === undefined)
+    throw new UsageError('Pass both --embeddings-url and --embeddings-model.')
+  if (timeout !== undefined && !/^[1-9]\d{0,4}$/.test(timeout))
+    throw new UsageError(`'${toOneLine(timeout)}' is not a number of milliseconds. Use a number from 1 to 99999.`)
+  if (!isEmbeddingsUrl(url))
+    throw new UsageError(`'${toOneLine(url)}' is not an address of http or https without credentials.`)
+  const key = file === undefined ? undefined : readSecretFile(file, 'API key')
+  return { url, model, ...(key && { key }), ...(timeout && { timeoutMs: Number(timeout) }) }
+}
+
+function isEmbeddingsUrl(given: string): boolean {
+  const url = URL.parse(given)
+  return url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password
 }
 
 const sizeUnits = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 } as const

@@ -8,6 +8,7 @@ import type { LogDraft } from '../log/append-change.ts'
 import type { ChangeFollower } from '../log/change-follower.ts'
 import type { LogContext } from '../log/log-context.ts'
 import type { CatalogueSearch } from '../search/catalogue-search.ts'
+import type { SecondStage } from '../search/reranker.ts'
 import type { SkillRow, Tables, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CopyIndex } from './copy-index.ts'
@@ -28,6 +29,8 @@ interface DownloadCounter {
 export interface CatalogueContext extends AccountsContext, LogContext {
   readonly changes: ChangeFollower
   readonly search: CatalogueSearch
+  /** Orders the best hits of a search again, if the operator configured it. */
+  readonly secondStage: SecondStage | undefined
   readonly copies: CopyIndex
   readonly answers: ResponseCache
   readonly artifacts: Artifacts

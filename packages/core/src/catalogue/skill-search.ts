@@ -7,6 +7,7 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { explainHits } from './explain-hits.ts'
 import type { SearchHits } from '../search/search-index.ts'
 import { readInstalled } from './read-installed.ts'
+import { searchRanked } from './search-ranked.ts'
 import { toSkills } from './shown-names.ts'
 import { itemColumns, type ItemRow } from './skill-document.ts'
 import { toContextTerms } from '../search/context-terms.ts'
@@ -30,7 +31,7 @@ export async function searchSkillsAs(
   const { q, page, limit, sort, explain } = input
   const { includeStubs, category, license, owner, verified, deprecated, keyword, minSecurityScore } = input
   const filters = { includeStubs, category, license, owner, verified, deprecated, keyword, minSecurityScore }
-  const hits = await context.search.search({
+  const hits = await searchRanked(context, {
     q,
     ...(input.context && { context: await readContextTerms(context, input.context, viewer) }),
     sort,

@@ -1,3 +1,4 @@
+import { sweepEmbeddings } from '../search/embeddings-reranker.ts'
 import { removeChanges } from '../log/append-change.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { sweepSessions } from '../accounts/sessions.ts'
@@ -11,6 +12,8 @@ import { forgetRetiredKeys } from '../log/signing-keys.ts'
 const topic = 'housekeeping'
 /** Retention of completed jobs, for operators to inspect. */
 const doneKeptMs = 7 * dayMs
+/** Embeddings that are still needed are made again. */
+const embeddingsKeptMs = 90 * dayMs
 /** Failed jobs are retained longer, since an operator may retry them. */
 const failedKeptMs = 30 * dayMs
 
@@ -31,6 +34,7 @@ export async function scheduleHousekeeping(context: OperatorContext): Promise<vo
       await context.telemetry.flush()
       await rollUpInstalls(context)
       await sweepDays(context)
+      await sweepEmbeddings(context.database, now - embeddingsKeptMs)
     },
     // Schedules the next run also after the last failed attempt: a day after the start, because the clock may jump.
     afterwards: (trx, [ended]) => context.outbox.enqueue(trx, toJob(ended!.startedAt + dayMs)),

@@ -1,4 +1,17 @@
-import { keyedTable, oneOf, optional, orderedText, primary, table, text, to, unique, whole, zero } from './columns.ts'
+import {
+  bytes,
+  keyedTable,
+  oneOf,
+  optional,
+  orderedText,
+  primary,
+  table,
+  text,
+  to,
+  unique,
+  whole,
+  zero,
+} from './columns.ts'
 
 /** Installs and downloads by time, trends, and skills of other registries. */
 export const usageTables = {
@@ -34,6 +47,13 @@ export const usageTables = {
   })
     .key(['period', 'skill_id'])
     .index('trends_score', ['period', 'score desc', 'skill_id']),
+  /** Embeddings of the texts of public skills by model, of 32-bit floats; see `createEmbeddingsReranker`. */
+  embeddings: keyedTable({
+    model: text,
+    digest: text,
+    vector: bytes,
+    stored_at: whole,
+  }).key(['model', 'digest']),
   external_skills: table({
     id: primary(text),
     registry: oneOf<'skills.sh' | 'github'>(),

@@ -1,0 +1,183 @@
+import { LRUCache } from 'lru-cache'
+import * as v from 'valibot'
+import type { HttpClient } from '../http/http-client.ts'
+import { compileQuery } from '../storage/compiled-query.ts'
+import type { Database } from '../storage/database.ts'
+import { isInList } from '../storage/list-query.ts'
+import type { Reranker, RerankText } from './reranker.ts'
+
+/** An embeddings service with the interface of OpenAI (`POST /embeddings`), such as Ollama, vLLM or llama.cpp. */
+export interface EmbeddingsOptions {
+  /** The address without `/embeddings`, such as `http://127.0.0.1:11434/v1`. */
+  readonly url: string
+  readonly model: string
+  /** Sent as a bearer token. Default: none. */
+  readonly key?: string
+  /** Time limit in milliseconds, after which a search keeps its order by words. Default: 300. */
+  readonly timeoutMs?: number
+}
+
+interface Parts {
+  readonly database: Database
+  readonly client: HttpClient
+  readonly now: () => number
+}
+
+const queriesMax = 500
+const dimensionsMax = 16_384
+const bytesMax = 32 * 1024 * 1024
+/** Time limit of one request. It is longer than that of a search, so that its result serves later searches. */
+const requestMs = 30_000
+
+const Answer = v.object({
+  data: v.array(
+    v.object({
+      index: v.number(),
+      embedding: v.pipe(v.array(v.pipe(v.number(), v.finite())), v.minLength(1), v.maxLength(dimensionsMax)),
+    }),
+  ),
+})
+
+/**
+ * Compares by the cosine of embeddings. Those of skills are stored by model and digest; at most one request for missing
+ * ones runs at a time, and continues after the search that started it. Sends texts of public skills and queries only.
+ */
+export function createEmbeddingsReranker({ url, model, key }: EmbeddingsOptions, parts: Parts): Reranker {
+  const { database, client, now } = parts
+  const target = toTarget(url)
+  const queries = new LRUCache<string, Float32Array>({ max: queriesMax })
+  let filling: Promise<unknown> | undefined
+
+  async function embed(input: readonly string[]): Promise<Float32Array<ArrayBuffer>[]> {
+    const headers = { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) }
+    const body = JSON.stringify({ model, input, encoding_format: 'float' })
+    const answer = await client.send(target, { method: 'POST', headers, body }, { timeoutMs: requestMs, bytesMax })
+    if (answer.status !== 200) throw new Error(`The embeddings service responded with the status ${answer.status}.`)
+    return readVectors(answer.bytes, input.length)
+  }
+
+  async function embedQuery(query: string): Promise<Float32Array> {
+    const known = queries.get(query)
+    if (known) return known
+    const [vector] = await embed([query])
+    queries.set(query, vector!)
+    return vector!
+  }
+
+  /** Embeds texts and stores the vectors. */
+  async function fill(texts: readonly RerankText[]): Promise<Map<string, Float32Array>> {
+    const vectors = await embed(texts.map(({ text }) => text))
+    const rows = texts.map(({ digest }, i) => ({ model, digest, vector: toBytes(vectors[i]!), stored_at: now() }))
+    if (!database.isReadOnly) {
+      await database.writer.write(async (trx) => {
+        for (const row of rows) await insertEmbedding(trx, row)
+      })
+    }
+    return new Map(texts.map(({ digest }, i) => [digest, vectors[i]!]))
+  }
+
+  async function readAll(texts: readonly RerankText[]): Promise<Map<string, Float32Array>> {
+    while (filling) await filling
+    const rows = await database.read
+      .selectFrom('embeddings')
+      .select(['digest', 'vector'])
+      .where('model', '=', model)
+      .where(
+        isInList(
+          database.dialect,
+          'digest',
+          texts.map(({ digest }) => digest),
+        ),
+      )
+      .execute()
+    const known = new Map(rows.map(({ digest, vector }) => [digest, toVector(vector)]))
+    const missing = texts.filter(({ digest }) => !known.has(digest))
+    if (missing.length === 0) return known
+    if (filling) return readAll(texts)
+    const filled = fill(missing)
+    // The search may end before the request does.
+    filling = filled.catch(() => {}).finally(() => (filling = undefined))
+    return new Map([...known, ...(await filled)])
+  }
+
+  return {
+    async compare(query, texts) {
+      const work = [readAll(texts), embedQuery(query)] as const
+      // If one fails, the other still ends first, so that no request of this search runs beside the next one.
+      await Promise.allSettled(work)
+      const [known, vector] = await Promise.all(work)
+      return texts.map(({ digest }) => toCosine(known.get(digest), vector))
+    },
+  }
+}
+
+/** Deletes stored embeddings that were stored before a time, such as those of former texts. They are made again if needed. */
+export function sweepEmbeddings(database: Database, before: number): Promise<unknown> {
+  return database.writer.write((trx) => trx.deleteFrom('embeddings').where('stored_at', '<', before).execute())
+}
+
+const insertEmbedding = compileQuery(
+  (
+    db,
+    { model, digest, vector, stored_at }: { model: string; digest: string; vector: Uint8Array; stored_at: number },
+  ) =>
+    db
+      .insertInto('embeddings')
+      .values({ model, digest, vector, stored_at })
+      .onConflict((conflict) => conflict.columns(['model', 'digest']).doNothing()),
+)
+
+/** Throws a TypeError if the address is not one of http or https without credentials. */
+function toTarget(url: string): URL {
+  const base = URL.parse(url)
+  if (!base || !/^https?:$/.test(base.protocol) || base.username || base.password) {
+    throw new TypeError(
+      'The address of the embeddings service must begin with http:// or https://, without credentials.',
+    )
+  }
+  base.pathname = `${base.pathname.replace(/\/$/, '')}/embeddings`
+  return base
+}
+
+/** Reads the vectors of an answer, with length 1, in the order of the texts. Throws if one is missing or not a vector. */
+function readVectors(bytes: Uint8Array, count: number): Float32Array<ArrayBuffer>[] {
+  const parsed = v.safeParse(Answer, parseJson(bytes))
+  if (!parsed.success) throw new Error('The embeddings service responded with something other than embeddings.')
+  const sorted = parsed.output.data.toSorted((a, b) => a.index - b.index)
+  const { length } = sorted[0]?.embedding ?? []
+  const isComplete =
+    sorted.length === count && sorted.every((one, i) => one.index === i && one.embedding.length === length)
+  if (!isComplete) throw new Error(`The embeddings service did not respond with ${count} embeddings of one length.`)
+  return sorted.map(({ embedding }) => {
+    const norm = Math.hypot(...embedding) || 1
+    return Float32Array.from(embedding, (value) => value / norm)
+  })
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString())
+  } catch {
+    return undefined
+  }
+}
+
+/** Stored as 32-bit floats, little-endian. */
+function toBytes(vector: Float32Array): Uint8Array {
+  const bytes = new DataView(new ArrayBuffer(vector.length * 4))
+  for (const [i, value] of vector.entries()) bytes.setFloat32(i * 4, value, true)
+  return new Uint8Array(bytes.buffer)
+}
+
+function toVector(bytes: Uint8Array): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return Float32Array.from({ length: bytes.byteLength / 4 }, (_, i) => view.getFloat32(i * 4, true))
+}
+
+/** Undefined without a vector, or if the model changed the length of its vectors under the same name. */
+function toCosine(a: Float32Array | undefined, b: Float32Array): number | undefined {
+  if (!a || a.length !== b.length) return undefined
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!
+  return sum
+}

@@ -1,0 +1,124 @@
+/** The text of a public skill, and the digest of the text: SHA-256 in lower-case hexadecimal. */
+export interface RerankText {
+  readonly digest: string
+  readonly text: string
+}
+
+/** Compares texts with a query by other means than words: the optional second stage of a search. */
+export interface Reranker {
+  /**
+   * Returns how similar each text is to the query, in the order of the texts; higher is more similar, and undefined is
+   * unknown. The search ignores a result that arrives after the signal aborted. An error is logged by the search.
+   */
+  compare(query: string, texts: readonly RerankText[], signal: AbortSignal): Promise<readonly (number | undefined)[]>
+}
+
+/** A hit of the first stage; without a text it keeps its place among its neighbours. */
+export interface Rerankable {
+  readonly num: number
+  /** The public score of the first stage. */
+  readonly score: number
+  readonly text?: RerankText
+}
+
+interface SecondStageOptions {
+  readonly reranker: Reranker
+  /** Time limit in milliseconds, after which a search keeps the order of the first stage. */
+  readonly timeoutMs: number
+  readonly now: () => number
+  readonly onError: (error: unknown) => void
+}
+
+/** Number of best hits that the second stage orders. */
+export const rerankedMax = 50
+/** A hit with at least this score contains most of the query in its name or another short text, and keeps its place. */
+const namedScoreMin = 1.26
+/** The share of the similarity in the order; the rest is the score of the first stage. */
+const similarityShare = 0.5
+/** After this number of failures in a row, searches do without the second stage for a while. */
+const failuresMax = 3
+const pauseMs = 60_000
+
+/** Runs a reranker with a time limit, and pauses it after repeated failures. */
+export class SecondStage {
+  readonly counts = { ordered: 0, late: 0, failed: 0, paused: 0 }
+  readonly #options: SecondStageOptions
+  #failures = 0
+  #pausedUntil = -Infinity
+
+  constructor(options: SecondStageOptions) {
+    this.#options = options
+  }
+
+  /** Returns the hits in the new order; as they are if the reranker fails, is late or is paused. Never throws. */
+  async order<Hit extends Rerankable>(query: string, hits: readonly Hit[]): Promise<readonly Hit[]> {
+    const first = hits.findIndex(({ score }) => score < namedScoreMin)
+    const others = first === -1 ? [] : hits.slice(first)
+    const texts = others.flatMap(({ text }) => text ?? [])
+    if (texts.length < 2) return hits
+    if (this.#options.now() < this.#pausedUntil) {
+      this.counts.paused++
+      return hits
+    }
+    const found = await this.#compare(query, texts)
+    if (!found) return hits
+    const similarities = new Map(texts.map(({ digest }, i) => [digest, found[i]]))
+    return [...hits.slice(0, first), ...blend(others, similarities)]
+  }
+
+  async #compare(query: string, texts: readonly RerankText[]) {
+    const { reranker, timeoutMs } = this.#options
+    const stop = new AbortController()
+    const timer = Promise.withResolvers<'late'>()
+    const timeout = setTimeout(() => timer.resolve('late'), timeoutMs)
+    try {
+      const found = await Promise.race([reranker.compare(query, texts, stop.signal), timer.promise])
+      if (found === 'late') throw new Late(`The reranker took more than ${timeoutMs} ms.`)
+      if (found.length !== texts.length) throw new Error('The reranker returned the wrong number of similarities.')
+      this.#failures = 0
+      this.counts.ordered++
+      return found
+    } catch (error) {
+      this.counts[error instanceof Late ? 'late' : 'failed']++
+      this.#noteFailure(error)
+      return undefined
+    } finally {
+      clearTimeout(timeout)
+      stop.abort()
+    }
+  }
+
+  #noteFailure(cause: unknown): void {
+    this.#failures++
+    if (this.#failures < failuresMax) return
+    this.#failures = 0
+    this.#pausedUntil = this.#options.now() + pauseMs
+    const message = `The second stage of searches failed ${failuresMax} times in a row and pauses for a minute.`
+    this.#options.onError(new Error(message, { cause }))
+  }
+}
+
+class Late extends Error {}
+
+/** Orders hits by score and similarity, each as a share of its range. A hit of unknown similarity counts by its score. */
+function blend<Hit extends Rerankable>(
+  hits: readonly Hit[],
+  similarities: ReadonlyMap<string, number | undefined>,
+): Hit[] {
+  const known = [...similarities.values()].filter(
+    (similarity) => similarity !== undefined && Number.isFinite(similarity),
+  )
+  if (known.length < 2) return [...hits]
+  const [least, most] = [Math.min(...(known as number[])), Math.max(...(known as number[]))]
+  const best = hits[0]!.score
+  const keys = new Map(
+    hits.map((hit) => {
+      const score = best > 0 ? hit.score / best : 0
+      const similarity = hit.text && similarities.get(hit.text.digest)
+      const isKnown = similarity !== undefined && Number.isFinite(similarity) && most > least
+      const share = isKnown ? (similarity - least) / (most - least) : score
+      return [hit, score * (1 - similarityShare) + share * similarityShare]
+    }),
+  )
+  return hits.toSorted((a, b) => keys.get(b)! - keys.get(a)!)
+}
