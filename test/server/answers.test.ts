@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ListenOptions } from '@skillstead/server'
 import { createClock } from '../support/harness.ts'
-import { searchFor } from '../support/mcp-messages.ts'
 import { everywhere, json, sendRaw, skillMd, startNode } from '../support/server-harness.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -122,15 +121,6 @@ describe('HTTP responses of a node', () => {
         const answer = await sendRaw(port, `GET /api/v1${path} HTTP/1.1~${lines}Connection: close~~`)
         expect(answer, path).toContain(`"avatarUrl":${JSON.stringify(avatarUrl)}`)
       }
-      const search = JSON.stringify(searchFor('pdf'))
-      const found = await sendRaw(
-        port,
-        `POST /mcp HTTP/1.1~${lines}Accept: application/json, text/event-stream~Content-Type: application/json~` +
-          `Content-Length: ${search.length}~Connection: close~~${search}`,
-      )
-      // As structure, and as text inside JSON.
-      expect(found).toContain(`"avatarUrl":${JSON.stringify(avatarUrl)}`)
-      expect(found).toContain(`\\"avatarUrl\\":\\"${avatarUrl}\\"`)
       const details = await sendRaw(port, `GET /api/v1/skills/alice%2Fpdf HTTP/1.1~${lines}Connection: close~~`)
       expect(details, 'texts stay as they are').toContain(JSON.stringify(description))
       // Cached bytes of one address are not answered at another.

@@ -52,7 +52,7 @@ const ownPicture = `${member}${apiBase}/users/`
  * Puts an address before the paths of users' pictures in JSON; an empty address changes nothing. The quotes of texts
  * inside JSON are escaped, so only members match.
  */
-export function prefixPictures(json: string, address: string): string {
+function prefixPictures(json: string, address: string): string {
   if (address === '') return json
   const prefixed = `${member}${JSON.stringify(address).slice(1, -1)}${apiBase}/users/`
   return json.replaceAll(ownPicture, () => prefixed)

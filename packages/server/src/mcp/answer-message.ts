@@ -13,10 +13,10 @@ export function answerMessage(
   api: RegistryApi,
   message: object,
   request: Request,
-  { registry, caller, address, onError }: { registry: Registry; caller: Caller; address: string; onError: OnError },
+  { registry, caller, onError }: { registry: Registry; caller: Caller; onError: OnError },
 ): Promise<Response> {
   const catalogue = localCatalogue(registry, caller)
-  const make = () => createMcpServer(api, { catalogue, address, onError })
+  const make = () => createMcpServer(api, { catalogue, onError })
   const handler = createMcpHandler(make, { maxSubscriptions: 0, keepAliveMs: 0 })
   return handler.fetch(request, { parsedBody: message })
 }

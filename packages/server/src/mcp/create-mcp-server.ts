@@ -15,8 +15,6 @@ export interface McpServerOptions {
   readonly catalogue?: Catalogue
   /** Number of skills per page of `skills/list`. Default: 25. */
   readonly pageSize?: number
-  /** The URL of the registry without a trailing slash, which is put before the paths of users' pictures. */
-  readonly address?: string
   /** Called with internal errors; clients only see that an internal error occurred. */
   readonly onError?: (error: unknown) => void
 }
@@ -37,9 +35,9 @@ const instructions =
  * serveStdio(() => createMcpServer(localApi(registry), { catalogue: localCatalogue(registry, guest) }))
  */
 export function createMcpServer(api: RegistryApi, options: McpServerOptions = {}): McpServer {
-  const { catalogue, pageSize = 25, address = '', onError = () => {} } = options
+  const { catalogue, pageSize = 25, onError = () => {} } = options
   const server = new McpServer({ name: 'skillstead', title: 'Skillstead', version: readVersion() }, { instructions })
-  addTools(server, api, { address, onError })
+  addTools(server, api, onError)
   const source = createSkillSource(api, { catalogue, pageSize, onError })
   new SkillsExtension({ source, onWarning: () => {} }).attach(server)
   return server

@@ -81,7 +81,6 @@ async function answer(
   const response = await answerMessage(api, message, call.request, {
     registry: node.registry,
     caller: call.caller,
-    address: node.addressOf(call),
     onError: (error) => fail(node, call, error),
   })
   const headers = [...response.headers].filter(([name]) => name.startsWith('mcp-')) as Header[]

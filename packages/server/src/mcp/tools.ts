@@ -4,7 +4,6 @@ import { RegistryError, type Pack, type RegistryApi } from '@skillstead/protocol
 import { toSearchName } from '@skillstead/protocol/wire'
 import { toolInputs, type ToolInput, type ToolName } from '@skillstead/protocol/mcp'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
-import { prefixPictures } from '../own-address.ts'
 import { toToolFailure, type OnError } from './failures.ts'
 import { toLeanHit } from './lean-hit.ts'
 
@@ -71,18 +70,14 @@ const inputSchemas = Object.fromEntries(
 )
 
 /** Adds the tools to a server that is not connected yet. */
-export function addTools(
-  server: McpServer,
-  api: RegistryApi,
-  { address, onError }: { address: string; onError: OnError },
-): void {
+export function addTools(server: McpServer, api: RegistryApi, onError: OnError): void {
   for (const name of Object.keys(tools) as ToolName[]) {
     const { title, description, reads, call } = tools[name] as Tool<never>
     const annotations = { readOnlyHint: reads, destructiveHint: false, idempotentHint: true, openWorldHint: false }
     const config = { title, description, annotations, inputSchema: inputSchemas[name]! }
     server.registerTool(name, config, async (input) => {
       try {
-        return toResult(await call(api, input as never), address)
+        return toResult(await call(api, input as never))
       } catch (error) {
         return toToolFailure(error, onError)
       }
@@ -91,8 +86,8 @@ export function addTools(
 }
 
 /** Return the result as text for every client, and as structured content for clients that support it. */
-function toResult(value: object, address: string): CallToolResult {
-  const text = prefixPictures(JSON.stringify(value), address)
+function toResult(value: object): CallToolResult {
+  const text = JSON.stringify(value)
   if (text.length > resultCharactersMax) {
     throw new RegistryError(
       'payload_too_large',
