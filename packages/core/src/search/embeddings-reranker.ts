@@ -103,7 +103,7 @@ export function createEmbeddingsReranker({ url, model, key }: EmbeddingsOptions,
   return {
     async compare(query, texts) {
       const work = [readAll(texts), embedQuery(query)] as const
-      // If one fails, the other still ends first, so that no request of this search runs beside the next one.
+      // If one fails, the other still ends first, so that requests of two searches do not overlap.
       await Promise.allSettled(work)
       const [known, vector] = await Promise.all(work)
       return texts.map(({ digest }) => toCosine(known.get(digest), vector))
