@@ -16,8 +16,8 @@ import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts
 type Damage = (trx: WriteTransaction, dialect: DialectName) => Promise<void>
 
 const names = [
-  ...(['database', 'disk', 'blobs', 'contents', 'versions', 'log', 'entries', 'names', 'documents', 'text'] as const),
-  ...(['sketches', 'counters', 'scans', 'reputation', 'outbox', 'mirrors', 'backups'] as const),
+  ...(['database', 'disk', 'blobs', 'contents', 'versions', 'log', 'entries', 'names', 'documents'] as const),
+  ...(['terms', 'text', 'sketches', 'counters', 'scans', 'reputation', 'outbox', 'mirrors', 'backups'] as const),
 ]
 
 describeDatabases('doctor --deep', (open, dialect) => {
@@ -101,6 +101,12 @@ describeDatabases('doctor --deep', (open, dialect) => {
       ],
       ['the votes of a request', /votes of Wanted is 9;/, run(sql`update requests set votes = 9`)],
       ['the trust of an agent', /trust score of codex:one is 99/, run(sql`update agents set trust_score = 99`)],
+      ['the terms of a version', /search has no terms of/, dropTerms],
+      [
+        'the text of the terms',
+        /The terms of .* are of another text/,
+        run(sql`update version_terms set terms = ${Buffer.alloc(5)}`),
+      ],
       ['a sketch', /copy check has no sketch of/, dropSketch],
       ['the text of a sketch', /sketch of another text/, run(sql`update version_sketches set shingles = 12`)],
       ['a reputation', /reputations/, run(sql`update standings set stars = 500`)],
@@ -149,7 +155,14 @@ describeDatabases('doctor --deep', (open, dialect) => {
   })
 
   it('repairs derived data, and advises to restore a backup for other damage', async () => {
-    const damages = [dropText, changeText, changeDocument, dropSketch, run(sql`update skills set stars = 77`)]
+    const damages = [
+      dropText,
+      changeText,
+      changeDocument,
+      dropTerms,
+      dropSketch,
+      run(sql`update skills set stars = 77`),
+    ]
     await partsOf(test.registry).database.writer.write(async (trx) => {
       for (const damage of damages) await damage(trx, dialect)
     })
@@ -157,6 +170,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
     const wrong = found.filter(({ ok }) => !ok)
     expect(wrong.map(({ name, repairable }) => [name, repairable])).toEqual([
       ['documents', true],
+      ['terms', true],
       ['text', true],
       ['sketches', true],
       ['counters', true],
@@ -168,7 +182,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
       .select('subject')
       .where('action', '=', 'doctor.repair')
       .execute()
-    expect(notes.map(({ subject }) => subject)).toEqual(['documents', 'text', 'sketches', 'counters'])
+    expect(notes.map(({ subject }) => subject)).toEqual(['documents', 'terms', 'text', 'sketches', 'counters'])
   })
 
   it('repairs derived data from the latest rows while a node changes these rows', async () => {
@@ -308,6 +322,11 @@ async function changeText(trx: WriteTransaction, dialect: DialectName): Promise<
   }
   await sql`delete from skill_text where rowid = ${num}`.execute(trx)
   await sql`insert into skill_text (rowid, name) values (${num}, 'okapi')`.execute(trx)
+}
+
+async function dropTerms(trx: WriteTransaction): Promise<void> {
+  const { id } = await trx.selectFrom('versions').select('id').orderBy('id').executeTakeFirstOrThrow()
+  await trx.deleteFrom('version_terms').where('version_id', '=', id).execute()
 }
 
 async function dropSketch(trx: WriteTransaction): Promise<void> {

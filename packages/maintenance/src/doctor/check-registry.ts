@@ -20,6 +20,7 @@ import {
   searchCheck,
 } from './quick-checks.ts'
 import { sketchesCheck } from './check-sketches.ts'
+import { termsCheck } from './check-terms.ts'
 import { textCheck } from './check-text.ts'
 import { versionsCheck } from './check-versions.ts'
 
@@ -45,6 +46,7 @@ const deepChecks: readonly Check[] = [
   entriesCheck,
   namesCheck,
   documentsCheck,
+  termsCheck,
   textCheck,
   sketchesCheck,
   countersCheck,
