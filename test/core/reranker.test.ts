@@ -157,10 +157,15 @@ describeDatabases('a second stage by embeddings', (open: Open) => {
       await released.promise
       await answerAll(asked, response)
     })
-    const { search } = await start(service, { timeoutMs: 30 })
-    expect(await search()).toHaveLength(3)
+    const { test, search } = await start(service, { timeoutMs: 30 })
+    expect(await search()).toEqual(byWords)
     released.resolve()
-    await expect.poll(async () => (await search())[0]).toBe('refunds')
+    await expect
+      .poll(async () => {
+        test.clock.advance(60_000)
+        return (await search())[0]
+      })
+      .toBe('refunds')
   })
 })
 
@@ -169,6 +174,26 @@ async function preferGreeting(texts: readonly { text: string }[]): Promise<numbe
 }
 
 describeDatabases('a second stage of an embedding program', (open: Open) => {
+  it('does not change the order between the pages of a search, and reports a pause once', async () => {
+    let isDown = true
+    const errors: unknown[] = []
+    const test = await open({
+      reranker: { compare: (_, texts) => (isDown ? Promise.reject(new Error('Down.')) : preferGreeting(texts)) },
+      onError: (error) => errors.push(error),
+    })
+    await fill(test)
+    await partsOf(test.registry).search.warmed
+    const page = async (number: number) => names(await test.api().searchSkills({ q: need, page: number, limit: 1 }))
+    const first = await page(1)
+    isDown = false
+    expect([...first, ...(await page(2)), ...(await page(3))]).toEqual(byWords)
+    test.clock.advance(60_000)
+    expect(await page(1)).toEqual(['greeting'])
+    isDown = true
+    await Promise.all(Array.from({ length: 20 }, (_, i) => test.api().searchSkills({ q: `${need} ${i}` })))
+    expect(errors).toHaveLength(1)
+  })
+
   it('orders by what the program returns, and ignores errors and results of the wrong length', async () => {
     let compare: (texts: readonly { text: string }[]) => Promise<(number | undefined)[]> = preferGreeting
     const errors: unknown[] = []
@@ -178,7 +203,10 @@ describeDatabases('a second stage of an embedding program', (open: Open) => {
     })
     await fill(test)
     await partsOf(test.registry).search.warmed
-    const first = async () => names(await test.api().searchSkills({ q: need }))
+    async function first() {
+      test.clock.advance(60_000)
+      return names(await test.api().searchSkills({ q: need }))
+    }
     expect((await first())[0]).toBe('greeting')
     compare = async (texts) => texts.map(() => undefined)
     expect(await first()).toEqual(byWords)

@@ -24,6 +24,9 @@ interface Parts {
 }
 
 const queriesMax = 500
+const recentMax = 500
+/** Texts of one request: services refuse larger ones, some above 32. */
+const batchMax = 16
 const dimensionsMax = 16_384
 const bytesMax = 32 * 1024 * 1024
 /** Time limit of one request. It is longer than that of a search, so that its result serves later searches. */
@@ -46,6 +49,8 @@ export function createEmbeddingsReranker({ url, model, key }: EmbeddingsOptions,
   const { database, client, now } = parts
   const target = toTarget(url)
   const queries = new LRUCache<string, Float32Array>({ max: queriesMax })
+  /** Vectors that were not yet stored when they were needed, or cannot be stored. */
+  const recent = new LRUCache<string, Uint8Array>({ max: recentMax })
   let filling: Promise<unknown> | undefined
 
   async function embed(input: readonly string[]): Promise<Float32Array<ArrayBuffer>[]> {
@@ -64,45 +69,56 @@ export function createEmbeddingsReranker({ url, model, key }: EmbeddingsOptions,
     return vector!
   }
 
-  /** Embeds texts and stores the vectors. */
-  async function fill(texts: readonly RerankText[]): Promise<Map<string, Float32Array>> {
-    const vectors = await embed(texts.map(({ text }) => text))
-    const rows = texts.map(({ digest }, i) => ({ model, digest, vector: toBytes(vectors[i]!), stored_at: now() }))
-    if (!database.isReadOnly) {
+  /** Embeds texts and stores the vectors, in requests of the size that services accept. */
+  async function fill(texts: readonly RerankText[]): Promise<void> {
+    for (let at = 0; at < texts.length; at += batchMax) {
+      const batch = texts.slice(at, at + batchMax)
+      const vectors = await embed(batch.map(({ text }) => text))
+      const rows = batch.map(({ digest }, i) => ({ model, digest, vector: toBytes(vectors[i]!), stored_at: now() }))
+      for (const { digest, vector } of rows) recent.set(digest, vector)
+      if (database.isReadOnly) continue
       await database.writer.write(async (trx) => {
         for (const row of rows) await insertEmbedding(trx, row)
       })
     }
-    return new Map(texts.map(({ digest }, i) => [digest, vectors[i]!]))
   }
 
-  async function readAll(texts: readonly RerankText[]): Promise<Map<string, Float32Array>> {
-    while (filling) await filling
+  async function readKnown(texts: readonly RerankText[]): Promise<Map<string, Float32Array>> {
+    const digests = texts.map(({ digest }) => digest)
     const rows = await database.read
       .selectFrom('embeddings')
       .select(['digest', 'vector'])
       .where('model', '=', model)
-      .where(
-        isInList(
-          database.dialect,
-          'digest',
-          texts.map(({ digest }) => digest),
-        ),
-      )
+      .where(isInList(database.dialect, 'digest', digests))
       .execute()
-    const known = new Map(rows.map(({ digest, vector }) => [digest, toVector(vector)]))
-    const missing = texts.filter(({ digest }) => !known.has(digest))
-    if (missing.length === 0) return known
-    if (filling) return readAll(texts)
-    const filled = fill(missing)
-    // The search may end before the request does.
-    filling = filled.catch(() => {}).finally(() => (filling = undefined))
-    return new Map([...known, ...(await filled)])
+    const found = new Map(rows.map(({ digest, vector }) => [digest, toVector(vector)]))
+    for (const digest of digests) {
+      const vector = recent.get(digest)
+      if (vector) found.set(digest, toVector(vector))
+    }
+    return found
+  }
+
+  /** The vectors of texts; missing ones are asked for, after those of searches before. */
+  async function readAll(texts: readonly RerankText[], signal: AbortSignal): Promise<Map<string, Float32Array>> {
+    for (;;) {
+      const known = await readKnown(texts)
+      const missing = texts.filter(({ digest }) => !known.has(digest))
+      if (missing.length === 0 || signal.aborted) return known
+      if (filling) {
+        await filling
+        continue
+      }
+      const filled = fill(missing)
+      // The search may end before the requests do.
+      filling = filled.catch(() => {}).finally(() => (filling = undefined))
+      await filled
+    }
   }
 
   return {
-    async compare(query, texts) {
-      const work = [readAll(texts), embedQuery(query)] as const
+    async compare(query, texts, signal) {
+      const work = [readAll(texts, signal), embedQuery(query)] as const
       // If one fails, the other still ends first, so that requests of two searches do not overlap.
       await Promise.allSettled(work)
       const [known, vector] = await Promise.all(work)

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 /** The text of a public skill, and the digest of the text: SHA-256 in lower-case hexadecimal. */
 export interface RerankText {
   readonly digest: string
@@ -38,11 +40,14 @@ const similarityShare = 0.5
 /** After this number of failures in a row, searches do without the second stage for a while. */
 const failuresMax = 3
 const pauseMs = 60_000
+const orderKeptMs = 60_000
+const ordersMax = 1000
 
 /** Runs a reranker with a time limit, and pauses it after repeated failures. */
 export class SecondStage {
   readonly counts = { ordered: 0, late: 0, failed: 0, paused: 0 }
   readonly #options: SecondStageOptions
+  readonly #orders = new LRUCache<string, { until: number; nums: number[] }>({ max: ordersMax })
   #failures = 0
   #pausedUntil = -Infinity
 
@@ -50,8 +55,21 @@ export class SecondStage {
     this.#options = options
   }
 
-  /** Returns the hits in the new order; as they are if the reranker fails, is late or is paused. Never throws. */
+  /**
+   * Returns the hits in the new order; as they are if the reranker fails, is late or is paused. Never throws. The order of
+   * the same hits for the same query stays for a minute, so that the pages of a search fit together.
+   */
   async order<Hit extends Rerankable>(query: string, hits: readonly Hit[]): Promise<readonly Hit[]> {
+    const key = JSON.stringify([query, hits.map(({ num }) => num)])
+    const now = this.#options.now()
+    const known = this.#orders.get(key)
+    if (known && now < known.until) return known.nums.map((num) => hits.find((hit) => hit.num === num)!)
+    const ordered = await this.#orderOnce(query, hits)
+    this.#orders.set(key, { until: now + orderKeptMs, nums: ordered.map(({ num }) => num) })
+    return ordered
+  }
+
+  async #orderOnce<Hit extends Rerankable>(query: string, hits: readonly Hit[]): Promise<readonly Hit[]> {
     const first = hits.findIndex(({ score }) => score < namedScoreMin)
     const others = first === -1 ? [] : hits.slice(first)
     const texts = others.flatMap(({ text }) => text ?? [])
@@ -89,6 +107,8 @@ export class SecondStage {
   }
 
   #noteFailure(cause: unknown): void {
+    // Other searches may have been running when the pause began.
+    if (this.#options.now() < this.#pausedUntil) return
     this.#failures++
     if (this.#failures < failuresMax) return
     this.#failures = 0
