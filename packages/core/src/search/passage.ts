@@ -27,6 +27,8 @@ export function valuesOf(values: TermValues, matches: readonly SearchMatch[]): T
 const passageLengthMax = 160
 /** More words of one body are not listed. */
 const termsMax = 32
+/** Matches of one long sentence at which its part may start; limits the work for a sentence of matches only. */
+const startsMax = 300
 /** Code and headings explain less than a sentence with the same words. */
 const shareOfKind = { prose: 1, heading: 0.7, code: 0.5 } as const satisfies Record<Sentence['kind'], number>
 
@@ -78,7 +80,7 @@ export class PassageFinder {
     if (text.length <= passageLengthMax) return text
     const room = passageLengthMax - 2 * ellipsis.length
     let best = { value: 0, start: 0, end: 0 }
-    for (const [i, { start }] of matches.entries()) {
+    for (const [i, { start }] of matches.slice(0, startsMax).entries()) {
       const near = matches.slice(i, i + room).filter(({ end }) => end - start <= room)
       const value = this.#valueOf(near)
       if (value > best.value) best = { value, start, end: near.at(-1)!.end }
