@@ -56,7 +56,11 @@ export function toWebhookParameters(): Json {
 
 function toPathItem(option: (typeof WebhookEvent.options)[number]): Json {
   const event = option.entries.event.literal
-  const { $schema: _, ...schema } = toJsonSchema(option, { errorMode: 'ignore', typeMode: 'output' })
+  const { $schema: _, ...schema } = toJsonSchema(option, {
+    target: 'draft-2020-12',
+    errorMode: 'ignore',
+    typeMode: 'output',
+  })
   return {
     post: {
       operationId: toOperationId(event),

@@ -83,7 +83,11 @@ export function toOpenApiPath(path: string): string {
 
 /** The JSON Schema of one field, as callers send it. */
 export function toFieldSchema(schema: Endpoint['input']): Json {
-  const { $schema: _, ...rest } = toJsonSchema(schema, { errorMode: 'ignore', typeMode: 'input' })
+  const { $schema: _, ...rest } = toJsonSchema(schema, {
+    target: 'draft-2020-12',
+    errorMode: 'ignore',
+    typeMode: 'input',
+  })
   return rest as Json
 }
 
@@ -231,7 +235,11 @@ function toHeaderRefs(names: readonly string[]): Json {
 
 function toContent(endpoint: Endpoint): Json {
   if (endpoint.kind === 'content') return { '*/*': { schema: { type: 'string', contentEncoding: 'binary' } } }
-  const { $schema: _, ...schema } = toJsonSchema(endpoint.output, { errorMode: 'ignore', typeMode: 'output' })
+  const { $schema: _, ...schema } = toJsonSchema(endpoint.output, {
+    target: 'draft-2020-12',
+    errorMode: 'ignore',
+    typeMode: 'output',
+  })
   return { 'application/json': { schema } }
 }
 
