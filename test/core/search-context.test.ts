@@ -99,6 +99,7 @@ describeApi('a search with a context', (open) => {
     ['an unknown field', { tools: [] }, 'context.tools'],
     ['text instead of lists', { files: 'secret' }, 'context.files'],
     ['null', null, 'context'],
+    ['a list', [], 'context'],
   ])('refuses %s, naming only the field', async (_, context, path) => {
     const search = () => alice.api.searchByNeed({ q: 'x', context: context as object })
     expect(await codeOf(search())).toBe('invalid_request')

@@ -17,12 +17,19 @@ const Language = v.pipe(
   v.check(isVisible, 'must not contain invisible characters'),
 )
 
-/** What surrounds a search. It decides the order of matches that are almost equal; nothing of it is stored. */
-export const SearchContext = v.strictObject({
+const Fields = v.strictObject({
   files: v.optional(boundedArray(File, limits.contextFilesMax)),
   languages: v.optional(boundedArray(Language, limits.contextLanguagesMax)),
   installed: v.optional(boundedArray(SkillRef, limits.contextInstalledMax)),
 })
+
+const runFields = Fields['~run'].bind(Fields)
+/** To valibot a list is an object, so `[]` would be a context without fields: it is refused as null is. */
+const runObject: typeof runFields = (dataset, config) =>
+  runFields(Array.isArray(dataset.value) ? { value: null } : dataset, config)
+
+/** What surrounds a search. It decides the order of matches that are almost equal; nothing of it is stored. */
+export const SearchContext = Object.assign(Fields, { '~run': runObject })
 
 function isVisible(value: string): boolean {
   return toVisibleText(value) === value
