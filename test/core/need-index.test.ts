@@ -39,6 +39,7 @@ describe('byte lists', () => {
 /** A change of an index: the terms of a slot by hash with impacts, or none for a removal. */
 interface Step {
   slot: number
+  visibility: 'public' | 'internal' | 'private'
   terms: Map<number, number> | undefined
 }
 
@@ -49,6 +50,7 @@ const anyTerms = fc.uniqueArray(fc.tuple(fc.integer({ min: -4, max: 4 }), fc.nat
 })
 const anyStep: fc.Arbitrary<Step> = fc.record({
   slot: fc.nat(slotsMax - 1),
+  visibility: fc.constantFrom('public', 'internal', 'private'),
   terms: fc.option(
     anyTerms.map((terms) => new Map(terms)),
     { nil: undefined },
@@ -74,32 +76,33 @@ function scoresOf({ scores, end }: NeedScores): Map<number, number> {
   return new Map([...scores.subarray(0, end).entries()].filter(([, score]) => score > 0))
 }
 
-function apply(index: NeedIndex, { slot, terms }: Step): void {
+function apply(index: NeedIndex, { slot, visibility, terms }: Step): void {
   if (!terms) return index.remove(slot)
-  index.put(slot, { hashes: Int32Array.from(terms.keys()), impacts: Uint8Array.from(terms.values()) })
+  index.put(slot, { hashes: Int32Array.from(terms.keys()), impacts: Uint8Array.from(terms.values()) }, visibility)
 }
 
 describe('the index of needs', () => {
   test('scores as the definition of BM25F does, after any changes', () => {
     fc.assert(
-      fc.property(fc.array(anyStep, { maxLength: 60 }), anyTerms, fc.nat(2 ** slotsMax), (steps, query, bits) => {
+      fc.property(fc.array(anyStep, { maxLength: 60 }), anyTerms, (steps, query) => {
         const index = new NeedIndex()
-        const terms = new Map<number, Map<number, number>>()
+        const stored = new Map<number, Step>()
         for (const step of steps) {
           apply(index, step)
-          terms.delete(step.slot)
-          if (step.terms) terms.set(step.slot, step.terms)
+          stored.delete(step.slot)
+          if (step.terms) stored.set(step.slot, step)
         }
-        const flags = Uint8Array.from({ length: slotsMax }, (_, slot) => (bits >> slot) & 1)
-        const counted = new Set([...terms.keys()].filter((slot) => flags[slot] === 1))
         const hashes = new Set(query.map(([hash]) => hash))
-        for (let i = 0; i < 2; i++) {
+        for (const isGuest of [true, false]) {
+          const read = [...stored.values()].filter(({ visibility }) => !isGuest || visibility === 'public')
+          const counted = new Set(read.filter(({ visibility }) => visibility !== 'private').map(({ slot }) => slot))
           const found = index.score(hashes, {
-            audience: { size: counted.size, flags, mask: 1 },
+            audience: { size: counted.size, isGuest },
             end: slotsMax,
             isVisible: () => true,
           })
           const scores = scoresOf(found)
+          const terms = new Map(read.map((step) => [step.slot, step.terms!]))
           expect(scores).toEqual(scoreByDefinition(terms, hashes, counted))
           expect(found.isPartial).toBe(false)
           for (const score of scores.values()) expect(score).toBeLessThanOrEqual(found.scoreMax)
@@ -112,19 +115,18 @@ describe('the index of needs', () => {
     const index = new NeedIndex()
     const terms = new Map<number, Map<number, number>>()
     const size = 1000
-    const audience = { size, flags: new Uint8Array(size).fill(1), mask: 1 }
     let bytesMax = 0
     for (let round = 0; round < 40; round++) {
       for (let i = round * 501; i < (round + 1) * 501; i++) {
         const slot = (i * 7919) % size
         const of = new Map([0, 1, 2, 3].map((n) => [(i * (n + 1)) % 97, (i + n) % 256]))
-        apply(index, { slot, terms: of })
+        apply(index, { slot, visibility: 'public', terms: of })
         terms.set(slot, of)
       }
       if (round === 4) bytesMax = index.bytes * 2
       const hashes = new Set([round, 5])
       const found = index.score(hashes, {
-        audience: { ...audience, size: terms.size },
+        audience: { size: terms.size, isGuest: true },
         end: size,
         isVisible: () => true,
       })
@@ -139,16 +141,35 @@ describe('the index of needs', () => {
     const size = 20_000
     const common = Array.from({ length: 100 }, (_, i) => i)
     const vector = { hashes: Int32Array.from(common), impacts: new Uint8Array(common.length).fill(100) }
-    for (let slot = 0; slot < size; slot++) index.put(slot, vector)
-    index.put(0, { hashes: Int32Array.from([...common, 1000]), impacts: new Uint8Array(101).fill(100) })
-    const audience = { size, flags: new Uint8Array(size).fill(1), mask: 1 }
+    for (let slot = 0; slot < size; slot++) index.put(slot, vector, 'public')
+    index.put(0, { hashes: Int32Array.from([...common, 1000]), impacts: new Uint8Array(101).fill(100) }, 'public')
     const { isPartial, counts } = index.score(new Set([...common, 1000]), {
-      audience,
+      audience: { size, isGuest: true },
       end: size,
       isVisible: () => true,
     })
     expect(isPartial).toBe(true)
     expect(counts[0]).toBe(counts[1]! + 1)
+  })
+
+  test('answers within the same cost limit whatever private skills of others contain', () => {
+    const index = new NeedIndex()
+    const size = 20_000
+    const common = Array.from({ length: 100 }, (_, i) => i)
+    const vector = { hashes: Int32Array.from(common), impacts: new Uint8Array(common.length).fill(100) }
+    index.put(0, vector, 'public')
+    const search = (isGuest: boolean) =>
+      index.score(new Set(common), { audience: { size: 1, isGuest }, end: size, isVisible: (slot) => slot === 0 })
+    const [guest, user] = [true, false].map((isGuest) => search(isGuest).best)
+    for (let slot = 1; slot < size; slot++) index.put(slot, vector, 'private')
+    for (const [isGuest, best] of [
+      [true, guest],
+      [false, user],
+    ] as const) {
+      const found = search(isGuest)
+      expect(found.isPartial).toBe(false)
+      expect(found.best).toBe(best)
+    }
   })
 })
 

@@ -8,6 +8,8 @@ describe('the words of a context', () => {
     ['the ending of a path', { files: ['infra/main.tf'] }, ['terraform', 'infrastructure']],
     ['a well-known name in any case', { files: ['sub/Cargo.TOML'] }, ['rust', 'cargo']],
     ['a name with a suffix', { files: ['Dockerfile.dev'] }, ['docker', 'container', 'dev']],
+    ['the settings of a tool', { files: ['next.config.mjs'] }, ['nextjs', 'react', 'javascript']],
+    ['no word of a title', { files: ['next-steps.md', 'compose.md', 'jest-notes.txt'] }, ['markdown']],
     ['a well-known folder', { files: ['.github/workflows/a.yml'] }, ['github', 'actions', 'workflow', 'ci']],
     ['an unknown ending', { files: ['a.zig', 'b.zig', 'c.verylongending'] }, ['zig']],
     ['Windows separators', { files: ['src\\app.py'] }, ['python']],

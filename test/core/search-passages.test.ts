@@ -68,6 +68,19 @@ describe.each([
       expect(await explain(test, 'quokka', alice.api)).toMatchObject([{ passage: 'The quokka eats leaves.' }])
     })
 
+    it('explains words at the end of a long need', async () => {
+      const test = await open({ memorySkillsMax })
+      const { api } = await test.makeUser('alice')
+      await api.publishSkill({ skillMd: skillMd('hooks', { description: 'A quokka.', body: 'The quokka hides.\n' }) })
+      await partsOf(test.registry).search.warmed
+      const q = `${Array.from({ length: 40 }, (__, i) => `filler${i}`).join(' ')} quokka hides`
+      const { skills } = await test.api().searchByNeed({ q, explain: true })
+      expect(skills[0]).toMatchObject({
+        fullName: 'alice/hooks',
+        match: { fields: ['description', 'summary', 'body'], terms: ['quokka', 'hides'], passage: 'The quokka hides.' },
+      })
+    })
+
     it('is absent if the latest version is quarantined', async () => {
       const test = await open({ memorySkillsMax, works: false })
       const { api } = await test.makeUser('alice')
@@ -109,11 +122,31 @@ describe('the passage for a set of words', () => {
     ],
     ['code', '```sh\nqpdf --empty\n```\n', ['qpdf'], 'qpdf --empty', ['qpdf']],
     ['code in C++', 'Written in C++ and C#.\n', ['cpp', 'csharp'], 'Written in C++ and C#.', ['C++', 'C#']],
+    [
+      '.NET',
+      'Needs C# or .NET 9 and ASP.NET tools.\n',
+      ['dotnet'],
+      'Needs C# or .NET 9 and ASP.NET tools.',
+      ['.NET', '.NET'],
+    ],
+    ['an abbreviation', 'Use a tool, e.g. qpdf. Then stop.\n', ['qpdf'], 'Use a tool, e.g. qpdf. Then stop.', ['qpdf']],
+    ['one ideograph', '打开图，然后停。\n', ['停'], '打开图，然后停。', ['停']],
     ['another form of the word', "Merging the files' pages.\n", ['merge'], "Merging the files' pages.", ['Merging']],
     ['Chinese', '先打开文件。然后合并图像生成的页面！\n', ['图像', '像生'], '然后合并图像生成的页面！', ['图像生']],
     ['invisible marks', 'Merge \u202eq\u200bpdf\u{e0041} files.\n', ['qpdf'], 'Merge qpdf files.', ['qpdf']],
   ])('is readable text: %s', (_, text, words, passage, marked) => {
     expect(find(text, ...words)).toEqual({ text: passage, marked })
+  })
+
+  it('is a part of a line without an end of a sentence', () => {
+    const line = `${'word '.repeat(2000)}qpdf ${'word '.repeat(2000)}`
+    const found = find(`${line}\n`, 'qpdf')!
+    expect(found.marked).toEqual(['qpdf'])
+    expect(found.text.length).toBeLessThanOrEqual(160)
+    expect(find(`${'x'.repeat(4000)} qpdf\n`, 'qpdf')).toEqual({
+      text: expect.stringContaining('qpdf'),
+      marked: ['qpdf'],
+    })
   })
 
   it('is neither a comment nor from the frontmatter', () => {

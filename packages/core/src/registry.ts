@@ -23,12 +23,10 @@ import { createServingNode } from './operator/node-port.ts'
 import { createSetupCode } from './operator/setup.ts'
 import { readNodeMetrics, readOrNothing, readStoredMetrics, type Metric } from './operator/metrics.ts'
 import { readReadiness } from './operator/readiness.ts'
-import { createSecondStage } from './operator/second-stage.ts'
+import { createSecondStage, type SecondStageOptions } from './operator/second-stage.ts'
 import { createOutbox } from './outbox/create-outbox.ts'
-import { createOutgoing, type OutgoingOptions } from './http/outgoing.ts'
+import { createOutgoing } from './http/outgoing.ts'
 import { createCatalogueSearch } from './search/catalogue-search.ts'
-import type { EmbeddingsOptions } from './search/embeddings-reranker.ts'
-import type { Reranker } from './search/reranker.ts'
 import { createSecrets } from './kernel/secrets.ts'
 import { createSharedLimits } from './accounts/shared-limits.ts'
 import type { ScanPolicy } from './catalogue/scan-policy.ts'
@@ -49,7 +47,7 @@ import { handleDeliveries } from './webhooks/deliver-events.ts'
 import { createEvents } from './webhooks/events.ts'
 import { createWatchers } from './webhooks/download-events.ts'
 
-export interface RegistryOptions extends DatabaseLocation {
+export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
   /** Source of the current time. Default: the system clock. */
   readonly clock?: Clock
   /**
@@ -71,8 +69,6 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly pollMs?: number
   /** Whether this process runs jobs from the outbox; never with the mode `read`. Default: true. */
   readonly works?: boolean
-  /** Hosts that outgoing requests may reach. Default: public addresses. */
-  readonly outgoing?: OutgoingOptions
   readonly webhooks?: WebhookOptions
   /** Plan of new users when the administrator names none. Default: free. */
   readonly defaultPlan?: PlanName
@@ -82,10 +78,6 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly storageQuotaBytes?: number
   /** Key of 32 bytes that encrypts the API keys of upstreams. Without it no such key can be stored. */
   readonly secretKey?: Uint8Array
-  /** An embeddings service that orders the best hits of searches again. Default: none, and no text leaves the node. */
-  readonly embeddings?: EmbeddingsOptions
-  /** Another way to compare texts with queries, instead of `embeddings`. */
-  readonly reranker?: Reranker
   /** Packages that add to the registry, such as `mirrorExtension` of `@skillstead/mirror` and
    * `maintenanceExtension` of `@skillstead/maintenance`. Default: none. */
   readonly extensions?: readonly RegistryExtension[]
@@ -151,7 +143,6 @@ export function withParts(registry: Registry, changes: Partial<OperatorContext>)
   return Object.assign({ ...registry }, { [parts]: { ...partsOf(registry), ...changes } })
 }
 
-const reputation = { changeStanding, creditSkill, recountCredit }
 const answerBytesMax = 24 * 1024 * 1024
 const memorySkillsMax = 60_000
 
@@ -168,9 +159,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   if (options.origin !== undefined && !isNoteName(options.origin)) {
     throw new TypeError('`origin` must not contain spaces or plus signs. Use a name such as registry.example.com.')
   }
-  const { extensions = [] } = options
-  const clock = options.clock ?? systemClock
-  const onError = options.onError ?? ((error) => console.error(error))
+  const { extensions = [], clock = systemClock, onError = (error: unknown) => console.error(error) } = options
   if (options.threads !== undefined) placeThreads(options.threads)
   const secrets = createSecrets(options.secretKey)
   const outgoing = createOutgoing(options.outgoing ?? {})
@@ -206,7 +195,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     counters,
     outbox,
     events: createEvents(outbox, clock),
-    reputation,
+    reputation: { changeStanding, creditSkill, recountCredit },
     agents: { attributeVersion },
     ...hooks,
     async onVerificationChange(trx, userId, at) {
@@ -239,7 +228,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     waits: waits.signal,
   }
   const metricReaders = [() => readStoredMetrics(context), hooks.backups.readMetrics]
-  if (comparison) metricReaders.push(comparison.readMetrics)
+  if (comparison) metricReaders.push(...comparison.metricReaders)
   let closed: Promise<void> | undefined
 
   async function close(): Promise<void> {
@@ -247,8 +236,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     waits.abort()
     search.stop()
     await search.warmed
-    // Run both in parallel: stopping the outbox prevents new requests, and closing the client aborts requests that
-    // hang.
+    // At the same time: stopping the outbox prevents new requests, and closing the client aborts those that hang.
     await Promise.all([outbox.stop(), outgoing.close(), comparison?.close()])
     await counters.stop()
     await telemetry.stop()

@@ -3,24 +3,33 @@ import type { SearchMatch as ShownMatch } from '@skillstead/protocol'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { SearchMatch } from '../search/explanation.ts'
 import { PassageFinder, type TermValues } from '../search/passage.ts'
+import { selectVisible } from '../search/text-catalogue.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { decodeSkillMd } from './sketch.ts'
 import { readFilesOfMany } from './version-files.ts'
 
+/** A hit of a search as it is shown. */
+export interface ShownHit {
+  readonly num: number
+  /** The version whose fields are shown. */
+  readonly version: string
+  readonly match: SearchMatch
+}
+
 /**
- * Adds the passage of each skill's SKILL.md that answers the query best, by skill number. It is from the latest version,
- * as the other fields of a hit; without one if that version is quarantined or its content was removed. Does not check
- * permissions.
+ * Adds the passage of each hit's SKILL.md that answers the query best, by skill number. It is of the shown version, and
+ * only for skills that the viewer may see at this moment; without one if that version is quarantined or its content was
+ * removed.
  */
 export async function explainHits(
   context: StorageContext,
-  matches: ReadonlyMap<number, SearchMatch>,
-  values: TermValues,
+  hits: readonly ShownHit[],
+  { values, viewer }: { values: TermValues; viewer: string | null },
 ): Promise<Map<number, ShownMatch>> {
-  const explained = new Map<number, ShownMatch>(matches)
-  if (values.size === 0 || matches.size === 0) return explained
-  const skills = await readDigests(context, [...matches.keys()])
+  const explained = new Map<number, ShownMatch>(hits.map(({ num, match }) => [num, match]))
+  if (values.size === 0 || hits.length === 0) return explained
+  const skills = await readDigests(context, hits, viewer)
   if (skills.size === 0) return explained
   const blobs = await context.database.read
     .selectFrom('blobs')
@@ -35,8 +44,8 @@ export async function explainHits(
     if (!passage) continue
     const { text, highlights, terms } = passage
     for (const [num, digest] of skills) {
-      const match = matches.get(num)!
       if (digest !== blob.digest) continue
+      const match = explained.get(num)!
       const allTerms = [...new Set([...match.terms, ...terms])]
       explained.set(num, { ...match, fields: [...match.fields, 'body'], terms: allTerms, passage: text, highlights })
     }
@@ -44,16 +53,21 @@ export async function explainHits(
   return explained
 }
 
-/** The digests of the SKILL.md files of the latest versions, by skill number. */
-async function readDigests({ database }: StorageContext, nums: readonly number[]): Promise<Map<number, string>> {
-  const versions = await database.read
-    .selectFrom('skills')
+/** The digests of the SKILL.md files of the shown versions, by skill number. */
+async function readDigests(
+  { database }: StorageContext,
+  hits: readonly ShownHit[],
+  viewer: string | null,
+): Promise<Map<number, string>> {
+  const shown = new Map(hits.map(({ num, version }) => [num, version]))
+  const found = await selectVisible(database, viewer, { includeStubs: false })
     .innerJoin('versions', (join) =>
       join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
     )
-    .select(['skills.num', 'versions.id'])
-    .where('skills.num', 'in', nums)
+    .select(['skills.num', 'skills.latest_version as version', 'versions.id'])
+    .where('skills.num', 'in', [...shown.keys()])
     .execute()
+  const versions = found.filter(({ num, version }) => shown.get(num) === version)
   const idsOfVersions = versions.map(({ id }) => id)
   const files = await readFilesOfMany(database.read, idsOfVersions)
   return new Map(

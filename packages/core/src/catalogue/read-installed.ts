@@ -12,14 +12,19 @@ const rowsMax = 1000
  */
 export async function readInstalled({ database }: StorageContext, names: readonly string[], viewer: Caller) {
   const wanted = new Set(names.map((name) => name.toLowerCase()))
-  const rows = await selectVisible(database, callerId(viewer), { includeStubs: true })
-    .where((eb) => eb.or([isInList(database.dialect, 'full_name', wanted), isInList(database.dialect, 'name', wanted)]))
-    .select(['full_name', 'name', 'keywords', 'category'])
-    .orderBy('downloads', 'desc')
-    .orderBy('full_name')
-    .limit(rowsMax)
-    .execute()
-  const byName = new Map(rows.toReversed().flatMap((row) => [row.name, row.full_name].map((name) => [name, row])))
-  const found = new Set([...wanted].flatMap((name) => byName.get(name) ?? []))
-  return Array.from(found, ({ keywords, category }) => ({ keywords: JSON.parse(keywords) as string[], category }))
+  const select = (column: 'full_name' | 'name') =>
+    selectVisible(database, callerId(viewer), { includeStubs: true })
+      .where(isInList(database.dialect, column, wanted))
+      .select(['full_name', 'name', 'keywords', 'category'])
+  const byFullName = await select('full_name').execute()
+  const byName = await select('name').orderBy('downloads', 'desc').orderBy('full_name').limit(rowsMax).execute()
+  const rows = new Map([
+    ...byName.toReversed().map((row) => [row.name, row] as const),
+    ...byFullName.map((row) => [row.full_name, row] as const),
+  ])
+  const found = new Map([...wanted].flatMap((name) => rows.get(name) ?? []).map((row) => [row.full_name, row]))
+  return Array.from(found.values(), ({ keywords, category }) => ({
+    keywords: JSON.parse(keywords) as string[],
+    category,
+  }))
 }

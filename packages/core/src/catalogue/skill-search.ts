@@ -44,14 +44,23 @@ export async function searchSkillsAs(
   const rows = await readRows(context, hits.ids)
   const found = hits.ids.flatMap((num) => rows.get(num) ?? [])
   const items = await toSkills(context, found, reader)
-  const matches = explain ? await explainAll(context, hits) : undefined
+  const matches = explain ? await explainAll(context, hits, rows, callerId(viewer)) : undefined
   const skills = matches ? items.map((skill, i) => ({ ...skill, match: matches.get(found[i]!.num)! })) : items
   const partial = hits.partial && { partial: true as const }
   return { skills, ...toPage(hits.total, page, limit), ...partial, filters: { q, ...withoutUndefined(filters) } }
 }
 
-function explainAll(context: CatalogueContext, { ids, matches, values = new Map() }: SearchHits) {
-  return explainHits(context, new Map(ids.map((num, i) => [num, matches?.[i] ?? noMatch])), values)
+function explainAll(
+  context: CatalogueContext,
+  { ids, matches, values = new Map() }: SearchHits,
+  rows: ReadonlyMap<number, ItemRow>,
+  viewer: string | null,
+) {
+  const hits = ids.flatMap((num, i) => {
+    const version = rows.get(num)?.latest_version
+    return version === undefined ? [] : [{ num, version, match: matches?.[i] ?? noMatch }]
+  })
+  return explainHits(context, hits, { values, viewer })
 }
 
 async function readContextTerms(

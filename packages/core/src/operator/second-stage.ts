@@ -10,9 +10,12 @@ const timeoutMs = 300
 /** Requests at the same time: one for a query and one for texts, of a few searches. */
 const connectionsMax = 8
 
-interface SecondStageOptions {
+export interface SecondStageOptions {
+  /** An embeddings service that orders the best hits of searches again. Default: none, and no text leaves the node. */
   readonly embeddings?: EmbeddingsOptions
+  /** Another way to compare texts with queries, instead of `embeddings`. */
   readonly reranker?: Reranker
+  /** Hosts that outgoing requests may reach. Default: public addresses. */
   readonly outgoing?: OutgoingOptions
 }
 
@@ -36,16 +39,13 @@ export function createSecondStage(
     now,
     onError,
   })
-  return {
-    stage,
-    close: () => client.close(),
-    readMetrics: async (): Promise<Metric[]> =>
-      Object.entries(stage.counts).map(([result, value]) => ({
-        name: 'skillstead_reranked_searches_total',
-        help: 'Searches with a second stage, by its result',
-        type: 'counter',
-        labels: { result },
-        value,
-      })),
-  }
+  const readMetrics = async (): Promise<Metric[]> =>
+    Object.entries(stage.counts).map(([result, value]) => ({
+      name: 'skillstead_reranked_searches_total',
+      help: 'Searches with a second stage, by its result',
+      type: 'counter',
+      labels: { result },
+      value,
+    }))
+  return { stage, close: () => client.close(), metricReaders: [readMetrics] }
 }

@@ -62,6 +62,7 @@ export function createCatalogueSearch(
       const page = await readSearchPage(database, after, batchRows)
       if (page.length === 0 || stopping.signal.aborted) break
       await putInBatches(index, page)
+      await setImmediate()
       after = page.at(-1)!.id
     }
     // No await between the last update and the change of state, so that no change is missed.
@@ -128,7 +129,8 @@ export function createCatalogueSearch(
   }
 }
 
-async function putInBatches(index: SearchIndex, documents: Parameters<SearchIndex['put']>[0][]): Promise<void> {
+/** Puts documents, and lets the event loop run whenever that took long. */
+async function putInBatches(index: SearchIndex, documents: readonly SearchDocument[]): Promise<void> {
   let startedMs = performance.now()
   for (const document of documents) {
     index.put(document)
@@ -136,7 +138,6 @@ async function putInBatches(index: SearchIndex, documents: Parameters<SearchInde
     await setImmediate()
     startedMs = performance.now()
   }
-  await setImmediate()
 }
 
 async function applyChanges(database: Database, index: SearchIndex, changes: readonly Change[]): Promise<void> {
@@ -148,7 +149,7 @@ async function applyChanges(database: Database, index: SearchIndex, changes: rea
   }
   for (const ids of batchesOf(skills, batchRows)) {
     const { documents, gone } = await readDocuments(database, ids)
-    for (const document of documents) index.put(document)
+    await putInBatches(index, documents)
     for (const num of gone) index.remove(num)
   }
 }

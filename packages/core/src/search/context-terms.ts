@@ -41,8 +41,8 @@ function describeFile(path: string): string {
   const parts = path.toLowerCase().split(/[\\/]/)
   const name = parts.at(-1)!
   const place = places.find(([folder]) => `/${parts.join('/')}`.includes(`/${folder}/`))?.[1] ?? ''
-  const stem = name.replace(/[.-].*$/, '')
-  const known = wordsOfName[name] ?? wordsOfStem[stem] ?? ''
+  const tool = /^([a-z]+)\.config\.[a-z]+$/.exec(name)?.[1] ?? ''
+  const known = wordsOfName[name] ?? wordsOfTool[tool] ?? patterns.find(([pattern]) => pattern.test(name))?.[1] ?? ''
   const ending = /\.([a-z0-9]+)$/.exec(name)?.[1] ?? ''
   const own = ending.length <= endingLengthMax ? ending : ''
   return `${place} ${known} ${wordsOfEnding[ending] ?? own}`
@@ -104,11 +104,16 @@ const wordsOfName: Readonly<Record<string, string>> = asTable({
   'skill.md': 'skill',
 })
 
-/** By the name up to the first point or hyphen, such as `dockerfile` of `Dockerfile.dev`. */
-const wordsOfStem: Readonly<Record<string, string>> = asTable({
-  dockerfile: 'docker container',
-  docker: 'docker container',
-  compose: 'docker compose',
+const patterns: readonly (readonly [name: RegExp, words: string])[] = [
+  [/^dockerfile(?:\.|$)/, 'docker container'],
+  [/^(?:docker-)?compose(?:\..+)?\.ya?ml$/, 'docker compose'],
+  [/^tsconfig(?:\..+)?\.json$/, 'typescript'],
+  [/^\.eslintrc(?:\.|$)/, 'eslint lint'],
+  [/^pytest\.ini$/, 'pytest test python'],
+]
+
+/** By the tool of a file such as `next.config.mjs`. */
+const wordsOfTool: Readonly<Record<string, string>> = asTable({
   next: 'nextjs react',
   nuxt: 'nuxt vue',
   svelte: 'svelte',
@@ -120,9 +125,7 @@ const wordsOfStem: Readonly<Record<string, string>> = asTable({
   cypress: 'cypress test',
   jest: 'jest test',
   vitest: 'vitest test',
-  pytest: 'pytest test python',
   eslint: 'eslint lint',
-  tsconfig: 'typescript',
 })
 
 const wordsOfEnding: Readonly<Record<string, string>> = asTable({

@@ -1,5 +1,4 @@
 import { growArray } from './grow-array.ts'
-import type { Audience } from './need-index.ts'
 import type { SearchDocument } from './search-document.ts'
 
 /** Filters of a search, apart from its words. */
@@ -130,11 +129,6 @@ export class DocumentTable {
     if ((flags & flag.public) !== 0) return true
     if (viewer === null) return false
     return (flags & flag.internal) !== 0 || (this.#rows[slot]?.readers.includes(viewer) ?? false)
-  }
-
-  /** The skills that everyone of the viewer's kind may see: guests, or all signed-in users. `size` is their number. */
-  audienceOf(viewer: string | null, size: number): Audience {
-    return { size, flags: this.#flags, mask: viewer === null ? flag.public : flag.public | flag.internal }
   }
 
   /** Returns a predicate for slots of skills that the viewer may see and that pass the filters. */

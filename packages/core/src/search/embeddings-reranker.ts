@@ -1,3 +1,4 @@
+import { endianness } from 'node:os'
 import { LRUCache } from 'lru-cache'
 import * as v from 'valibot'
 import type { HttpClient } from '../http/http-client.ts'
@@ -27,7 +28,7 @@ const queriesMax = 500
 const recentMax = 500
 /** Texts of one request: services refuse larger ones, some above 32. */
 const batchMax = 16
-const dimensionsMax = 16_384
+const dimensionsMax = 4096
 const bytesMax = 32 * 1024 * 1024
 /** Time limit of one request. It is longer than that of a search, so that its result serves later searches. */
 const requestMs = 30_000
@@ -48,7 +49,7 @@ const Answer = v.object({
 export function createEmbeddingsReranker({ url, model, key }: EmbeddingsOptions, parts: Parts): Reranker {
   const { database, client, now } = parts
   const target = toTarget(url)
-  const queries = new LRUCache<string, Float32Array>({ max: queriesMax })
+  const queries = new LRUCache<string, Promise<Float32Array>>({ max: queriesMax })
   /** Vectors that were not yet stored when they were needed, or cannot be stored. */
   const recent = new LRUCache<string, Uint8Array>({ max: recentMax })
   let filling: Promise<unknown> | undefined
@@ -61,12 +62,13 @@ export function createEmbeddingsReranker({ url, model, key }: EmbeddingsOptions,
     return readVectors(answer.bytes, input.length)
   }
 
-  async function embedQuery(query: string): Promise<Float32Array> {
+  function embedQuery(query: string): Promise<Float32Array> {
     const known = queries.get(query)
     if (known) return known
-    const [vector] = await embed([query])
-    queries.set(query, vector!)
-    return vector!
+    const vector = embed([query]).then(([only]) => only!)
+    queries.set(query, vector)
+    vector.catch(() => queries.delete(query))
+    return vector
   }
 
   /** Embeds texts and stores the vectors, in requests of the size that services accept. */
@@ -101,7 +103,7 @@ export function createEmbeddingsReranker({ url, model, key }: EmbeddingsOptions,
 
   /** The vectors of texts; missing ones are asked for, after those of searches before. */
   async function readAll(texts: readonly RerankText[], signal: AbortSignal): Promise<Map<string, Float32Array>> {
-    for (;;) {
+    while (!signal.aborted) {
       const known = await readKnown(texts)
       const missing = texts.filter(({ digest }) => !known.has(digest))
       if (missing.length === 0 || signal.aborted) return known
@@ -114,6 +116,7 @@ export function createEmbeddingsReranker({ url, model, key }: EmbeddingsOptions,
       filling = filled.catch(() => {}).finally(() => (filling = undefined))
       await filled
     }
+    return new Map()
   }
 
   return {
@@ -180,14 +183,17 @@ function parseJson(bytes: Uint8Array): unknown {
 
 /** Stored as 32-bit floats, little-endian. */
 function toBytes(vector: Float32Array): Uint8Array {
-  const bytes = new DataView(new ArrayBuffer(vector.length * 4))
-  for (const [i, value] of vector.entries()) bytes.setFloat32(i * 4, value, true)
-  return new Uint8Array(bytes.buffer)
+  return toLittleEndian(new Uint8Array(Float32Array.from(vector).buffer))
 }
 
 function toVector(bytes: Uint8Array): Float32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return Float32Array.from({ length: bytes.byteLength / 4 }, (_, i) => view.getFloat32(i * 4, true))
+  return new Float32Array(toLittleEndian(Uint8Array.from(bytes)).buffer)
+}
+
+/** Swaps the bytes of 32-bit numbers in place on machines that store them big-endian. */
+function toLittleEndian(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  if (endianness() === 'BE') Buffer.from(bytes.buffer).swap32()
+  return bytes
 }
 
 /** Undefined without a vector, or if the model changed the length of its vectors under the same name. */

@@ -1,13 +1,12 @@
+import type { SearchDocument } from './search-document.ts'
 import { SlotPostings } from './slot-postings.ts'
 import { type TermVector, valueOfImpact } from './term-vector.ts'
 
-/** The skills whose texts count for the frequency of terms: those of an audience, such as guests. */
+/** The skills whose texts count for the frequency of terms: those that all guests, or all signed-in users, may see. */
 export interface Audience {
   /** Number of its skills. */
   readonly size: number
-  /** By slot: a skill counts if its flags and the mask have a common bit. */
-  readonly flags: Uint8Array
-  readonly mask: number
+  readonly isGuest: boolean
 }
 
 /** Result of scoring. The next search overwrites the arrays. */
@@ -27,13 +26,16 @@ export interface NeedScores {
   /** The highest number of terms in one visible skill, and the number of terms that no skill of the audience contains. */
   readonly countMax: number
   readonly unknownCount: number
-  /** By term: the score of a skill that contains it with the highest impact. */
+  /** By term that was read: the score of a skill that contains it with the highest impact. */
   readonly values: ReadonlyMap<number, number>
   /** Whether the most frequent terms were left out because of the cost limit. */
   readonly isPartial: boolean
 }
 
-/** Postings that one search may read: about 20 ms. Terms are read by rarity until the next one would exceed the limit. */
+/**
+ * Postings of the audience's skills that one search may read: about 20 ms. Terms are read by rarity until the next one
+ * would exceed the limit. Private skills have a limit of their own, so that they do not change the answers to others.
+ */
 const postingsPerSearchMax = 1_500_000
 /**
  * The exponent that flattens the inverse document frequency: a need is described in common words as well as in rare
@@ -54,26 +56,28 @@ export function idfOf(size: number, frequency: number): number {
  * change no order.
  */
 export class NeedIndex {
-  readonly #postings = new SlotPostings()
+  readonly #parts = { public: new SlotPostings(), internal: new SlotPostings(), private: new SlotPostings() }
   #scores = new Int32Array(0)
   #counts = new Uint8Array(0)
   /** By impact: the score of a term. */
   readonly #values = new Int32Array(valueOfImpact.length)
-  #unknownCount = 0
 
   /** Bytes of memory. */
   get bytes(): number {
-    return this.#postings.byteLength
+    const parts = Object.values(this.#parts).reduce((sum, { byteLength }) => sum + byteLength, 0)
+    return parts + this.#scores.byteLength + this.#counts.byteLength
   }
 
   /** Stores the terms of a slot, replacing the previous ones. */
-  put(slot: number, { hashes, impacts }: TermVector): void {
-    this.#postings.put(slot, hashes, impacts)
+  put(slot: number, { hashes, impacts }: TermVector, visibility: SearchDocument['visibility']): void {
+    const part = this.#parts[visibility]
+    for (const other of Object.values(this.#parts)) if (other !== part) other.remove(slot)
+    part.put(slot, hashes, impacts)
   }
 
   /** Removes the terms of a slot. */
   remove(slot: number): void {
-    this.#postings.remove(slot)
+    for (const part of Object.values(this.#parts)) part.remove(slot)
   }
 
   /**
@@ -85,25 +89,28 @@ export class NeedIndex {
     { audience, end, isVisible }: { audience: Audience; end: number; isVisible: (slot: number) => boolean },
   ): NeedScores {
     this.#reset(end)
-    const postings = this.#postings
-    const terms = Array.from(hashes, (hash) => postings.find(hash)).filter((term) => term >= 0)
-    terms.sort((a, b) => postings.countOf(a) - postings.countOf(b) || postings.hashOf(a) - postings.hashOf(b))
-    // A term that no skill contains counts like one that only hidden skills contain.
-    const unknownValue = setValues(this.#values, audience.size, 0)
-    const values = new Map(Array.from(hashes, (hash) => [hash, unknownValue]))
-    let scoreMax = (hashes.size - terms.length) * unknownValue
-    let left = postingsPerSearchMax
-    let isPartial = false
-    for (const term of terms) {
-      left -= postings.countOf(term)
-      if (left < 0) {
-        isPartial = true
-        break
-      }
-      const value = this.#addTerm(term, audience)
-      values.set(postings.hashOf(term), value)
-      scoreMax += value
+    const { public: open, internal, private: own } = this.#parts
+    const parts = audience.isGuest ? [open] : [open, internal]
+    const terms = Array.from(hashes, (hash) => ({
+      hash,
+      cost: parts.reduce((sum, part) => sum + part.countOf(hash), 0),
+    }))
+    terms.sort((a, b) => a.cost - b.cost || a.hash - b.hash)
+    const values = new Map<number, number>()
+    let [scoreMax, unknownCount, left, ownLeft] = [0, 0, postingsPerSearchMax, postingsPerSearchMax]
+    for (const { hash, cost } of terms) {
+      left -= cost
+      if (left < 0) break
+      const found = parts.map((part) => ({ part, length: part.read(hash) }))
+      const frequency = found.reduce((sum, { length }) => sum + length, 0)
+      if (frequency === 0) unknownCount++
+      const highest = setValues(this.#values, audience.size, frequency)
+      for (const { part, length } of found) this.#add(part, length)
+      if (!audience.isGuest && (ownLeft -= own.countOf(hash)) >= 0) this.#add(own, own.read(hash))
+      values.set(hash, highest)
+      scoreMax += highest
     }
+    const isPartial = values.size < hashes.size
     const [scores, counts] = [this.#scores, this.#counts]
     let [best, countMax] = [0, 0]
     for (let slot = 0; slot < end; slot++) {
@@ -111,33 +118,23 @@ export class NeedIndex {
       best = Math.max(best, scores[slot]!)
       countMax = Math.max(countMax, counts[slot]!)
     }
-    const unknownCount = this.#unknownCount + hashes.size - terms.length
-    const termCount = hashes.size
-    return { scores, counts, end, scoreMax, best, termCount, countMax, unknownCount, values, isPartial }
+    return { scores, counts, end, scoreMax, best, termCount: hashes.size, countMax, unknownCount, values, isPartial }
   }
 
-  /** Adds the scores of one term, and returns the maximum for a skill. The inner loops must not allocate memory. */
-  #addTerm(term: number, { size, flags, mask }: Audience): number {
-    const postings = this.#postings
-    const length = postings.read(term)
-    const { slots, bytes: impacts } = postings
-    let frequency = 0
-    for (let i = 0; i < length; i++) if ((flags[slots[i]!]! & mask) !== 0) frequency++
-    if (frequency === 0) this.#unknownCount++
-    const values = this.#values
-    const highest = setValues(values, size, frequency)
-    const [scores, counts] = [this.#scores, this.#counts]
-    // Most terms of a need are frequent: visiting every slot later is cheaper than a list of the slots found.
+  /**
+   * Adds the scores of one term for the postings that were read. The loop must not allocate memory. Most terms of a need
+   * are frequent: visiting every slot later is cheaper than a list of the slots found.
+   */
+  #add({ slots, bytes: impacts }: SlotPostings, length: number): void {
+    const [scores, counts, values] = [this.#scores, this.#counts, this.#values]
     for (let i = 0; i < length; i++) {
       const slot = slots[i]!
       scores[slot]! += values[impacts[i]!]!
       counts[slot]!++
     }
-    return highest
   }
 
   #reset(end: number): void {
-    this.#unknownCount = 0
     if (end <= this.#scores.length) {
       this.#scores.fill(0, 0, end)
       this.#counts.fill(0, 0, end)

@@ -100,7 +100,7 @@ export class PassageFinder {
   #match(text: string, terms: Set<string>): Match[] {
     const matches: Match[] = []
     for (const { 0: word, index } of text.matchAll(wordPattern)) {
-      for (const [start, end] of isIdeographic(word) ? pairsOf(word) : [[0, word.length] as const]) {
+      for (const [start, end] of isIdeographic(word) ? tokensOf(word) : [[0, word.length] as const]) {
         const found = this.#read(word.slice(start, end))
         if (!found) continue
         matches.push({ start: index + start, end: index + end, hash: found.hash })
@@ -112,7 +112,7 @@ export class PassageFinder {
 
   #read(word: string): { hash: number; token: string } | undefined {
     if (this.#known.has(word)) return this.#known.get(word)
-    const found = tokenize(word)
+    const found = (isIdeographic(word) ? [word] : tokenize(word))
       .filter((token) => !isStopWord(token))
       .map((token) => ({ hash: hashStem(token), token }))
       .find(({ hash }) => this.#values.has(hash))
@@ -124,19 +124,20 @@ export class PassageFinder {
 const ellipsis = '…'
 const ideographs = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー'
 const wordPattern = new RegExp(
-  `[${ideographs}]+|(?:(?![${ideographs}])[\\p{L}\\p{N}\\p{M}])+(?:['’]\\p{L}+)*(?:\\+\\+|#)?`,
+  `(?<!\\w)\\.net\\b|\\.(?:NET|Net)\\b|[${ideographs}]+|(?:(?![${ideographs}])[\\p{L}\\p{N}\\p{M}])+(?:['’]\\p{L}+)*(?:\\+\\+|#)?`,
   'gu',
 )
 
-/** The ranges of the overlapping pairs of characters of a run. */
-function pairsOf(run: string): (readonly [number, number])[] {
+/** The ranges of the tokens of a run: the overlapping pairs of its characters, and the last character. */
+function tokensOf(run: string): (readonly [number, number])[] {
   const starts: number[] = []
   let at = 0
   for (const character of run) {
     starts.push(at)
     at += character.length
   }
-  return starts.length === 1 ? [[0, at]] : starts.slice(1).map((_, i) => [starts[i]!, starts[i + 2] ?? at])
+  const pairs = starts.slice(1).map((_, i) => [starts[i]!, starts[i + 2] ?? at] as const)
+  return [...pairs, [starts.at(-1)!, at]]
 }
 
 /** The start of a word at or after a position, but not after `latest`. */

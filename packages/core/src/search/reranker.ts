@@ -41,13 +41,15 @@ const similarityShare = 0.5
 const failuresMax = 3
 const pauseMs = 60_000
 const orderKeptMs = 60_000
+/** How long the order by words stays if the second stage was late or failed. */
+const otherKeptMs = 3000
 const ordersMax = 1000
 
 /** Runs a reranker with a time limit, and pauses it after repeated failures. */
 export class SecondStage {
   readonly counts = { ordered: 0, late: 0, failed: 0, paused: 0 }
   readonly #options: SecondStageOptions
-  readonly #orders = new LRUCache<string, { until: number; nums: number[] }>({ max: ordersMax })
+  readonly #orders = new LRUCache<string, { until: number; order: Promise<Order> }>({ max: ordersMax })
   #failures = 0
   #pausedUntil = -Infinity
 
@@ -57,31 +59,37 @@ export class SecondStage {
 
   /**
    * Returns the hits in the new order; as they are if the reranker fails, is late or is paused. Never throws. The order of
-   * the same hits for the same query stays for a minute, so that the pages of a search fit together.
+   * the same hits for the same query stays for a minute, so that the pages of a search fit together, also if they are
+   * requested at the same time.
    */
   async order<Hit extends Rerankable>(query: string, hits: readonly Hit[]): Promise<readonly Hit[]> {
     const key = JSON.stringify([query, hits.map(({ num }) => num)])
     const now = this.#options.now()
-    const known = this.#orders.get(key)
-    if (known && now < known.until) return known.nums.map((num) => hits.find((hit) => hit.num === num)!)
-    const ordered = await this.#orderOnce(query, hits)
-    this.#orders.set(key, { until: now + orderKeptMs, nums: ordered.map(({ num }) => num) })
-    return ordered
+    let kept = this.#orders.get(key)
+    if (!kept || now >= kept.until) {
+      kept = { until: now + orderKeptMs, order: this.#orderOnce(query, hits) }
+      this.#orders.set(key, kept)
+    }
+    const { nums, isOrdered } = await kept.order
+    if (!isOrdered) kept.until = Math.min(kept.until, now + otherKeptMs)
+    return nums.map((num) => hits.find((hit) => hit.num === num)!)
   }
 
-  async #orderOnce<Hit extends Rerankable>(query: string, hits: readonly Hit[]): Promise<readonly Hit[]> {
+  async #orderOnce(query: string, hits: readonly Rerankable[]): Promise<Order> {
+    const unchanged = { nums: hits.map(({ num }) => num), isOrdered: false }
     const first = hits.findIndex(({ score }) => score < namedScoreMin)
     const others = first === -1 ? [] : hits.slice(first)
     const texts = others.flatMap(({ text }) => text ?? [])
-    if (texts.length < 2) return hits
+    if (texts.length < 2) return { ...unchanged, isOrdered: true }
     if (this.#options.now() < this.#pausedUntil) {
       this.counts.paused++
-      return hits
+      return unchanged
     }
     const found = await this.#compare(query, texts)
-    if (!found) return hits
+    if (!found) return unchanged
     const similarities = new Map(texts.map(({ digest }, i) => [digest, found[i]]))
-    return [...hits.slice(0, first), ...blend(others, similarities)]
+    const ordered = [...hits.slice(0, first), ...blend(others, similarities)]
+    return { nums: ordered.map(({ num }) => num), isOrdered: true }
   }
 
   async #compare(query: string, texts: readonly RerankText[]) {
@@ -119,6 +127,12 @@ export class SecondStage {
 }
 
 class Late extends Error {}
+
+interface Order {
+  readonly nums: readonly number[]
+  /** Whether the second stage could do its work. */
+  readonly isOrdered: boolean
+}
 
 /** Orders hits by score and similarity, each as a share of its range. A hit of unknown similarity counts by its score. */
 function blend<Hit extends Rerankable>(

@@ -91,7 +91,7 @@ export function createSearchIndex(): SearchIndex {
     if (query.q.trim() === '') return toHits(query, table.slots(passes), columnOf(query.sort))
     const lexicon = new Lexicon(text, table, query.viewer)
     const isVisible = table.matcher(query.viewer, { includeStubs: query.filters.includeStubs })
-    const audience = table.audienceOf(query.viewer, lexicon.size)
+    const audience = { size: lexicon.size, isGuest: query.viewer === null }
     const { words, isCut } = parseNeed(query.q)
     const hashes = new Set(words.map(hashStem))
     const among = { audience, end: table.end, isVisible }
@@ -111,7 +111,7 @@ export function createSearchIndex(): SearchIndex {
     return { ...hits, matches, values: valuesOf(need.values, matches) }
 
     function explain(slot: number): SearchMatch {
-      return explainMatch(slot, ranking.scoreAt(slot), groups, text)
+      return explainMatch(slot, ranking.scoreAt(slot), { groups, stems: need.values }, text)
     }
   }
 
@@ -133,7 +133,8 @@ export function createSearchIndex(): SearchIndex {
       const slot = table.put(document)
       if (!text.put(slot, document)) return
       const { content = new Uint8Array() } = document
-      needs.put(slot, joinVector(content, text.weightsAt(slot, { hasContent: content.length > 0 })))
+      const vector = joinVector(content, text.weightsAt(slot, { hasContent: content.length > 0 }))
+      needs.put(slot, vector, document.visibility)
     },
     putCounters(id, { downloads, stars }) {
       const slot = table.findSlot(id)

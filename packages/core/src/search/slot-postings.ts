@@ -26,29 +26,24 @@ export class SlotPostings {
 
   /** Bytes of memory. */
   get byteLength(): number {
-    return this.#postings.bytes + (this.#compaction?.postings.bytes ?? 0) + this.#slotOfEntry.length * 4
-  }
-
-  /** The number of a term, or -1 if no entry contains it. The next change may change the numbers. */
-  find(hash: number): number {
-    return this.#postings.find(hash)
-  }
-
-  /** The hash of a term by its number. */
-  hashOf(term: number): number {
-    return this.#postings.hashOf(term)
+    const copy = this.#compaction
+    const entries = (this.#slotOfEntry.length + this.#entryOfSlot.length + (copy?.newEntries.length ?? 0)) * 4
+    return this.#postings.bytes + (copy?.postings.bytes ?? 0) + entries + this.slots.byteLength + this.bytes.byteLength
   }
 
   /** Number of postings of a term, those of dead entries included. */
-  countOf(term: number): number {
-    return this.#postings.countOf(term)
+  countOf(hash: number): number {
+    const term = this.#postings.find(hash)
+    return term < 0 ? 0 : this.#postings.countOf(term)
   }
 
   /**
    * Reads a term's postings, without those of dead entries, in the order in which they were put. Sets the first elements
    * of `slots` and `bytes` and returns their number.
    */
-  read(term: number): number {
+  read(hash: number): number {
+    const term = this.#postings.find(hash)
+    if (term < 0) return 0
     const count = this.#postings.countOf(term)
     if (count > this.slots.length) {
       this.slots = growArray(this.slots, count)

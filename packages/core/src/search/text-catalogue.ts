@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely'
 import type { Database } from '../storage/database.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
@@ -12,8 +13,11 @@ import { parseNeed, parseQuery } from './tokenize.ts'
 
 /** Matches with the highest coverage whose order is computed from their texts; the others keep the order by coverage. */
 const rankedMax = 200
-/** Skills with a term that one search reads, summed over its terms. Terms are read by rarity, at least one of them. */
-const matchesMax = 100_000
+/**
+ * Skills with a term that one search reads, summed over its terms: SQLite blocks the event loop for about 30 ms. Terms
+ * are read by rarity, at least one of them. Hidden skills count too: counting visible ones would take as long as reading.
+ */
+const matchesMax = 30_000
 
 /**
  * Searches the database's full-text index, with the same filters, sort orders, totals and pages as the index in memory,
@@ -24,22 +28,32 @@ export async function searchText(database: Database, query: SearchQuery): Promis
   if (query.q.trim() === '') return readListed(database, query)
   if (terms.length === 0) return { ids: [], total: 0, ...(query.explain && { matches: [] }) }
   const counts = await countMatches(database.read, database.dialect, terms, matchesMax)
+  await setImmediate()
   const kept = keepRarest(terms, counts)
   const hits = await readMatches(database, query, kept)
   return isCut || kept.length < terms.length ? { ...hits, partial: true } : hits
 }
 
-/** The words of the query for the short texts, and the stems of the same and of further words for the body. */
+/**
+ * The words of the query for the short texts, and the stems of the same and of further words for the body. Words with the
+ * same stem, such as `test` and `tests`, share it: only the first has it.
+ */
 function toTerms(q: string): { terms: TextTerm[]; isCut: boolean } {
   const { terms: words, lastIsOpen } = parseQuery(q)
   const need = parseNeed(q)
-  const stems = new Set(need.words)
-  const named = words.map((word, i) => ({
-    word,
-    isPrefix: lastIsOpen && i === words.length - 1,
-    ...(stems.has(word) && { stem: hashStem(word) }),
-  }))
-  const others = need.words.filter((word) => !words.includes(word)).map((word) => ({ word, stem: hashStem(word) }))
+  const wanted = new Set(need.words)
+  const taken = new Set<number>()
+  const stemOf = (word: string) => {
+    const stem = hashStem(word)
+    if (!wanted.has(word) || taken.has(stem)) return {}
+    taken.add(stem)
+    return { stem }
+  }
+  const named = words.map((word, i) => ({ word, isPrefix: lastIsOpen && i === words.length - 1, ...stemOf(word) }))
+  const others = need.words
+    .filter((word) => !words.includes(word))
+    .map((word) => ({ word, ...stemOf(word) }))
+    .filter((term) => 'stem' in term)
   return { terms: [...named, ...others], isCut: need.isCut }
 }
 
@@ -108,15 +122,16 @@ async function readMatches(database: Database, query: SearchQuery, terms: TextTe
   const isRanked = !query.sort && offset < rankedMax
   const page = isRanked ? { offset: 0, limit: Math.max(rankedMax, offset + limit) } : { offset, limit }
   const frequencies = await countVisible(database, query, terms)
+  await setImmediate()
   const { nums, total } = await findMatches(database, query, { terms, frequencies }, page)
   const ranking = new TextRanking(terms, frequencies)
   const best = isRanked ? nums.slice(0, rankedMax) : query.explain ? nums : []
-  const ranked = ranking.rank(await readCandidates(database, best))
+  const ranked = await ranking.rank(await readCandidates(database, best))
   const order = isRanked ? [...ranked.map(({ num }) => num), ...nums.slice(rankedMax)] : nums
   const ids = isRanked ? order.slice(offset, offset + limit) : order
   if (!query.explain) return { ids, total }
   const explained = new Map(ranked.map((one) => [one.num, one]))
-  const others = ranking.rank(
+  const others = await ranking.rank(
     await readCandidates(
       database,
       ids.filter((num) => !explained.has(num)),
@@ -137,43 +152,58 @@ async function findMatches(
 ): Promise<{ nums: number[]; total: number }> {
   const known = frequencies.counts.size
   if (known === 0) return { nums: [], total: 0 }
-  const stored = await readStored(database, query.filters)
-  const seen = selectSeen(database, query)
-  const passing = selectVisible(database, query.viewer, query.filters, stored).select('num')
-  const order = query.sort ? sql`skills.${sql.ref(sortColumns[query.sort])}` : sql`coverage desc, skills.downloads`
-  const { rows } = await sql<{ num: number; total: number }>`
-    with sums as (
-      select num, sum(weight) as coverage, sum(weight * short) as named, count(*) as terms
-      from ${matchTerms(database.dialect, terms, (term) => weightOf(frequencies, term))} as hits group by num
-    ),
-    compared as (
-      select sums.*, max(coverage) over () as best, max(named) over () as best_named
-      from sums join ${seen} as seen on seen.num = sums.num
+  const hits = matchTerms(database.dialect, terms, (term) => weightOf(frequencies, term))
+  const sums = sql<Sums>`(
+    select num, sum(weight) as coverage, sum(weight * short) as named, count(*) as terms from ${hits} as hits group by num
+  )`
+  const compared = selectSeen(database, query)
+    .innerJoin(sums.as('sums'), 'sums.num', 'skills.num')
+    .select(['sums.num', 'sums.coverage', 'sums.named', 'sums.terms'])
+    .select([sql<number>`max(coverage) over ()`.as('best'), sql<number>`max(named) over ()`.as('best_named')])
+  const rows = await selectVisible(database, query.viewer, query.filters, await readStored(database, query.filters))
+    .innerJoin(compared.as('compared'), 'compared.num', 'skills.num')
+    .select(['skills.num', sql<number>`count(*) over ()`.as('total')])
+    .where(
+      sql<SqlBool>`(named > 0 and named >= ${sql.lit(relevanceFloor)} * best_named
+        or terms >= ${sql.lit(Math.min(needTermsMin, known))} and coverage >= ${sql.lit(needFloor)} * best)`,
     )
-    select skills.num, count(*) over () as total from compared join skills on skills.num = compared.num
-    where skills.num in ${passing} and (
-      named > 0 and named >= ${sql.lit(relevanceFloor)} * best_named
-      or terms >= ${sql.lit(Math.min(needTermsMin, known))} and coverage >= ${sql.lit(needFloor)} * best
-    )
-    order by ${order} desc, skills.full_name limit ${page.limit} offset ${page.offset}`.execute(database.read)
+    .$if(query.sort !== undefined, (found) => found.orderBy(`skills.${sortColumns[query.sort!]}`, 'desc'))
+    .$if(query.sort === undefined, (found) => found.orderBy('coverage', 'desc').orderBy('skills.downloads', 'desc'))
+    .orderBy('skills.full_name')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute()
   if (rows.length > 0 || page.offset === 0) return { nums: rows.map(({ num }) => num), total: rows[0]?.total ?? 0 }
   const { total } = await findMatches(database, query, { terms, frequencies }, { offset: 0, limit: 1 })
   return { nums: [], total }
 }
 
+/** What a skill has of a query: weights of its terms, those of its short texts alone, and their number. */
+interface Sums {
+  readonly num: number
+  readonly coverage: number
+  readonly named: number
+  readonly terms: number
+}
+
 /** Number of skills that the viewer may see, and for each term that one of them contains, of those that do. */
 async function countVisible(database: Database, query: SearchQuery, terms: readonly TextTerm[]): Promise<Frequencies> {
-  const seen = selectSeen(database, query)
-  const { rows } = await sql<{ term: number; found: number; size: number }>`
-    select term, count(*) as found, (select count(*) from ${seen} as seen) as size
-    from ${matchTerms(database.dialect, terms)} as hits join ${seen} as seen on seen.num = hits.num
-    group by term order by term`.execute(database.read)
-  return { size: rows[0]?.size ?? 0, counts: new Map(rows.map(({ term, found }) => [term, found])) }
+  const { size } = await selectSeen(database, query)
+    .select((eb) => eb.fn.countAll<number>().as('size'))
+    .executeTakeFirstOrThrow()
+  await setImmediate()
+  const rows = await selectSeen(database, query)
+    .innerJoin(matchTerms(database.dialect, terms).as('hits'), 'hits.num', 'skills.num')
+    .select(['hits.term', (eb) => eb.fn.countAll<number>().as('found')])
+    .groupBy('hits.term')
+    .orderBy('hits.term')
+    .execute()
+  return { size, counts: new Map(rows.map(({ term, found }) => [term, found])) }
 }
 
 /** The skills in which words are counted, and to whose best match a match is compared: before the filters. */
 function selectSeen(database: Database, { viewer, filters }: SearchQuery) {
-  return selectVisible(database, viewer, { includeStubs: filters.includeStubs }).select('num')
+  return selectVisible(database, viewer, { includeStubs: filters.includeStubs })
 }
 
 /** Reads the texts of skills and the terms of their latest versions, in the given order. */

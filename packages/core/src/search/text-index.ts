@@ -79,8 +79,7 @@ export class TextIndex {
 
   /** The postings of a word; the next call overwrites them. */
   readPostings(id: number): WordPostings {
-    const term = this.#postings.find(toKey(id))
-    const count = term < 0 ? 0 : this.#postings.read(term)
+    const count = this.#postings.read(toKey(id))
     return { count, slots: this.#postings.slots, bytes: this.#postings.bytes }
   }
 
@@ -94,6 +93,11 @@ export class TextIndex {
   /** The words of a slot in order, with marks between fields and sentences. */
   wordsAt(slot: number): Int32Array {
     return this.#words[slot]!
+  }
+
+  /** The hash of a word's stem; 0 for a stop word. */
+  stemOf(id: number): number {
+    return this.#stems[id] ?? 0
   }
 
   /**

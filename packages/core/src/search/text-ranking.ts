@@ -1,10 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import type { TextTerm } from '../storage/text-search.ts'
-import { countStems, hashStem } from './count-stems.ts'
+import { hashStem } from './count-stems.ts'
 import type { SearchMatch } from './explanation.ts'
 import { idfOf } from './need-index.ts'
 import { joinRelevance, toScore, weights } from './ranking.ts'
 import { searchFields, type SearchTexts } from './search-document.ts'
-import { addWeights, joinVector, type TermWeights, valueOfImpact } from './term-vector.ts'
+import { addWeights, joinVector, type TermVector, type TermWeights, valueOfImpact } from './term-vector.ts'
 import { ruleOfField, textsOf } from './text-index.ts'
 import { isStopWord, tokenizeSentences } from './tokenize.ts'
 
@@ -27,6 +28,9 @@ export function weightOf({ size, counts }: Frequencies, term: number): number {
   return Math.log(1 + size / Math.max(1, counts.get(term) ?? 0))
 }
 
+/** Candidates that are ranked before the event loop runs again: about 5 ms. */
+const sliceMax = 20
+
 interface Ranked {
   readonly num: number
   readonly key: number
@@ -42,8 +46,10 @@ export class TextRanking {
   readonly values: ReadonlyMap<number, number>
   readonly #terms: readonly TextTerm[]
   readonly #idf: readonly number[]
-  /** The number of the term that a word of a short text matches, or -1. */
-  readonly #numbers = new Map<string, number>()
+  /** By word: the number of the term. */
+  readonly #numbers: ReadonlyMap<string, number>
+  /** What was found out about tokens: texts share most of them. */
+  readonly #readings = new Map<string, Reading>()
   readonly #byStem: ReadonlyMap<number, number>
   readonly #prefix: string | undefined
   readonly #wordsTotal: number
@@ -59,26 +65,31 @@ export class TextRanking {
     this.values = new Map(stems.map(([stem, i]) => [stem, idfOf(size, counts.get(i) ?? 0)]))
     this.#valuesTotal = this.values.values().reduce((sum, value) => sum + value, 0) * valueOfImpact.at(-1)!
     this.#prefix = terms.find(({ isPrefix }) => isPrefix)?.word
-    for (const [i, { word }] of terms.entries()) this.#numbers.set(word!, i)
+    this.#numbers = new Map(terms.map(({ word }, i) => [word!, i]))
   }
 
-  /** Best first; the order of equal candidates stays. */
-  rank(candidates: readonly Candidate[]): Ranked[] {
-    return candidates.map((one) => this.#judge(one)).toSorted((a, b) => b.key - a.key)
+  /** Best first; the order of equal candidates stays. Lets the event loop run meanwhile. */
+  async rank(candidates: readonly Candidate[]): Promise<Ranked[]> {
+    const ranked: Ranked[] = []
+    for (const [i, candidate] of candidates.entries()) {
+      if (i % sliceMax === sliceMax - 1) await setImmediate()
+      ranked.push(this.#judge(candidate))
+    }
+    return ranked.toSorted((a, b) => b.key - a.key)
   }
 
   #judge(candidate: Candidate): Ranked {
     const { num, isDeprecated } = candidate
-    const { relevance, fields, terms } = this.#readShort(candidate)
+    const { relevance, weights: others, fields, terms } = this.#readShort(candidate)
     const penalty = isDeprecated ? weights.deprecated : 0
-    const key = joinRelevance(Math.max(0, relevance + penalty), this.#needOf(candidate) * (1 + penalty))
+    const need = this.#needOf(joinVector(candidate.content, others)) * (1 + penalty)
+    const key = joinRelevance(Math.max(0, relevance + penalty), need)
     return { num, key, match: { score: Math.round(toScore(key) * 10_000) / 10_000, fields, terms } }
   }
 
   /** The score by need as the share of the highest possible score. */
-  #needOf(candidate: Candidate): number {
+  #needOf({ hashes, impacts }: TermVector): number {
     if (this.#valuesTotal === 0) return 0
-    const { hashes, impacts } = joinVector(candidate.content, toWeights(candidate))
     let score = 0
     for (let i = 0; i < hashes.length; i++) {
       const value = this.values.get(hashes[i]!)
@@ -87,30 +98,41 @@ export class TextRanking {
     return score / this.#valuesTotal
   }
 
-  /** Relevance by short texts: coverage of the query by all of them, by the best sentence, and by a name. */
-  #readShort(candidate: Candidate): { relevance: number; fields: string[]; terms: string[] } {
+  /**
+   * Relevance by short texts: coverage of the query by all of them, by the best sentence, and by a name. And the weights
+   * of the query's stems in the fields that the content does not have.
+   */
+  #readShort(candidate: Candidate) {
     const all = new Set<number>()
     const fields = new Set<string>()
     const words = new Set<string>()
+    const found: TermWeights = new Map()
     let [sentence, name] = [0, 0]
     for (const [at, texts] of textsOf(candidate).entries()) {
+      const field = searchFields[at]!
+      const stems = new Map<number, number>()
+      let length = 0
       for (const tokens of texts.flatMap((text) => tokenizeSentences(text))) {
-        const found = new Set<number>()
+        const matches = new Set<number>()
+        length += tokens.length
         for (const token of tokens) {
-          const number = this.#numberOf(token)
+          const { number, stem } = this.#read(token)
+          if (stem !== undefined) stems.set(stem, (stems.get(stem) ?? 0) + 1)
           if (number < 0) continue
-          found.add(number)
+          matches.add(number)
           words.add(token)
-          fields.add(searchFields[at]!)
+          fields.add(field)
         }
-        for (const number of found) all.add(number)
-        const covered = this.#sum(found)
+        for (const number of matches) all.add(number)
+        const covered = this.#sum(matches)
         sentence = Math.max(sentence, covered)
-        if (at === 0) name = Math.max(name, (covered * found.size) / tokens.length)
+        if (at === 0) name = Math.max(name, (covered * matches.size) / tokens.length)
       }
+      const isInContent = candidate.content.length > 0 && (field === 'headings' || field === 'summary')
+      if (!isInContent) addWeights(found, ruleOfField[field], stems, length)
     }
     const relevance = this.#sum(all) + weights.sentence * sentence + weights.name * name * name
-    return { relevance, fields: [...fields], terms: [...words] }
+    return { relevance, weights: found, fields: [...fields], terms: [...words] }
   }
 
   /** The share of the terms in the weight of the query. */
@@ -120,25 +142,23 @@ export class TextRanking {
     return this.#wordsTotal === 0 ? 0 : sum / this.#wordsTotal
   }
 
-  #numberOf(token: string): number {
-    let number = this.#numbers.get(token)
-    if (number !== undefined) return number
-    number = isStopWord(token) ? -1 : (this.#byStem.get(hashStem(token)) ?? -1)
+  /** The term of the query that a token of a short text matches, or -1, and the token's stem if the query has it. */
+  #read(token: string): Reading {
+    const known = this.#readings.get(token)
+    if (known) return known
+    const hash = isStopWord(token) ? undefined : hashStem(token)
+    const stem = hash !== undefined && this.values.has(hash) ? hash : undefined
+    let number = this.#numbers.get(token) ?? (hash === undefined ? -1 : (this.#byStem.get(hash) ?? -1))
     if (number < 0 && this.#prefix && token.startsWith(this.#prefix)) {
       number = this.#terms.findIndex(({ isPrefix }) => isPrefix)
     }
-    this.#numbers.set(token, number)
-    return number
+    const reading = { number, stem }
+    this.#readings.set(token, reading)
+    return reading
   }
 }
 
-function toWeights(candidate: Candidate): TermWeights {
-  const found: TermWeights = new Map()
-  for (const [at, texts] of textsOf(candidate).entries()) {
-    const field = searchFields[at]!
-    if (candidate.content.length > 0 && (field === 'headings' || field === 'summary')) continue
-    const { stems, length } = countStems(texts.join('\n'))
-    addWeights(found, ruleOfField[field], stems, length)
-  }
-  return found
+interface Reading {
+  readonly number: number
+  readonly stem: number | undefined
 }

@@ -101,9 +101,12 @@ export function matchTerms(
   return sql`(${sql.join(hits, sql` union all `)})`
 }
 
+/** Longer words that a prefix stands for, of which the skills are counted; a search reads all of them. */
+const completionsMax = 2000
+
 /**
- * How many skills contain each term, hidden ones included and at most `max`: what it costs to search for the term. The
- * longer words of a prefix are not counted in SQLite.
+ * How many skills contain each term, hidden ones included and, on PostgreSQL, at most `max`: what it costs to search for
+ * the term.
  */
 export async function countMatches(
   db: Kysely<Tables>,
@@ -112,11 +115,13 @@ export async function countMatches(
   max: number,
 ): Promise<number[]> {
   const counts = terms.map((term) =>
-    alternativesOf(dialect, term).map(({ match, token }) =>
-      dialect === 'sqlite'
-        ? sql`coalesce((select doc from skill_text_words where term = ${token}), 0)`
-        : sql`(select count(*) from (select 1 from skill_text where vector @@ ${match} limit ${sql.lit(max)}) as found)`,
-    ),
+    alternativesOf(dialect, term).map(({ match, token, isPrefix }) => {
+      if (dialect === 'postgres')
+        return sql`(select count(*) from (select 1 from skill_text where vector @@ ${match} limit ${sql.lit(max)}) as found)`
+      const words = isPrefix ? sql`term >= ${token} and term < ${`${token}\u{10FFFF}`}` : sql`term = ${token}`
+      return sql`(select coalesce(sum(doc), 0) from
+        (select doc from skill_text_words where ${words} limit ${sql.lit(completionsMax)}))`
+    }),
   )
   const rows = counts.map((parts, i) => sql`select ${sql.lit(i)} as term, ${sql.join(parts, sql` + `)} as count`)
   const found = await sql<{ term: number; count: number }>`${sql.join(rows, sql` union all `)}`.execute(db)
@@ -126,15 +131,15 @@ export async function countMatches(
 
 function alternativesOf(dialect: Dialect, { word, isPrefix = false, stem }: TextTerm) {
   const isSqlite = dialect === 'sqlite'
-  const found: { match: unknown; token: string; short: number }[] = []
+  const found: { match: unknown; token: string; isPrefix: boolean; short: number }[] = []
   if (word !== undefined) {
     const match = isSqlite ? toFtsQuery(word, isPrefix) : toTsQuery(word, isPrefix)
-    found.push({ match, token: word, short: 1 })
+    found.push({ match, token: word, isPrefix, short: 1 })
   }
   if (stem !== undefined) {
     const token = toStemToken(stem)
     const match = isSqlite ? toFtsQuery(token) : sql`cast(${`'${token}'`} as tsquery)`
-    found.push({ match: excludeFrom(dialect, match, found[0]?.match), token, short: 0 })
+    found.push({ match: excludeFrom(dialect, match, found[0]?.match), token, isPrefix: false, short: 0 })
   }
   return found
 }

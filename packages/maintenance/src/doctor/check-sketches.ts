@@ -6,14 +6,11 @@ import {
   findCrowded,
   forgetSketches,
   type CatalogueContext,
-  readPages,
-  readSources,
   type Sketch,
   toSketch,
 } from '@skillstead/core/internal'
 import { repairAdvice, type Check } from './finding.ts'
-
-const pageRows = 100
+import { readVersionPages, selectVersions } from './version-pages.ts'
 
 /** Compares the copy check's sketches with the texts of all versions. */
 export const sketchesCheck: Check = {
@@ -29,21 +26,13 @@ export const sketchesCheck: Check = {
       return { ok: true, detail: 'Some sketches are pending. A running node creates them in the background.' }
     const total = await countRows(database.read.selectFrom('versions'))
     const progress = createProgress(report, 'versions', total)
-    for await (const rows of readPages(
-      '',
-      (after) => readVersions(database, after),
-      ({ id }) => id,
-    )) {
-      const sources = await readSources(
-        context,
-        rows.map(({ id }) => id),
-      )
-      for (const row of rows) {
-        const problem = await findProblem(context, row, sources.get(row.id)?.digest)
+    for await (const page of readVersionPages(context, (after) => readVersions(context, after))) {
+      for (const { row, digest } of page) {
+        const problem = await findProblem(context, row, digest)
         if (problem) faults.add(problem)
         await setImmediate()
       }
-      progress(rows.length)
+      progress(page.length)
     }
     return faults.toOutcome(`The copy check has sketches of all ${total} versions.`, repairAdvice, {
       repairable: true,
@@ -54,16 +43,10 @@ export const sketchesCheck: Check = {
 
 type Row = Awaited<ReturnType<typeof readVersions>>[number]
 
-function readVersions({ read }: CatalogueContext['database'], after: string) {
-  return read
-    .selectFrom('versions')
-    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+function readVersions(context: CatalogueContext, after: string) {
+  return selectVersions(context, after)
     .leftJoin('version_sketches', 'version_sketches.version_id', 'versions.id')
-    .select(['versions.id', 'versions.version', 'skills.full_name', 'skills.num'])
     .select('version_sketches.shingles')
-    .where('versions.id', '>', after)
-    .orderBy('versions.id')
-    .limit(pageRows)
     .execute()
 }
 

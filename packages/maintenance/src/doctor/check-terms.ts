@@ -5,14 +5,11 @@ import {
   createProgress,
   findBlob,
   putTerms,
-  readPages,
   readSkillMd,
-  readSources,
 } from '@skillstead/core/internal'
 import { repairAdvice, type Check } from './finding.ts'
 import { repairText } from './skill-texts.ts'
-
-const pageRows = 100
+import { readVersionPages, selectVersions } from './version-pages.ts'
 
 /** Compares the terms for the search by need with the texts of all versions. */
 export const termsCheck: Check = {
@@ -20,7 +17,7 @@ export const termsCheck: Check = {
   async run(context, report, faults) {
     const total = await countRows(context.database.read.selectFrom('versions'))
     const progress = createProgress(report, 'versions', total)
-    for await (const rows of readVersionPages(context)) {
+    for await (const rows of readPagesOf(context)) {
       for (const { id, name, stored } of await findWrong(context, rows)) {
         faults.add(stored ? `The terms of ${name} are of another text.` : `The search has no terms of ${name} (${id}).`)
       }
@@ -29,7 +26,7 @@ export const termsCheck: Check = {
     return faults.toOutcome(`The search has the terms of all ${total} versions.`, repairAdvice, { repairable: true })
   },
   async repair(context) {
-    for await (const rows of readVersionPages(context)) {
+    for await (const rows of readPagesOf(context)) {
       const wrong = await findWrong(context, rows)
       if (wrong.length === 0) continue
       await context.database.writer.write(
@@ -46,37 +43,21 @@ export const termsCheck: Check = {
 
 type Row = Awaited<ReturnType<typeof readVersions>>[number]
 
-function readVersionPages({ database }: CatalogueContext): AsyncGenerator<Row[]> {
-  return readPages(
-    '',
-    (after) => readVersions(database, after),
-    ({ id }) => id,
-  )
-}
+const readPagesOf = (context: CatalogueContext) => readVersionPages(context, (after) => readVersions(context, after))
 
-function readVersions({ read }: CatalogueContext['database'], after: string) {
-  return read
-    .selectFrom('versions')
-    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+function readVersions(context: CatalogueContext, after: string) {
+  return selectVersions(context, after)
     .leftJoin('version_terms', 'version_terms.version_id', 'versions.id')
-    .select(['versions.id', 'versions.version', 'skills.full_name', 'version_terms.terms'])
-    .where('versions.id', '>', after)
-    .orderBy('versions.id')
-    .limit(pageRows)
+    .select('version_terms.terms')
     .execute()
 }
 
 /** The versions whose stored terms differ from those of their text. Missing content is reported by the contents check. */
-async function findWrong(context: CatalogueContext, rows: readonly Row[]) {
-  const sources = await readSources(
-    context,
-    rows.map(({ id }) => id),
-  )
+async function findWrong({ database }: CatalogueContext, page: readonly { row: Row; digest: string | undefined }[]) {
   const wrong: { id: string; name: string; stored: boolean; terms: Uint8Array }[] = []
-  for (const { id, full_name, version, terms: stored } of rows) {
-    const digest = sources.get(id)?.digest
-    const bytes =
-      digest === undefined ? undefined : await findBlob(context.database.read, digest).catch(() => undefined)
+  for (const { row, digest } of page) {
+    const { id, full_name, version, terms: stored } = row
+    const bytes = digest === undefined ? undefined : await findBlob(database.read, digest).catch(() => undefined)
     if (!bytes) continue
     const { terms } = readSkillMd(bytes)
     await setImmediate()

@@ -1,4 +1,5 @@
 import { beginsParagraph, readBlocks } from './blocks.ts'
+import { cutAtWord } from './text.ts'
 import { toPlainLine } from './outline.ts'
 
 /** A sentence of a body as plain text. */
@@ -27,7 +28,7 @@ export function listSentences(body: string): Sentence[] {
       if (!isUnderlined) add(toPlainLine(heading!), 'heading')
       continue
     }
-    const lines = text.slice(start, end).split('\n')
+    const lines = text.slice(start, end).split('\n').flatMap(splitLong)
     if (kind === 'text') for (const paragraph of joinLines(lines)) add(paragraph, 'prose')
     else if (fenceMark.test(lines[0]!))
       for (const line of lines.filter((one) => !fenceMark.test(one))) add(line, 'code')
@@ -35,7 +36,10 @@ export function listSentences(body: string): Sentence[] {
   return found
 }
 
-const sentenceEnd = /(?<=[.!?])\s+|(?<=[。！？；])/u
+/** Markup of longer lines is not read, so they are split between words; in UTF-16 units. */
+const lineLengthMax = 1500
+/** What follows an abbreviation such as `e.g.` begins with a small letter. */
+const sentenceEnd = /(?<=[.!?])\s+(?!\p{Ll})|(?<=[。！？；])/u
 const fenceMark = /^ {0,3}(?:```|~~~)/
 const listMark = /^\s*(?:[-*+]|\d{1,9}[.)]|>+)\s+(?:\[[ xX]\]\s+)?/
 const tableRule = /^[\s|:=-]*$/
@@ -58,6 +62,17 @@ function joinLines(lines: readonly string[]): string[] {
     isOpen = !isRow
   }
   return paragraphs
+}
+
+function splitLong(line: string): string[] {
+  const parts: string[] = []
+  let rest = line
+  while (rest.length > lineLengthMax) {
+    const part = cutAtWord(rest, lineLengthMax)
+    parts.push(part)
+    rest = rest.slice(part.length).trimStart()
+  }
+  return [...parts, rest]
 }
 
 /** Removes what a reader cannot see, such as directional and zero-width marks. */
