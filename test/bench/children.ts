@@ -15,6 +15,7 @@ interface Vitals {
 
 export interface Child {
   readonly url: string
+  readonly pid: number
   vitals(when?: 'warm' | 'now'): Promise<Vitals>
   stop(): Promise<void>
 }
@@ -27,6 +28,11 @@ export function startNode(registry: RegistryOptions): Promise<Child> {
 /** The bare server on a free port; the file says how many bytes it answers for each address. */
 export function startBare(sizesFile: string): Promise<Child> {
   return start('./bare-child.ts', sizesFile)
+}
+
+/** A server with `git http-backend` on a free port, for the repositories below a folder. */
+export function startGitBackend(root: string): Promise<Child> {
+  return start('./git-backend-child.ts', root)
 }
 
 const living = new Set<ChildProcess>()
@@ -44,9 +50,9 @@ export function endProcesses(): void {
 }
 
 async function start(module: string, argument: string): Promise<Child> {
-  const { ready, ask, stop } = await startProcess<{ port: number }>(module, argument)
+  const { ready, pid, ask, stop } = await startProcess<{ port: number }>(module, argument)
   const vitals = (when = 'now') => ask<Vitals>(when)
-  return { url: `http://127.0.0.1:${ready.port}`, vitals, stop }
+  return { url: `http://127.0.0.1:${ready.port}`, pid, vitals, stop }
 }
 
 /** A process of the benchmark that says when it is ready, and then answers one question after another. */
@@ -57,6 +63,7 @@ export async function startProcess<Ready>(module: string, argument: string, { bu
   watchProcess(child)
   return {
     ready: await receive<Ready>(child),
+    pid: child.pid!,
     ask<T>(question: Serializable): Promise<T> {
       child.send(question)
       return receive<T>(child)

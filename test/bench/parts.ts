@@ -170,6 +170,14 @@ export const parts: readonly Part[] = [
     },
   },
   {
+    name: 'gateways',
+    about: 'clones with git, compared with git http-backend',
+    async run(bench) {
+      const { benchGateways } = await import('./gateways.ts')
+      return benchGateways({ folder: bench.newFolder('gateways'), isShort: bench.isShort })
+    },
+  },
+  {
     name: 'mirror',
     about: 'following a node, and bundles',
     async run(bench) {

@@ -44,6 +44,7 @@ describe('the command line program', () => {
     [['search', 'pdf'], 'The registry is missing'],
     [['serve', '--port', 'high', '--data', 'x'], "'high' is not a port"],
     [['serve', '--rate-limits', 'gold=1', '--data', 'x'], "'gold=1' is not a rate"],
+    [['serve', '--gateways', 'mcp,gopher', '--data', 'x'], "'gopher' is not a gateway"],
     [['users', 'create', 'bob', '--plan', 'gold', '--data', 'x'], "'gold' is not a valid value of --plan"],
   ])('%j is a usage error in one sentence', async (args, sentence) => {
     const { code, stdout, stderr } = await skillstead(args, { cwd: await makeFolder() })

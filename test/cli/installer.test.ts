@@ -24,8 +24,8 @@ describe('the program `skills`', () => {
     for (const username of ['alice', 'bob']) await system.createUser({ username })
     alice = localApi(registry, await registry.getCaller('alice'))
     bob = localApi(registry, await registry.getCaller('bob'))
-    // Two searches spend it; indexes and files do not.
-    node = await listenNode(registry, { port: 0, rates: { anonymous: 2 }, discoveryPack: 'basics' })
+    // Two searches spend it, and both indexes of an expired link; other indexes and files do not.
+    node = await listenNode(registry, { port: 0, rates: { anonymous: 4 }, discoveryPack: 'basics' })
   })
   afterAll(async () => {
     await node.close()

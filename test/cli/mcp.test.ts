@@ -20,7 +20,7 @@ import {
   StdioClientTransport,
   modes,
   type McpClient,
-  type ToolResult,
+  callTool,
 } from '../support/mcp-harness.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
@@ -50,14 +50,14 @@ describe('skillstead mcp', () => {
     async (mode) => {
       const place = mode === 'auto' || mode === 'v1' ? ['--data', data] : ['--url', node.url]
       const client = mode === 'v1' ? await connectFormer(place) : await connect(place, mode)
-      const found = await call(client, 'search_skills', { query: 'pdf' })
-      expect(found.structuredContent).toMatchObject({ total: 1, skills: [{ fullName: 'alice/pdf' }] })
-      const loaded = await call(client, 'load_skill', { name: 'pdf', level: 'full' })
-      expect(loaded.structuredContent).toMatchObject({ metadata: { fullName: 'alice/pdf', version: '1.0.0' } })
+      const found = await callTool(client, 'search_skills', { query: 'pdf' })
+      expect(found.value).toMatchObject({ total: 1, skills: [{ fullName: 'alice/pdf' }] })
+      const loaded = await callTool(client, 'load_skill', { name: 'pdf', level: 'full' })
+      expect(loaded.value).toMatchObject({ metadata: { fullName: 'alice/pdf', version: '1.0.0' } })
       const { contents } = await (client as McpClient).readResource({ uri: 'skill://alice/pdf/SKILL.md' })
       expect(contents[0]!.text).toBe(skillMd('pdf'))
       // The operator of files sees everything; the agent of a host is not the operator.
-      expect(await call(client, 'load_skill', { name: 'alice/secret' })).toMatchObject({ isError: true })
+      expect(await callTool(client, 'load_skill', { name: 'alice/secret' })).toMatchObject({ isError: true })
     },
   )
 
@@ -78,14 +78,14 @@ describe('skillstead mcp', () => {
         expect(await host.read(pdf, uri)).toMatchObject({ verified: true })
       }
       const review = { name: 'pdf', agentKey: 'host:1', rating: 4, content: `Good at ${place[0]}.` }
-      const { structuredContent } = await call(client, 'report_review', review)
-      expect(structuredContent).toMatchObject({ content: review.content, authenticated: true })
+      const { value } = await callTool(client, 'report_review', review)
+      expect(value).toMatchObject({ content: review.content, authenticated: true })
     }
   })
 
   it('reports to the agent host that the node is unavailable, and continues to serve', async () => {
     const client = await connect(['--url', 'http://127.0.0.1:9'])
-    const { isError, content } = await call(client, 'search_skills', { query: 'pdf' })
+    const { isError, content } = await callTool(client, 'search_skills', { query: 'pdf' })
     expect(isError).toBe(true)
     expect(content[0]!.text).toContain('127.0.0.1:9')
     await expect(new SkillsClient(client).list()).rejects.toMatchObject({ code: -32603 })
@@ -103,7 +103,7 @@ describe('skillstead mcp', () => {
     await once(server, 'listening')
     const client = await connect(['--url', `http://127.0.0.1:${(server.address() as AddressInfo).port}`])
     for (const input of [{}, { query: 'pdf '.repeat(300) }, { context: { languages: ['Go'] } }])
-      await call(client, 'search_skills', { query: 'pdf', ...input })
+      await callTool(client, 'search_skills', { query: 'pdf', ...input })
     const searches = asked.filter((line) => /search|skills$/.test(line))
     expect(searches).toEqual(['GET /api/v1/skills', 'POST /api/v1/search', 'POST /api/v1/search'])
   })
@@ -158,10 +158,6 @@ function commandOf(args: readonly string[]) {
     env: toChildEnvironment(),
     stderr: 'pipe' as const,
   }
-}
-
-function call(client: unknown, name: string, input: Record<string, unknown>): Promise<ToolResult> {
-  return (client as McpClient).callTool({ name, arguments: input })
 }
 
 async function connect(args: readonly string[], mode: keyof typeof modes = 'auto'): Promise<McpClientOfNow> {

@@ -107,8 +107,11 @@ describeDatabases('a discovery index', (open) => {
     expect(long.length).toBeGreaterThan(1000)
   })
 
-  it('of an owner has the 200 most downloaded skills', async () => {
+  it('of an owner has the 200 most downloaded skills that can be installed', async () => {
     const installer = await serve(test)
+    const bare = { owner: 'prolific', name: 'bare', description: 'No frontmatter.', skillMd: '# Bare\n' }
+    await importVersion(partsOf(test.registry), bare, systemCaller)
+    await test.api().getSkillMd({ name: 'prolific/bare' })
     for (let number = 0; number < 203; number++)
       await importVersion(
         partsOf(test.registry),

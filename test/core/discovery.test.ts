@@ -136,8 +136,8 @@ describeDatabases('the discovery indexes', (open) => {
       expect(response.headers.get('content-type')).toBe('application/problem+json')
       expect(await response.json()).toMatchObject({ code: 'not_found' })
     }
-    // Paths of other versions of the format, and the URL itself, which installers download as a last resort.
-    for (const path of ['/alice/pdf/.well-known/skills/index.json', '/.well-known/skills/index.json', '/alice/pdf'])
+    // The other version of the format, and the URL itself, which installers download as a last resort.
+    for (const path of ['/alice/nothing/.well-known/skills/index.json', '/.well-known/skills/index.json', '/alice/pdf'])
       expect((await installer.get(path)).headers.get('content-type'), path).toBe('application/problem+json')
     const missing = await serve(test, { discoveryPack: 'not-there' })
     expect(await missing.names('')).toBe(404)

@@ -22,7 +22,7 @@ describeBrowser('the dashboard', () => {
     const paths =
       `/ /?q=pdf /?q=nothing-like-it /skills/alice/pdf /skills/alice/pdf/nothing /packs /packs/office /trending
       /agents /agents/${agentKey} /users /users/alice /requests /requests?id=${request.id} /external /takedowns /account
-      /account/sign-in /account/setup /admin /nowhere`.split(/\s+/)
+      /account/sign-in /account/setup /device /admin /nowhere`.split(/\s+/)
     const page = await open('/', { expectedStatuses: [404] })
     const titles = new Set<string>()
     for (const path of paths) {

@@ -33,7 +33,11 @@ describeBrowser('the page of a skill', () => {
     await main.getByRole('link', { name: 'Show the latest, 1.0.1' }).click()
     await main.getByText('Warm the pot and the cups.').waitFor()
     await page.getByRole('link', { name: 'Install', exact: true }).click()
+    await main.getByText(/skillstead install alice\/tea@1\.0\.1.* --url/).waitFor()
+    await main.getByRole('link', { name: 'npx skills' }).click()
     await main.getByText(`npx skills add ${visited.node.url}/alice/tea@1.0.1`).waitFor()
+    expect(new URL(page.url()).search).toBe('?agent=skills')
+    await main.getByRole('link', { name: 'zip' }).click()
     // The URL in the shown curl command returns the archive.
     const archive = /'(http[^']+)'/.exec((await main.getByText('curl -fL').textContent())!)![1]!
     expect((await fetch(archive)).headers.get('content-type')).toBe('application/zip')

@@ -110,6 +110,9 @@ function reaches({ target }: FuzzRequest, { path }: Operation): boolean {
   return !segments.slice(1).includes('') && (isRest || segments.length === path.split('/').length + baseSegments)
 }
 
+/** The addresses of gateways whose clients expect another form of errors than problem documents. */
+const ownErrors = /^\/(?:clawhub|npm|git|v2)(?:[/?]|$)|^\/api\/cli\/device\/|^\/\.well-known\/clawd?hub\.json/
+
 /** `/api/v1` */
 const baseSegments = 2
 
@@ -120,6 +123,13 @@ function* judgeForm(request: FuzzRequest, { status, headers, body }: RawAnswer):
     if (status >= 500) yield `answers HEAD with ${status}`
     return
   }
+  if (status === 401 && !headers['www-authenticate']) yield 'answers 401 and does not say how to sign in'
+  if (status === 405 && !headers.allow) yield 'answers 405 and does not say what is allowed'
+  // Errors of other protocols have their form; the status of a failure of the node is none of them.
+  if (ownErrors.test(request.target) && headers['content-type'] !== 'text/html; charset=utf-8') {
+    if (status >= 500 && status !== 501) yield `answers ${status}`
+    return
+  }
   // MCP errors are JSON-RPC responses.
   if (request.target.startsWith('/mcp') && headers['content-type'] === 'application/json') return
   if (headers['content-type'] !== 'application/problem+json') return void (yield `answers ${status} and no problem`)
@@ -128,8 +138,6 @@ function* judgeForm(request: FuzzRequest, { status, headers, body }: RawAnswer):
   const isParsers = status === 408 || status === 431
   if (!isParsers && errorTable[problem.code]?.status !== status) yield `answers ${problem.code} with ${status}`
   if (problem.requestId !== headers['x-request-id']) yield 'answers a problem of another request'
-  if (status === 401 && !headers['www-authenticate']) yield 'answers 401 and does not say how to sign in'
-  if (status === 405 && !headers.allow) yield 'answers 405 and does not say what is allowed'
   if (status >= 500 && !documented.has(problem.code)) yield `answers ${status} ${problem.code}`
 }
 

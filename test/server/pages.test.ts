@@ -118,7 +118,7 @@ describe('the pages of a node outside the API', () => {
     expect(text).toContain('skillstead_http_requests_total{endpoint="getSkill",method="GET",status="4xx"} 1')
     expect(text).toMatch(/skillstead_http_request_duration_seconds_count\{endpoint="getMe"\} 1/)
     expect(text).toMatch(/skillstead_http_requests_in_flight 1\n/)
-    expect(text).toMatch(/skillstead_event_loop_delay_seconds\{quantile="0.99"\}/)
+    expect(text).toMatch(/skillstead_event_loop_delay_seconds\{percentile="99"\}/)
     expect(text).toMatch(/skillstead_skills 1\n/)
     expect(text).not.toMatch(/secret|ssk_|127\.0\.0\.1|alice/i)
   })

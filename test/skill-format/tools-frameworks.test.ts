@@ -3,7 +3,9 @@ import { isLangChainTool, convertToOpenAITool } from '@langchain/core/utils/func
 import { DynamicStructuredTool, type StructuredToolParams } from '@langchain/core/tools'
 import { ToolSchema } from '@modelcontextprotocol/sdk/types.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { Tool as AiSdkTool } from 'ai'
 import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completions'
+import type { FunctionTool } from 'openai/resources/responses/responses'
 import { describe, expect, it } from 'vitest'
 import { toTool } from '@skillstead/skill-format/loading'
 import { defineTool, loaded } from '../support/tool-acts.ts'
@@ -52,6 +54,29 @@ describe('a tool for OpenAI', () => {
     const tool = toTool(skill, 'openai') satisfies ChatCompletionFunctionTool
     expect(tool).toEqual({ type: 'function', function: toolDefinition })
     expect(Object.keys(tool.function)).not.toContain('strict')
+  })
+})
+
+describe('a tool for the responses of OpenAI', () => {
+  it('has its published type', () => {
+    const tool = toTool(skill, 'openai-responses') satisfies FunctionTool
+    expect(tool).toEqual({ type: 'function', ...toolDefinition, strict: false })
+  })
+})
+
+describe('a tool for the AI SDK', () => {
+  const tool = toTool(skill, 'ai')
+
+  it('has its published type, with a Standard JSON Schema', async () => {
+    const { inputSchema } = tool satisfies AiSdkTool
+    const { version, validate, jsonSchema } = inputSchema['~standard']
+    expect(version).toBe(1)
+    expect(jsonSchema.input()).toEqual(toolDefinition.parameters)
+    expect(validate(valid)).toEqual({ value: valid })
+  })
+
+  it('answers with the content that was loaded', async () => {
+    expect(await tool.execute()).toBe('# PDF\n')
   })
 })
 

@@ -222,7 +222,7 @@ describe('a loaded skill', () => {
     for (const name of ['', 'alice/pdf', 'a'.repeat(65), 'ä'])
       expect(() => toTool(loaded(), 'generic', { name })).toThrow(/Invalid tool name '.*'\. Use 1 to 64 letters/)
     expect(() => toTool(loaded(), 'crewai' as 'generic')).toThrow(
-      "Unknown framework 'crewai'. Use one of langchain, openai, anthropic, generic.",
+      "Unknown framework 'crewai'. Use one of langchain, openai, openai-responses, ai, anthropic, generic.",
     )
     expect(() => toTool(loaded(), 'constructor' as 'generic')).toThrow(TypeError)
   })

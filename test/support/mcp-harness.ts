@@ -2,7 +2,7 @@ import type { Client as McpClientOfNow, ClientOptions } from '@modelcontextproto
 import type { Client as FormerMcpClient } from '@modelcontextprotocol/sdk/client/index.js'
 import type { Registry } from '@skillstead/core'
 import { listenNode, type ListenOptions } from '@skillstead/server'
-import type { createMcpServer } from '@skillstead/server/mcp'
+import type { createMcpServer } from '@skillstead/gateways/mcp'
 import { onTestFinished } from 'vitest'
 import { importBuilt } from './built-packages.ts'
 import type { TestUser } from './harness.ts'
@@ -39,7 +39,8 @@ export interface McpClient {
 export interface ToolResult {
   readonly isError?: boolean
   readonly content: { readonly type: string; readonly text: string }[]
-  readonly structuredContent?: Record<string, unknown>
+  /** The text of the result as a value; undefined for errors. */
+  readonly value?: Record<string, unknown>
 }
 
 interface ResourceContent {
@@ -103,7 +104,8 @@ export async function callTool(
   name: string,
   input: Record<string, unknown> = {},
 ): Promise<ToolResult> {
-  return asClient(client).callTool({ name, arguments: input })
+  const result = await asClient(client).callTool({ name, arguments: input })
+  return result.isError ? result : { ...result, value: JSON.parse(result.content[0]!.text) as Record<string, unknown> }
 }
 
 /** What the two releases of the client have in common; their types differ in what is not looked at here. */

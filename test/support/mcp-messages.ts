@@ -21,7 +21,7 @@ export function post({ node }: Fixture, body: unknown, headers: Record<string, s
 
 interface Result {
   readonly isError?: boolean
-  readonly structuredContent: { readonly total: number; readonly skills: { readonly fullName: string }[] }
+  readonly content: readonly { readonly text: string }[]
   readonly contents: { readonly text?: string; readonly blob?: string }[]
 }
 

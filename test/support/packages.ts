@@ -19,6 +19,7 @@ export const folders = [
   'core',
   'mirror',
   'maintenance',
+  'gateways',
   'server',
   'cli',
 ] as const

@@ -25,11 +25,25 @@ export interface Fixture {
 
 export const skillMd = '---\nname: pdf\ndescription: Reads PDF files\n---\n# PDF\n\nReads them.\n'
 
+type Opening = Pick<RegistryOptions, 'outgoing' | 'clock' | 'scanPolicy'>
+
+/** A node that ends with the test. */
 export async function startNode(
+  options?: ListenOptions,
+  change?: (registry: Registry) => Registry,
+  opening?: Opening,
+): Promise<Fixture> {
+  const { close, ...fixture } = await openNode(options, change, opening)
+  onTestFinished(close)
+  return fixture
+}
+
+/** A node for the tests of a file, which must close it. */
+export async function openNode(
   options: ListenOptions = {},
   change?: (registry: Registry) => Registry,
-  opening: Pick<RegistryOptions, 'outgoing' | 'clock' | 'scanPolicy'> = {},
-): Promise<Fixture> {
+  opening: Opening = {},
+): Promise<Fixture & { close(): Promise<void> }> {
   const place = await timed('place', () => makePlace('SQLite'))
   const registry = await timed('open', () => openRegistry({ ...place.location, ...opening }))
   const key = await createUser(registry, 'alice', 'enterprise')
@@ -38,13 +52,14 @@ export async function startNode(
   const node = await timed('listen', () =>
     listenNode(change ? change(registry) : registry, { port: 0, rates: 'off', ...options }),
   )
-  onTestFinished(async () => {
+  const close = async () => {
     await node.close()
     await registry.close()
     await place.remove()
-  })
+  }
   const get = (path: string, init?: RequestInit) => fetch(`${node.url}/api/v1${path}`, { redirect: 'manual', ...init })
   return {
+    close,
     node,
     registry,
     key,

@@ -45,7 +45,7 @@ describe('the single-file executable without Node', () => {
     await client.connect(new StdioClientTransport({ command, args, cwd, env: env as Record<string, string> }))
     onTestFinished(() => client.close())
     const found = await client.callTool({ name: 'search_skills', arguments: { query: 'release' } })
-    expect(JSON.stringify(found.structuredContent)).toContain('skillstead/release-checklist')
+    expect(JSON.stringify(found.content)).toContain('skillstead/release-checklist')
   })
 
   describe('running a node', () => {

@@ -25,8 +25,9 @@ const allowed: Record<string, readonly string[]> = {
   core: ['protocol', 'skill-format', 'scanner'],
   mirror: ['protocol', 'skill-format', 'scanner', 'client', 'core'],
   maintenance: ['protocol', 'skill-format', 'core'],
-  server: ['protocol', 'skill-format', 'client', 'core'],
-  cli: ['protocol', 'skill-format', 'scanner', 'client', 'core', 'mirror', 'maintenance', 'server'],
+  gateways: ['protocol', 'skill-format', 'core'],
+  server: ['protocol', 'skill-format', 'client', 'core', 'gateways'],
+  cli: ['protocol', 'skill-format', 'scanner', 'client', 'core', 'mirror', 'maintenance', 'gateways', 'server'],
   dashboard: ['protocol', 'client'],
 }
 
@@ -89,6 +90,8 @@ function listFiles(name: string): string[] {
   return paths.filter((path) => path.endsWith('.ts')).map((path) => `${name}/src/${path}`)
 }
 
+const folderOf = (path: string) => (path.includes('/') ? path.split('/')[0] : undefined)
+
 /** The name of a table that a statement or a helper writes. */
 const writePattern =
   /\b(?:insertInto|updateTable|deleteFrom|compileInsert(?:<[^>]*>)?)\(\s*'(\w+)|\b(?:addRow|removeRows|increment)\(\w+, '(\w+)|`(?:update|insert into|delete from) (\w+)/g
@@ -143,6 +146,14 @@ describe('imports', () => {
     const files = filesWith(({ name }) => ['h3', 'listhen', 'srvx'].includes(name))
     expect(files.length).toBeGreaterThan(0)
     expect(files.filter((file) => !file.startsWith('server/src/'))).toEqual([])
+  })
+
+  it('of gateways never lead from one protocol to another, or to the database', () => {
+    const shared = listWithin('gateways').filter(
+      ([from, to]) => folderOf(from) && folderOf(to) && folderOf(from) !== folderOf(to),
+    )
+    expect(shared).toEqual([])
+    expect(imports.filter(({ from, name }) => from === 'gateways' && ['kysely', 'h3'].includes(name))).toEqual([])
   })
 
   it('of better-sqlite3 and pg are only in core/src/storage', () => {

@@ -39,8 +39,15 @@ export {
   type FoundArtifact,
   parseArtifactFile,
 } from './catalogue/discovery-artifact.ts'
-export { readDiscoveryIndex } from './catalogue/discovery-index.ts'
-export { type DiscoveryScope, listOffers, type OfferedSkill, readOfferedFiles } from './catalogue/discovery-offers.ts'
+export { findIndexedFile, readFileIndex } from './catalogue/discovery-files.ts'
+export { listZips, readDiscoveryIndex } from './catalogue/discovery-index.ts'
+export {
+  type DiscoveryScope,
+  listOffers,
+  type Offer,
+  type OfferedSkill,
+  readOfferedFiles,
+} from './catalogue/discovery-offers.ts'
 export { SkillMoved } from './catalogue/find-skill.ts'
 export {
   type Imported,
@@ -66,6 +73,13 @@ export { addMembers, replaceMembers } from './catalogue/packs.ts'
 export { type Publication, storeVersion } from './catalogue/publish-version.ts'
 export { refreshSkill, storeComputed } from './catalogue/refresh-skill.ts'
 export { toAction, toPolicyVerdict } from './catalogue/scan-policy.ts'
+export {
+  readRepositoryVersions,
+  readVersionDescriptions,
+  type RepositoryVersion,
+} from './catalogue/repository-versions.ts'
+export { readReadableFiles, readSkillHistory, type SkillHistory } from './catalogue/skill-history.ts'
+export { withShare } from './catalogue/share-links.ts'
 export { findSource } from './catalogue/show-details.ts'
 export { forgetSketches } from './catalogue/sketch-versions.ts'
 export { readSkillMd, type Sketch, toSketch } from './catalogue/sketch.ts'
@@ -96,6 +110,8 @@ export { mapInBatches } from './kernel/batches.ts'
 export { accountId } from './kernel/caller.ts'
 export { EncodedJson } from './kernel/encoded-json.ts'
 export { newId } from './kernel/ids.ts'
+export { type CallInFlight, createInFlight, type InFlight, type InFlightLimits } from './kernel/in-flight.ts'
+export { checkJsonShape } from './kernel/json-shape.ts'
 export { createSecrets, type Secrets } from './kernel/secrets.ts'
 export { appendChange, type LogDraft } from './log/append-change.ts'
 export { recordAudit } from './log/audit.ts'

@@ -19,6 +19,7 @@ const ExternalPage = lazyPage(() => import('./pages/external/external-page.tsx')
 const TakedownsPage = lazyPage(() => import('./pages/takedowns/takedowns-page.tsx'))
 const TakedownPage = lazyPage(() => import('./pages/takedowns/takedown-page.tsx'))
 const AccountPages = lazyPage(() => import('./pages/account/account-pages.tsx'))
+const DevicePage = lazyPage(() => import('./pages/device/device-page.tsx'))
 const AdminPages = lazyPage(() => import('./pages/admin/admin-pages.tsx'))
 
 /** Addresses that the node serves outside of this app: links to them leave the app. */
@@ -65,6 +66,7 @@ function Pages() {
         <Route path="/takedowns/:id" component={TakedownPage} />
         <Route path="/account" component={AccountPages} />
         <Route path="/account/*" component={AccountPages} />
+        <Route path="/device" component={DevicePage} />
         <Route path="/admin" component={AdminPages} />
         <Route path="/admin/*" component={AdminPages} />
         <Route default component={NotHere} />

@@ -16,8 +16,8 @@ export { JsonLimitError, parseForeignJson } from './parse-json.ts'
 type Method = Endpoint['method']
 
 /**
- * The method and path of an endpoint below `/api/v1`, and marks: `content` or `uploads` if the body of the response or
- * of the request is not JSON, and `reads` if a POST only reads because its input is too long for an address.
+ * The method and path of an endpoint below `/api/v1`, and its marks: `content` if the body of the response is not JSON,
+ * `uploads` if that of the request is not, and `reads` if a POST changes nothing: its input is too long for an address.
  */
 export type WireLine =
   | `${Method} /${string}`

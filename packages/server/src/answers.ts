@@ -1,11 +1,11 @@
 import type { Content } from '@skillstead/protocol'
 import { EncodedJson, type localCall } from '@skillstead/core/internal'
+import type { Answer, Header } from '@skillstead/gateways'
 import type { Call } from './call.ts'
 import { toContentHeaders } from './content.ts'
 import { toEtag } from './etags.ts'
 import type { NodeParts } from './gate.ts'
 import { encodeJson } from './own-address.ts'
-import type { Answer, Header } from './replies.ts'
 import type { Route } from './routes.ts'
 
 /** The result of an operation. */

@@ -39,8 +39,9 @@ export const connectionLimits: ConnectionLimits = {
   answerBytesPerSecondMin: 16 * 1024,
   headerBytesMax: 16 * 1024,
   headersMax: 200,
-  connectionsMax: 8192,
-  addressConnectionsMax: 1024,
+  connectionsMax: 16_384,
+  // Installers open a connection for each entry of an index at once.
+  addressConnectionsMax: 5000,
   waitingBytesMax: 512 * 1024 * 1024,
 }
 

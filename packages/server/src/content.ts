@@ -1,5 +1,5 @@
 import type { Content } from '@skillstead/protocol'
-import type { Header } from './replies.ts'
+import type { Header } from '@skillstead/gateways'
 
 const csp: Header = ['content-security-policy', "sandbox; default-src 'none'"]
 

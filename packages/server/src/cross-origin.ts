@@ -6,8 +6,8 @@ import type { NodeParts } from './gate.ts'
 /**
  * Decides whether pages of the request's `Origin` may read the response, and returns whether the caller has to send a
  * key. A browser can reach nodes behind a firewall, so a page of another site needs a key there. A node with a public
- * URL is reachable for all clients anyway, so every page may read it, with the given methods. Throws `forbidden` for the preflight of a request
- * that would be refused.
+ * URL can be reached by everyone, so every page may read from it: `readMethods` are the methods that only read. Throws
+ * `forbidden` for the preflight of a request that would be refused.
  */
 export function judgeOrigin(node: NodeParts, call: Call, readMethods: readonly string[]): boolean {
   const isPublic = node.publicOrigin !== undefined

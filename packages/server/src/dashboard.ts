@@ -1,11 +1,12 @@
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { promisify } from 'node:util'
 import type { H3 } from 'h3'
+import type { Header } from '@skillstead/gateways'
 import type { Call } from './call.ts'
 import { toEtag } from './etags.ts'
 import { toHandler, type NodeParts } from './gate.ts'
 import type { StaticFiles } from './options.ts'
-import { nothingHere, reply, type Header } from './replies.ts'
+import { nothingHere, reply } from './replies.ts'
 
 /** The routes of the app; the app itself loads their content. */
 const pages = [
@@ -25,6 +26,7 @@ const pages = [
   '/takedowns/:id',
   '/account',
   '/account/**',
+  '/device',
   '/admin',
   '/admin/**',
 ]

@@ -1,16 +1,17 @@
 import type { H3Event } from 'h3'
 import { RegistryError, allowances, type AllowanceName } from '@skillstead/protocol'
-import type { Registry } from '@skillstead/core'
-import type { CatalogueContext } from '@skillstead/core/internal'
+import { guest, type Caller, type Registry } from '@skillstead/core'
+import { withShare, type CatalogueContext, type InFlight } from '@skillstead/core/internal'
+import type { Admission, GatewayRoute } from '@skillstead/gateways'
+import type { Header } from '@skillstead/gateways'
 import { toLimitKey, type Addresses } from './addresses.ts'
 import type { Call } from './call.ts'
 import { foreignPage, judgeOrigin } from './cross-origin.ts'
-import type { InFlight } from './in-flight.ts'
 import type { RequestLog } from './request-log.ts'
 import type { Metrics } from './metrics.ts'
 import type { AddressOf } from './own-address.ts'
 import type { Quota, Quotas } from './quotas.ts'
-import { replyOptions, replyProblem, toRegistryError, type Header } from './replies.ts'
+import { replyOptions, replyProblem, toRegistryError } from './replies.ts'
 import { readSessionToken } from './sessions.ts'
 
 /** State shared by all requests; created once per node. */
@@ -33,13 +34,6 @@ export interface NodeParts {
   /** Set when the node shuts down: new requests are refused. */
   draining: boolean
 }
-
-/**
- * How a request is admitted: `api` checks the key and spends a request, `guests` also admits guests where others need a
- * key, `keyed` checks the key only, never a cookie, and spends, and `page` checks a key only on a node that requires
- * one.
- */
-export type Admission = 'api' | 'guests' | 'keyed' | 'page' | 'open'
 
 /** An error with additional headers, such as 405. */
 class ErrorWithHeaders extends RegistryError {
@@ -66,6 +60,10 @@ interface Entry {
   readonly allowances?: readonly AllowanceName[] | undefined
   /** Whether the address itself is a credential, so that no key is needed and caches must not store the response. */
   readonly personal?: boolean
+  /** The scheme of `Authorization`. Default: `bearer`. */
+  readonly scheme?: GatewayRoute['scheme'] | undefined
+  /** The form of errors. Default: problem documents. */
+  readonly toFailure?: GatewayRoute['toFailure'] | undefined
   work(call: Call): Response | Promise<Response>
 }
 
@@ -76,7 +74,7 @@ interface Entry {
  */
 export function toHandler(node: NodeParts, entry: Entry) {
   const { admission, endpoint = 'unknown', methods, crossOrigin = true, personal = false, work } = entry
-  const { readMethods = ['GET', 'HEAD'] } = entry
+  const { readMethods = ['GET', 'HEAD'], scheme = 'bearer', toFailure } = entry
   return async function handle(event: Pick<H3Event, 'context'> & { readonly url?: URL }): Promise<Response> {
     const call = event.context as unknown as Call
     call.url = event.url
@@ -91,7 +89,7 @@ export function toHandler(node: NodeParts, entry: Entry) {
         throw new RegistryError('shutting_down', 'The node is shutting down; try again in a moment.')
       }
       const needsKey = admission !== 'open' && judgeOrigin(node, call, readMethods)
-      const waiting = admit(node, call, admission, needsKey)
+      const waiting = admit(node, call, { admission, scheme, needsKey })
       if (waiting) await waiting
       if (needsKey && call.caller.kind === 'guest') throw foreignPage()
       const isRefused = methods !== undefined && !methods.includes(call.method)
@@ -101,7 +99,7 @@ export function toHandler(node: NodeParts, entry: Entry) {
       if (error.status >= 500) node.log.failure(call, error)
       if (error.allowance) call.quota = toQuota(error.allowance, error.retryAfterSeconds)
       call.quota ??= await node.quotas.peek(call.caller, () => node.addresses.clientOf(call.request))
-      response = replyProblem(call, error, thrown instanceof ErrorWithHeaders ? thrown.headers : undefined)
+      response = replyProblem(call, error, thrown instanceof ErrorWithHeaders ? thrown.headers : undefined, toFailure)
     }
     node.metrics.end(call, response.status)
     node.log.answered(call, response.status)
@@ -117,26 +115,48 @@ export function refuseMethod(call: Call, methods: readonly string[]): Response {
   throw new ErrorWithHeaders('method_not_allowed', `This address allows ${list}.`, [['allow', list]])
 }
 
+interface Entrance {
+  readonly admission: Admission
+  readonly scheme: 'bearer' | 'basic'
+  readonly needsKey: boolean
+}
+
 /** Stay synchronous if no key has to be looked up and no limit applies. */
-function admit(node: NodeParts, call: Call, admission: Admission, needsKey: boolean): Promise<void> | undefined {
+function admit(node: NodeParts, call: Call, { admission, scheme, needsKey }: Entrance): Promise<void> | undefined {
   const looksAtKeys = isSpending(admission) || (admission === 'page' && (node.requireKey || needsKey))
   const authorization = looksAtKeys ? call.header('authorization') : null
-  if (authorization !== null) return admitWithKey(node, call, admission, authorization)
+  const hasKey = authorization !== null && !(scheme === 'basic' && emptyBasic.test(authorization))
+  if (hasKey) return admitWithKey(node, call, admission, parseAuthorization(authorization, scheme))
   const session = looksAtKeys && admission !== 'keyed' ? readSessionToken(node, call) : undefined
   if (session !== undefined) return admitWithSession(node, call, admission, session)
   return count(node, call, admission)
 }
 
-async function admitWithKey(node: NodeParts, call: Call, admission: Admission, authorization: string): Promise<void> {
+/** Without user name and password, as containers/image (Skopeo, Podman) sends it for guests. */
+const emptyBasic = /^Basic +Og== *$/i
+
+async function admitWithKey(node: NodeParts, call: Call, admission: Admission, key: string | undefined): Promise<void> {
   call.personal = true
   try {
-    call.caller = await node.registry.authenticate(parseBearer(authorization))
+    call.caller = await findCaller(node, key)
   } catch (error) {
     // Limit the guessing of keys: a wrong key is charged to the address that sent it.
     if (error instanceof RegistryError && error.status === 401) await count(node, call, 'api')
     throw error
   }
   await count(node, call, admission)
+}
+
+/** The caller with an API key, or a guest with the token of a share link. Throws `unauthorized`. */
+async function findCaller(node: NodeParts, key: string | undefined): Promise<Caller> {
+  if (key === undefined) throw new RegistryError('unauthorized', 'Send the key as `Authorization: Bearer ssk_...`.')
+  if (!key.startsWith('ssl_')) return node.registry.authenticate(key)
+  try {
+    return await withShare(node.context, guest, key)
+  } catch (error) {
+    if (!(error instanceof RegistryError && error.status === 404)) throw error
+    throw new RegistryError('unauthorized', error.message)
+  }
 }
 
 /**
@@ -198,11 +218,16 @@ export function limitKeyOf(node: NodeParts, { caller, request }: Call): string {
   return caller.kind === 'user' ? caller.userId : toLimitKey(node.addresses.clientOf(request))
 }
 
-/** Throws `unauthorized` for other schemes than `Bearer <key>` (RFC 6750, section 2.1). */
-function parseBearer(authorization: string): string {
-  const key = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1]
-  if (!key) throw new RegistryError('unauthorized', 'Send the key as `Authorization: Bearer ssk_...`.')
-  return key
+/**
+ * The key of `Bearer <key>` (RFC 6750, section 2.1), or the password of `Basic` (RFC 7617, section 2) where that is
+ * allowed. Only there may it be the token of a share link. Undefined for other texts.
+ */
+function parseAuthorization(authorization: string, scheme: 'bearer' | 'basic'): string | undefined {
+  const bearer = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1]
+  if (scheme === 'bearer') return bearer?.startsWith('ssl_') ? undefined : bearer
+  if (bearer !== undefined) return bearer
+  const [, encoded] = /^Basic +([A-Za-z0-9+/_-]{1,1024}={0,2}) *$/i.exec(authorization) ?? []
+  return encoded && /^[^:]*:([\x21-\x7e]+)$/.exec(Buffer.from(encoded, 'base64').toString('latin1'))?.[1]
 }
 
 function tooMany(node: NodeParts, what: string, retryAfterSeconds: number): RegistryError {

@@ -100,14 +100,15 @@ export function createMetrics(): Metrics {
 }
 
 function registerEventLoopDelay(delay: ReturnType<typeof monitorEventLoopDelay>, registers: PromRegistry[]): void {
-  const gauge: Gauge<'quantile'> = new Gauge({
+  const gauge: Gauge<'percentile'> = new Gauge({
     name: 'skillstead_event_loop_delay_seconds',
     help: 'Event loop delay since the last scrape.',
-    labelNames: ['quantile'],
+    labelNames: ['percentile'],
     registers,
     collect() {
-      for (const quantile of [50, 99, 100]) {
-        gauge.set({ quantile: `${quantile / 100}` }, (delay.percentile(quantile) || 0) / 1e9)
+      // Only summaries may have the label `quantile`.
+      for (const percentile of [50, 99, 100]) {
+        gauge.set({ percentile: `${percentile}` }, (delay.percentile(percentile) || 0) / 1e9)
       }
       delay.reset()
     },

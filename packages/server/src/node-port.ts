@@ -1,8 +1,8 @@
 import type { NodePort } from '@skillstead/core/internal'
+import { readVersion } from '@skillstead/gateways'
 import { planNames } from '@skillstead/protocol'
 import type { NodeParts } from './gate.ts'
 import { defaultRates } from './quotas.ts'
-import { readVersion } from './version.ts'
 
 /** Data for administrators about the node that serves their registry. */
 export function toNodePort({ quotas, metrics }: Pick<NodeParts, 'quotas' | 'metrics'>): NodePort {

@@ -2,17 +2,15 @@ import { H3 } from 'h3'
 import type { ServerRequest } from 'srvx'
 import { RegistryError, limits } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
-import { partsOf } from '@skillstead/core/internal'
+import { createInFlight, partsOf, type InFlightLimits } from '@skillstead/core/internal'
 import { createAddresses } from './addresses.ts'
 import { Call } from './call.ts'
 import { isOrigin } from './cross-origin.ts'
 import type { ReplyPage } from './dashboard.ts'
-import { mountDiscovery } from './discovery/mount-discovery.ts'
 import { mountEndpoints } from './engine.ts'
 import { toHandler, type NodeParts } from './gate.ts'
-import { mountMcp } from './mcp/mount-mcp.ts'
+import { mountGateways } from './mount-gateways.ts'
 import { createMetrics } from './metrics.ts'
-import { createInFlight, type InFlightLimits } from './in-flight.ts'
 import type { NodeOptions } from './options.ts'
 import { createAddressOf } from './own-address.ts'
 import { mountPages } from './pages.ts'
@@ -73,8 +71,7 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
   const app = new H3({ allowMalformedURL: true, silent: true })
   mountEndpoints(app, node)
   const replyPage = mountPages(app, node, options)
-  mountDiscovery(app, node, options)
-  mountMcp(app, node)
+  mountGateways(app, node, options)
   mountUnknown(app, node, replyPage)
   const refuseTarget = toHandler(node, { admission: 'page', work: throwMalformed })
   return {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { GatewayName } from '@skillstead/gateways'
 import type { PlanName } from '@skillstead/protocol'
 
 /**
@@ -21,6 +22,8 @@ export interface NodeOptions {
   readonly corsOrigins?: readonly string[]
   /** Requires a key for everything but `/healthz` and `/readyz`. Default: false. */
   readonly requireKey?: boolean
+  /** The protocols of other ecosystems that the node speaks. Default: all. */
+  readonly gateways?: readonly GatewayName[]
   /** The slug of the pack that installers find at the root of the node. Default: none. */
   readonly discoveryPack?: string
   /** Bearer token that opens `/metrics` for clients other than loopback. */

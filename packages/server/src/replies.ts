@@ -1,25 +1,11 @@
 import { ReadableStream } from 'node:stream/web'
 import { FastResponse } from 'srvx'
 import { toRegistryError as toKnownError } from '@skillstead/core/internal'
+import type { Answer, GatewayRoute, Header } from '@skillstead/gateways'
 import { allowances, isRegistryError, isResponseCode, RegistryError, toProblem } from '@skillstead/protocol'
 import type { Call } from './call.ts'
 import { matchesEtag, toEtag } from './etags.ts'
 import type { Quota } from './quotas.ts'
-
-export type Header = [name: string, value: string]
-
-/** A response, before it is compared with the caller's cached copy. */
-export interface Answer {
-  readonly status: number
-  readonly contentType?: string
-  /** A stream is sent as fast as the caller reads it. */
-  readonly body: Uint8Array | AsyncIterable<Uint8Array> | null
-  /** Default: computed from the body of a `GET`. */
-  readonly etag?: string
-  /** Default: `private, no-store`. */
-  readonly cacheControl?: string
-  readonly headers?: readonly Header[]
-}
 
 /**
  * A response with a complete body. Programs that mount a node use it like any other response; our listener sends it in
@@ -96,15 +82,26 @@ export function isKnownToCaller(call: Call, etag: string | undefined): boolean {
   return Boolean(ifNoneMatch && matchesEtag(ifNoneMatch, etag))
 }
 
-/** Builds an `application/problem+json` error (RFC 9457), with the headers of its status. */
-export function replyProblem(call: Call, error: RegistryError, headers: readonly Header[] = []): Response {
-  const own: Header[] = [...headers]
-  if (error.status === 401) own.push(['www-authenticate', 'Bearer'])
+/**
+ * Builds an `application/problem+json` error (RFC 9457), with the headers of its status, or an error in the form of
+ * another protocol.
+ */
+export function replyProblem(
+  call: Call,
+  error: RegistryError,
+  headers: readonly Header[] = [],
+  toFailure?: GatewayRoute['toFailure'],
+): Response {
+  const failure = toFailure?.(error)
+  const own: Header[] = [...headers, ...(failure?.headers ?? [])]
+  if (error.status === 401 && !own.some(([name]) => name === 'www-authenticate'))
+    own.push(['www-authenticate', 'Bearer'])
   // Send no `Retry-After`: the operator chose the offline mode, so a retry does not help.
   const passes = error.status === 503 && error.code !== 'offline'
   const retryAfter = error.retryAfterSeconds ?? (passes ? 5 : undefined)
   if (retryAfter !== undefined) own.push(['retry-after', `${retryAfter}`])
   if (error.code === 'shutting_down') own.push(['connection', 'close'])
+  if (failure) return reply(call, { status: error.status, ...failure, headers: own })
   const body = Buffer.from(JSON.stringify(toProblem(error, call.requestId)))
   return reply(call, { status: error.status, contentType: 'application/problem+json', body, headers: own })
 }

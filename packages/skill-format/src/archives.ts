@@ -3,7 +3,7 @@
  */
 export { ArchiveError } from './archives/archive-error.ts'
 export { toDigest } from './archives/digest.ts'
-export { checkPaths } from './archives/file-paths.ts'
+export { checkPaths, toFoldedPath } from './archives/file-paths.ts'
 export { findGitProblems, gitFolderLeftOut } from './archives/git-paths.ts'
 export { readArchive, readArchiveFiles, type ArchiveFile } from './archives/read-archive.ts'
 export { readZipDirectory, type ZipEntry } from './archives/read-zip.ts'

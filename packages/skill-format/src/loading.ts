@@ -6,6 +6,13 @@ export { measureListing, planListing, type ListedSkill, type ListingPlan, type P
 export type { ToolParameters } from './loading/tools-parameters.ts'
 export { toToolNames } from './loading/tools.ts'
 export { toTool, toToolDefinition } from './loading/tools.ts'
-export type { AnthropicTool, GenericTool, LangChainTool, OpenAITool } from './loading/tools.ts'
+export type {
+  AiTool,
+  AnthropicTool,
+  GenericTool,
+  LangChainTool,
+  OpenAIResponsesTool,
+  OpenAITool,
+} from './loading/tools.ts'
 export type { ToolForms, ToolFramework, ToolSource } from './loading/tools.ts'
 export { truncate, type TruncateOptions } from './loading/truncate.ts'

@@ -13,7 +13,7 @@ const substitutes: Readonly<Record<string, string>> = {
   'cli/src/serving/example-files.ts': 'example-files.ts',
   'cli/src/version.ts': 'version.ts',
   'cli/src/young-memory.ts': 'young-memory.ts',
-  'server/src/version.ts': 'version.ts',
+  'gateways/src/version.ts': 'version.ts',
 }
 
 const common = {

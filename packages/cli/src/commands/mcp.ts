@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { guest } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
-import { createMcpServer, localCatalogue, type McpServerOptions } from '@skillstead/server/mcp'
+import { createMcpServer, localCatalogue, type McpServerOptions } from '@skillstead/gateways/mcp'
 import { command, text } from '../command/command.ts'
 import { placeOptions, userOption, withApi } from '../registry/place.ts'
 import { untilInterrupted, type Io } from '../terminal/io.ts'
@@ -43,7 +43,6 @@ async function serve(api: RegistryApi, io: Io, output: Output, options: McpServe
   if (io.stdin.isTTY) output.say('An agent host starts this command; it waits for messages on standard input.')
   const onError = (error: unknown) => output.warn(error instanceof Error ? error.message : String(error))
   const server = serveStdio(() => createMcpServer(api, { ...options, onError }), {
-    maxSubscriptions: 0,
     transport: new StdioServerTransport(io.stdin, io.stdout),
   })
   await Promise.race([once(io.stdin, 'close'), untilInterrupted(io)])

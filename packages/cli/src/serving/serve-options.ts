@@ -2,6 +2,7 @@ import type { RegistryOptions } from '@skillstead/core'
 import type { BackupPlan } from '@skillstead/maintenance'
 import { maintenanceExtension } from '@skillstead/maintenance/extension'
 import { mirrorExtension } from '@skillstead/mirror/extension'
+import { gatewayNames, type GatewayName } from '@skillstead/gateways'
 import { isSkillName, planNames, type PlanName } from '@skillstead/protocol'
 import { createLogger, type ConnectionLimits, type ListenOptions } from '@skillstead/server'
 import { UsageError, flag, readOptionFile, text, type Arguments, type Options } from '../command/command.ts'
@@ -22,7 +23,7 @@ export const serveOptions: Options = {
   },
   'connection-limits': {
     value: 'LIMITS',
-    help: 'connection limits, as NAME=NUMBER separated by commas (others keep their default); times in seconds. Default: total=8192,address=1024,head=15,request=120,idle=75,answer=60',
+    help: 'connection limits, as NAME=NUMBER separated by commas (others keep their default); times in seconds. Default: total=16384,address=5000,head=15,request=120,idle=75,answer=60',
   },
   'trusted-proxies': { value: 'CIDR,...', help: 'proxy networks whose X-Forwarded-For and Host headers are trusted' },
   ...originOption,
@@ -30,6 +31,10 @@ export const serveOptions: Options = {
   'cors-origins': {
     value: 'ORIGIN,...',
     help: 'web origins that may call the API without a key, such as https://app.example.com. Default: none',
+  },
+  gateways: {
+    value: 'NAME,...',
+    help: `the protocols of other installers that the node speaks, or none. Default: ${gatewayNames.join(',')}`,
   },
   'discovery-pack': {
     value: 'SLUG',
@@ -101,12 +106,21 @@ export function toListenOptions(given: Arguments): ListenOptions {
     trustedProxies: text(given, 'trusted-proxies')?.split(','),
     publicUrl: text(given, 'public-url'),
     corsOrigins: text(given, 'cors-origins')?.split(','),
+    gateways: toGateways(text(given, 'gateways')),
     discoveryPack: toPack(text(given, 'discovery-pack')),
     metricsToken: toMetricsToken(given),
     requireKey: flag(given, 'private'),
     logger: flag(given, 'json-logs') ? createLogger(toLogStream(given.io)) : undefined,
     dashboard: findDashboard(),
   }
+}
+
+function toGateways(given: string | undefined): readonly GatewayName[] | undefined {
+  if (given === undefined) return undefined
+  const names = given === 'none' ? [] : given.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !gatewayNames.includes(name as GatewayName))
+  if (unknown === undefined) return names as GatewayName[]
+  throw new UsageError(`'${toOneLine(unknown)}' is not a gateway. Use none or any of ${gatewayNames.join(', ')}.`)
 }
 
 function toPack(given: string | undefined): string | undefined {

@@ -16,6 +16,8 @@ export interface ArtifactPlace {
   readonly scope: DiscoveryScope
   readonly owner?: string
   readonly file: string
+  /** Whether a SKILL.md alone is a zip too. Default: false. */
+  readonly zips?: boolean
 }
 
 /** A located artifact, whose bytes are not read yet. */
@@ -52,7 +54,7 @@ async function find(context: CatalogueContext, place: ArtifactPlace, caller: Cal
   const isListed = packId === undefined || (await hasRow(read, 'pack_skills', { pack_id: packId, skill_id: skill.id }))
   if (!isListed) throw noArtifact()
   const files = await readFiles(read, version.id)
-  const kind = files.length === 1 ? 'md' : 'zip'
+  const kind = files.length === 1 && !place.zips ? 'md' : 'zip'
   if (place.file !== `${name}-${number}.${kind}`) throw noArtifact()
   const filename = `${name}-${version.version}.${kind}`
   const etag = kind === 'md' ? `"${files[0]!.digest}"` : `"zip-${version.digest}"`

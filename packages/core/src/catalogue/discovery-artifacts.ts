@@ -15,6 +15,8 @@ export interface Artifact {
   readonly type: 'skill-md' | 'archive'
   /** Digest of the downloaded bytes. */
   readonly digest: string
+  /** Digest of the version as a zip, which some installers need even for a SKILL.md alone. */
+  readonly zipDigest: string
 }
 
 /** The artifacts of versions by content digest, computed once per process. */
@@ -30,7 +32,7 @@ interface CachedArtifact {
   readonly artifact: Artifact | null
 }
 
-/** The maximum number of cached artifacts, of about 300 bytes each. */
+/** The maximum number of cached artifacts, of about 400 bytes each. */
 const artifactsMax = 20_000
 /** Time for which the event loop may be blocked at once. */
 const blockMs = 10
@@ -112,10 +114,11 @@ async function describe(
 ): Promise<Artifact | null> {
   const skillMd = contents.find(({ path }) => path === 'SKILL.md')
   if (!skillMd || !isStrictlyReadable(new TextDecoder().decode(skillMd.bytes))) return null
-  if (files.length === 1) return { type: 'skill-md', digest: files[0]!.digest }
   // Web Crypto hashes in another thread: hashing a zip of 16 MiB here would block the event loop.
   const hash = await webcrypto.subtle.digest('SHA-256', writeZip(contents))
-  return { type: 'archive', digest: `sha256:${Buffer.from(hash).toString('hex')}` }
+  const zipDigest = `sha256:${Buffer.from(hash).toString('hex')}`
+  if (files.length === 1) return { type: 'skill-md', digest: files[0]!.digest, zipDigest }
+  return { type: 'archive', digest: zipDigest, zipDigest }
 }
 
 /** Bytes read per batch. A single larger file is read on its own. */

@@ -1,9 +1,8 @@
-import { RegistryError } from '@skillstead/protocol'
-import { cutAtWord } from '@skillstead/skill-format'
 import type { Caller } from '../kernel/caller.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import type { Artifact } from './discovery-artifacts.ts'
-import { answerFor, type DiscoveryScope, type Offer, readOffers } from './discovery-offers.ts'
+import { answerFor, type DiscoveryScope, type Offer } from './discovery-offers.ts'
+import { type Indexed, readIndexed } from './indexed-skills.ts'
 
 /** An index of skills for installers, version 0.2.0 of the discovery specification. */
 interface DiscoveryIndex {
@@ -22,31 +21,23 @@ interface DiscoveryEntry {
 }
 
 const schema = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json'
-const descriptionCharactersMax = 1024
 
-/**
- * The index of a scope. Leaves out what installers would drop silently: skills without a name and description that
- * strict YAML can parse, and the second of two skills with one name. Throws `not_found` if nothing is left, since
- * installers treat an empty index as missing.
- */
-export function readDiscoveryIndex(context: CatalogueContext, scope: DiscoveryScope, caller: Caller) {
-  return answerFor(context, () => makeIndex(context, scope, caller))
+/** The index of a scope. Throws `not_found` if it would be empty, since installers treat an empty index as missing. */
+export function readDiscoveryIndex(
+  context: CatalogueContext,
+  scope: DiscoveryScope,
+  caller: Caller,
+): Promise<DiscoveryIndex> {
+  return answerFor(context, async () => {
+    const skills = (await readIndexed(context, scope, caller)).map((indexed) => toEntry(scope, indexed))
+    return { $schema: schema, skills }
+  })
 }
 
-async function makeIndex(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<DiscoveryIndex> {
-  const offers = await readOffers(context, scope, caller)
-  const artifacts = await context.artifacts.describe(offers)
-  const entries = new Map<string, DiscoveryEntry>()
-  for (const offer of offers) {
-    const artifact = artifacts.get(offer.digest)
-    const description = cutAtWord(offer.description, descriptionCharactersMax).trim()
-    if (!artifact || description === '' || entries.has(offer.name)) continue
-    const { name } = offer
-    const { type, digest } = artifact
-    entries.set(name, { name, type, description, url: toUrl(scope, offer, type), digest })
-  }
-  if (entries.size === 0) throw nothingToInstall(offers)
-  return { $schema: schema, skills: [...entries.values()] }
+function toEntry(scope: DiscoveryScope, { offer, artifact }: Indexed): DiscoveryEntry {
+  const { name, description } = offer
+  const { type, digest } = artifact
+  return { name, type, description, url: toUrl(scope, offer, type), digest }
 }
 
 /** A permanent URL, since versions never change. URLs in a pack include the owner: its skills have several owners. */
@@ -55,11 +46,19 @@ function toUrl(scope: DiscoveryScope, { owner, name, version }: Offer, type: Art
   return scope.of === 'pack' ? `${owner}/${file}` : file
 }
 
-function nothingToInstall([offer]: readonly Offer[]): RegistryError {
-  if (!offer) return new RegistryError('not_found', 'This address offers no installable skills.')
-  const { owner, name, version } = offer
-  return new RegistryError(
-    'not_found',
-    `The SKILL.md of ${owner}/${name}@${version} has no name and description that installers can parse.`,
-  )
+/** A skill of a scope as a zip. */
+interface OfferedZip extends Pick<Offer, 'owner' | 'name' | 'version' | 'description'> {
+  /** The URL of the zip, relative to the list. */
+  readonly url: string
+  readonly digest: string
+}
+
+/** The skills of a scope as zips, for installers with a list of their own. Throws as {@link readDiscoveryIndex} does. */
+export function listZips(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<OfferedZip[]> {
+  return answerFor(context, async () => {
+    return (await readIndexed(context, scope, caller)).map(({ offer, artifact }) => {
+      const { owner, name, version, description } = offer
+      return { owner, name, version, description, url: toUrl(scope, offer, 'archive'), digest: artifact.zipDigest }
+    })
+  })
 }

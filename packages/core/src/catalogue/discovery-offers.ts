@@ -21,25 +21,54 @@ export interface Offer extends Pick<VersionRow, 'id' | 'digest' | 'version'> {
   readonly owner: string
   readonly name: string
   readonly description: string
+  /** When the version was published, in milliseconds since 1970. */
+  readonly publishedAt: number
+  /** Whether a pack has this version in particular. */
+  readonly isPinned?: boolean
 }
 
-/** Installers download everything in an index, so an owner's index has only the most downloaded skills. */
-const ownerSkillsMax = 200
+/** An index of an owner is made of at most this number of skills; those that cannot be installed leave places free. */
+const ownerSkillsMax = 1000
 
-/** The skills of a scope that the caller may see. Throws the errors of reading the skill or the pack. */
-export async function readOffers(context: StorageContext, scope: DiscoveryScope, caller: Caller): Promise<Offer[]> {
+/**
+ * The skills of a scope that the caller may see; only those with a given name, if there is one. Those of an owner are in
+ * the order of their downloads. Throws the errors of reading the skill or the pack.
+ */
+export async function readOffers(
+  context: StorageContext,
+  scope: DiscoveryScope,
+  caller: Caller,
+  name?: string,
+): Promise<Offer[]> {
   switch (scope.of) {
     case 'owner':
-      return readOfOwner(context, scope.owner, caller)
+      if (name === undefined) return readOfOwner(context, scope.owner, caller)
+      return [await readOne(context, { name: `${scope.owner}/${name}` }, caller)]
     case 'skill':
+      if (name !== undefined && name !== scope.name) return []
       return [await readOne(context, { name: `${scope.owner}/${scope.name}`, version: scope.version }, caller)]
     case 'pack':
-      return readOfPack(context, scope.slug, caller)
+      return readOfPack(context, scope.slug, caller, name)
     case 'share': {
       const { fullName, holder } = await openShare(context, scope.token)
+      if (name !== undefined && fullName.split('/')[1] !== name) return []
       return [await readOne(context, { name: fullName }, holder)]
     }
   }
+}
+
+/** A repository with all skills of an owner has at most this number of them. */
+const repositorySkillsMax = 5000
+
+/** The skills of an owner that everyone may see, or those of a pack that the caller may see. */
+export function readOffersInBulk(
+  context: StorageContext,
+  scope: Extract<DiscoveryScope, { of: 'owner' | 'pack' }>,
+  caller: Caller,
+): Promise<Offer[]> {
+  return scope.of === 'owner'
+    ? readOfOwner(context, scope.owner, guest, repositorySkillsMax)
+    : readOfPack(context, scope.slug, caller)
 }
 
 /** A page of all skills that the caller may see, most downloaded first. */
@@ -61,10 +90,16 @@ async function readOne(context: StorageContext, input: { name: string; version?:
   const { skill, version } = await getContent(context, input, caller)
   const { owner, name } = skill
   const description = toDescription(skill, skill.described_by === version.version ? null : version.metadata)
-  return { id: version.id, digest: version.digest, version: version.version, owner, name, description }
+  const { id, digest, version: number, published_at: publishedAt } = version
+  return { id, digest, version: number, owner, name, description, publishedAt }
 }
 
-async function readOfOwner(context: StorageContext, username: string, caller: Caller): Promise<Offer[]> {
+async function readOfOwner(
+  context: StorageContext,
+  username: string,
+  caller: Caller,
+  skillsMax = ownerSkillsMax,
+): Promise<Offer[]> {
   const { id } = await getUserByName(context, username)
   const isOwn = callerId(caller) === id
   const open: SkillRow['visibility'][] = caller.kind === 'user' ? ['public', 'internal'] : ['public']
@@ -80,11 +115,12 @@ async function readOfOwner(context: StorageContext, username: string, caller: Ca
         .where('visibility', 'in', isOwn ? [...open, 'private'] : open)
         .orderBy('downloads', 'desc')
         .orderBy('name')
-        .limit(ownerSkillsMax),
+        .limit(skillsMax),
     )
+    .orderBy('skills.downloads', 'desc')
+    .orderBy('skills.name')
     .execute()
-  // An order that does not depend on counters and is the same on both databases.
-  return (await toOffers(context, rows, caller)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return toOffers(context, rows, caller)
 }
 
 function selectLatest({ database }: StorageContext) {
@@ -98,7 +134,7 @@ function selectLatest({ database }: StorageContext) {
     .select(ownMetadataColumn)
 }
 
-async function readOfPack(context: StorageContext, slug: string, caller: Caller): Promise<Offer[]> {
+async function readOfPack(context: StorageContext, slug: string, caller: Caller, name?: string): Promise<Offer[]> {
   const pack = await getPack(context, slug, caller)
   const rows = await context.database.read
     .selectFrom('pack_skills')
@@ -110,8 +146,9 @@ async function readOfPack(context: StorageContext, slug: string, caller: Caller)
     )
     .leftJoin('scans', 'scans.version_id', 'versions.id')
     .select(columns)
-    .select(ownMetadataColumn)
+    .select([ownMetadataColumn, 'pack_skills.pinned_version'])
     .where('pack_skills.pack_id', '=', pack.id)
+    .$if(name !== undefined, (select) => select.where('skills.name', '=', name!))
     .orderBy('pack_skills.position')
     .execute()
   return toOffers(context, rows, caller)
@@ -121,14 +158,16 @@ const columns = [
   ...(['skills.id as skill_id', 'skills.owner_id', 'skills.visibility', 'skills.state', 'skills.full_name'] as const),
   ...(['skills.owner', 'skills.name', 'skills.description', 'skills.moderation'] as const),
   ...(['skills.latest_version', 'skills.security_score'] as const),
-  ...(['versions.id', 'versions.digest', 'versions.version', 'scans.verdict'] as const),
+  ...(['versions.id', 'versions.digest', 'versions.version', 'versions.published_at', 'scans.verdict'] as const),
 ] as const
 
 /** Metadata from the owner applies only to the version in `described_by`; other versions use their own. */
 const ownMetadataColumn = sql<string | null>`case when versions.version = skills.described_by then null
   else versions.metadata end`.as('own_metadata')
 
-type OfferRow = Awaited<ReturnType<ReturnType<typeof selectLatest>['execute']>>[number]
+type OfferRow = Awaited<ReturnType<ReturnType<typeof selectLatest>['execute']>>[number] & {
+  readonly pinned_version?: string | null
+}
 
 /** The skills that the caller may see, without those that should not be installed in bulk. */
 async function toOffers(context: StorageContext, rows: readonly OfferRow[], caller: Caller): Promise<Offer[]> {
@@ -139,8 +178,9 @@ async function toOffers(context: StorageContext, rows: readonly OfferRow[], call
   return rows
     .filter((row) => seen.has(row.skill_id) && row.moderation !== 'flagged' && !isDangerous(row))
     .map((row) => {
-      const { id, digest, version, owner, name } = row
-      return { id, digest, version, owner, name, description: toDescription(row, row.own_metadata) }
+      const { id, digest, version, owner, name, published_at: publishedAt } = row
+      const offer = { id, digest, version, owner, name, description: toDescription(row, row.own_metadata), publishedAt }
+      return row.pinned_version ? { ...offer, isPinned: true } : offer
     })
 }
 
@@ -197,7 +237,7 @@ export async function openShare(context: StorageContext, token: string) {
     .selectFrom('skills')
     .select('full_name')
     .where('id', '=', holder.sharedSkillId!)
-    .where('state', '!=', 'withdrawn')
+    .where('state', 'not in', ['withdrawn', 'hidden'])
     .executeTakeFirst()
   if (!skill) throw new RegistryError('not_found', 'This link does not exist or has expired.')
   return { fullName: skill.full_name, holder }

@@ -1,4 +1,5 @@
 import { createClient, RegistryError } from '@skillstead/client'
+import type { Problem } from '@skillstead/protocol'
 import { QueryClient, keepPreviousData, useQuery, type QueryKey, type UseQueryResult } from '@tanstack/preact-query'
 
 /**
@@ -16,6 +17,26 @@ export const api = apiWith({ counts: false })
 function fetchAsPage(address: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const headers = { ...(init.headers as Record<string, string>), 'x-skillstead-session': '1' }
   return fetch(address, { ...init, credentials: 'same-origin', headers })
+}
+
+/** Calls an address of the node outside of its API. Throws RegistryError. */
+export async function postToNode<Answer>(path: `/${string}`, body: object): Promise<Answer> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetchAsPage(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const text = await response.text()
+  if (response.ok) return JSON.parse(text) as Answer
+  throw toProblemError(response, text)
+}
+
+function toProblemError({ status, headers }: Response, text: string): RegistryError {
+  const retryAfterSeconds = Number(headers.get('retry-after')) || undefined
+  try {
+    const { code, detail, requestId } = JSON.parse(text) as Problem
+    return new RegistryError(code, detail, { requestId, retryAfterSeconds })
+  } catch {
+    // For example the page of a proxy.
+    return new RegistryError('upstream_failed', `The server returned ${status} without a reason.`)
+  }
 }
 
 /**

@@ -23,6 +23,30 @@ export interface OpenAITool {
   function: GenericTool
 }
 
+/** A tool of OpenAI's responses (`FunctionTool`). */
+export interface OpenAIResponsesTool extends GenericTool {
+  type: 'function'
+  /** Whether the model must keep to the schema; OpenAI then accepts only some schemas. */
+  strict: false
+}
+
+/**
+ * A tool of the AI SDK (`Tool`), of its version 6 or later. The key under which it is passed is its name. The schema is a
+ * Standard JSON Schema (standardschema.dev, version 1); calls are not validated.
+ */
+export interface AiTool {
+  description: string
+  inputSchema: {
+    readonly '~standard': {
+      readonly version: 1
+      readonly vendor: 'skillstead'
+      readonly validate: (value: unknown) => { readonly value: unknown }
+      readonly jsonSchema: { readonly input: () => ToolParameters; readonly output: () => ToolParameters }
+    }
+  }
+  execute: () => Promise<string>
+}
+
 /** A tool of Anthropic's messages (`Tool`). */
 export interface AnthropicTool {
   name: string
@@ -34,10 +58,12 @@ export interface AnthropicTool {
 export interface ToolForms {
   langchain: LangChainTool
   openai: OpenAITool
+  'openai-responses': OpenAIResponsesTool
+  ai: AiTool
   anthropic: AnthropicTool
   generic: GenericTool
 }
-/** A framework that {@link toTool} supports: `langchain`, `openai`, `anthropic` or `generic`. */
+/** A framework that {@link toTool} supports. */
 export type ToolFramework = keyof ToolForms
 
 /** The source of a tool: a loaded skill at any level. */
@@ -93,13 +119,28 @@ const descriptionCharactersMax = 1024
 
 const forms: { [Framework in ToolFramework]: (tool: GenericTool, skill: ToolSource) => ToolForms[Framework] } = {
   langchain: ({ name, description, parameters }, skill) => {
-    // The tool makes no request when it is called: it returns the content that was loaded.
-    const answer = skill.fullContent ?? skill.summary ?? skill.metadata.description
-    return { name, description, schema: parameters, func: () => Promise.resolve(answer) }
+    return { name, description, schema: parameters, func: () => Promise.resolve(toAnswer(skill)) }
   },
   openai: (tool) => ({ type: 'function', function: tool }),
+  'openai-responses': (tool) => ({ type: 'function', ...tool, strict: false }),
+  ai({ description, parameters }, skill) {
+    const read = () => structuredClone(parameters)
+    const jsonSchema = { input: read, output: read }
+    const standard = {
+      version: 1,
+      vendor: 'skillstead',
+      validate: (value: unknown) => ({ value }),
+      jsonSchema,
+    } as const
+    return { description, inputSchema: { '~standard': standard }, execute: () => Promise.resolve(toAnswer(skill)) }
+  },
   anthropic: ({ name, description, parameters }) => ({ name, description, input_schema: parameters }),
   generic: (tool) => tool,
+}
+
+/** The tool makes no request when it is called: it returns the content that was loaded. */
+function toAnswer({ fullContent, summary, metadata }: ToolSource): string {
+  return fullContent ?? summary ?? metadata.description
 }
 
 function toToolDescription(text: string): string {

@@ -3,7 +3,8 @@ import { toAddress, useAddress } from '../../addresses.ts'
 import { Chart, Markdown } from '../../ui/lazy-components.tsx'
 import { Copyable, Empty, Notice, toBytesText, NameLink, Terms, toCount } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
-import { toInstallCommand } from './install-tab.tsx'
+import { toInstalled } from './install-tab.tsx'
+import { toInstallCommand } from './install-ways.ts'
 import { toApiAddress, toBytes, toTab, toText, type ShownSkill } from './shown-skill.ts'
 import { TextPages } from './text-pages.tsx'
 import { Views } from '../../ui/tabs.tsx'
@@ -83,7 +84,7 @@ function Glance({ shown }: { shown: ShownSkill }) {
       {shown.version && (
         <>
           <h2>Install</h2>
-          <Copyable text={toInstallCommand(shown)} />
+          <Copyable text={toInstallCommand(toInstalled(shown))} />
           <p>
             <a href={toTab(shown, 'install')}>For other agents and installers</a>
           </p>

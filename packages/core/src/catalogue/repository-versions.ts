@@ -1,0 +1,89 @@
+import { compareVersions } from '@skillstead/protocol'
+import type { Caller } from '../kernel/caller.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
+import type { VersionRow } from '../storage/tables.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
+import { answerFor, type DiscoveryScope, type Offer, readOffersInBulk } from './discovery-offers.ts'
+import type { VersionMetadata } from './skill-document.ts'
+
+/** A version in the history of an owner or of a pack. */
+export interface RepositoryVersion extends Pick<VersionRow, 'id' | 'digest' | 'version' | 'size'> {
+  readonly owner: string
+  readonly name: string
+  /** Milliseconds since 1970. */
+  readonly publishedAt: number
+}
+
+/** The versions of an owner or of a pack. If there are more, only the current ones are read. */
+const versionsMax = 20_000
+const idsPerQuery = 500
+
+/**
+ * The versions of the skills of an owner that everyone may see, or of those of a pack that the caller may see, in the
+ * order of their publication. Leaves out yanked and dangerous versions, and the other versions of pinned skills. The
+ * highest version of each skill is its current one.
+ */
+export function readRepositoryVersions(
+  context: CatalogueContext,
+  scope: Extract<DiscoveryScope, { of: 'owner' | 'pack' }>,
+  caller: Caller,
+): Promise<RepositoryVersion[]> {
+  return answerFor(context, async () => {
+    const offers = await readOffersInBulk(context, scope, caller)
+    const versions = (await readVersions(context, offers)) ?? (await readVersions(context, offers, true)) ?? []
+    return versions.toSorted(compare)
+  })
+}
+
+function compare(a: RepositoryVersion, b: RepositoryVersion): number {
+  if (a.publishedAt !== b.publishedAt) return a.publishedAt - b.publishedAt
+  const [first, second] = [`${a.owner}/${a.name}`, `${b.owner}/${b.name}`]
+  if (first === second) return compareVersions(a.version, b.version)
+  return first < second ? -1 : 1
+}
+
+/** The versions of the offered skills, or only the offered ones. Undefined if there are too many. */
+async function readVersions({ database }: StorageContext, offers: readonly Offer[], areOnlyOffered = false) {
+  const versions: RepositoryVersion[] = []
+  let left = versionsMax
+  for (let at = 0; at < offers.length; at += idsPerQuery) {
+    const batch = new Map(offers.slice(at, at + idsPerQuery).map((offer) => [offer.id, offer]))
+    const rows = await database.read
+      .selectFrom('versions as offered')
+      .innerJoin('versions', 'versions.skill_id', 'offered.skill_id')
+      .leftJoin('scans', 'scans.version_id', 'versions.id')
+      .select(['offered.id as offered_id', 'versions.id', 'versions.digest', 'versions.version', 'versions.size'])
+      .select(['versions.published_at', 'versions.yanked', 'scans.verdict'])
+      .where('offered.id', 'in', [...batch.keys()])
+      .$if(areOnlyOffered, (select) => select.whereRef('versions.id', '=', 'offered.id'))
+      .limit(left + 1)
+      .execute()
+    left -= rows.length
+    if (left < 0) return undefined
+    for (const { offered_id, published_at: publishedAt, yanked, verdict, ...version } of rows) {
+      const { owner, name, isPinned = false } = batch.get(offered_id)!
+      const isOlder = !isPinned && yanked === 0 && verdict !== 'dangerous'
+      if (version.id === offered_id || isOlder) versions.push({ ...version, owner, name, publishedAt })
+    }
+  }
+  return versions
+}
+
+/** The descriptions in the SKILL.md of versions, by version id. Later changes by the owner do not apply to them. */
+export async function readVersionDescriptions(
+  { database }: StorageContext,
+  versionIds: readonly string[],
+): Promise<Map<string, string>> {
+  const descriptions = new Map<string, string>()
+  for (let at = 0; at < versionIds.length; at += idsPerQuery) {
+    const rows = await database.read
+      .selectFrom('versions')
+      .select(['id', 'metadata'])
+      .where('id', 'in', versionIds.slice(at, at + idsPerQuery))
+      .execute()
+    for (const { id, metadata } of rows) {
+      descriptions.set(id, (JSON.parse(metadata) as VersionMetadata).description)
+    }
+  }
+  return descriptions
+}

@@ -1,0 +1,67 @@
+import { RegistryError } from '@skillstead/protocol'
+import { findGitProblems } from '@skillstead/skill-format/archives'
+import type { StorageContext } from '../storage/storage-context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
+import { answerFor } from './discovery-offers.ts'
+import { getSkill } from './find-skill.ts'
+import { countDownload } from './read-skill.ts'
+import { selectVersions } from './skill-document.ts'
+import { type FileRow, readFilesOfMany } from './version-files.ts'
+
+/** A skill with all its versions, for protocols that serve its history. */
+export interface SkillHistory {
+  readonly owner: string
+  readonly name: string
+  /** Empty if all versions are yanked. */
+  readonly latestVersion: string
+  /** Lowest first, including yanked ones. */
+  readonly versions: readonly {
+    readonly id: string
+    readonly version: string
+    readonly digest: string
+    /** Milliseconds since 1970. */
+    readonly publishedAt: number
+    readonly isYanked: boolean
+  }[]
+  /** Counts a download of the skill by anyone but its owner. */
+  countDownload(options: Pick<CallOptions, 'client' | 'address'>): void
+}
+
+/** The history of a skill. Throws the errors of reading a skill, and `not_found` for one without content. */
+export function readSkillHistory(context: CatalogueContext, name: string, caller: Caller): Promise<SkillHistory> {
+  return answerFor(context, async () => {
+    const skill = await getSkill(context, name, caller)
+    const rows = await selectVersions(context.database.read, { skillId: skill.id })
+    if (rows.length === 0) throw new RegistryError('not_found', `${skill.full_name} has no versions.`)
+    return {
+      owner: skill.owner,
+      name: skill.name,
+      latestVersion: skill.latest_version,
+      versions: rows.toReversed().map(({ id, version, digest, published_at, yanked }) => {
+        return { id, version, digest, publishedAt: published_at, isYanked: yanked === 1 }
+      }),
+      countDownload: (options) => countDownload(context, skill, caller, options),
+    }
+  })
+}
+
+const versionsPerQuery = 200
+
+/**
+ * The files of versions, by version id. Leaves out quarantined versions, whose content no one may read. Does not check
+ * other permissions.
+ */
+export async function readReadableFiles(
+  { database }: StorageContext,
+  versionIds: readonly string[],
+): Promise<Map<string, readonly FileRow[]>> {
+  const readable = new Map<string, readonly FileRow[]>()
+  for (let at = 0; at < versionIds.length; at += versionsPerQuery) {
+    const files = await readFilesOfMany(database.read, versionIds.slice(at, at + versionsPerQuery))
+    for (const [id, list] of files)
+      if (findGitProblems(list.map(({ path }) => path)).length === 0) readable.set(id, list)
+  }
+  return readable
+}

@@ -1,0 +1,141 @@
+/** The version of a skill that the commands install, and the node that it comes from. */
+export interface Installed {
+  /** The URL of the node, without a trailing slash. */
+  readonly origin: string
+  /** `owner/name`. */
+  readonly name: string
+  readonly version: string
+  readonly isPublic: boolean
+  /** Whether the scan verdict is dangerous: our own installer then needs `--allow-dangerous`. */
+  readonly isDangerous: boolean
+}
+
+interface InstallWay {
+  readonly hint: string
+  /** Commands for a shell, or text for a file. */
+  readonly text: string
+}
+
+/** An agent or a program, with the ways in which it installs the skill; the first is the one to take. */
+export interface Installer {
+  readonly id: string
+  readonly title: string
+  readonly ways: readonly InstallWay[]
+}
+
+/**
+ * How each agent and program installs a version. Names contain only letters, digits and hyphens, so they need no quoting.
+ * The commands for a skill that is not public take an API key from `SKILLSTEAD_KEY`.
+ */
+export function listInstallers(skill: Installed): Installer[] {
+  const own = (agent: string, hint: string) => ({ hint, text: toInstallCommand(skill, ` --agent ${agent}`) })
+  return [
+    { id: 'any', title: 'Any agent', ways: [{ hint: anyHint, text: toInstallCommand(skill) }] },
+    {
+      id: 'claude-code',
+      title: 'Claude Code',
+      ways: [
+        own('claude-code', 'Into .claude/skills of your project; with --global into that of your account.'),
+        ...toMarketplaces(skill, 'claude'),
+      ],
+    },
+    {
+      id: 'codex',
+      title: 'Codex',
+      ways: [own('codex', 'Into .agents/skills of your project.'), ...toMarketplaces(skill, 'codex')],
+    },
+    { id: 'cursor', title: 'Cursor', ways: [own('cursor', 'Into .agents/skills of your project.')] },
+    { id: 'copilot', title: 'Copilot', ways: [own('github-copilot', 'For the command line and for VS Code.')] },
+    { id: 'gemini', title: 'Gemini CLI', ways: [own('gemini-cli', 'Into .agents/skills of your project.')] },
+    { id: 'openclaw', title: 'OpenClaw', ways: [own('openclaw', 'Into skills of your workspace.'), toClawhub(skill)] },
+    ...(skill.isPublic ? [toSkillsInstaller(skill)] : []),
+    { id: 'git', title: 'git', ways: [toGit(skill)] },
+    { id: 'npm', title: 'npm', ways: [toNpm(skill)] },
+    { id: 'zip', title: 'zip', ways: [toZip(skill)] },
+    { id: 'mcp', title: 'MCP', ways: [toMcp(skill)] },
+    { id: 'program', title: 'In a program', ways: [toProgram(skill)] },
+  ]
+}
+
+const anyHint =
+  'Into .agents/skills of your project, which most agents read. Verifies the digest and records it in skills.lock.'
+
+/** The command of our own CLI, for the folder that most agents read. */
+export function toInstallCommand({ origin, name, version, isDangerous }: Installed, rest = ''): string {
+  return `skillstead install ${name}@${version}${rest}${isDangerous ? ' --allow-dangerous' : ''} --url ${origin}`
+}
+
+/** Marketplaces contain public skills only, always in their latest versions. */
+function toMarketplaces({ origin, name, isPublic }: Installed, program: 'claude' | 'codex'): InstallWay[] {
+  if (!isPublic) return []
+  const [owner, skill] = name.split('/')
+  const hint = 'As a plugin from the marketplace of this owner, always in its latest version.'
+  const install = program === 'claude' ? 'install' : 'add'
+  const text = `${program} plugin marketplace add ${origin}/git/${owner}.git\n${program} plugin ${install} ${skill}@${owner}`
+  return [{ hint, text }]
+}
+
+function toClawhub({ origin, name, version, isPublic }: Installed): InstallWay {
+  const site = `CLAWHUB_SITE=${origin} clawhub`
+  const login = isPublic ? '' : `${site} login --token "$SKILLSTEAD_KEY"\n`
+  return { hint: 'With the program clawhub.', text: `${login}${site} install ${name} --version ${version}` }
+}
+
+function toSkillsInstaller({ origin, name, version }: Installed): Installer {
+  const hint = 'A common installer for many agents; this address stays at this version.'
+  return { id: 'skills', title: 'npx skills', ways: [{ hint, text: `npx skills add ${origin}/${name}@${version}` }] }
+}
+
+function toGit({ origin, name, version, isPublic }: Installed): InstallWay {
+  const header = isPublic ? '' : ' -c http.extraHeader="Authorization: Bearer $SKILLSTEAD_KEY"'
+  const folder = `.agents/skills/${toShort(name)}`
+  return {
+    hint: isPublic ? 'The whole history without --depth 1.' : 'Without the header git asks for a password: an API key.',
+    text: `git${header} clone --depth 1 --branch v${version} ${origin}/git/${name}.git ${folder}`,
+  }
+}
+
+function toNpm({ origin, name, version, isPublic }: Installed): InstallWay {
+  const scope = name.slice(0, name.indexOf('/'))
+  const registry = `${origin}/npm/`
+  const key = isPublic ? '' : ` "--${registry.replace(/^https?:/, '')}:_authToken=$SKILLSTEAD_KEY"`
+  return {
+    hint: 'For programs that look for skills in node_modules. pnpm add takes the same arguments.',
+    text: `npm install @${name}@${version} --@${scope}:registry=${registry}${key}`,
+  }
+}
+
+function toZip({ origin, name, version, isPublic }: Installed): InstallWay {
+  const short = toShort(name)
+  const folder = `.agents/skills/${short}`
+  const key = isPublic ? '' : ' -H "Authorization: Bearer $SKILLSTEAD_KEY"'
+  const archive = `${origin}/api/v1/skills/${encodeURIComponent(name)}/archive?version=${version}`
+  return {
+    hint: 'Always the same bytes.',
+    text: `curl -fL${key} -o ${short}.zip '${archive}'\nmkdir -p ${folder}\nunzip ${short}.zip -d ${folder}`,
+  }
+}
+
+function toMcp({ origin, isPublic }: Installed): InstallWay {
+  const key = isPublic ? '' : ' --header "Authorization: Bearer $SKILLSTEAD_KEY"'
+  return {
+    hint: 'Connect once, here Claude Code. The agent can then search this node and load the skill on request.',
+    text: `claude mcp add --transport http skillstead ${origin}/mcp${key}`,
+  }
+}
+
+function toProgram({ origin, name, version, isPublic }: Installed): InstallWay {
+  return {
+    hint: 'With the package @skillstead/client; maxTokens limits its size in the context.',
+    text: [
+      "import { createSkillClient } from '@skillstead/client'",
+      '',
+      `const skills = createSkillClient({ baseUrl: '${origin}'${isPublic ? '' : ', apiKey: process.env.SKILLSTEAD_KEY'} })`,
+      `const skill = await skills.load('${name}', { version: '${version}', maxTokens: 2000 })`,
+    ].join('\n'),
+  }
+}
+
+function toShort(name: string): string {
+  return name.slice(name.indexOf('/') + 1)
+}

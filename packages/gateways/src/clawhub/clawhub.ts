@@ -1,0 +1,46 @@
+import type { Gateway, GatewayHost, GatewayRoute } from '../gateway.ts'
+import { communityRoutes } from './community-routes.ts'
+import { createDeviceRoutes } from './device-routes.ts'
+import { fetchRoutes } from './fetch-routes.ts'
+import { findRoutes, inspect, listSkills, showVersion } from './find-routes.ts'
+import { missingRoutes } from './missing-routes.ts'
+import { createPublishRoutes } from './publish-routes.ts'
+import { mountPath, requireAddress, type RouteTable, toJson, toRoutes, toTextFailure } from './route-table.ts'
+import { transferRoutes } from './transfer-routes.ts'
+import { deleteSkill, deleteVersion, withdrawRoutes } from './withdraw-routes.ts'
+
+/**
+ * The API of ClawHub under {@link mountPath}, for the programs `clawhub` and OpenClaw. What has no counterpart in this
+ * registry answers with a text that names an alternative.
+ */
+export const clawhub: Gateway = (host) => {
+  const { table, publish } = createPublishRoutes(host)
+  // Paths with methods of several areas.
+  const shared: RouteTable = {
+    '/api/v1/skills': { GET: listSkills, POST: publish },
+    '/api/v1/skills/:slug': { GET: inspect, DELETE: deleteSkill },
+    '/api/v1/skills/:slug/versions/:version': { GET: showVersion, DELETE: deleteVersion },
+  }
+  const tables = [findRoutes, fetchRoutes, shared, table, withdrawRoutes, communityRoutes, transferRoutes]
+  return [
+    ...toDiscovery(host),
+    ...tables.flatMap((routes) => toRoutes(host, routes)),
+    ...createDeviceRoutes(host),
+    ...missingRoutes,
+  ]
+}
+
+/** Where the program finds the API of a site. Guests may read it, also on a private node, so that they can sign in. */
+function toDiscovery(host: GatewayHost): GatewayRoute[] {
+  return ['clawhub', 'clawdhub'].map((name) => ({
+    pattern: `/.well-known/${name}.json`,
+    endpoint: 'clawhubDiscovery',
+    methods: ['GET', 'HEAD'],
+    admission: 'open',
+    answer(call) {
+      const address = requireAddress(host, call)
+      return toJson({ apiBase: `${address}${mountPath}`, authBase: address })
+    },
+    toFailure: toTextFailure,
+  }))
+}

@@ -1,0 +1,92 @@
+import { RegistryError } from '@skillstead/protocol'
+import { answerOk, type Asked, nameIn, requireText, type RouteTable, toJson, toText } from './route-table.ts'
+import { toMs } from './shapes.ts'
+
+/** The caller, stars, reports, and the installs that clients announce. */
+export const communityRoutes: RouteTable = {
+  '/api/v1/whoami': { GET: showCaller },
+  '/api/v1/stars/:slug': { POST: star, DELETE: unstar },
+  '/api/v1/skills/:slug/report': { POST: report },
+  '/api/v1/skills/-/reports': { GET: listReports },
+  '/api/v1/skills/-/reports/:id/triage': { POST: decideReport },
+  // A download counts already.
+  '/api/cli/telemetry/install': { POST: answerOk },
+}
+
+async function showCaller({ api }: Asked) {
+  const { username, displayName, avatarUrl, role } = await api.getMe()
+  return toJson({ user: { handle: username, displayName, image: avatarUrl, role } })
+}
+
+async function star(asked: Asked) {
+  const name = nameIn(asked)
+  const { starred: alreadyStarred } = await asked.api.getStar({ name })
+  await asked.api.starSkill({ name })
+  return toJson({ ok: true, starred: true, alreadyStarred })
+}
+
+async function unstar(asked: Asked) {
+  const name = nameIn(asked, await asked.readFields())
+  const { starred } = await asked.api.getStar({ name })
+  await asked.api.unstarSkill({ name })
+  return toJson({ ok: true, unstarred: true, alreadyUnstarred: !starred })
+}
+
+/** Longest text that is a reason; the rest of a longer one goes to the details. */
+const reasonCharactersMax = 100
+
+async function report(asked: Asked) {
+  const fields = await asked.readFields()
+  const name = nameIn(asked, fields)
+  const [text, version] = [requireText(fields, 'reason'), toText(fields, 'version')]
+  const details = [version && `Version ${version}.`, text.length > reasonCharactersMax && text]
+    .filter(Boolean)
+    .join(' ')
+  const reason = text.slice(0, reasonCharactersMax).toWellFormed()
+  const { id: skillId } = await asked.api.getSkill({ name })
+  const { id } = await asked.api.reportSkill({ name, reason, details })
+  return toJson({ ok: true, reported: true, alreadyReported: false, reportId: id, skillId, reportCount: 1 })
+}
+
+const statuses = { open: 'open', upheld: 'confirmed', dismissed: 'dismissed' } as const
+
+/** `clawhub skill reports`, for administrators. */
+async function listReports({ api, query }: Asked) {
+  const wanted = query.get('status') ?? 'open'
+  const status = Object.entries(statuses).find(([, name]) => name === wanted)?.[0] as keyof typeof statuses | undefined
+  const page = Number(query.get('cursor') ?? 1)
+  const limit = Math.min(Number(query.get('limit') ?? 25), 100)
+  const read = await api.listReports({ kind: 'report', status, page, limit })
+  return toJson({
+    items: read.reports.map((one) => ({
+      reportId: one.id,
+      skillId: one.skill.fullName,
+      slug: one.skill.fullName,
+      displayName: one.skill.fullName,
+      reason: [one.reason, one.details].filter(Boolean).join(': '),
+      status: statuses[one.status],
+      createdAt: toMs(one.createdAt),
+      reporter: { userId: one.reporter?.username ?? 'guest', handle: one.reporter?.username ?? null },
+      triagedAt: one.decidedAt === null ? null : toMs(one.decidedAt),
+      triageNote: one.note,
+    })),
+    nextCursor: page < read.totalPages ? `${page + 1}` : null,
+    done: page >= read.totalPages,
+  })
+}
+
+/** Throws `invalid_request` for a decision that the API does not have. */
+async function decideReport({ api, params: { id = '' }, readFields }: Asked) {
+  const fields = await readFields()
+  const [status, action] = [requireText(fields, 'status'), toText(fields, 'finalAction') ?? 'none']
+  const isHidden = status === 'confirmed' && action === 'hide'
+  if (!isHidden && !(status === 'dismissed' && action === 'none')) {
+    throw new RegistryError(
+      'invalid_request',
+      'This registry either hides the skill or dismisses the report: pass --status confirmed --action hide, or --status dismissed.',
+    )
+  }
+  const note = toText(fields, 'note') ?? ''
+  const { skill } = await api.decideReport({ id, status: isHidden ? 'upheld' : 'dismissed', note })
+  return toJson({ ok: true, reportId: id, skillId: skill.fullName, status, reportCount: 1, actionTaken: action })
+}

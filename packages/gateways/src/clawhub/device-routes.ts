@@ -1,0 +1,101 @@
+import { RegistryError, toVisibleText } from '@skillstead/protocol'
+import { toJsonAnswer, type Answer, type GatewayCall, type GatewayHost, type GatewayRoute } from '../gateway.ts'
+import { DeviceCodes } from './device-codes.ts'
+import { type Fields, readFields, requireAddress, requireText, toJson, toText } from './route-table.ts'
+
+const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
+
+/**
+ * The sign-in of a program without a browser (RFC 8628): the program shows a code, which a user enters on the
+ * dashboard's page `/device`. The program then gets a new API key of that user. The paths are at the root of the host,
+ * where the program expects them whatever the base of its API is.
+ */
+export function createDeviceRoutes(host: GatewayHost): GatewayRoute[] {
+  const codes = new DeviceCodes(() => host.context.clock.now())
+  const ofProgram = { admission: 'guests', origins: 'none', toFailure: toOauthFailure } as const
+  // Only pages of the node send its session.
+  const ofPage = { admission: 'api', origins: 'own' } as const
+  return [
+    toRoute('code', { ...ofProgram, answer: (call) => requestCode(host, codes, call) }),
+    toRoute('token', { ...ofProgram, answer: (call) => pollToken(host, codes, call) }),
+    toRoute('show', { ...ofPage, answer: (call) => showRequest(host, codes, call) }),
+    toRoute('decide', { ...ofPage, answer: (call) => decideRequest(host, codes, call) }),
+  ]
+}
+
+function toRoute(action: string, rest: Omit<GatewayRoute, 'pattern' | 'endpoint' | 'methods'>): GatewayRoute {
+  return { pattern: `/api/cli/device/${action}`, endpoint: 'deviceSignIn', methods: ['POST'], ...rest }
+}
+
+const labelCharactersMax = 60
+
+async function requestCode(host: GatewayHost, codes: DeviceCodes, call: GatewayCall): Promise<Answer> {
+  const fields = await readForm(host, call)
+  const label = toVisibleText(toText(fields, 'label') ?? '')
+    .slice(0, labelCharactersMax)
+    .toWellFormed()
+    .trim()
+  const address = requireAddress(host, call)
+  const made = codes.request(label || 'CLI sign-in', host.limitAddressOf(call))
+  return toJson({
+    device_code: made.deviceCode,
+    user_code: made.userCode,
+    verification_uri: `${address}/device`,
+    expires_in: made.lifetimeMs / 1000,
+    interval: made.intervalSeconds,
+  })
+}
+
+async function pollToken(host: GatewayHost, codes: DeviceCodes, call: GatewayCall): Promise<Answer> {
+  const fields = await readForm(host, call)
+  if (toText(fields, 'grant_type') !== grantType) return toJson({ error: 'unsupported_grant_type' }, 400)
+  const result = codes.poll(requireText(fields, 'device_code'))
+  if ('error' in result) return toJson(result, 400)
+  return toJson({ access_token: result.key, token_type: 'Bearer', scope: 'read write' })
+}
+
+/** What the page shows before the user decides. */
+async function showRequest(host: GatewayHost, codes: DeviceCodes, call: GatewayCall): Promise<Answer> {
+  const userId = requireSession(call)
+  const { label, requestedAt } = codes.find(requireText(await readFields(host, call), 'userCode'), userId)
+  return toJsonAnswer(call, { label, requestedAt: new Date(requestedAt).toISOString() })
+}
+
+async function decideRequest(host: GatewayHost, codes: DeviceCodes, call: GatewayCall): Promise<Answer> {
+  const userId = requireSession(call)
+  const fields = await readFields(host, call)
+  const userCode = requireText(fields, 'userCode')
+  if (typeof fields.allow !== 'boolean') throw new RegistryError('invalid_request', 'allow must be true or false.')
+  if (!fields.allow) codes.deny(userCode, userId)
+  else {
+    await codes.allow(userCode, userId, async (label) => {
+      const { key } = await host.api(call).createApiKey({ name: `clawhub: ${label}` })
+      return key
+    })
+  }
+  return toJsonAnswer(call, { allowed: fields.allow })
+}
+
+/** The user of the dashboard. A program with a key needs no other key. Throws `unauthorized` and `forbidden`. */
+function requireSession({ caller }: GatewayCall): string {
+  if (caller.kind === 'guest') throw new RegistryError('unauthorized', 'Sign in to the dashboard first.')
+  if (caller.keyId === undefined) return caller.userId
+  throw new RegistryError('forbidden', 'Confirm the code on the page /device of the dashboard.')
+}
+
+/** Clients send JSON; the standard has forms. */
+async function readForm(host: GatewayHost, call: GatewayCall): Promise<Fields> {
+  if (!call.header('content-type')?.startsWith('application/x-www-form-urlencoded')) return readFields(host, call)
+  const bytes = await host.readBody(call, formBytesMax)
+  return Object.fromEntries(new URLSearchParams(Buffer.from(bytes).toString('utf8')))
+}
+
+const formBytesMax = 16_384
+
+/** Errors of OAuth are JSON. A program that is refused for too many requests has to poll less often. */
+function toOauthFailure({ code, message, retryAfterSeconds = 60 }: RegistryError) {
+  const limited = { error: 'slow_down', interval: retryAfterSeconds }
+  const failure = code === 'rate_limited' ? limited : { error: code }
+  const body = Buffer.from(JSON.stringify({ ...failure, error_description: message }))
+  return { contentType: 'application/json; charset=utf-8', body }
+}

@@ -1,0 +1,72 @@
+import { RegistryError, type Content, type RegistryApi } from '@skillstead/protocol'
+import { toCacheControl, type Answer } from '../gateway.ts'
+import { toFingerprint } from './fingerprint.ts'
+import { readVersion } from './find-routes.ts'
+import { type Asked, baseOf, nameIn, orMissing, type RouteTable, toJson, toSkillName } from './route-table.ts'
+import { readVersionPages } from './version-list.ts'
+
+/** The files of a skill, for installs and updates. */
+export const fetchRoutes: RouteTable = {
+  '/api/v1/skills/:slug/file': { GET: readFile },
+  '/api/v1/skills/:slug/install': { GET: resolveInstall },
+  '/api/v1/download': { GET: download },
+  '/api/v1/resolve': { GET: resolve },
+}
+
+async function readFile(asked: Asked) {
+  const { api, query } = asked
+  const [path, version] = [query.get('path') ?? '', readVersion(query)]
+  return toContent(asked, await api.getFile({ name: nameIn(asked), path, version }))
+}
+
+/** The URL names the owner and the version: programs follow it as it is. */
+async function resolveInstall(asked: Asked) {
+  const { name: slug, author, latestVersion: version, fullName } = await asked.api.getSkill({ name: nameIn(asked) })
+  if (version === '') {
+    const message = `${fullName} has no version to install: all are yanked, or none was published.`
+    return toJson({ ok: false, slug, reason: 'archive_version_missing', message, status: 410 }, 410)
+  }
+  const query = new URLSearchParams({ slug, ownerHandle: author.username, version })
+  const downloadUrl = `${baseOf(asked.host, asked.call)}/api/v1/download?${query}`
+  return toJson({ ok: true, slug, installKind: 'archive', archive: { version, downloadUrl } })
+}
+
+async function download(asked: Asked) {
+  const { api, query } = asked
+  return toContent(asked, await api.getArchive({ name: nameInQuery(query), version: readVersion(query) }))
+}
+
+/**
+ * Finds the version with the content of a folder. The program also asks for a skill that it is about to publish, so a
+ * missing skill is no error.
+ */
+async function resolve({ api, query }: Asked) {
+  const name = nameInQuery(query)
+  const skill = await orMissing(api.getSkill({ name }))
+  if (!skill) return toJson({ match: null, latestVersion: null })
+  const hash = query.get('hash')
+  const version = hash === null ? undefined : await findByFingerprint(api, name, hash)
+  const { latestVersion } = skill
+  return toJson({
+    match: version === undefined ? null : { version },
+    latestVersion: latestVersion === '' ? null : { version: latestVersion },
+  })
+}
+
+async function findByFingerprint(api: RegistryApi, name: string, hash: string): Promise<string | undefined> {
+  for await (const page of readVersionPages(api, name)) {
+    const match = page.find(({ yanked, files }) => !yanked && toFingerprint(files) === hash)
+    if (match) return match.version
+  }
+  return undefined
+}
+
+function nameInQuery(query: URLSearchParams): string {
+  const slug = query.get('slug')
+  if (!slug) throw new RegistryError('invalid_request', 'slug is missing.')
+  return toSkillName(slug, query.get('ownerHandle'))
+}
+
+function toContent({ host, call }: Asked, content: Content): Answer {
+  return { status: 200, cacheControl: toCacheControl(call), ...host.toContentAnswer(content) }
+}

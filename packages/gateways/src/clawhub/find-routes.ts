@@ -1,0 +1,152 @@
+import { RegistryError, limits, type Skill } from '@skillstead/protocol'
+import { type Asked, nameIn, type RouteTable, requireAddress, toJson } from './route-table.ts'
+import {
+  toEvidence,
+  toHit,
+  toLatest,
+  toListedSkill,
+  toModeration,
+  toMs,
+  toOwner,
+  toReasons,
+  toSkill,
+  toVersion,
+  toVersionSummary,
+} from './shapes.ts'
+
+/** Search, lists, and what is known about a skill. */
+export const findRoutes: RouteTable = {
+  '/api/v1/search': { GET: search },
+  '/api/v1/skills/:slug/moderation': { GET: showModeration },
+  '/api/v1/skills/:slug/versions': { GET: listVersions },
+  '/api/v1/skills/:slug/verify': { GET: verify },
+}
+
+async function search({ api, query }: Asked) {
+  const q = query.get('q') ?? ''
+  const isExact = query.get('mode') === 'exact'
+  const { skills } = await api.searchSkills({ q, limit: isExact ? limits.pageSizeMax : readLimit(query) })
+  const hits = isExact ? skills.filter(({ name, fullName }) => q === name || q === fullName) : skills
+  return toJson({ results: hits.map(toHit) })
+}
+
+/** Sorts of `clawhub explore`. There is one count for downloads and installs. */
+const sorts: ReadonlyMap<string | null, 'downloads' | 'stars' | 'recent'> = new Map([
+  ['createdAt', 'recent'],
+  ['downloads', 'downloads'],
+  ['installs', 'downloads'],
+  ['rating', 'stars'],
+  ['stars', 'stars'],
+])
+/** Pages that are read at most for a page of names with a prefix. */
+const prefixPagesMax = 5
+
+/** GET /skills: a cursor is the number of the next page. */
+export async function listSkills({ api, query }: Asked) {
+  const limit = readLimit(query)
+  if (query.get('sort') === 'trending') {
+    const { entries } = await api.getTrending({ limit })
+    return toJson({ items: entries.map(({ skill }) => toListedSkill(skill)), nextCursor: null })
+  }
+  const prefix = query.get('prefix') ?? ''
+  const sort = sorts.get(query.get('sort') ?? 'createdAt')
+  const order = prefix === '' ? { sort } : { q: prefix }
+  const items: Skill[] = []
+  let page = readCursor(query)
+  for (let read = 0; read < prefixPagesMax; read++) {
+    const { skills, totalPages } = await api.searchSkills({ ...order, limit, page })
+    items.push(...skills.filter(({ name }) => name.startsWith(prefix)))
+    page = page < totalPages ? page + 1 : 0
+    if (page === 0 || items.length > 0) break
+  }
+  return toJson({ items: items.map(toListedSkill), nextCursor: page === 0 ? null : `${page}` })
+}
+
+/** GET /skills/:slug. */
+export async function inspect(asked: Asked) {
+  const skill = await asked.api.getSkill({ name: nameIn(asked) })
+  return toJson({
+    skill: toSkill(skill),
+    latestVersion: toLatest(skill),
+    owner: toOwner(skill),
+    metadata: null,
+    moderation: toModeration(skill.security),
+  })
+}
+
+async function showModeration(asked: Asked) {
+  const { security } = await asked.api.getSkill({ name: nameIn(asked) })
+  return toJson({ moderation: security && { ...toModeration(security), evidence: toEvidence(security) } })
+}
+
+async function listVersions(asked: Asked) {
+  const { query } = asked
+  const page = readCursor(query)
+  const read = await asked.api.listVersions({ name: nameIn(asked), page, limit: readLimit(query) })
+  return toJson({
+    items: read.versions.filter(({ yanked }) => !yanked).map(toVersionSummary),
+    nextCursor: page < read.totalPages ? `${page + 1}` : null,
+  })
+}
+
+/** GET /skills/:slug/versions/:version. */
+export async function showVersion(asked: Asked) {
+  const name = nameIn(asked)
+  const version = await asked.api.getVersion({ name, version: asked.params.version ?? '' })
+  const { displayName, name: slug } = await asked.api.getSkill({ name })
+  return toJson({ version: toVersion(version), skill: { slug, displayName } })
+}
+
+/** `clawhub skill verify`: the result of the scan, and the record of the publication with its proof. */
+async function verify(asked: Asked) {
+  const { api, query, host, call } = asked
+  const name = nameIn(asked)
+  const version = readVersion(query)
+  const skill = await api.getSkill({ name, version })
+  const provenance = await api.getProvenance({ name, version })
+  const { security, fullName } = skill
+  const [address, { username }] = [requireAddress(host, call), skill.author]
+  const isGood = security !== null && security.verdict !== 'dangerous'
+  return toJson({
+    schema: 'clawhub.skill.verify.v1',
+    ok: isGood,
+    decision: isGood ? 'pass' : 'fail',
+    reasons: security ? toReasons(security) : ['not_scanned'],
+    slug: skill.name,
+    displayName: skill.displayName,
+    pageUrl: `${address}/skills/${fullName}`,
+    publisherHandle: username,
+    publisherDisplayName: null,
+    publisherProfileUrl: `${address}/users/${username}`,
+    version: provenance.version,
+    resolvedFrom: query.has('version') ? 'version' : query.has('tag') ? 'tag' : 'latest',
+    tag: query.get('tag'),
+    createdAt: toMs(provenance.publishedAt),
+    card: { available: false },
+    artifact: { digest: provenance.digest, size: skill.size, files: skill.files },
+    provenance,
+    security,
+    signature: provenance.signature,
+  })
+}
+
+/** The version of a query; undefined for the latest. There are no tags but `latest`. Throws `not_found`. */
+export function readVersion(query: URLSearchParams): string | undefined {
+  const [version, tag] = [query.get('version'), query.get('tag')]
+  if (version !== null || tag === null || tag === 'latest') return version ?? undefined
+  throw new RegistryError('not_found', `There is no tag '${tag}': this registry has no tags but latest.`)
+}
+
+/** Programs ask for up to 200, of which they get the most that a page may have. */
+function readLimit(query: URLSearchParams): number {
+  const asked = Number(query.get('limit') ?? '')
+  return Number.isInteger(asked) && asked > 0 ? Math.min(asked, limits.pageSizeMax) : 25
+}
+
+/** Throws `invalid_request` for a cursor that is not from an earlier answer. */
+function readCursor(query: URLSearchParams): number {
+  const cursor = query.get('cursor')
+  if (cursor === null) return 1
+  if (/^[1-9]\d{0,8}$/.test(cursor)) return Number(cursor)
+  throw new RegistryError('invalid_request', 'The cursor is not valid. Start again without it.')
+}

@@ -1,0 +1,126 @@
+import type { Security, Skill, SkillDetails, SkillVersion } from '@skillstead/protocol'
+
+/** The published form of times: milliseconds since 1970. */
+export function toMs(timestamp: string): number {
+  return Date.parse(timestamp)
+}
+
+/** A skill of a list. */
+export function toListedSkill(skill: Skill) {
+  const at = toMs(skill.publishedAt)
+  return {
+    slug: skill.name,
+    ownerHandle: skill.author.username,
+    displayName: skill.name,
+    summary: skill.description,
+    tags: { latest: skill.latestVersion },
+    stats: toStats(skill),
+    createdAt: at,
+    updatedAt: at,
+    latestVersion: { version: skill.latestVersion, createdAt: at, changelog: '' },
+  }
+}
+
+/** A hit of a search; clients sort by its score, and the API returns hits in order. */
+export function toHit(skill: Skill, position: number) {
+  return {
+    score: 1 / (position + 1),
+    slug: skill.name,
+    ownerHandle: skill.author.username,
+    owner: { handle: skill.author.username },
+    displayName: skill.name,
+    summary: skill.description,
+    version: skill.latestVersion,
+    downloads: skill.downloads,
+    updatedAt: toMs(skill.publishedAt),
+  }
+}
+
+/** A skill as `clawhub inspect` shows it. */
+export function toSkill(skill: SkillDetails) {
+  return {
+    slug: skill.name,
+    displayName: skill.displayName,
+    summary: skill.description,
+    topics: skill.keywords,
+    tags: skill.latestVersion === '' ? {} : { latest: skill.latestVersion },
+    stats: toStats(skill),
+    createdAt: toMs(skill.createdAt),
+    updatedAt: toMs(skill.updatedAt),
+  }
+}
+
+/** The latest version; null if the skill has none, or all are yanked. */
+export function toLatest({ latestVersion, versions }: SkillDetails) {
+  const latest = versions.find(({ version }) => version === latestVersion)
+  return latest ? toVersionSummary(latest) : null
+}
+
+export function toVersionSummary(version: Pick<SkillVersion, 'version' | 'publishedAt' | 'changelog'>) {
+  return { version: version.version, createdAt: toMs(version.publishedAt), changelog: version.changelog }
+}
+
+/** A version with its files and the result of its scan. */
+export function toVersion(version: SkillVersion) {
+  const { security } = version
+  return {
+    ...toVersionSummary(version),
+    // The program accepts its own platform's license or none.
+    license: null,
+    files: version.files.map(({ path, size, digest }) => ({ path, size, sha256: toSha256(digest) })),
+    security: security && {
+      status: verdicts[security.verdict],
+      hasWarnings: security.findings.length > 0,
+      checkedAt: toMs(security.scannedAt),
+    },
+  }
+}
+
+export function toSha256(digest: string): string {
+  return digest.slice(digest.indexOf(':') + 1)
+}
+
+export function toOwner({ author }: Skill) {
+  return { handle: author.username, displayName: author.username, image: null }
+}
+
+const verdicts = { safe: 'clean', caution: 'suspicious', dangerous: 'malicious' } as const
+const severities = { critical: 'critical', high: 'critical', medium: 'warn', low: 'info', info: 'info' } as const
+
+/**
+ * The result of a scan; null for a version that was not scanned. The program asks before it installs a suspicious
+ * skill, as the node's own client does for a dangerous one. It never installs a blocked one, but which versions are
+ * published is decided by the scan policy of the node.
+ */
+export function toModeration(security: Security | null) {
+  if (security === null) return null
+  return {
+    isSuspicious: security.verdict === 'dangerous',
+    isMalwareBlocked: false,
+    verdict: verdicts[security.verdict],
+    reasonCodes: toReasons(security),
+    updatedAt: toMs(security.scannedAt),
+    engineVersion: security.rulesVersion,
+    summary: null,
+  }
+}
+
+/** The ids of the rules that found something, each once. */
+export function toReasons({ findings }: Security): string[] {
+  return [...new Set(findings.map(({ ruleId }) => ruleId))]
+}
+
+export function toEvidence({ findings }: Security) {
+  return findings.map(({ ruleId, severity, path, line, title, excerpt }) => ({
+    code: ruleId,
+    severity: severities[severity],
+    file: path,
+    line,
+    message: title,
+    evidence: excerpt,
+  }))
+}
+
+function toStats({ downloads, stars }: Skill) {
+  return { downloads, stars }
+}

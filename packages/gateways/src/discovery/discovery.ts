@@ -1,0 +1,91 @@
+import {
+  findArtifact,
+  findIndexedFile,
+  parseArtifactFile,
+  readDiscoveryIndex,
+  readFileIndex,
+} from '@skillstead/core/internal'
+import type { GatewayHost, GatewayRoute } from '../gateway.ts'
+import { createRecentLists, type RecentLists } from '../recent-lists.ts'
+import { listScopePaths, type ScopePath } from '../scope-paths.ts'
+import { answerFile, answerList, toScopeRoute } from '../scope-routes.ts'
+import { toPageRead } from '../through-upstreams.ts'
+import { findSkills } from './find-skills.ts'
+
+/** The paths where installers look for an index of version 0.2.0, and of version 0.1. */
+const folder = '/.well-known/agent-skills'
+const fileFolder = '/.well-known/skills'
+
+/**
+ * The addresses that installers of agent skills use: skill indexes of two versions at every scope, the files that they
+ * list, and the search of `skills find`.
+ */
+export function discovery(host: GatewayHost): GatewayRoute[] {
+  const lists = createRecentLists(host)
+  return [
+    ...listScopePaths(host.discoveryPack).flatMap((path) => [
+      ...toArtifactRoutes(host, path, lists),
+      ...toFileRoutes(host, path, lists),
+    ]),
+    {
+      pattern: '/api/search',
+      endpoint: 'findSkills',
+      methods: ['GET', 'HEAD'],
+      admission: 'api',
+      answer: (call) => findSkills(host, call),
+    },
+  ]
+}
+
+/** Version 0.2.0: an index of artifacts, each a SKILL.md or a zip. */
+function toArtifactRoutes(host: GatewayHost, path: ScopePath, lists: RecentLists): GatewayRoute[] {
+  const { context } = host
+  return [
+    toScopeRoute(host, {
+      path,
+      below: `${folder}/index.json`,
+      answer(call, params) {
+        const scope = path.read(params)
+        const list = () => readDiscoveryIndex(context, scope, call.caller)
+        return answerList(host, call, { scope, read: toPageRead(scope), lists }, list)
+      },
+    }),
+    toScopeRoute(host, {
+      path,
+      below: `${folder}${path.artifact}`,
+      answer(call, params) {
+        const { holder: owner, file = '' } = params
+        const scope = path.read(params)
+        const find = () => findArtifact(context, { scope, owner, file }, call.caller)
+        return answerFile(host, call, { scope, read: toPageRead(scope, parseArtifactFile(file)), lists }, find)
+      },
+    }),
+  ]
+}
+
+/** Version 0.1: an index of skills with the paths of their files, which have an address each. */
+function toFileRoutes(host: GatewayHost, path: ScopePath, lists: RecentLists): GatewayRoute[] {
+  const { context } = host
+  return [
+    toScopeRoute(host, {
+      path,
+      below: `${fileFolder}/index.json`,
+      answer(call, params) {
+        const scope = path.read(params)
+        const list = () => readFileIndex(context, scope, call.caller)
+        return answerList(host, call, { scope, read: toPageRead(scope), lists }, list)
+      },
+    }),
+    toScopeRoute(host, {
+      path,
+      // Some clients encode the slashes of the path.
+      below: `${fileFolder}/:member/**:rest`,
+      answer(call, { member: name = '', rest = '', ...params }) {
+        const scope = path.read(params)
+        const find = () => findIndexedFile(context, { scope, name, path: rest }, call.caller)
+        const named = scope.of === 'owner' ? { name } : undefined
+        return answerFile(host, call, { scope, read: toPageRead(scope, named), lists }, find)
+      },
+    }),
+  ]
+}

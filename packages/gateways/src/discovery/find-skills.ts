@@ -1,0 +1,24 @@
+import type { SearchResult } from '@skillstead/protocol'
+import { toJsonAnswer, type Answer, type GatewayCall, type GatewayHost } from '../gateway.ts'
+
+/**
+ * GET /api/search with `q`, `limit`, `owner`: the catalogue's search, in the format of `skills find`
+ * (`SKILLS_API_URL`).
+ */
+export async function findSkills(host: GatewayHost, call: GatewayCall): Promise<Answer> {
+  const result = (await host.read(call, 'searchSkills')) as SearchResult
+  const address = host.addressOf(call)
+  const skills = result.skills.map(({ fullName, downloads }) => ({
+    id: fullName,
+    // The name that the program installs from the source: the name in SKILL.md, without an owner.
+    skillId: toShortName(fullName),
+    name: toShortName(fullName),
+    installs: downloads,
+    source: `${address}/${fullName}`,
+  }))
+  return toJsonAnswer(call, { skills })
+}
+
+function toShortName(fullName: string): string {
+  return fullName.slice(fullName.indexOf('/') + 1)
+}

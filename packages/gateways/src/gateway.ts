@@ -1,0 +1,133 @@
+import type { Caller, Registry } from '@skillstead/core'
+import type { CatalogueContext, WantedSkill } from '@skillstead/core/internal'
+import type { AllowanceName, Content, EndpointName, RegistryApi, RegistryError } from '@skillstead/protocol'
+
+/**
+ * A protocol of another ecosystem: a table of routes over the functions of the registry. A gateway never reads tables
+ * and has no rules of its own; the server admits its requests, charges them and sends its answers.
+ */
+export type Gateway = (host: GatewayHost) => readonly GatewayRoute[]
+
+export type Header = [name: string, value: string]
+
+/** A response, before it is compared with the caller's cached copy. */
+export interface Answer {
+  readonly status: number
+  readonly contentType?: string
+  /** A stream is sent as fast as the caller reads it. */
+  readonly body: Uint8Array | AsyncIterable<Uint8Array> | null
+  /** Default: computed from the body of a `GET`. */
+  readonly etag?: string
+  /** Default: `private, no-store`. */
+  readonly cacheControl?: string
+  readonly headers?: readonly Header[]
+}
+
+/**
+ * How a request is admitted: `api` checks the key and spends a request, `guests` also admits guests where others need a
+ * key, `keyed` checks the key only, never a cookie, and spends, and `page` checks a key only on a node that requires
+ * one.
+ */
+export type Admission = 'api' | 'guests' | 'keyed' | 'page' | 'open'
+
+/** The segments of a path by name, decoded. `**:rest` of a pattern holds the remaining path. */
+export type Params = Readonly<Record<string, string>>
+
+/** An address of a gateway. */
+export interface GatewayRoute {
+  /** With parameters as in h3: `/packs/:slug/index.json`, `/git/**:path`. */
+  readonly pattern: string
+  /** Methods that are answered; others get 405. `HEAD` must be named. */
+  readonly methods: readonly string[]
+  /** The methods that only read, which pages of other origins may use. Default: GET and HEAD. */
+  readonly readMethods?: readonly string[]
+  /** The name in logs and metrics; contains no text of a caller. */
+  readonly endpoint: string
+  readonly admission: Admission
+  /**
+   * The scheme of `Authorization`: a key as bearer token, or, for `basic`, also as a password with any user name; the
+   * password may be the token of a share link too. Default: `bearer`.
+   */
+  readonly scheme?: 'bearer' | 'basic'
+  /** Whether the address itself is a credential, so that no key is needed and caches must not store the response. */
+  readonly personal?: boolean
+  /** Who may read the response in a browser: pages of allowed other origins, none, or (`own`) requests of others are refused. Default: `allowed`. */
+  readonly origins?: 'allowed' | 'none' | 'own'
+  /** The abuse limits of the route. */
+  readonly allowances?: readonly AllowanceName[]
+  answer(call: GatewayCall, params: Params): Promise<Answer> | Answer
+  /** An error in the form that clients of the protocol expect. Default: `application/problem+json`. */
+  toFailure?(error: RegistryError): Pick<Answer, 'contentType' | 'body' | 'headers'> & { readonly status?: number }
+}
+
+/** An admitted request. */
+export interface GatewayCall {
+  /** The request; read its body with {@link GatewayHost.readBody}. */
+  readonly request: Request
+  readonly method: string
+  readonly requestId: string
+  /** The path and query. Undefined if the request target is malformed, which no route gets. */
+  readonly url: URL | undefined
+  readonly caller: Caller
+  /** Whether the response may contain data for this caller alone. */
+  readonly personal: boolean
+  /** The value of a header; its name must be in lower case. */
+  header(name: Lowercase<string>): string | null
+}
+
+/** The node that a gateway is mounted on. */
+export interface GatewayHost {
+  readonly registry: Registry
+  /** The parts of the registry that functions of `@skillstead/core/internal` take. */
+  readonly context: CatalogueContext
+  /** The pack that installers find at the root of the node. */
+  readonly discoveryPack: string | undefined
+  /** The URL of the node for links, without a trailing slash; empty if unknown. */
+  addressOf(call: GatewayCall): string
+  /** The API as the caller of a request sees it. `client` is the name of the program, if the protocol has one. */
+  api(call: GatewayCall, client?: string): RegistryApi
+  /** Calls an endpoint with the query of the request as input, checked as in the API. */
+  read(call: GatewayCall, endpoint: EndpointName): Promise<unknown>
+  /** The name of the calling program, by its headers. */
+  clientOf(call: GatewayCall): string | undefined
+  /** The address of the caller, or its network, for limits and counts. */
+  limitAddressOf(call: GatewayCall): string
+  /** The key for limits of concurrent work: the user, or the address of a guest. */
+  limitKeyOf(call: GatewayCall): string
+  /** Charges one request to the caller. Throws `rate_limited`. */
+  spendRequest(call: GatewayCall): Promise<void> | undefined
+  /** Charges one file to the downloads of the address. Throws `rate_limited`. */
+  spendFile(call: GatewayCall): Promise<void>
+  /** Charges bytes to the downloads of the address. Throws `rate_limited`. */
+  spendBytes(call: GatewayCall, bytes: number): Promise<void>
+  /** Reads the body as it was sent. Throws `payload_too_large`. */
+  readBody(call: GatewayCall, bytesMax: number): Promise<Uint8Array>
+  /** Counts memory like that of request bodies while `work` runs. Throws `overloaded`. */
+  holding<Result>(call: GatewayCall, bytes: number, work: () => Promise<Result>): Promise<Result>
+  /** Whether the caller's cached copy has this entity tag. */
+  isKnown(call: GatewayCall, etag: string | undefined): boolean
+  /** The answer for published bytes, which a browser must neither run nor display. */
+  toContentAnswer(content: Content): Pick<Answer, 'body' | 'contentType' | 'etag' | 'headers'>
+  /** Headers that tell how fresh a mirrored skill is, or lists without a name. */
+  freshness(wanted: WantedSkill | undefined): Promise<readonly Header[]>
+  /** Closes the connection of a request. */
+  hangUp(call: GatewayCall): void
+  /** Logs an error that the client does not get to see. */
+  failed(call: GatewayCall, error: unknown): void
+}
+
+/** The `Cache-Control` of content: caches must revalidate, so that a takedown has an effect at once. */
+export function toCacheControl(call: GatewayCall): string {
+  return call.personal ? 'private, no-store' : 'no-cache'
+}
+
+/** An answer of JSON. */
+export function toJsonAnswer(call: GatewayCall, value: unknown, headers: readonly Header[] = []): Answer {
+  return {
+    status: 200,
+    contentType: 'application/json; charset=utf-8',
+    body: Buffer.from(JSON.stringify(value)),
+    cacheControl: toCacheControl(call),
+    headers,
+  }
+}

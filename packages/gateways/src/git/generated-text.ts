@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import { createDeltaWriter } from './deltas.ts'
+import { createSortedParts } from './sorted-parts.ts'
+
+/** How a tree or a file is generated from items: a part for each item, and the bytes before and after the parts. */
+export interface TextForm<Item> {
+  readonly kind: 'tree' | 'blob'
+  /** The bytes before and after the parts, for the current items. */
+  toFrames(): readonly [before: Uint8Array, after: Uint8Array]
+  readonly separator: Uint8Array
+  /** Orders the parts; another item with the same key replaces a part. */
+  toKey(item: Item): string
+  toPart(item: Item): Uint8Array
+}
+
+/** A generated tree or file, which changes by one item after another. */
+export interface GeneratedText<Item> {
+  /** Adds or replaces an item. */
+  put(item: Item): void
+  /** The object, after items were put. */
+  toHash(): TextHash
+  /** Adds or replaces an item, and returns the object with the delta that makes it from the one before. */
+  change(item: Item): TextHash & { readonly delta: Uint8Array }
+  toBytes(): Uint8Array
+}
+
+interface TextHash {
+  readonly id: string
+  readonly size: number
+}
+
+export function createGeneratedText<Item>(form: TextForm<Item>): GeneratedText<Item> {
+  const parts = createSortedParts(form.separator)
+  let [before, after]: readonly [Uint8Array, Uint8Array] = [Buffer.alloc(0), Buffer.alloc(0)]
+
+  const put = (item: Item) => parts.set(form.toKey(item), form.toPart(item))
+
+  function toRuns(): readonly Uint8Array[] {
+    ;[before, after] = form.toFrames()
+    return [before, parts.bytes, after]
+  }
+
+  function toHash(): TextHash {
+    const runs = toRuns()
+    const size = runs.reduce((sum, { length }) => sum + length, 0)
+    const hash = createHash('sha1').update(`${form.kind} ${size}\0`)
+    for (const run of runs) hash.update(run)
+    return { id: hash.digest('hex'), size }
+  }
+
+  return {
+    put(item) {
+      put(item)
+    },
+    toHash,
+    change(item) {
+      const base = { before, length: parts.bytes.length, after }
+      const splice = put(item) ?? { at: base.length, removed: 0, inserted: Buffer.alloc(0) }
+      const hash = toHash()
+      const writer = createDeltaWriter()
+      const frame = (from: Uint8Array, to: Uint8Array, at: number) => {
+        if (Buffer.compare(from, to) === 0) writer.copy(at, to.length)
+        else writer.insert(to)
+      }
+      frame(base.before, before, 0)
+      const start = base.before.length
+      writer.copy(start, splice.at)
+      writer.insert(splice.inserted)
+      const end = splice.at + splice.removed
+      writer.copy(start + end, base.length - end)
+      frame(base.after, after, start + base.length)
+      return { ...hash, delta: writer.end(start + base.length + base.after.length, hash.size) }
+    },
+    toBytes: () => Buffer.concat(toRuns()),
+  }
+}

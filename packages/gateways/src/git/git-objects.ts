@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+
+/** Kinds of objects, with their numbers in packs. */
+export const objectKinds = { commit: 1, tree: 2, blob: 3, tag: 4 } as const
+export type ObjectKind = keyof typeof objectKinds
+
+/** An object whose bytes are in memory. `id` is its SHA-1 in hex digits. */
+export interface GitObject {
+  readonly kind: ObjectKind
+  readonly id: string
+  readonly bytes: Uint8Array
+}
+
+/** A file, or a folder that is already a tree, at a path. */
+export interface TreeEntry {
+  readonly path: string
+  readonly id: string
+  /** Default: `file`. */
+  readonly kind?: 'file' | 'tree'
+}
+
+/** Who made a commit or tag. Only names of the registry, without characters that git uses as separators. */
+export interface Signature {
+  readonly name: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+/** The id of an object. */
+export function hashObject(kind: ObjectKind, bytes: Uint8Array): string {
+  return createHash('sha1').update(`${kind} ${bytes.length}\0`).update(bytes).digest('hex')
+}
+
+function toObject(kind: ObjectKind, bytes: Uint8Array): GitObject {
+  return { kind, id: hashObject(kind, bytes), bytes }
+}
+
+export function toCommit(commit: { tree: string; parent?: string | undefined; by: Signature; message: string }) {
+  const by = toSignature(commit.by)
+  const parent = commit.parent === undefined ? '' : `parent ${commit.parent}\n`
+  const text = `tree ${commit.tree}\n${parent}author ${by}\ncommitter ${by}\n\n${commit.message}\n`
+  return toObject('commit', Buffer.from(text))
+}
+
+/** An annotated tag of a commit. */
+export function toTag(tag: { name: string; commit: string; by: Signature; message: string }): GitObject {
+  const head = `object ${tag.commit}\ntype commit\ntag ${tag.name}\ntagger ${toSignature(tag.by)}`
+  return toObject('tag', Buffer.from(`${head}\n\n${tag.message}\n`))
+}
+
+/** The time of a commit or tag, in seconds since 1970. */
+export function toSeconds({ at }: Signature): number {
+  return Math.max(0, Math.floor(at / 1000))
+}
+
+/** The address is one that never receives mail (RFC 2606). */
+function toSignature(by: Signature): string {
+  return `${by.name} <${by.name}@users.noreply.invalid> ${toSeconds(by)} +0000`
+}
+
+interface Folder {
+  readonly children: Map<string, { readonly mode: string; readonly id: string } | Folder>
+}
+
+/** The trees of all folders, root last. */
+export function toTrees(entries: readonly TreeEntry[]): GitObject[] {
+  const root: Folder = { children: new Map() }
+  for (const { path, id, kind } of entries) {
+    const segments = path.split('/')
+    const name = segments.pop()!
+    let folder = root
+    for (const segment of segments) folder = openFolder(folder, segment)
+    folder.children.set(name, { mode: kind === 'tree' ? treeMode : fileMode, id })
+  }
+  const trees: GitObject[] = []
+  writeTree(root, trees)
+  return trees
+}
+
+const fileMode = '100644'
+const treeMode = '40000'
+
+function openFolder({ children }: Folder, name: string): Folder {
+  const found = children.get(name)
+  if (found && 'children' in found) return found
+  const made: Folder = { children: new Map() }
+  children.set(name, made)
+  return made
+}
+
+function writeTree(folder: Folder, trees: GitObject[]): string {
+  const lines = [...folder.children].map(([name, child]) => {
+    const { mode, id } = 'children' in child ? { mode: treeMode, id: writeTree(child, trees) } : child
+    // Git sorts a folder as if its name ended with a slash.
+    return { mode, name, id, key: Buffer.from(mode === treeMode ? `${name}/` : name) }
+  })
+  lines.sort((a, b) => Buffer.compare(a.key, b.key))
+  const parts = lines.flatMap(({ mode, name, id }) => [Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')])
+  const tree = toObject('tree', Buffer.concat(parts))
+  trees.push(tree)
+  return tree.id
+}

@@ -1,0 +1,214 @@
+import { readRepositoryVersions, readSkillHistory, SkillMoved } from '@skillstead/core/internal'
+import { isRegistryError, RegistryError } from '@skillstead/protocol'
+import { throughUpstreams, toPageRead } from '../through-upstreams.ts'
+import {
+  toCacheControl,
+  type Answer,
+  type GatewayCall,
+  type GatewayHost,
+  type GatewayRoute,
+  type Params,
+} from '../gateway.ts'
+import { readProtocolVersion, toAdvertisement } from './advertisement.ts'
+import { createPackEntries, type PackEntries } from './pack-entries.ts'
+import { listObjects, measureObjects, prepend, toBands, writePack } from './pack-stream.ts'
+import { GitError, toErrorPacket } from './pkt-line.ts'
+import type { Repository } from './repository.ts'
+import { readUploadBody } from './request-body.ts'
+import { createScopeRepositories, type ScopeRepositories } from './scope-repository.ts'
+import type { Selection } from './select-commits.ts'
+import { toSkillRepository } from './skill-repository.ts'
+import { answerUpload, sendsHead } from './upload-pack.ts'
+import { createReadBlobs, createVersionTrees, type VersionTrees } from './version-trees.ts'
+
+/** The repository that an address names. */
+type Address =
+  | { readonly of: 'skill'; readonly owner: string; readonly name: string }
+  | { readonly of: 'owner'; readonly owner: string }
+  | { readonly of: 'pack'; readonly slug: string }
+
+/** A repository as the caller may read it. */
+interface FoundRepository {
+  readonly repository: Repository
+  /** Counts a clone; absent for repositories of several skills. */
+  countDownload?(options: { client?: string; address?: string }): void
+}
+
+interface Parts {
+  readonly host: GatewayHost
+  readonly trees: VersionTrees
+  readonly scopes: ScopeRepositories
+  readonly entries: PackEntries
+}
+
+/**
+ * Read-only git over smart HTTP (gitprotocol-http): `/git/OWNER/SKILL.git`, `/git/OWNER.git` and
+ * `/git/packs/SLUG.git`.
+ */
+export function git(host: GatewayHost): GatewayRoute[] {
+  const { context } = host
+  const trees = createVersionTrees(context)
+  const parts: Parts = {
+    host,
+    trees,
+    scopes: createScopeRepositories(context, trees),
+    entries: createPackEntries(createReadBlobs(context)),
+  }
+  const shared = { admission: 'keyed', scheme: 'basic', toFailure } as const
+  return ['/git/:repository', '/git/:owner/:repository'].flatMap((base): GatewayRoute[] => [
+    {
+      ...shared,
+      pattern: `${base}/info/refs`,
+      methods: ['GET'],
+      endpoint: 'gitRefs',
+      answer: (call, params) => answerRefs(parts, call, params),
+    },
+    {
+      ...shared,
+      pattern: `${base}/git-upload-pack`,
+      methods: ['POST'],
+      readMethods: ['POST'],
+      endpoint: 'gitUploadPack',
+      answer: (call, params) => answerPack(parts, call, params),
+    },
+    {
+      ...shared,
+      pattern: `${base}/git-receive-pack`,
+      methods: ['POST'],
+      endpoint: 'gitReceivePack',
+      answer: refusePush,
+    },
+    ...['HEAD', 'objects/**:path'].map((file): GatewayRoute => {
+      return { ...shared, pattern: `${base}/${file}`, methods: ['GET'], endpoint: 'gitFile', answer: refuseDumb }
+    }),
+  ])
+}
+
+/** `GET info/refs`: the capabilities and, before version 2, the references. */
+async function answerRefs(parts: Parts, call: GatewayCall, params: Params): Promise<Answer> {
+  const service = call.url?.searchParams.get('service')
+  if (service === 'git-receive-pack') return refusePush()
+  if (service !== 'git-upload-pack') return refuseDumb()
+  const address = parseAddress(params)
+  try {
+    const { repository } = await findRepository(parts, call, address)
+    return {
+      status: 200,
+      contentType: 'application/x-git-upload-pack-advertisement',
+      body: toAdvertisement(repository, readProtocolVersion(call.header('git-protocol'))),
+      cacheControl: toCacheControl(call),
+      headers: varyByProtocol,
+    }
+  } catch (error) {
+    if (!(error instanceof SkillMoved)) throw error
+    // Git continues at the address to which this request is redirected.
+    const location = `/git/${error.fullName}.git/info/refs?service=git-upload-pack`
+    return { status: 308, body: null, cacheControl: toCacheControl(call), headers: [['location', location]] }
+  }
+}
+
+/** The response depends on the requested version of the protocol. */
+const varyByProtocol: Answer['headers'] = [['vary', 'Git-Protocol']]
+
+/** `POST git-upload-pack`. */
+async function answerPack(parts: Parts, call: GatewayCall, params: Params): Promise<Answer> {
+  const { host } = parts
+  const body = await readUploadBody(host, call)
+  const found = await findRepository(parts, call, parseAddress(params))
+  try {
+    const version = readProtocolVersion(call.header('git-protocol'))
+    const { head, selection, bandBytesMax } = answerUpload(found.repository, version, body)
+    if (!selection) return toResult(head)
+    const pack = await openPack(parts, call, found, selection)
+    return toResult(
+      prepend(
+        head,
+        bandBytesMax === undefined ? pack : toBands(pack, bandBytesMax, (error) => toMessage(host, call, error)),
+      ),
+    )
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error
+    return toResult(toErrorPacket(error.message))
+  }
+}
+
+function toResult(body: NonNullable<Answer['body']>): Answer {
+  return { status: 200, contentType: 'application/x-git-upload-pack-result', body, cacheControl: 'no-store' }
+}
+
+/** Charges a pack, and counts a download if it has the latest version. Nothing is read before the client reads. */
+async function openPack({ host, entries }: Parts, call: GatewayCall, found: FoundRepository, selection: Selection) {
+  await host.spendFile(call)
+  const objects = await listObjects(selection)
+  await host.spendBytes(call, measureObjects(objects))
+  if (sendsHead(found.repository, selection)) {
+    const client = host.clientOf(call)
+    found.countDownload?.({ ...(client !== undefined && { client }), address: host.limitAddressOf(call) })
+  }
+  return writePack(entries, objects)
+}
+
+/** The text for an error while a pack is sent; unknown errors disclose nothing. */
+function toMessage(host: GatewayHost, call: GatewayCall, error: unknown): string {
+  if (isRegistryError(error, 'overloaded')) return error.message
+  host.failed(call, error)
+  return `The node failed to send the pack. It logged the error with the request id ${call.requestId}.`
+}
+
+/** Accepts names with and without `.git`, as other servers do. */
+function parseAddress({ owner, repository = '' }: Params): Address {
+  const name = repository.replace(/\.git$/, '')
+  if (owner === undefined) return { of: 'owner', owner: name }
+  return owner === 'packs' ? { of: 'pack', slug: name } : { of: 'skill', owner, name }
+}
+
+/**
+ * A repository that does not exist, and one that the caller may not read, are the same to a guest: git then asks for a
+ * password.
+ */
+async function findRepository(parts: Parts, call: GatewayCall, address: Address): Promise<FoundRepository> {
+  const { host } = parts
+  try {
+    return await throughUpstreams(host, call, toPageRead(address), () => readRepository(parts, call, address))
+  } catch (error) {
+    if (!isRegistryError(error, 'not_found')) throw error
+    if (call.caller.kind === 'guest' && call.caller.sharedSkillId === undefined) {
+      throw new RegistryError('unauthorized', 'There is no such public repository. For others, sign in.', {
+        cause: error,
+      })
+    }
+    throw new RegistryError('not_found', 'There is no such repository that you may read.', { cause: error })
+  }
+}
+
+async function readRepository(parts: Parts, call: GatewayCall, address: Address): Promise<FoundRepository> {
+  const { host, scopes, trees } = parts
+  const { context } = host
+  if (address.of === 'skill') {
+    const history = await readSkillHistory(context, `${address.owner}/${address.name}`, call.caller)
+    return { repository: await toSkillRepository(history, trees), countDownload: history.countDownload }
+  }
+  const versions = await readRepositoryVersions(context, address, call.caller)
+  if (versions.length === 0) throw new RegistryError('not_found', 'This repository has no skills.')
+  return { repository: await scopes.open(address.of === 'owner' ? address.owner : address.slug, versions) }
+}
+
+function refusePush(): never {
+  throw new RegistryError('forbidden', 'Repositories are read-only. Publish skills with `skillstead publish`.')
+}
+
+function refuseDumb(): never {
+  throw new RegistryError(
+    'forbidden',
+    'The dumb HTTP protocol is not supported. Use git 1.6.6 or later, which speaks the smart protocol.',
+  )
+}
+
+/** Git prints plain text as lines that start with `remote:`. */
+function toFailure({ status, message }: RegistryError): ReturnType<NonNullable<GatewayRoute['toFailure']>> {
+  const hint = 'Any user name; the password is an API key or the token of a share link.'
+  const text = status === 401 ? `${message}\n${hint}\n` : `${message}\n`
+  const headers: Answer['headers'] =
+    status === 401 ? [['www-authenticate', 'Basic realm="Skillstead", charset="UTF-8"']] : []
+  return { contentType: 'text/plain; charset=utf-8', body: Buffer.from(text), headers }
+}

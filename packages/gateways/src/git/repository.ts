@@ -1,0 +1,77 @@
+import type { GitObject } from './git-objects.ts'
+
+/** A file of the registry as a blob of git: `id` is its SHA-1, `digest` its SHA-256 in the registry. */
+export interface StoredBlob {
+  readonly kind: 'blob'
+  readonly id: string
+  readonly digest: string
+  readonly size: number
+}
+
+/** A tree or blob that is generated again whenever its bytes are needed. */
+export interface GeneratedObject {
+  readonly kind: 'tree' | 'blob'
+  readonly id: string
+  readonly size: number
+  toBytes(): Uint8Array
+}
+
+/** A generated object as the instructions that make it from another object, its base. */
+export interface DeltaObject {
+  readonly kind: 'delta'
+  readonly id: string
+  readonly base: string
+  readonly bytes: Uint8Array
+  /** For a client that has no base. */
+  readonly whole: GeneratedObject
+}
+
+/** An object of a pack: in memory, in the storage of the registry, or generated. */
+export type PackObject = GitObject | StoredBlob | GeneratedObject | DeltaObject
+
+/** A commit of a repository. */
+export interface Commit {
+  readonly object: GitObject
+  readonly parent: string | undefined
+  readonly timeSeconds: number
+  /** Reads the trees and blobs of the commit, without the bytes of stored blobs and without deltas. */
+  readContent(): Promise<readonly PackObject[]>
+  /** Reads those that the parent lacks, or more; some are deltas against objects of the parent. */
+  readAdded(): Promise<readonly PackObject[]>
+}
+
+/** An annotated tag. */
+export interface Tag {
+  readonly object: GitObject
+  /** The id of the tagged commit. */
+  readonly commit: string
+}
+
+/** A reference. */
+export interface Ref {
+  readonly name: string
+  readonly id: string
+  /** The commit, if the reference is an annotated tag. */
+  readonly peeled?: string
+}
+
+/** The branch that clones check out. */
+export const mainRef = 'refs/heads/main'
+
+/** A repository as clients see it. All commits can be fetched by id, also those that no reference leads to. */
+export interface Repository {
+  /** Sorted by name, without HEAD, which is a symbolic reference to {@link mainRef}. */
+  readonly refs: readonly Ref[]
+  readonly commits: ReadonlyMap<string, Commit>
+  readonly tags: ReadonlyMap<string, Tag>
+}
+
+/** The commit at {@link mainRef}; undefined for an empty repository. */
+export function findHead({ refs }: Repository): string | undefined {
+  return refs.find(({ name }) => name === mainRef)?.id
+}
+
+/** The commit that an object id means; undefined if the repository has no such commit or tag. */
+export function findCommit({ commits, tags }: Repository, id: string): string | undefined {
+  return commits.has(id) ? id : tags.get(id)?.commit
+}

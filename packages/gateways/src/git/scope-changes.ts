@@ -1,0 +1,77 @@
+import type { RepositoryVersion } from '@skillstead/core/internal'
+import { compareVersions } from '@skillstead/protocol'
+
+/** A version that changed what a repository of several skills contains. */
+export interface PlacedVersion extends RepositoryVersion {
+  /** Below `skills/`. */
+  readonly folder: string
+}
+
+/** The changes of a repository that its history has. */
+export interface ScopeChanges {
+  /** What the repository had before: a version of each skill. It is part of the first commit. */
+  readonly base: readonly PlacedVersion[]
+  readonly changes: readonly PlacedVersion[]
+}
+
+/**
+ * Selects the changes for the history of a repository, from versions in the order of their publication. A version that
+ * is lower than another one of its skill changes nothing.
+ *
+ * The work for a history is limited: about 1,000,000 entries of trees, and 128 MiB of files. If all changes need more,
+ * about the last N of them fit. The history then starts at a change whose number is a multiple of a power of two
+ * between N/4 and N/2, so that it starts again only after that number of publications.
+ */
+export function selectChanges(versions: readonly RepositoryVersion[]): ScopeChanges {
+  const { placed, skills } = placeVersions(versions)
+  const start = toStart(placed, skills)
+  const base = new Map(placed.slice(0, start).map((version) => [toFullName(version), version]))
+  return { base: [...base.values()], changes: placed.slice(start) }
+}
+
+const entriesMax = 2 ** 20
+const bytesPerEntry = 128
+
+function toStart(changes: readonly PlacedVersion[], skills: number): number {
+  let left = entriesMax
+  let fitting = 0
+  while (fitting < changes.length && left > 0) {
+    left -= skills + changes[changes.length - 1 - fitting]!.size / bytesPerEntry
+    fitting += 1
+  }
+  if (fitting === changes.length) return 0
+  const step = 2 ** Math.max(0, Math.floor(Math.log2(fitting)) - 1)
+  return Math.min(Math.ceil((changes.length - fitting) / step) * step, changes.length - 1)
+}
+
+/**
+ * Skills of a pack may share a name: the folders of all but the first published one start with the owner. A folder
+ * depends only on earlier versions, so that it stays when a skill is added.
+ */
+function placeVersions(versions: readonly RepositoryVersion[]) {
+  const current = new Map<string, PlacedVersion>()
+  const taken = new Set<string>()
+  const placed: PlacedVersion[] = []
+  for (const version of versions) {
+    const fullName = toFullName(version)
+    const before = current.get(fullName)
+    if (before && compareVersions(before.version, version.version) >= 0) continue
+    const folder = before?.folder ?? toFreeName(version, taken)
+    taken.add(folder)
+    const change = { ...version, folder }
+    current.set(fullName, change)
+    placed.push(change)
+  }
+  return { placed, skills: current.size }
+}
+
+function toFreeName({ owner, name }: RepositoryVersion, taken: ReadonlySet<string>): string {
+  if (!taken.has(name)) return name
+  let free = `${owner}-${name}`
+  while (taken.has(free)) free = `${free}-2`
+  return free
+}
+
+function toFullName({ owner, name }: RepositoryVersion): string {
+  return `${owner}/${name}`
+}

@@ -1,0 +1,73 @@
+import type { RepositoryVersion } from '@skillstead/core/internal'
+import { type DocumentForm, partSeparator, toMarketplaceForms } from '../marketplace.ts'
+import { createGeneratedText, type GeneratedText, type TextForm } from './generated-text.ts'
+import type { TreeEntry } from './git-objects.ts'
+
+/** A version as a change of a repository with several skills. */
+export interface ScopeChange extends RepositoryVersion {
+  /** Below `skills/`. */
+  readonly folder: string
+  /** The id of the version's root tree. */
+  readonly tree: string
+  /** That of the version. Later changes by the owner would change the ids of old commits. */
+  readonly description: string
+}
+
+/** A generated tree or file of a repository. */
+interface ScopeText {
+  readonly path: string
+  readonly kind: TextForm<ScopeChange>['kind']
+  readonly text: GeneratedText<ScopeChange>
+}
+
+/** The content of a repository after some changes. Commits have the texts in this order. */
+export interface ScopeState {
+  readonly texts: readonly ScopeText[]
+  /** Notes the folder of a change, before the texts change. */
+  add(change: ScopeChange): void
+}
+
+/** `name`: the owner, or the slug of the pack. */
+export function createScopeState(name: string): ScopeState {
+  const folders = new Set<string>()
+  const documents = toMarketplaceForms({ name, owner: name, description: `Skills of ${name}` })
+  return {
+    texts: [
+      { path: 'skills', kind: 'tree', text: createGeneratedText(treeForm) },
+      ...documents.map((form): ScopeText => {
+        return { path: form.path, kind: 'blob', text: createGeneratedText(toTextForm(form, folders)) }
+      }),
+    ],
+    add: ({ folder }) => void folders.add(folder),
+  }
+}
+
+/** The entry of a text in the trees of a commit. */
+export function toTreeEntry({ path, kind }: ScopeText, id: string): TreeEntry {
+  return { path, id, kind: kind === 'tree' ? 'tree' : 'file' }
+}
+
+/** The tree with the folders of all skills. Git sorts a folder as if its name ended with a slash. */
+const treeForm: TextForm<ScopeChange> = {
+  kind: 'tree',
+  toFrames: () => [Buffer.alloc(0), Buffer.alloc(0)],
+  separator: Buffer.alloc(0),
+  toKey: ({ folder }) => `${folder}/`,
+  toPart: ({ folder, tree }) => Buffer.concat([Buffer.from(`40000 ${folder}\0`), Buffer.from(tree, 'hex')]),
+}
+
+/** A document with the skills in the order of their full names. */
+function toTextForm({ toFrames, toPart }: DocumentForm, folders: ReadonlySet<string>): TextForm<ScopeChange> {
+  return {
+    kind: 'blob',
+    toFrames: () => {
+      const [before, after] = toFrames(folders)
+      return [Buffer.from(before), Buffer.from(after)]
+    },
+    separator: Buffer.from(partSeparator),
+    toKey: ({ owner, name }) => `${owner}/${name}`,
+    toPart: ({ folder, owner, version, description }) => {
+      return Buffer.from(toPart({ name: folder, owner, version, description, source: { folder: `skills/${folder}` } }))
+    },
+  }
+}

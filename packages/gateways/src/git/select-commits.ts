@@ -1,0 +1,158 @@
+import { GitError } from './pkt-line.ts'
+import { type Commit, findCommit, mainRef, type Repository, type Tag } from './repository.ts'
+import type { FetchRequest } from './upload-request.ts'
+
+/** What the response to a fetch contains. */
+export interface Selection {
+  readonly commits: readonly Commit[]
+  readonly tags: readonly Tag[]
+  /** Commits of the client whose trees it has, so that their objects are left out. */
+  readonly known: readonly Commit[]
+  /** Whether the bases of deltas may be objects that only the client has. */
+  readonly isThin: boolean
+  /** Commits that the client must treat as having no parents, and those that have parents now. */
+  readonly shallow: readonly string[]
+  readonly unshallow: readonly string[]
+}
+
+/** The ids of the client that the repository has, in the order of the request. */
+export function findCommon(repository: Repository, { haves }: FetchRequest): string[] {
+  return [...haves].filter((id) => findCommit(repository, id) !== undefined)
+}
+
+/** Whether every wanted commit leads to a commit of the client, so that further haves cannot make the pack smaller. */
+export function isEnough(repository: Repository, { wants }: FetchRequest, common: readonly string[]): boolean {
+  if (common.length === 0) return false
+  const had = new Set(common.map((id) => findCommit(repository, id)!))
+  // Commits from which no commit of the client can be reached.
+  const without = new Set<string>()
+  return [...wants].every((id) => {
+    for (const commit of walk(repository, findCommit(repository, id))) {
+      if (had.has(commit)) return true
+      if (without.has(commit)) return false
+      without.add(commit)
+    }
+    return false
+  })
+}
+
+/** Selects the commits and tags for a request. Throws {@link GitError} for objects that are not in the repository. */
+export function selectCommits(repository: Repository, request: FetchRequest): Selection {
+  const tips = [...request.wants].map((id) => getCommit(repository, id))
+  const { reached, boundary } = cut(repository, request, tips)
+  const had = findHad(repository, request)
+  // A request for more history sends it, also if the client's own commit leads to it.
+  const commits = [...reached].filter((id) => !had.has(id)).map((id) => repository.commits.get(id)!)
+  const sent = new Set(commits.map(({ object }) => object.id))
+  const known = new Set(commits.map(({ parent }) => parent).filter((id) => id !== undefined && had.has(id)))
+  return {
+    commits,
+    tags: [...repository.tags.values()].filter(
+      ({ object, commit }) => request.wants.has(object.id) || (request.includeTag && sent.has(commit)),
+    ),
+    known: [...known].map((id) => repository.commits.get(id!)!),
+    isThin: request.isThin,
+    shallow: isDeepening(request) ? [...boundary].filter((id) => !request.shallow.has(id)) : [],
+    unshallow: isDeepening(request) ? [...request.shallow].filter((id) => reached.has(id) && !boundary.has(id)) : [],
+  }
+}
+
+/** Whether the client asks for another boundary of its history. */
+export function isDeepening({ depth, sinceSeconds, without }: FetchRequest): boolean {
+  return depth !== undefined || sinceSeconds !== undefined || without.length > 0
+}
+
+interface Cut {
+  /** The commits from the tips to the boundary. */
+  readonly reached: ReadonlySet<string>
+  /** The reached commits whose parents are not reached. */
+  readonly boundary: ReadonlySet<string>
+}
+
+function cut(repository: Repository, request: FetchRequest, tips: readonly string[]): Cut {
+  const { depth, sinceSeconds } = request
+  let reached: Set<string>
+  if (!isDeepening(request)) {
+    reached = takeWhile(repository, tips, (id) => !request.shallow.has(id))
+  } else if (depth !== undefined && request.isRelative) {
+    reached = takeWhile(repository, tips, (id) => !request.shallow.has(id))
+    const starts = [...request.shallow].filter((id) => reached.has(id))
+    for (const id of takeDepth(repository, starts, depth + 1)) reached.add(id)
+  } else {
+    reached = depth === undefined ? takeWhile(repository, tips, () => true) : takeDepth(repository, tips, depth)
+    if (sinceSeconds !== undefined) {
+      reached = keep(reached, (id) => repository.commits.get(id)!.timeSeconds >= sinceSeconds)
+    }
+    const excluded = findExcluded(repository, request.without)
+    reached = keep(reached, (id) => !excluded.has(id))
+    if (reached.size === 0) throw new GitError('no commits selected for shallow requests')
+  }
+  const boundary = keep(reached, (id) => {
+    const { parent } = repository.commits.get(id)!
+    return parent !== undefined && !reached.has(parent)
+  })
+  return { reached, boundary }
+}
+
+/** The commits that the client has: its haves, and their history as far as the client has it. */
+function findHad(repository: Repository, request: FetchRequest): Set<string> {
+  const tips = findCommon(repository, request).map((id) => findCommit(repository, id)!)
+  return takeWhile(repository, tips, (id) => !request.shallow.has(id))
+}
+
+function findExcluded(repository: Repository, names: readonly string[]): Set<string> {
+  const tips = names.map((name) => {
+    const wanted = name === 'HEAD' ? mainRef : name
+    const found = repository.refs.find(
+      (ref) => ref.name === wanted || ref.name.split('/').slice(2).join('/') === wanted,
+    )
+    if (!found) throw new GitError(`deepen-not is not a ref: ${JSON.stringify(name.slice(0, 80))}`)
+    return getCommit(repository, found.id)
+  })
+  return takeWhile(repository, tips, () => true)
+}
+
+/** The commits from the tips on; the parent of a commit is taken only if `continues` is true for the commit. */
+function takeWhile(repository: Repository, tips: readonly string[], continues: (id: string) => boolean): Set<string> {
+  const taken = new Set<string>()
+  for (const tip of tips) {
+    for (const id of walk(repository, tip)) {
+      if (taken.has(id)) break
+      taken.add(id)
+      if (!continues(id)) break
+    }
+  }
+  return taken
+}
+
+/** The commits at most `depth` commits from a tip, the tip included. */
+function takeDepth(repository: Repository, tips: readonly string[], depth: number): Set<string> {
+  const taken = new Set<string>()
+  let level = tips
+  for (let at = 0; at < depth && level.length > 0; at++) {
+    const next: string[] = []
+    for (const id of level) {
+      // Commits are taken in the order of their depth: a commit that was taken has all that this one would add.
+      if (taken.has(id)) continue
+      taken.add(id)
+      const { parent } = repository.commits.get(id)!
+      if (parent !== undefined) next.push(parent)
+    }
+    level = next
+  }
+  return taken
+}
+
+function* walk({ commits }: Repository, tip: string | undefined): Generator<string> {
+  for (let id = tip; id !== undefined; id = commits.get(id)?.parent) yield id
+}
+
+function keep(ids: ReadonlySet<string>, passes: (id: string) => boolean): Set<string> {
+  return new Set([...ids].filter(passes))
+}
+
+function getCommit(repository: Repository, id: string): string {
+  const found = findCommit(repository, id)
+  if (found === undefined) throw new GitError(`upload-pack: not our ref ${id}`)
+  return found
+}

@@ -1,0 +1,36 @@
+import type { SkillHistory } from '@skillstead/core/internal'
+import { compareVersions } from '@skillstead/protocol'
+import { toCommit, toSeconds, toTag } from './git-objects.ts'
+import { type Commit, mainRef, type Ref, type Repository, type Tag } from './repository.ts'
+import type { VersionTrees } from './version-trees.ts'
+
+/**
+ * The history of a skill as a repository: a commit for each version, a tag for each version that is not yanked, and the
+ * latest version as main. All objects depend only on what is published, so that every node has the same ids.
+ */
+export async function toSkillRepository(history: SkillHistory, trees: VersionTrees): Promise<Repository> {
+  const versions = history.versions.toSorted((a, b) => compareVersions(a.version, b.version))
+  const ids = await trees.findIds(versions)
+  const commits = new Map<string, Commit>()
+  const tags = new Map<string, Tag>()
+  const refs: Ref[] = []
+  /** Lower versions than the current one, lowest first. */
+  const lower: { readonly publishedAt: number; readonly commit: string }[] = []
+  for (const version of versions) {
+    const tree = ids.get(version.digest)
+    if (tree === undefined) continue
+    const by = { name: history.owner, at: version.publishedAt }
+    const message = `${history.name} ${version.version}`
+    const parent = lower.findLast(({ publishedAt }) => publishedAt <= version.publishedAt)?.commit
+    const object = toCommit({ tree, parent, by, message })
+    lower.push({ publishedAt: version.publishedAt, commit: object.id })
+    const readContent = () => trees.readContent(version)
+    commits.set(object.id, { object, parent, timeSeconds: toSeconds(by), readContent, readAdded: readContent })
+    if (version.version === history.latestVersion) refs.push({ name: mainRef, id: object.id })
+    if (version.isYanked) continue
+    const tag = toTag({ name: `v${version.version}`, commit: object.id, by, message })
+    tags.set(tag.id, { object: tag, commit: object.id })
+    refs.push({ name: `refs/tags/v${version.version}`, id: tag.id, peeled: object.id })
+  }
+  return { refs: refs.toSorted((a, b) => (a.name < b.name ? -1 : 1)), commits, tags }
+}

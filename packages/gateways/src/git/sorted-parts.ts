@@ -1,0 +1,67 @@
+/** A change of a run of bytes: `removed` bytes at `at` become `inserted`. */
+interface Splice {
+  readonly at: number
+  readonly removed: number
+  readonly inserted: Uint8Array
+}
+
+/** Parts in the order of their keys, joined by a separator into bytes that change in place. */
+export interface SortedParts {
+  /** The joined parts, until the next change. */
+  readonly bytes: Uint8Array
+  /** Adds a part or replaces the one with this key. Undefined if nothing changes. */
+  set(key: string, part: Uint8Array): Splice | undefined
+}
+
+export function createSortedParts(separator: Uint8Array): SortedParts {
+  const keys: string[] = []
+  /** The length of each part. */
+  const lengths: number[] = []
+  let buffer = Buffer.alloc(1024)
+  let length = 0
+
+  /** The place of the first key that is not lower. */
+  function find(key: string): number {
+    let [low, high] = [0, keys.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (keys[middle]! < key) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  function apply(splice: Splice): Splice {
+    const { at, removed, inserted } = splice
+    const total = length - removed + inserted.length
+    if (total > buffer.length) buffer = Buffer.concat([buffer.subarray(0, length)], total * 2)
+    buffer.copyWithin(at + inserted.length, at + removed, length)
+    buffer.set(inserted, at)
+    length = total
+    return splice
+  }
+
+  return {
+    get bytes() {
+      return buffer.subarray(0, length)
+    },
+    set(key, part) {
+      const place = find(key)
+      let at = place * separator.length
+      for (let i = 0; i < place; i++) at += lengths[i]!
+      if (keys[place] === key) {
+        const removed = lengths[place]!
+        if (buffer.subarray(at, at + removed).equals(part)) return undefined
+        lengths[place] = part.length
+        return apply({ at, removed, inserted: part })
+      }
+      keys.splice(place, 0, key)
+      lengths.splice(place, 0, part.length)
+      if (keys.length === 1) return apply({ at, removed: 0, inserted: part })
+      // The last part has no separator after it, and so takes the one before it.
+      return place === keys.length - 1
+        ? apply({ at: length, removed: 0, inserted: Buffer.concat([separator, part]) })
+        : apply({ at, removed: 0, inserted: Buffer.concat([part, separator]) })
+    },
+  }
+}

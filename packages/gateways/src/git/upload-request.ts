@@ -1,0 +1,192 @@
+import { createPacketReader, GitError, type Packet } from './pkt-line.ts'
+
+/** What a client wants and has. */
+export interface FetchRequest {
+  readonly wants: ReadonlySet<string>
+  /** In the order of the request. */
+  readonly haves: ReadonlySet<string>
+  /** Commits whose parents the client lacks. */
+  readonly shallow: ReadonlySet<string>
+  /** Whether the client ends the negotiation. */
+  readonly isDone: boolean
+  readonly includeTag: boolean
+  /** Whether the bases of deltas may be objects that only the client has. */
+  readonly isThin: boolean
+  /** How many commits from the tips, or below the client's shallow commits if `isRelative`. */
+  readonly depth: number | undefined
+  readonly isRelative: boolean
+  /** Only commits from this time on, in seconds since 1970. */
+  readonly sinceSeconds: number | undefined
+  /** Only commits that these references do not lead to. */
+  readonly without: readonly string[]
+}
+
+/** A request of version 0 or 1, with the capabilities that the client uses. */
+export interface ClassicRequest extends FetchRequest {
+  readonly capabilities: ReadonlySet<string>
+  /** Whether the request continues after the wants. Otherwise the client asks only for the shallow commits. */
+  readonly negotiates: boolean
+}
+
+/** A request of version 2. */
+export type Command =
+  | { readonly name: 'ls-refs'; readonly arguments: readonly string[] }
+  | { readonly name: 'fetch'; readonly request: FetchRequest }
+  /** An empty request. */
+  | { readonly name: 'none' }
+
+/** Limits on what one request may list. */
+const objectsMax = 32_768
+const refsMax = 1000
+
+class RequestBuilder implements FetchRequest {
+  readonly wants = new Set<string>()
+  readonly haves = new Set<string>()
+  readonly shallow = new Set<string>()
+  readonly without: string[] = []
+  isDone = false
+  includeTag = false
+  isThin = false
+  isRelative = false
+  depth: number | undefined
+  sinceSeconds: number | undefined
+
+  /** Takes an argument. Returns false for one that no version of the protocol has. */
+  take(line: string): boolean {
+    const space = line.indexOf(' ')
+    const name = space === -1 ? line : line.slice(0, space)
+    const value = space === -1 ? undefined : line.slice(space + 1)
+    switch (name) {
+      case 'want':
+        addId(this.wants, name, value)
+        return true
+      case 'have':
+        addId(this.haves, name, value)
+        return true
+      case 'shallow':
+        addId(this.shallow, name, value)
+        return true
+      case 'deepen':
+        this.depth = toNumber(name, value, 1)
+        return true
+      case 'deepen-since':
+        this.sinceSeconds = toNumber(name, value, 0)
+        return true
+      case 'deepen-not':
+        if (!value || this.without.length >= refsMax) throw new GitError('The request has an invalid deepen-not line.')
+        this.without.push(value)
+        return true
+      case 'done':
+        this.isDone = true
+        return true
+      default:
+        return false
+    }
+  }
+}
+
+/** Parses a request of version 0 or 1. Throws {@link GitError}. */
+export function parseClassicRequest(body: Uint8Array): ClassicRequest {
+  const reader = createPacketReader(body)
+  const request = new RequestBuilder()
+  let capabilities: ReadonlySet<string> | undefined
+  for (let packet = reader.read(); packet.type !== 'flush'; packet = reader.read()) {
+    let line = toLine(packet)
+    if (line.startsWith('want ') && capabilities === undefined) {
+      capabilities = new Set(line.slice(wantLength).trim().split(' '))
+      line = line.slice(0, wantLength)
+    }
+    const isKnown = /^(?:want|shallow|deepen|deepen-since|deepen-not) /.test(line) && request.take(line)
+    if (!isKnown) throw new GitError(`The request has an unknown line before its first flush packet: ${quote(line)}.`)
+  }
+  refuseFormat(capabilities ?? new Set())
+  request.includeTag = capabilities?.has('include-tag') ?? false
+  request.isRelative = capabilities?.has('deepen-relative') ?? false
+  request.isThin = capabilities?.has('thin-pack') ?? false
+  let negotiates = false
+  for (let packet = reader.read(); packet.type !== 'end' && !request.isDone; packet = reader.read()) {
+    negotiates = true
+    if (packet.type === 'flush') continue
+    const line = toLine(packet)
+    const isKnown = (line === 'done' || line.startsWith('have ')) && request.take(line)
+    if (!isKnown) throw new GitError(`The request has an unknown line among its haves: ${quote(line)}.`)
+  }
+  const { wants, haves, shallow, without, isDone, includeTag, isRelative, isThin, depth, sinceSeconds } = request
+  const parsed = { wants, haves, shallow, without, isDone, includeTag, isRelative, isThin, depth, sinceSeconds }
+  return { ...parsed, capabilities: capabilities ?? new Set(), negotiates }
+}
+
+/** Parses a request of version 2. Throws {@link GitError}. */
+export function parseCommand(body: Uint8Array): Command {
+  const reader = createPacketReader(body)
+  let packet = reader.read()
+  if (packet.type === 'end' || packet.type === 'flush') return { name: 'none' }
+  const keys: string[] = []
+  for (; packet.type === 'line'; packet = reader.read()) {
+    keys.push(packet.text)
+    if (keys.length > refsMax) throw new GitError('The request has too many capabilities.')
+  }
+  refuseFormat(new Set(keys))
+  const name = keys.find((key) => key.startsWith('command='))?.slice('command='.length)
+  const lines: string[] = []
+  if (packet.type === 'delimiter') {
+    for (packet = reader.read(); packet.type === 'line'; packet = reader.read()) lines.push(packet.text)
+  }
+  if (packet.type !== 'flush') throw new GitError('The request does not end with a flush packet.')
+  if (name === 'ls-refs') return { name, arguments: lines }
+  if (name === 'fetch') return { name, request: parseFetch(lines) }
+  throw new GitError(
+    name === undefined ? 'The request has no command.' : `The command ${quote(name)} is not supported.`,
+  )
+}
+
+/** Features without an effect here: deltas name their bases by id, and no progress is sent. */
+const ignored = new Set(['no-progress', 'ofs-delta'])
+
+function parseFetch(lines: readonly string[]): FetchRequest {
+  const request = new RequestBuilder()
+  for (const line of lines) {
+    if (line === 'include-tag') request.includeTag = true
+    else if (line === 'deepen-relative') request.isRelative = true
+    else if (line === 'thin-pack') request.isThin = true
+    else if (!ignored.has(line) && !request.take(line)) {
+      throw new GitError(`The argument ${quote(line)} of fetch is not supported.`)
+    }
+  }
+  return request
+}
+
+const idLength = 40
+const wantLength = 'want '.length + idLength
+
+function addId(ids: Set<string>, name: string, value: string | undefined): void {
+  if (value === undefined || !/^[0-9a-f]{40}$/.test(value)) {
+    throw new GitError(`The request has a ${name} line without an object id: ${quote(value ?? '')}.`)
+  }
+  ids.add(value)
+  if (ids.size > objectsMax) throw new GitError(`The request has more than ${objectsMax} ${name} lines.`)
+}
+
+function toNumber(name: string, value: string | undefined, least: number): number {
+  const number = /^\d{1,15}$/.test(value ?? '') ? Number(value) : -1
+  if (number < least) throw new GitError(`The request has an invalid ${name} line: ${quote(value ?? '')}.`)
+  return number
+}
+
+function toLine(packet: Packet): string {
+  if (packet.type === 'line') return packet.text
+  throw new GitError(packet.type === 'end' ? 'The request ends before a flush packet.' : 'Unexpected packet.')
+}
+
+function refuseFormat(capabilities: ReadonlySet<string>): void {
+  for (const capability of capabilities) {
+    if (capability.startsWith('object-format=') && capability !== 'object-format=sha1') {
+      throw new GitError('This repository has the object format sha1.')
+    }
+  }
+}
+
+/** Shows text of a client on one line. */
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 80))
+}

@@ -1,0 +1,114 @@
+import { type CatalogueContext, readOfferedFiles, readReadableFiles } from '@skillstead/core/internal'
+import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
+import { hashObject, toTrees } from './git-objects.ts'
+import type { ReadBlobs } from './pack-entries.ts'
+import type { PackObject, StoredBlob } from './repository.ts'
+
+/** A version by its id and digest. The digest covers all files, so that it determines the tree. */
+interface TreeVersion {
+  readonly id: string
+  readonly digest: string
+}
+
+/** The trees of versions, computed once per process as long as the caches have room. */
+export interface VersionTrees {
+  /** The ids of the root trees, by digest. Leaves out quarantined versions. */
+  findIds(versions: readonly TreeVersion[]): Promise<ReadonlyMap<string, string>>
+  /** All trees and blobs of a version, without the bytes of the blobs. */
+  readContent(version: TreeVersion): Promise<readonly PackObject[]>
+}
+
+/** Null for a quarantined version. */
+interface CachedId {
+  readonly id: string | null
+}
+
+const treeIdsMax = 100_000
+const blobIdsMax = 100_000
+const contentBytesMax = 16 * 1024 * 1024
+/** Versions that are read in one turn: a long history does not keep others waiting. */
+const versionsPerBatch = 16
+
+export function createVersionTrees(context: CatalogueContext): VersionTrees {
+  const treeIds = new LRUCache<string, CachedId>({ max: treeIdsMax })
+  /** SHA-1 as a blob of git, by digest in the registry. */
+  const blobIds = new LRUCache<string, string>({ max: blobIdsMax })
+  const contents = new LRUCache<string, readonly PackObject[]>({
+    maxSize: contentBytesMax,
+    sizeCalculation: (objects) => objects.reduce((sum, object) => sum + sizeInMemory(object), 0),
+  })
+  // Concurrent requests for one repository share the work, and memory is bounded.
+  const inTurn = pLimit(2)
+
+  /** Builds the trees of a few versions. */
+  async function build(versions: readonly TreeVersion[]): Promise<void> {
+    const files = await readReadableFiles(
+      context,
+      versions.map(({ id }) => id),
+    )
+    const all = [...files.values()].flat()
+    const hashed = new Map(all.map(({ digest }) => [digest, blobIds.get(digest)]))
+    const missing = all.filter(({ digest }) => hashed.get(digest) === undefined)
+    for await (const [digest, bytes] of readOfferedFiles(context, missing)) {
+      const id = hashObject('blob', bytes)
+      hashed.set(digest, id)
+      blobIds.set(digest, id)
+    }
+    for (const { id: versionId, digest: versionDigest } of versions) {
+      const list = files.get(versionId)
+      if (!list) {
+        treeIds.set(versionDigest, { id: null })
+        continue
+      }
+      const blobs = list.map(({ path, digest, size }) => ({ path, digest, size, id: hashed.get(digest)! }))
+      const trees = toTrees(blobs)
+      treeIds.set(versionDigest, { id: trees.at(-1)!.id })
+      const stored = blobs.map(({ id, digest, size }): StoredBlob => ({ kind: 'blob', id, digest, size }))
+      contents.set(versionDigest, [...trees.toReversed(), ...stored])
+    }
+  }
+
+  return {
+    async findIds(versions) {
+      const found = new Map<string, string>()
+      const take = ({ digest }: TreeVersion) => {
+        const cached = treeIds.get(digest)
+        if (cached?.id) found.set(digest, cached.id)
+        return cached !== undefined
+      }
+      const missing = versions.filter((version) => !take(version))
+      for (let at = 0; at < missing.length; at += versionsPerBatch) {
+        await inTurn(async () => {
+          const batch = missing.slice(at, at + versionsPerBatch)
+          const left = batch.filter((version) => !take(version))
+          if (left.length > 0) await build(left)
+          for (const version of left) take(version)
+        })
+      }
+      return found
+    },
+    async readContent(version) {
+      const cached = contents.get(version.digest)
+      if (cached) return cached
+      return inTurn(async () => {
+        if (!contents.has(version.digest)) await build([version])
+        return contents.get(version.digest) ?? []
+      })
+    },
+  }
+}
+
+/** Reads the bytes of stored blobs in batches. */
+export function createReadBlobs(context: CatalogueContext): ReadBlobs {
+  return (blobs) =>
+    readOfferedFiles(
+      context,
+      blobs.map(({ digest, size }) => ({ path: '', digest, size })),
+    )
+}
+
+/** Memory of an object in a list, roughly: the strings and, for a tree, its bytes. */
+function sizeInMemory(object: PackObject): number {
+  return 250 + ('bytes' in object ? object.bytes.length : 0)
+}

@@ -1,0 +1,22 @@
+import { apm } from './apm/apm.ts'
+import { clawhub } from './clawhub/clawhub.ts'
+import { discovery } from './discovery/discovery.ts'
+import type { Gateway } from './gateway.ts'
+import { git } from './git/git.ts'
+import { marketplaces } from './marketplaces/marketplaces.ts'
+import { mcp } from './mcp/mcp.ts'
+import { npm } from './npm/npm.ts'
+import { oci } from './oci/oci.ts'
+
+export * from './gateway.ts'
+export { readVersion } from './version.ts'
+
+/** Every gateway by its name. */
+export const gateways = { apm, clawhub, discovery, git, marketplaces, mcp, npm, oci } as const satisfies Record<
+  string,
+  Gateway
+>
+
+export type GatewayName = keyof typeof gateways
+
+export const gatewayNames = Object.keys(gateways) as readonly GatewayName[]

@@ -1,0 +1,113 @@
+/** Skills as the plugins of a marketplace of Claude Code or Codex. */
+export interface Marketplace {
+  /** The name after the `@` in `plugin install NAME@MARKETPLACE`: lower-case letters, digits and hyphens. */
+  readonly name: string
+  /** The owner, or the curator of the pack. */
+  readonly owner: string
+  readonly description: string
+}
+
+export interface MarketplaceSkill {
+  /** The name of the plugin, unique in its marketplace. */
+  readonly name: string
+  readonly owner: string
+  readonly version: string
+  readonly description: string
+  readonly source: PluginSource
+}
+
+/** Where the files of a skill are: a folder of the repository, such as `skills/pdf`, or a zip. */
+type PluginSource =
+  | { readonly folder: string }
+  | {
+      readonly url: string
+      /** In hexadecimal. */
+      readonly sha256: string
+    }
+
+/** The content of `.claude-plugin/marketplace.json` with zips, whose entries describe the plugins completely. */
+export function toClaudeMarketplace(marketplace: Marketplace & { readonly skills: readonly MarketplaceSkill[] }) {
+  return toClaudeDocument(marketplace, marketplace.skills.map(toClaudePlugin))
+}
+
+function toClaudeDocument({ name, owner, description }: Marketplace, plugins: readonly unknown[]) {
+  return { name, owner: { name: owner }, metadata: { description }, plugins }
+}
+
+function toClaudePlugin({ name, description, version, owner, source }: MarketplaceSkill) {
+  const common = { description, version, author: { name: owner }, strict: false }
+  // In a repository, no arrays of skills: the program `skills` reads the folder of all skills again for each element.
+  if ('folder' in source) return { name, source: `./${source.folder}`, ...common, skills: './' }
+  return { name, source: { source: 'archive', ...source }, ...common, skills: ['./'] }
+}
+
+/** A generated file: a list with a part for each skill, joined by {@link partSeparator}, and the text around it. */
+export interface DocumentForm {
+  readonly path: string
+  /** The texts before and after the list, in a repository whose skills have these plugin names. */
+  toFrames(taken: { has(name: string): boolean }): readonly [before: string, after: string]
+  toPart(skill: FolderSkill): string
+}
+
+type FolderSkill = MarketplaceSkill & { readonly source: { readonly folder: string } }
+
+/**
+ * The files of both marketplaces for a repository with skills in folders. Their first plugin is a bundle of all skills.
+ * The text depends only on the marketplace and its skills, which are never none.
+ */
+export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
+  const { name, description } = marketplace
+  return [
+    {
+      path: '.agents/plugins/marketplace.json',
+      toFrames: (taken) => {
+        const bundle = { name: toBundleName(name, taken), description, ...codexSource, skills: './skills' }
+        return toFrames({ name, interface: { displayName: name }, plugins: [bundle, mark] })
+      },
+      toPart: (skill) => toText(toCodexPlugin(skill), indent),
+    },
+    {
+      path: '.claude-plugin/marketplace.json',
+      toFrames: (taken) => {
+        // Claude Code finds the skills of the bundle in the folder `skills`.
+        const bundle = { name: toBundleName(name, taken), description, source: './', strict: false }
+        return toFrames(toClaudeDocument(marketplace, [bundle, mark]))
+      },
+      toPart: (skill) => toText(toClaudePlugin(skill), indent),
+    },
+  ]
+}
+
+/** The plugins are elements of an array in an object. */
+const indent = 4
+
+/** Between the parts of a document. */
+export const partSeparator: string = `,\n${' '.repeat(indent)}`
+
+/** All plugins have the root as their source, because Codex finds no SKILL.md at the root of a plugin. */
+const codexSource = {
+  source: { source: 'local', path: './' },
+  policy: { installation: 'AVAILABLE', authentication: 'ON_INSTALL' },
+  category: 'Skills',
+}
+
+function toCodexPlugin({ name, description, version, source }: FolderSkill) {
+  return { name, description, version, ...codexSource, skills: `./${source.folder}` }
+}
+
+/** The bundle has the name of the marketplace unless a skill has it. */
+function toBundleName(name: string, taken: { has(name: string): boolean }): string {
+  return taken.has(name) ? toBundleName(`${name}-bundle`, taken) : name
+}
+
+/** Stands for the parts of the list. No other text contains it. */
+const mark = '\0'
+
+function toFrames(document: unknown): [before: string, after: string] {
+  return `${toText(document, 0)}\n`.split(JSON.stringify(mark)) as [string, string]
+}
+
+/** JSON in the form that `JSON.stringify(value, null, 2)` gives it within a document. */
+function toText(value: unknown, indented: number): string {
+  return JSON.stringify(value, null, 2).replaceAll('\n', `\n${' '.repeat(indented)}`)
+}

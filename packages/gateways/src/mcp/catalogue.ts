@@ -1,0 +1,72 @@
+import type { OfferedSkill } from '@skillstead/core/internal'
+import { readBytes } from '@skillstead/skill-format/archives'
+import { RegistryError, type RegistryApi, type Skill } from '@skillstead/protocol'
+import { isAbsent } from './failures.ts'
+import { findDocument } from './skill-entries.ts'
+
+/**
+ * The source of the lists of an MCP server. It omits skills that the scanner rates dangerous, because hosts show the
+ * lists to a model.
+ */
+export interface Catalogue {
+  /** A page of the skills, most downloaded first, each with the files of its latest version. */
+  listSkills(page: number, limit: number): Promise<{ skills: readonly OfferedSkill[]; totalPages: number }>
+  /** The names of a page of the skills. */
+  listNames(page: number, limit: number): Promise<{ skills: readonly NamedSkill[]; totalPages: number }>
+  /** The bytes of each SKILL.md by its digest; deleted ones are left out. */
+  readDocuments(skills: readonly OfferedSkill[]): AsyncIterable<[digest: string, bytes: Uint8Array]>
+}
+
+type NamedSkill = Pick<OfferedSkill, 'fullName' | 'description'>
+
+/** The lowest security score of a listed skill; lower scores have the verdict `dangerous`. */
+const scoreMin = 40
+
+/** The skills of an API, which may be remote: one call per skill. */
+export function catalogueOf(api: RegistryApi): Catalogue {
+  return {
+    async listSkills(page, limit) {
+      const { skills, totalPages } = await api.searchSkills({ page, limit })
+      const found = await Promise.all(skills.filter(isOffered).map(({ fullName }) => findSkill(api, fullName)))
+      return { skills: found.filter((skill) => skill !== undefined), totalPages }
+    },
+    async listNames(page, limit) {
+      const { skills, totalPages } = await api.searchSkills({ page, limit })
+      return { skills: skills.filter(isOffered), totalPages }
+    },
+    async *readDocuments(skills) {
+      const read = await Promise.all(skills.map((skill) => readDocument(api, skill)))
+      yield* read.filter((document) => document !== undefined)
+    },
+  }
+}
+
+/** Whether a host may show texts of a skill to a model that did not ask for the skill. */
+export function isOffered({ securityScore }: Pick<Skill, 'securityScore'>): boolean {
+  return securityScore === null || securityScore >= scoreMin
+}
+
+async function findSkill(api: RegistryApi, fullName: string): Promise<OfferedSkill | undefined> {
+  const skill = await unlessGone(api.getSkill({ name: fullName }))
+  return skill && { ...skill, version: skill.latestVersion }
+}
+
+async function readDocument(
+  api: RegistryApi,
+  skill: OfferedSkill,
+): Promise<[digest: string, bytes: Uint8Array] | undefined> {
+  const digest = findDocument(skill)?.digest
+  if (digest === undefined) return undefined
+  const { fullName: name, version } = skill
+  const content = await unlessGone(api.getFile({ name, path: 'SKILL.md', version }))
+  return content && [digest, await readBytes(content)]
+}
+
+async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isAbsent(error) || (error instanceof RegistryError && error.code === 'taken_down')) return undefined
+    throw error
+  }
+}

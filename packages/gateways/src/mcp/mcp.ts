@@ -1,0 +1,127 @@
+import { createInFlight, type CallInFlight, type InFlight, type InFlightLimits } from '@skillstead/core/internal'
+import type { RegistryApi } from '@skillstead/protocol'
+import pLimit, { type LimitFunction } from 'p-limit'
+import type { Answer, GatewayCall, GatewayHost, GatewayRoute, Header } from '../gateway.ts'
+import { readClientName, readMessage, type RpcError } from './read-message.ts'
+
+const mebibyte = 1024 * 1024
+/** Each call is charged one request, regardless of its cost; these limits apply to concurrent calls. */
+const limits: InFlightLimits = {
+  callerCallsMax: 32,
+  callsMax: 256,
+  callerBytesMax: 64 * mebibyte,
+  bytesMax: 256 * mebibyte,
+  of: 'answers',
+}
+/** Building a response with a file of 10 MiB takes several times that size in memory. */
+const largeMethods = new Set<unknown>(['resources/read', 'skills/list'])
+const largeAtATime = 4
+/** Larger responses are streamed, and count as in progress until the caller has read them. */
+const wholeBytesMax = 65_536
+/** Time limit of a call: otherwise callers that stop reading would block others. */
+const takenMs = 120_000
+
+/** `/mcp`: the Model Context Protocol over streamable HTTP, without sessions. */
+export function mcp(host: GatewayHost): GatewayRoute[] {
+  const parts = { inFlight: createInFlight(limits), inTurn: pLimit(largeAtATime) }
+  return [
+    {
+      pattern: '/mcp',
+      endpoint: 'mcp',
+      methods: ['POST'],
+      admission: 'keyed',
+      // Servers must validate `Origin` (MCP, Transports).
+      origins: 'own',
+      answer: (call) => answerCall(host, parts, call),
+    },
+  ]
+}
+
+interface McpParts {
+  readonly inFlight: InFlight
+  readonly inTurn: LimitFunction
+}
+
+async function answerCall(host: GatewayHost, { inFlight, inTurn }: McpParts, call: GatewayCall): Promise<Answer> {
+  const running = inFlight.begin(host.limitKeyOf(call))
+  try {
+    const read = await readMessage(host, call)
+    if ('error' in read) return toBytes(host, call, toRpcAnswer(read.error), running)
+    const { message } = read
+    const api = host.api(call, readClientName(message))
+    const work = () => answer(host, call, api, message)
+    const answered = largeMethods.has(message.method) ? await inTurn(work) : await work()
+    return toBytes(host, call, answered, running)
+  } catch (error) {
+    running.end()
+    throw error
+  }
+}
+
+/** The response of the MCP library, with the headers of this node. */
+async function answer(
+  host: GatewayHost,
+  call: GatewayCall,
+  api: RegistryApi,
+  message: Record<string, unknown>,
+): Promise<WholeAnswer> {
+  // Load the MCP library on first use: loading takes 0.1 s and 40 MB.
+  const { answerMessage } = await import('./answer-message.ts')
+  const response = await answerMessage(api, message, call.request, {
+    registry: host.registry,
+    caller: call.caller,
+    onError: (error) => host.failed(call, error),
+  })
+  const headers = [...response.headers].filter(([name]) => name.startsWith('mcp-')) as Header[]
+  const contentType = response.headers.get('content-type') ?? undefined
+  return { status: response.status, contentType, headers, body: new Uint8Array(await response.arrayBuffer()) }
+}
+
+interface WholeAnswer extends Answer {
+  readonly body: Uint8Array
+}
+
+function toRpcAnswer(error: RpcError): WholeAnswer {
+  const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', error, id: null }))
+  return { status: 400, contentType: 'application/json', body }
+}
+
+function toBytes(host: GatewayHost, call: GatewayCall, answered: WholeAnswer, running: CallInFlight): Answer {
+  const { body } = answered
+  if (body.byteLength > wholeBytesMax) {
+    running.hold(body.byteLength)
+    return { ...answered, body: sendOnce(body, endInTime(host, call, running)) }
+  }
+  running.end()
+  return { ...answered, body: body.byteLength === 0 ? null : body }
+}
+
+/** Ends a call, at the latest after its time limit, which also closes its connection. */
+function endInTime(host: GatewayHost, call: GatewayCall, running: CallInFlight): () => void {
+  const timer = setTimeout(() => host.hangUp(call), takenMs)
+  timer.unref()
+  return () => {
+    clearTimeout(timer)
+    running.end()
+  }
+}
+
+/**
+ * A stream of one chunk that reports when it was read or abandoned. A generator that was never started would not report
+ * that.
+ */
+function sendOnce(bytes: Uint8Array, end: () => void): AsyncIterable<Uint8Array> {
+  let isSent = false
+  const over = (): IteratorResult<Uint8Array> => {
+    end()
+    return { done: true, value: undefined }
+  }
+  const next = (): IteratorResult<Uint8Array> => {
+    if (isSent) return over()
+    isSent = true
+    return { done: false, value: bytes }
+  }
+  return {
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve(next()), return: () => Promise.resolve(over()) }),
+  }
+}

@@ -1,0 +1,45 @@
+import { checkJsonShape } from '@skillstead/core/internal'
+import { limits } from '@skillstead/protocol'
+import type { GatewayCall, GatewayHost } from '../gateway.ts'
+
+/** The error of a message, in JSON-RPC 2.0 form. */
+export interface RpcError {
+  readonly code: -32700 | -32600
+  readonly message: string
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+/** Reject batches: MCP allowed them only from March to June 2025, and any number of calls would be charged as one. */
+const notOne: RpcError = { code: -32600, message: 'Send one JSON-RPC message per request, as an object.' }
+
+/** The single message of a request. Throws RegistryError for a body that is too large or truncated. */
+export async function readMessage(
+  host: GatewayHost,
+  call: GatewayCall,
+): Promise<{ message: Record<string, unknown> } | { error: RpcError }> {
+  const bytes = await host.readBody(call, limits.bodyBytesDefault)
+  checkJsonShape(bytes)
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(bytes))
+  } catch {
+    return { error: { code: -32700, message: 'The body is not JSON in UTF-8.' } }
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { error: notOne }
+  return { message: value as Record<string, unknown> }
+}
+
+/** The client's name in the message: from revision 2026-07-28 on every message has it, before that only the first. */
+export function readClientName(message: Record<string, unknown>): string | undefined {
+  const params = message.params as Record<string, unknown> | null | undefined
+  const envelope = params?.['_meta'] as Record<string, unknown> | null | undefined
+  const info = envelope?.['io.modelcontextprotocol/clientInfo'] ?? params?.clientInfo
+  const name = (info as { name?: unknown } | null | undefined)?.name
+  // The name is sent to webhooks, so the length limit of the client header applies.
+  return typeof name === 'string'
+    ? name
+        .slice(0, 128)
+        .replaceAll(/\P{ASCII}|\p{Cc}/gu, '')
+        .trim()
+    : undefined
+}

@@ -1,0 +1,150 @@
+import { ProtocolError, ProtocolErrorCode, type Resource } from '@modelcontextprotocol/server'
+import type { Skill, SkillReadResult, SkillSource } from '@modelcontextprotocol/server/ext/skills'
+import { readBytes } from '@skillstead/skill-format/archives'
+import type { Content, RegistryApi } from '@skillstead/protocol'
+import { catalogueOf, type Catalogue } from './catalogue.ts'
+import { isAbsent, toProtocolError, type OnError } from './failures.ts'
+import { toEntries } from './skill-entries.ts'
+import { parseSkillUri, toSkillUri } from './skill-uris.ts'
+
+interface SourceOptions {
+  readonly catalogue: Catalogue | undefined
+  readonly pageSize: number
+  readonly onError: OnError
+}
+
+/** Skills that are read at once; those that hosts would refuse are left out, so a page takes several reads. */
+const readMax = 100
+/** A page ends when its entries have this number of characters as JSON. */
+const pageCharactersMax = 1_000_000
+
+/** A source whose resources can be listed page by page. */
+export interface PagedSource extends SkillSource {
+  listResourcePage(cursor: string | undefined): Promise<{ resources: Resource[]; nextCursor?: string }>
+}
+
+/**
+ * The skills of a registry for the MCP extension: most downloaded first, always the latest version. Skills that hosts
+ * would refuse are left out here; the tools still find them.
+ */
+export function createSkillSource(api: RegistryApi, options: SourceOptions): PagedSource {
+  const { pageSize, onError } = options
+  const calls = catalogueOf(api)
+  const catalogue = options.catalogue ?? calls
+  const told = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      throw toProtocolError(error, onError)
+    }
+  }
+  return {
+    async list({ cursor }) {
+      const { entries: skills, ...next } = await told(
+        fillPage(pageSize, cursor, async (page, limit) => {
+          const { skills: found, totalPages } = await catalogue.listSkills(page, limit)
+          return { entries: await toEntries(found, catalogue.readDocuments), totalPages }
+        }),
+      )
+      return { skills, ...next }
+    },
+    get: (uri) => told(getEntry(api, calls, uri)),
+    read: (uri) => told(readResource(api, uri)),
+    async listResourcePage(cursor) {
+      const { entries: resources, ...next } = await told(
+        fillPage(pageSize, cursor, async (page, limit) => {
+          const { skills, totalPages } = await catalogue.listNames(page, limit)
+          return { entries: skills.map(toResource), totalPages }
+        }),
+      )
+      return { resources, ...next }
+    },
+  }
+}
+
+/**
+ * Reads parts of a list until a page has enough entries. The cursor is the number of the next part. Hosts read a limited
+ * number of pages, so a page is not short because entries were left out.
+ */
+async function fillPage<Entry>(
+  pageSize: number,
+  cursor: string | undefined,
+  readPart: (part: number, limit: number) => Promise<{ entries: Entry[]; totalPages: number }>,
+): Promise<{ entries: Entry[]; nextCursor?: string }> {
+  const limit = Math.min(pageSize, readMax)
+  const entries: Entry[] = []
+  let characters = 0
+  for (let part = parseCursor(cursor); ; part++) {
+    const { entries: found, totalPages } = await readPart(part, limit)
+    entries.push(...found)
+    if (part >= totalPages) return { entries }
+    characters += JSON.stringify(found).length
+    if (entries.length >= pageSize || characters > pageCharactersMax) return { entries, nextCursor: `${part + 1}` }
+  }
+}
+
+function parseCursor(cursor = '1'): number {
+  if (/^[1-9]\d{0,8}$/.test(cursor)) return Number(cursor)
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is not one that this server returned.')
+}
+
+async function getEntry(api: RegistryApi, { readDocuments }: Catalogue, uri: string): Promise<Skill | undefined> {
+  const file = parseSkillUri(uri)
+  if (file?.path !== 'SKILL.md') return undefined
+  const skill = await unlessAbsent(api.getSkill({ name: file.fullName }))
+  if (!skill) return undefined
+  if (skill.fullName === file.fullName) {
+    const [entry] = await toEntries([{ ...skill, version: skill.latestVersion }], readDocuments)
+    return entry
+  }
+  const now = toSkillUri({ fullName: skill.fullName, path: 'SKILL.md' })
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The skill has a new owner; it is now at ${now}`)
+}
+
+/** Reading SKILL.md counts as a download, as in the API; reading other files does not. */
+async function readResource(api: RegistryApi, uri: string): Promise<SkillReadResult | undefined> {
+  const file = parseSkillUri(uri)
+  if (!file) return undefined
+  const { fullName: name, path } = file
+  const content = await unlessAbsent(path === 'SKILL.md' ? api.getSkillMd({ name }) : api.getFile({ name, path }))
+  return content && toReadResult(content)
+}
+
+/** Send text only if it round-trips, because digests are over the bytes, and if it takes no more space than base64. */
+async function toReadResult(content: Content): Promise<SkillReadResult> {
+  const bytes = await readBytes(content)
+  const mimeType = content.contentType.split(';', 1)[0]
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return isCheapText(bytes) ? { text, mimeType } : { bytes, mimeType }
+  } catch {
+    return { bytes, mimeType }
+  }
+}
+
+/** JSON writes most control characters as six characters: a file of 10 MiB would become a response of 60 MiB. */
+function isCheapText(bytes: Uint8Array): boolean {
+  let controls = 0
+  for (const byte of bytes) if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) controls += 1
+  return controls * 5 <= bytes.length
+}
+
+function toResource({ fullName, description }: { fullName: string; description: string }): Resource {
+  return {
+    uri: toSkillUri({ fullName, path: 'SKILL.md' }),
+    // The name of the frontmatter, as the extension asks for.
+    name: fullName.slice(fullName.indexOf('/') + 1),
+    title: fullName,
+    description,
+    mimeType: 'text/markdown',
+  }
+}
+
+async function unlessAbsent<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw error
+  }
+}

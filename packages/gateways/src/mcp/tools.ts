@@ -1,0 +1,112 @@
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
+import { areDangerous, toPackTexts } from '@skillstead/core/internal'
+import { RegistryError, type Pack, type RegistryApi } from '@skillstead/protocol'
+import { toSearchName } from '@skillstead/protocol/wire'
+import { toolInputs, type ToolInput, type ToolName } from '@skillstead/protocol/mcp'
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { toToolFailure, type OnError } from './failures.ts'
+import { toLeanHit } from './lean-hit.ts'
+
+/** Maximum size of a tool result in characters: hosts put it into a context. */
+const resultCharactersMax = 2_000_000
+
+interface Tool<Name extends ToolName> {
+  readonly title: string
+  readonly description: string
+  /** Whether the tool is read-only. */
+  readonly reads: boolean
+  call(api: RegistryApi, input: ToolInput<Name>): Promise<object>
+}
+
+const tools: { readonly [Name in ToolName]: Tool<Name> } = {
+  search_skills: {
+    title: 'Search skills',
+    description:
+      'Finds skills by what they do, best first, with short descriptions, the passage of the instructions that fits, ' +
+      'downloads and security scores. Describe the task in a sentence or two. The texts were written by the authors of the skills.',
+    reads: true,
+    async call(api, { query, limit, context }) {
+      const input = { q: query, limit, context, explain: true }
+      const { skills, total } = await api[toSearchName(input)](input)
+      return { skills: skills.map(toLeanHit), total }
+    },
+  },
+  load_skill: {
+    title: 'Load a skill',
+    description:
+      'Loads a skill at one level: metadata, contract, summary, or full with its instructions. ' +
+      'maxTokens limits the tokens of its content. The instructions were written by its author.',
+    reads: true,
+    call: (api, input) => api.loadSkill(input),
+  },
+  list_packs: {
+    title: 'List packs',
+    description: 'Lists packs: collections of skills that a user chose for a purpose.',
+    reads: true,
+    async call(api, input) {
+      const { packs, total, page, totalPages } = await api.listPacks(input)
+      const shown = await Promise.all(
+        packs.map(async (pack) => ((await areDangerous(toPackTexts(pack))) ? [] : [pack])),
+      )
+      return { packs: shown.flat().map(toListedPack), total, page, totalPages }
+    },
+  },
+  report_review: {
+    title: 'Review a skill',
+    description:
+      'Publishes how a skill worked for you. Each agent has one review per skill: a new review replaces it. ' +
+      'The first review of an agent returns its agentToken, which is shown only once.',
+    reads: false,
+    call: (api, input) => api.createAgentReview(input),
+  },
+}
+
+/** Convert the schemas once, because a server is created for every request. */
+const inputSchemas = Object.fromEntries(
+  Object.entries(toolInputs).map(([name, schema]) => [name, toStandardJsonSchema(schema)]),
+)
+
+/** Adds the tools to a server that is not connected yet. */
+export function addTools(server: McpServer, api: RegistryApi, onError: OnError): void {
+  for (const name of Object.keys(tools) as ToolName[]) {
+    const { title, description, reads, call } = tools[name] as Tool<never>
+    const annotations = { readOnlyHint: reads, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+    const config = { title, description, annotations, inputSchema: inputSchemas[name]! }
+    server.registerTool(name, config, async (input) => {
+      try {
+        return toResult(await call(api, input as never))
+      } catch (error) {
+        return toToolFailure(error, onError)
+      }
+    })
+  }
+}
+
+/**
+ * Return the result as text, which every host gives to its model. Many hosts would add structured content to it, so that
+ * the model gets everything twice.
+ */
+function toResult(value: object): CallToolResult {
+  const text = JSON.stringify(value)
+  if (text.length > resultCharactersMax) {
+    throw new RegistryError(
+      'payload_too_large',
+      `The result would have ${text.length} characters; at most ${resultCharactersMax} are allowed. Use maxTokens or limit to get less.`,
+    )
+  }
+  return { content: [{ type: 'text', text }] }
+}
+
+/** Members of a pack that a list shows; its page and `search_skills` have the others. */
+const membersMax = 10
+
+/**
+ * Shows the first skills of a pack by name alone: a pack of hundreds would fill a context, and `search_skills` and
+ * `load_skill` describe each.
+ */
+function toListedPack({ skills, ...pack }: Pack) {
+  const shown = skills
+    .slice(0, membersMax)
+    .map(({ fullName, pinnedVersion, note }) => ({ fullName, pinnedVersion, note }))
+  return { ...pack, skills: shown, totalSkills: skills.length }
+}

@@ -1,0 +1,150 @@
+import { RegistryError, type SearchResult } from '@skillstead/protocol'
+import {
+  toCacheControl,
+  toJsonAnswer,
+  type Answer,
+  type GatewayCall,
+  type GatewayHost,
+  type GatewayRoute,
+  type Params,
+} from '../gateway.ts'
+import { apiOf, createSkillArchives, type SkillArchives } from '../skill-archives.ts'
+import { toPackument, toPackageName, type Packument } from './packument.ts'
+import { parsePackagePath, type PackagePath } from './package-path.ts'
+import { writeTarball } from './write-tarball.ts'
+
+const base = '/npm'
+
+/** The registry of npm, read-only: each skill is the package `@OWNER/SKILL`, for npm, pnpm and skillpm. */
+export function npm(host: GatewayHost): GatewayRoute[] {
+  const archives = createSkillArchives(host, {
+    contentType: 'application/gzip',
+    extension: 'tgz',
+    hashes: ['SHA-512', 'SHA-1'],
+    write: writeTarball,
+  })
+  return [
+    toRoute('/-/ping', 'npmPing', (call) => toJsonAnswer(call, {})),
+    toRoute('/-/whoami', 'npmWhoami', answerWhoami),
+    toRoute('/-/v1/search', 'npmSearch', (call) => answerSearch(host, call)),
+    toRoute('/**:path', 'npmPackage', (call, { path = '' }) => answerPath(host, archives, call, path)),
+  ]
+}
+
+function toRoute(path: string, endpoint: string, answer: GatewayRoute['answer']): GatewayRoute {
+  return {
+    pattern: `${base}${path}`,
+    endpoint,
+    // Writes get an answer that says what to do instead.
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    admission: 'api',
+    scheme: 'basic',
+    answer: (call, params) => (reads(call) ? answer(call, params) : refuseWrite(params)),
+    toFailure,
+  }
+}
+
+function reads(call: GatewayCall): boolean {
+  return call.method === 'GET' || call.method === 'HEAD'
+}
+
+function refuseWrite({ path = '' }: Params): never {
+  if (path.startsWith('-/v1/login') || path.startsWith('-/user/')) {
+    // npm asks for a password after any other status.
+    throw new RegistryError('not_implemented', 'Create an API key, and set it as `_authToken` in .npmrc.')
+  }
+  throw new RegistryError('method_not_allowed', 'Packages here are read-only. Publish with `skillstead publish`.')
+}
+
+function answerWhoami(call: GatewayCall): Answer {
+  if (call.caller.kind !== 'user') throw new RegistryError('unauthorized', 'Set an API key as `_authToken` in .npmrc.')
+  return toJsonAnswer(call, { username: call.caller.username })
+}
+
+async function answerPath(
+  host: GatewayHost,
+  archives: SkillArchives,
+  call: GatewayCall,
+  path: string,
+): Promise<Answer> {
+  const wanted = parsePackagePath(path)
+  if (!wanted) throw new RegistryError('not_found', 'Skills are packages with the name `@OWNER/SKILL`.')
+  if (wanted.of === 'tarball') return archives.answer(call, wanted.fullName, wanted.version)
+  const packument = await readPackument(host, archives, call, wanted.fullName)
+  const freshness = await host.freshness({ name: wanted.fullName })
+  return toJsonAnswer(call, select(packument, wanted), freshness)
+}
+
+async function readPackument(
+  host: GatewayHost,
+  archives: SkillArchives,
+  call: GatewayCall,
+  fullName: string,
+): Promise<Packument> {
+  const skill = await apiOf(host, call, { counts: false }).getSkill({ name: fullName })
+  const versions = await archives.describe(call, fullName, skill)
+  if (versions.length === 0) throw new RegistryError('not_found', `${toPackageName(fullName)} has no versions.`)
+  return toPackument(fullName, skill, versions, `${host.addressOf(call)}${base}`)
+}
+
+function select(packument: Packument, wanted: Exclude<PackagePath, { of: 'tarball' }>): unknown {
+  if (wanted.of === 'package') return packument
+  if (wanted.of === 'tags') return packument['dist-tags']
+  const version = wanted.version === 'latest' ? packument['dist-tags'].latest : wanted.version
+  if (Object.hasOwn(packument.versions, version)) return packument.versions[version]
+  throw new RegistryError('not_found', `version not found: ${wanted.version}`)
+}
+
+/** GET /-/v1/search with `text`, `size` and `from`: the catalogue's search. */
+async function answerSearch(host: GatewayHost, call: GatewayCall): Promise<Answer> {
+  const query = call.url!.searchParams
+  const size = toNumber(query.get('size'), 20, 1, 100)
+  const page = Math.floor(toNumber(query.get('from'), 0, 0, 100_000) / size) + 1
+  const found = await apiOf(host, call, { counts: false }).searchSkills({
+    q: query.get('text') ?? '',
+    limit: size,
+    page,
+  })
+  const address = host.addressOf(call)
+  const objects = found.skills.map((skill) => toFound(skill, address))
+  return {
+    ...toJsonAnswer(call, { objects, total: found.total, time: new Date().toUTCString() }),
+    cacheControl: toCacheControl(call),
+  }
+}
+
+function toFound(skill: SearchResult['skills'][number], address: string) {
+  const { fullName, latestVersion, description, license, publishedAt, author } = skill
+  const maintainer = { username: author.username, email: '' }
+  const score = skill.securityScore === null ? 0 : skill.securityScore / 100
+  return {
+    package: {
+      name: toPackageName(fullName),
+      scope: author.username,
+      version: latestVersion,
+      description,
+      license,
+      keywords: [],
+      date: publishedAt,
+      links: { homepage: `${address}/${fullName}` },
+      publisher: maintainer,
+      maintainers: [maintainer],
+    },
+    score: { final: score, detail: { quality: score, popularity: score, maintenance: score } },
+    searchScore: score,
+  }
+}
+
+function toNumber(text: string | null, fallback: number, min: number, max: number): number {
+  const number = Number(text ?? fallback)
+  return Number.isSafeInteger(number) ? Math.min(Math.max(number, min), max) : fallback
+}
+
+/** Errors as npm prints them. */
+function toFailure(error: RegistryError) {
+  return {
+    contentType: 'application/json; charset=utf-8',
+    body: Buffer.from(JSON.stringify({ error: error.message })),
+    headers: error.status === 405 ? [['allow', 'GET, HEAD, OPTIONS'] as [string, string]] : [],
+  }
+}

@@ -1,0 +1,85 @@
+import type { SkillDetails } from '@skillstead/protocol'
+import type { DescribedVersion } from '../skill-archives.ts'
+
+/** A package as the registry of npm describes it; `versions` are the manifests. */
+export interface Packument {
+  readonly name: string
+  readonly 'dist-tags': { readonly latest: string }
+  readonly versions: Readonly<Record<string, Manifest>>
+  readonly [field: string]: unknown
+}
+
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly dist: { readonly tarball: string; readonly integrity?: string; readonly shasum?: string }
+  readonly [field: string]: unknown
+}
+
+/** Converts a skill with at least one version to a package. `registry` is the URL of the gateway. */
+export function toPackument(
+  fullName: string,
+  skill: SkillDetails,
+  versions: readonly DescribedVersion[],
+  registry: string,
+): Packument {
+  const name = toPackageName(fullName)
+  const about = toAbout(skill, registry)
+  const manifests = versions.map((version) => toManifest(fullName, about, version, registry))
+  // Every tag must name a listed version.
+  const isListed = versions.some(({ version }) => version === skill.latestVersion)
+  const latest = isListed ? skill.latestVersion : versions[0]!.version
+  const times = versions.map(({ version, publishedAt }) => [version, publishedAt])
+  return {
+    _id: name,
+    name,
+    'dist-tags': { latest },
+    ...about,
+    versions: Object.fromEntries(manifests.map((manifest) => [manifest.version, manifest])),
+    time: { created: skill.createdAt, modified: skill.updatedAt, ...Object.fromEntries(times) },
+  }
+}
+
+export function toPackageName(fullName: string): string {
+  return `@${fullName}`
+}
+
+/** The fields that a package and each of its versions have in common. */
+function toAbout(skill: SkillDetails, registry: string) {
+  const { description, license, keywords, author, repository } = skill
+  const maintainer = { name: author.username, email: '' }
+  return {
+    description,
+    ...(license !== '' && { license }),
+    keywords,
+    author: maintainer,
+    maintainers: [maintainer],
+    homepage: `${registry.slice(0, -'/npm'.length)}/${skill.fullName}`,
+    ...(repository !== '' && { repository: { type: 'git', url: repository } }),
+    ...(skill.deprecated && { deprecated: skill.deprecationMessage || 'This skill is deprecated.' }),
+  }
+}
+
+function toManifest(
+  fullName: string,
+  about: ReturnType<typeof toAbout>,
+  { version, facts }: DescribedVersion,
+  registry: string,
+): Manifest {
+  const name = toPackageName(fullName)
+  const [sha512, sha1] = facts?.hashes ?? []
+  return {
+    _id: `${name}@${version}`,
+    name,
+    version,
+    ...about,
+    // npm must neither look for dependencies nor compile anything.
+    _hasShrinkwrap: false,
+    gypfile: false,
+    dist: {
+      tarball: `${registry}/${name}/-/${fullName.slice(fullName.indexOf('/') + 1)}-${version}.tgz`,
+      ...(sha512 && { integrity: `sha512-${sha512.toString('base64')}` }),
+      ...(sha1 && { shasum: sha1.toString('hex') }),
+    },
+  }
+}

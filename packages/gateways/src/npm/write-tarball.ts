@@ -1,0 +1,31 @@
+import { type ArchiveFile, toFoldedPath } from '@skillstead/skill-format/archives'
+import type { Pack } from '../skill-archives.ts'
+import { writeTarGzip } from '../tar-gzip.ts'
+
+/**
+ * Files at the root of a package that npm acts upon: the manifest, dependencies to install, and a native addon that npm
+ * compiles by running commands. The tarball has only the generated manifest.
+ */
+const leftOut = new Set(['package.json', 'npm-shrinkwrap.json', 'binding.gyp'])
+
+/** The date of all files in tarballs of npm. */
+const mtime = new Date('1985-10-26T08:15:00Z')
+
+/**
+ * Writes the npm package of a version. Its bytes depend only on the name, the version and the files. So package.json has
+ * nothing that an owner can change later, such as the description.
+ */
+export async function writeTarball(
+  pack: Pick<Pack, 'fullName' | 'version'>,
+  files: readonly ArchiveFile[],
+): Promise<Uint8Array<ArrayBuffer>> {
+  const manifest = { name: `@${pack.fullName}`, version: pack.version, keywords: ['agent-skill'], gypfile: false }
+  const own = { path: 'package.json', bytes: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) }
+  // File systems that ignore case would overwrite the manifest with a file or folder `Package.json`.
+  const kept = files.filter(({ path }) => !leftOut.has(toFoldedPath(path.split('/')[0]!)))
+  const sorted = kept.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  return writeTarGzip(
+    [own, ...sorted].map(({ path, bytes }) => ({ path: `package/${path}`, bytes })),
+    mtime,
+  )
+}

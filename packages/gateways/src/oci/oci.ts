@@ -1,0 +1,145 @@
+import { isRegistryError, isSkillName, isUsername, RegistryError } from '@skillstead/protocol'
+import {
+  toCacheControl,
+  toJsonAnswer,
+  type Answer,
+  type GatewayCall,
+  type GatewayHost,
+  type GatewayRoute,
+  type Header,
+  type Params,
+} from '../gateway.ts'
+import { apiOf } from '../skill-archives.ts'
+import { createArtifacts, type Artifacts, type Repository } from './artifacts.ts'
+import { OciError, toFailure, versionHeader } from './oci-error.ts'
+import { listTags, selectTags } from './tags.ts'
+import { manifestType, type Blob } from './write-artifact.ts'
+
+interface Parts {
+  readonly host: GatewayHost
+  readonly artifacts: Artifacts
+}
+
+const base = '/v2/:owner/:skill'
+
+/** A registry of OCI artifacts (distribution specification 1.1), read-only: each skill is the repository `OWNER/SKILL`. */
+export function oci(host: GatewayHost): GatewayRoute[] {
+  const parts: Parts = { host, artifacts: createArtifacts(host) }
+  return [
+    toRoute('/v2', 'ociBase', answerBase),
+    toRoute(`${base}/manifests/:reference`, 'ociManifest', (call, params) => answerManifest(parts, call, params)),
+    toRoute(`${base}/blobs/:digest`, 'ociBlob', (call, params) => answerBlob(parts, call, params)),
+    toRoute(`${base}/tags/list`, 'ociTags', (call, params) => answerTags(parts, call, params)),
+    toRoute('/v2/**:path', 'ociOther', (call, { path }) => (path ? refuseOther() : answerBase(call))),
+  ]
+}
+
+function toRoute(pattern: string, endpoint: string, answer: GatewayRoute['answer']): GatewayRoute {
+  return {
+    pattern,
+    endpoint,
+    // Pushes get an answer that says what to do instead.
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    admission: 'keyed',
+    scheme: 'basic',
+    answer: (call, params) => (call.method === 'GET' || call.method === 'HEAD' ? answer(call, params) : refusePush()),
+    toFailure,
+  }
+}
+
+function refusePush(): never {
+  throw new RegistryError('method_not_allowed', 'Artifacts here are read-only. Publish with `skillstead publish`.')
+}
+
+function refuseOther(): never {
+  throw new OciError('UNSUPPORTED', 'not_found', 'This registry has manifests, blobs and tags of OWNER/SKILL.')
+}
+
+/**
+ * Most clients decide by this answer whether they send their password at all. Some without a password send an empty
+ * one, with which they are guests.
+ */
+function answerBase(call: GatewayCall): Answer {
+  if (isGuest(call) && call.header('authorization') === null) {
+    throw new RegistryError('unauthorized', `${signIn} Guests may read public skills.`)
+  }
+  return withVersion(toJsonAnswer(call, {}))
+}
+
+const signIn = 'Sign in with any user name; the password is an API key or the token of a share link.'
+
+function isGuest({ caller }: GatewayCall): boolean {
+  return caller.kind === 'guest' && caller.sharedSkillId === undefined
+}
+
+async function answerManifest({ host, artifacts }: Parts, call: GatewayCall, params: Params): Promise<Answer> {
+  const { reference = '' } = params
+  const repository = await readRepository(host, call, params)
+  const { fullName, skill } = repository
+  const artifact = reference.includes(':')
+    ? await artifacts.findByManifest(call, repository, requireDigest(reference))
+    : await artifacts.findByVersion(call, repository, reference === 'latest' ? skill.latestVersion : reference)
+  if (!artifact) {
+    throw new OciError('MANIFEST_UNKNOWN', 'not_found', `${fullName} has no manifest with this tag or digest.`)
+  }
+  return toBlobAnswer(call, artifact.manifest, manifestType, await host.freshness({ name: fullName }))
+}
+
+async function answerBlob({ host, artifacts }: Parts, call: GatewayCall, params: Params): Promise<Answer> {
+  const digest = requireDigest(params['digest'] ?? '')
+  const repository = await readRepository(host, call, params)
+  const artifact = await artifacts.findByBlob(call, repository, digest)
+  if (!artifact) throw new OciError('BLOB_UNKNOWN', 'not_found', `${repository.fullName} has no blob with this digest.`)
+  const { config, layer, version } = artifact
+  if (digest === config.digest) return toBlobAnswer(call, config, 'application/octet-stream')
+  const answer = await artifacts.answerLayer(call, repository, version)
+  // A response to HEAD has no body from which the size could be taken.
+  const size: Header[] = call.method === 'HEAD' ? [['content-length', `${layer.size}`]] : []
+  return withVersion(answer, [...size, ['docker-content-digest', digest]])
+}
+
+async function answerTags({ host }: Parts, call: GatewayCall, params: Params): Promise<Answer> {
+  const { fullName, skill } = await readRepository(host, call, params)
+  const { tags, next } = selectTags(listTags(skill), call.url!.searchParams)
+  const link: Header[] = next === undefined ? [] : [['link', `</v2/${fullName}/tags/list?${next}>; rel="next"`]]
+  const freshness = await host.freshness({ name: fullName })
+  return withVersion(toJsonAnswer(call, { name: fullName, tags }, freshness), link)
+}
+
+/**
+ * A skill that does not exist, and one that the caller may not read, are the same to a guest: clients then send their
+ * password.
+ */
+async function readRepository(host: GatewayHost, call: GatewayCall, params: Params): Promise<Repository> {
+  const { owner = '', skill: name = '' } = params
+  const fullName = `${owner}/${name}`
+  try {
+    if (!isUsername(owner) || !isSkillName(name)) throw new RegistryError('not_found', 'This is no name of a skill.')
+    return { fullName, skill: await apiOf(host, call, { counts: false }).getSkill({ name: fullName }) }
+  } catch (error) {
+    if (!isRegistryError(error, 'not_found')) throw error
+    if (isGuest(call)) {
+      throw new RegistryError('unauthorized', `There is no such public skill. ${signIn}`, { cause: error })
+    }
+    throw new RegistryError('not_found', 'There is no such skill that you may read.', { cause: error })
+  }
+}
+
+function requireDigest(text: string): string {
+  if (/^sha256:[0-9a-f]{64}$/.test(text)) return text
+  throw new OciError('DIGEST_INVALID', 'invalid_request', 'Digests have the form sha256:... with 64 hex digits.')
+}
+
+function toBlobAnswer(
+  call: GatewayCall,
+  { digest, bytes }: Blob,
+  contentType: string,
+  headers: readonly Header[] = [],
+): Answer {
+  const answer = { status: 200, contentType, body: bytes, etag: `"${digest}"`, cacheControl: toCacheControl(call) }
+  return withVersion({ ...answer, headers }, [['docker-content-digest', digest]])
+}
+
+function withVersion(answer: Answer, headers: readonly Header[] = []): Answer {
+  return { ...answer, headers: [versionHeader, ...(answer.headers ?? []), ...headers] }
+}

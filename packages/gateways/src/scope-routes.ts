@@ -1,0 +1,142 @@
+import { type DiscoveryScope, type FoundArtifact, SkillMoved } from '@skillstead/core/internal'
+import { RegistryError, type Content } from '@skillstead/protocol'
+import {
+  toCacheControl,
+  toJsonAnswer,
+  type Admission,
+  type Answer,
+  type GatewayCall,
+  type GatewayHost,
+  type GatewayRoute,
+  type Header,
+  type Params,
+} from './gateway.ts'
+import type { RecentLists } from './recent-lists.ts'
+import { renameScope, type ScopePath } from './scope-paths.ts'
+import { readPageFreshness, throughUpstreams, type PageRead } from './through-upstreams.ts'
+
+/** An address below those of a scope, such as an index. */
+interface ScopeRoute {
+  readonly path: ScopePath
+  /** The part of the address below that of the scope. */
+  readonly below: string
+  /** Default: `page`. */
+  readonly admission?: Admission
+  answer(call: GatewayCall, params: Params): Promise<Answer>
+}
+
+const sharedEndpoint = 'discoverShared'
+
+/** A route below a scope, which follows transferred skills and limits the guessing of share links. */
+export function toScopeRoute(host: GatewayHost, { path, below, admission = 'page', answer }: ScopeRoute): GatewayRoute {
+  const { endpoint } = path
+  const pattern = `${path.pattern}${below}`
+  return {
+    pattern,
+    endpoint,
+    methods: ['GET', 'HEAD'],
+    admission,
+    // A share link is a credential itself, also on a node that requires a key.
+    personal: endpoint === sharedEndpoint,
+    answer: (call, params) =>
+      moving(call, pattern, params, () => guarding(host, call, endpoint, () => answer(call, params))),
+  }
+}
+
+/** What a request reads below a scope. `lists` tells whether reading a file counts as a download. */
+interface Place {
+  readonly scope: DiscoveryScope
+  readonly read: PageRead
+  readonly lists?: RecentLists
+}
+
+/** Answers with a list of the skills of a scope. */
+export async function answerList(
+  host: GatewayHost,
+  call: GatewayCall,
+  { scope, read, lists }: Place,
+  list: () => Promise<unknown>,
+): Promise<Answer> {
+  const value = await throughUpstreams(host, call, read, list)
+  const { skills } = value as { readonly skills?: readonly unknown[] }
+  if (skills && skills.length > 1 && call.method === 'GET') lists?.add(call, scope)
+  return toJsonAnswer(call, value, [...ownHeaders(scope), ...(await readPageFreshness(host, read))])
+}
+
+/**
+ * Answers with a file of a scope. Counts a download, unless the caller already has it, only checks for updates, or read
+ * a list of several skills a moment ago.
+ */
+export async function answerFile(
+  host: GatewayHost,
+  call: GatewayCall,
+  { scope, read, lists }: Place,
+  find: () => Promise<FoundArtifact>,
+): Promise<Answer> {
+  await host.spendFile(call)
+  const artifact = await throughUpstreams(host, call, read, find)
+  const { etag } = artifact
+  const cacheControl = toCacheControl(call)
+  const own = [...ownHeaders(scope), ...(await readPageFreshness(host, read))]
+  if (host.isKnown(call, etag)) return { status: 200, body: null, etag, cacheControl, headers: own }
+  if (call.method !== 'HEAD') await host.spendBytes(call, artifact.bytes)
+  const content = await readArtifact(host, call, artifact, lists?.has(call, scope) ?? false)
+  const { headers = [], ...rest } = host.toContentAnswer(content)
+  return { status: 200, cacheControl, ...rest, headers: [...headers, ...own] }
+}
+
+/**
+ * While the bytes are built, their memory counts like that of a request body; afterwards the connection limits apply.
+ */
+function readArtifact(
+  host: GatewayHost,
+  call: GatewayCall,
+  artifact: FoundArtifact,
+  isListed: boolean,
+): Promise<Content> {
+  return host.holding(call, artifact.bytes, async () => {
+    const counts = !isListed && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
+    return artifact.read({ counts, client: host.clientOf(call), address: host.limitAddressOf(call) })
+  })
+}
+
+/** The address of a shared index is a secret: keep it from referrers and search engines. */
+function ownHeaders({ of }: DiscoveryScope): Header[] {
+  if (of !== 'share') return []
+  return [
+    ['referrer-policy', 'no-referrer'],
+    ['x-robots-tag', 'noindex'],
+  ]
+}
+
+/** A guessed share link is charged like a wrong key. */
+async function guarding(
+  host: GatewayHost,
+  call: GatewayCall,
+  endpoint: string,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await work()
+  } catch (error) {
+    const isGuess = endpoint === sharedEndpoint && error instanceof RegistryError && error.status === 404
+    if (isGuess) await host.spendRequest(call)
+    throw error
+  }
+}
+
+/** For a transferred skill it redirects to the new owner. */
+async function moving(
+  call: GatewayCall,
+  pattern: string,
+  params: Params,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof SkillMoved)) throw error
+    const location = renameScope(pattern, params, error.fullName)
+    return { status: 308, body: null, cacheControl: toCacheControl(call), headers: [['location', location]] }
+  }
+}

@@ -1,0 +1,154 @@
+import { localApi } from '@skillstead/core'
+import { limits, RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
+import { readArchiveFiles, type ArchiveFile } from '@skillstead/skill-format/archives'
+import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
+import { toCacheControl, type Answer, type GatewayCall, type GatewayHost } from './gateway.ts'
+
+/** A version as an archive of another ecosystem. */
+export interface Pack {
+  /** `owner/name` as the client requested it: archives contain the name, and a transfer must not change their bytes. */
+  readonly fullName: string
+  readonly version: string
+  /** The digest of the version. */
+  readonly digest: string
+}
+
+/** The archives of a protocol, which differ from the published files only in generated metadata. */
+export interface ArchiveForm {
+  readonly contentType: string
+  readonly extension: string
+  /** The algorithms whose hashes a list of versions contains. */
+  readonly hashes: readonly ('SHA-1' | 'SHA-256' | 'SHA-512')[]
+  /**
+   * Writes an archive. The bytes depend on the arguments alone, in this and later releases: lock files of clients
+   * contain their hash.
+   */
+  write(pack: Pack, files: readonly ArchiveFile[]): Promise<Uint8Array<ArrayBuffer>> | Uint8Array<ArrayBuffer>
+}
+
+/** What a list of versions contains about an archive. */
+interface ArchiveFacts {
+  /** The hashes in the order of {@link ArchiveForm.hashes}. */
+  readonly hashes: readonly Buffer[]
+  /** The size of the archive. */
+  readonly bytes: number
+}
+
+/** A version that clients may choose; without facts if it is beyond the limit of {@link SkillArchives.describe}. */
+export interface DescribedVersion {
+  readonly version: string
+  readonly digest: string
+  readonly publishedAt: string
+  readonly facts: ArchiveFacts | undefined
+}
+
+export interface SkillArchives {
+  /**
+   * The versions of a skill that clients may choose, highest first: not the yanked and the quarantined ones. Archives
+   * are built for the highest versions, until they have {@link describedBytesMax} bytes together.
+   */
+  describe(call: GatewayCall, fullName: string, skill: SkillDetails): Promise<DescribedVersion[]>
+  /** The facts of one version, yanked or not. Undefined if its files may not be read. */
+  measure(call: GatewayCall, pack: Pack): Promise<ArchiveFacts | undefined>
+  /** Answers with the archive of a version, yanked or not. Counts as a download. */
+  answer(call: GatewayCall, fullName: string, version: string): Promise<Answer>
+}
+
+/** Bounds the work of a list: 128 MiB take about a second, once per process. */
+const describedBytesMax = 128 * 1024 * 1024
+const versionsMax = 1000
+/** Facts take about 500 bytes, so the cache has place for about 16,000 versions. */
+const cacheBytesMax = 8 * 1024 * 1024
+const factsBytes = 400
+const readLimits = {
+  filesMax: limits.versionFilesMax,
+  fileBytesMax: limits.fileBytesMax,
+  versionBytesMax: limits.versionBytesMax,
+}
+
+/** Creates the archives of a protocol. Their facts are computed once per process, and cached by version and digest. */
+export function createSkillArchives(host: GatewayHost, form: ArchiveForm): SkillArchives {
+  const cached = new LRUCache<string, ArchiveFacts>({
+    maxSize: cacheBytesMax,
+    sizeCalculation: (_, key) => factsBytes + key.length,
+  })
+  // One archive at a time: concurrent callers share the results, and memory is bounded.
+  const inTurn = pLimit(1)
+
+  async function measure(api: RegistryApi, pack: Pack): Promise<ArchiveFacts | undefined> {
+    const key = `${pack.fullName}@${pack.version} ${pack.digest}`
+    const known = cached.get(key)
+    if (known) return known
+    return inTurn(async () => {
+      const meanwhile = cached.get(key)
+      if (meanwhile) return meanwhile
+      const bytes = await write(api, form, pack)
+      if (!bytes) return undefined
+      const facts = { hashes: await Promise.all(form.hashes.map((name) => hash(name, bytes))), bytes: bytes.length }
+      cached.set(key, facts)
+      return facts
+    })
+  }
+
+  return {
+    async describe(call, fullName, { versions }) {
+      const api = apiOf(host, call, { counts: false })
+      const described: DescribedVersion[] = []
+      let bytesLeft = describedBytesMax
+      for (const { version, digest, publishedAt, yanked } of versions.slice(0, versionsMax)) {
+        if (yanked) continue
+        const isWithin = bytesLeft > 0
+        const facts = isWithin ? await measure(api, { fullName, version, digest }) : undefined
+        // A version whose files may no longer be read cannot be installed.
+        if (isWithin && !facts) continue
+        bytesLeft -= facts?.bytes ?? 0
+        described.push({ version, digest, publishedAt, facts })
+      }
+      return described
+    },
+    measure: (call, pack) => measure(apiOf(host, call, { counts: false }), pack),
+    async answer(call, fullName, version) {
+      const { digest, size } = await apiOf(host, call, { counts: false }).getVersion({ name: fullName, version })
+      const etag = `"${form.extension}-${digest}"`
+      const known: Answer = { status: 200, body: null, etag, cacheControl: toCacheControl(call) }
+      if (host.isKnown(call, etag)) return known
+      await host.spendFile(call)
+      if (call.method === 'HEAD') return { ...known, contentType: form.contentType }
+      await host.spendBytes(call, size)
+      // The files, and two forms of the archive that is written from them.
+      return host.holding(call, 3 * size, async () => {
+        const pack = { fullName, version, digest }
+        const body = await form.write(pack, await readFiles(apiOf(host, call, { counts: true }), pack))
+        const filename = `${fullName.slice(fullName.indexOf('/') + 1)}-${version}.${form.extension}`
+        const content = host.toContentAnswer({ contentType: form.contentType, body, etag, filename })
+        return { status: 200, cacheControl: toCacheControl(call), ...content }
+      })
+    },
+  }
+}
+
+/** The API as the caller of a request sees it. `counts`: whether reading an archive counts as a download. */
+export function apiOf(host: GatewayHost, call: GatewayCall, { counts }: { readonly counts: boolean }): RegistryApi {
+  return counts ? host.api(call) : localApi(host.registry, call.caller, { counts })
+}
+
+/** Undefined for a version whose files may not be read. */
+async function write(api: RegistryApi, form: ArchiveForm, pack: Pack): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  try {
+    return await form.write(pack, await readFiles(api, pack))
+  } catch (error) {
+    if (error instanceof RegistryError && error.code === 'not_found') return undefined
+    throw error
+  }
+}
+
+async function readFiles(api: RegistryApi, { fullName, version }: Pack): Promise<readonly ArchiveFile[]> {
+  const { body } = await api.getArchive({ name: fullName, version })
+  return (await readArchiveFiles(body as Uint8Array, 'zip', readLimits)).files
+}
+
+/** Web Crypto hashes in another thread: hashing 16 MiB here would block the event loop. */
+async function hash(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<Buffer> {
+  return Buffer.from(await crypto.subtle.digest(name, bytes))
+}

@@ -1,0 +1,40 @@
+import { type DiscoveryScope, lookThrough, type WantedSkill } from '@skillstead/core/internal'
+import type { GatewayCall, GatewayHost, Header } from './gateway.ts'
+
+/** The content of a page: a skill, a list, or content that only this node has, such as a share link. */
+export type PageRead = { readonly skill: WantedSkill } | 'list' | 'own'
+
+/**
+ * What a request for an index, or for a file of the skill `named`, reads. A pack of this node needs no upstream: all
+ * its skills are stored here.
+ */
+export function toPageRead(scope: DiscoveryScope, named?: Pick<WantedSkill, 'name' | 'version'>): PageRead {
+  if (scope.of !== 'skill' && scope.of !== 'owner') return scope.of === 'share' ? 'own' : 'list'
+  if (named) return { skill: { ...named, name: `${scope.owner}/${named.name}` } }
+  return scope.of === 'owner' ? 'list' : { skill: { name: `${scope.owner}/${scope.name}`, version: scope.version } }
+}
+
+/**
+ * Reads the content of a page on a node with upstreams, and fetches missing skills from upstream. Pages are not
+ * charged, but a missing skill costs one request, because it may cause upstream requests.
+ */
+export async function throughUpstreams<Result>(
+  host: GatewayHost,
+  call: GatewayCall,
+  read: PageRead,
+  perform: () => Promise<Result>,
+): Promise<Result> {
+  const { port } = host.context.upstreams
+  if (port === undefined || read === 'own') return perform()
+  const wanted = read === 'list' ? undefined : read.skill
+  const pull: typeof port.pull = async (skill) => {
+    await host.spendRequest(call)
+    return port.pull(skill)
+  }
+  return lookThrough({ ...port, pull }, wanted, perform)
+}
+
+/** The freshness of the skill that a page shows. */
+export async function readPageFreshness(host: GatewayHost, read: PageRead): Promise<readonly Header[]> {
+  return typeof read === 'string' ? [] : host.freshness(read.skill)
+}

@@ -1,0 +1,109 @@
+import type { H3 } from 'h3'
+import { localApi } from '@skillstead/core'
+import { localCall } from '@skillstead/core/internal'
+import { gatewayNames, gateways, type GatewayCall, type GatewayHost, type GatewayRoute } from '@skillstead/gateways'
+import { RegistryError } from '@skillstead/protocol'
+import { toLimitKey } from './addresses.ts'
+import { readBody } from './body.ts'
+import type { Call } from './call.ts'
+import { toContentHeaders } from './content.ts'
+import { requireOwnOrigin } from './cross-origin.ts'
+import { toClientName } from './engine.ts'
+import { readFreshness } from './freshness.ts'
+import { limitKeyOf, spendBytes, spendFile, spendOne, toHandler, type NodeParts } from './gate.ts'
+import { toInput } from './input.ts'
+import type { NodeOptions } from './options.ts'
+import { isKnownToCaller, reply, toRegistryError } from './replies.ts'
+import { routes } from './routes.ts'
+
+/** Mounts the protocols of other ecosystems. Throws a TypeError for an unknown one. */
+export function mountGateways(
+  app: H3,
+  node: NodeParts,
+  options: Pick<NodeOptions, 'gateways' | 'discoveryPack'>,
+): void {
+  const host = createHost(node, options.discoveryPack)
+  for (const name of options.gateways ?? gatewayNames) {
+    if (!Object.hasOwn(gateways, name)) throw new TypeError(`\`${name}\` is not a gateway.`)
+    for (const route of gateways[name](host)) app.all(route.pattern, toHandler(node, toEntry(node, route)))
+  }
+}
+
+function toEntry(
+  node: NodeParts,
+  { origins = 'allowed', toFailure, ...route }: GatewayRoute,
+): Parameters<typeof toHandler>[1] {
+  return {
+    ...route,
+    crossOrigin: origins === 'allowed',
+    toFailure,
+    async work(call) {
+      if (origins === 'own') requireOwnOrigin(node, call)
+      return reply(call, await route.answer(call, decodeParams(call)))
+    },
+  }
+}
+
+const own = (call: GatewayCall) => call as Call
+
+/** What gateways get of a node. Their calls are the node's own. */
+function createHost(node: NodeParts, discoveryPack: string | undefined): GatewayHost {
+  const limitAddressOf = (call: GatewayCall) => toLimitKey(node.addresses.clientOf(own(call).request))
+  return {
+    registry: node.registry,
+    context: node.context,
+    discoveryPack,
+    addressOf: (call) => node.addressOf(own(call)),
+    api(call, client) {
+      return localApi(node.registry, call.caller, {
+        address: limitAddressOf(call),
+        agentToken: call.header('x-agent-token') ?? undefined,
+        client: call.header('x-skillstead-client')?.trim() || client || toClientName(own(call)),
+      })
+    },
+    async read(call, endpoint) {
+      const route = routes.find(({ name }) => name === endpoint)!
+      const { body } = await localCall(node.registry, endpoint, toInput(own(call), route, undefined), call.caller)
+      return body
+    },
+    clientOf: (call) => toClientName(own(call)),
+    limitAddressOf,
+    limitKeyOf: (call) => limitKeyOf(node, own(call)),
+    spendRequest: (call) => spendOne(node, own(call)),
+    spendFile: (call) => spendFile(node, own(call)),
+    spendBytes: (call, bytes) => spendBytes(node, own(call), bytes),
+    readBody: (call, bytesMax) => readBody(own(call).request, bytesMax),
+    async holding(call, bytes, work) {
+      const held = node.bodies.begin(limitKeyOf(node, own(call)))
+      try {
+        held.hold(bytes)
+        return await work()
+      } finally {
+        held.end()
+      }
+    },
+    isKnown: (call, etag) => isKnownToCaller(own(call), etag),
+    toContentAnswer: (content) => ({ body: content.body, ...toContentHeaders(content) }),
+    async freshness(wanted) {
+      const { port } = node.context.upstreams
+      return port === undefined ? [] : readFreshness(port, wanted)
+    },
+    hangUp: (call) => own(call).request.runtime?.node?.req.socket?.destroy(),
+    failed: (call, error) => node.log.failure(own(call), toRegistryError(error)),
+  }
+}
+
+/** The decoded segments of a path. Refuses NUL characters, which PostgreSQL cannot compare. */
+function decodeParams(call: Call): Record<string, string> {
+  return Object.fromEntries(Object.entries(call.params ?? {}).map(([name, value]) => [name, decode(value)]))
+}
+
+function decode(segment: string): string {
+  try {
+    const text = decodeURIComponent(segment)
+    if (!text.includes('\0')) return text
+  } catch (cause) {
+    throw new RegistryError('invalid_request', 'The address of the request is malformed.', { cause })
+  }
+  throw new RegistryError('invalid_request', 'The address of the request must not contain NUL characters.')
+}

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest'
+import { toPageHeaders } from '../support/clawhub-acts.ts'
+import { createClock, type TestClock } from '../support/harness.ts'
+import { startNode } from '../support/server-harness.ts'
+
+const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
+
+/** A node whose clock the test moves, the programs that ask to sign in, and the page that decides. */
+async function startDevices(...[options]: Parameters<typeof startNode>) {
+  const clock = createClock()
+  const fixture = await startNode(options, undefined, { clock })
+  const post = (action: string, body: object, headers: Record<string, string> = {}) =>
+    fetch(`${fixture.node.url}/api/cli/device/${action}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+  return {
+    ...fixture,
+    clock,
+    post,
+    async request(label?: string) {
+      const response = await post('code', { scope: 'read write', label })
+      return (await response.json()) as { device_code: string; user_code: string; verification_uri: string }
+    },
+    async poll(deviceCode: string) {
+      const response = await post('token', { device_code: deviceCode, grant_type: grantType })
+      return [response.status, await response.json()] as [number, Record<string, unknown>]
+    },
+  }
+}
+
+function waitForPoll(clock: TestClock, seconds = 5): void {
+  clock.advance(seconds * 1000)
+}
+
+describe('the device sign-in', () => {
+  it('gives a program a key of the user who allows it, once, also on a private node', async () => {
+    const fixture = await startDevices({ requireKey: true })
+    const { node, post, request, poll, clock } = fixture
+    const { device_code, user_code, verification_uri } = await request('  lap\u200btop  ')
+    expect(user_code).toMatch(/^[B-DF-HJ-NP-TV-Z]{4}-[B-DF-HJ-NP-TV-Z]{4}$/)
+    expect(verification_uri).toBe(`${node.url}/device`)
+    waitForPoll(clock)
+    expect(await poll(device_code)).toEqual([400, { error: 'authorization_pending' }])
+    const bob = await toPageHeaders(fixture, await fixture.createUser('bob'))
+    const userCode = ` ${user_code.toLowerCase().replace('-', ' ')} `
+    const shown = await (await post('show', { userCode }, bob)).json()
+    expect(shown).toEqual({ label: 'laptop', requestedAt: new Date(clock.now() - 5000).toISOString() })
+    expect(await (await post('decide', { userCode, allow: true }, bob)).json()).toEqual({ allowed: true })
+    expect((await post('decide', { userCode, allow: true }, bob)).status).toBe(400)
+
+    waitForPoll(clock)
+    const [status, token] = await poll(device_code)
+    expect([status, token]).toEqual([
+      200,
+      { access_token: expect.stringMatching(/^ssk_/), token_type: 'Bearer', scope: 'read write' },
+    ])
+    const headers = { authorization: `Bearer ${String(token.access_token)}` }
+    const whoami = await fetch(`${node.url}/clawhub/api/v1/whoami`, { headers })
+    expect(await whoami.json()).toMatchObject({ user: { handle: 'bob' } })
+    const keys = await fetch(`${node.url}/api/v1/api-keys`, { headers })
+    expect(await keys.json()).toMatchObject({ apiKeys: [{ name: 'clawhub: laptop' }, {}] })
+    waitForPoll(clock)
+    expect(await poll(device_code)).toEqual([400, { error: 'expired_token' }])
+  })
+
+  it('tells a denied program so, and forgets a code after 10 minutes', async () => {
+    const fixture = await startDevices()
+    const { post, request, poll, clock } = fixture
+    const alice = await toPageHeaders(fixture, fixture.key)
+    const denied = await request()
+    expect((await post('decide', { userCode: denied.user_code, allow: false }, alice)).status).toBe(200)
+    waitForPoll(clock)
+    expect(await poll(denied.device_code)).toEqual([400, { error: 'access_denied' }])
+    const late = await request()
+    clock.advance(600_000)
+    expect((await post('show', { userCode: late.user_code }, alice)).status).toBe(400)
+    expect(await poll(late.device_code)).toEqual([400, { error: 'expired_token' }])
+    expect(await poll('unknown')).toEqual([400, { error: 'expired_token' }])
+  })
+
+  it('slows a program down that polls too fast', async () => {
+    const { request, poll, clock } = await startDevices()
+    const { device_code } = await request()
+    expect(await poll(device_code)).toEqual([400, { error: 'slow_down', interval: 10 }])
+    waitForPoll(clock)
+    expect(await poll(device_code)).toEqual([400, { error: 'slow_down', interval: 15 }])
+    waitForPoll(clock, 15)
+    expect(await poll(device_code)).toEqual([400, { error: 'authorization_pending' }])
+  })
+
+  it('is decided only by pages of the node with a session', async () => {
+    const fixture = await startDevices()
+    const { post, request } = fixture
+    const { user_code: userCode } = await request()
+    const alice = await toPageHeaders(fixture, fixture.key)
+    const { cookie, origin } = alice as { cookie: string; origin: string }
+    const foreign = { ...alice, origin: 'https://other.example' }
+    const refused: [Record<string, string>, number][] = [
+      [{}, 401],
+      [{ cookie, origin }, 401],
+      [{ authorization: `Bearer ${fixture.key}` }, 403],
+      [foreign, 403],
+      [{ ...alice, 'sec-fetch-site': 'cross-site' }, 401],
+    ]
+    for (const action of ['show', 'decide']) {
+      for (const [headers, status] of refused) {
+        expect([action, headers, (await post(action, { userCode, allow: true }, headers)).status]).toEqual([
+          action,
+          headers,
+          status,
+        ])
+      }
+    }
+    expect((await post('decide', { userCode, allow: 'yes' }, alice)).status).toBe(400)
+    expect((await post('show', { userCode }, alice)).status).toBe(200)
+  })
+
+  it('limits wrong codes of a user, not those of others', async () => {
+    const fixture = await startDevices()
+    const { post, request, clock } = fixture
+    const alice = await toPageHeaders(fixture, fixture.key)
+    const { user_code } = await request()
+    const show = async (userCode: string, headers = alice) => (await post('show', { userCode }, headers)).status
+    for (let i = 0; i < 10; i++) expect(await show('BBBB-BBBB')).toBe(400)
+    const limited = await post('show', { userCode: user_code }, alice)
+    expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '600'])
+    expect(await show(user_code, await toPageHeaders(fixture, await fixture.createUser('bob')))).toBe(200)
+    clock.advance(600_000)
+    expect(await show((await request()).user_code)).toBe(200)
+  })
+
+  it('keeps at most 20 waiting programs of an address', async () => {
+    const fixture = await startDevices()
+    const alice = await toPageHeaders(fixture, fixture.key)
+    const codes: string[] = []
+    for (let i = 0; i < 21; i++) codes.push((await fixture.request()).user_code)
+    const show = async (i: number) => (await fixture.post('show', { userCode: codes[i] }, alice)).status
+    expect([await show(0), await show(1), await show(20)]).toEqual([400, 200, 200])
+  })
+
+  it('keeps a program waiting if the user can have no more keys', async () => {
+    const fixture = await startDevices()
+    const { post, request, poll, clock, api } = fixture
+    const alice = await toPageHeaders(fixture, fixture.key)
+    const { total } = await api.listApiKeys()
+    for (let i = total; i < 100; i++) await api.createApiKey({ name: `key ${i}` })
+    const { user_code: userCode, device_code } = await request()
+    expect((await post('decide', { userCode, allow: true }, alice)).status).toBe(409)
+    waitForPoll(clock)
+    expect(await poll(device_code)).toEqual([400, { error: 'authorization_pending' }])
+  })
+
+  it('takes forms, and answers errors in the form of OAuth', async () => {
+    const { node, post, request } = await startDevices()
+    const ask = async (action: string, fields: Record<string, string>) => {
+      const body = new URLSearchParams(fields)
+      const response = await fetch(`${node.url}/api/cli/device/${action}`, { method: 'POST', body })
+      return [response.status, await response.json()] as [number, Record<string, unknown>]
+    }
+    const [, made] = await ask('code', { client_id: 'x' })
+    expect(made).toMatchObject({ expires_in: 600, interval: 5 })
+    const { device_code } = await request()
+    const polled = await ask('token', { device_code, grant_type: grantType })
+    expect(polled).toMatchObject([400, { error: 'slow_down' }])
+    expect(await ask('token', { device_code, grant_type: 'password' })).toEqual([
+      400,
+      { error: 'unsupported_grant_type' },
+    ])
+    expect(await ask('token', { grant_type: grantType })).toEqual([
+      400,
+      { error: 'invalid_request', error_description: 'device_code is missing.' },
+    ])
+    expect(await (await post('code', [])).json()).toMatchObject({ error: 'invalid_request' })
+  })
+})

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createDeltaWriter } from '../../packages/gateways/src/git/deltas.ts'
+import { createGeneratedText, type TextForm } from '../../packages/gateways/src/git/generated-text.ts'
+import { createPackEntries } from '../../packages/gateways/src/git/pack-entries.ts'
+import { listObjects, writePack } from '../../packages/gateways/src/git/pack-stream.ts'
+import type { Commit } from '../../packages/gateways/src/git/repository.ts'
+import { selectChanges } from '../../packages/gateways/src/git/scope-changes.ts'
+import { createHistoryWriter } from '../../packages/gateways/src/git/scope-history.ts'
+import { applyDelta, readEntries, readPack } from '../support/git-client.ts'
+
+interface Item {
+  readonly key: string
+  readonly part: string
+}
+
+/** A frame depends on the number of calls. */
+function toForm(separator: string): TextForm<Item> {
+  let calls = 0
+  return {
+    kind: 'blob',
+    toFrames: () => [Buffer.from('['), Buffer.from(`] ${Math.floor(calls++ / 3)}`)],
+    separator: Buffer.from(separator),
+    toKey: ({ key }) => key,
+    toPart: ({ part }) => Buffer.from(part),
+  }
+}
+
+/** The parts with the last value of each key, in the order of the keys. */
+function join(pairs: [string, string][], separator: string): string {
+  const sorted = [...new Map(pairs)].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return sorted.map(([, part]) => part).join(separator)
+}
+
+describe('a generated text', () => {
+  const item = fc.record({ key: fc.string({ maxLength: 3 }), part: fc.string({ maxLength: 300 }) })
+
+  it('has the sorted parts of its items', () => {
+    fc.assert(
+      fc.property(fc.array(item), fc.constantFrom('', ',\n'), (items, separator) => {
+        const text = createGeneratedText(toForm(separator))
+        for (const one of items) text.put(one)
+        const pairs = items.map(({ key, part }): [string, string] => [key, part])
+        expect(Buffer.from(text.toBytes()).toString()).toBe(`[${join(pairs, separator)}] 0`)
+      }),
+    )
+  })
+
+  it('becomes the next one by a delta', () => {
+    fc.assert(
+      fc.property(fc.array(item, { minLength: 1 }), fc.constantFrom('', ',\n'), (items, separator) => {
+        const text = createGeneratedText(toForm(separator))
+        text.toHash()
+        // The frames must be those of the last hash.
+        let bytes: Buffer = Buffer.from('[] 0')
+        for (const one of items) {
+          const { id, size, delta } = text.change(one)
+          bytes = applyDelta(bytes, Buffer.from(delta))
+          expect(bytes).toHaveLength(size)
+          expect(createHash('sha1').update(`blob ${size}\0`).update(bytes).digest('hex')).toBe(id)
+        }
+      }),
+    )
+  })
+})
+
+it('a delta copies and inserts any number of bytes', () => {
+  const lengths = fc.oneof(fc.nat({ max: 300 }), fc.constantFrom(65_535, 65_536, 65_537, 140_000))
+  const base = Buffer.from(Array.from({ length: 340_000 }, (_, i) => (i * 7919) % 251))
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat({ max: 200_000 }), lengths), { maxLength: 6 }), (steps) => {
+      const writer = createDeltaWriter()
+      const parts = steps.map(([copies, at, bytes]) => {
+        if (copies) writer.copy(at, bytes)
+        else writer.insert(base.subarray(at, at + bytes))
+        return base.subarray(at, at + bytes)
+      })
+      const target = Buffer.concat(parts)
+      expect(applyDelta(base, writer.end(base.length, target.length)).equals(target)).toBe(true)
+    }),
+    { numRuns: 30 },
+  )
+})
+
+const toVersion = (n: number, skills: number, size = 100) => ({
+  id: `v${n}`,
+  digest: `d${n}`,
+  version: `1.0.${Math.floor(n / skills)}`,
+  size,
+  owner: 'ann',
+  name: `skill-${n % skills}`,
+  publishedAt: n * 1000,
+})
+
+async function pack(commits: readonly Commit[], known: readonly Commit[], isThin: boolean): Promise<Buffer> {
+  const objects = await listObjects({ commits, tags: [], known, isThin, shallow: [], unshallow: [] })
+  const chunks: Uint8Array[] = []
+  for await (const chunk of writePack(createPackEntries(readNothing), objects)) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+async function* readNothing() {}
+
+describe('a long history', () => {
+  it('has no long chain of deltas', async () => {
+    const trees = { findIds: async () => new Map(), readContent: async () => [] }
+    const writer = createHistoryWriter({ name: 'ann', base: [], last: undefined }, trees)
+    const commits: Commit[] = []
+    for (let n = 0; n < 200; n++) {
+      const version = toVersion(n, 40)
+      const change = {
+        ...version,
+        folder: version.name,
+        tree: createHash('sha1').update(version.id).digest('hex'),
+        description: `Does ${n}`,
+      }
+      commits.unshift(writer.append(change).commit)
+    }
+    const whole = await pack(commits, [], false)
+    const deltas = readEntries(whole).filter(({ kind }) => kind === 'delta')
+    // Three texts for each commit, of which every 65th is whole.
+    expect(deltas).toHaveLength(3 * (200 - Math.ceil(200 / 65)))
+    const objects = readPack(whole)
+    for (const commit of [0, 17, 199].map((i) => commits[i]!)) {
+      for (const { id } of await commit.readContent()) expect(objects.has(id)).toBe(true)
+    }
+    const [recent, older] = [commits.slice(0, 100), commits.slice(100)]
+    const had = readPack(await pack(older, [], false))
+    for (const isThin of [false, true]) {
+      const added = readPack(await pack(recent, older.slice(0, 1), isThin), had)
+      expect(new Set([...had, ...added].map(([id]) => id))).toEqual(new Set(objects.keys()))
+    }
+  })
+
+  it.each([
+    ['entries of trees', 400, 100, 6000],
+    ['bytes of files', 3, 50_000, 6000],
+  ])('is limited by %s, and mostly continues', (_, skills, size, publications) => {
+    const versions = Array.from({ length: publications }, (__, n) => toVersion(n, skills, size))
+    let starts = 0
+    let last = 0
+    for (let n = 5500; n <= publications; n += 20) {
+      const { base, changes } = selectChanges(versions.slice(0, n))
+      expect(changes.length * skills).toBeLessThanOrEqual(2 ** 20)
+      expect(changes.length * size).toBeLessThanOrEqual(2 ** 27)
+      expect(changes.length).toBeGreaterThan(500)
+      expect(base).toHaveLength(skills)
+      const start = n - changes.length
+      if (n > 5500 && start !== last) starts += 1
+      last = start
+    }
+    expect(starts).toBeLessThanOrEqual(1)
+  })
+})

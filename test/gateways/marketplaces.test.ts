@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto'
+import { readZipDirectory } from '@skillstead/skill-format/archives'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { partSeparator, toMarketplaceForms } from '../../packages/gateways/src/marketplace.ts'
+import { openNode } from '../support/server-harness.ts'
+
+interface Document {
+  readonly name: string
+  readonly owner: { readonly name: string }
+  readonly plugins: readonly {
+    readonly name: string
+    readonly version: string
+    readonly description: string
+    readonly strict: boolean
+    readonly skills: string[]
+    readonly author: { readonly name: string }
+    readonly source: { readonly source: string; readonly url: string; readonly sha256: string }
+  }[]
+}
+
+const folder = '/.claude-plugin'
+const toSkill = (name: string) => {
+  const source = { folder: `skills/${name}` }
+  return { name, owner: 'alice', version: '1.0.0', description: `What ${name} does`, source }
+}
+const toSkillMd = (name: string, body = 'Reads.') =>
+  `---\nname: ${name}\ndescription: What ${name} does\n---\n${body}\n`
+
+let node: Awaited<ReturnType<typeof openNode>>
+const get = (path: string, init?: RequestInit) => fetch(`${node.node.url}${path}`, { redirect: 'manual', ...init })
+const ask = (scope: string, init?: RequestInit) => get(`${scope}${folder}/marketplace.json`, init)
+const read = async (scope: string) => (await (await ask(scope)).json()) as Document
+const names = async (scope: string) => (await read(scope)).plugins.map(({ name, version }) => `${name}@${version}`)
+const as = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
+
+beforeAll(async () => {
+  node = await openNode({ discoveryPack: 'basics' })
+  const files = [{ path: 'scripts/run.sh', content: 'echo hi\n' }]
+  await node.api.publishSkill({ skillMd: toSkillMd('tool'), version: '1.0.0', files })
+  await node.api.publishSkill({ skillMd: toSkillMd('tool', 'Reads more.'), version: '1.1.0', files })
+  await node.api.publishSkill({ skillMd: toSkillMd('secret'), version: '1.0.0', visibility: 'private' })
+  const skills = ['alice/pdf', { name: 'alice/tool', version: '1.0.0' }, 'alice/secret']
+  await node.api.createPack({ name: 'Basics', description: '', skills })
+})
+afterAll(() => node.close())
+
+describe('a marketplace document', () => {
+  it('has a plugin for each skill, whose source is a zip with a digest', async () => {
+    const { name, owner, plugins } = await read('/alice')
+    expect([name, owner]).toEqual(['alice', { name: 'alice' }])
+    expect(plugins.map((plugin) => plugin.name)).toEqual(['pdf', 'tool'])
+    expect(plugins[1]).toMatchObject({
+      version: '1.1.0',
+      description: 'What tool does',
+      author: { name: 'alice' },
+      strict: false,
+      skills: ['./'],
+      source: { source: 'archive', url: `${node.node.url}/alice${folder}/tool-1.1.0.zip` },
+    })
+  })
+
+  it.each([
+    ['/alice', ['pdf@1.0.0', 'tool@1.1.0']],
+    ['/alice/tool', ['tool@1.1.0']],
+    ['/alice/tool@1.0.0', ['tool@1.0.0']],
+    ['/packs/basics', ['pdf@1.0.0', 'tool@1.0.0']],
+    ['', ['pdf@1.0.0', 'tool@1.0.0']],
+  ])('at the scope "%s" leads to zips with SKILL.md at their root', async (scope, expected) => {
+    expect(await names(scope)).toEqual(expected)
+    for (const { source } of (await read(scope)).plugins) {
+      const response = await fetch(source.url)
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/zip'])
+      const bytes = new Uint8Array(await response.arrayBuffer())
+      expect(createHash('sha256').update(bytes).digest('hex')).toBe(source.sha256)
+      const limits = { filesMax: 10, fileBytesMax: 1000, versionBytesMax: 1000 }
+      expect(readZipDirectory(bytes, limits).map((entry) => entry.name)).toContain('SKILL.md')
+    }
+  })
+
+  it('of a share link has the shared skill alone', async () => {
+    const { token } = await node.api.createShare({ name: 'alice/secret' })
+    const response = await ask(`/t/${token}`)
+    const { name, plugins } = (await response.json()) as Document
+    expect([name, plugins.map((plugin) => plugin.name)]).toEqual(['alice-secret', ['secret']])
+    expect(response.headers.get('cache-control')).toBe('private, no-store')
+    expect((await fetch(plugins[0]!.source.url)).status).toBe(200)
+    expect((await get(`/t/${token}${folder}/tool-1.1.0.zip`)).status).toBe(404)
+  })
+
+  it('shows private skills to their readers alone', async () => {
+    expect(await names('/alice')).not.toContain('secret@1.0.0')
+    const own = (await (await ask('/alice', as(node.key))).json()) as Document
+    const { source } = own.plugins.find(({ name }) => name === 'secret')!
+    expect((await fetch(source.url)).status).toBe(404)
+    expect((await fetch(source.url, as(await node.createUser('bob')))).status).toBe(404)
+    expect((await fetch(source.url, as(node.key))).status).toBe(200)
+  })
+
+  it.each(['/unknown-user', '/alice/absent', '/alice/secret', '/packs/absent', '/t/ssl_unknown'])(
+    'is absent at %s',
+    async (scope) => {
+      expect((await ask(scope)).status).toBe(404)
+    },
+  )
+
+  it('offers the next lower version after a yank, and nothing after a deletion', async () => {
+    await node.api.publishSkill({ skillMd: toSkillMd('fading'), version: '1.0.0' })
+    await node.api.publishSkill({ skillMd: toSkillMd('fading', 'Worse.'), version: '2.0.0' })
+    await node.api.yankVersion({ name: 'alice/fading', version: '2.0.0' })
+    expect(await names('/alice/fading')).toEqual(['fading@1.0.0'])
+    const { url } = (await read('/alice/fading')).plugins[0]!.source
+    await node.api.deleteSkill({ name: 'alice/fading' })
+    expect([(await ask('/alice/fading')).status, (await fetch(url)).status]).toEqual([404, 404])
+  })
+})
+
+const parse = (texts: string[]) => texts.map((text) => JSON.parse(text) as Document)
+
+describe('the marketplaces of a repository', () => {
+  const forms = toMarketplaceForms({ name: 'alice', owner: 'alice', description: 'Skills' })
+
+  /** The documents for Codex and for Claude Code. */
+  function fill(...plugins: string[]) {
+    const skills = plugins.map(toSkill)
+    return forms.map(({ toFrames, toPart }) => {
+      return toFrames(new Set(plugins)).join(skills.map(toPart).join(partSeparator))
+    })
+  }
+
+  it('have a bundle of all skills, and a plugin for each, with relative sources', () => {
+    const [codex, claude] = parse(fill('tool', 'pdf'))
+    expect(claude!.plugins).toMatchObject([
+      { name: 'alice', source: './', strict: false },
+      { name: 'tool', source: './skills/tool', strict: false, skills: './', version: '1.0.0' },
+      { name: 'pdf', source: './skills/pdf' },
+    ])
+    expect(claude!.plugins[0]).not.toHaveProperty('skills')
+    expect(codex!.plugins).toMatchObject([
+      { name: 'alice', source: { source: 'local', path: './' }, skills: './skills' },
+      { name: 'tool', source: { source: 'local', path: './' }, skills: './skills/tool' },
+      { name: 'pdf', skills: './skills/pdf' },
+    ])
+  })
+
+  it('name the bundle differently if a skill has its name', () => {
+    for (const { plugins } of parse(fill('alice', 'alice-bundle'))) {
+      expect(plugins.map(({ name }) => name)).toEqual(['alice-bundle-bundle', 'alice', 'alice-bundle'])
+    }
+  })
+
+  it('are indented JSON at the paths that the agents read', () => {
+    const texts = fill('tool', 'pdf', 'read')
+    expect(texts).toEqual(parse(texts).map((document) => `${JSON.stringify(document, null, 2)}\n`))
+    expect(forms.map(({ path }) => path)).toEqual([
+      '.agents/plugins/marketplace.json',
+      '.claude-plugin/marketplace.json',
+    ])
+  })
+})

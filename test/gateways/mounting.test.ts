@@ -1,0 +1,25 @@
+import type { GatewayName } from '@skillstead/gateways'
+import { createNode } from '@skillstead/server'
+import { describe, expect, it } from 'vitest'
+import { startNode } from '../support/server-harness.ts'
+
+const index = '/.well-known/agent-skills/index.json'
+
+describe('gateways of a node', () => {
+  it('are all on by default', async () => {
+    const { node } = await startNode()
+    expect((await fetch(`${node.url}/alice${index}`)).status).toBe(200)
+    expect((await fetch(`${node.url}/mcp`)).status).toBe(405)
+  })
+
+  it('can be chosen: the others answer like unknown addresses', async () => {
+    const { node } = await startNode({ gateways: ['mcp'] })
+    expect((await fetch(`${node.url}/alice${index}`)).status).toBe(404)
+    expect((await fetch(`${node.url}/mcp`)).status).toBe(405)
+  })
+
+  it('refuse an unknown name', async () => {
+    const { registry } = await startNode({ gateways: [] })
+    expect(() => createNode(registry, { gateways: ['gopher' as GatewayName] })).toThrow('`gopher` is not a gateway.')
+  })
+})
