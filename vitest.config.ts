@@ -4,7 +4,12 @@ import { defineConfig } from 'vitest/config'
 import { isSampled, sample, seed } from './test/support/long.ts'
 
 /** What a sampled long run has of the suites that `pnpm test` runs in two of their four variants. */
-const sampledFiles = 12
+const sampledFiles = 8
+/** And of the files that install clients of other ecosystems, minutes each. */
+const sampledClients = 2
+/** And of the other long files, which take up to six minutes each. */
+const sampledLong = 6
+const clientsFolder = 'test/gateways/'
 
 /** The connections of more workers would not fit the test server. */
 const workersMax = 8
@@ -34,10 +39,20 @@ export default defineConfig(({ mode }) => {
   }
 })
 
-/** The long files, and some of those with variants that only long runs have. */
+/** Some of the long files, and some of those with variants that only long runs have. */
 function listSample(): string[] {
   const files = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] }).toSorted()
   const long = files.filter((file) => file.endsWith('.long.test.ts'))
   const withVariants = files.filter((file) => readFileSync(file, 'utf8').includes('describeApi('))
-  return [...long, ...sample(withVariants, sampledFiles)]
+  return [
+    ...sample(
+      long.filter((file) => !file.startsWith(clientsFolder)),
+      sampledLong,
+    ),
+    ...sample(
+      long.filter((file) => file.startsWith(clientsFolder)),
+      sampledClients,
+    ),
+    ...sample(withVariants, sampledFiles),
+  ]
 }
