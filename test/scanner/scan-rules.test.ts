@@ -3,7 +3,7 @@ import { checkSync } from 'recheck'
 import { describe, expect, it } from 'vitest'
 import { AnchorTable } from '../../packages/scanner/src/anchors.ts'
 import { contextCharacters, foldText } from '../../packages/scanner/src/fold.ts'
-import { toMatcher } from '../../packages/scanner/src/match.ts'
+import { readTraits } from '../../packages/scanner/src/match.ts'
 import { readPattern } from '../../packages/scanner/src/read-pattern.ts'
 import { containing, regex, regexWith, within } from '../../packages/scanner/src/regex.ts'
 import { allRules, combinations, facts, rules } from '../../packages/scanner/src/rule-table.ts'
@@ -110,7 +110,7 @@ describe('an expression composed with regex', () => {
 
 describe('the patterns', () => {
   it.each(patterns)('$name matches at most the overlap of two pieces, and never the empty text', ({ pattern }) => {
-    for (const { before, behind } of toMatcher(pattern).needs.flat()) {
+    for (const { before, behind } of readTraits(pattern).needs.flat()) {
       expect(before).toBeLessThanOrEqual(contextCharacters)
       expect(behind).toBeLessThanOrEqual(contextCharacters)
     }

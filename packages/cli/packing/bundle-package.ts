@@ -2,8 +2,8 @@ import { globSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { rolldown, type InputOptions, type OutputChunk, type OutputOptions, type Plugin } from 'rolldown'
-import { rulesVersion } from '../../scanner/src/rules-version.ts'
 import { dts } from 'rolldown-plugin-dts'
+import { bakeRules } from './bake-rules.ts'
 import { describeLicenses } from './licenses.ts'
 
 /** The fields of a package.json that decide what is bundled. */
@@ -69,7 +69,7 @@ async function bundleEntries(manifest: BundledManifest): Promise<OutputChunk[]> 
     ...common,
     input: Object.fromEntries(listEntries(manifest).map((name) => [name, `src/${name}.ts`])),
     external: toPatterns(Object.keys(manifest.dependencies ?? {}).filter((name) => !bundledDependencies.has(name))),
-    plugins: [findThreads(), fixRulesVersion(), takeUsedParts(), shareTokenTable('./threads/')],
+    plugins: [findThreads(), bakeRules(), takeUsedParts(), shareTokenTable('./threads/')],
   })
   const { output } = await bundle.generate({ ...outputs, chunkFileNames: '[name]-[hash].js' })
   await bundle.close()
@@ -115,7 +115,7 @@ async function bundleThreads({ name, dependencies = {} }: BundledManifest): Prom
       input: path,
       resolve: { conditionNames: ['source', 'node', 'import'] },
       external: Object.keys(dependencies).filter((one) => one === 'better-sqlite3'),
-      plugins: [fixRulesVersion(), takeUsedParts(), shareTokenTable('./')],
+      plugins: [bakeRules(), takeUsedParts(), shareTokenTable('./')],
     })
     const file = `threads/${basename(path, '.ts')}.js`
     const { output } = await bundle.generate({ ...outputs, minify: true, entryFileNames: file, codeSplitting: false })
@@ -140,17 +140,6 @@ function findThreads(): Plugin {
         ? code.replaceAll(/new URL\('\.\/([a-z]+-worker)\.ts', import\.meta\.url\)/g, (_, name: string) => {
             return `new URL('./threads/${name}.js', import.meta.url)`
           })
-        : null,
-  }
-}
-
-/** Replaces the module that computes the version from all rules, so that a start need not load them. */
-function fixRulesVersion(): Plugin {
-  return {
-    name: 'fix-rules-version',
-    load: (id) =>
-      id.endsWith('scanner/src/rules-version.ts')
-        ? `export const rulesVersion = ${JSON.stringify(rulesVersion)}`
         : null,
   }
 }

@@ -15,45 +15,49 @@ export interface Automaton {
 export function toAutomaton(words: readonly Uint8Array[], symbolCount: number): Automaton {
   const trie = new Trie(words, symbolCount)
   const states = trie.writeOut()
-  const ending = states.filter((state) => trie.endings[state])
-  const order = [...states.filter((state) => !trie.endings[state]), ...ending]
-  const numberOf = new Uint16Array(order.length)
-  for (const [number, state] of order.entries()) numberOf[state] = number
-  const next = new Uint16Array(order.length * symbolCount)
-  for (const [number, state] of order.entries()) {
-    for (let symbol = 0; symbol < symbolCount; symbol++) {
-      next[number * symbolCount + symbol] = numberOf[trie.next[state * symbolCount + symbol]!]!
-    }
+  const order = new Uint16Array(states.length)
+  let size = 0
+  for (const state of states) if (!trie.endings[state]) order[size++] = state
+  const firstEnding = size
+  for (const state of states) if (trie.endings[state]) order[size++] = state
+  const numberOf = new Uint16Array(size)
+  for (let number = 0; number < size; number++) numberOf[order[number]!] = number
+  const next = new Uint16Array(size * symbolCount)
+  for (let number = 0, to = 0; number < size; number++) {
+    const from = order[number]! * symbolCount
+    for (let at = from; at < from + symbolCount; at++) next[to++] = numberOf[trie.next[at]!]!
   }
-  return { next, endings: ending.map((state) => trie.endings[state]!) }
+  return { next, endings: Array.from(order.subarray(firstEnding), (state) => trie.endings[state]!) }
 }
 
 /** The prefixes of words, each a state with a number; 0 is the empty prefix. */
 class Trie {
   readonly next: Uint16Array
   /** The words that end in each state. */
-  readonly endings: (number[] | undefined)[] = [undefined]
+  readonly endings: (readonly number[] | undefined)[] = []
   readonly #symbolCount: number
+  #size = 1
 
   constructor(words: readonly Uint8Array[], symbolCount: number) {
     this.#symbolCount = symbolCount
     this.next = new Uint16Array((1 + words.reduce((sum, { length }) => sum + length, 0)) * symbolCount)
-    for (const [number, word] of words.entries()) {
-      let state = 0
-      for (const symbol of word) state = this.#grow(state * symbolCount + symbol)
-      this.#end(state, [number])
+    for (let number = 0; number < words.length; number++) {
+      const state = this.#grow(words[number]!)
+      this.endings[state] = [...(this.endings[state] ?? []), number]
     }
+    if (this.#size > statesMax) throw new TypeError('The automaton has too many words.')
   }
 
-  #end(state: number, words: readonly number[]): void {
-    const others = this.endings[state]
-    this.endings[state] = others ? [...others, ...words] : [...words]
-  }
-
-  #grow(place: number): number {
-    if (this.next[place] === 0) this.next[place] = this.endings.push(undefined) - 1
-    if (this.endings.length > statesMax) throw new TypeError('The automaton has too many words.')
-    return this.next[place]!
+  /** Adds the prefixes of a word, and returns the state of the whole word. */
+  #grow(word: Uint8Array): number {
+    const { next } = this
+    let state = 0
+    for (let at = 0; at < word.length; at++) {
+      const place = state * this.#symbolCount + word[at]!
+      if (next[place] === 0) next[place] = this.#size++
+      state = next[place]!
+    }
+    return state
   }
 
   /**
@@ -61,22 +65,27 @@ class Trie {
    * a word; words that end there end in the state too. Returns all states, shortest first, because each copies from
    * shorter ones.
    */
-  writeOut(): number[] {
+  writeOut(): Uint16Array {
+    const { next, endings } = this
     const count = this.#symbolCount
-    const endOf = new Uint16Array(this.endings.length)
-    const states = [0]
-    for (const state of states) {
+    const suffixOf = new Uint16Array(this.#size)
+    const states = new Uint16Array(this.#size)
+    let size = 1
+    for (let index = 0; index < size; index++) {
+      const state = states[index]!
+      const own = state * count
+      const suffix = suffixOf[state]! * count
       for (let symbol = 1; symbol < count; symbol++) {
-        const place = state * count + symbol
-        const shorter = state === 0 ? 0 : this.next[endOf[state]! * count + symbol]!
-        const longer = this.next[place]!
-        if (longer === 0) this.next[place] = shorter
-        else {
-          endOf[longer] = shorter
-          const shared = this.endings[shorter]
-          if (shared) this.#end(longer, shared)
-          states.push(longer)
+        const shorter = state === 0 ? 0 : next[suffix + symbol]!
+        const longer = next[own + symbol]!
+        if (longer === 0) {
+          next[own + symbol] = shorter
+          continue
         }
+        suffixOf[longer] = shorter
+        const shared = endings[shorter]
+        if (shared) endings[longer] = [...(endings[longer] ?? []), ...shared]
+        states[size++] = longer
       }
     }
     return states

@@ -11,8 +11,8 @@ export interface Match {
 
 type OnMatch = (start: number, end: number) => void
 
-/** Finds a pattern in a piece of text. Built once per pattern. */
-export interface Matcher {
+/** What a search must know of a pattern before it tries it: plain data. */
+export interface SearchTraits {
   readonly view: 'folded' | 'raw'
   /** Every match contains a text of each of these, including one of the anchors. */
   readonly needs: readonly Need[]
@@ -20,6 +20,10 @@ export interface Matcher {
   readonly crosses: Crossing
   /** Number of characters that the pattern examines after a match. */
   readonly aheadMax: number
+}
+
+/** Finds a pattern in a piece of text. Built once per pattern. */
+export interface Matcher extends SearchTraits {
   /** Whether a match may begin at an offset; if not, none does. */
   mayBegin(text: string, at: number): boolean
   /** Finds all matches that begin at or after an offset. */
@@ -27,12 +31,11 @@ export interface Matcher {
 }
 
 /**
- * Builds a matcher. Throws a `TypeError` if a match may be longer than the overlap of two pieces, or if the pattern has
- * no anchors and none can be derived from its expressions.
+ * Reads the traits of a pattern. Throws a `TypeError` if a match may be longer than the overlap of two pieces, or if the
+ * pattern has no anchors and none can be derived from its expressions.
  */
-export function toMatcher(pattern: Pattern): Matcher {
-  const { anchors, match, view = 'folded' } = 'match' in pattern ? pattern : { match: pattern }
-  const flags = view === 'raw' ? 'g' : 'gi'
+export function readTraits(pattern: Pattern): SearchTraits {
+  const { anchors, match, view } = open(pattern)
   const isFlow = !(match instanceof RegExp)
   const traits = isFlow ? readFlow(match) : readPattern(match)
   const { width, crosses } = traits
@@ -41,18 +44,34 @@ export function toMatcher(pattern: Pattern): Matcher {
     throw new TypeError(`A match of ${source} can have ${width} characters; at most ${contextCharacters} are allowed.`)
   const sources = isFlow ? [source, match.last.source, match.stop.source] : [source]
   const aheadMax = sources.some((each) => lookAheadPattern.test(each)) ? aheadCharactersMax : 1
-  const find = isFlow ? toFlowFinder(match, flags) : toWordFinder(match, flags)
-  const mayBegin = toBeginningTest(isFlow ? match.first : match, flags)
   const anchored: Need = (anchors ?? []).map((text) => {
     return { text, before: width, behind: width, outside: text.length - 1 }
   })
   // Folding may remove characters that the raw text has between those of a match.
-  if (view === 'raw') return { view, needs: [anchored], crosses: 'passages', aheadMax, mayBegin, find }
+  if (view === 'raw') return { view, needs: [anchored], crosses: 'passages', aheadMax }
   const hasAnchor = (need: Need) => need.every(({ text }) => anchors?.some((anchor) => text.includes(anchor)))
   const needs = traits.needs.filter((need) => isWorthIt(need) || hasAnchor(need))
   if (anchors && !needs.some(hasAnchor)) needs.push(anchored)
   if (needs.length === 0) throw new TypeError(`The pattern ${source} needs anchors.`)
-  return { view, needs, aheadMax, crosses, mayBegin, find }
+  return { view, needs, aheadMax, crosses }
+}
+
+/** Builds a matcher of a pattern with these traits. */
+export function toMatcher(pattern: Pattern, traits: SearchTraits): Matcher {
+  const { match, view } = open(pattern)
+  const flags = view === 'raw' ? 'g' : 'gi'
+  const isFlow = !(match instanceof RegExp)
+  const find = isFlow ? toFlowFinder(match, flags) : toWordFinder(match, flags)
+  return { ...traits, mayBegin: toBeginningTest(isFlow ? match.first : match, flags), find }
+}
+
+function open(pattern: Pattern) {
+  const {
+    anchors,
+    match,
+    view = 'folded' as const,
+  } = 'match' in pattern ? pattern : { anchors: undefined, match: pattern }
+  return { anchors, match, view }
 }
 
 /** A flow may cross everything except its stop, regardless of its two expressions. */

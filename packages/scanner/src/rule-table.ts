@@ -93,5 +93,8 @@ export const rules: readonly Rule[] = files.flatMap((file) => file.rules ?? [])
 export const facts: readonly Fact[] = files.flatMap((file) => file.facts ?? [])
 export const combinations: readonly Combination[] = files.flatMap((file) => file.combinations ?? [])
 
+/** What is searched for. */
+export const probes: readonly (Rule | Fact)[] = [...rules, ...facts]
+
 /** Everything that has findings: rules, combinations and checks of the engine. */
 export const allRules: readonly Omit<Rule, 'patterns'>[] = [...rules, ...combinations, ...Object.values(engineRules)]

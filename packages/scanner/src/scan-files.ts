@@ -10,7 +10,8 @@ import { findHidden } from './hidden.ts'
 import { listFindings, type PlacedFinding } from './list-findings.ts'
 import { isLessonOf, toStance, type Stance } from './polarity.ts'
 import { isMarkdown, toRoles, type FileRole } from './role.ts'
-import { combinations, facts, rules } from './rule-table.ts'
+import { listTraits } from './list-traits.ts'
+import { combinations, probes, rules } from './rule-table.ts'
 import type { Rule } from './rule.ts'
 import { rulesVersion } from './rules-version.ts'
 import type { ScanFile } from './scan.ts'
@@ -29,7 +30,6 @@ const archivesDepthMax = 3
 /** The files that describe the topic of the skill. */
 const aboutPattern = /^(?:SKILL\.md|metadata:description)$/
 
-const probes = [...rules, ...facts]
 const dataRules = new Set(rules.flatMap((rule, index) => (rule.roles?.includes('data') ? [index] : [])))
 
 interface TextFile {
@@ -47,7 +47,7 @@ let search: Search | undefined
  * Created for the first text, because this is the slowest part of a node's start and most nodes scan only in threads.
  */
 function getSearch(): Search {
-  return (search ??= new Search(probes))
+  return (search ??= new Search(probes, listTraits()))
 }
 
 const meant: Stance = { polarity: 'imperative', isCertain: true }

@@ -1,6 +1,6 @@
 import { Breaks } from './breaks.ts'
 import { foldText, type Folded } from './fold.ts'
-import { toMatcher, type Match, type Matcher } from './match.ts'
+import { toMatcher, type Match, type Matcher, type SearchTraits } from './match.ts'
 import type { Pattern } from './rule.ts'
 import { TextPositions } from './text-positions.ts'
 import { findWindows, toSoughtNeed, type SoughtNeed, type Window } from './windows.ts'
@@ -36,8 +36,10 @@ export class Search {
   readonly #positions: TextPositions
   readonly #breaks = new Breaks()
 
-  constructor(probes: readonly Probe[]) {
-    const matchers = probes.flatMap(({ patterns }, probe) => patterns.map((each) => ({ ...toMatcher(each), probe })))
+  /** `traits`: those of all patterns, in the order of the probes. */
+  constructor(probes: readonly Probe[], traits: readonly SearchTraits[]) {
+    const patterns = probes.flatMap((each, probe) => each.patterns.map((pattern) => ({ pattern, probe })))
+    const matchers = patterns.map(({ pattern, probe }, i) => ({ ...toMatcher(pattern, traits[i]!), probe }))
     this.#positions = new TextPositions(
       matchers.flatMap(({ needs }) => needs.map((need) => need.map(({ text }) => text))),
     )

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildDashboard } from '../../../dashboard/building/build.ts'
-import { rulesVersion } from '../../../scanner/src/rules-version.ts'
 import { readExamples } from '../../src/serving/example-files.ts'
 import { bundleBoot, bundleProgram, toTarget, type Chunks } from './bundle.ts'
 import { recordCompiled } from './record.ts'
@@ -65,7 +64,6 @@ async function writeAssets(scratch: string, chunks: Chunks): Promise<Assets> {
   for (const [name, code] of chunks) await write(`code/${name}`, code)
   await write('boot.js', await bundleBoot('boot'))
   await write('version', await readVersion())
-  await write('rules-version', rulesVersion)
   await write('examples.json', await packExamples())
   assets['better_sqlite3.node'] = findAddon()
   const dashboard = join(packages, 'dashboard/dist')

@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { rolldown, type InputOptions, type OutputChunk, type Plugin } from 'rolldown'
+import { bakeRules } from '../bake-rules.ts'
 
 const packages = join(import.meta.dirname, '../../..')
 const inside = join(import.meta.dirname, 'inside')
@@ -8,7 +9,6 @@ const inside = join(import.meta.dirname, 'inside')
 /** Modules that look for files next to themselves, and their replacements in the single executable. */
 const substitutes: Readonly<Record<string, string>> = {
   'scanner/src/thread-start.ts': 'thread-start.ts',
-  'scanner/src/rules-version.ts': 'rules-version.ts',
   'cli/src/serving/dashboard-files.ts': 'dashboard-files.ts',
   'cli/src/serving/example-files.ts': 'example-files.ts',
   'cli/src/version.ts': 'version.ts',
@@ -37,7 +37,7 @@ export async function bundleProgram(): Promise<Chunks> {
   const bundle = await rolldown({
     ...common,
     input: Object.fromEntries(entries.map((path) => [basename(path, '.ts'), path])),
-    plugins: [substitute(unused), takeAddon()],
+    plugins: [substitute(unused), bakeRules(), takeAddon()],
   })
   const { output } = await bundle.generate({
     format: 'cjs',

@@ -1,0 +1,20 @@
+import type { Plugin } from 'rolldown'
+import { listTraits } from '../../scanner/src/list-traits.ts'
+import { rulesVersion } from '../../scanner/src/rules-version.ts'
+import { storeTraits } from '../../scanner/src/stored-traits.ts'
+
+/** Replaces modules that compute something from all rules by modules that have the result. */
+export function bakeRules(): Plugin {
+  const baked: Readonly<Record<string, () => string>> = {
+    'scanner/src/rules-version.ts': () => `export const rulesVersion = ${JSON.stringify(rulesVersion)}`,
+    'scanner/src/list-traits.ts': () => `import { readStoredTraits } from './stored-traits.ts'
+      export const listTraits = () => readStoredTraits(${JSON.stringify(storeTraits(listTraits()))})`,
+  }
+  return {
+    name: 'bake-rules',
+    load(id) {
+      const path = Object.keys(baked).find((each) => id.endsWith(each))
+      return path === undefined ? null : baked[path]!()
+    },
+  }
+}
