@@ -18,6 +18,8 @@ export interface BenchOptions {
   /** A revision of this repository. */
   readonly against?: string
   readonly ablation?: boolean
+  /** Folders with code of packages that many people use. */
+  readonly honest?: readonly string[]
   readonly sqlite: boolean
   readonly postgres: boolean
   /** Every so-manyth document. */

@@ -18,6 +18,7 @@ const { values, positionals } = parseArgs({
     security: { type: 'string' },
     against: { type: 'string' },
     ablation: { type: 'boolean' },
+    honest: { type: 'string', multiple: true },
     sqlite: { type: 'boolean' },
     postgres: { type: 'boolean' },
     every: { type: 'string', default: '1' },
@@ -49,7 +50,8 @@ ${parts.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
   --against REV     search: also the search engine of that revision of this repository
   --every N         loading: every so-manyth document of the corpus
   --security FILE   scan: labelled skills
-  --ablation        scan: what each rule adds, in place of the totals`
+  --ablation        scan: what each rule adds, in place of the totals
+  --honest DIR      scan: code of packages that many people use, such as node_modules; may be repeated`
 
 /** In a run of everything one that hangs must not keep the others from their turn. */
 const partMinutesMax = 10
@@ -109,7 +111,7 @@ function choose(): readonly Part[] {
 }
 
 function toOptions(): BenchOptions {
-  const { corpus, security, against, ablation, tenfold, built } = values
+  const { corpus, security, against, ablation, honest, tenfold, built } = values
   const scale: Scale = values.short ? 'short' : isEverything ? 'medium' : 'full'
   const isEither = values.sqlite || values.postgres
   return {
@@ -121,6 +123,7 @@ function toOptions(): BenchOptions {
     ...(security !== undefined && { security }),
     ...(against !== undefined && { against }),
     ...(ablation && { ablation }),
+    ...(honest && { honest }),
     ...(values.skills !== undefined && { skills: toCount('skills', values.skills) }),
     sqlite: isEither ? values.sqlite === true : true,
     postgres: isEither ? values.postgres === true : !isEverything && !values.short,

@@ -196,11 +196,17 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'scan',
-    about: 'how often the scanner is right; needs --security FILE with labelled skills',
+    about: 'how often the scanner is right; needs --security FILE with labelled skills, or --honest DIR with code',
     isApart: true,
     async run({ options }) {
-      if (options.security === undefined)
-        throw new Error('Say where labelled skills are: pnpm bench scan --security FILE.')
+      if (options.honest) {
+        const { benchHonest } = await import('./scan-honest.ts')
+        benchHonest(options.honest)
+      }
+      if (options.security === undefined) {
+        if (options.honest) return []
+        throw new Error('Pass labelled skills: pnpm bench scan --security FILE.')
+      }
       const { benchAblation, benchScan } = await import('./scan.ts')
       if (options.ablation) await benchAblation(options.security)
       else await benchScan(options.security, options.corpus)
