@@ -166,4 +166,5 @@ export const flowMisses: readonly (readonly [rule: string, text: string])[] = [
   ['guard-disabled', 'sudo ufw disable'],
   ['package-from-nowhere', 'pip install torch --index-url https://download.pytorch.org/whl/cpu'],
   ['deletes-everything', 'shutil.rmtree(tmp_dir)'],
+  ['code-in-data', 'assert(request.body.source != null)'],
 ]

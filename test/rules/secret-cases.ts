@@ -25,6 +25,7 @@ export const secretCases: Record<string, RuleCases> = {
       'cp .env.example .env',
       'chmod 600 ~/.ssh/id_rsa',
       'pnpm no longer reads settings from .npmrc.',
+      '"""Dump the class data in the format of a .netrc file."""',
     ],
   },
   'secret-variable-sent': {

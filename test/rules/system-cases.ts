@@ -27,6 +27,7 @@ export const systemCases: Record<string, RuleCases> = {
       'echo aWQ= | base64 -d | jq .',
       'img.src = "data:image/png;base64,iVBORw0KGgo"',
       'const m = pattern.exec(decoded)',
+      'toText = function (code) { return String.fromCharCode(code) }',
     ],
   },
   'decoded-near-run': {
@@ -38,8 +39,15 @@ export const systemCases: Record<string, RuleCases> = {
       String.raw`s = "\x63\x75\x72\x6c\x20\x68\x74\x74\x70\x73\x3a\x2f\x2f\x61\x2e\x62\x63"`,
       'String.fromCharCode(99, 117, 114, 108, 32, 104, 116)',
       'chr(105)+chr(109)+chr(112)+chr(111)+chr(114)+chr(116)',
+      "codes = [105, 109]; ''.join(chr(c) for c in [105, 109, 112, 111, 114, 116])",
     ],
-    misses: [String.raw`"\x1b[31m"`, 'String.fromCharCode(65 + i)', String.raw`"\u00e9"`],
+    misses: [
+      String.raw`"\x1b[31m"`,
+      'String.fromCharCode(65 + i)',
+      String.raw`"\u00e9"`,
+      'chr(9) + chr(10) + chr(11) + chr(13) + chr(12) + chr(7) + chr(8)',
+      "''.join(chr(c) for c in range(first, last))",
+    ],
   },
   'scrambled-program': {
     hits: ["var _0x4f2a=['a','b'];(function(){return _0x4f2a[0]})", 'eval(function(p,a,c,k,e,d){return p})'],
@@ -55,7 +63,14 @@ export const systemCases: Record<string, RuleCases> = {
       'a=cu;b=rl;$a$b https://example.org',
       "getattr(__import__('os'), 'sys' + 'tem')",
     ],
-    misses: ["'curl' + ' -s'", 'IFS=,', "echo '' ", "name = 'a' + 'b'", String.raw`C:\bash`],
+    misses: [
+      "'curl' + ' -s'",
+      'IFS=,',
+      "echo '' ",
+      "name = 'a' + 'b'",
+      String.raw`C:\bash`,
+      "globals()['METHOD_' + name] = method",
+    ],
   },
   'covered-traces': {
     hits: ['history -c', 'unset HISTFILE', 'rm ~/.bash_history', 'wevtutil cl Security', 'rm -f /var/log/auth.log'],

@@ -24,7 +24,11 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
-      within(100, regex`${commandStop}|[;|>]|\bnot\b`, keyFileAnchors)`\b(cat|less|more|head|tail|type|base64|xxd|
+      within(
+        100,
+        regex`${commandStop}|[;|>]|\bnot\b|\bformat of\b`,
+        keyFileAnchors,
+      )`\b(cat|less|more|head|tail|type|base64|xxd|
         strings|get-content|gc|tar|zip|cp|scp|rsync|open|readfile(sync)?|read_text|read_bytes|file_get_contents|
         file\.read|reads?|contents? of|text of|print|copy|copies|collects?|gathers?|access|expanduser|expand_path|
         glob|dump|steal|harvest|extract|grab|find)\b

@@ -18,7 +18,7 @@ const decoder = regex`\bbase(64|32)(\.exe)?["',\s]{1,4}(-\w{0,3}d\b|--decode|-i\
 const runner = regex`\b(exec|eval|compile|execsync|spawnsync|spawn|new function|function|
   assert|os\.system|subprocess\.(run|call|popen|check_output)|os\.popen|vm\.runin\w{3,12}|child_process\.exec(sync)?
   |instance_eval|class_eval|system|shell_exec|passthru|iex|invoke-expression|loadstring|settimeout|marshal\.loads|
-  pickle\.loads)\s?\(\s?`
+  pickle\.loads)\s?\(\s?(?![\w$,\s]{0,60}\)\s?\{)`
 const unpacker = regex`\b(base64\.(\w{0,8}64decode|b32decode|b85decode|a85decode|decodestring|
   decodebytes|decode64)|b64decode|urlsafe_b64decode|b85decode|atob|base64_decode|gzinflate|gzuncompress|str_rot13|
   hex2bin|bytes\.fromhex|unhexlify|codecs\.decode|zlib\.decompress|gzip\.decompress|bz2\.decompress|lzma\.decompress
@@ -99,9 +99,9 @@ export const rules: readonly Rule[] = [
       containing(['\\x6', '\\x7', '\\x2'])`(\\{1,2}x[2-7][\da-f]){16,40}`,
       containing(['\\u00'])`(\\{1,2}u00[2-7][\da-f]){12,40}`,
       containing(['\\14', '\\15', '\\16', '\\17'])`(\\{1,2}1[0-7]{2}|\\{1,2}0?[4-7]\d){14,40}`,
-      regex`(\bchr\(\s?(0x)?\w{1,4}\s?\)\s?[+.,&]{1,2}\s?){5,20}`,
+      regex`(\bchr\(\s?(0x[2-7][\da-f]|[3-9]\d|1[0-2]\d)\s?\)\s?[+.,&]{1,2}\s?){5,20}`,
       regex`\bfromc(harcode|odepoint)\s?\(\s?((0x[\da-f]{2}|\d{2,3})\s?,\s?){6,40}`,
-      regex`\bjoin\s?\(\s?(chr\s?\(|map\s?\(\s?chr\b){0-60 in line}(\[\s?(\d{2,3}\s?,\s?){3,30}|\bfor\b)|
+      regex`\bjoin\s?\(\s?(chr\s?\(|map\s?\(\s?chr\b){0-60 in line}\[\s?(\d{2,3}\s?,\s?){3,30}|
         (\[char\]\s?(0x)?\w{2,3}\s?\+\s?){4,20}`,
     ],
   },
@@ -139,9 +139,9 @@ export const rules: readonly Rule[] = [
         \w{1,8}=["']?(rl|l|url|et|get|sh|ash|h)["']?\s?(;|&&|\n){0-60 in line}(\n{0-60 in line})?\$\{?\w{1,8}\}?\$
         \{?\w{1,8}\}?`,
       regex`\bgetattr\s?\(\s?(__)?(builtins|import\([^\n)]{1,20}\)|os|subprocess)(__)?\s?,\s?["'][^\n\uE000)]{0,30}
-        ["']\s?\+|\bglobals\s?\(\)\s?\[\s?["'][^\n\uE000\]]{0,20}["']\s?\+|\b(window|globalthis|global|self)\s?\[\s?
-        ["'][^\n\uE000\]]{0,12}["']\s?\+\s?["']|\bgetattr\s?\(\s?(__)?(builtins|import\([^\n)]{1,20}\))(__)?\s?,\s?
-        ["'](eval|exec|system)["']`,
+        ["']\s?\+|\bglobals\s?\(\)\s?\[\s?["'][^\n\uE000\]]{0,20}["']\s?\+\s?["']|
+        \b(window|globalthis|global|self)\s?\[\s?["'][^\n\uE000\]]{0,12}["']\s?\+\s?["']|
+        \bgetattr\s?\(\s?(__)?(builtins|import\([^\n)]{1,20}\))(__)?\s?,\s?["'](eval|exec|system)["']`,
       containing(["$'\\x"])`\$'(\\x[\da-f]{2}){3,30}'`,
     ],
   },

@@ -60,9 +60,10 @@ export const guardsDown: Pattern = within(80, /\uE000/)`${guards} … ${guards}`
 export const requestRun: readonly Pattern[] = [
   regex`\b(exec|execsync|spawn|spawnsync)\s?\(\s?[^\n\uE000;]{0,50}\.(query|searchparams|params)\b(\.|\[|\s?\))`,
   regex`(?<![.\w])(exec|execsync|spawn|system|shell_exec|passthru|eval|assert|popen|proc_open)\s?\(\s?\$?
-    (_(get|post|request|cookie)\[|req\.(query|body|params)|request\.(args|form|values|json|query|body|get_json)|
-    params\[)|\b(os\.(system|popen)|subprocess\.\w{3,12}|child_process["']?\s?\)?\.\w{4,9}|cp\.exec\w{0,4})\s?\(\s?
-    \$?(req\.(query|body|params)|request\.(args|form|values|json|get_json))`,
+    (_(get|post|request|cookie)\[|req\.(query|body|params)|request\.(args|form|values|json|query|body|get_json)
+    (?![\w.]{0,40} ?[!=]==? ?(null|undefined))|params\[)|
+    \b(os\.(system|popen)|subprocess\.\w{3,12}|child_process["']?\s?\)?\.\w{4,9}|cp\.exec\w{0,4})\s?\(\s?\$?
+    (req\.(query|body|params)|request\.(args|form|values|json|get_json))`,
 ]
 
 export const facts: readonly Fact[] = [
