@@ -758,7 +758,9 @@ describe('a report as SARIF', () => {
     expect(run.results).toHaveLength(report.findings.length)
     for (const [index, finding] of report.findings.entries()) {
       const result = run.results[index]!
-      expect(result).toMatchObject({ ruleId: finding.ruleId, level: levels[finding.severity] })
+      // A level is for failures, and a quoted or prohibited passage is none.
+      const level = finding.signal === 'none' ? 'none' : levels[finding.severity]
+      expect(result).toMatchObject({ ruleId: finding.ruleId, level })
       expect(allRules[result.ruleIndex]!.id).toBe(finding.ruleId)
       expect(result.partialFingerprints['passage/v1']).toMatch(/^[\da-f]{32}$/)
       expect(result.locations[0]!.physicalLocation).toEqual({

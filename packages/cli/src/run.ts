@@ -1,9 +1,9 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, toJsonLine, toOneLine } from '@skillstead/protocol'
 import { UsageError, type Arguments, type Command } from './command/command.ts'
 import { parseCommandLine } from './program/program.ts'
 import { findNetworkSentence, findStorageSentence } from './registry/failure-sentences.ts'
 import type { Io } from './terminal/io.ts'
-import { createOutput, toJsonLine, toOneLine, type Output } from './terminal/output.ts'
+import { createOutput, type Output } from './terminal/output.ts'
 import { styled } from './terminal/style.ts'
 
 /** Runs a command line and returns its exit code: 0, 1 for a failure, 2 for wrong usage. */

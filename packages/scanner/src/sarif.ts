@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { SarifLog, ScanFinding, ScanReport } from '@skillstead/protocol'
 import { allRules } from './rule-table.ts'
 import type { Rule } from './rule.ts'
+import { rulesVersion } from './rules-version.ts'
 
 /** SARIF has three levels; GitHub's code scanning sorts by `security-severity`, from 0 to 10. */
 const levels: Record<ScanFinding['severity'], { level: 'error' | 'warning' | 'note'; severity: string }> = {
@@ -12,19 +13,27 @@ const levels: Record<ScanFinding['severity'], { level: 'error' | 'warning' | 'no
   info: { level: 'note', severity: '0.0' },
 }
 
+/** Identify the format at the start of a log. */
+export const sarifHeader = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0' } as const
+
+/** The tool of a run with all rules, and how columns are counted. */
+export const toSarifTool = () => ({
+  tool: { driver: { name: 'Skillstead', version: rulesVersion, rules: allRules.map(toSarifRule) } },
+  columnKind: 'utf16CodeUnits',
+})
+
 /** Converts a report to the Static Analysis Results Interchange Format (OASIS SARIF 2.1.0). */
 export function toSarif(report: ScanReport): SarifLog {
-  const driver = { name: 'Skillstead', version: report.rulesVersion, rules: allRules.map(toSarifRule) }
   const { score, verdict, risk, cut, digest, source, scannedAt } = report
   return {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-    version: '2.1.0',
+    ...sarifHeader,
     runs: [
       {
-        tool: { driver },
-        columnKind: 'utf16CodeUnits',
+        ...toSarifTool(),
         invocations: [{ executionSuccessful: true, endTimeUtc: scannedAt }],
-        results: report.findings.map(toResult),
+        results: report.findings.map((finding) =>
+          toSarifResult(finding, finding.path, toRegion(finding, { uri: toUri(finding.path) })),
+        ),
         properties: { score, verdict, risk, cut, digest, source },
       },
     ],
@@ -44,28 +53,36 @@ function toSarifRule({ id, category, severity, title, why, remediation, referenc
   }
 }
 
-function toResult(finding: ScanFinding) {
-  const { ruleId, severity, title, remediation, path, line, column, excerpt, signal, context, decoded } = finding
+const ruleIndexes: ReadonlyMap<string, number> = new Map(allRules.map(({ id }, index) => [id, index]))
+
+/** The result of a finding. `name` identifies its file, `location` says where it is. */
+export function toSarifResult(finding: ScanFinding, name: string, location: object) {
+  const { ruleId, severity, title, remediation, excerpt, signal, context, decoded } = finding
   return {
     ruleId,
-    ruleIndex: allRules.findIndex(({ id }) => id === ruleId),
-    level: levels[severity].level,
+    ruleIndex: ruleIndexes.get(ruleId),
+    // A passage that is no instruction is no failure; such results have no level.
+    ...(signal === 'none' ? { kind: 'informational', level: 'none' } : { level: levels[severity].level }),
     message: { text: `${title}. ${remediation}` },
-    locations: [
-      {
-        physicalLocation: {
-          artifactLocation: { uri: path.split('/').map(encodeURIComponent).join('/') },
-          region: { startLine: line, startColumn: column, snippet: { text: excerpt } },
-        },
-      },
-    ],
+    locations: [location],
     // A passage stays the same result when lines are added above it.
-    partialFingerprints: { 'passage/v1': toFingerprint(ruleId, path, excerpt) },
+    partialFingerprints: { 'passage/v1': toFingerprint(ruleId, name, excerpt) },
     ...(finding.suppressed && {
       suppressions: [{ kind: 'inSource', status: 'accepted', justification: finding.suppressed.reason }],
     }),
     properties: { severity, signal, ...context, decoded },
   }
+}
+
+/** The location of a finding in a file. */
+export function toRegion({ line, column, excerpt }: ScanFinding, artifactLocation: object) {
+  const region = { startLine: line, startColumn: column, snippet: { text: excerpt } }
+  return { physicalLocation: { artifactLocation, region } }
+}
+
+/** A path as a relative URI. */
+export function toUri(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/')
 }
 
 function toFingerprint(...parts: readonly string[]): string {

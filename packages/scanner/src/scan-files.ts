@@ -89,8 +89,10 @@ export class Scan {
     const paths = new Set(files.map(({ path }) => path))
     const inGit = new Set(findGitProblems([...paths]).map(({ path }) => path))
     this.#files = files.flatMap((file) => {
+      const text = 'text' in file ? file.text : ''
+      if ('unread' in file) this.cutAt(file.path, file.unread)
       const [first, ...more] =
-        'text' in file ? [{ path: file.path, text: file.text, found: [], of: file }] : this.#readSafely(file, paths)
+        'bytes' in file ? this.#readSafely(file, paths) : [{ path: file.path, text, found: [], of: file }]
       return [inGit.has(file.path) ? { ...first!, found: [...first!.found, 'gitFolder' as const] } : first!, ...more]
     })
   }

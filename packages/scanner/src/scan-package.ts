@@ -29,7 +29,7 @@ const loadScan = () => import('./scan.ts')
  * if no thread is available. Never throws.
  */
 export async function scanPackage(files: readonly ScanFile[], now: number, threads = pool): Promise<Security> {
-  const bytes = files.reduce((sum, file) => sum + ('text' in file ? file.text.length : file.bytes.length), 0)
+  const bytes = files.reduce((sum, file) => sum + countBytes(file), 0)
   return bytes <= inlineBytesMax ? (await loadScan()).scanFiles(files, now) : scanInThread(files, now, threads)
 }
 
@@ -53,4 +53,9 @@ async function scanAtEase(files: readonly ScanFile[], now: number): Promise<Secu
     if (done) return value
     await setImmediate()
   }
+}
+
+function countBytes(file: ScanFile): number {
+  if ('bytes' in file) return file.bytes.length
+  return 'text' in file ? file.text.length : 0
 }

@@ -2,8 +2,12 @@ import type { ScanReport, Security } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { Scan } from './scan-files.ts'
 
-/** A file of a skill: its published bytes, or a text. */
-export type ScanFile = { readonly path: string } & ({ readonly text: string } | { readonly bytes: Uint8Array })
+/** A file of a skill: its published bytes, a text, or the reason, as a sentence, why it could not be read. */
+export type ScanFile = { readonly path: string } & (
+  | { readonly text: string }
+  | { readonly bytes: Uint8Array }
+  | { readonly unread: string }
+)
 
 /**
  * Scans files for instructions and code that a skill should not contain. Offline and in linear time, in batches of

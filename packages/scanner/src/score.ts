@@ -105,3 +105,8 @@ export function toRisk(findings: readonly Judged[]): Security['risk'] {
   const risks = new Set(findings.map(({ signal, severity }) => (signal === 'none' ? 'none' : risksOfPower[severity])))
   return riskOrder.findLast((risk) => risks.has(risk)) ?? 'none'
 }
+
+/** The verdict, score and risk of a scan as a text. */
+export function toVerdictText({ verdict, risk, score }: Pick<Security, 'verdict' | 'risk' | 'score'>): string {
+  return `${verdict}, ${score} of 100, risk ${risk}`
+}

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { toOneLine } from '@skillstead/protocol'
 import type { Io } from '../terminal/io.ts'
-import { toOneLine, type Output } from '../terminal/output.ts'
+import type { Output } from '../terminal/output.ts'
 import type { Line } from '../terminal/style.ts'
 
 /** One option of a command. `value` is the placeholder of its value in the help; flags have none. */

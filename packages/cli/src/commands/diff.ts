@@ -1,6 +1,5 @@
-import { accessKinds, type Access, type SkillDiff } from '@skillstead/protocol'
+import { accessKinds, type Access, type SkillDiff, toOneLine } from '@skillstead/protocol'
 import { apiCommand } from '../registry/api-command.ts'
-import { toOneLine } from '../terminal/output.ts'
 
 export const commands = {
   diff: apiCommand({

@@ -1,7 +1,7 @@
-import { dmcaStatuses, type DmcaCase } from '@skillstead/protocol'
+import { dmcaStatuses, type DmcaCase, toOneLine } from '@skillstead/protocol'
 import { text } from '../command/command.ts'
 import { apiCommand, listCommand } from '../registry/api-command.ts'
-import { toFactLines, toOneLine } from '../terminal/output.ts'
+import { toFactLines } from '../terminal/output.ts'
 
 export const commands = {
   'dmca list': listCommand({

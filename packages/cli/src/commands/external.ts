@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { text as readAll } from 'node:stream/consumers'
-import { RegistryError, type ExternalSkill, type RegistryApi, type ScanReport } from '@skillstead/protocol'
+import { RegistryError, type ExternalSkill, type RegistryApi, type ScanReport, toOneLine } from '@skillstead/protocol'
 import { command, flag, text } from '../command/command.ts'
 import { readExternalList, type ListedSkill } from '../import/external-list.ts'
 import { apiCommand, listCommand } from '../registry/api-command.ts'
 import { placeOptions, withApi } from '../registry/place.ts'
 import { toShortFindingLines } from '../scan/verdict.ts'
-import { toOneLine } from '../terminal/output.ts'
 import { styled, verdictStyles } from '../terminal/style.ts'
 
 const registries = ['all', 'github', 'skills.sh'] as const

@@ -1,4 +1,4 @@
-import { limits, type HeartbeatResult } from '@skillstead/protocol'
+import { limits, type HeartbeatResult, toOneLine } from '@skillstead/protocol'
 import { command, text } from '../command/command.ts'
 import { toNodeAddress } from '../files/config.ts'
 import { readFolderState } from '../install/folder-state.ts'
@@ -6,7 +6,6 @@ import { globalOption, toPlace, toTargetPath, type Place } from '../install/inst
 import { localSource, type LockedSkill } from '../install/lock.ts'
 import { readPlaceLock, toSource } from '../install/session.ts'
 import { placeOptions, withApi } from '../registry/place.ts'
-import { toOneLine } from '../terminal/output.ts'
 
 interface Heartbeat extends HeartbeatResult {
   /** Number of skills asked about. */

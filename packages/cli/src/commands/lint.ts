@@ -1,11 +1,10 @@
-import type { Warning } from '@skillstead/protocol'
+import { toOneLine, type Warning } from '@skillstead/protocol'
+import { openSamples, toFindingsLines } from '@skillstead/scanner/command'
 import { isUnreadable } from '@skillstead/skill-format/archives'
+import { isUrl } from './scan.ts'
 import { UsageError, choice, command, text } from '../command/command.ts'
 import { lintSample, type Linted } from '../scan/lint-sample.ts'
-import { openSamples } from '../scan/samples.ts'
-import { toFindingsLines } from '../scan/scan-lines.ts'
-import { toVerdict } from '../scan/verdict.ts'
-import { toOneLine } from '../terminal/output.ts'
+import { toVerdictText } from '@skillstead/scanner'
 
 const failingVerdicts = ['caution', 'dangerous'] as const
 
@@ -20,13 +19,12 @@ export const commands = {
     },
     async run(given) {
       const [place] = given.words
-      if (/^https?:\/\//i.test(place))
-        throw new UsageError(`lint checks local files only. For a URL use: skillstead scan ${place}`)
+      if (isUrl(place)) throw new UsageError(`lint checks local files only. For a URL use: skillstead scan ${place}`)
       const failOn = choice(text(given, 'fail-on'), failingVerdicts, 'verdict') ?? 'dangerous'
       const skills: Linted[] = []
       const unreadable: { id: string; reason: string }[] = []
-      for await (const sample of openSamples(place, {}, given.io)) {
-        const linted = isUnreadable(sample) ? sample : await lintSample(sample, place)
+      for await (const sample of openSamples(place, { stdin: given.io.stdin, onNote: () => undefined })) {
+        const linted = isUnreadable(sample) ? sample : await lintSample(sample)
         if (!linted) unreadable.push({ id: sample.id, reason: 'It is not a SKILL.md.' })
         else if (isUnreadable(linted)) unreadable.push(linted)
         else skills.push(linted)
@@ -49,7 +47,7 @@ function isFine({ portable, security }: Linted, failOn: (typeof failingVerdicts)
 
 function toLines({ id, portable, warnings, security }: Linted): string[] {
   return [
-    `${toOneLine(id)}: ${portable ? 'portable' : 'not portable'}; ${toVerdict(security)}`,
+    `${toOneLine(id)}: ${portable ? 'portable' : 'not portable'}; ${toVerdictText(security)}`,
     ...warnings.map(toWarningLine),
     ...toFindingsLines(security),
   ]

@@ -1,7 +1,8 @@
+import { toOneLine, toPlainText } from '@skillstead/protocol'
 import { loadLevels, type LoadedSkill } from '@skillstead/skill-format/loading'
 import { parseSkillWord, text } from '../command/command.ts'
 import { apiCommand } from '../registry/api-command.ts'
-import { toFactLines, toOneLine, toPlainText } from '../terminal/output.ts'
+import { toFactLines } from '../terminal/output.ts'
 
 export const commands = {
   load: apiCommand({

@@ -1,10 +1,10 @@
+import { toOneLine } from '@skillstead/protocol'
 import { createClient } from '@skillstead/client'
 import { UsageError, command, text, type Arguments, type Options } from '../command/command.ts'
 import { toNodeAddress } from '../files/config.ts'
 import { credentialsFile, dropCredential, keepCredential } from '../registry/credentials.ts'
 import { findUrl, storeOptions } from '../registry/place.ts'
 import { askKey } from '../terminal/ask-key.ts'
-import { toOneLine } from '../terminal/output.ts'
 
 const options: Options = {
   url: { value: 'URL', help: 'the node (or SKILLSTEAD_URL, or the one that you are logged in to)' },

@@ -1,9 +1,9 @@
+import { toOneLine } from '@skillstead/protocol'
 import type { Mirror, NetworkMode, OutboxWrite } from '@skillstead/mirror'
 import { UsageError, choice, command, flag, text, type Arguments } from '../command/command.ts'
 import { askingOptions } from '../mirror/options.ts'
 import { withMirror } from '../mirror/with-mirror.ts'
 import { storeOptions } from '../registry/place.ts'
-import { toOneLine } from '../terminal/output.ts'
 
 interface ShownWrite extends Omit<OutboxWrite, 'createdAt' | 'endedAt' | 'problem'> {
   readonly createdAt: string

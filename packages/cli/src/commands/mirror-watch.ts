@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import type { FeedEntry, Mirror, SyncReport } from '@skillstead/mirror'
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, toOneLine } from '@skillstead/protocol'
 import { command } from '../command/command.ts'
 import { toRefusalLines } from '../mirror/mirror-lines.ts'
 import { askingOptions } from '../mirror/options.ts'
 import { withMirror } from '../mirror/with-mirror.ts'
 import { storeOptions } from '../registry/place.ts'
 import { originOption, scanPolicyOption, toScanPolicy } from '../registry/registry-options.ts'
-import { toOneLine, type Output } from '../terminal/output.ts'
+import type { Output } from '../terminal/output.ts'
 
 const pageMax = 1000
 const waitSeconds = 30

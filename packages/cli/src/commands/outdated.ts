@@ -1,9 +1,9 @@
+import { toOneLine } from '@skillstead/protocol'
 import { command } from '../command/command.ts'
 import { globalOption } from '../install/install-place.ts'
 import { listLocked, openSession } from '../install/session.ts'
 import { listNotices, toText } from '../install/update-items.ts'
 import { placeOptions } from '../registry/place.ts'
-import { toOneLine } from '../terminal/output.ts'
 
 export const commands = {
   outdated: command({

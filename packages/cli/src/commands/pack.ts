@@ -1,8 +1,8 @@
-import type { Pack, Visibility } from '@skillstead/protocol'
+import { toOneLine, type Pack, type Visibility } from '@skillstead/protocol'
 import { parseSkillWord, text } from '../command/command.ts'
 import { toShortName } from '../install/lock.ts'
 import { apiCommand, listCommand } from '../registry/api-command.ts'
-import { toCount, toOneLine } from '../terminal/output.ts'
+import { toCount } from '../terminal/output.ts'
 
 const actor = 'owner of the pack'
 const visibilities = ['public', 'internal', 'private'] as const

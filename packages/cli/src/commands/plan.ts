@@ -1,4 +1,4 @@
-import { limits, type RegistryApi } from '@skillstead/protocol'
+import { limits, type RegistryApi, toOneLine } from '@skillstead/protocol'
 import { parseSkillMd, readSkillFields } from '@skillstead/skill-format'
 import { decodeText } from '@skillstead/skill-format/archives'
 import { planListing } from '@skillstead/skill-format/loading'
@@ -8,7 +8,7 @@ import { globalOption, toPlace, toTargetPath, type Place } from '../install/inst
 import { toShortName } from '../install/lock.ts'
 import { readPlaceLock } from '../install/session.ts'
 import { placeOptions, withApi } from '../registry/place.ts'
-import { toOneLine, type Output } from '../terminal/output.ts'
+import type { Output } from '../terminal/output.ts'
 
 type ListingPlan = ReturnType<typeof planListing>
 type ListedSkill = Parameters<typeof planListing>[0][number]

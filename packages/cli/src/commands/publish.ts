@@ -4,8 +4,8 @@ import { decodeText, isUnreadable, openFolder } from '@skillstead/skill-format/a
 import { UsageError, command, flag, text, type Arguments } from '../command/command.ts'
 import { findUrl, placeOptions, withApi } from '../registry/place.ts'
 import { dangerousOption, refuseDangerous } from '../scan/dangerous.ts'
-import { toFindingsLines } from '../scan/scan-lines.ts'
-import { toVerdict } from '../scan/verdict.ts'
+import { toFindingsLines } from '@skillstead/scanner/command'
+import { toVerdictText } from '@skillstead/scanner'
 import type { Output } from '../terminal/output.ts'
 import { toWarningLine } from './lint.ts'
 
@@ -120,7 +120,7 @@ function toOutcome({
 function toScan(security: Security | null, dryRun: boolean): string[] {
   if (!security) return dryRun ? ['It was not scanned.'] : []
   if (!dryRun && security.verdict === 'safe') return []
-  return [`Scan verdict: ${toVerdict(security)}.`, ...toFindingsLines(security)]
+  return [`Scan verdict: ${toVerdictText(security)}.`, ...toFindingsLines(security)]
 }
 
 async function readContent(path: string): Promise<Content> {

@@ -1,8 +1,8 @@
-import type { QuarantinedVersion } from '@skillstead/protocol'
+import { toOneLine, type QuarantinedVersion } from '@skillstead/protocol'
 import { text } from '../command/command.ts'
 import { apiCommand, listCommand } from '../registry/api-command.ts'
 import { toShortFindingLines } from '../scan/verdict.ts'
-import { toCount, toOneLine } from '../terminal/output.ts'
+import { toCount } from '../terminal/output.ts'
 
 export const commands = {
   'quarantine list': listCommand({

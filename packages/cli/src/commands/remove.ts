@@ -1,3 +1,4 @@
+import { toOneLine } from '@skillstead/protocol'
 import { command } from '../command/command.ts'
 import { toFileSystemError } from '../install/file-system-error.ts'
 import { readFolderState, toSeen } from '../install/folder-state.ts'
@@ -7,7 +8,6 @@ import { findEdits, toOnePath } from '../install/plan-folders.ts'
 import { replaceFolders } from '../install/replace-folders.ts'
 import { forceOption, listLocked, openSession, toLockOptions, type Session } from '../install/session.ts'
 import type { FolderChange } from '../install/staging.ts'
-import { toOneLine } from '../terminal/output.ts'
 
 interface Removed {
   removed: { fullName: string; version: string; targets: readonly string[] }[]

@@ -1,7 +1,13 @@
-import { moderationStates, reportKinds, reportStatuses, type Moderation, type Report } from '@skillstead/protocol'
+import {
+  moderationStates,
+  reportKinds,
+  reportStatuses,
+  type Moderation,
+  type Report,
+  toOneLine,
+} from '@skillstead/protocol'
 import { UsageError, text } from '../command/command.ts'
 import { apiCommand, listCommand } from '../registry/api-command.ts'
-import { toOneLine } from '../terminal/output.ts'
 
 const verdicts = ['upheld', 'dismissed'] as const
 

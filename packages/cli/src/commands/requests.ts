@@ -1,7 +1,6 @@
-import { requestStatuses, type SkillRequest } from '@skillstead/protocol'
+import { requestStatuses, type SkillRequest, toOneLine } from '@skillstead/protocol'
 import { text } from '../command/command.ts'
 import { listCommand } from '../registry/api-command.ts'
-import { toOneLine } from '../terminal/output.ts'
 
 const sorts = ['votes', 'recent'] as const
 

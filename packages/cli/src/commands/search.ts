@@ -1,11 +1,10 @@
 import { basename, isAbsolute, normalize, relative } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
-import type { endpoints, Input, SearchResult } from '@skillstead/protocol'
+import { toOneLine, type endpoints, type Input, type SearchResult } from '@skillstead/protocol'
 import { toSearchName } from '@skillstead/protocol/wire'
 import { list, text, UsageError, type Arguments } from '../command/command.ts'
 import { apiCommand } from '../registry/api-command.ts'
 import { toScoreVerdict } from '../scan/verdict.ts'
-import { toOneLine } from '../terminal/output.ts'
 import { styled, verdictStyles, type Line } from '../terminal/style.ts'
 
 const sorts = ['downloads', 'recent', 'stars'] as const

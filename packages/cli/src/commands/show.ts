@@ -1,9 +1,10 @@
-import type { SkillDetails } from '@skillstead/protocol'
+import { toOneLine, type SkillDetails } from '@skillstead/protocol'
 import { text } from '../command/command.ts'
 import { toShortName } from '../install/lock.ts'
 import { apiCommand } from '../registry/api-command.ts'
-import { toShortFindingLines, toVerdict } from '../scan/verdict.ts'
-import { toFactLines, toOneLine } from '../terminal/output.ts'
+import { toVerdictText } from '@skillstead/scanner'
+import { toShortFindingLines } from '../scan/verdict.ts'
+import { toFactLines } from '../terminal/output.ts'
 import { styled, verdictStyles, type Line } from '../terminal/style.ts'
 
 export const commands = {
@@ -39,6 +40,6 @@ export const commands = {
 
 function toSecurityLines(security: SkillDetails['security']): Line[] {
   if (!security) return []
-  const heading = `  ${'security'.padEnd(11)} ${toVerdict(security)}`
+  const heading = `  ${'security'.padEnd(11)} ${toVerdictText(security)}`
   return [styled(verdictStyles[security.verdict], heading), ...security.findings.flatMap(toShortFindingLines)]
 }

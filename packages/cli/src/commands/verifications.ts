@@ -1,7 +1,6 @@
-import { verificationStatuses, type ListedVerification } from '@skillstead/protocol'
+import { verificationStatuses, type ListedVerification, toOneLine } from '@skillstead/protocol'
 import { text } from '../command/command.ts'
 import { apiCommand, listCommand } from '../registry/api-command.ts'
-import { toOneLine } from '../terminal/output.ts'
 
 const decisions = ['verified', 'rejected'] as const
 

@@ -1,10 +1,16 @@
 import { text as readAll } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventNames, type Delivery, type EventName, type RegistryApi, type Webhook } from '@skillstead/protocol'
+import {
+  eventNames,
+  type Delivery,
+  type EventName,
+  type RegistryApi,
+  type Webhook,
+  toOneLine,
+} from '@skillstead/protocol'
 import { UsageError, flag, list, readOptionFile, text, type Arguments, type Options } from '../command/command.ts'
 import { apiCommand } from '../registry/api-command.ts'
 import { findUrl } from '../registry/place.ts'
-import { toOneLine } from '../terminal/output.ts'
 
 const actor = 'owner of the webhooks'
 const options: Options = { user: { value: 'NAME', help: 'the owner of the webhooks, with --data' } }

@@ -1,7 +1,6 @@
-import type { RegistryApi } from '@skillstead/protocol'
+import { toOneLine, type RegistryApi } from '@skillstead/protocol'
 import { UsageError, flag } from '../command/command.ts'
 import { apiCommand } from '../registry/api-command.ts'
-import { toOneLine } from '../terminal/output.ts'
 
 const actor = "skill's owner"
 

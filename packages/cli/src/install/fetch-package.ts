@@ -1,7 +1,6 @@
 import { type ContentFile, toContentDigest } from '@skillstead/client/verify'
-import type { RegistryApi } from '@skillstead/protocol'
+import { toOneLine, type RegistryApi } from '@skillstead/protocol'
 import { checkPaths, readBytes } from '@skillstead/skill-format/archives'
-import { toOneLine } from '../terminal/output.ts'
 import { readZipContent } from '../verify/content.ts'
 import type { PackageCache } from './cache.ts'
 import { type Say, waitForTurn } from './offer.ts'

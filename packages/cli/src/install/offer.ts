@@ -1,5 +1,4 @@
-import { RegistryError, isVersion, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
-import { toOneLine } from '../terminal/output.ts'
+import { RegistryError, isVersion, type RegistryApi, type SkillDetails, toOneLine } from '@skillstead/protocol'
 import { isDigest, isFullName, toShortName } from './lock.ts'
 
 /** Reports to the user why a command waits. */

@@ -1,5 +1,6 @@
+import { toOneLine } from '@skillstead/protocol'
 import type { Arguments } from '../command/command.ts'
-import { type Output, toOneLine } from '../terminal/output.ts'
+import type { Output } from '../terminal/output.ts'
 import { describeEdits, readFolderState } from './folder-state.ts'
 import { toTargetPath } from './install-place.ts'
 import type { LockedSkill } from './lock.ts'

@@ -1,3 +1,4 @@
+import { toOneLine } from '@skillstead/protocol'
 import {
   type Alarm,
   type BundleHeader,
@@ -5,7 +6,7 @@ import {
   toAcceptOptions,
   type UpstreamStatus,
 } from '@skillstead/mirror'
-import { toCount, toOneLine, toSize } from '../terminal/output.ts'
+import { toCount, toSize } from '../terminal/output.ts'
 
 const refusalsShownMax = 20
 

@@ -1,3 +1,4 @@
+import { toOneLine } from '@skillstead/protocol'
 import type { Registry, ScanPolicy } from '@skillstead/core'
 import { createMirror, type Mirror, type MirrorOptions } from '@skillstead/mirror'
 import { flag, type Arguments } from '../command/command.ts'
@@ -6,7 +7,7 @@ import { toLocation, withRegistry } from '../registry/place.ts'
 import { toOutgoing } from '../registry/outgoing-options.ts'
 import { toOrigin } from '../registry/registry-options.ts'
 import { toSecretKey } from '../registry/secret-key.ts'
-import { createOutput, toOneLine } from '../terminal/output.ts'
+import { createOutput } from '../terminal/output.ts'
 import { toNetworkMode, toPrivateNames } from './options.ts'
 
 interface WithMirrorOptions {

@@ -1,7 +1,7 @@
+import { toOneLine } from '@skillstead/protocol'
 import { type PolicyAction, policyActions, type ScanPolicy } from '@skillstead/core'
 import { isNoteName } from '@skillstead/core/internal'
 import { UsageError, text, type Arguments, type Options } from '../command/command.ts'
-import { toOneLine } from '../terminal/output.ts'
 
 /** The name of a node in its log, for every command that can write the first log entry. */
 export const originOption: Options = {

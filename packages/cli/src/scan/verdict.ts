@@ -1,11 +1,5 @@
-import type { ScanFinding, Security } from '@skillstead/protocol'
-import { toOneLine } from '../terminal/output.ts'
+import { toOneLine, type ScanFinding, type Security } from '@skillstead/protocol'
 import { styled, type Line } from '../terminal/style.ts'
-
-/** The verdict, risk and score of a scan. */
-export function toVerdict({ verdict, risk, score }: Pick<Security, 'verdict' | 'risk' | 'score'>): string {
-  return `${verdict}, ${score} of 100, risk ${risk}`
-}
 
 /** The verdict for a score, by the ranges of docs/scanner.md, for sources that only have a score. */
 export function toScoreVerdict(score: number | null): Security['verdict'] {

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import { toOneLine } from '@skillstead/protocol'
 import { parseVerifierKey, VerificationError } from '@skillstead/client/verify'
 import { UsageError } from '../command/command.ts'
 import { configFile, toNodeAddress, writePrivate } from '../files/config.ts'
 import type { Environment } from '../terminal/io.ts'
-import { toOneLine } from '../terminal/output.ts'
 
 /**
  * The verifier keys of an option: a single key, or a file in the format of `skillstead key`. Throws {@link UsageError}.

@@ -1,6 +1,5 @@
 import type { ProvenanceReport, UnprovenField, VerifiedPart } from '@skillstead/client/verify'
-import type { Provenance } from '@skillstead/protocol'
-import { toOneLine } from '../terminal/output.ts'
+import { toOneLine, type Provenance } from '@skillstead/protocol'
 
 /** The result of `skillstead verify`; `problems` lists mismatches. */
 export type Verification =

@@ -1,11 +1,20 @@
-import type { ScanFinding, Security } from '@skillstead/protocol'
-import { allRules } from '@skillstead/scanner/rules'
-import { toOneLine } from '../terminal/output.ts'
-import { toVerdict } from './verdict.ts'
+import { toOneLine, type ScanFinding, type Security } from '@skillstead/protocol'
+import { allRules } from '../rule-table.ts'
+import { toVerdictText } from '../score.ts'
+import type { Line } from './scan-output.ts'
+
+const verdictStyles = { safe: 'good', caution: 'warning', dangerous: 'bad' } as const
 
 /** A scan as lines of text: the verdict, then for each finding the place, the text, the reason and the fix. */
-export function toScanLines(id: string, report: Pick<Security, 'verdict' | 'risk' | 'score' | 'findings' | 'cut'>) {
-  return [`${toOneLine(id)}: ${toVerdict(report)}`, ...toFindingsLines(report)]
+export function toScanLines(
+  id: string,
+  report: Pick<Security, 'verdict' | 'risk' | 'score' | 'findings' | 'cut'>,
+): Line[] {
+  const { verdict } = report
+  return [
+    { text: `${toOneLine(id)}: ${toVerdictText(report)}`, style: verdictStyles[verdict] },
+    ...toFindingsLines(report),
+  ]
 }
 
 /** The findings of a scan, and the content that was not scanned. */

@@ -1,0 +1,87 @@
+import { verdicts, type Security } from '@skillstead/protocol'
+
+/** An option of the command line. `value` is the placeholder of its value in the help; flags have none. */
+export interface ScanOption {
+  readonly value?: string
+  readonly help: string
+  readonly choices?: readonly string[]
+}
+
+/** The options of a scan besides `--json`, which every command has. */
+export const scanOptions = {
+  sarif: { value: 'FILE', help: 'write SARIF 2.1.0 for code scanning to a file, or with - to standard output' },
+  'fail-on': {
+    value: 'VERDICT',
+    help: 'exit with 1 for this verdict or a worse one: caution or dangerous',
+    choices: verdicts.filter((verdict) => verdict !== 'safe'),
+  },
+  baseline: { value: 'FILE', help: 'leave out the known findings that a file lists with reasons' },
+  'write-baseline': { value: 'FILE', help: 'write all findings to such a file; needs --reason' },
+  reason: { value: 'TEXT', help: 'why the findings of --write-baseline are acceptable' },
+  enclosing: { help: 'scan the skills that contain the given files, and ignore files outside of skills' },
+  watch: { help: 'scan changed skills again until interrupted' },
+} as const satisfies Record<string, ScanOption>
+
+/** A scan as requested on a command line. */
+export interface ScanRequest {
+  readonly places: readonly string[]
+  readonly json: boolean
+  /** The file for SARIF; `-` is standard output. */
+  readonly sarif?: string
+  readonly failOn?: Exclude<Security['verdict'], 'safe'>
+  readonly baseline?: string
+  readonly writeBaseline?: string
+  readonly reason?: string
+  readonly isEnclosing: boolean
+  readonly isWatching: boolean
+}
+
+/** The request of a command line. */
+export function toScanRequest(
+  places: readonly string[],
+  json: boolean,
+  options: Readonly<Record<string, string | boolean | undefined>>,
+): ScanRequest {
+  const text = (name: keyof typeof scanOptions) => options[name] as string | undefined
+  return {
+    places,
+    json,
+    sarif: text('sarif'),
+    failOn: text('fail-on') as ScanRequest['failOn'],
+    baseline: text('baseline'),
+    writeBaseline: text('write-baseline'),
+    reason: text('reason'),
+    isEnclosing: options['enclosing'] === true,
+    isWatching: options['watch'] === true,
+  }
+}
+
+/** Why a request is invalid, as a sentence; undefined for a valid one. */
+export function findRequestProblem(request: ScanRequest): string | undefined {
+  return requestRules.find(({ breaks }) => breaks(request))?.problem
+}
+
+const requestRules: readonly { breaks: (request: ScanRequest) => unknown; problem: string }[] = [
+  { breaks: ({ places }) => places.length === 0, problem: 'PATH is missing.' },
+  {
+    breaks: ({ json, sarif }) => json && sarif === '-',
+    problem: '--json and --sarif - both print to standard output. Use one of them, or --sarif FILE.',
+  },
+  {
+    breaks: ({ isWatching, sarif, failOn, writeBaseline }) => isWatching && (sarif ?? failOn ?? writeBaseline),
+    problem: '--watch does not end, so it cannot be used with --sarif, --fail-on or --write-baseline.',
+  },
+  {
+    breaks: ({ isWatching, isEnclosing, places }) => isWatching && (isEnclosing || places.includes('-')),
+    problem: '--watch needs folders or files, not standard input or --enclosing.',
+  },
+  {
+    breaks: ({ writeBaseline, reason }) => (writeBaseline === undefined) !== (reason === undefined),
+    problem: '--write-baseline needs --reason TEXT, and --reason needs --write-baseline FILE.',
+  },
+  { breaks: ({ reason }) => reason?.trim() === '', problem: 'The reason is empty.' },
+  {
+    breaks: ({ writeBaseline, baseline }) => writeBaseline !== undefined && baseline !== undefined,
+    problem: '--write-baseline writes all findings; it cannot be used with --baseline.',
+  },
+]

@@ -1,0 +1,55 @@
+import { Console } from 'node:console'
+import { styleText } from 'node:util'
+import { toJsonLine, toOneLine } from '@skillstead/protocol'
+import type { ScanIo } from './io.ts'
+
+const formats = { good: 'green', warning: 'yellow', bad: 'red', faint: 'dim' } as const
+
+/** A line of output with its meaning, which a terminal shows as a colour. Contains no control characters. */
+export type Line = string | { readonly text: string; readonly style: keyof typeof formats }
+
+/** The output of a scan: results go to standard output; notes, errors and progress to standard error. */
+export interface ScanOutput {
+  print(line: Line): void
+  /** Reports something about a skill or a path that is no finding. */
+  note(id: string, note: string): void
+  /** Reports something that was not scanned. */
+  fail(id: string, reason: string): void
+  /** Shows a count on a terminal whose standard output is redirected. */
+  progress(scanned: number): void
+}
+
+const progressMs = 100
+
+export function createScanOutput({ stdout, stderr, env }: ScanIo, json: boolean): ScanOutput {
+  // Console ignores a closed reader, as with `| head`.
+  const lines = new Console({ stdout, stderr })
+  const isColoured = stdout.isTTY === true && (stdout.getColorDepth?.(env) ?? 1) > 1
+  const hasProgress = stderr.isTTY === true && stdout.isTTY !== true
+  let shownMs = -Infinity
+  const clear = () => {
+    if (shownMs > 0) stderr.write('\r\u001B[K')
+    shownMs = -Infinity
+  }
+  return {
+    print(line) {
+      if (typeof line === 'string') return lines.log(line)
+      const { style, text } = line
+      lines.log(isColoured ? styleText(formats[style], text, { validateStream: false }) : text)
+    },
+    note(id, note) {
+      clear()
+      lines.error(json ? toJsonLine({ id, note }) : `${toOneLine(id)}: ${toOneLine(note)}`)
+    },
+    fail(id, reason) {
+      clear()
+      const error = { code: 'unreadable', detail: reason }
+      lines.error(json ? toJsonLine({ id, error }) : `${toOneLine(id)}: ${toOneLine(reason)}`)
+    },
+    progress(scanned) {
+      if (!hasProgress || performance.now() - shownMs < progressMs) return
+      shownMs = performance.now()
+      stderr.write(`\r${scanned} scanned`)
+    },
+  }
+}
