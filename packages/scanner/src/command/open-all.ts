@@ -1,4 +1,5 @@
 import type { Unreadable } from '@skillstead/skill-format/archives'
+import { readEnclosing } from './enclosing-skills.ts'
 import { openSamples, type Sample, type SampleOptions } from './samples.ts'
 import type { ScanRequest } from './scan-options.ts'
 
@@ -11,10 +12,7 @@ export async function* openAll(
   options: SampleOptions,
   openPlace: OpenPlace = refuseUrl,
 ): AsyncGenerator<Sample | Unreadable> {
-  if (isEnclosing) {
-    const { readEnclosing } = await import('./enclosing-skills.ts')
-    return yield* readEnclosing(places, options)
-  }
+  if (isEnclosing) return yield* readEnclosing(places, options)
   for (const place of places) yield* openOne(place, () => openPlace(place) ?? openSamples(place, options))
 }
 

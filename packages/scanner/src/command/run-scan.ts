@@ -1,12 +1,13 @@
 import type { Security } from '@skillstead/protocol'
 import { isUnreadable } from '@skillstead/skill-format/archives'
-import type { Baseline, BaselineWriter } from './baseline.ts'
+import { createBaselineWriter, readBaseline, type Baseline, type BaselineWriter } from './baseline.ts'
 import type { ScanIo } from './io.ts'
 import { openAll, type OpenPlace } from './open-all.ts'
 import type { SarifFile } from './sarif-file.ts'
 import { createScanOutput, type ScanOutput } from './scan-output.ts'
 import type { ScanRequest } from './scan-options.ts'
 import { scanSample } from './scan-sample.ts'
+import { watchSkills } from './watch.ts'
 
 /** The numbers of scanned skills, of those that could not be read, and of those that `failOn` rejects. */
 export interface ScanTotals {
@@ -25,7 +26,6 @@ export async function runScan(request: ScanRequest, io: ScanIo, openPlace?: Open
   const sinks = await openSinks(request, output)
   const totals = { samples: 0, unreadable: 0, failing: 0, safe: 0, caution: 0, dangerous: 0 }
   if (request.isWatching) {
-    const { watchSkills } = await import('./watch.ts')
     await watchSkills(request.places, io, output, (sample) => scanSample(sample, request, output, sinks.baseline))
     return totals
   }
@@ -62,12 +62,10 @@ interface Sinks {
 
 /** Opens the files of a request before the scan, so that a wrong path fails at once. */
 async function openSinks({ baseline, writeBaseline, reason, sarif }: ScanRequest, output: ScanOutput): Promise<Sinks> {
-  const { readBaseline, createBaselineWriter } =
-    (baseline ?? writeBaseline) === undefined ? {} : await import('./baseline.ts')
   const { openSarifFile } = sarif === undefined ? {} : await import('./sarif-file.ts')
   return {
-    baseline: baseline === undefined ? undefined : readBaseline!(baseline),
-    written: writeBaseline === undefined ? undefined : createBaselineWriter!(writeBaseline, reason!),
+    baseline: baseline === undefined ? undefined : readBaseline(baseline),
+    written: writeBaseline === undefined ? undefined : createBaselineWriter(writeBaseline, reason!),
     sarif: sarif === undefined ? undefined : openSarifFile!(sarif, output),
   }
 }

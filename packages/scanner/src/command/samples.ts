@@ -5,9 +5,11 @@ import { buffer } from 'node:stream/consumers'
 import { limits } from '@skillstead/protocol'
 import { isSkillMd, type Unreadable } from '@skillstead/skill-format/archives'
 import type { ScanFile } from '../scan.ts'
+import { readArchivedSamples } from './archived-samples.ts'
 import type { FolderOptions } from './folder-options.ts'
 import { readLimited, toReadProblem } from './read-limited.ts'
 import { readSkills } from './read-skills.ts'
+import { readRecords } from './sample-records.ts'
 
 /** A skill, or some of its files, to scan. */
 export interface Sample {
@@ -38,15 +40,9 @@ export async function* openSamples(place: string, options: SampleOptions): Async
   if (!stats) throw new Error(`${place} does not exist.`)
   if (stats.isDirectory()) return yield* readSkills(place, options)
   if (!stats.isFile()) throw new Error(`${place} is neither a file nor a folder.`)
-  if (/\.(?:zip|skill|tgz|tar\.gz)$/i.test(place)) return yield* await readPacked(place)
-  if (/\.(?:ndjson|jsonl)(?:\.gz)?$/i.test(place))
-    return yield* (await import('./sample-records.ts')).readRecords(place)
+  if (/\.(?:zip|skill|tgz|tar\.gz)$/i.test(place)) return yield* readArchivedSamples(place)
+  if (/\.(?:ndjson|jsonl)(?:\.gz)?$/i.test(place)) return yield* readRecords(place)
   yield await readOne(place)
-}
-
-async function readPacked(place: string): Promise<AsyncIterable<Sample | Unreadable>> {
-  const { readArchivedSamples } = await import('./archived-samples.ts')
-  return readArchivedSamples(place)
 }
 
 async function readOne(file: string): Promise<Sample> {
