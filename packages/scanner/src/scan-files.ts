@@ -10,13 +10,12 @@ import { findHidden } from './hidden.ts'
 import { listFindings, type PlacedFinding } from './list-findings.ts'
 import { isLessonOf, toStance, type Stance } from './polarity.ts'
 import { isMarkdown, toRoles, type FileRole } from './role.ts'
-import { listTraits } from './list-traits.ts'
-import { combinations, probes, rules } from './rule-table.ts'
+import { builtInRules, type PreparedRules } from './prepared-rules.ts'
 import type { Rule } from './rule.ts'
 import { rulesVersion } from './rules-version.ts'
 import type { ScanFile } from './scan.ts'
 import { toRisk, toScore, toVerdict } from './score.ts'
-import { Search, type Hit } from './search.ts'
+import type { Hit } from './search.ts'
 import { weighMatch, type Place } from './weigh-match.ts'
 import { UnpackBudget } from './unpack.ts'
 import { findReason, findSuppressions, type Suppression } from './suppress.ts'
@@ -30,8 +29,6 @@ const archivesDepthMax = 3
 /** The files that describe the topic of the skill. */
 const aboutPattern = /^(?:SKILL\.md|metadata:description)$/
 
-const dataRules = new Set(rules.flatMap((rule, index) => (rule.roles?.includes('data') ? [index] : [])))
-
 interface TextFile {
   readonly path: string
   readonly text: string
@@ -39,15 +36,6 @@ interface TextFile {
   readonly found: readonly EngineRuleName[]
   /** The original file; its bytes may have several readings as text. */
   readonly of: { readonly path: string }
-}
-
-let search: Search | undefined
-
-/**
- * Created for the first text, because this is the slowest part of a node's start and most nodes scan only in threads.
- */
-function getSearch(): Search {
-  return (search ??= new Search(probes, listTraits()))
 }
 
 const meant: Stance = { polarity: 'imperative', isCertain: true }
@@ -74,6 +62,7 @@ interface Layer {
 
 /** A single scan of the files of a skill. */
 export class Scan {
+  readonly #rules: PreparedRules
   readonly #files: readonly TextFile[]
   readonly #findings: PlacedFinding[] = []
   readonly #spots = new Map<string, Spot[]>()
@@ -85,7 +74,8 @@ export class Scan {
   #isIncomplete = false
   #isLesson = false
 
-  constructor(files: readonly ScanFile[]) {
+  constructor(files: readonly ScanFile[], rules = builtInRules) {
+    this.#rules = rules
     const paths = new Set(files.map(({ path }) => path))
     const inGit = new Set(findGitProblems([...paths]).map(({ path }) => path))
     this.#files = files.flatMap((file) => {
@@ -142,7 +132,7 @@ export class Scan {
         this.cutAt(path)
       }
     }
-    for (const combination of combinations) {
+    for (const combination of this.#rules.combinations) {
       for (const { file, offset } of combine(combination, this.#spots)) {
         this.#add(combination, subjects[file]!, offset, [], placeOf(subjects[file]!))
       }
@@ -184,18 +174,19 @@ export class Scan {
   }
 
   *#scanLayer(subject: Subject, layer: Layer): Generator<void> {
+    const { rules, probes, ofData, search } = this.#rules
     const isData = subject.role === 'data'
+    if (isData && ofData.size === 0) return
     const isWanted = (probe: number) => {
       const rule = rules[probe]
       if (!rule) return !isData
       return rule.roles ? rule.roles.includes(subject.role) : !isData
     }
-    if (isData && dataRules.size === 0) return
     const onCut = (probe: number) => {
       this.cutAt(subject.path, `Too much looks like ${probes[probe]!.id}; the rest was not tried.`)
     }
     const seen = new Set<string>()
-    for (const hits of getSearch().find(layer.document.text, isWanted, onCut)) {
+    for (const hits of search.find(layer.document.text, isWanted, onCut)) {
       for (const hit of hits) this.#take(subject, layer, hit, seen)
       yield
     }
@@ -203,7 +194,8 @@ export class Scan {
 
   /** Records a match: at most one per line of each rule or fact, the first. */
   #take(subject: Subject, layer: Layer, hit: Hit, seen: Set<string>): void {
-    const id = probes[hit.probe]!.id
+    const { rules, probes } = this.#rules
+    const { id } = probes[hit.probe]!
     const isDecoded = layer.decoded.length > 0
     const offset = isDecoded ? layer.offset : hit.start
     const line = subject.document.toLine(offset)

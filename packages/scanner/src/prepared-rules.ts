@@ -1,0 +1,39 @@
+import type { SearchTraits } from './match.ts'
+import { listTraits } from './list-traits.ts'
+import type { Combination, Fact, Rule } from './rule.ts'
+import { combinations, probes, rules } from './rule-table.ts'
+import { Search } from './search.ts'
+
+/** What a scan searches for, and the combinations of it that are findings. Rules come before facts. */
+interface RuleTable {
+  readonly rules: readonly Rule[]
+  readonly probes: readonly (Rule | Fact)[]
+  readonly combinations: readonly Combination[]
+}
+
+/** Rules with their search, which is created for the first text: it is the slowest part of a node's start. */
+export class PreparedRules implements RuleTable {
+  readonly rules: readonly Rule[]
+  readonly probes: readonly (Rule | Fact)[]
+  readonly combinations: readonly Combination[]
+  /** Indexes of the rules that apply to files of data. */
+  readonly ofData: ReadonlySet<number>
+  readonly #listTraits: () => readonly SearchTraits[]
+  #search: Search | undefined
+
+  /** `list`: the traits of all patterns, in the order of the probes. */
+  constructor({ rules: all, probes: sought, combinations: combined }: RuleTable, list: () => readonly SearchTraits[]) {
+    this.rules = all
+    this.probes = sought
+    this.combinations = combined
+    this.ofData = new Set(all.flatMap((rule, index) => (rule.roles?.includes('data') ? [index] : [])))
+    this.#listTraits = list
+  }
+
+  get search(): Search {
+    return (this.#search ??= new Search(this.probes, this.#listTraits()))
+  }
+}
+
+/** The rules of this package. Most nodes scan only in threads, so each thread prepares its own. */
+export const builtInRules = new PreparedRules({ rules, probes, combinations }, listTraits)
