@@ -17,6 +17,8 @@ export interface BenchOptions {
   readonly security?: string
   /** A revision of this repository. */
   readonly against?: string
+  /** The works to profile, by a part of their names. */
+  readonly only?: string
   readonly ablation?: boolean
   /** Folders with code of packages that many people use. */
   readonly honest?: readonly string[]

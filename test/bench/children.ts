@@ -1,7 +1,9 @@
 import { fork, type ChildProcess, type Serializable } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import type { RegistryOptions } from '@skillstead/core'
+import type { StatementTime } from './profiler.ts'
+import { workspace } from './revision.ts'
 
 export interface ChildOptions {
   readonly registry: RegistryOptions
@@ -11,18 +13,24 @@ export interface ChildOptions {
 interface Vitals {
   readonly rssMib: number
   readonly delayMaxMs: number
+  /** CPU time since the start, of all threads and of that of the event loop. */
+  readonly cpuMs: number
+  readonly threadCpuMs: number
 }
 
 export interface Child {
   readonly url: string
   readonly pid: number
-  vitals(when?: 'warm' | 'now'): Promise<Vitals>
+  /** `profile` also begins to record a CPU profile. */
+  vitals(when?: 'warm' | 'now' | 'profile'): Promise<Vitals>
+  /** Writes the CPU profile of the event loop into a file; returns the statements that ran meanwhile, longest first. */
+  stopProfile(file: string): Promise<StatementTime[]>
   stop(): Promise<void>
 }
 
-/** A node on a free port, in a process of its own. */
-export function startNode(registry: RegistryOptions): Promise<Child> {
-  return start('./node-child.ts', JSON.stringify({ registry }))
+/** A node on a free port, in a process of its own; `root` is the workspace with its sources. */
+export function startNode(registry: RegistryOptions, root?: string): Promise<Child> {
+  return start('./node-child.ts', JSON.stringify({ registry }), root)
 }
 
 /** The bare server on a free port; the file says how many bytes it answers for each address. */
@@ -49,17 +57,22 @@ export function endProcesses(): void {
   for (const child of living) child.kill('SIGKILL')
 }
 
-async function start(module: string, argument: string): Promise<Child> {
-  const { ready, pid, ask, stop } = await startProcess<{ port: number }>(module, argument)
+async function start(module: string, argument: string, root?: string): Promise<Child> {
+  const { ready, pid, ask, stop } = await startProcess<{ port: number }>(module, argument, { root })
   const vitals = (when = 'now') => ask<Vitals>(when)
-  return { url: `http://127.0.0.1:${ready.port}`, pid, vitals, stop }
+  const stopProfile = (file: string) => ask<StatementTime[]>({ stopProfile: file })
+  return { url: `http://127.0.0.1:${ready.port}`, pid, vitals, stopProfile, stop }
 }
 
 /** A process of the benchmark that says when it is ready, and then answers one question after another. */
-export async function startProcess<Ready>(module: string, argument: string, { built = false } = {}) {
+export async function startProcess<Ready>(
+  module: string,
+  argument: string,
+  { built = false, root = workspace }: { built?: boolean; root?: string | undefined } = {},
+) {
   // What is built is what people run: taking the types out of sources costs memory of its own.
   const execArgv = [...(built ? [] : ['--conditions=source']), '--expose-gc']
-  const child = fork(fileURLToPath(new URL(module, import.meta.url)), [argument], { execArgv })
+  const child = fork(join(root, 'test/bench', module), [argument], { execArgv })
   watchProcess(child)
   return {
     ready: await receive<Ready>(child),

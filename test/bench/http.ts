@@ -261,7 +261,7 @@ function readQueries(corpusDir: string): string[] {
 }
 
 /** Words to write documents with. */
-function readWords(corpusDir: string): string[] {
+export function readWords(corpusDir: string): string[] {
   return [...new Set(readQueries(corpusDir).flatMap((query) => query.toLowerCase().match(/[a-z]{2,}/g) ?? []))]
 }
 

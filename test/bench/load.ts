@@ -9,6 +9,7 @@ const run = promisify(execFile)
 /** What a stretch of load showed. */
 export interface Load {
   readonly perSecond: number
+  readonly requests: number
   readonly p50Ms: number
   readonly p99Ms: number
   /** Answers that were not 2xx or 3xx, and connections that broke. */
@@ -30,6 +31,7 @@ export async function load(url: string, script: string, { seconds = 3, connectio
   const { stdout } = await run('wrk', ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, url])
   return {
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)![1]),
+    requests: Number(/(\d+) requests in/.exec(stdout)![1]),
     p50Ms: toMs(/50%\s+([\d.]+)(\w+)/.exec(stdout)!),
     p99Ms: toMs(/99%\s+([\d.]+)(\w+)/.exec(stdout)!),
     errors: countErrors(stdout),

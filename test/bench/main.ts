@@ -17,6 +17,7 @@ const { values, positionals } = parseArgs({
     corpus: { type: 'string' },
     security: { type: 'string' },
     against: { type: 'string' },
+    only: { type: 'string' },
     ablation: { type: 'boolean' },
     honest: { type: 'string', multiple: true },
     sqlite: { type: 'boolean' },
@@ -47,7 +48,8 @@ ${parts.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
   --keep DIR        keep catalogues there for the next run
   --skills N        searches, mirror, dashboard: so many skills
   --tenfold, --built     mirror: ten times as many skills; what \`pnpm build\` made
-  --against REV     search: also the search engine of that revision of this repository
+  --against REV     profile, search: also that revision of this repository, in alternating turns
+  --only TEXT       profile: works whose names contain it: --only GET
   --every N         loading: every so-manyth document of the corpus
   --security FILE   scan: labelled skills
   --ablation        scan: what each rule adds, in place of the totals
@@ -111,7 +113,7 @@ function choose(): readonly Part[] {
 }
 
 function toOptions(): BenchOptions {
-  const { corpus, security, against, ablation, honest, tenfold, built } = values
+  const { corpus, security, against, only, ablation, honest, tenfold, built } = values
   const scale: Scale = values.short ? 'short' : isEverything ? 'medium' : 'full'
   const isEither = values.sqlite || values.postgres
   return {
@@ -122,6 +124,7 @@ function toOptions(): BenchOptions {
     ...(corpus !== undefined && { corpus }),
     ...(security !== undefined && { security }),
     ...(against !== undefined && { against }),
+    ...(only !== undefined && { only }),
     ...(ablation && { ablation }),
     ...(honest && { honest }),
     ...(values.skills !== undefined && { skills: toCount('skills', values.skills) }),

@@ -4,6 +4,7 @@ import { findDashboard } from '../../packages/cli/src/serving/dashboard-files.ts
 import { limitYoungMemory } from '../../packages/cli/src/young-memory.ts'
 import { listenNode } from '@skillstead/server'
 import type { ChildOptions } from './children.ts'
+import { startProfile } from './profiler.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
 /** A node in a process of its own, so that what loads it does not share its event loop. */
@@ -17,10 +18,16 @@ const node = await listenNode(registry, { port: 0, rates: 'off', logger: undefin
 
 // Opening a database and loading modules is not what is watched.
 delay.reset()
-process.on('message', async (message) => {
+let profile: Awaited<ReturnType<typeof startProfile>> | undefined
+process.on('message', async (message: string | { stopProfile: string }) => {
+  if (typeof message !== 'string') return process.send!(await profile!.stop(message.stopProfile))
   if (message === 'warm') await partsOf(registry).search.warmed
+  if (message === 'profile') profile = await startProfile()
   const { rss } = process.memoryUsage()
-  process.send!({ rssMib: rss / 1024 / 1024, delayMaxMs: delay.max / 1e6 })
+  const [cpuMs, threadCpuMs] = [process.cpuUsage(), process.threadCpuUsage()].map(
+    ({ user, system }) => (user + system) / 1000,
+  )
+  process.send!({ rssMib: rss / 1024 / 1024, delayMaxMs: delay.max / 1e6, cpuMs, threadCpuMs })
   delay.reset()
 })
 // The parent process has ended.

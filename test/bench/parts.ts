@@ -37,6 +37,23 @@ export const parts: readonly Part[] = [
     },
   },
   {
+    name: 'profile',
+    about: 'CPU time of reads, publishes, an import and a start, and what it is spent on; writes flame charts',
+    isApart: true,
+    async run(bench) {
+      const { benchProfile } = await import('./profile.ts')
+      const { against, only } = bench.options
+      return benchProfile({
+        ...(only !== undefined && { only }),
+        corpus: await bench.corpus(),
+        turns: bench.at({ short: 3, medium: 5, full: 7 }),
+        seconds: bench.isShort ? 2 : 3,
+        folder: '.profiles',
+        ...(against !== undefined && { against }),
+      })
+    },
+  },
+  {
     name: 'searches',
     about: 'searches at a steady rate alongside publishes, with 50,000 skills',
     async run(bench) {

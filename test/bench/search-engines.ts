@@ -1,11 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { createRequire } from 'node:module'
-import { existsSync, symlinkSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import type Sqlite from 'better-sqlite3'
 import { createSearchIndex } from '../../packages/core/src/search/search-index.ts'
-import { makeScratch } from './scratch.ts'
+import { checkOut, workspace } from './revision.ts'
 import type { BenchDocument } from './search-queries.ts'
 
 /** Something that finds skills, best first. */
@@ -46,15 +45,11 @@ export const engines: readonly NamedEngine[] = [
   { name: skillstead, create: () => toEngine(createSearchIndex()) },
 ]
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
-const requireFromCore = createRequire(join(root, 'packages/core/package.json'))
+const requireFromCore = createRequire(join(workspace, 'packages/core/package.json'))
 
-/** Reads the search engine of another revision of this repository; it uses today's versions of other packages. */
+/** Reads the search engine of another revision of this repository. */
 export async function readEngineOf(revision: string): Promise<NamedEngine> {
-  const folder = makeScratch('revision')
-  const archive = execFileSync('git', ['archive', revision, 'packages/core'], { cwd: root, maxBuffer: 2 ** 30 })
-  execFileSync('tar', ['-x', '-C', folder], { input: archive })
-  symlinkSync(join(root, 'packages/core/node_modules'), join(folder, 'packages/core/node_modules'))
+  const folder = checkOut(revision)
   const load = (file: string) => import(pathToFileURL(join(folder, 'packages/core/src/search', file)).href)
   const { createSearchIndex: create } = (await load('search-index.ts')) as {
     createSearchIndex: typeof createSearchIndex

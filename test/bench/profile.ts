@@ -1,0 +1,258 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { startNode, watchProcess, type Child } from './children.ts'
+import type { Figure } from './figures.ts'
+import { readDetailPaths, readSearchPaths, readWords } from './http.ts'
+import { load, publish, requireWrk, rotate } from './load.ts'
+import type { StatementTime } from './profiler.ts'
+import { checkOut, workspace } from './revision.ts'
+import { makeScratch } from './scratch.ts'
+import { readStages } from './stages.ts'
+import { median } from './statistics.ts'
+
+const part = 'CPU time'
+const publishedBytes = 5700
+const statementsShown = 12
+
+export interface ProfileOptions {
+  readonly corpus: string
+  /** A revision of this repository to compare with. */
+  readonly against?: string
+  /** Only works whose name contains this. Default: all. */
+  readonly only?: string
+  readonly turns: number
+  readonly seconds: number
+  /** Where the profiles are written, which Chrome and `speedscope` show as flame charts. */
+  readonly folder: string
+}
+
+/** A workspace to measure. */
+interface Tree {
+  readonly name: string
+  readonly root: string
+}
+
+/** CPU time in milliseconds of all threads, and how many operations it was spent on. */
+interface Cost {
+  readonly cpuMs: number
+  readonly count: number
+}
+
+interface Work {
+  readonly name: string
+  /** Whether a first turn, in which code is compiled and threads start, does not count. */
+  readonly needsWarmth?: true
+  run(tree: Tree): Promise<Cost>
+  /** Runs it once more and writes a profile. Returns the statements of SQLite that ran, with the number of operations. */
+  profile(tree: Tree, file: string): Promise<{ cost: Cost; threadCpuMs?: number; statements: StatementTime[] }>
+}
+
+/**
+ * Measures the CPU time of an import, a start, reads and publishes on SQLite, in alternating turns with another revision
+ * if one is given, and prints what each spends its time on.
+ */
+export async function benchProfile(options: ProfileOptions): Promise<Figure[]> {
+  requireWrk()
+  const { against, only = '', turns, folder } = options
+  const now = { name: 'now', root: workspace }
+  const trees = against === undefined ? [now] : [{ name: against, root: checkOut(against) }, now]
+  mkdirSync(folder, { recursive: true })
+  const data = new Map(trees.map((tree) => [tree, join(makeScratch('profile'), 'data')]))
+  const figures: Figure[] = []
+  const profiles: [name: string, file: string, Awaited<ReturnType<Work['profile']>>][] = []
+  async function measure(works: readonly Work[]): Promise<void> {
+    for (const work of works.filter(({ name }) => name.includes(only))) {
+      const costs: number[][] = []
+      if (work.needsWarmth) await inTurn(trees, work)
+      for (let turn = 0; turn < turns; turn++) costs.push(await inTurn(trees, work))
+      figures.push(toFigure(work.name, costs, against))
+      const file = join(folder, `${work.name.replaceAll(/\W+/g, '-')}.cpuprofile`)
+      profiles.push([work.name, file, await work.profile(now, file)])
+    }
+  }
+  const importing = toImport(options.corpus, data)
+  await inTurn(trees, importing)
+  await measure([importing, toStart(data)])
+  const nodes = new Map<Tree, Nodes>()
+  for (const tree of trees) nodes.set(tree, await startNodes(tree, data.get(tree)!))
+  await measure(await toRequests(options, nodes, now))
+  for (const { warm, cold } of nodes.values()) for (const node of [warm, cold]) await node.stop()
+  for (const [name, file, profiled] of profiles) printProfile(name, file, profiled)
+  console.log(`\n${part}, medians of ${turns} turns`)
+  console.table(
+    Object.fromEntries(
+      figures.map(({ name, value, unit, note = '' }) => [name, { value: Number(value.toPrecision(3)), unit, note }]),
+    ),
+  )
+  return figures
+}
+
+/** The cost of an operation in milliseconds for each tree. */
+async function inTurn(trees: readonly Tree[], work: Work): Promise<number[]> {
+  const costs: number[] = []
+  for (const tree of trees) {
+    const { cpuMs, count } = await work.run(tree)
+    costs.push(cpuMs / count)
+  }
+  return costs
+}
+
+function toFigure(name: string, costs: readonly number[][], against: string | undefined): Figure {
+  const value = median(costs.map((turn) => turn.at(-1)!))
+  const figure = { part, name, value: value * 1000, unit: 'µs of CPU' }
+  if (against === undefined) return figure
+  const ratio = median(costs.map(([before, after]) => after! / before!))
+  return { ...figure, note: `${ratio.toFixed(3)} of ${against}` }
+}
+
+interface Nodes {
+  readonly warm: Child
+  /** Caches no responses. */
+  readonly cold: Child
+  readonly key: string
+}
+
+async function startNodes({ root }: Tree, data: string): Promise<Nodes> {
+  const other = `${data}-cold`
+  cpSync(data, other, { recursive: true })
+  const location = { path: join(data, 'skillstead.db') }
+  const { line } = await runCli(root, ['users', 'create', 'bench', '--data', data, '--json'])
+  const { key } = JSON.parse(line) as { key: string }
+  const warm = await startNode(location, root)
+  const cold = await startNode({ path: join(other, 'skillstead.db'), answerBytesMax: 0 }, root)
+  for (const node of [warm, cold]) await node.vitals('warm')
+  return { warm, cold, key }
+}
+
+async function toRequests(
+  { corpus, seconds }: ProfileOptions,
+  nodes: ReadonlyMap<Tree, Nodes>,
+  now: Tree,
+): Promise<Work[]> {
+  const details = rotate(await readDetailPaths(nodes.get(now)!.warm))
+  const searches = rotate(readSearchPaths(corpus))
+  const words = readWords(corpus)
+  let round = 0
+  const toWork = (name: string, of: 'warm' | 'cold', script: (key: string) => string, connections = 32): Work => {
+    async function run(tree: Tree) {
+      const { key, [of]: node } = nodes.get(tree)!
+      const before = await node.vitals()
+      const { requests, errors } = await load(node.url, script(key), { seconds, connections })
+      if (errors > 0) throw new Error(`${errors} requests of the benchmark failed.`)
+      const after = await node.vitals()
+      const threadCpuMs = after.threadCpuMs - before.threadCpuMs
+      return { cpuMs: after.cpuMs - before.cpuMs, count: requests, threadCpuMs }
+    }
+    return {
+      name,
+      needsWarmth: true,
+      run,
+      async profile(tree, file) {
+        const node = nodes.get(tree)![of]
+        await node.vitals('profile')
+        const { threadCpuMs, ...cost } = await run(tree)
+        return { cost, threadCpuMs, statements: await node.stopProfile(file) }
+      },
+    }
+  }
+  return [
+    toWork('GET detail, cached', 'warm', () => details),
+    toWork('GET detail, built', 'cold', () => details),
+    toWork('GET search, built', 'cold', () => searches),
+    toWork('PUT skill', 'warm', (key) => publish(key, { bytes: publishedBytes, words }, ++round), 16),
+  ]
+}
+
+/** Imports the corpus into a new folder, which stays for the works after it. */
+function toImport(corpus: string, data: ReadonlyMap<Tree, string>): Work {
+  async function run({ root }: Tree, folder: string, profile?: string): Promise<Cost> {
+    rmSync(folder, { recursive: true, force: true })
+    const args = ['import', join(corpus, 'open.ndjson.gz'), '--data', folder, '--json']
+    const { cpuMs, line } = await runCli(root, args, { profile })
+    return { cpuMs, count: (JSON.parse(line) as { versionsCreated: number }).versionsCreated }
+  }
+  return {
+    name: 'import of a version',
+    run: (tree) => run(tree, data.get(tree)!),
+    profile: async (tree, file) => ({ cost: await run(tree, `${data.get(tree)!}-profiled`, file), statements: [] }),
+  }
+}
+
+function toStart(data: ReadonlyMap<Tree, string>): Work {
+  async function run(tree: Tree, profile?: string): Promise<Cost> {
+    const args = ['serve', '--port', '0', '--data', data.get(tree)!, '--json']
+    const { cpuMs } = await runCli(tree.root, args, { profile, isServer: true })
+    return { cpuMs, count: 1 }
+  }
+  return {
+    name: 'start, one answer, stop',
+    run: (tree) => run(tree),
+    profile: async (tree, file) => ({ cost: await run(tree, file), statements: [] }),
+  }
+}
+
+interface RunOptions {
+  /** Where to write the profile of the main thread. */
+  readonly profile?: string | undefined
+  /** Asks the node for one page and stops it when it has printed its URL. */
+  readonly isServer?: boolean
+}
+
+/** Runs the command of a workspace; returns what it printed first and its CPU time. */
+async function runCli(root: string, args: readonly string[], { profile, isServer = false }: RunOptions = {}) {
+  const scratch = makeScratch('usage')
+  const usage = join(scratch, 'usage.json')
+  const flags = profile === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', scratch, '--cpu-prof-interval', '500']
+  const program = join(root, 'packages/cli/src/main.ts')
+  const reporter = join(root, 'test/bench/usage-report.ts')
+  const child = spawn(process.execPath, ['--conditions=source', ...flags, '--import', reporter, program, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, SKILLSTEAD_BENCH_USAGE: usage },
+  })
+  watchProcess(child)
+  const ended = once(child, 'exit')
+  let line = ''
+  for await (const chunk of child.stdout.setEncoding('utf8') as AsyncIterable<string>) {
+    line += chunk
+    if (!isServer || !line.includes('\n')) continue
+    await (await fetch(`${(JSON.parse(line) as { url: string }).url}/api/v1/skills?limit=1`)).arrayBuffer()
+    child.kill('SIGTERM')
+  }
+  const [code] = (await ended) as [number | null]
+  if (code !== 0) throw new Error(`\`skillstead ${args[0]}\` ended with ${code}.`)
+  // The number after the process id is that of the thread; 0 is the main thread.
+  const written = readdirSync(scratch).find((name) => /^CPU\.\d+\.\d+\.\d+\.0\./.test(name))
+  if (profile !== undefined) renameSync(join(scratch, written!), profile)
+  const { user, system } = JSON.parse(readFileSync(usage, 'utf8')) as NodeJS.CpuUsage
+  return { line, cpuMs: (user + system) / 1000 }
+}
+
+function printProfile(
+  name: string,
+  file: string,
+  { cost, threadCpuMs, statements }: Awaited<ReturnType<Work['profile']>>,
+) {
+  const { busyMs, shares } = readStages(file)
+  const toMicroseconds = (ms: number) => Number(((ms * 1000) / cost.count).toPrecision(3))
+  const mainMs = threadCpuMs ?? Math.min(busyMs, cost.cpuMs)
+  console.log(`\n${name}: where its CPU time goes, µs of one operation while profiled (${file})`)
+  console.table({
+    'all threads': { µs: toMicroseconds(cost.cpuMs), share: '' },
+    'threads other than that of the event loop': { µs: toMicroseconds(cost.cpuMs - mainMs), share: '' },
+    ...Object.fromEntries(
+      shares.map(([stage, share]) => [stage, { µs: toMicroseconds(mainMs * share), share: share.toFixed(3) }]),
+    ),
+  })
+  if (statements.length === 0) return
+  const rows = statements
+    .slice(0, statementsShown)
+    .map(({ sql, count, ms }) => [
+      sql.replaceAll(/\s+/g, ' ').slice(0, 90),
+      { 'runs of one operation': Number((count / cost.count).toFixed(2)), 'µs of one operation': toMicroseconds(ms) },
+    ])
+  console.table(Object.fromEntries(rows))
+  const runs = statements.reduce((sum, { count }) => sum + count, 0)
+  console.log(`${(runs / cost.count).toFixed(1)} statements an operation, ${statements.length} different ones.`)
+}
