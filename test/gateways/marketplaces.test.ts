@@ -148,9 +148,14 @@ describe('the marketplaces of a repository', () => {
     }
   })
 
-  it('are indented JSON at the paths that the agents read', () => {
-    const texts = fill('tool', 'pdf', 'read')
-    expect(texts).toEqual(parse(texts).map((document) => `${JSON.stringify(document, null, 2)}\n`))
+  it('have a line for each skill, at the paths that the agents read', () => {
+    for (const [i, text] of fill('tool', 'pdf', 'read').entries()) {
+      const lines = text.split('\n').filter((line) => line.startsWith('    {"name":"'))
+      expect(lines.map((line) => JSON.parse(line.replace(/,$/, '')) as unknown)).toEqual(
+        parse(fill('tool', 'pdf', 'read'))[i]!.plugins.slice(1),
+      )
+      expect(text).toMatch(/^\{\n {2}"name": "alice",[^]*\n {2}\]\n\}\n$/)
+    }
     expect(forms.map(({ path }) => path)).toEqual([
       '.agents/plugins/marketplace.json',
       '.claude-plugin/marketplace.json',

@@ -64,7 +64,7 @@ export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
         const bundle = { name: toBundleName(name, taken), description, ...codexSource, skills: './skills' }
         return toFrames({ name, interface: { displayName: name }, plugins: [bundle, mark] })
       },
-      toPart: (skill) => toText(toCodexPlugin(skill), indent),
+      toPart: (skill) => JSON.stringify(toCodexPlugin(skill)),
     },
     {
       path: '.claude-plugin/marketplace.json',
@@ -73,16 +73,16 @@ export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
         const bundle = { name: toBundleName(name, taken), description, source: './', strict: false }
         return toFrames(toClaudeDocument(marketplace, [bundle, mark]))
       },
-      toPart: (skill) => toText(toClaudePlugin(skill), indent),
+      toPart: (skill) => JSON.stringify(toClaudePlugin(skill)),
     },
   ]
 }
 
-/** The plugins are elements of an array in an object. */
-const indent = 4
-
-/** Between the parts of a document. */
-export const partSeparator: string = `,\n${' '.repeat(indent)}`
+/**
+ * Between the parts of a document: a plugin is a line. Clients hash each version of a document in a history, so it has
+ * no more bytes than needed.
+ */
+export const partSeparator = ',\n    '
 
 /** All plugins have the root as their source, because Codex finds no SKILL.md at the root of a plugin. */
 const codexSource = {
@@ -104,10 +104,5 @@ function toBundleName(name: string, taken: { has(name: string): boolean }): stri
 const mark = '\0'
 
 function toFrames(document: unknown): [before: string, after: string] {
-  return `${toText(document, 0)}\n`.split(JSON.stringify(mark)) as [string, string]
-}
-
-/** JSON in the form that `JSON.stringify(value, null, 2)` gives it within a document. */
-function toText(value: unknown, indented: number): string {
-  return JSON.stringify(value, null, 2).replaceAll('\n', `\n${' '.repeat(indented)}`)
+  return `${JSON.stringify(document, null, 2)}\n`.split(JSON.stringify(mark)) as [string, string]
 }
