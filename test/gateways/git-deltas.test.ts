@@ -96,7 +96,7 @@ const toVersion = (n: number, skills: number, size = 100) => ({
 async function pack(commits: readonly Commit[], known: readonly Commit[], isThin: boolean): Promise<Buffer> {
   const objects = await listObjects({ commits, tags: [], known, isThin, shallow: [], unshallow: [] })
   const chunks: Uint8Array[] = []
-  for await (const chunk of writePack(createPackEntries(readNothing), objects)) chunks.push(chunk)
+  for await (const chunk of writePack(createPackEntries(readNothing), objects, () => {})) chunks.push(chunk)
   return Buffer.concat(chunks)
 }
 

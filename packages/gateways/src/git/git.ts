@@ -145,7 +145,7 @@ async function openPack({ host, entries }: Parts, call: GatewayCall, found: Foun
     const client = host.clientOf(call)
     found.countDownload?.({ ...(client !== undefined && { client }), address: host.limitAddressOf(call) })
   }
-  return writePack(entries, objects)
+  return writePack(entries, objects, () => host.hangUp(call))
 }
 
 /** The text for an error while a pack is sent; unknown errors disclose nothing. */

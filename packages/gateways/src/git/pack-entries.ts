@@ -11,8 +11,11 @@ export type ReadBlobs = (blobs: readonly StoredBlob[]) => AsyncIterable<[digest:
 
 /** Objects as they are in packs: a header and the compressed bytes, cached by id and shared by all responses. */
 export interface PackEntries {
-  /** The entries of objects, in order. Ending the iteration early releases all memory. */
-  read(objects: readonly PackObject[]): AsyncGenerator<Uint8Array>
+  /**
+   * The entries of objects, in order. Ending the iteration early releases all memory. `giveUp` must end it: it is called
+   * if others wait for the memory of an entry that was not read for too long.
+   */
+  read(objects: readonly PackObject[], giveUp: () => void): AsyncGenerator<Uint8Array>
 }
 
 /** Compressed objects of all responses. */
@@ -20,7 +23,7 @@ const cacheBytesMax = 64 * 1024 * 1024
 /** A larger object counts in the memory for large objects, and is read on its own. */
 const largeBytesMin = 256 * 1024
 const largeBytesMax = 48 * 1024 * 1024
-const largeWaitMs = 60_000
+const largeWaitMs = 30_000
 /** Stored files that are read at once. */
 const batchBytesMax = 256 * 1024
 const batchFilesMax = 64
@@ -78,11 +81,11 @@ export function createPackEntries(readBlobs: ReadBlobs): PackEntries {
   }
 
   return {
-    async *read(objects) {
+    async *read(objects, giveUp) {
       let loaded = new Map<string, Uint8Array>()
       for (const [at, object] of objects.entries()) {
         if ('digest' in object && object.size >= largeBytesMin) {
-          const release = await pins.pin(object.id, object.size)
+          const release = await pins.pin(object.id, object.size, giveUp)
           try {
             yield toEntry(object) ?? (await load([object])).get(object.id)!
           } finally {

@@ -41,8 +41,12 @@ export function measureObjects(objects: readonly PackObject[]): number {
   return objects.reduce((sum, object) => sum + ('bytes' in object ? object.bytes.length : object.size), 0)
 }
 
-/** A pack (gitformat-pack), version 2. */
-export async function* writePack(entries: PackEntries, objects: readonly PackObject[]): AsyncGenerator<Uint8Array> {
+/** A pack (gitformat-pack), version 2. `giveUp`: as in {@link PackEntries.read}. */
+export async function* writePack(
+  entries: PackEntries,
+  objects: readonly PackObject[],
+  giveUp: () => void,
+): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha1')
   const head = Buffer.alloc(12)
   head.write('PACK', 'latin1')
@@ -50,7 +54,7 @@ export async function* writePack(entries: PackEntries, objects: readonly PackObj
   head.writeUInt32BE(objects.length, 8)
   hash.update(head)
   yield head
-  for await (const entry of entries.read(objects)) {
+  for await (const entry of entries.read(objects, giveUp)) {
     hash.update(entry)
     yield entry
   }

@@ -19,7 +19,7 @@ export interface VersionTrees {
   readContent(version: TreeVersion): Promise<readonly PackObject[]>
 }
 
-/** Null for a quarantined version. */
+/** Null for a version that is quarantined or was deleted meanwhile. */
 interface CachedId {
   readonly id: string | null
 }
@@ -31,6 +31,7 @@ const contentBytesMax = 16 * 1024 * 1024
 const versionsPerBatch = 16
 
 export function createVersionTrees(context: CatalogueContext): VersionTrees {
+  /** By digest; those of versions without readable files by id, because another version may have the same digest. */
   const treeIds = new LRUCache<string, CachedId>({ max: treeIdsMax })
   /** SHA-1 as a blob of git, by digest in the registry. */
   const blobIds = new LRUCache<string, string>({ max: blobIdsMax })
@@ -58,7 +59,7 @@ export function createVersionTrees(context: CatalogueContext): VersionTrees {
     for (const { id: versionId, digest: versionDigest } of versions) {
       const list = files.get(versionId)
       if (!list) {
-        treeIds.set(versionDigest, { id: null })
+        treeIds.set(versionId, { id: null })
         continue
       }
       const blobs = list.map(({ path, digest, size }) => ({ path, digest, size, id: hashed.get(digest)! }))
@@ -72,8 +73,8 @@ export function createVersionTrees(context: CatalogueContext): VersionTrees {
   return {
     async findIds(versions) {
       const found = new Map<string, string>()
-      const take = ({ digest }: TreeVersion) => {
-        const cached = treeIds.get(digest)
+      const take = ({ id, digest }: TreeVersion) => {
+        const cached = treeIds.get(digest) ?? treeIds.get(id)
         if (cached?.id) found.set(digest, cached.id)
         return cached !== undefined
       }
