@@ -224,8 +224,9 @@ describe('access to a repository', () => {
     expect((await refs(`${base}/alice/other.git`)).status).toBe(401)
   })
 
-  it('redirects to the new owner of a transferred skill', async () => {
+  it('redirects to the new owner of a transferred skill, whose history stays the same', async () => {
     const { api, apiOf, base, createUser, repository } = await startGit()
+    const { HEAD: before } = await listRefs(repository)
     await createUser('bob')
     await api.transferSkill({ name: 'alice/tables', newOwner: 'bob' })
     await (await apiOf('bob')).acceptTransfer({ name: 'alice/tables' })
@@ -233,6 +234,10 @@ describe('access to a repository', () => {
     expect(response.status).toBe(308)
     expect(response.headers.get('location')).toBe('/git/bob/tables.git/info/refs?service=git-upload-pack')
     expect((await refs(`${base}/bob/tables`)).status).toBe(200)
+    // A fetch that began before the transfer.
+    const fetching = toPackets(`want ${before}`, '0000', 'done')
+    expect(await readRefusal(await upload(repository, fetching))).toBe('ERR The skill is now bob/tables. Fetch again.')
+    expect((await listRefs(`${base}/bob/tables`)).HEAD).toBe(before)
   })
 
   it('is read-only, and needs the smart protocol', async () => {

@@ -245,7 +245,7 @@ describe('git', () => {
       const config = `protocol.version=${version}`
       const { code, stderr } = await git.try('-c', config, 'clone', `${base}/alice/pdf.git`, `v${version}`)
       expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('redirecting to') })
-      expect(await git.run('-C', `v${version}`, 'log', '--format=%an %s')).toBe('bob pdf 1.0.0')
+      expect(await git.run('-C', `v${version}`, 'log', '--format=%an %s')).toBe('alice pdf 1.0.0')
     }
   })
 

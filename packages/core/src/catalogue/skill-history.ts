@@ -12,7 +12,6 @@ import { type FileRow, readFilesOfMany } from './version-files.ts'
 
 /** A skill with all its versions, for protocols that serve its history. */
 export interface SkillHistory {
-  readonly owner: string
   readonly name: string
   /** Empty if all versions are yanked. */
   readonly latestVersion: string
@@ -23,6 +22,8 @@ export interface SkillHistory {
     readonly digest: string
     /** Milliseconds since 1970. */
     readonly publishedAt: number
+    /** The user who published the version, who need not be the owner of the skill now. */
+    readonly publisher: string
     readonly isYanked: boolean
   }[]
   /** Counts a download of the skill by anyone but its owner. */
@@ -36,11 +37,10 @@ export function readSkillHistory(context: CatalogueContext, name: string, caller
     const rows = await selectVersions(context.database.read, { skillId: skill.id })
     if (rows.length === 0) throw new RegistryError('not_found', `${skill.full_name} has no versions.`)
     return {
-      owner: skill.owner,
       name: skill.name,
       latestVersion: skill.latest_version,
-      versions: rows.toReversed().map(({ id, version, digest, published_at, yanked }) => {
-        return { id, version, digest, publishedAt: published_at, isYanked: yanked === 1 }
+      versions: rows.toReversed().map(({ id, version, digest, published_at, publisher, yanked }) => {
+        return { id, version, digest, publishedAt: published_at, publisher, isYanked: yanked === 1 }
       }),
       countDownload: (options) => countDownload(context, skill, caller, options),
     }

@@ -114,8 +114,8 @@ const varyByProtocol: Answer['headers'] = [['vary', 'Git-Protocol']]
 async function answerPack(parts: Parts, call: GatewayCall, params: Params): Promise<Answer> {
   const { host } = parts
   const body = await readUploadBody(host, call)
-  const found = await findRepository(parts, call, parseAddress(params))
   try {
+    const found = await findRepository(parts, call, parseAddress(params))
     const version = readProtocolVersion(call.header('git-protocol'))
     const { head, selection, bandBytesMax } = answerUpload(found.repository, version, body)
     if (!selection) return toResult(head)
@@ -127,8 +127,10 @@ async function answerPack(parts: Parts, call: GatewayCall, params: Params): Prom
       ),
     )
   } catch (error) {
-    if (!(error instanceof GitError)) throw error
-    return toResult(toErrorPacket(error.message))
+    if (error instanceof GitError) return toResult(toErrorPacket(error.message))
+    // Git follows no redirects between the requests of a fetch.
+    if (error instanceof SkillMoved) return toResult(toErrorPacket(`${error.message} Fetch again.`))
+    throw error
   }
 }
 

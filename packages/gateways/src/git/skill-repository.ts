@@ -6,7 +6,8 @@ import type { VersionTrees } from './version-trees.ts'
 
 /**
  * The history of a skill as a repository: a commit for each version, a tag for each version that is not yanked, and the
- * latest version as main. All objects depend only on what is published, so that every node has the same ids.
+ * latest version as main. All objects depend only on what was published, so that every node has the same ids, and a
+ * transferred skill keeps them.
  */
 export async function toSkillRepository(history: SkillHistory, trees: VersionTrees): Promise<Repository> {
   const versions = history.versions.toSorted((a, b) => compareVersions(a.version, b.version))
@@ -19,7 +20,7 @@ export async function toSkillRepository(history: SkillHistory, trees: VersionTre
   for (const version of versions) {
     const tree = ids.get(version.digest)
     if (tree === undefined) continue
-    const by = { name: history.owner, at: version.publishedAt }
+    const by = { name: version.publisher, at: version.publishedAt }
     const message = `${history.name} ${version.version}`
     const parent = lower.findLast(({ publishedAt }) => publishedAt <= version.publishedAt)?.commit
     const object = toCommit({ tree, parent, by, message })
