@@ -103,6 +103,7 @@ describeMatrix('reading', (open, { transport }) => {
       capabilities: [],
       access: { tools: [], commands: [], hosts: [], environment: [], packages: [], files: [], cut: [] },
       widens: null,
+      change: null,
       security: {
         score: 100,
         verdict: 'safe',

@@ -68,7 +68,8 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     const both = await Promise.all([openDatabase(location), openDatabase(location)])
     const { rows } = await sql<{ name: string }>`select name from migrations order by position`.execute(both[0].read)
     for (const database of both) await database.close()
-    expect(rows.map(({ name }) => name)).toEqual(stepNames)
+    // A step of core that was added later runs after the steps of extensions that the database already has.
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(stepNames.toSorted())
     const registry = await open(location)
     expect((await localApi(registry).searchSkills({})).total).toBe(file.expected.skills.length)
   })

@@ -66,7 +66,7 @@ export {
   updateVersion,
 } from './catalogue/mirrored-rows.ts'
 export { inspectEach } from './catalogue/inspect-packages.ts'
-export { findScan, type Inspection, showAccessAmong } from './catalogue/inspection.ts'
+export { findScan, type Inspection } from './catalogue/inspection.ts'
 export { areDangerous, findInTexts, type Texts, toPackTexts } from './catalogue/metadata-scan.ts'
 export { cleanKeywords, type PackageFields, readPackageFields, withoutNul } from './catalogue/package-fields.ts'
 export { addMembers, replaceMembers } from './catalogue/packs.ts'
@@ -79,6 +79,7 @@ export {
   type RepositoryVersion,
 } from './catalogue/repository-versions.ts'
 export { readReadableFiles, readSkillHistory, type SkillHistory } from './catalogue/skill-history.ts'
+export { compareNew, showAccessAmong } from './catalogue/version-changes.ts'
 export { withShare } from './catalogue/share-links.ts'
 export { findSource } from './catalogue/show-details.ts'
 export { forgetSketches } from './catalogue/sketch-versions.ts'

@@ -55,6 +55,7 @@ export {
   type AgentReview,
   type HeartbeatResult,
 } from './schemas/agent.ts'
+export type { Change, ChangeFinding } from './schemas/change.ts'
 export { dmcaStatuses, type DmcaCase, type DmcaCounterNotice, type DmcaNotice } from './schemas/dmca.ts'
 export type { ExternalSkill, Trending } from './schemas/external.ts'
 export {

@@ -1,10 +1,11 @@
 import { accessKinds, type Access, type SkillDiff, toOneLine } from '@skillstead/protocol'
 import { apiCommand } from '../registry/api-command.ts'
+import { toChangeLines, toChangeText } from '../scan/change.ts'
 
 export const commands = {
   diff: apiCommand({
     description:
-      'Show the changes between two versions as a patch for `git apply`, and newly used tools, hosts and variables.',
+      'Show the changes between two versions as a patch for `git apply`, newly used tools, hosts and variables, and a verdict on the change.',
     words: ['NAME', 'FROM', 'TO'],
     isExact: true,
     call: (api, { words: [name, from, to] }) => api.diffSkill({ name, from, to }),
@@ -26,7 +27,7 @@ function toShown(line: string): string {
 }
 
 /** These lines follow the patch; programs that apply patches ignore them. */
-function toAccessLines({ from, to, access, security }: SkillDiff): string[] {
+function toAccessLines({ from, to, access, security, change }: SkillDiff): string[] {
   const lines = [
     ...toLines('now uses', access.added),
     ...toLines('no longer uses', access.removed),
@@ -34,9 +35,12 @@ function toAccessLines({ from, to, access, security }: SkillDiff): string[] {
       ? [`# Scan verdict: ${security.from.verdict} for ${from}, ${security.to.verdict} for ${to}.`]
       : []),
   ]
+  const ofChange = change
+    ? [`# Verdict on the change: ${toChangeText(change)}.`, ...toChangeLines(change).map((line) => `# ${line}`)]
+    : []
   return lines.length > 0
-    ? lines
-    : [`# ${to} uses the same tools, hosts and variables as ${from}, as far as its text shows.`]
+    ? [...lines, ...ofChange]
+    : [...ofChange, `# ${to} uses the same tools, hosts and variables as ${from}, as far as its text shows.`]
 }
 
 function toLines(what: string, access: Access): string[] {

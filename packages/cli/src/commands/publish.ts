@@ -111,7 +111,8 @@ function toOutcome({
   const name = `${fullName}@${version}`
   if (quarantined && dryRun)
     return `It would be quarantined as ${name}, for an administrator to release. Nothing was stored.`
-  if (quarantined) return `${name} was quarantined because of its scan findings. An administrator has to release it.`
+  if (quarantined)
+    return `${name} was quarantined because of its scan findings or of what it changes. An administrator has to release it.`
   if (!created) return `${name} already has this content; nothing was published.`
   return dryRun ? `It would be published as ${name}. Nothing was stored.` : `Published ${name}.`
 }

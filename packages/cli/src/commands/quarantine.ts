@@ -1,6 +1,7 @@
 import { toOneLine, type QuarantinedVersion } from '@skillstead/protocol'
 import { text } from '../command/command.ts'
 import { apiCommand, listCommand } from '../registry/api-command.ts'
+import { toChangeLines, toChangeText } from '../scan/change.ts'
 import { toShortFindingLines } from '../scan/verdict.ts'
 import { toCount } from '../terminal/output.ts'
 
@@ -12,13 +13,19 @@ export const commands = {
     toLines: toLine,
   }),
   'quarantine show': apiCommand({
-    description: 'Show a quarantined version with its scan findings.',
+    description: 'Show a quarantined version with its scan findings and what it changes.',
     words: ['ID'],
     call: (api, { words: [id] }) => api.getQuarantined({ id }),
     show: (quarantined) => [
       toLine(quarantined),
       ...quarantined.files.map(({ path, size, digest }) => `  ${toOneLine(path)}  ${size} bytes  ${digest}`),
       ...quarantined.security.findings.flatMap(toShortFindingLines),
+      ...(quarantined.change
+        ? [
+            `  Change: ${toChangeText(quarantined.change)}`,
+            ...toChangeLines(quarantined.change).map((line) => `    ${line}`),
+          ]
+        : []),
     ],
   }),
   'quarantine release': apiCommand({
@@ -48,7 +55,16 @@ export const commands = {
   }),
 }
 
-function toLine({ id, fullName, version, publisher, security, createdAt, published }: QuarantinedVersion): string {
+function toLine({
+  id,
+  fullName,
+  version,
+  publisher,
+  security,
+  change,
+  createdAt,
+  published,
+}: QuarantinedVersion): string {
   const { verdict, score, findings } = security
-  return `${id}  ${fullName}@${version}  ${verdict}, ${score} of 100, ${toCount(findings.length, 'finding')}  by ${publisher.username}, ${createdAt}${published ? ', published before' : ''}`
+  return `${id}  ${fullName}@${version}  ${verdict}, ${score} of 100, ${toCount(findings.length, 'finding')}${change && change.verdict !== 'safe' ? `, change ${change.verdict}` : ''}  by ${publisher.username}, ${createdAt}${published ? ', published before' : ''}`
 }

@@ -3,6 +3,7 @@ import { text } from '../command/command.ts'
 import { toShortName } from '../install/lock.ts'
 import { apiCommand } from '../registry/api-command.ts'
 import { toVerdictText } from '@skillstead/scanner'
+import { toChangeLines, toChangeText } from '../scan/change.ts'
 import { toShortFindingLines } from '../scan/verdict.ts'
 import { toFactLines } from '../terminal/output.ts'
 import { styled, verdictStyles, type Line } from '../terminal/style.ts'
@@ -33,9 +34,16 @@ export const commands = {
         `  ${toOneLine(skill.description)}`,
         ...toFactLines(facts),
         ...toSecurityLines(skill.security),
+        ...toLinesOfChange(skill.change),
       ]
     },
   }),
+}
+
+function toLinesOfChange(change: SkillDetails['change']): Line[] {
+  if (!change) return []
+  const heading = `  ${'change'.padEnd(11)} ${toChangeText(change)}`
+  return [styled(verdictStyles[change.verdict], heading), ...toChangeLines(change).map((line) => `    ${line}`)]
 }
 
 function toSecurityLines(security: SkillDetails['security']): Line[] {

@@ -9,6 +9,7 @@ import { getBlob } from '../storage/blobs.ts'
 import { getSkill } from './find-skill.ts'
 import { readAccessOfMany, readScansOfMany, unread } from './inspection.ts'
 import { getVersion } from './read-skill.ts'
+import { showChange } from './version-changes.ts'
 import { type FileRow, readFiles, refuseQuarantined } from './version-files.ts'
 
 /** Maximum characters of the patches in a response; further files have no patch. */
@@ -16,7 +17,7 @@ const patchCharactersMax = 2 * 1024 * 1024
 /** Maximum bytes compared for one response. */
 const readBytesMax = 8 * 1024 * 1024
 
-/** GET /skills/<name>/diff: the files that differ between two versions, and the access that the newer version adds. */
+/** GET /skills/<name>/diff: the files that differ between two versions, and what the newer version adds. */
 export async function diffSkill(context: StorageContext, input: Input<'diffSkill'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const from = await getVersion(context, skill, input.from)
@@ -33,6 +34,7 @@ export async function diffSkill(context: StorageContext, input: Input<'diffSkill
     files: await diffFiles(context, await readFiles(read, from.id), await readFiles(read, to.id)),
     access: { added: subtractAccess(after, before), removed: subtractAccess(before, after) },
     security: { from: toVerdict(scans.get(from.id)), to: toVerdict(scans.get(to.id)) },
+    change: await showChange(read, { from, to }),
   }
 }
 

@@ -1,7 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { Security } from '@skillstead/protocol'
-import { inspectAccess, reportUnscanned, type ScanFile, scanPackage } from '@skillstead/scanner'
+import {
+  inspectAccess,
+  readOutline,
+  reportUnscanned,
+  type ScanFile,
+  scanPackage,
+  toUnreadOutline,
+} from '@skillstead/scanner'
 import { startThread, WorkerPool } from '@skillstead/scanner/workers'
 import { type Inspection, unread } from './inspection.ts'
 import { keepScan, type Texts, toFiles, toPackageTexts } from './metadata-scan.ts'
@@ -70,10 +77,11 @@ export async function inspectEach<Item extends { readonly content: PackedContent
 async function inspectHere({ sources }: PackedContent, now: number): Promise<Inspection> {
   try {
     const [scan, access] = await Promise.all([scanPackage(sources, now), inspectAccess(sources)])
-    return { scan, access, ...readSkillMd(sources[0]!.bytes) }
+    return { scan, access, outline: readOutline(sources), ...readSkillMd(sources[0]!.bytes) }
   } catch {
     const scan = await reportUnscanned(sources, 'The inspection failed and was given up.', now)
-    return { scan, access: unread, sketch: emptySketch, terms: new Uint8Array() }
+    const outline = toUnreadOutline(sources)
+    return { scan, access: unread, outline, sketch: emptySketch, terms: new Uint8Array() }
   }
 }
 

@@ -1,5 +1,6 @@
 import { getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
+import { readOutline } from '@skillstead/scanner'
 import { readAccess, scanFiles } from '@skillstead/scanner/rules'
 import type { InspectionOrder, InspectionResult } from './inspect-packages.ts'
 import type { Inspection } from './inspection.ts'
@@ -22,7 +23,8 @@ parentPort!.on('message', ({ packages, now }: InspectionOrder) => {
 })
 
 function inspect(files: readonly PackageFile[], now: number): Inspection {
-  return { scan: scanFiles(files, now), access: readAccess(files), ...readSkillMd(files[0]!.bytes) }
+  const { bytes } = files[0]!
+  return { scan: scanFiles(files, now), access: readAccess(files), outline: readOutline(files), ...readSkillMd(bytes) }
 }
 
 /** Lowers the priority of this thread. Only on Linux: other systems would lower that of the process. */

@@ -3,10 +3,11 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { readScan, showAccess, type ShownAccess } from './inspection.ts'
+import { readScan } from './inspection.ts'
 import type { Published } from './publish-version.ts'
 import { readDocument, showDetails } from './show-details.ts'
 import { toVersion } from './skill-document.ts'
+import { showAccess, type ShownAccess } from './version-changes.ts'
 import { type FileRow, readFiles } from './version-files.ts'
 
 /** The response to a publish. */

@@ -8,15 +8,16 @@ import type { SkillRow, UserRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { chooseVersion } from './choose-version.ts'
-import { type Inspection, recordInspection, showAccessAmong, type ShownAccess } from './inspection.ts'
+import { type Inspection, recordInspection } from './inspection.ts'
 import { joinScans, requireMetadata } from './metadata-scan.ts'
 import { type PackageFields, withoutNul } from './package-fields.ts'
 import { refreshSkill, type SkillChange } from './refresh-skill.ts'
-import { toAction, toScanRefusal, toScanWarnings } from './scan-policy.ts'
+import { toAction, toChangeWarnings, toRefusal, toScanWarnings } from './scan-policy.ts'
 import { type ListedVersion, toName } from './skill-document.ts'
 import type { PackedContent } from './skill-package.ts'
 import { applySettings, findTarget, insertSkill, type SkillSettings } from './skill-rows.ts'
 import { requireStorage } from './storage-quota.ts'
+import { compareNew, type ShownAccess } from './version-changes.ts'
 
 /** A checked version to store. */
 export interface Publication {
@@ -116,10 +117,10 @@ export async function publishVersion(
   const judged = isLatest ? joinScans(scan, skill.metadata_scan) : scan
   const inMetadata =
     changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: skill }) : []
-  const allWarnings = [...warnings, ...toScanWarnings(judged), ...inMetadata]
+  const allWarnings = [...warnings, ...toScanWarnings(judged), ...toChangeWarnings(uses.change), ...inMetadata]
   const published = { skill, version, uses, created: true, warnings: allWarnings, scan, judged }
-  const action = released ? 'warn' : toAction(context.scanPolicy, judged)
-  if (action === 'refuse') throw toScanRefusal(judged)
+  const action = released ? 'warn' : toAction(context.scanPolicy, judged, uses.change)
+  if (action === 'refuse') throw toRefusal(context.scanPolicy, judged, uses.change)
   if (action === 'quarantine') throw new Quarantined(published)
   await recordPublish(context, trx, published, caller)
   return published
@@ -221,7 +222,7 @@ function toEventData(
 async function insertVersion(
   context: CatalogueContext,
   trx: WriteTransaction,
-  { skillId, before, at, publication, number, others }: NewVersion,
+  { skillId, at, publication, number, others }: NewVersion,
 ) {
   const { content, fields, inspection, publisher, changelog, publishedAt, yanked = false } = publication
   const version: VersionRow = {
@@ -245,10 +246,7 @@ async function insertVersion(
   const recorded = await recordInspection(trx, context.copies, { skillId, versionId: version.id, inspection })
   const lower = others.findIndex((other) => compareVersions(other.version, version.version) < 0)
   const versions = others.toSpliced(lower === -1 ? others.length : lower, 0, version)
-  // The first version has nothing to be compared with.
-  const uses: ShownAccess = before
-    ? (await showAccessAmong(trx, versions, [version.id])).get(version.id)!
-    : { access: inspection.access, widens: null }
+  const uses = await compareNew(trx, others, { number, inspection })
   const shown = { metadata: fields.metadata, files: content.files, uses, ...recorded }
   return { version, uses, known: { id: version.id, content: shown, versions } }
 }

@@ -1,4 +1,11 @@
-import { limits, type QuarantinedVersion, RegistryError, type Security, toTimestamp } from '@skillstead/protocol'
+import {
+  type Change,
+  limits,
+  type QuarantinedVersion,
+  RegistryError,
+  type Security,
+  toTimestamp,
+} from '@skillstead/protocol'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
@@ -45,6 +52,7 @@ export async function quarantineVersion(
     version,
     digest: content.digest,
     scan: JSON.stringify(scan),
+    change: unpublished.uses?.change ? JSON.stringify(unpublished.uses.change) : null,
     publication: JSON.stringify(rest satisfies QuarantinedPublication),
     agent_id: agentId ?? null,
     created_at: same?.created_at ?? at,
@@ -54,7 +62,7 @@ export async function quarantineVersion(
     await trx.insertInto('quarantine_items').values(row).execute()
     await putFiles(trx, row.id, content)
     const subject = `${row.full_name}@${version}`
-    const data = { id: row.id, digest: row.digest, verdict: scan.verdict }
+    const data = { id: row.id, digest: row.digest, verdict: scan.verdict, change: unpublished.uses?.change?.verdict }
     await recordAudit(trx, { caller, action: 'quarantine.add', subject, at, data })
   }
   return toQuarantinedVersion({ ...row, publisher: publisher.username })
@@ -101,6 +109,7 @@ export function toQuarantinedVersion(row: QuarantineItemRow & { publisher: strin
     digest: row.digest,
     publisher: { id: row.publisher_id, username: row.publisher },
     security: JSON.parse(row.scan) as Security,
+    change: row.change === null ? null : (JSON.parse(row.change) as Change),
     createdAt: toTimestamp(row.created_at),
     published: false,
   }

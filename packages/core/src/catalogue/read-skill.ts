@@ -1,5 +1,6 @@
 import { type Content, RegistryError, type SkillDetails, toTimestamp } from '@skillstead/protocol'
-import { readScan, readScansOfMany, showAccess, showAccessOfMany } from './inspection.ts'
+import { readScan, readScansOfMany } from './inspection.ts'
+import { showAccess, showAccessOfMany } from './version-changes.ts'
 import { writeZip } from '@skillstead/skill-format/archives'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { getBlob } from '../storage/blobs.ts'

@@ -18,7 +18,7 @@ import {
   type VersionMetadata,
 } from './skill-document.ts'
 import { toLogEntries, type SkillCause } from './skill-log.ts'
-import { showAccessAmong } from './inspection.ts'
+import { showAccessAmong } from './version-changes.ts'
 import { readContent, type VersionContents } from './version-files.ts'
 import { readReaders } from './visibility.ts'
 

@@ -1,4 +1,12 @@
-import { type FieldError, RegistryError, type ScanFinding, type Security, type Warning } from '@skillstead/protocol'
+import {
+  type Change,
+  type FieldError,
+  RegistryError,
+  type ScanFinding,
+  type Security,
+  type Warning,
+} from '@skillstead/protocol'
+import { worstVerdict } from '@skillstead/scanner'
 
 /**
  * The actions of a scan policy, for forms and the validation of options: see {@link PolicyAction}.
@@ -12,7 +20,10 @@ export const policyActions = ['warn', 'quarantine', 'refuse'] as const
 /** `warn`: publish with warnings. `quarantine`: wait for an administrator. `refuse`: reject. */
 export type PolicyAction = (typeof policyActions)[number]
 
-/** The action for versions whose scan verdict is not `safe`. Default: `warn`. */
+/**
+ * The action for versions whose verdict is not `safe`: the worse of the verdicts on their content and on their change.
+ * Default: `warn`.
+ */
 export interface ScanPolicy {
   readonly caution?: PolicyAction
   readonly dangerous?: PolicyAction
@@ -24,8 +35,9 @@ const findingsShownMax = 10
 /** The scan result that a policy judges. Findings in text outside files cannot be suppressed by the author. */
 type Judged = Pick<Security, 'verdict'> & Partial<Pick<Security, 'findings'>>
 
-export function toAction(policy: ScanPolicy, scan: Judged): PolicyAction {
-  const verdict = toPolicyVerdict(scan)
+/** The action for the worse of the verdicts on a version's content and on what it changes. */
+export function toAction(policy: ScanPolicy, scan: Judged, change: Change | null = null): PolicyAction {
+  const verdict = worstVerdict(toPolicyVerdict(scan), change?.verdict ?? 'safe')
   return verdict === 'safe' ? 'warn' : (policy[verdict] ?? 'warn')
 }
 
@@ -48,8 +60,34 @@ export function toScanWarnings({ findings }: { readonly findings: readonly ScanF
   return more > 0 ? [...warnings, { code: 'scan', message: `The scan found ${more} more problems.` }] : warnings
 }
 
+/** The warnings about what a version changes, without the passages that the scan already warns of. */
+export function toChangeWarnings(change: Change | null): Warning[] {
+  const findings = change?.findings ?? []
+  return findings
+    .filter(({ ruleId, signal }) => signal === 'suspicious' && ruleId !== 'adds-findings')
+    .map(({ title, items, remediation }) => ({
+      code: 'change',
+      message: `Compared with ${change!.since}: ${title} (${items.join('; ')}). ${remediation}`,
+    }))
+}
+
+/** The error for a version that the policy refuses, for its content or for what it changes. */
+export function toRefusal(policy: ScanPolicy, scan: Security, change: Change | null): RegistryError {
+  if (!change || toAction(policy, scan) === 'refuse') return toScanRefusal(scan)
+  const { since, verdict, findings } = change
+  const errors = findings
+    .filter(({ signal }) => signal !== 'power')
+    .map(({ title, items, path, line }) => ({
+      path: path === null ? 'skillMd' : `${path}:${line}`,
+      message: `${title}: ${items.join('; ')}`,
+    }))
+  const reasons = errors.map(({ message }) => message).join('. ')
+  const detail = `The change since ${since} is rated ${verdict}, which this registry does not accept. ${reasons}.`
+  return new RegistryError('invalid_skill', detail, { errors })
+}
+
 /** The error for a version that the policy refuses; it names the location of each finding. */
-export function toScanRefusal(scan: Security): RegistryError {
+function toScanRefusal(scan: Security): RegistryError {
   const alarming = findAlarming(scan.findings)
   const errors = toScanErrors(alarming.length > 0 ? alarming : scan.findings)
   const places = errors.map(({ path }) => path).join(', ')

@@ -3,7 +3,8 @@ import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import { EncodedJson } from '../kernel/encoded-json.ts'
 import { compileQuery } from '../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
-import type { ShownAccess, StoredScan } from './inspection.ts'
+import type { StoredScan } from './inspection.ts'
+import type { ShownAccess } from './version-changes.ts'
 import type { FileRow } from './version-files.ts'
 
 /** The metadata in a version's SKILL.md, as stored in its row. */
@@ -127,6 +128,7 @@ export function toDocument(
     capabilities: latest?.metadata.capabilities ?? [],
     access: latest?.uses.access ?? null,
     widens: latest?.uses.widens ?? null,
+    change: latest?.uses.change ?? null,
     origin: toOrigin(skill),
   }
   // The report is already stored as JSON.
@@ -184,7 +186,7 @@ export function toVersion(
   row: VersionRow,
   files: readonly FileRow[],
   security: Security | null,
-  { access, widens }: ShownAccess,
+  { access, widens, change }: ShownAccess,
 ): SkillVersion {
   return {
     ...toVersionSummary(row),
@@ -194,6 +196,7 @@ export function toVersion(
     security,
     access,
     widens,
+    change,
     publisher: { id: row.publisher_id, username: row.publisher },
   }
 }

@@ -85,6 +85,8 @@ export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]
     digest: row.digest,
     publisher: { id: row.publisher_id, username: row.publisher },
     security: row.report === null ? await toUnscanned(row.quarantined_at) : (JSON.parse(row.report) as Security),
+    // It was quarantined for its content.
+    change: null,
     createdAt: toTimestamp(row.quarantined_at),
     published: true,
   }))

@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { scanInThread } from '@skillstead/scanner'
+import { createOutlineReader, type Outline, scanInThread } from '@skillstead/scanner'
 import { rulesVersion } from '@skillstead/scanner/rules-version'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { Kysely } from 'kysely'
@@ -7,8 +7,10 @@ import { markYanked } from '../catalogue/change-skill.ts'
 import { putMeta } from '../storage/meta.ts'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
 import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
-import { putScan, type StoredScan, toStoredScan } from '../catalogue/inspection.ts'
+import { putOutline, putScan, type StoredScan, toStoredScan } from '../catalogue/inspection.ts'
 import { refreshSkill } from '../catalogue/refresh-skill.ts'
+import { selectVersions } from '../catalogue/skill-document.ts'
+import { findBaseline } from '../catalogue/version-changes.ts'
 import { readFiles, readPackageFiles } from '../catalogue/version-files.ts'
 import { type Caller, systemCaller } from '../kernel/caller.ts'
 import { minuteMs } from '../kernel/clock.ts'
@@ -111,8 +113,8 @@ async function scanBatch(context: CatalogueContext): Promise<void> {
   const isCut = scans.length < found.length
   const after = isCut ? { phase: walk.phase, after: scans.at(-1)?.version.cursor ?? walk.after } : next
   await context.database.writer.write(async (trx) => {
-    for (const { version, scan, isQuarantined } of scans) {
-      if (scan) await replaceScan(context, trx, version, scan)
+    for (const { version, scan, outline, isQuarantined } of scans) {
+      if (scan && outline) await replaceScan(context, trx, version, { scan, outline })
       if (isQuarantined) await quarantine(context, trx, version)
     }
     // If the rescan was restarted meanwhile, leave its position at the start.
@@ -124,6 +126,7 @@ interface Scanned {
   readonly version: WaitingVersion
   /** Undefined if the content cannot be read; `skillstead doctor` reports such versions. */
   readonly scan: StoredScan | undefined
+  readonly outline?: Outline
   /** Whether the version has paths that are refused now, because git would use them as its own. */
   readonly isQuarantined: boolean
 }
@@ -158,20 +161,34 @@ async function scanVersion(
   const files = await readPackageFiles(read, versionId).catch(() => undefined)
   if (context.closing.aborted) return undefined
   if (!files) return { scan: undefined, isQuarantined }
-  return { scan: toStoredScan(await scanInThread(files, context.clock.now())), isQuarantined }
+  const scan = toStoredScan(await scanInThread(files, context.clock.now()))
+  return { scan, outline: await readOutlineOf(files), isQuarantined }
 }
 
-/** The public form of a skill shows the scan of its latest version. */
+/** Yields after each file. */
+async function readOutlineOf(files: Awaited<ReturnType<typeof readPackageFiles>>): Promise<Outline> {
+  const reader = createOutlineReader()
+  for (const file of files) {
+    reader.read(file)
+    await setImmediate()
+  }
+  return reader.finish()
+}
+
+/** The public form of a skill shows the scan of its latest version, and how that compares with the one before. */
 async function replaceScan(
   context: CatalogueContext,
   trx: WriteTransaction,
   version: WaitingVersion,
-  scan: StoredScan,
+  { scan, outline }: { scan: StoredScan; outline: Outline },
 ) {
-  const { id: versionId, skillId, number } = version
+  const { id: versionId, skillId } = version
   await putScan(trx, { skillId, versionId, scan })
+  await putOutline(trx, versionId, outline)
   const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
-  if (before.latest_version !== number) return
+  const versions = await selectVersions(trx, { skillId })
+  const shown = [before.latest_version, findBaseline(versions, before.latest_version)?.version]
+  if (!shown.includes(version.number)) return
   await refreshSkill(context, trx, { skillId, before, cause: { type: 'judgement' }, at: context.clock.now() })
 }
 
@@ -242,11 +259,13 @@ async function findWaiting(
     .selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')
     .leftJoin('scans', 'scans.version_id', 'versions.id')
+    .leftJoin('version_access', 'version_access.version_id', 'versions.id')
     .select(['versions.id', 'versions.skill_id as skillId', 'versions.version as number', `${cursor} as cursor`])
     .$if(walk.phase === 'latest', (select) => select.whereRef('versions.version', '=', 'skills.latest_version'))
     .where((eb) =>
       eb.or([
         eb('scans.version_id', 'is', null),
+        eb.and([eb('version_access.version_id', 'is not', null), eb('outline', 'is', null)]),
         eb('scans.rules_version', '!=', rulesVersion),
         eb('scans.scanned_at', '<', walk.before),
       ]),

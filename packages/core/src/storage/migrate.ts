@@ -2,6 +2,7 @@ import { RegistryError } from '@skillstead/protocol'
 import { sql, type Kysely } from 'kysely'
 import type { Dialect } from './dialect.ts'
 import { baseline } from './migrations/0001-first.ts'
+import { change } from './migrations/0002-change.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -9,7 +10,7 @@ import type { Tables } from './tables.ts'
 const advisoryLock = 7_545_001
 
 /** Migrations in the order in which they run. None leads back to an older schema. */
-const migrations: readonly Migration[] = [baseline]
+const migrations: readonly Migration[] = [baseline, change]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]
 

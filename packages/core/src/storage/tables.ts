@@ -20,7 +20,16 @@ export interface Tables
     RowsOf<typeof governanceTables>,
     RowsOf<typeof logTables>,
     RowsOf<typeof usageTables>,
-    RowsOf<typeof webhookTables> {}
+    RowsOf<typeof webhookTables> {
+  version_access: RowsOf<typeof catalogueTables>['version_access'] & {
+    /** The parts that later versions are compared with, as JSON. Null until a rescan has read them. */
+    outline: string | null
+  }
+  quarantine_items: RowsOf<typeof governanceTables>['quarantine_items'] & {
+    /** The verdict on what the version changes, as JSON. */
+    change: string | null
+  }
+}
 
 export type AgentRow = Tables['agents']
 export type AgentReviewRow = Tables['agent_reviews']

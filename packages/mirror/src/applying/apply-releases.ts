@@ -86,7 +86,9 @@ async function applyPrepared(
   if (!same && ready.inspection) {
     const reason = acceptsScan?.(release, ready.inspection.scan)
     if (reason !== undefined) return refuse('filtered', reason)
-    const scanned = refuseScan(context, ready.inspection, fullName)
+    const { inspection } = ready
+    const compared = { number: toNumber(ready, versions), others: versions, inspection, subject: fullName }
+    const scanned = await refuseScan(context, trx, compared)
     if (scanned) return scanned
   }
   // The source now shows the skill only to its owner, so it became private. No log records that.
@@ -139,7 +141,7 @@ async function applyNew(
   const at = context.clock.now()
   const owner = await ensureNamespace(trx, release.owner, at)
   const [highest] = versions
-  const number = fields.version ?? (highest ? nextPatch(highest.version) : '1.0.0')
+  const number = toNumber({ fields }, versions)
   const isHighest = !highest || compareVersions(number, highest.version) > 0
   const settings = isHighest || !before ? toSettings(release) : {}
   const skillId = before?.id ?? (await insertRow(trx, { upstream: order.upstream, release, owner, settings, at }))
@@ -171,6 +173,10 @@ async function applyNew(
     systemCaller,
   )
   return toApplied(before, stored.skill)
+}
+
+function toNumber({ fields }: Pick<PreparedRelease, 'fields'>, [highest]: readonly ListedVersion[]): string {
+  return fields.version ?? (highest ? nextPatch(highest.version) : '1.0.0')
 }
 
 interface NewSkill {

@@ -50,8 +50,9 @@ export async function applyVersion(
   if (!same && !prepared) throw new Error(`${entry.subject} disappeared from this node during the sync. Sync again.`)
   if (same && (await wasRelayed(trx, relay))) return { result: 'unchanged' }
   const texts = { ...toSkillTexts(data), changelog: data.changelog }
+  const compared = { number: data.version, others: versions, subject: entry.subject }
   const refusal =
-    (same ? undefined : refuseScan(context, prepared!.inspection, entry.subject)) ??
+    (same ? undefined : await refuseScan(context, trx, { ...prepared!, ...compared })) ??
     (await refuseTexts(context, texts, entry.subject))
   if (refusal) return refusal
 

@@ -1,21 +1,39 @@
 import {
+  compareNew,
   findInTexts,
   toAction,
   toPolicyVerdict,
   type CatalogueContext,
   type Inspection,
+  type ListedVersion,
   type Texts,
+  type WriteTransaction,
 } from '@skillstead/core/internal'
-import { toVerdict } from '@skillstead/scanner'
+import { toVerdict, worstVerdict } from '@skillstead/scanner'
 import { refuse, type Refusal } from './place-skill.ts'
 
-/** Refuses a version that the scan policy would quarantine or refuse: no user of this node could release it. */
-export function refuseScan(
+interface NewVersion {
+  readonly inspection: Inspection
+  readonly number: string
+  /** The stored versions of its skill, highest first. */
+  readonly others: readonly ListedVersion[]
+  readonly subject: string
+}
+
+/**
+ * Refuses a version that the scan policy would quarantine or refuse, for its content or for what it changes: no user of
+ * this node could release it. The change is that since the highest lower version on this node.
+ */
+export async function refuseScan(
   { scanPolicy }: CatalogueContext,
-  { scan }: Inspection,
-  subject: string,
-): Refusal | undefined {
-  return toAction(scanPolicy, scan) === 'warn' ? undefined : toRefusal(subject, toPolicyVerdict(scan))
+  trx: WriteTransaction,
+  { inspection, number, others, subject }: NewVersion,
+): Promise<Refusal | undefined> {
+  if (Object.values(scanPolicy).every((action) => action === 'warn')) return undefined
+  const { scan } = inspection
+  const { change } = await compareNew(trx, others, { number, inspection })
+  if (toAction(scanPolicy, scan, change) === 'warn') return undefined
+  return toRefusal(subject, worstVerdict(toPolicyVerdict(scan), change?.verdict ?? 'safe'))
 }
 
 /**

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { Change } from './change.ts'
 import { Id, Version } from './fields.ts'
 import { Security } from './security.ts'
 
@@ -61,5 +62,7 @@ export const SkillDiff = v.object({
   files: v.array(FileDiff),
   access: v.object({ added: Access, removed: Access }),
   security: v.object({ from: v.nullable(Verdict), to: v.nullable(Verdict) }),
+  /** The verdict on what `to` changes, in either direction; null until both were compared. */
+  change: v.nullable(Change),
 })
 export type SkillDiff = v.InferOutput<typeof SkillDiff>

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { Change } from './change.ts'
 import { Count, Digest, Id, Timestamp, Version } from './fields.ts'
 import { Security } from './security.ts'
 
@@ -11,6 +12,8 @@ export const QuarantinedVersion = v.object({
   digest: Digest,
   publisher: v.object({ id: Id, username: v.string() }),
   security: Security,
+  /** The verdict on what it changes, which the policy applies too. */
+  change: v.nullable(Change),
   /** When it was quarantined. */
   createdAt: Timestamp,
   /** Whether a rescan quarantined it after its publication; it can then be neither released nor withdrawn. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { Access, Widens } from './access.ts'
+import { Change } from './change.ts'
 import { AvatarUrl, Count, Digest, Id, Timestamp, Version, pageFields } from './fields.ts'
 import { Security } from './security.ts'
 
@@ -82,6 +83,8 @@ export const SkillVersion = v.object({
   security: v.nullable(Security),
   access: Access,
   widens: v.nullable(Widens),
+  /** Null for the lowest version, and until it was compared. */
+  change: v.nullable(Change),
   publisher: v.object({ id: Id, username: v.string() }),
 })
 export type SkillVersion = v.InferOutput<typeof SkillVersion>
@@ -108,6 +111,7 @@ export const SkillDetails = v.object({
   capabilities: v.array(v.string()),
   access: v.nullable(Access),
   widens: v.nullable(Widens),
+  change: v.nullable(Change),
   security: v.nullable(Security),
   origin: v.object({
     kind: v.picklist(['local', 'import', 'mirror', 'external']),

@@ -28,7 +28,8 @@ export function findWidening(earlier: VersionAccess, later: VersionAccess): Wide
   return addsAccess(added) ? { since: earlier.version, patch: isPatch(earlier.version, later.version), added } : null
 }
 
-function isPatch(from: string, to: string): boolean {
+/** Whether only the patch number differs. */
+export function isPatch(from: string, to: string): boolean {
   const [before, after] = [parseVersion(from), parseVersion(to)]
   return before !== undefined && after !== undefined && before[0] === after[0] && before[1] === after[1]
 }

@@ -1,5 +1,6 @@
 import { api } from '../../data/api.ts'
 import { ConfirmButton, ActionButton } from '../../ui/form.tsx'
+import { ChangeReport } from '../../ui/change.tsx'
 import { Findings, Verdict } from '../../ui/findings.tsx'
 import { Page, ItemList, usePaged } from '../../ui/page.tsx'
 import { Time } from '../../ui/parts.tsx'
@@ -24,7 +25,7 @@ export function QuarantinePage() {
 }
 
 function QuarantinedItem({ version }: { version: QuarantinedItem }) {
-  const { id, fullName, security } = version
+  const { id, fullName, security, change } = version
   return (
     <li>
       <h2>
@@ -39,6 +40,12 @@ function QuarantinedItem({ version }: { version: QuarantinedItem }) {
         <summary>Scan findings</summary>
         <Findings findings={security.findings} />
       </details>
+      {change && (
+        <details open={change.verdict !== 'safe'}>
+          <summary>What it changes</summary>
+          <ChangeReport change={change} />
+        </details>
+      )}
       {version.published ? (
         <p>A rescan quarantined it after its publication. Its content is not served.</p>
       ) : (

@@ -1,6 +1,7 @@
 import type { FileDiff, SkillDiff } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api, useData } from '../../data/api.ts'
+import { ChangeReport } from '../../ui/change.tsx'
 import { Diff } from '../../ui/diff.tsx'
 import { Shown } from '../../ui/page.tsx'
 import { AccessList, isEmptyAccess } from './access-list.tsx'
@@ -25,7 +26,7 @@ export function Comparison({ name, from, to }: { name: string; from: string; to:
 
 function Parts({ diff }: { diff: SkillDiff }) {
   const [shown, show] = useState(filesStep)
-  const { files, access, security, from, to } = diff
+  const { files, access, security, change, from, to } = diff
   return (
     <>
       {!isEmptyAccess(access.added) && (
@@ -44,6 +45,7 @@ function Parts({ diff }: { diff: SkillDiff }) {
         Security: {toWords(security.from)} in {from}, {toWords(security.to)} in {to}.{' '}
         {files.length === 0 ? 'No file differs.' : `${files.length.toLocaleString('en')} files differ.`}
       </p>
+      {change && <ChangeReport change={change} />}
       {files.slice(0, shown).map((file, place) => (
         <FilePatch key={file.path} file={file} open={place < openFiles} />
       ))}

@@ -1,5 +1,6 @@
 import type { Security } from '@skillstead/protocol'
 import { useAddress } from '../../addresses.ts'
+import { ChangeReport } from '../../ui/change.tsx'
 import { Pager, toPageNumber } from '../../ui/page.tsx'
 import { Badge, Empty, Time } from '../../ui/parts.tsx'
 import { verdictTones } from '../../ui/findings.tsx'
@@ -21,6 +22,12 @@ export function SecurityTab({ shown }: { shown: ShownSkill }) {
             ? 'This version has not been scanned yet. The node scans it automatically; check again in a minute.'
             : 'There is no version to scan.'}
         </Empty>
+      )}
+      {shown.skill.change && (
+        <>
+          <h2>What it changes</h2>
+          <ChangeReport change={shown.skill.change} />
+        </>
       )}
       <Uses shown={shown} />
     </>

@@ -3,6 +3,7 @@ import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { api } from '../../data/api.ts'
 import { Select } from '../../ui/form.tsx'
 import { Badge, Empty, SecurityBadge, Time, toBytesText, NameLink, UserText, toCount } from '../../ui/parts.tsx'
+import { verdictTones } from '../../ui/findings.tsx'
 import { Comparison } from './comparison.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 import { ItemList, usePaged } from '../../ui/page.tsx'
@@ -62,6 +63,9 @@ function Version({ shown, version }: { shown: ShownSkill; version: SkillVersion 
         {version.version === skill.latestVersion && <Badge tone="good">latest</Badge>}
         {version.yanked && <Badge tone="bad">yanked</Badge>}
         <SecurityBadge score={version.security?.score ?? null} />
+        {version.change && version.change.verdict !== 'safe' && (
+          <Badge tone={verdictTones[version.change.verdict]}>change: {version.change.verdict}</Badge>
+        )}
         <Time at={version.publishedAt} />
         <span>
           by <NameLink href={addresses.user(version.publisher.username)} name={version.publisher.username} />

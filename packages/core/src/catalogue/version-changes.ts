@@ -1,0 +1,160 @@
+import type { Access, Change, Security, Widens } from '@skillstead/protocol'
+import { compareVersions } from '@skillstead/protocol'
+import { assessChange, findWidening, readOutline, type ComparedVersion, type Outline } from '@skillstead/scanner'
+import type { Kysely } from 'kysely'
+import { compileQuery } from '../storage/compiled-query.ts'
+import type { Tables } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { type Inspection, unread } from './inspection.ts'
+import { readPackageFiles } from './version-files.ts'
+
+/** What a version accesses, and how it compares with the version before it, in the form of the API. */
+export interface ShownAccess {
+  readonly access: Access
+  /** The access that it adds to its {@link findBaseline baseline}; null if there is none. */
+  readonly widens: Widens | null
+  /** The verdict on what it changes; null without a baseline, and until a rescan has read both versions. */
+  readonly change: Change | null
+}
+
+/** A version with the facts needed to compare it with the others of its skill. */
+interface ListedVersion {
+  readonly id: string
+  readonly version: string
+  readonly yanked: number
+}
+
+/** What is known of a version's content; the outline and findings are missing until a rescan. */
+interface VersionFacts {
+  readonly access: Access
+  readonly findings?: Security['findings'] | undefined
+  readonly outline?: Outline | undefined
+}
+
+/**
+ * The version that another one is compared with: the highest lower version that is not yanked, so that no one hides a
+ * change by publishing it once, yanking it, and publishing it again. If all lower versions are yanked, the lowest: it
+ * is what users trusted first. `versions` are all versions of the skill, highest first.
+ */
+export function findBaseline<V extends ListedVersion>(versions: readonly V[], number: string): V | undefined {
+  const lower = versions.filter(({ version }) => compareVersions(version, number) < 0)
+  return lower.find(({ yanked }) => yanked === 0) ?? lower.at(-1)
+}
+
+/** The public form of what a version accesses and changes. */
+export async function showAccess(db: Kysely<Tables>, { id, skill_id }: { id: string; skill_id: string }) {
+  return (await showAccessOfMany(db, skill_id, [id])).get(id)!
+}
+
+/** As {@link showAccess} of many versions of one skill, by their ids, with two queries. */
+export async function showAccessOfMany(db: Kysely<Tables>, skillId: string, ids: readonly string[]) {
+  return showAccessAmong(db, await selectVersions(db, { skillId }), ids)
+}
+
+/** As {@link showAccessOfMany}, given all versions of the skill, highest first. */
+export async function showAccessAmong(
+  db: Kysely<Tables>,
+  versions: readonly ListedVersion[],
+  ids: readonly string[],
+): Promise<Map<string, ShownAccess>> {
+  const wanted = new Set(ids)
+  const pairs = versions
+    .filter(({ id }) => wanted.has(id))
+    .map((version) => ({ version, earlier: findBaseline(versions, version.version) }))
+  const facts = await readFacts(
+    db,
+    pairs.flatMap(({ version, earlier }) => [version.id, ...(earlier ? [earlier.id] : [])]),
+  )
+  return new Map(
+    pairs.map(({ version, earlier }) => {
+      const own = facts.get(version.id) ?? { access: unread }
+      if (!earlier) return [version.id, { access: own.access, widens: null, change: null }]
+      const compared = { version: earlier.version, ...(facts.get(earlier.id) ?? { access: unread }) }
+      return [version.id, compare(compared, { version: version.version, ...own })]
+    }),
+  )
+}
+
+/**
+ * As {@link showAccess} for a version that is not stored yet; `others` are the versions of its skill, highest first.
+ * Reads the files of the earlier version if it was stored before outlines were read.
+ */
+export async function compareNew(
+  trx: WriteTransaction,
+  others: readonly ListedVersion[],
+  { number, inspection }: { number: string; inspection: Inspection },
+): Promise<ShownAccess> {
+  const { access, outline, scan } = inspection
+  const earlier = findBaseline(others, number)
+  if (!earlier) return { access, widens: null, change: null }
+  const facts = (await readFacts(trx, [earlier.id])).get(earlier.id) ?? { access: unread }
+  const read = facts.outline ?? readOutline(await readPackageFiles(trx, earlier.id))
+  return compare(
+    { version: earlier.version, ...facts, outline: read },
+    { version: number, access, outline, findings: scan.findings },
+  )
+}
+
+/** The verdict on the difference between any two versions; null until a rescan has read both. */
+export async function showChange(
+  db: Kysely<Tables>,
+  { from, to }: Record<'from' | 'to', { readonly id: string; readonly version: string }>,
+): Promise<Change | null> {
+  const facts = await readFacts(db, [from.id, to.id])
+  const [earlier, later] = [from, to].map(({ id, version }) => ({ version, ...(facts.get(id) ?? { access: unread }) }))
+  return toChange(earlier!, later!)
+}
+
+type Numbered = VersionFacts & { readonly version: string }
+
+function compare(earlier: Numbered, later: Numbered): ShownAccess {
+  return { access: later.access, widens: findWidening(earlier, later), change: toChange(earlier, later) }
+}
+
+function toChange(earlier: Numbered, later: Numbered): Change | null {
+  return isComplete(earlier) && isComplete(later) ? assessChange(earlier, later) : null
+}
+
+function isComplete(version: Numbered): version is Numbered & ComparedVersion {
+  return version.findings !== undefined && version.outline !== undefined
+}
+
+async function readFacts(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, VersionFacts>> {
+  if (ids.length === 0) return new Map()
+  const rows = ids.length <= 2 ? await selectPair(db, { one: ids[0]!, other: ids.at(-1)! }) : await selectFacts(db, ids)
+  return new Map(
+    rows.map(({ version_id, access, outline, report }) => [
+      version_id,
+      {
+        access: JSON.parse(access) as Access,
+        ...(outline !== null && { outline: JSON.parse(outline) as Outline }),
+        ...(report !== null && { findings: (JSON.parse(report) as Security).findings }),
+      },
+    ]),
+  )
+}
+
+const selectPair = compileQuery((db, { one, other }: { one: string; other: string }) =>
+  joinScans(db).where('version_access.version_id', 'in', [one, other]),
+)
+
+function selectFacts(db: Kysely<Tables>, ids: readonly string[]) {
+  return joinScans(db)
+    .where('version_access.version_id', 'in', [...new Set(ids)])
+    .execute()
+}
+
+function joinScans(db: Kysely<Tables>) {
+  return db
+    .selectFrom('version_access')
+    .leftJoin('scans', 'scans.version_id', 'version_access.version_id')
+    .select(['version_access.version_id', 'access', 'outline', 'report'])
+}
+
+const selectVersions = compileQuery((db, { skillId }: { skillId: string }) =>
+  db
+    .selectFrom('versions')
+    .select(['id', 'version', 'yanked'])
+    .where('skill_id', '=', skillId)
+    .orderBy('sort_key', 'desc'),
+)

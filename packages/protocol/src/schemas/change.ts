@@ -1,0 +1,33 @@
+import * as v from 'valibot'
+import { Count, Version } from './fields.ts'
+import { Security, severities, signals } from './security.ts'
+
+/** Something that a version adds to an earlier one, or removes from it. */
+const ChangeFinding = v.object({
+  /** Stable, kebab-case: `gains-secrets`, `removes-safeguards`, ... */
+  ruleId: v.string(),
+  severity: v.picklist(severities),
+  signal: v.picklist(signals),
+  title: v.string(),
+  /** What was added or removed: hosts, paths, passages; at most 20. */
+  items: v.array(v.string()),
+  /** Where the first item is, in the later version; null for what is not at one place, and for what was removed. */
+  path: v.nullable(v.string()),
+  line: v.nullable(Count),
+  remediation: v.string(),
+})
+export type ChangeFinding = v.InferOutput<typeof ChangeFinding>
+
+/**
+ * The verdict on what a version changes. It depends only on the content of the two versions, while `security` depends
+ * on the content of one.
+ */
+export const Change = v.object({
+  /** The version that it was compared with. */
+  since: Version,
+  /** Whether only the patch number differs: users then do not expect new abilities. */
+  patch: v.boolean(),
+  verdict: Security.entries.verdict,
+  findings: v.array(ChangeFinding),
+})
+export type Change = v.InferOutput<typeof Change>

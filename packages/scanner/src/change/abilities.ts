@@ -1,0 +1,72 @@
+import type { Access, ScanFinding } from '@skillstead/protocol'
+import { regexWith } from '../regex.ts'
+
+/**
+ * Classes of what a version can do, as far as its text shows. `secrets` are those that its user sets for it in the
+ * environment, `stores` are places where a machine keeps secrets of other programs.
+ */
+const abilities = ['secrets', 'stores', 'startup', 'privilege', 'network', 'shell'] as const
+export type Ability = (typeof abilities)[number]
+
+interface Signs {
+  /** Items of the access lists that show the ability. */
+  readonly access: Partial<Record<Exclude<keyof Access, 'cut'>, RegExp>>
+  /** Categories of findings that show it. */
+  readonly categories: readonly string[]
+}
+
+const signs: Readonly<Record<Ability, Signs>> = {
+  secrets: {
+    access: {
+      environment:
+        /^\*$|(?:^|_)(?:TOKEN|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|(?:API|ACCESS|PRIVATE|SIGNING|SECRET|AUTH)_?KEY|APIKEY|COOKIE|SESSION|PAT)(?:_|$)/,
+    },
+    categories: [],
+  },
+  stores: {
+    access: {
+      files: regexWith(
+        'i',
+      )`(^|/)\.(ssh|aws|gnupg|netrc|npmrc|pypirc|env(\.\w+)?|kube|docker|azure|git-credentials)(/|$)|
+        \.config/(gh|gcloud)|keychain|credentials?|^/etc/shadow|^/proc|Cookies|Login Data`,
+      commands: /^(?:security|secret-tool|op|pass|bw|gpg|ssh-keygen)$/,
+    },
+    categories: ['credential-access'],
+  },
+  startup: {
+    access: {
+      files: regexWith('i')`^~/\.(bash\w*|zsh\w*|z?profile|config/(autostart|systemd|fish))|LaunchAgents|LaunchDaemons|
+        ^/etc/(cron|systemd|init|profile|rc)|^/var/spool/cron|^\.git/(hooks|config)|^\.husky|
+        (^|/)(CLAUDE|AGENTS|GEMINI|SOUL|MEMORY)\.md$|^(~/)?\.(claude|cursor|codex)/(settings|hooks|config)|^\.vscode`,
+      commands: /^(?:crontab|launchctl|systemctl|at|schtasks|reg)$/,
+    },
+    categories: ['persistence'],
+  },
+  privilege: { access: { commands: /^(?:sudo|doas|su|chown|setcap|visudo)$/ }, categories: ['privilege'] },
+  network: {
+    access: {
+      hosts: /^(?!localhost$)/,
+      commands: /^(?:curl|wget|nc|ncat|netcat|socat|ssh|scp|sftp|rsync|rclone|telnet|ftp|aria2c|ngrok|http)$/,
+      tools: /^Web(?:Fetch|Search)/,
+    },
+    categories: ['exfiltration', 'suspicious-host'],
+  },
+  shell: { access: { commands: /./, tools: /^Bash\b/ }, categories: [] },
+}
+
+/** What shows that a version has each ability; an ability without items is not there. */
+export function findAbilities(access: Access, findings: readonly ScanFinding[]): Map<Ability, string[]> {
+  const found = findings.filter(({ signal, context }) => signal !== 'none' && context.role !== 'data')
+  return new Map(
+    abilities.map((ability) => {
+      const { access: patterns, categories } = signs[ability]
+      const items = Object.entries(patterns).flatMap(([kind, pattern]) =>
+        access[kind as keyof typeof patterns].filter((item) => pattern.test(item)),
+      )
+      const places = found
+        .filter(({ category }) => categories.includes(category))
+        .map(({ path, line, excerpt }) => `${path}:${line}: ${excerpt}`)
+      return [ability, [...new Set([...items, ...places])]] as const
+    }),
+  )
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto'
+import { findForm } from '../file-forms.ts'
+import { isMarkdown } from '../role.ts'
+import { isText } from '../text-of-bytes.ts'
+import { isDirective, isSafeguard } from './passages.ts'
+
+/** A sentence or line of instructions that a comparison may name. */
+export interface Passage {
+  readonly path: string
+  readonly line: number
+  readonly text: string
+  /** The hash of its line. */
+  readonly hash: string
+}
+
+/**
+ * The parts of a version that a later version is compared with. Stored with the version, so that a comparison reads no
+ * files.
+ */
+export interface Outline {
+  /** The hashes of the distinct lines of Markdown files, each of `hashCharacters`, joined. */
+  readonly lines: string
+  /** Lines that tell the agent to do something which reaches beyond the task. */
+  readonly directives: readonly Passage[]
+  /** Lines that restrict the agent. */
+  readonly safeguards: readonly Passage[]
+  /** Files that are not text. Images and fonts are left out. */
+  readonly binaries: readonly { readonly path: string; readonly digest: string }[]
+  /** Parts that were not read, with their digests: two versions with different ones never look alike. */
+  readonly cut: readonly string[]
+}
+
+export interface OutlinedFile {
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
+/** 72 bits: an attacker cannot write a line with the hash of an existing one. */
+export const hashCharacters = 12
+/** Maximum bytes to read of one file, and of all files. */
+const fileBytesMax = 256 * 1024
+const bytesMax = 1024 * 1024
+const passagesMax = 200
+const passageCharactersMax = 160
+const binariesMax = 200
+
+/** Reads the outline of a version file by file, in linear time: a caller may yield between files. */
+export function createOutlineReader() {
+  const lines = new Set<string>()
+  const directives: Passage[] = []
+  const safeguards: Passage[] = []
+  const binaries: Outline['binaries'][number][] = []
+  const cut: string[] = []
+  let left = bytesMax
+  return { read, finish }
+
+  function read({ path, bytes }: OutlinedFile): void {
+    if (!isText(bytes)) {
+      if (!isPicture(bytes)) binaries.push({ path, digest: toHash(bytes) })
+    } else if (isMarkdown(path)) {
+      if (bytes.length > Math.min(left, fileBytesMax)) {
+        cut.push(`${path}: it is too large to compare (sha256:${toHash(bytes)})`)
+        return
+      }
+      left -= bytes.length
+      readLines(path, new TextDecoder().decode(bytes).split('\n'))
+    }
+  }
+
+  function readLines(path: string, all: readonly string[]): void {
+    const bodyStart = findBodyStart(all)
+    let isCode = false
+    for (const [index, raw] of all.entries()) {
+      if (fencePattern.test(raw)) isCode = !isCode
+      const text = toPlainLine(raw)
+      if (text === '') continue
+      const hash = toHash(text.toLowerCase())
+      if (lines.has(hash)) continue
+      lines.add(hash)
+      if (isCode) continue
+      const passage = { path, line: index + 1, text: text.slice(0, passageCharactersMax).toWellFormed(), hash }
+      if (isDirective(text)) directives.push(passage)
+      if (index >= bodyStart && isSafeguard(text)) safeguards.push(passage)
+    }
+  }
+
+  function finish(): Outline {
+    const lists = { 'binary files': [binaries, binariesMax], instructions: [directives, passagesMax] } as const
+    for (const [name, [list, most]] of Object.entries({ ...lists, restrictions: [safeguards, passagesMax] as const })) {
+      if (list.length > most) cut.push(toRest(name, list.splice(most)))
+    }
+    return { lines: [...lines].join(''), directives, safeguards, binaries, cut }
+  }
+}
+
+/** Reads the outline of a version at once. */
+export function readOutline(files: readonly OutlinedFile[]): Outline {
+  const reader = createOutlineReader()
+  for (const file of files) reader.read(file)
+  return reader.finish()
+}
+
+/** The outline of a version that could not be read: everything in it counts as changed. */
+export function toUnreadOutline(files: readonly OutlinedFile[]): Outline {
+  const digest = toHash(JSON.stringify(files.map(({ path, bytes }) => [path, toHash(bytes)])))
+  return {
+    lines: '',
+    directives: [],
+    safeguards: [],
+    binaries: [],
+    cut: [`The files were not read (sha256:${digest})`],
+  }
+}
+
+/** The index of the first line after the frontmatter. */
+function findBodyStart(lines: readonly string[]): number {
+  return lines[0]?.trimEnd() === '---' ? lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---') + 1 : 0
+}
+
+/** The line without white space around it, marks of Markdown and invisible characters; empty without a letter. */
+function toPlainLine(raw: string): string {
+  const text = raw.replace(marksPattern, '').replace(spacePattern, ' ').trim().replace(itemPattern, '')
+  return /[\p{L}\p{N}]/u.test(text) ? text : ''
+}
+
+const fencePattern = /^\s{0,20}(?:```|~~~)/
+const marksPattern = /[*_`~]|\p{Cf}/gu
+const spacePattern = /\s+/g
+const itemPattern = /^(?:[-+>#|]+\s|\d{1,3}[.)]\s)+/
+
+function toRest(name: string, rest: readonly unknown[]): string {
+  return `${rest.length} more ${name} are not compared (sha256:${toHash(JSON.stringify(rest))})`
+}
+
+function toHash(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('base64url').slice(0, hashCharacters)
+}
+
+function isPicture(bytes: Uint8Array): boolean {
+  const kind = findForm(bytes)?.kind
+  return kind === 'image' || kind === 'font'
+}
