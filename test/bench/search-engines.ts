@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type Sqlite from 'better-sqlite3'
+import MiniSearch from 'minisearch'
 import { createSearchIndex } from '../../packages/core/src/search/search-index.ts'
 import { checkOut, workspace } from './revision.ts'
 import type { BenchDocument } from './search-queries.ts'
@@ -74,10 +75,6 @@ function toEngine(index: ReturnType<typeof createSearchIndex>, prepare?: Engine[
 }
 
 function miniSearch(fields: string[]): Engine {
-  const MiniSearch = requireFromCore('minisearch') as new (options: object) => {
-    add(document: object): void
-    search(q: string, options: object): { id: number }[]
-  }
   const index = new MiniSearch({ fields })
   return {
     put: ({ id, name, description, headings, body }) =>

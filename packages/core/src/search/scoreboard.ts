@@ -29,6 +29,23 @@ interface Words {
   lexicon: Lexicon
 }
 
+/** A word whose postings are scored. */
+interface Word {
+  /** The number of its group, from 1. */
+  readonly group: number
+  readonly value: number
+  readonly id: number
+  /** Whether skills without a word so far count too. */
+  readonly isOpen: boolean
+}
+
+/** Sums of the same numbers in another order differ by less. */
+const roundingMargin = 1 + 1e-9
+
+function highestOf({ variants }: TermGroup): number {
+  return variants[0]?.value ?? 0
+}
+
 /** Scores of the skills that one search encounters, by slot. The next search reuses the arrays. */
 export class Scoreboard {
   /** Sum of the values of the terms that a skill contains, each counted once. */
@@ -40,6 +57,8 @@ export class Scoreboard {
   #found = new Int32Array(0)
   #slots = new Int32Array(0)
   #count = 0
+  /** The highest coverage of a match. */
+  #best = 0
   #states = new Uint8Array(0)
   #lastGroups = new Uint8Array(0)
   /** By field: how much each word of it reduces the score of a word. */
@@ -50,9 +69,7 @@ export class Scoreboard {
    * Relevance is relative to the best of all skills, before the filter: a filter only ever removes matches.
    */
   matches(passes: (slot: number) => boolean): Int32Array<ArrayBuffer> {
-    let best = 0
-    for (let i = 0; i < this.#count; i++) best = Math.max(best, this.coverage[this.#slots[i]!]!)
-    const least = best * relevanceFloor
+    const least = this.#best * relevanceFloor
     let count = 0
     for (let i = 0; i < this.#count; i++) {
       const slot = this.#slots[i]!
@@ -76,20 +93,29 @@ export class Scoreboard {
       this.#lastGroups[slot] = 0
     }
     this.#count = 0
+    this.#best = 0
     if (end > this.keys.length) this.#allocate(Math.max(1024, end, this.keys.length * 2))
   }
 
-  /** Scores every skill that contains words of the groups and that `matches` lets through. */
+  /**
+   * Scores the skills that contain words of the groups and that `matches` lets through, as far as they can be among
+   * {@link matches}: rare words come first, and soon the others alone do not reach the floor (H. Turtle, J. Flood: Query
+   * evaluation: strategies and optimizations, 1995).
+   */
   addGroups(groups: TermGroup[], { text, lexicon }: Words, matches: (slot: number) => boolean): void {
     for (const [field, average] of lexicon.averageLengths.entries())
       this.#lengthFactors[field] = (saturation * lengthShares[field]!) / average
-    for (const [number, { variants }] of groups.entries()) {
-      for (const { id, value } of variants) this.#addWord(number + 1, value, id, text, matches)
+    const ordered = groups.toSorted((a, b) => highestOf(b) - highestOf(a))
+    let left = ordered.reduce((sum, group) => sum + highestOf(group), 0)
+    for (const [number, group] of ordered.entries()) {
+      const isOpen = left * roundingMargin >= this.#best * relevanceFloor
+      for (const { id, value } of group.variants) this.#addWord({ group: number + 1, value, id, isOpen }, text, matches)
+      left -= highestOf(group)
     }
   }
 
   // This inner loop of every search must not allocate memory, and copies fields that it reads often to local variables.
-  #addWord(group: number, value: number, id: number, text: TextIndex, matches: (slot: number) => boolean): void {
+  #addWord({ group, value, id, isOpen }: Word, text: TextIndex, matches: (slot: number) => boolean): void {
     const postings = text.readPostings(id)
     const { slots: wordSlots, bytes } = postings
     const { lengths } = text
@@ -100,11 +126,13 @@ export class Scoreboard {
     const perLength = this.#lengthFactors
     const fieldCount = searchFields.length
     let count = this.#count
+    let best = this.#best
     // The postings of a skill are in the order of the fields: a sum of floats must not depend on other skills.
     for (let i = 0; i < postings.count; i++) {
       const slot = wordSlots[i]!
       let met = states[slot]!
       if (met === state.unknown) {
+        if (!isOpen) continue
         slots[count++] = slot
         states[slot] = met = matches(slot) ? state.match : state.other
       }
@@ -116,9 +144,12 @@ export class Scoreboard {
       scores[slot]! += (value * fieldWeights[field]! * frequency) / (frequency + lengthBases[field]! + length)
       if (lastGroups[slot] === group) continue
       lastGroups[slot] = group
-      coverage[slot]! += value
+      const covered = coverage[slot]! + value
+      coverage[slot] = covered
+      if (covered > best) best = covered
     }
     this.#count = count
+    this.#best = best
   }
 
   #allocate(length: number): void {

@@ -1,13 +1,14 @@
-import SearchableMap from 'minisearch/SearchableMap'
 import { Census } from './census.ts'
 import { hashStem } from './count-stems.ts'
 import { growArray } from './grow-array.ts'
 import { type SearchDocument, searchFields, type SearchTexts } from './search-document.ts'
 import { SlotPostings } from './slot-postings.ts'
+import { SortedWords } from './sorted-words.ts'
 import { addWeights, type fieldRules, type TermWeights } from './term-vector.ts'
 import { fieldLengthMax, fieldMark, isStopWord, sentenceBreak, tokenize, tokenizeSentences } from './tokenize.ts'
 import { TypoDictionary } from './typo-dictionary.ts'
 import { Vocabulary } from './vocabulary.ts'
+import { WordLists } from './word-lists.ts'
 
 /**
  * An index of the words of all skills: which skills contain a word, which words a skill contains, and corrections of
@@ -19,10 +20,10 @@ export class TextIndex {
   /** Private skills are in neither census. */
   readonly censuses = { public: new Census(), internal: new Census() }
   readonly #censusOf: (Census | undefined)[] = []
-  readonly #words: (Int32Array | undefined)[] = []
-  readonly #signatures: (string | undefined)[] = []
-  /** The words by prefix: MiniSearch's radix tree. */
-  readonly #prefixes = new SearchableMap<number>()
+  readonly #words = new WordLists()
+  /** By slot: the {@link Signature} of its document. */
+  #signatures = new Int32Array(1024)
+  readonly #sorted = new SortedWords((id) => this.vocabulary.wordOf(id))
   /** By word; a posting's byte has the field and the frequency. A word that is in several fields has several postings. */
   readonly #postings = new SlotPostings()
   #lengths = new Int32Array(1024)
@@ -35,36 +36,33 @@ export class TextIndex {
    */
   put(slot: number, document: SearchDocument): boolean {
     const texts = textsOf(document)
-    const content = document.content ? hashBytes(document.content) : 0
-    const signature = `${document.visibility}:${content}:${signatureOf(texts)}`
-    if (this.#signatures[slot] === signature) return false
+    const signature = signatureOf(document, texts)
+    if (this.#words.has(slot) && signature.every((part, i) => this.#signatures[slot * signatureLength + i] === part))
+      return false
     this.remove(slot)
     const sentences = texts.map((text) => text.flatMap((part) => tokenizeSentences(part)))
     sentences[1] = [tokenize(document.owner)]
     const words = this.#toWords(sentences)
     this.#putPostings(slot, words)
-    this.#words[slot] = words
+    this.#words.set(slot, words)
     this.#censusOf[slot] = document.visibility === 'private' ? undefined : this.censuses[document.visibility]
     this.#censusOf[slot]?.count(words, 1)
-    this.#signatures[slot] = signature
+    this.#setSignature(slot, signature)
     return true
   }
 
   /** Removes the text in a slot. */
   remove(slot: number): void {
-    const words = this.#words[slot]
-    if (!words) return
+    if (!this.#words.has(slot)) return
+    const words = this.#words.read(slot)
     this.#postings.remove(slot)
     this.#censusOf[slot]?.count(words, -1)
     this.#censusOf[slot] = undefined
-    this.#words[slot] = undefined
-    this.#signatures[slot] = undefined
     for (const id of distinct(words)) {
-      const word = this.vocabulary.wordOf(id)
-      if (!this.vocabulary.release(id)) continue
-      this.typos.remove(id, word)
-      this.#prefixes.delete(word)
+      if (this.vocabulary.countOf(id) === 1) this.#removeWord(id)
+      this.vocabulary.release(id)
     }
+    this.#words.remove(slot)
   }
 
   /** Number of tokens per field: `searchFields.length` numbers for each slot. */
@@ -72,9 +70,9 @@ export class TextIndex {
     return this.#lengths
   }
 
-  /** The ids of the words that begin with a prefix, in no particular order. */
+  /** The ids of the words that begin with a prefix, in the order of the words. */
   idsWithPrefix(prefix: string): Iterable<number> {
-    return this.#prefixes.atPrefix(prefix).values()
+    return this.#sorted.withPrefix(prefix)
   }
 
   /** The postings of a word; the next call overwrites them. */
@@ -90,9 +88,9 @@ export class TextIndex {
     return onlyField === undefined ? all.slice() : all.filter((_, i) => fieldOf(bytes[i]!) === onlyField)
   }
 
-  /** The words of a slot in order, with marks between fields and sentences. */
+  /** The words of a slot in order, with marks between fields and sentences; the next call overwrites them. */
   wordsAt(slot: number): Int32Array {
-    return this.#words[slot]!
+    return this.#words.read(slot)
   }
 
   /** The hash of a word's stem; 0 for a stop word. */
@@ -106,7 +104,7 @@ export class TextIndex {
    */
   weightsAt(slot: number, { hasContent }: { hasContent: boolean }): TermWeights {
     const weights: TermWeights = new Map()
-    const words = this.#words[slot]!
+    const words = this.#words.read(slot)
     let counts = new Map<number, number>()
     let length = 0
     let field: (typeof searchFields)[number] = 'name'
@@ -150,9 +148,21 @@ export class TextIndex {
   #addWord(id: number): void {
     const word = this.vocabulary.wordOf(id)
     this.typos.add(id, word)
-    this.#prefixes.set(word, id)
+    this.#sorted.add(id)
     if (id >= this.#stems.length) this.#stems = growArray(this.#stems, id + 1)
     this.#stems[id] = isStopWord(word) ? 0 : hashStem(word)
+  }
+
+  #removeWord(id: number): void {
+    const word = this.vocabulary.wordOf(id)
+    this.typos.remove(id, word)
+    this.#sorted.remove(word)
+  }
+
+  #setSignature(slot: number, signature: Signature): void {
+    const at = slot * signatureLength
+    if (at + signatureLength > this.#signatures.length) this.#signatures = growArray(this.#signatures, at * 2)
+    this.#signatures.set(signature, at)
   }
 
   #putPostings(slot: number, words: Int32Array): void {
@@ -248,18 +258,25 @@ function distinct(words: Int32Array): Set<number> {
   return ids
 }
 
-/** 64-bit hash and length of a text, to detect changes. Storing the text itself would double the index. */
-function signatureOf(texts: string[][]): string {
+/**
+ * Two hashes and the length of a document's texts, with its audience, and a hash of its content: to detect changes.
+ * Storing the texts themselves would double the index.
+ */
+type Signature = readonly [number, number, number, number]
+const signatureLength = 4
+const audiences = ['public', 'internal', 'private'] as const
+
+function signatureOf({ visibility, content }: SearchDocument, texts: string[][]): Signature {
   const text = texts.map((parts) => parts.join('\u0001')).join('\u0002')
-  let a = 0x811c9dc5
-  let b = 0x9747b28c
+  let a = 0x811c9dc5 | 0
+  let b = 0x9747b28c | 0
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
     a = Math.imul(a ^ unit, 0x01000193)
     b = Math.imul(b ^ unit, 0x85ebca6b)
     b ^= b >>> 13
   }
-  return `${a >>> 0}:${b >>> 0}:${text.length}`
+  return [a, b, text.length * audiences.length + audiences.indexOf(visibility), content ? hashBytes(content) : 0]
 }
 
 /** FNV-1a of bytes. */

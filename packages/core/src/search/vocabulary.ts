@@ -34,20 +34,24 @@ export class Vocabulary {
     return id
   }
 
+  /** Number of documents with a word. */
+  countOf(id: number): number {
+    return this.#counts[id]!
+  }
+
   /** Counts one more document with the word; returns true for its first. */
   retain(id: number): boolean {
     this.#counts[id]!++
     return this.#counts[id] === 1
   }
 
-  /** Counts one document less; returns true if it was the last, and the id is free. */
-  release(id: number): boolean {
+  /** Counts one document less; after the last one the id is free. */
+  release(id: number): void {
     this.#counts[id]!--
-    if (this.#counts[id]! > 0) return false
+    if (this.#counts[id]! > 0) return
     this.#ids.delete(this.#words[id]!)
     this.#words[id] = ''
     this.#free.push(id)
-    return true
   }
 }
 
