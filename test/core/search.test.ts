@@ -5,7 +5,7 @@ import { systemCaller } from '@skillstead/core'
 import { createStub, importVersion, partsOf } from '@skillstead/core/internal'
 import { createCatalogueSearch } from '../../packages/core/src/search/catalogue-search.ts'
 import { codeOf, fieldsOf, skillMd } from '../support/answers.ts'
-import { describeApi, startMs, type TestRegistry, type TestUser } from '../support/harness.ts'
+import { describeApi, describeDatabases, startMs, type TestRegistry, type TestUser } from '../support/harness.ts'
 
 const dayMs = 86_400_000
 const words = ['alpaca', 'bison', 'camel', 'dingo', 'eland']
@@ -352,6 +352,30 @@ describeApi('a search by need', (open) => {
     const long = Array.from({ length: 129 }, (_, i) => `w${i}`).join(' ')
     expect((await test.api().searchByNeed({ q: `charged ${long}` })).partial).toBe(true)
     expect((await test.api().searchByNeed({ q: 'charged '.repeat(200) })).partial).toBeUndefined()
+  })
+})
+
+describeDatabases('a search in the database', (open) => {
+  it('finds skills whose numbers are far apart, and words by their beginning from three characters on', async () => {
+    const test = await open({ memorySkillsMax: 0 })
+    const { api } = await test.makeUser('alice')
+    const publish = (name: string) => api.publishSkill({ skillMd: skillMd(name, { description: 'Feeds a wombat.' }) })
+    await publish('first')
+    await publish('moved')
+    await partsOf(test.registry).database.writer.write((trx) =>
+      trx.updateTable('skills').set({ num: 12_000 }).where('name', '=', 'moved').execute(),
+    )
+    await publish('last')
+    for (const [q, total] of [
+      ['feeds wombats', 2],
+      ['wom', 2],
+      ['wo', 0],
+    ] as const)
+      expect({ q, total: (await test.api().searchSkills({ q })).total }).toEqual({ q, total })
+    expect(names(await test.api().searchSkills({ q: 'feeds a wombat', sort: 'recent' }))).toEqual([
+      'alice/first',
+      'alice/last',
+    ])
   })
 })
 

@@ -1,6 +1,6 @@
 import type { StorageContext } from '../storage/storage-context.ts'
 import { type Caller, callerId } from '../kernel/caller.ts'
-import { selectVisible } from '../search/text-catalogue.ts'
+import { selectVisible } from '../search/visible-skills.ts'
 import { isInList } from '../storage/list-query.ts'
 
 /** A short name may have many skills, of which the most downloaded one is taken. */

@@ -1,23 +1,30 @@
 import { setImmediate } from 'node:timers/promises'
-import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely'
 import type { Database } from '../storage/database.ts'
-import type { SkillRow, Tables } from '../storage/tables.ts'
-import { countMatches, matchTerms, type TextTerm } from '../storage/text-search.ts'
-import type { SearchFilters, SearchHits, SearchQuery } from './search-index.ts'
+import { countMatches, matchTerms, type RowRange, type TextTerm } from '../storage/text-search.ts'
+import type { SearchHits, SearchQuery } from './search-index.ts'
 import { hashStem } from './count-stems.ts'
 import { valuesOf } from './passage.ts'
 import { type Candidate, type Frequencies, TextRanking, weightOf } from './text-ranking.ts'
 import { needFloor, needTermsMin } from './ranking.ts'
 import { relevanceFloor } from './scoreboard.ts'
-import { parseNeed, parseQuery } from './tokenize.ts'
+import { isIdeographic, parseNeed, parseQuery } from './tokenize.ts'
+import { readStored, selectVisible } from './visible-skills.ts'
 
 /** Matches with the highest coverage whose order is computed from their texts; the others keep the order by coverage. */
 const rankedMax = 200
 /**
- * Skills with a term that one search reads, summed over its terms: SQLite blocks the event loop for about 30 ms. Terms
- * are read by rarity, at least one of them. Hidden skills count too: counting visible ones would take as long as reading.
+ * Skills with a term that one search reads, summed over its terms. Terms are read by rarity; of a single more frequent one
+ * the first skills. Hidden skills count too: counting visible ones would take as long as reading.
  */
 const matchesMax = 30_000
+/** The databases read all words that begin with a prefix, and too many begin with a shorter one. */
+const prefixLengthMin = 3
+/** What one statement reads, so that SQLite blocks the event loop for about 10 ms: skills with a term, and skills. */
+const rangeMatches = 3000
+const rangeRows = 5000
+const sortColumns = { downloads: 'downloads', recent: 'published_at', stars: 'stars' } as const
+/** Matches whose sort columns one statement reads. */
+const sortedMax = 1000
 
 /**
  * Searches the database's full-text index, with the same filters, sort orders, totals and pages as the index in memory,
@@ -31,7 +38,7 @@ export async function searchText(database: Database, query: SearchQuery): Promis
   await setImmediate()
   const kept = keepRarest(terms, counts)
   const hits = await readMatches(database, query, kept)
-  return isCut || kept.length < terms.length ? { ...hits, partial: true } : hits
+  return isCut || kept.kept.length < terms.length ? { ...hits, partial: true } : hits
 }
 
 /**
@@ -49,7 +56,9 @@ function toTerms(q: string): { terms: TextTerm[]; isCut: boolean } {
     taken.add(stem)
     return { stem }
   }
-  const named = words.map((word, i) => ({ word, isPrefix: lastIsOpen && i === words.length - 1, ...stemOf(word) }))
+  const isPrefix = (word: string, i: number) =>
+    lastIsOpen && i === words.length - 1 && (isIdeographic(word) || word.length >= prefixLengthMin)
+  const named = words.map((word, i) => ({ word, isPrefix: isPrefix(word, i), ...stemOf(word) }))
   const others = need.words
     .filter((word) => !words.includes(word))
     .map((word) => ({ word, ...stemOf(word) }))
@@ -57,11 +66,17 @@ function toTerms(q: string): { terms: TextTerm[]; isCut: boolean } {
   return { terms: [...named, ...others], isCut: need.isCut }
 }
 
-function keepRarest(terms: readonly TextTerm[], counts: readonly number[]): TextTerm[] {
+/** The terms of a query that are read, and the number of skills with one of them, summed over the terms. */
+interface KeptTerms {
+  readonly kept: readonly TextTerm[]
+  readonly cost: number
+}
+
+function keepRarest(terms: readonly TextTerm[], counts: readonly number[]): KeptTerms {
   const order = [...terms.keys()].toSorted((a, b) => counts[a]! - counts[b]! || a - b)
-  let left = matchesMax
-  const kept = new Set(order.filter((at, place) => (left -= counts[at]!) >= 0 || place === 0))
-  return terms.filter((_, at) => kept.has(at))
+  let cost = 0
+  const kept = new Set(order.filter((at, place) => (cost += counts[at]!) <= matchesMax || place === 0))
+  return { kept: terms.filter((_, at) => kept.has(at)), cost: Math.min(cost, matchesMax) }
 }
 
 /** Names that begin with the text, most downloaded first. */
@@ -86,22 +101,6 @@ export async function suggestText(
   return rows.map(({ name }) => name)
 }
 
-const foldedColumns = ['category', 'license'] as const
-/** The stored spellings of the texts that a search filters by. */
-type StoredTexts = { [Column in (typeof foldedColumns)[number]]?: string[] }
-
-/** Compares the spellings here, because SQLite's `lower` only converts ASCII. There are few distinct texts. */
-async function readStored(database: Database, filters: SearchFilters): Promise<StoredTexts> {
-  const stored: StoredTexts = {}
-  for (const column of foldedColumns) {
-    const wanted = filters[column]?.toLowerCase()
-    if (wanted === undefined) continue
-    const rows = await database.read.selectFrom('skills').select(column).distinct().execute()
-    stored[column] = rows.map((row) => row[column]).filter((text) => text.toLowerCase() === wanted)
-  }
-  return stored
-}
-
 /** All skills that pass the filters. */
 async function readListed(database: Database, query: SearchQuery): Promise<SearchHits> {
   const visible = selectVisible(database, query.viewer, query.filters, await readStored(database, query.filters))
@@ -117,93 +116,130 @@ async function readListed(database: Database, query: SearchQuery): Promise<Searc
 }
 
 /** The skills that match, ranked or sorted. */
-async function readMatches(database: Database, query: SearchQuery, terms: TextTerm[]): Promise<SearchHits> {
+async function readMatches(database: Database, query: SearchQuery, terms: KeptTerms): Promise<SearchHits> {
   const { offset, limit } = query
+  const { frequencies, hits, isCut } = await readHits(database, query, terms)
+  const nums = await sortMatches(database, query, findMatches(hits, frequencies))
+  const ranking = new TextRanking(terms.kept, frequencies)
   const isRanked = !query.sort && offset < rankedMax
-  const page = isRanked ? { offset: 0, limit: Math.max(rankedMax, offset + limit) } : { offset, limit }
-  const frequencies = await countVisible(database, query, terms)
-  await setImmediate()
-  const { nums, total } = await findMatches(database, query, { terms, frequencies }, page)
-  const ranking = new TextRanking(terms, frequencies)
-  const best = isRanked ? nums.slice(0, rankedMax) : query.explain ? nums : []
-  const ranked = await ranking.rank(await readCandidates(database, best))
-  const order = isRanked ? [...ranked.map(({ num }) => num), ...nums.slice(rankedMax)] : nums
-  const ids = isRanked ? order.slice(offset, offset + limit) : order
-  if (!query.explain) return { ids, total }
-  const explained = new Map(ranked.map((one) => [one.num, one]))
-  const others = await ranking.rank(
-    await readCandidates(
-      database,
-      ids.filter((num) => !explained.has(num)),
-    ),
+  const shown = nums.slice(offset, offset + limit)
+  const ranked = await ranking.rank(
+    await readCandidates(database, isRanked ? nums.slice(0, rankedMax) : query.explain ? shown : []),
   )
-  for (const one of others) explained.set(one.num, one)
+  const order = isRanked ? [...ranked.map(({ num }) => num), ...nums.slice(rankedMax)] : nums
+  const ids = order.slice(offset, offset + limit)
+  const found = { ids, total: nums.length, ...(isCut && { partial: true as const }) }
+  if (!query.explain) return found
+  const explained = new Map(ranked.map((one) => [one.num, one]))
+  const others = ids.filter((num) => !explained.has(num))
+  for (const one of await ranking.rank(await readCandidates(database, others))) explained.set(one.num, one)
   // A skill may have been purged since it was found.
   const matches = ids.map((num) => explained.get(num)?.match ?? { score: 0, fields: [], terms: [] })
-  return { ids, total, matches, values: valuesOf(ranking.values, matches) }
+  return { ...found, matches, values: valuesOf(ranking.values, matches) }
 }
 
-/** A page of the matches by the filters, best coverage first or sorted, and the number of all of them. */
-async function findMatches(
+/** By skill: a number for each term that it contains, and for the short texts that contain it. */
+type Hits = ReadonlyMap<number, readonly number[]>
+
+const toHit = (term: number, short: number) => term * 2 + short
+const termOf = (hit: number) => hit >>> 1
+const isShort = (hit: number) => (hit & 1) === 1
+
+/**
+ * The terms of the skills that the viewer may see, at most {@link matchesMax}. SQLite blocks the event loop, so it reads
+ * the skills in ranges.
+ */
+async function readHits(database: Database, query: SearchQuery, { kept, cost }: KeptTerms) {
+  const hits = new Map<number, number[]>()
+  const counts = new Map<number, number>()
+  let [size, left] = [0, matchesMax]
+  for (const range of await toRanges(database, cost)) {
+    const seen = selectSeen(database, query, range)
+    size += (await seen.select((eb) => eb.fn.countAll<number>().as('size')).executeTakeFirstOrThrow()).size
+    await setImmediate()
+    if (left === 0) continue
+    const rows = await seen
+      .innerJoin(matchTerms(database.dialect, kept, range).as('hits'), 'hits.num', 'skills.num')
+      .select(['hits.num', 'hits.term', 'hits.short'])
+      .limit(left)
+      .execute()
+    for (const { num, term, short } of rows) {
+      counts.set(term, (counts.get(term) ?? 0) + 1)
+      const own = hits.get(num)
+      if (own) own.push(toHit(term, short))
+      else hits.set(num, [toHit(term, short)])
+    }
+    left -= rows.length
+    await setImmediate()
+  }
+  const sorted = new Map([...counts].toSorted(([a], [b]) => a - b))
+  return { hits, frequencies: { size, counts: sorted }, isCut: left === 0 }
+}
+
+/** Ranges of row numbers that one statement reads. */
+async function toRanges({ dialect, read }: Database, cost: number): Promise<(RowRange | undefined)[]> {
+  if (dialect === 'postgres') return [undefined]
+  const row = await read
+    .selectFrom('skills')
+    .select((eb) => eb.fn.max<number | null>('num').as('end'))
+    .executeTakeFirst()
+  const end = row?.end ?? 0
+  const width = Math.ceil(end / Math.max(1, Math.ceil(cost / rangeMatches), Math.ceil(end / rangeRows)))
+  const ranges: RowRange[] = []
+  for (let from = 1; from <= end; from += width) ranges.push({ from, to: from + width - 1 })
+  return ranges
+}
+
+/** The skills that match, with the weight of their terms: the rules of the index in memory. */
+function findMatches(hits: Hits, frequencies: Frequencies): Map<number, number> {
+  const { counts } = frequencies
+  const weights = new Map(counts.keys().map((term) => [term, weightOf(frequencies, term)]))
+  const sums = [...hits].map(([num, own]) => {
+    let [coverage, named] = [0, 0]
+    for (const hit of own.toSorted((a, b) => a - b)) {
+      const weight = weights.get(termOf(hit))!
+      coverage += weight
+      if (isShort(hit)) named += weight
+    }
+    return { num, coverage, named, terms: own.length }
+  })
+  const best = sums.reduce((most, { coverage }) => Math.max(most, coverage), 0)
+  const bestNamed = sums.reduce((most, { named }) => Math.max(most, named), 0)
+  const termsMin = Math.min(needTermsMin, counts.size)
+  const matches = sums.filter(
+    ({ coverage, named, terms }) =>
+      (named > 0 && named >= relevanceFloor * bestNamed) || (terms >= termsMin && coverage >= needFloor * best),
+  )
+  return new Map(matches.map(({ num, coverage }) => [num, coverage]))
+}
+
+/** The matches that pass the filters: best coverage first, or as the query wants them sorted. */
+async function sortMatches(
   database: Database,
-  query: SearchQuery,
-  { terms, frequencies }: { terms: readonly TextTerm[]; frequencies: Frequencies },
-  page: { offset: number; limit: number },
-): Promise<{ nums: number[]; total: number }> {
-  const known = frequencies.counts.size
-  if (known === 0) return { nums: [], total: 0 }
-  const hits = matchTerms(database.dialect, terms, (term) => weightOf(frequencies, term))
-  const sums = sql<Sums>`(
-    select num, sum(weight) as coverage, sum(weight * short) as named, count(*) as terms from ${hits} as hits group by num
-  )`
-  const compared = selectSeen(database, query)
-    .innerJoin(sums.as('sums'), 'sums.num', 'skills.num')
-    .select(['sums.num', 'sums.coverage', 'sums.named', 'sums.terms'])
-    .select([sql<number>`max(coverage) over ()`.as('best'), sql<number>`max(named) over ()`.as('best_named')])
-  const rows = await selectVisible(database, query.viewer, query.filters, await readStored(database, query.filters))
-    .innerJoin(compared.as('compared'), 'compared.num', 'skills.num')
-    .select(['skills.num', sql<number>`count(*) over ()`.as('total')])
-    .where(
-      sql<SqlBool>`(named > 0 and named >= ${sql.lit(relevanceFloor)} * best_named
-        or terms >= ${sql.lit(Math.min(needTermsMin, known))} and coverage >= ${sql.lit(needFloor)} * best)`,
-    )
-    .$if(query.sort !== undefined, (found) => found.orderBy(`skills.${sortColumns[query.sort!]}`, 'desc'))
-    .$if(query.sort === undefined, (found) => found.orderBy('coverage', 'desc').orderBy('skills.downloads', 'desc'))
-    .orderBy('skills.full_name')
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute()
-  if (rows.length > 0 || page.offset === 0) return { nums: rows.map(({ num }) => num), total: rows[0]?.total ?? 0 }
-  const { total } = await findMatches(database, query, { terms, frequencies }, { offset: 0, limit: 1 })
-  return { nums: [], total }
-}
-
-/** What a skill has of a query: weights of its terms, those of its short texts alone, and their number. */
-interface Sums {
-  readonly num: number
-  readonly coverage: number
-  readonly named: number
-  readonly terms: number
-}
-
-/** Number of skills that the viewer may see, and for each term that one of them contains, of those that do. */
-async function countVisible(database: Database, query: SearchQuery, terms: readonly TextTerm[]): Promise<Frequencies> {
-  const { size } = await selectSeen(database, query)
-    .select((eb) => eb.fn.countAll<number>().as('size'))
-    .executeTakeFirstOrThrow()
-  await setImmediate()
-  const rows = await selectSeen(database, query)
-    .innerJoin(matchTerms(database.dialect, terms).as('hits'), 'hits.num', 'skills.num')
-    .select(['hits.term', (eb) => eb.fn.countAll<number>().as('found')])
-    .groupBy('hits.term')
-    .orderBy('hits.term')
-    .execute()
-  return { size, counts: new Map(rows.map(({ term, found }) => [term, found])) }
+  { viewer, filters, sort }: SearchQuery,
+  matches: ReadonlyMap<number, number>,
+): Promise<number[]> {
+  const column = sortColumns[sort ?? 'downloads']
+  const visible = selectVisible(database, viewer, filters, await readStored(database, filters))
+  const found: { num: number; full_name: string; value: number; coverage: number }[] = []
+  const nums = [...matches.keys()]
+  for (let at = 0; at < nums.length; at += sortedMax) {
+    const rows = await visible
+      .select(['num', 'full_name', `${column} as value`])
+      .where('num', 'in', nums.slice(at, at + sortedMax))
+      .execute()
+    for (const row of rows) found.push({ ...row, coverage: sort ? 0 : matches.get(row.num)! })
+    await setImmediate()
+  }
+  found.sort((a, b) => b.coverage - a.coverage || b.value - a.value || (a.full_name < b.full_name ? -1 : 1))
+  return found.map(({ num }) => num)
 }
 
 /** The skills in which words are counted, and to whose best match a match is compared: before the filters. */
-function selectSeen(database: Database, { viewer, filters }: SearchQuery) {
-  return selectVisible(database, viewer, { includeStubs: filters.includeStubs })
+function selectSeen(database: Database, { viewer, filters }: SearchQuery, range: RowRange | undefined) {
+  return selectVisible(database, viewer, { includeStubs: filters.includeStubs }).$if(range !== undefined, (skills) =>
+    skills.where('skills.num', '>=', range!.from).where('skills.num', '<=', range!.to),
+  )
 }
 
 /** Reads the texts of skills and the terms of their latest versions, in the given order. */
@@ -228,60 +264,4 @@ async function readCandidates(database: Database, nums: readonly number[]): Prom
     }),
   )
   return nums.flatMap((num) => candidates.get(num) ?? [])
-}
-
-const sortColumns = { downloads: 'downloads', recent: 'published_at', stars: 'stars' } as const
-
-/** Selects the skills that a viewer may see, and that pass the filters. */
-export function selectVisible(
-  database: Database,
-  viewer: string | null,
-  filters: SearchFilters,
-  stored: StoredTexts = {},
-): SelectQueryBuilder<Tables, 'skills', object> {
-  return database.read
-    .selectFrom('skills')
-    .where('state', '=', 'live')
-    .where((eb) => eb.or([eb('latest_version', '!=', ''), eb('stub', '=', 1)]))
-    .where((eb) => {
-      if (viewer === null) return eb('visibility', '=', 'public')
-      const mine = eb.exists(
-        eb
-          .selectFrom('collaborators')
-          .select('user_id')
-          .whereRef('collaborators.skill_id', '=', 'skills.id')
-          .where('collaborators.user_id', '=', viewer),
-      )
-      return eb.or([eb('visibility', 'in', ['public', 'internal']), eb('owner_id', '=', viewer), mine])
-    })
-    .where((eb) => eb.and(toConditions(filters, stored)))
-}
-
-function toConditions(filters: SearchFilters, stored: StoredTexts): Expression<SqlBool>[] {
-  const conditions: Expression<SqlBool>[] = []
-  if (!filters.includeStubs) conditions.push(flag('stub', false))
-  for (const column of foldedColumns) {
-    const values = stored[column]
-    if (values) conditions.push(values.length === 0 ? sql<SqlBool>`1 = 0` : isOneOf(column, values))
-  }
-  // Usernames are ASCII, which databases and JavaScript lower-case alike.
-  if (filters.owner !== undefined) conditions.push(sql<SqlBool>`lower(owner) = ${filters.owner.toLowerCase()}`)
-  if (filters.verified !== undefined) conditions.push(flag('verified', filters.verified))
-  if (filters.deprecated !== undefined) conditions.push(flag('deprecated', filters.deprecated))
-  if (filters.minSecurityScore !== undefined)
-    conditions.push(sql<SqlBool>`security_score >= ${filters.minSecurityScore}`)
-  if (filters.keyword !== undefined) {
-    // The column is JSON text: search for the keyword with its quotes.
-    const quoted = JSON.stringify(filters.keyword.toLowerCase())
-    conditions.push(sql<SqlBool>`replace(lower(keywords), ${quoted}, '') <> lower(keywords)`)
-  }
-  return conditions
-}
-
-function isOneOf(column: keyof SkillRow, values: string[]) {
-  return sql<SqlBool>`${sql.ref(column)} in (${sql.join(values)})`
-}
-
-function flag(column: keyof SkillRow, value: boolean) {
-  return sql<SqlBool>`${sql.ref(column)} = ${Number(value)}`
 }

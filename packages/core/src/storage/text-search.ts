@@ -80,21 +80,27 @@ export async function clearTexts(trx: WriteTransaction, dialect: Dialect): Promi
   await sql.raw(rows[0]!.sql).execute(trx)
 }
 
+/** Skills by their numbers, both ends included. */
+export interface RowRange {
+  readonly from: number
+  readonly to: number
+}
+
 /**
  * A table expression of `num`, `term` (an index into the terms) and `short` (1 for the word, 0 for the stem alone), with
- * one row for each term that a skill contains. With `weightOf` also its `weight`.
+ * one row for each term that a skill contains. SQLite can read a range of skills; PostgreSQL reads all of them.
  */
 export function matchTerms(
   dialect: Dialect,
   terms: readonly TextTerm[],
-  weightOf?: (term: number) => number,
+  range?: RowRange,
 ): RawBuilder<{ num: number; term: number; short: number }> {
+  const within = range ? sql` and rowid between ${range.from} and ${range.to}` : sql``
   const hits = terms.flatMap((term, i) =>
     alternativesOf(dialect, term).map(({ match, short }) => {
-      const weight = weightOf ? sql`, cast(${weightOf(i)} as double precision) as weight` : sql``
-      const columns = sql`${sql.lit(i)} as term, ${sql.lit(short)} as short${weight}`
+      const columns = sql`${sql.lit(i)} as term, ${sql.lit(short)} as short`
       return dialect === 'sqlite'
-        ? sql`select rowid as num, ${columns} from skill_text where skill_text match ${match}`
+        ? sql`select rowid as num, ${columns} from skill_text where skill_text match ${match}${within}`
         : sql`select num, ${columns} from skill_text where vector @@ ${match}`
     }),
   )

@@ -1,0 +1,74 @@
+import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely'
+import type { Database } from '../storage/database.ts'
+import type { SkillRow, Tables } from '../storage/tables.ts'
+import type { SearchFilters } from './document-table.ts'
+
+/** Selects the skills that a viewer may see, and that pass the filters. */
+export function selectVisible(
+  database: Database,
+  viewer: string | null,
+  filters: SearchFilters,
+  stored: StoredTexts = {},
+): SelectQueryBuilder<Tables, 'skills', object> {
+  return database.read
+    .selectFrom('skills')
+    .where('state', '=', 'live')
+    .where((eb) => eb.or([eb('latest_version', '!=', ''), eb('stub', '=', 1)]))
+    .where((eb) => {
+      if (viewer === null) return eb('visibility', '=', 'public')
+      const mine = eb.exists(
+        eb
+          .selectFrom('collaborators')
+          .select('user_id')
+          .whereRef('collaborators.skill_id', '=', 'skills.id')
+          .where('collaborators.user_id', '=', viewer),
+      )
+      return eb.or([eb('visibility', 'in', ['public', 'internal']), eb('owner_id', '=', viewer), mine])
+    })
+    .where((eb) => eb.and(toConditions(filters, stored)))
+}
+
+function toConditions(filters: SearchFilters, stored: StoredTexts): Expression<SqlBool>[] {
+  const conditions: Expression<SqlBool>[] = []
+  if (!filters.includeStubs) conditions.push(flag('stub', false))
+  for (const column of foldedColumns) {
+    const values = stored[column]
+    if (values) conditions.push(values.length === 0 ? sql<SqlBool>`1 = 0` : isOneOf(column, values))
+  }
+  // Usernames are ASCII, which databases and JavaScript lower-case alike.
+  if (filters.owner !== undefined) conditions.push(sql<SqlBool>`lower(owner) = ${filters.owner.toLowerCase()}`)
+  if (filters.verified !== undefined) conditions.push(flag('verified', filters.verified))
+  if (filters.deprecated !== undefined) conditions.push(flag('deprecated', filters.deprecated))
+  if (filters.minSecurityScore !== undefined)
+    conditions.push(sql<SqlBool>`security_score >= ${filters.minSecurityScore}`)
+  if (filters.keyword !== undefined) {
+    // The column is JSON text: search for the keyword with its quotes.
+    const quoted = JSON.stringify(filters.keyword.toLowerCase())
+    conditions.push(sql<SqlBool>`replace(lower(keywords), ${quoted}, '') <> lower(keywords)`)
+  }
+  return conditions
+}
+
+function isOneOf(column: keyof SkillRow, values: string[]) {
+  return sql<SqlBool>`${sql.ref(column)} in (${sql.join(values)})`
+}
+
+function flag(column: keyof SkillRow, value: boolean) {
+  return sql<SqlBool>`${sql.ref(column)} = ${Number(value)}`
+}
+
+const foldedColumns = ['category', 'license'] as const
+/** The stored spellings of the texts that a search filters by. */
+type StoredTexts = { [Column in (typeof foldedColumns)[number]]?: string[] }
+
+/** Compares the spellings here, because SQLite's `lower` only converts ASCII. There are few distinct texts. */
+export async function readStored(database: Database, filters: SearchFilters): Promise<StoredTexts> {
+  const stored: StoredTexts = {}
+  for (const column of foldedColumns) {
+    const wanted = filters[column]?.toLowerCase()
+    if (wanted === undefined) continue
+    const rows = await database.read.selectFrom('skills').select(column).distinct().execute()
+    stored[column] = rows.map((row) => row[column]).filter((text) => text.toLowerCase() === wanted)
+  }
+  return stored
+}
