@@ -1,6 +1,7 @@
 import { partsOf } from '@skillstead/core/internal'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createBytePins } from '../../packages/gateways/src/git/byte-pins.ts'
+import { createPackEntries } from '../../packages/gateways/src/git/pack-entries.ts'
 import { createVersionTrees } from '../../packages/gateways/src/git/version-trees.ts'
 import { codeOf } from '../support/answers.ts'
 import { startGit } from '../support/git-acts.ts'
@@ -58,6 +59,21 @@ describe('memory for large objects', () => {
     release()
     expect(await pins.pin('b', 1, never)).toBeTypeOf('function')
   })
+})
+
+it('the memory for large objects is free again after aborted responses', async () => {
+  const entries = createPackEntries(async function* (blobs) {
+    for (const { digest } of blobs) yield [digest, Buffer.from(digest)]
+  })
+  const read = (n: number) => {
+    const id = `${n}`.padStart(40, '0')
+    return entries.read([{ kind: 'blob', id, digest: id, size: 40 * 2 ** 20 }], never)
+  }
+  for (let n = 0; n < 3; n++) {
+    const response = read(n)
+    expect((await response.next()).done).toBe(false)
+    await response.return(undefined)
+  }
 })
 
 it('the tree of a version is found after another one with its digest was deleted', async () => {

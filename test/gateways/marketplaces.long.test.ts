@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { listInstallers } from '../../packages/dashboard/src/pages/skill/install-ways.ts'
 import { makeFolder } from '../support/cli-harness.ts'
@@ -21,10 +23,15 @@ beforeAll(async () => {
 })
 afterAll(() => node.close())
 
+/** The texts that the install page shows. */
+function listTexts(isPublic: boolean): string[] {
+  const tool = { origin: node.node.url, name: 'alice/tool', version: '1.2.0', isPublic, isDangerous: false }
+  return listInstallers(tool).flatMap(({ ways }) => ways.map(({ text }) => text))
+}
+
 /** The arguments of the commands that the install page shows for a program. */
 function listCommands(program: string): string[][] {
-  const tool = { origin: node.node.url, name: 'alice/tool', version: '1.2.0', isPublic: true, isDangerous: false }
-  const texts = listInstallers(tool).flatMap(({ ways }) => ways.map(({ text }) => text))
+  const texts = listTexts(true)
   const commands = texts.flatMap((text) => text.split('\n')).map((line) => line.split(' '))
   return commands.filter(([name]) => name === program).map(([, ...args]) => args)
 }
@@ -69,6 +76,13 @@ it('Claude Code installs skills and packs from repositories, and accepts the doc
     const installed = await read(`.claude/plugins/cache/alice/growing/${version}/SKILL.md`)
     expect(installed).toBe(toSkillMd('growing', version))
   }
+  const connects = listTexts(false).filter((text) => text.startsWith('claude '))
+  expect(connects).toHaveLength(1)
+  await run('mcp', 'remove', 'skillstead')
+  const path = [dirname(claude.path!), dirname(process.execPath), process.env['PATH']].join(delimiter)
+  const env = { PATH: path, HOME: home, SKILLSTEAD_KEY: node.key, DISABLE_TELEMETRY: '1', DISABLE_AUTOUPDATER: '1' }
+  await promisify(execFile)('bash', ['-euc', connects[0]!], { cwd: home, env })
+  expect((await run('mcp', 'get', 'skillstead')).text).toContain('Connected')
   for (const scope of ['/alice', '/alice/tool', '/packs/basics']) {
     const document = await fetch(`${node.node.url}${scope}/.claude-plugin/marketplace.json`)
     await writeFile(join(home, 'marketplace.json'), await document.text())

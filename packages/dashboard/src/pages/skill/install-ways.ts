@@ -48,7 +48,7 @@ export function listInstallers(skill: Installed): Installer[] {
     { id: 'copilot', title: 'Copilot', ways: [own('github-copilot', 'For the command line and for VS Code.')] },
     { id: 'gemini', title: 'Gemini CLI', ways: [own('gemini-cli', 'Into .agents/skills of your project.')] },
     { id: 'openclaw', title: 'OpenClaw', ways: [own('openclaw', 'Into skills of your workspace.'), toClawhub(skill)] },
-    ...(skill.isPublic ? [toSkillsInstaller(skill)] : []),
+    { id: 'skills', title: 'npx skills', ways: [toSkillsInstaller(skill)] },
     { id: 'git', title: 'git', ways: [toGit(skill)] },
     { id: 'npm', title: 'npm', ways: [toNpm(skill)] },
     { id: 'zip', title: 'zip', ways: [toZip(skill)] },
@@ -81,9 +81,19 @@ function toClawhub({ origin, name, version, isPublic }: Installed): InstallWay {
   return { hint: 'With the program clawhub.', text: `${login}${site} install ${name} --version ${version}` }
 }
 
-function toSkillsInstaller({ origin, name, version }: Installed): Installer {
-  const hint = 'A common installer for many agents; this address stays at this version.'
-  return { id: 'skills', title: 'npx skills', ways: [{ hint, text: `npx skills add ${origin}/${name}@${version}` }] }
+function toSkillsInstaller({ origin, name, version, isPublic }: Installed): InstallWay {
+  if (isPublic) {
+    const hint = 'A common installer for many agents; this address stays at this version.'
+    return { hint, text: `npx skills add ${origin}/${name}@${version}` }
+  }
+  return {
+    hint: 'A common installer for many agents. Git sends the key; without one, use a share link from the owner.',
+    text: [
+      `export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=http.${origin}/.extraHeader`,
+      'export GIT_CONFIG_VALUE_0="Authorization: Bearer $SKILLSTEAD_KEY"',
+      `npx skills add ${origin}/git/${name}.git#v${version}`,
+    ].join('\n'),
+  }
 }
 
 function toGit({ origin, name, version, isPublic }: Installed): InstallWay {
