@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readZipDirectory } from '@skillstead/skill-format/archives'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { partSeparator, toMarketplaceForms } from '../../packages/gateways/src/marketplace.ts'
+import { partSeparator, toMarketplaceForms } from '../../packages/gateways/src/scopes/marketplace-documents.ts'
 import { openNode } from '../support/server-harness.ts'
 
 interface Document {

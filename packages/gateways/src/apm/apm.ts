@@ -8,7 +8,7 @@ import {
   type GatewayRoute,
   type Params,
 } from '../gateway.ts'
-import { apiOf, createSkillArchives, type Pack, type SkillArchives } from '../skill-archives.ts'
+import { apiOf, createSkillArchives, type Pack, type SkillArchives } from '../archives/skill-archives.ts'
 
 const packagePath = '/apm/v1/packages/:owner/:repo/versions'
 

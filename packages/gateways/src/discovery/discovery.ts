@@ -6,10 +6,10 @@ import {
   readFileIndex,
 } from '@skillstead/core/internal'
 import type { GatewayHost, GatewayRoute } from '../gateway.ts'
-import { createRecentLists, type RecentLists } from '../recent-lists.ts'
-import { listScopePaths, type ScopePath } from '../scope-paths.ts'
-import { answerFile, answerList, toScopeRoute } from '../scope-routes.ts'
-import { toPageRead } from '../through-upstreams.ts'
+import { createRecentLists, type RecentLists } from '../scopes/recent-lists.ts'
+import { listScopePaths, type ScopePath } from '../scopes/scope-paths.ts'
+import { answerFile, answerList, toScopeRoute } from '../scopes/scope-routes.ts'
+import { toPageRead } from '../scopes/through-upstreams.ts'
 import { findSkills } from './find-skills.ts'
 
 /** The paths where installers look for an index of version 0.2.0, and of version 0.1. */

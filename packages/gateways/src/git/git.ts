@@ -1,6 +1,6 @@
 import { readRepositoryVersions, readSkillHistory, SkillMoved } from '@skillstead/core/internal'
 import { isRegistryError, RegistryError } from '@skillstead/protocol'
-import { throughUpstreams, toPageRead } from '../through-upstreams.ts'
+import { throughUpstreams, toPageRead } from '../scopes/through-upstreams.ts'
 import {
   toCacheControl,
   type Answer,

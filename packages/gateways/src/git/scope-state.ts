@@ -1,5 +1,5 @@
 import type { RepositoryVersion } from '@skillstead/core/internal'
-import { type DocumentForm, partSeparator, toMarketplaceForms } from '../marketplace.ts'
+import { type DocumentForm, partSeparator, toMarketplaceForms } from '../scopes/marketplace-documents.ts'
 import { createGeneratedText, type GeneratedText, type TextForm } from './generated-text.ts'
 import type { TreeEntry } from './git-objects.ts'
 

@@ -1,9 +1,9 @@
 import { type DiscoveryScope, findArtifact, listZips, parseArtifactFile } from '@skillstead/core/internal'
 import type { GatewayCall, GatewayHost, GatewayRoute, Params } from '../gateway.ts'
-import { toClaudeMarketplace } from '../marketplace.ts'
-import { listScopePaths, type ScopePath } from '../scope-paths.ts'
-import { answerFile, answerList, toScopeRoute } from '../scope-routes.ts'
-import { toPageRead } from '../through-upstreams.ts'
+import { toClaudeMarketplace } from '../scopes/marketplace-documents.ts'
+import { listScopePaths, type ScopePath } from '../scopes/scope-paths.ts'
+import { answerFile, answerList, toScopeRoute } from '../scopes/scope-routes.ts'
+import { toPageRead } from '../scopes/through-upstreams.ts'
 
 const folder = '/.claude-plugin'
 

@@ -1,6 +1,6 @@
 import type { DiscoveryScope } from '@skillstead/core/internal'
 import { LRUCache } from 'lru-cache'
-import type { GatewayCall, GatewayHost } from './gateway.ts'
+import type { GatewayCall, GatewayHost } from '../gateway.ts'
 
 const listedMs = 60_000
 const readersMax = 20_000

@@ -1,5 +1,5 @@
 import { type DiscoveryScope, lookThrough, type WantedSkill } from '@skillstead/core/internal'
-import type { GatewayCall, GatewayHost, Header } from './gateway.ts'
+import type { GatewayCall, GatewayHost, Header } from '../gateway.ts'
 
 /** The content of a page: a skill, a list, or content that only this node has, such as a share link. */
 export type PageRead = { readonly skill: WantedSkill } | 'list' | 'own'

@@ -10,7 +10,7 @@ import {
   type GatewayRoute,
   type Header,
   type Params,
-} from './gateway.ts'
+} from '../gateway.ts'
 import type { RecentLists } from './recent-lists.ts'
 import { renameScope, type ScopePath } from './scope-paths.ts'
 import { readPageFreshness, throughUpstreams, type PageRead } from './through-upstreams.ts'

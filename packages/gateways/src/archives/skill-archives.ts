@@ -3,7 +3,7 @@ import { limits, RegistryError, type RegistryApi, type SkillDetails } from '@ski
 import { readArchiveFiles, type ArchiveFile } from '@skillstead/skill-format/archives'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { toCacheControl, type Answer, type GatewayCall, type GatewayHost } from './gateway.ts'
+import { toCacheControl, type Answer, type GatewayCall, type GatewayHost } from '../gateway.ts'
 
 /** A version as an archive of another ecosystem. */
 export interface Pack {
