@@ -101,13 +101,13 @@ function findHad(repository: Repository, request: FetchRequest): Set<string> {
 }
 
 function findExcluded(repository: Repository, names: readonly string[]): Set<string> {
+  if (names.length === 0) return new Set()
+  const refs = new Map<string, string>()
+  for (const { name, id } of repository.refs) refs.set(name, id).set(name.split('/').slice(2).join('/'), id)
   const tips = names.map((name) => {
-    const wanted = name === 'HEAD' ? mainRef : name
-    const found = repository.refs.find(
-      (ref) => ref.name === wanted || ref.name.split('/').slice(2).join('/') === wanted,
-    )
-    if (!found) throw new GitError(`deepen-not is not a ref: ${JSON.stringify(name.slice(0, 80))}`)
-    return getCommit(repository, found.id)
+    const id = refs.get(name === 'HEAD' ? mainRef : name)
+    if (id === undefined) throw new GitError(`deepen-not is not a ref: ${JSON.stringify(name.slice(0, 80))}`)
+    return getCommit(repository, id)
   })
   return takeWhile(repository, tips, () => true)
 }
