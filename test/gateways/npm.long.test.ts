@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -14,10 +13,8 @@ const toSkillMd = (name: string, body = 'Reads.') =>
   `---\nname: ${name}\ndescription: What ${name} does\n---\n${body}\n`
 const evil = JSON.stringify({ name: 'evil', version: '9.9.9', scripts: { install: 'exit 7', postinstall: 'exit 8' } })
 
-/** Base64 content that a scan treats as an image. */
-function toImage(): string {
-  return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), randomBytes(7_500_000)]).toString('base64')
-}
+/** Base64 content that a scan treats as an image, and scans quickly. */
+const image = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(7_500_000)]).toString('base64')
 
 let node: Awaited<ReturnType<typeof openNode>>
 beforeAll(async () => {
@@ -162,10 +159,8 @@ it('playbooks installs the skills of an owner from the index of version 0.1', as
 
 it('a package with many large versions has hashes of the highest alone', async () => {
   for (let minor = 0; minor < 11; minor += 1) {
-    const files = ['a.png', 'b.png'].map((path) => {
-      return { path, content: toImage(), encoding: 'base64' as const }
-    })
-    await node.api.publishSkill({ skillMd: toSkillMd('large'), version: `1.${minor}.0`, files })
+    const files = ['a.png', 'b.png'].map((path) => ({ path, content: image, encoding: 'base64' as const }))
+    await node.api.publishSkill({ skillMd: toSkillMd('large', `Number ${minor}.`), version: `1.${minor}.0`, files })
   }
   const response = await fetch(`${node.node.url}/npm/@alice/large`)
   const { versions } = (await response.json()) as { versions: Record<string, { dist: { integrity?: string } }> }
