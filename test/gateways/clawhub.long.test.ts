@@ -6,7 +6,7 @@ import { toPageHeaders } from '../support/clawhub-acts.ts'
 import { installProgram, type NpmProgram } from '../support/npm-program.ts'
 import { startNode, type Fixture } from '../support/server-harness.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 240_000 })
 
 let program: NpmProgram
 
