@@ -12,7 +12,7 @@ export {
 } from './accounts/idempotency.ts'
 export type { SharedLimits } from './accounts/shared-limits.ts'
 export { ensureNamespace } from './accounts/users.ts'
-export { authorize, localCall } from './local-api.ts'
+export { authorize, findCachedSkill, localCall } from './local-api.ts'
 export {
   findPublicVersions,
   type LogRange,

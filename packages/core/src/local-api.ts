@@ -12,7 +12,7 @@ import {
 } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { StorageContext } from './storage/storage-context.ts'
-import { guest, requireScope, requireUser, type Caller } from './kernel/caller.ts'
+import { guest, requireScope, requireUser, seesPublicOnly, type Caller } from './kernel/caller.ts'
 import type { CallOptions } from './kernel/call-options.ts'
 import type { OperatorContext } from './operator/operator-context.ts'
 import { EncodedJson } from './kernel/encoded-json.ts'
@@ -125,6 +125,19 @@ async function perform(
     if (!(known instanceof RegistryError)) requireOpen(context, error)
     throw known
   }
+}
+
+/**
+ * The cached response to `getSkill`, found without the promises of {@link localCall}. Undefined if there is none, and
+ * where an upstream has to be asked.
+ */
+export function findCachedSkill(registry: Registry, name: string, caller: Caller): EncodedJson | undefined {
+  const context = partsOf(registry)
+  requireOpen(context)
+  if (!seesPublicOnly(caller) || context.upstreams.port !== undefined) return undefined
+  const cached = context.answers.get(name)
+  if (cached) context.traffic.calls += 1
+  return cached
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { H3 } from 'h3'
 import type { CallOptions } from '@skillstead/core'
-import { authorize, localCall, SkillMoved } from '@skillstead/core/internal'
+import { authorize, findCachedSkill, localCall, SkillMoved } from '@skillstead/core/internal'
 import { toLimitKey } from './addresses.ts'
 import { toAnswer, type Result } from './answers.ts'
 import type { Call } from './call.ts'
@@ -9,7 +9,7 @@ import { limitKeyOf, refuseMethod, toHandler, type NodeParts } from './gate.ts'
 import { claimKey } from './idempotency.ts'
 import { readPayload, toInput } from './input.ts'
 import { etagOf, isKnownToCaller, nothingHere, reply } from './replies.ts'
-import { joinName, renameInPath, routes, toSlashedPattern, type Route } from './routes.ts'
+import { detailRoute, joinName, renameInPath, routes, toSlashedPattern, type Route } from './routes.ts'
 import { moveSession, readSessionToken, requireOwnPage } from './sessions.ts'
 
 /**
@@ -42,16 +42,9 @@ function mountPatterns(
   for (const route of routes) {
     const pattern = toPattern(route)
     if (pattern === undefined) continue
-    const { method, open, allowances, reads } = route.endpoint
-    const methods = method === 'GET' ? ['GET', 'HEAD'] : [method]
-    const readMethods = reads ? methods : []
-    const handler = toHandler(node, {
-      endpoint: route.name,
-      admission: open ? 'guests' : 'api',
-      allowances,
-      readMethods,
-      work: toWork(node, route, take),
-    })
+    const methods = methodsOfRoute(route)
+    const readMethods = route.endpoint.reads ? methods : []
+    const handler = toEndpointHandler(node, route, take)
     for (const taken of methods) app.on(taken as 'GET', pattern, handler)
     methodsOf.set(pattern, [...(methodsOf.get(pattern) ?? []), ...methods])
     readMethodsOf.set(pattern, ['GET', 'HEAD', ...(readMethodsOf.get(pattern) ?? []), ...readMethods])
@@ -65,6 +58,22 @@ function mountPatterns(
   }
 }
 
+function methodsOfRoute({ endpoint }: Route): readonly string[] {
+  return endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method]
+}
+
+/** The h3 handler of an endpoint. */
+export function toEndpointHandler(node: NodeParts, route: Route, take: TakeParams = takeParams) {
+  const { open, allowances, reads } = route.endpoint
+  return toHandler(node, {
+    endpoint: route.name,
+    admission: open ? 'guests' : 'api',
+    allowances,
+    readMethods: reads ? methodsOfRoute(route) : [],
+    work: toWork(node, route, take),
+  })
+}
+
 /** What an admitted request to an endpoint runs: reads the input, calls the operation, and builds the response. */
 function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) => Promise<Response> {
   const { endpoint, name } = route
@@ -72,6 +81,8 @@ function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) =
     take(call)
     // Authorize before the body is read, so that callers without permission cannot make the node read and parse it.
     authorize(endpoint, call.caller)
+    const cached = route === detailRoute && answerCached(node, call)
+    if (cached) return cached
     const held = endpoint.method === 'GET' ? undefined : node.bodies.begin(limitKeyOf(node, call))
     try {
       const payload = held && (await readPayload(call, route, held))
@@ -103,6 +114,17 @@ function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) =
       held?.end()
     }
   }
+}
+
+/** Tokens with which a caller may see more than a guest. */
+const tokenNames = ['x-agent-token', 'x-case-token', 'x-share-token'] as const
+
+/** The cached details of a skill, the most frequent response, which need neither validation nor further promises. */
+function answerCached(node: NodeParts, call: Call): Response | undefined {
+  if (call.url?.search || tokenNames.some((name) => call.header(name) !== null)) return undefined
+  const { name } = toInput(call, detailRoute, undefined)
+  const body = findCachedSkill(node.registry, name as string, call.caller)
+  return body && reply(call, toAnswer(node, call, detailRoute, { status: 200, body }))
 }
 
 function replyMoved(call: Call, route: Route, fullName: string): Response {

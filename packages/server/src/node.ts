@@ -7,7 +7,7 @@ import { createAddresses } from './addresses.ts'
 import { Call } from './call.ts'
 import { isOrigin } from './cross-origin.ts'
 import type { ReplyPage } from './dashboard.ts'
-import { mountEndpoints } from './engine.ts'
+import { mountEndpoints, toEndpointHandler } from './engine.ts'
 import { toHandler, type NodeParts } from './gate.ts'
 import { mountGateways } from './mount-gateways.ts'
 import { createMetrics } from './metrics.ts'
@@ -18,7 +18,7 @@ import { nothingHere, replyOptions } from './replies.ts'
 import { toNodePort } from './node-port.ts'
 import { createQuotas } from './quotas.ts'
 import { createRequestLog } from './request-log.ts'
-import { apiBase } from './routes.ts'
+import { apiBase, detailRoute, matchDetail } from './routes.ts'
 
 /** Each body has its own limit; this one is for all bodies in memory at a time. */
 const bodyLimits: InFlightLimits = {
@@ -73,13 +73,17 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
   const replyPage = mountPages(app, node, options)
   mountGateways(app, node, options)
   mountUnknown(app, node, replyPage)
+  const handleDetail = toEndpointHandler(node, detailRoute)
   const refuseTarget = toHandler(node, { admission: 'page', work: throwMalformed })
   return {
     fetch(request: ServerRequest) {
-      const context = new Call(request) as unknown as NonNullable<ServerRequest['context']>
+      const call = new Call(request)
+      const target = toTarget(request)
+      const context = call as unknown as NonNullable<ServerRequest['context']>
+      call.params = call.method === 'GET' ? matchDetail(target) : undefined
+      if (call.params) return handleDetail({ context })
       request.context = context
       // h3 would turn a request target that is neither a path nor a URL (RFC 9112, section 3.2) into `/`.
-      const target = request.runtime?.node?.req.url ?? '/'
       if (target[0] !== '/' && target !== '*' && !URL.canParse(target)) return refuseTarget({ context })
       try {
         return app.fetch(request) as Promise<Response>
@@ -93,6 +97,14 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
     },
     close: () => node.metrics.close(),
   }
+}
+
+/** The target of a request as the client sent it. Reading the URL of a request of Node would parse it, and may throw. */
+function toTarget(request: ServerRequest): string {
+  const sent = request.runtime?.node?.req.url
+  if (sent !== undefined) return sent
+  const { pathname, search } = new URL(request.url)
+  return pathname + search
 }
 
 function toCorsOrigins(origins: readonly string[] = []): ReadonlySet<string> {

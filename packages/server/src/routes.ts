@@ -52,6 +52,24 @@ export const routes: readonly Route[] = Object.entries(endpoints).map(([key, row
   }
 })
 
+/** `GET /skills/<name>`, which is most of a node's requests. */
+export const detailRoute = routes.find(({ name }) => name === 'getSkill')!
+
+const skillsBase = `${apiBase}/skills/`
+/** `name` and `owner%2Fname`, without any other escape or dot, which h3 might normalise. */
+const plainName = /^[A-Za-z0-9_-]+(?:%2[Ff][A-Za-z0-9_-]+)?$/
+/** What the table has in place of a name. */
+const reserved: ReadonlySet<string> = new Set(
+  routes.map(({ pattern }) => /^[^/:]+/.exec(pattern.split(skillsBase)[1] ?? '')?.[0] ?? ''),
+)
+
+/** The parameters of {@link detailRoute} in a request target that needs no routing; undefined for any other target. */
+export function matchDetail(target: string): Record<string, string> | undefined {
+  if (!target.startsWith(skillsBase)) return undefined
+  const name = target.slice(skillsBase.length)
+  return plainName.test(name) && !reserved.has(name) ? { name } : undefined
+}
+
 const skillPattern = `${apiBase}/skills/:name`
 
 /** The pattern with an unencoded slash in the skill's name; undefined for routes without one. */
