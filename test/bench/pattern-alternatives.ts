@@ -1,4 +1,4 @@
-import type { Pattern } from '../../packages/scanner/src/rule.ts'
+import type { Flow, Pattern, Together } from '../../packages/scanner/src/rule.ts'
 
 /** A text, or a group with its alternatives; groups of a look-around stay as they are and count as text. */
 type Piece = string | Group
@@ -123,14 +123,20 @@ export function toAlternatives({ groups = {} }: RegExpExecArray): number[] {
 }
 
 /** The expressions of a pattern that consist of word lists. */
-export function toExpressions(pattern: Pattern): readonly RegExp[] {
+export function toWordLists(pattern: Pattern): readonly RegExp[] {
   const match = 'match' in pattern ? pattern.match : pattern
-  return match instanceof RegExp ? [match] : [match.first, match.last]
+  if (match instanceof RegExp) return [match]
+  return 'all' in match ? match.all : [match.first, match.last]
 }
 
 /** The pattern with other expressions. */
-export function replaceExpressions(pattern: Pattern, [first, last]: readonly RegExp[]): Pattern {
-  const match = 'match' in pattern ? pattern.match : pattern
-  const replaced = match instanceof RegExp ? first! : { ...match, first: first!, last: last! }
-  return 'match' in pattern ? { ...pattern, match: replaced } : replaced
+export function replaceWordLists(pattern: Pattern, expressions: readonly RegExp[]): Pattern {
+  if ('match' in pattern) return { ...pattern, match: replaceIn(pattern.match, expressions) }
+  return replaceIn(pattern, expressions)
+}
+
+function replaceIn(match: RegExp | Flow | Together, expressions: readonly RegExp[]): RegExp | Flow | Together {
+  const [first, last] = expressions
+  if (match instanceof RegExp) return first!
+  return 'all' in match ? { ...match, all: expressions } : { ...match, first: first!, last: last! }
 }

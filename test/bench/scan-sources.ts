@@ -7,7 +7,7 @@ import type { Fact, Pattern, Rule } from '../../packages/scanner/src/rule.ts'
 import { Scan } from '../../packages/scanner/src/scan-files.ts'
 import { Search, type Hit } from '../../packages/scanner/src/search.ts'
 import { toScore, toVerdict } from '@skillstead/scanner'
-import { Alternatives, replaceExpressions, toAlternatives, toExpressions } from './pattern-alternatives.ts'
+import { Alternatives, replaceWordLists, toAlternatives, toWordLists } from './pattern-alternatives.ts'
 import { toTexts, type Judged, type Sample } from './scan-samples.ts'
 
 const patterns = probes.flatMap((probe) => probe.patterns)
@@ -79,14 +79,14 @@ function toRules(isGone: (key: string) => boolean): PreparedRules {
 function reducePattern(pattern: Pattern, isGone: (key: string) => boolean): Pattern[] {
   const number = numberOf.get(pattern)!
   if (isGone(`${number}`)) return []
-  const expressions = toExpressions(pattern)
+  const expressions = toWordLists(pattern)
   const reduced = expressions.map((expression, part) => {
     const source = alternativesOf(expression).without((alternative) => isGone(toKey(number, part, alternative)))
     return source === undefined ? undefined : new RegExp(source, expression.flags)
   })
   if (reduced.includes(undefined)) return []
   const isSame = reduced.every((each, part) => each!.source === expressions[part]!.source)
-  return [isSame ? pattern : replaceExpressions(pattern, reduced as RegExp[])]
+  return [isSame ? pattern : replaceWordLists(pattern, reduced as RegExp[])]
 }
 
 const toKey = (pattern: number, part: number, alternative: number) => `${pattern} ${part} ${alternative}`
@@ -119,19 +119,18 @@ function ignore(): void {}
 
 function* findAlternatives({ probe, start, end }: Hit, text: string, folded: Folded): Generator<string> {
   const pattern = patterns[probe]!
-  const [first, last] = toExpressions(pattern)
   const isRaw = 'match' in pattern && pattern.view === 'raw'
   const from = isRaw ? start : folded.offsets.subarray(0, folded.size).indexOf(start)
-  if (from === -1) return
+  const to = isRaw ? end : folded.offsets.subarray(0, folded.size).lastIndexOf(end - 1) + 1
+  if (from === -1 || to === 0) return
   const source = isRaw ? text : folded.text
-  const begun = trace(first!, source, from, isRaw)
-  if (!begun) return
-  yield* toKeys(probe, 0, begun)
-  if (!last) return
-  for (let at = from + begun[0].length; at < source.length; at++) {
-    const ended = trace(last, source, at, isRaw)
-    if (!ended) continue
-    if (folded.offsets[at + ended[0].length - 1]! + 1 >= end) return yield* toKeys(probe, 1, ended)
+  for (const [part, expression] of toWordLists(pattern).entries()) {
+    for (let at = from; at < to; at++) {
+      const found = trace(expression, source, at, isRaw)
+      if (!found || at + found[0].length > to) continue
+      yield* toKeys(probe, part, found)
+      break
+    }
   }
 }
 

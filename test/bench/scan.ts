@@ -14,6 +14,7 @@ import {
   type Sample,
   type TextFile,
 } from './scan-samples.ts'
+import { printParaphrases } from './scan-paraphrases.ts'
 import { printValidation } from './scan-validation.ts'
 
 /** Prints what each rule adds to the results on labelled skills. */
@@ -35,6 +36,7 @@ export async function benchScan(securityPath: string, corpusDir?: string): Promi
     'benign, all': toRates([...of('benign'), ...of('benign-vendor')]),
   })
   printValidation(judged)
+  printParaphrases()
   if (corpusDir) benchWild(corpusDir)
   await benchSpeed(judged.map(({ sample }) => toTexts(sample)))
 }

@@ -5,12 +5,19 @@ import { concealmentCases } from '../rules/concealment-cases.ts'
 import { instructionCases } from '../rules/instruction-cases.ts'
 import { leakageCases } from '../rules/leakage-cases.ts'
 import { moreWordingCases } from '../rules/more-wording-cases.ts'
+import { sentenceCases } from '../rules/sentence-cases.ts'
 import { toolCases } from '../rules/tool-cases.ts'
 import { wordingCases } from '../rules/wording-cases.ts'
 
-const cases = [instructionCases, concealmentCases, toolCases, leakageCases, wordingCases, moreWordingCases].flatMap(
-  (each) => Object.entries(each),
-)
+const cases = [
+  instructionCases,
+  concealmentCases,
+  toolCases,
+  leakageCases,
+  wordingCases,
+  moreWordingCases,
+  sentenceCases,
+].flatMap((each) => Object.entries(each))
 
 /** The rules with hostile or suspicious findings for a SKILL.md with the given body. */
 function findRules(text: string): string[] {

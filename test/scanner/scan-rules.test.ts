@@ -3,23 +3,19 @@ import { checkSync } from 'recheck'
 import { describe, expect, it } from 'vitest'
 import { AnchorTable } from '../../packages/scanner/src/anchors.ts'
 import { contextCharacters, foldText } from '../../packages/scanner/src/fold.ts'
-import { readTraits } from '../../packages/scanner/src/match.ts'
+import { readTraits, toExpressions } from '../../packages/scanner/src/match.ts'
 import { readPattern } from '../../packages/scanner/src/read-pattern.ts'
-import { containing, regex, regexWith, within } from '../../packages/scanner/src/regex.ts'
+import { containing, regex, regexWith, together, within } from '../../packages/scanner/src/regex.ts'
 import { allRules, combinations, facts, rules } from '../../packages/scanner/src/rule-table.ts'
 import { categories, type Pattern } from '../../packages/scanner/src/rule.ts'
+import { Search } from '../../packages/scanner/src/search.ts'
 
 const patterns = [...rules, ...facts].flatMap(({ id, patterns: all }) =>
   all.map((pattern, index) => ({ name: `${id} ${index}`, pattern })),
 )
 const toMatch = (pattern: Pattern) => ('match' in pattern ? pattern.match : pattern)
 const expressions = patterns.flatMap(({ name, pattern }) => {
-  const match = toMatch(pattern)
-  const parts = match instanceof RegExp ? { match } : { first: match.first, last: match.last, stop: match.stop }
-  return Object.entries(parts).map(([part, expression]) => ({
-    name: `${name} ${part}`,
-    expression: expression as RegExp,
-  }))
+  return toExpressions(toMatch(pattern)).map((expression, part) => ({ name: `${name} ${part}`, expression }))
 })
 
 describe('the table of rules', () => {
@@ -108,15 +104,40 @@ describe('an expression composed with regex', () => {
   })
 })
 
+describe('a pattern composed with together', () => {
+  const probe = { id: 'a', patterns: [together(60, /[.](?=\s)/, /\bnot\b/)`red fox … jump(s|ed) … dog`] }
+  const search = new Search([probe], probe.patterns.map(readTraits))
+  const find = (text: string) => {
+    const hits = [
+      ...search.find(
+        text,
+        () => true,
+        () => undefined,
+      ),
+    ].flat()
+    return hits.map(({ start, end }) => text.slice(start, end))
+  }
+
+  it.each([
+    ['A red fox jumped over the dog.', ['red fox jumped over the dog']],
+    ['Over the dog jumped a red fox. It ran.', ['dog jumped a red fox']],
+    ['A red fox. It jumped over the dog.', []],
+    ['A red fox did not jump; he jumps over no dog.', []],
+    ['A red fox jumps the dog. A dog jumps a red fox.', ['red fox jumps the dog', 'dog jumps a red fox']],
+    [`A red fox ${'very '.repeat(20)}far jumps the dog`, []],
+  ])('finds its parts in any order within a sentence: %s', (text, found) => {
+    expect(find(text)).toEqual(found)
+  })
+})
+
 describe('the patterns', () => {
   it.each(patterns)('$name matches at most the overlap of two pieces, and never the empty text', ({ pattern }) => {
     for (const { before, behind } of readTraits(pattern).needs.flat()) {
       expect(before).toBeLessThanOrEqual(contextCharacters)
       expect(behind).toBeLessThanOrEqual(contextCharacters)
     }
-    const match = toMatch(pattern)
-    const starts = match instanceof RegExp ? [match] : [match.first, match.last]
-    for (const expression of starts) expect(new RegExp(`^(?:${expression.source})$`, 'i').test('')).toBe(false)
+    for (const expression of toExpressions(toMatch(pattern)))
+      expect(new RegExp(`^(?:${expression.source})$`, 'i').test('')).toBe(false)
     const anchors = 'match' in pattern ? pattern.anchors : []
     expect(() => new AnchorTable(anchors)).not.toThrow()
   })

@@ -1,7 +1,8 @@
+import { anchorCharactersMin } from './anchors.ts'
 import { contextCharacters } from './fold.ts'
 import { crossings, spread, type Crossing, type Need } from './pattern-parts.ts'
 import { readPattern, type PatternTraits } from './read-pattern.ts'
-import type { Flow, Pattern } from './rule.ts'
+import type { Flow, Pattern, Together } from './rule.ts'
 
 /** A range of a text, end exclusive. */
 export interface Match {
@@ -36,21 +37,22 @@ export interface Matcher extends SearchTraits {
  */
 export function readTraits(pattern: Pattern): SearchTraits {
   const { anchors, match, view } = open(pattern)
-  const isFlow = !(match instanceof RegExp)
-  const traits = isFlow ? readFlow(match) : readPattern(match)
+  const expressions = toExpressions(match)
+  const traits = match instanceof RegExp ? readPattern(match) : 'all' in match ? readTogether(match) : readFlow(match)
   const { width, crosses } = traits
-  const source = isFlow ? match.first.source : match.source
+  const { source } = expressions[0]!
   if (width > contextCharacters)
     throw new TypeError(`A match of ${source} can have ${width} characters; at most ${contextCharacters} are allowed.`)
-  const sources = isFlow ? [source, match.last.source, match.stop.source] : [source]
-  const aheadMax = sources.some((each) => lookAheadPattern.test(each)) ? aheadCharactersMax : 1
+  const aheadMax = expressions.some((each) => lookAheadPattern.test(each.source)) ? aheadCharactersMax : 1
   const anchored: Need = (anchors ?? []).map((text) => {
     return { text, before: width, behind: width, outside: text.length - 1 }
   })
   // Folding may remove characters that the raw text has between those of a match.
   if (view === 'raw') return { view, needs: [anchored], crosses: 'passages', aheadMax }
   const hasAnchor = (need: Need) => need.every(({ text }) => anchors?.some((anchor) => text.includes(anchor)))
-  const needs = traits.needs.filter((need) => isWorthIt(need) || hasAnchor(need))
+  // Short words are rare enough next to the others of a sentence.
+  const lengthMin = 'all' in match ? anchorCharactersMin : needCharactersMin
+  const needs = traits.needs.filter((need) => isWorthIt(need, lengthMin) || hasAnchor(need))
   if (anchors && !needs.some(hasAnchor)) needs.push(anchored)
   if (needs.length === 0) throw new TypeError(`The pattern ${source} needs anchors.`)
   return { view, needs, aheadMax, crosses }
@@ -60,9 +62,17 @@ export function readTraits(pattern: Pattern): SearchTraits {
 export function toMatcher(pattern: Pattern, traits: SearchTraits): Matcher {
   const { match, view } = open(pattern)
   const flags = view === 'raw' ? 'g' : 'gi'
-  const isFlow = !(match instanceof RegExp)
-  const find = isFlow ? toFlowFinder(match, flags) : toWordFinder(match, flags)
-  return { ...traits, mayBegin: toBeginningTest(isFlow ? match.first : match, flags), find }
+  if (match instanceof RegExp)
+    return { ...traits, mayBegin: toBeginningTest(match, flags), find: toWordFinder(match, flags) }
+  // Any of the expressions may come first.
+  if ('all' in match) return { ...traits, mayBegin: () => true, find: toTogetherFinder(match, flags) }
+  return { ...traits, mayBegin: toBeginningTest(match.first, flags), find: toFlowFinder(match, flags) }
+}
+
+/** All expressions of a pattern's match. */
+export function toExpressions(match: RegExp | Flow | Together): readonly RegExp[] {
+  if (match instanceof RegExp) return [match]
+  return 'all' in match ? [...match.all, match.stop, match.unless] : [match.first, match.last, match.stop]
 }
 
 function open(pattern: Pattern) {
@@ -74,18 +84,37 @@ function open(pattern: Pattern) {
   return { anchors, match, view }
 }
 
+/** A sentence may have any of the needed texts at both of its ends. */
+function readTogether({ all, stop, withinMax }: Together): PatternTraits {
+  const width = 2 * withinMax
+  const parts = all.map(readPattern)
+  const needs = parts.flatMap((part) => part.needs.map((need) => need.map(({ text }) => toNeeded(text, width))))
+  return { width, needs, crosses: toWidestCrossing([...parts.map(({ crosses }) => crosses), toCrossing(stop)]) }
+}
+
+function toNeeded(text: string, width: number): Need[number] {
+  return { text, before: width, behind: width }
+}
+
+function toCrossing(stop: RegExp): Crossing {
+  return !stop.test('\uE000') ? 'passages' : stop.test('\n') ? 'nothing' : 'lines'
+}
+
+function toWidestCrossing(all: readonly Crossing[]): Crossing {
+  return crossings.findLast((each) => all.includes(each))!
+}
+
 /** A flow may cross everything except its stop, regardless of its two expressions. */
 function readFlow({ first, last, stop, withinMax }: Flow): PatternTraits {
   const begins = readPattern(first)
   const ends = readPattern(last)
-  const between: Crossing = !stop.test('\uE000') ? 'passages' : stop.test('\n') ? 'nothing' : 'lines'
   return {
     width: begins.width + withinMax + ends.width,
     needs: [
       ...begins.needs.map((need) => spread(need, 0, withinMax + ends.width)),
       ...ends.needs.map((need) => spread(need, begins.width + withinMax, 0)),
     ],
-    crosses: crossings.findLast((each) => [begins.crosses, ends.crosses, between].includes(each))!,
+    crosses: toWidestCrossing([begins.crosses, ends.crosses, toCrossing(stop)]),
   }
 }
 
@@ -96,8 +125,8 @@ const aheadCharactersMax = 128
 /** Shorter words occur almost everywhere, so searching for them saves no time. */
 const needCharactersMin = 4
 
-function isWorthIt(need: Need): boolean {
-  return need.every(({ text }) => text.trim().length >= needCharactersMin)
+function isWorthIt(need: Need, lengthMin: number): boolean {
+  return need.every(({ text }) => text.trim().length >= lengthMin)
 }
 
 /** A regular expression that is compiled on first use: most are never used, and compiling takes time. */
@@ -155,6 +184,42 @@ function toFlowFinder({ first, last, stop, withinMax }: Flow, flags: string): Fi
       begun = next[firstGroup] === undefined ? beginnings.exec(text) : next
     }
   }
+}
+
+/** Finds the first expression, then the others in the sentence around it; a sentence counts once. */
+function toTogetherFinder({ all, stop, withinMax, unless }: Together, flags: string): Find {
+  const [getFirst, ...getOthers] = all.map((each, index) => makeLater(each.source, index === 0 ? flags : 'i'))
+  const getStop = makeLater(stop.source, flags)
+  const getUnless = makeLater(unless.source, 'i')
+  return (text, from, onMatch) => {
+    const first = getFirst!()
+    first.lastIndex = from
+    for (let found = first.exec(text); found; found = first.exec(text)) {
+      const foundEnd = found.index + found[0].length
+      const [start, end] = findSentence(text, found.index, foundEnd, getStop(), withinMax)
+      const sentence = text.slice(start, end)
+      const others = getOthers.map((getOther) => getOther().exec(sentence))
+      if (others.every((other) => other !== null) && !getUnless().test(sentence)) {
+        onMatch(
+          Math.min(found.index, ...others.map(({ index }) => start + index)),
+          Math.max(foundEnd, ...others.map((other) => start + other.index + other[0].length)),
+        )
+        first.lastIndex = Math.max(end, foundEnd)
+      }
+    }
+  }
+}
+
+/** The sentence around a passage, as far as it may extend to both sides. */
+function findSentence(text: string, from: number, to: number, stop: RegExp, withinMax: number): [number, number] {
+  let start = Math.max(0, from - withinMax)
+  stop.lastIndex = start
+  for (let found = stop.exec(text); found && found.index < from; found = stop.exec(text)) {
+    start = found.index + found[0].length
+  }
+  stop.lastIndex = to
+  const next = stop.exec(text)
+  return [start, Math.min(next ? next.index : text.length, to + withinMax, text.length)]
 }
 
 /** Matches the beginnings of capturing groups; also escapes and classes, in which a bracket begins no group. */

@@ -40,6 +40,17 @@ export function containing(anchors: string | readonly string[]): Composer<Patter
   return (strings, ...pieces) => ({ anchors: toList(anchors), match: new RegExp(compose(strings, pieces)) })
 }
 
+/**
+ * A pattern of expressions separated by `…` that all match in one sentence, in any order (see `Together`), unless
+ * another one matches in it.
+ */
+export function together(withinMax: number, stop: RegExp, unless: RegExp): Composer<Pattern> {
+  return (strings, ...pieces) => {
+    const all = compose(strings, pieces).split(/\s*…\s*/)
+    return { all: all.map((source) => new RegExp(source)), stop, withinMax, unless }
+  }
+}
+
 const toList = (words: string | readonly string[]) =>
   typeof words === 'string' ? words.replace(lineBreak, '').split('|') : words
 

@@ -10,10 +10,24 @@ export interface Flow {
 }
 
 /**
+ * Expressions that all match in one sentence, in any order: a verb, its object, where it goes. The first one is searched
+ * for, so it should be the rarest.
+ */
+export interface Together {
+  readonly all: readonly RegExp[]
+  /** Ends a sentence or a clause. */
+  readonly stop: RegExp
+  /** Maximum length of the sentence before and after the first expression. */
+  readonly withinMax: number
+  /** What makes the sentence innocent, such as a negation. */
+  readonly unless: RegExp
+}
+
+/**
  * A pattern for folded text (see `foldText`), ignoring case; every repetition in it must be bounded. It is only tried
  * around texts that each match must contain, which are derived from the expression.
  */
-export type Pattern = RegExp | Flow | Anchored
+export type Pattern = RegExp | Flow | Together | Anchored
 
 /** A pattern together with the texts around which it is tried. */
 interface Anchored {
@@ -22,7 +36,7 @@ interface Anchored {
    * rarer they are, the faster is the scan.
    */
   readonly anchors: readonly string[]
-  readonly match: RegExp | Flow
+  readonly match: RegExp | Flow | Together
   /**
    * `raw` matches the original text, case-sensitively, for patterns that depend on what folding removes: punctuation,
    * white space, quotes. `^` and `$` match at lines if the pattern has the flag `m`. Its anchors are still searched in

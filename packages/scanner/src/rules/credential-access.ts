@@ -1,3 +1,4 @@
+import { secretsTaken } from './secret-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { homeSearched, storesAsked } from './secret-flows.ts'
 import { commandStop, keyFile, keyFileAnchors } from './shapes.ts'
@@ -77,6 +78,7 @@ export const rules: readonly Rule[] = [
     remediation: 'Let the user sign in, or use a token created for this purpose.',
     references: ['https://attack.mitre.org/techniques/T1555/003/', 'https://attack.mitre.org/techniques/T1539/'],
     patterns: [
+      ...secretsTaken,
       regex`["'/\\]login data["'/\\)]|\blogins\.json\b{0-120 in line}|\bkey4\.db\b|\bcookies\.sqlite\b|
         \bcryptunprotectdata\b|\bchrome safe storage\b`,
       regex`(google[/\\]chrome|google-chrome|brave-browser|microsoft[/\\]edge)[/\\](user data[/\\])?

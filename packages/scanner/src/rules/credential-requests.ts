@@ -1,3 +1,4 @@
+import { secretsIntoChat, secretsKept, secretsShown } from './secret-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { collectionWordings, phishingWordings, echoWordings } from './secret-wordings.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
@@ -22,6 +23,7 @@ export const credentialRequests: readonly Rule[] = [
     references: [...references, 'https://attack.mitre.org/techniques/T1598/'],
     patterns: [
       ...phishingWordings,
+      ...secretsIntoChat,
       within(
         40,
         sentenceStop,
@@ -72,6 +74,8 @@ export const credentialRequests: readonly Rule[] = [
     references: [...references, 'https://cwe.mitre.org/data/definitions/532.html'],
     patterns: [
       ...echoWordings,
+      ...secretsShown,
+      ...secretsKept,
       within(32, clauseStop)`(?<!\b(not|never|n't|cannot|no|that|may|might|could|can|which|who|accidentally|to not|
         attackers?|to|or|and|code|without|avoid|will|errors?|logs) )\b(echo(ing)?( back)?|repeat( back)?|recite|
         include(?! (in|an?)\b)|display(?! name)|output|print( out)?|reveal|dump|write out|show( me)?|read out)\b

@@ -1,3 +1,4 @@
+import { lockedPrograms } from './disguise-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { installWordings } from './pressure-wordings.ts'
 import { passageStop } from './words.ts'
@@ -22,6 +23,7 @@ export const fakePrerequisite: readonly Rule[] = [
     remediation: 'Publish the program unencrypted with its digest, or name its package.',
     references: [...references, 'https://attack.mitre.org/techniques/T1027/013/'],
     patterns: [
+      ...lockedPrograms,
       within(140, passageStop, 'password|passcode|pass:|pw:|pass is|passwort|密码|пароль|contraseña')`
         \b((download|extract|unzip|unpack|unarchive|decompress|get|grab|open) [^\uE000]{0,120}?
         (\.(zip|rar|7z|exe|dmg|iso|msi)\b|archive|releases/download)|(extract|unzip|unpack|decompress) (it|

@@ -1,3 +1,4 @@
+import { decodedOrders } from './disguise-sentences.ts'
 import type { Combination, Fact, Pattern, Rule } from '../rule.ts'
 import { lineStop, runPipe } from './shapes.ts'
 import { containing, regex, within } from '../regex.ts'
@@ -144,6 +145,17 @@ export const rules: readonly Rule[] = [
         \bgetattr\s?\(\s?(__)?(builtins|import\([^\n)]{1,20}\))(__)?\s?,\s?["'](eval|exec|system)["']`,
       containing(["$'\\x"])`\$'(\\x[\da-f]{2}){3,30}'`,
     ],
+  },
+  {
+    id: 'decoded-orders',
+    category,
+    severity: 'high',
+    signal: 'suspicious',
+    title: 'Has a disguised text decoded and obeyed',
+    why: 'Instructions that must be decoded first are hidden from the user and from reviewers.',
+    remediation: 'Write the instructions in plain text.',
+    references,
+    patterns: decodedOrders,
   },
   {
     id: 'covered-traces',

@@ -1,3 +1,4 @@
+import { authorityClaimed } from './authority-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { leaveWordings } from './agent-wordings.ts'
 import { personaWordings } from './limit-wordings.ts'
@@ -69,6 +70,7 @@ export const socialEngineering: readonly Rule[] = [
       'https://cwe.mitre.org/data/definitions/345.html',
     ],
     patterns: [
+      ...authorityClaimed,
       ...leaveWordings,
       regex`\b(the |this |your )?(user|owner|operator|administrator|admin|human|developer|security team|it department
         |management|user session|account holder)('s session)? (has|have|had)( already| previously| explicitly

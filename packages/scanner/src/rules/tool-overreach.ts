@@ -1,3 +1,4 @@
+import { guardsRemoved, questionsForbidden } from './authority-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { approvalWordings } from './agent-wordings.ts'
 import { clauseStop } from './words.ts'
@@ -21,6 +22,7 @@ export const toolOverreach: readonly Rule[] = [
     remediation: 'Comply with the checks, or tell the user which check prevents the action and why.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/693.html'],
     patterns: [
+      ...guardsRemoved,
       within(16, clauseStop)`(?<!\b(not|never|n't|cannot|attempt(s|ing)?|tr(y|ies|ying)|attackers?|want|can|could|may
         |might|which|would|potentially|to not|users?|code) (to )?{0-1 words})\b(bypass|skip|disable|circumvent|evade
         |ignore|override|turn off|switch off|deactivate|suppress|remove|get around|work around|avoid|click through|
@@ -87,6 +89,7 @@ export const toolOverreach: readonly Rule[] = [
     references: [...references, 'https://cwe.mitre.org/data/definitions/862.html'],
     patterns: [
       ...approvalWordings,
+      ...questionsForbidden,
       within(24, clauseStop)`\b((never|do not|don't) (ask|prompt|wait|request|seek)( the user| them)?( for)?
         ( {word}){0,2} (confirmation|permission|approval|consent)|never (ask|confirm)( with)?( the user)?)\b
         … \b(before|prior to|when|for)( {word}){0,2}? (delet|send|transferr|pay|purchas|upload|install|overwrit|

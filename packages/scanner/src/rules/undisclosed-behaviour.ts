@@ -1,3 +1,4 @@
+import { falseOutcomes, interestsServed, recordsFalsified } from './integrity-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { weaknessWordings } from './pressure-wordings.ts'
 import { triggerWordings } from './tool-wordings.ts'
@@ -105,6 +106,9 @@ export const undisclosedBehaviour: readonly Rule[] = [
     remediation: 'Report the true result.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0067'],
     patterns: [
+      ...falseOutcomes,
+      ...recordsFalsified,
+      ...interestsServed,
       ...falseResultWordings,
       within(60, sentenceStop)`(?<!\b(not|never|n't|does not|that) )\b((must )?always (report|say|respond|return|
         answer|recommend|approve|claim|conclude|reply|rate|output|state)|respond only with)\b
