@@ -104,6 +104,7 @@ describeMatrix('reading', (open, { transport }) => {
       access: { tools: [], commands: [], hosts: [], environment: [], packages: [], files: [], cut: [] },
       widens: null,
       change: null,
+      opinion: null,
       security: {
         score: 100,
         verdict: 'safe',

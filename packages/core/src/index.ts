@@ -1,5 +1,7 @@
 import './kernel/check-node.ts'
 export { type PolicyAction, policyActions, type ScanPolicy } from './catalogue/scan-policy.ts'
+export type { OpinionAnswer, OpinionQuestion, OpinionService, OpinionSource } from './catalogue/opinion-service.ts'
+export type { SecondOpinionOptions } from './catalogue/second-opinion.ts'
 export type { NameResolver } from './http/name-resolver.ts'
 export type { OutgoingOptions } from './http/outgoing.ts'
 export type { CallOptions } from './kernel/call-options.ts'

@@ -72,7 +72,7 @@ export { cleanKeywords, type PackageFields, readPackageFields, withoutNul } from
 export { addMembers, replaceMembers } from './catalogue/packs.ts'
 export { type Publication, storeVersion } from './catalogue/publish-version.ts'
 export { refreshSkill, storeComputed } from './catalogue/refresh-skill.ts'
-export { toAction, toPolicyVerdict } from './catalogue/scan-policy.ts'
+export { canExclude, toAction, toJudgedVerdict } from './catalogue/scan-policy.ts'
 export {
   readRepositoryVersions,
   readVersionDescriptions,

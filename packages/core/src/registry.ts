@@ -9,6 +9,7 @@ import { type Clock, systemClock } from './kernel/clock.ts'
 import type { OperatorContext } from './operator/operator-context.ts'
 import type { WebhookOptions } from './webhooks/webhooks-context.ts'
 import { createCopyIndex } from './catalogue/copy-index.ts'
+import { SecondOpinion, type SecondOpinionOptions } from './catalogue/second-opinion.ts'
 import { scheduleSketches } from './catalogue/sketch-versions.ts'
 import { createCounters, createSeenDownloads } from './community/download-counters.ts'
 import { createArtifacts } from './catalogue/discovery-artifacts.ts'
@@ -21,7 +22,7 @@ import { connectExtensions, type RegistryExtension } from './operator/extension.
 import { createUpstreams } from './catalogue/upstream-port.ts'
 import { createServingNode } from './operator/node-port.ts'
 import { createSetupCode } from './operator/setup.ts'
-import { readNodeMetrics, readOrNothing, readStoredMetrics, type Metric } from './operator/metrics.ts'
+import { readNodeMetrics, readOrNothing, toOpinionMetrics, readStoredMetrics, type Metric } from './operator/metrics.ts'
 import { readReadiness } from './operator/readiness.ts'
 import { createSecondStage, type SecondStageOptions } from './operator/second-stage.ts'
 import { createOutbox } from './outbox/create-outbox.ts'
@@ -74,6 +75,8 @@ export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
   readonly defaultPlan?: PlanName
   /** What to do with versions that the scanner flags. Default: publish them with warnings. */
   readonly scanPolicy?: ScanPolicy
+  /** A model or a sandbox that is asked about versions which the scan leaves in doubt. Default: none. */
+  readonly secondOpinion?: SecondOpinionOptions
   /** Storage quota of each user on the free plan, in bytes; 0 for no quota. Default: 1 GiB. */
   readonly storageQuotaBytes?: number
   /** Key of 32 bytes that encrypts the API keys of upstreams. Without it no such key can be stored. */
@@ -184,6 +187,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     onError,
   })
   const comparison = createSecondStage(options, { database, clock, onError })
+  const secondOpinion = options.secondOpinion && new SecondOpinion(options.secondOpinion, onError, options.outgoing?.ca)
   const copies = createCopyIndex(database, onError)
   const waits = new AbortController()
   const context: OperatorContext = {
@@ -217,6 +221,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     webhooks: options.webhooks ?? {},
     defaultPlan: options.defaultPlan ?? 'free',
     scanPolicy: options.scanPolicy ?? {},
+    secondOpinion,
     storageQuotaBytes: options.storageQuotaBytes ?? storageQuotaBytesDefault,
     upstreams: createUpstreams(),
     node: createServingNode(),
@@ -229,6 +234,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   }
   const metricReaders = [() => readStoredMetrics(context), hooks.backups.readMetrics]
   if (comparison) metricReaders.push(...comparison.metricReaders)
+  if (secondOpinion) metricReaders.push(async () => toOpinionMetrics(secondOpinion.counts))
   let closed: Promise<void> | undefined
 
   async function close(): Promise<void> {
@@ -237,7 +243,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     search.stop()
     await search.warmed
     // At the same time: stopping the outbox prevents new requests, and closing the client aborts those that hang.
-    await Promise.all([outbox.stop(), outgoing.close(), comparison?.close()])
+    await Promise.all([outbox.stop(), outgoing.close(), comparison?.close(), secondOpinion?.close()])
     await counters.stop()
     await telemetry.stop()
     await authenticator.flush()

@@ -78,6 +78,7 @@ export {
   type Report,
 } from './schemas/moderation.ts'
 export type { Backup, BackupSchedule, OutboxRow, Overview, RateLimits, StorageUse } from './schemas/operator.ts'
+export type { Opinion } from './schemas/opinion.ts'
 export type { Pack } from './schemas/pack.ts'
 export {
   parseProvenance,

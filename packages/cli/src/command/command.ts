@@ -91,6 +91,13 @@ export function readOptionFile(file: string): string {
   }
 }
 
+/** The secret in a file that an option names; `what` is in the error. Throws {@link UsageError} if there is none. */
+export function readSecretFile(file: string, what: string): string {
+  const secret = readOptionFile(file).trim()
+  if (secret === '') throw new UsageError(`${toOneLine(file)} contains no ${what}.`)
+  return secret
+}
+
 /** Whether a flag is set. */
 export function flag(given: Arguments, name: string): boolean {
   return given.options[name] === true

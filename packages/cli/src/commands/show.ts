@@ -35,6 +35,7 @@ export const commands = {
         ...toFactLines(facts),
         ...toSecurityLines(skill.security),
         ...toLinesOfChange(skill.change),
+        ...toOpinionLines(skill.opinion),
       ]
     },
   }),
@@ -44,6 +45,15 @@ function toLinesOfChange(change: SkillDetails['change']): Line[] {
   if (!change) return []
   const heading = `  ${'change'.padEnd(11)} ${toChangeText(change)}`
   return [styled(verdictStyles[change.verdict], heading), ...toChangeLines(change).map((line) => `    ${line}`)]
+}
+
+function toOpinionLines(opinion: SkillDetails['opinion']): Line[] {
+  if (!opinion) return []
+  const heading = `  ${'opinion'.padEnd(11)} ${opinion.verdict}, by ${toOneLine(opinion.source)}`
+  return [
+    styled(verdictStyles[opinion.verdict], heading),
+    ...opinion.reasons.map((reason) => `    ${toOneLine(reason)}`),
+  ]
 }
 
 function toSecurityLines(security: SkillDetails['security']): Line[] {

@@ -5,12 +5,13 @@ import { mirrorExtension } from '@skillstead/mirror/extension'
 import { gatewayNames, type GatewayName } from '@skillstead/gateways'
 import { isSkillName, planNames, type PlanName, toOneLine } from '@skillstead/protocol'
 import { createLogger, type ConnectionLimits, type ListenOptions } from '@skillstead/server'
-import { UsageError, flag, readOptionFile, text, type Arguments, type Options } from '../command/command.ts'
+import { UsageError, flag, readSecretFile, text, type Arguments, type Options } from '../command/command.ts'
 import { networkOptions, toNetworkMode } from '../mirror/options.ts'
 import { outgoingOptions, toOutgoing } from '../registry/outgoing-options.ts'
 import { originOption, scanPolicyOption, toOrigin, toScanPolicy } from '../registry/registry-options.ts'
 import { toLogStream } from '../terminal/io.ts'
 import { findDashboard } from './dashboard-files.ts'
+import { secondOpinionOptions, toSecondOpinion } from './second-opinion-options.ts'
 
 /** Options of a node. */
 export const serveOptions: Options = {
@@ -57,6 +58,7 @@ export const serveOptions: Options = {
     value: 'MS',
     help: 'the milliseconds after which a search does without the embeddings service. Default: 300',
   },
+  ...secondOpinionOptions,
   'default-plan': { value: 'PLAN', help: 'the plan of new users. Default: free', choices: planNames },
   'webhook-off-after': {
     value: 'N',
@@ -88,7 +90,8 @@ export async function toRegistryOptions(given: Arguments): Promise<RegistryOptio
     outgoing: { ...(await toOutgoing(given)), offline: toNetworkMode(given) === 'offline' },
     webhooks: { offAfterFailures: toCount(text(given, 'webhook-off-after')) },
     defaultPlan: text<PlanName>(given, 'default-plan'),
-    scanPolicy: toScanPolicy(given),
+    scanPolicy: { ...toScanPolicy(given), opinionClears: flag(given, 'second-opinion-clears') },
+    secondOpinion: toSecondOpinion(given),
     storageQuotaBytes: toStorageQuota(given),
     embeddings: toEmbeddings(given),
     extensions: [mirrorExtension, maintenanceExtension({ backups: toBackupPlan(given) })],
@@ -186,12 +189,6 @@ function toBound(part: string): [keyof ConnectionLimits, number] {
 function toMetricsToken(given: Arguments): string | undefined {
   const file = text(given, 'metrics-token-file')
   return file === undefined ? text(given, 'metrics-token') : readSecretFile(file, 'metrics token')
-}
-
-function readSecretFile(file: string, what: string): string {
-  const secret = readOptionFile(file).trim()
-  if (secret === '') throw new UsageError(`${toOneLine(file)} contains no ${what}.`)
-  return secret
 }
 
 /** The embeddings service. Throws {@link UsageError} for an incomplete or invalid one. */

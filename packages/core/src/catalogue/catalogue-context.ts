@@ -13,6 +13,7 @@ import type { SkillRow, Tables, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CopyIndex } from './copy-index.ts'
 import type { Artifacts } from './discovery-artifacts.ts'
+import type { SecondOpinion } from './second-opinion.ts'
 import type { ScanPolicy } from './scan-policy.ts'
 import type { SkillSettings } from './skill-rows.ts'
 import type { Upstreams } from './upstream-port.ts'
@@ -37,6 +38,8 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly publicNames: PublicNames
   /** The action for versions that the scanner flags. */
   readonly scanPolicy: ScanPolicy
+  /** Asked about versions that the scan leaves in doubt, if the operator configured it. */
+  readonly secondOpinion: SecondOpinion | undefined
   /** Storage of each user on the free plan, in bytes; 0 for no limit. */
   readonly storageQuotaBytes: number
   /** The load of this process. Background work yields while it is high. */

@@ -36,6 +36,7 @@ export async function publishSkill(
   const content = await readPackage(input)
   if (!content) return { status: 200, body: await updateMetadata(context, input, user) }
   const publication = await toPublication(context, input, content, user)
+  await consult(context, publication, user)
   const { owner, fields } = publication
   const { stored, unpublished } = await settle(
     context.database.writer.write(async function publish(trx) {
@@ -90,6 +91,24 @@ async function toPublication(
     settings: toSettings(input),
     changelog: input.changelog ?? '',
   }
+}
+
+/** Asks for a second opinion, within its time limit. The content of private and internal skills stays here. */
+async function consult(
+  context: CatalogueContext,
+  { owner, fields, content, inspection, settings }: Awaited<ReturnType<typeof toPublication>>,
+  { userId }: UserCaller,
+): Promise<void> {
+  if (!context.secondOpinion) return
+  const fullName = `${owner.username}/${fields.name}`
+  const skill = await context.database.read
+    .selectFrom('skills')
+    .select('visibility')
+    .where('full_name', '=', fullName)
+    .executeTakeFirst()
+  if ((settings.visibility ?? skill?.visibility ?? 'public') !== 'public') return
+  const { digest, sources } = content
+  await context.secondOpinion.consult(context, { userId, fullName, digest, files: sources, security: inspection.scan })
 }
 
 /** Thrown out of a transaction to roll it back, with the result it would have had. */

@@ -12,7 +12,7 @@ import { type Inspection, recordInspection } from './inspection.ts'
 import { joinScans, requireMetadata } from './metadata-scan.ts'
 import { type PackageFields, withoutNul } from './package-fields.ts'
 import { refreshSkill, type SkillChange } from './refresh-skill.ts'
-import { toAction, toChangeWarnings, toRefusal, toScanWarnings } from './scan-policy.ts'
+import { toAction, toAdviceWarnings, toRefusal, toScanWarnings } from './scan-policy.ts'
 import { type ListedVersion, toName } from './skill-document.ts'
 import type { PackedContent } from './skill-package.ts'
 import { applySettings, findTarget, insertSkill, type SkillSettings } from './skill-rows.ts'
@@ -117,10 +117,10 @@ export async function publishVersion(
   const judged = isLatest ? joinScans(scan, skill.metadata_scan) : scan
   const inMetadata =
     changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: skill }) : []
-  const allWarnings = [...warnings, ...toScanWarnings(judged), ...toChangeWarnings(uses.change), ...inMetadata]
+  const allWarnings = [...warnings, ...toScanWarnings(judged), ...toAdviceWarnings(uses), ...inMetadata]
   const published = { skill, version, uses, created: true, warnings: allWarnings, scan, judged }
-  const action = released ? 'warn' : toAction(context.scanPolicy, judged, uses.change)
-  if (action === 'refuse') throw toRefusal(context.scanPolicy, judged, uses.change)
+  const action = released ? 'warn' : toAction(context.scanPolicy, judged, uses)
+  if (action === 'refuse') throw toRefusal(context.scanPolicy, judged, uses)
   if (action === 'quarantine') throw new Quarantined(published)
   await recordPublish(context, trx, published, caller)
   return published
@@ -246,7 +246,7 @@ async function insertVersion(
   const recorded = await recordInspection(trx, context.copies, { skillId, versionId: version.id, inspection })
   const lower = others.findIndex((other) => compareVersions(other.version, version.version) < 0)
   const versions = others.toSpliced(lower === -1 ? others.length : lower, 0, version)
-  const uses = await compareNew(trx, others, { number, inspection })
+  const uses = await compareNew(trx, others, { number, digest: content.digest, inspection })
   const shown = { metadata: fields.metadata, files: content.files, uses, ...recorded }
   return { version, uses, known: { id: version.id, content: shown, versions } }
 }

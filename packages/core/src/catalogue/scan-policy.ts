@@ -1,6 +1,7 @@
 import {
   type Change,
   type FieldError,
+  type Opinion,
   RegistryError,
   type ScanFinding,
   type Security,
@@ -27,6 +28,19 @@ export type PolicyAction = (typeof policyActions)[number]
 export interface ScanPolicy {
   readonly caution?: PolicyAction
   readonly dangerous?: PolicyAction
+  /** Whether the opinion `safe` of a second service clears the verdict `caution` for this policy. Default: false. */
+  readonly opinionClears?: boolean
+}
+
+/** The verdicts apart from that of the scan. */
+interface Advice {
+  readonly change: Change | null
+  readonly opinion: Opinion | null
+}
+
+/** Whether a policy excludes any version. */
+export function canExclude({ caution = 'warn', dangerous = 'warn' }: ScanPolicy): boolean {
+  return caution !== 'warn' || dangerous !== 'warn'
 }
 
 /** Maximum findings per response to a publisher; the report has all. */
@@ -35,10 +49,18 @@ const findingsShownMax = 10
 /** The scan result that a policy judges. Findings in text outside files cannot be suppressed by the author. */
 type Judged = Pick<Security, 'verdict'> & Partial<Pick<Security, 'findings'>>
 
-/** The action for the worse of the verdicts on a version's content and on what it changes. */
-export function toAction(policy: ScanPolicy, scan: Judged, change: Change | null = null): PolicyAction {
-  const verdict = worstVerdict(toPolicyVerdict(scan), change?.verdict ?? 'safe')
+/** The action for the worst of the verdicts on a version. */
+export function toAction(policy: ScanPolicy, scan: Judged, advice?: Advice): PolicyAction {
+  const verdict = toJudgedVerdict(policy, scan, advice)
   return verdict === 'safe' ? 'warn' : (policy[verdict] ?? 'warn')
+}
+
+/** The worst of the verdicts on a version's content and on what it changes, and of the second opinion. */
+export function toJudgedVerdict(policy: ScanPolicy, scan: Judged, advice?: Advice): Security['verdict'] {
+  const own = worstVerdict(toPolicyVerdict(scan), advice?.change?.verdict ?? 'safe')
+  const opinion = advice?.opinion?.verdict ?? own
+  if (own === 'caution' && opinion === 'safe' && policy.opinionClears) return 'safe'
+  return worstVerdict(own, opinion)
 }
 
 /** The verdict without the author's suppressions, which only an administrator's release accepts. */
@@ -60,20 +82,31 @@ export function toScanWarnings({ findings }: { readonly findings: readonly ScanF
   return more > 0 ? [...warnings, { code: 'scan', message: `The scan found ${more} more problems.` }] : warnings
 }
 
-/** The warnings about what a version changes, without the passages that the scan already warns of. */
-export function toChangeWarnings(change: Change | null): Warning[] {
+/** The warnings about what a version changes, without passages that the scan already warns of, and of the opinion. */
+export function toAdviceWarnings({ change, opinion }: Advice): Warning[] {
   const findings = change?.findings ?? []
-  return findings
+  const changes = findings
     .filter(({ ruleId, signal }) => signal === 'suspicious' && ruleId !== 'adds-findings')
     .map(({ title, items, remediation }) => ({
       code: 'change',
       message: `Compared with ${change!.since}: ${title} (${items.join('; ')}). ${remediation}`,
     }))
+  return opinion && opinion.verdict !== 'safe'
+    ? [...changes, { code: 'opinion', message: toSentence(opinion) }]
+    : changes
 }
 
-/** The error for a version that the policy refuses, for its content or for what it changes. */
-export function toRefusal(policy: ScanPolicy, scan: Security, change: Change | null): RegistryError {
-  if (!change || toAction(policy, scan) === 'refuse') return toScanRefusal(scan)
+function toSentence({ verdict, source, reasons }: Opinion): string {
+  return `The second opinion of ${source} is ${verdict}${reasons.length > 0 ? `: ${reasons.join(' ')}` : '.'}`
+}
+
+/** The error for a version that the policy refuses: for its content, for what it changes, or for the second opinion. */
+export function toRefusal(policy: ScanPolicy, scan: Security, { change, opinion }: Advice): RegistryError {
+  if (toAction(policy, scan) === 'refuse') return toScanRefusal(scan)
+  if (!change || (opinion && toAction(policy, scan, { change, opinion: null }) !== 'refuse')) {
+    const detail = `This registry does not accept the version. ${opinion ? toSentence(opinion) : ''}`
+    return new RegistryError('invalid_skill', detail, { errors: [{ path: 'skillMd', message: detail }] })
+  }
   const { since, verdict, findings } = change
   const errors = findings
     .filter(({ signal }) => signal !== 'power')

@@ -129,6 +129,7 @@ export function toDocument(
     access: latest?.uses.access ?? null,
     widens: latest?.uses.widens ?? null,
     change: latest?.uses.change ?? null,
+    opinion: latest?.uses.opinion ?? null,
     origin: toOrigin(skill),
   }
   // The report is already stored as JSON.
@@ -186,7 +187,7 @@ export function toVersion(
   row: VersionRow,
   files: readonly FileRow[],
   security: Security | null,
-  { access, widens, change }: ShownAccess,
+  { access, widens, change, opinion }: ShownAccess,
 ): SkillVersion {
   return {
     ...toVersionSummary(row),
@@ -197,6 +198,7 @@ export function toVersion(
     access,
     widens,
     change,
+    opinion,
     publisher: { id: row.publisher_id, username: row.publisher },
   }
 }

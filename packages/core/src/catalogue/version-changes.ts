@@ -1,4 +1,4 @@
-import type { Access, Change, Security, Widens } from '@skillstead/protocol'
+import type { Access, Change, Opinion, Security, Widens } from '@skillstead/protocol'
 import { compareVersions } from '@skillstead/protocol'
 import { assessChange, findWidening, readOutline, type ComparedVersion, type Outline } from '@skillstead/scanner'
 import type { Kysely } from 'kysely'
@@ -15,6 +15,8 @@ export interface ShownAccess {
   readonly widens: Widens | null
   /** The verdict on what it changes; null without a baseline, and until a rescan has read both versions. */
   readonly change: Change | null
+  /** The opinion of a service on its content; null if there is none. */
+  readonly opinion: Opinion | null
 }
 
 /** A version with the facts needed to compare it with the others of its skill. */
@@ -29,6 +31,7 @@ interface VersionFacts {
   readonly access: Access
   readonly findings?: Security['findings'] | undefined
   readonly outline?: Outline | undefined
+  readonly opinion?: Opinion | null
 }
 
 /**
@@ -68,7 +71,7 @@ export async function showAccessAmong(
   return new Map(
     pairs.map(({ version, earlier }) => {
       const own = facts.get(version.id) ?? { access: unread }
-      if (!earlier) return [version.id, { access: own.access, widens: null, change: null }]
+      if (!earlier) return [version.id, toFirst(own)]
       const compared = { version: earlier.version, ...(facts.get(earlier.id) ?? { access: unread }) }
       return [version.id, compare(compared, { version: version.version, ...own })]
     }),
@@ -82,17 +85,16 @@ export async function showAccessAmong(
 export async function compareNew(
   trx: WriteTransaction,
   others: readonly ListedVersion[],
-  { number, inspection }: { number: string; inspection: Inspection },
+  { number, digest, inspection }: { number: string; digest: string; inspection: Inspection },
 ): Promise<ShownAccess> {
   const { access, outline, scan } = inspection
   const earlier = findBaseline(others, number)
-  if (!earlier) return { access, widens: null, change: null }
+  const [given] = await selectOpinion(trx, { digest })
+  const own = { access, outline, findings: scan.findings, ...(given && { opinion: parseOpinion(given.opinion) }) }
+  if (!earlier) return toFirst(own)
   const facts = (await readFacts(trx, [earlier.id])).get(earlier.id) ?? { access: unread }
   const read = facts.outline ?? readOutline(await readPackageFiles(trx, earlier.id))
-  return compare(
-    { version: earlier.version, ...facts, outline: read },
-    { version: number, access, outline, findings: scan.findings },
-  )
+  return compare({ version: earlier.version, ...facts, outline: read }, { version: number, ...own })
 }
 
 /** The verdict on the difference between any two versions; null until a rescan has read both. */
@@ -108,7 +110,12 @@ export async function showChange(
 type Numbered = VersionFacts & { readonly version: string }
 
 function compare(earlier: Numbered, later: Numbered): ShownAccess {
-  return { access: later.access, widens: findWidening(earlier, later), change: toChange(earlier, later) }
+  return { ...toFirst(later), widens: findWidening(earlier, later), change: toChange(earlier, later) }
+}
+
+/** The form of a version that has nothing to be compared with. */
+function toFirst({ access, opinion = null }: VersionFacts): ShownAccess {
+  return { access, widens: null, change: null, opinion }
 }
 
 function toChange(earlier: Numbered, later: Numbered): Change | null {
@@ -123,11 +130,12 @@ async function readFacts(db: Kysely<Tables>, ids: readonly string[]): Promise<Ma
   if (ids.length === 0) return new Map()
   const rows = ids.length <= 2 ? await selectPair(db, { one: ids[0]!, other: ids.at(-1)! }) : await selectFacts(db, ids)
   return new Map(
-    rows.map(({ version_id, access, outline, report }) => [
+    rows.map(({ version_id, access, outline, report, opinion }) => [
       version_id,
       {
         access: JSON.parse(access) as Access,
         ...(outline !== null && { outline: JSON.parse(outline) as Outline }),
+        ...(opinion !== null && { opinion: parseOpinion(opinion) }),
         ...(report !== null && { findings: (JSON.parse(report) as Security).findings }),
       },
     ]),
@@ -147,8 +155,18 @@ function selectFacts(db: Kysely<Tables>, ids: readonly string[]) {
 function joinScans(db: Kysely<Tables>) {
   return db
     .selectFrom('version_access')
+    .innerJoin('versions', 'versions.id', 'version_access.version_id')
     .leftJoin('scans', 'scans.version_id', 'version_access.version_id')
-    .select(['version_access.version_id', 'access', 'outline', 'report'])
+    .leftJoin('opinions', 'opinions.digest', 'versions.digest')
+    .select(['version_access.version_id', 'access', 'outline', 'report', 'opinion'])
+}
+
+const selectOpinion = compileQuery((db, { digest }: { digest: string }) =>
+  db.selectFrom('opinions').select('opinion').where('digest', '=', digest),
+)
+
+function parseOpinion(stored: string): Opinion {
+  return JSON.parse(stored) as Opinion
 }
 
 const selectVersions = compileQuery((db, { skillId }: { skillId: string }) =>

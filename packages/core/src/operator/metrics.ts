@@ -89,3 +89,14 @@ export async function readStoredMetrics({ database, outbox, clock }: AccountsCon
 export function readOrNothing(read: () => Promise<Metric[]>): Promise<Metric[]> {
   return read().catch(() => [])
 }
+
+/** The questions for a second opinion by their results. */
+export function toOpinionMetrics(counts: Readonly<Record<string, number>>): Metric[] {
+  return Object.entries(counts).map(([result, value]) => ({
+    name: 'skillstead_second_opinions_total',
+    help: 'Questions for a second opinion, by their result',
+    type: 'counter',
+    labels: { result },
+    value,
+  }))
+}

@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import type { Dialect } from './dialect.ts'
 import { baseline } from './migrations/0001-first.ts'
 import { change } from './migrations/0002-change.ts'
+import { opinions } from './migrations/0003-opinions.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -10,7 +11,7 @@ import type { Tables } from './tables.ts'
 const advisoryLock = 7_545_001
 
 /** Migrations in the order in which they run. None leads back to an older schema. */
-const migrations: readonly Migration[] = [baseline, change]
+const migrations: readonly Migration[] = [baseline, change, opinions]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]
 

@@ -4,6 +4,7 @@ import type { accountTables } from './schema/accounts-tables.ts'
 import type { catalogueTables } from './schema/catalogue-tables.ts'
 import type { communityTables } from './schema/community-tables.ts'
 import type { governanceTables } from './schema/governance-tables.ts'
+import type { opinionTables } from './schema/opinion-tables.ts'
 import type { logTables } from './schema/log-tables.ts'
 import type { usageTables } from './schema/usage-tables.ts'
 import type { webhookTables } from './schema/webhooks-tables.ts'
@@ -19,6 +20,7 @@ export interface Tables
     RowsOf<typeof communityTables>,
     RowsOf<typeof governanceTables>,
     RowsOf<typeof logTables>,
+    RowsOf<typeof opinionTables>,
     RowsOf<typeof usageTables>,
     RowsOf<typeof webhookTables> {
   version_access: RowsOf<typeof catalogueTables>['version_access'] & {

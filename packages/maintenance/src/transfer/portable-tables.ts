@@ -37,6 +37,7 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   version_access: { key: ['version_id'] },
   version_terms: { key: ['version_id'] },
   scans: { key: ['version_id'] },
+  opinions: { key: ['digest'] },
   version_sketches: { key: ['num'] },
   shared_shingles: { key: ['shingle', 'skill_num'] },
   waiting_sketches: { key: ['sketch_num'] },

@@ -86,8 +86,8 @@ async function applyPrepared(
   if (!same && ready.inspection) {
     const reason = acceptsScan?.(release, ready.inspection.scan)
     if (reason !== undefined) return refuse('filtered', reason)
-    const { inspection } = ready
-    const compared = { number: toNumber(ready, versions), others: versions, inspection, subject: fullName }
+    const { content, inspection } = ready
+    const compared = { content, number: toNumber(ready, versions), others: versions, inspection, subject: fullName }
     const scanned = await refuseScan(context, trx, compared)
     if (scanned) return scanned
   }

@@ -1,18 +1,21 @@
 import {
+  canExclude,
   compareNew,
   findInTexts,
   toAction,
-  toPolicyVerdict,
+  toJudgedVerdict,
   type CatalogueContext,
   type Inspection,
   type ListedVersion,
+  type PackedContent,
   type Texts,
   type WriteTransaction,
 } from '@skillstead/core/internal'
-import { toVerdict, worstVerdict } from '@skillstead/scanner'
+import { toVerdict } from '@skillstead/scanner'
 import { refuse, type Refusal } from './place-skill.ts'
 
 interface NewVersion {
+  readonly content: Pick<PackedContent, 'digest'>
   readonly inspection: Inspection
   readonly number: string
   /** The stored versions of its skill, highest first. */
@@ -27,13 +30,13 @@ interface NewVersion {
 export async function refuseScan(
   { scanPolicy }: CatalogueContext,
   trx: WriteTransaction,
-  { inspection, number, others, subject }: NewVersion,
+  { content, inspection, number, others, subject }: NewVersion,
 ): Promise<Refusal | undefined> {
-  if (Object.values(scanPolicy).every((action) => action === 'warn')) return undefined
+  if (!canExclude(scanPolicy)) return undefined
   const { scan } = inspection
-  const { change } = await compareNew(trx, others, { number, inspection })
-  if (toAction(scanPolicy, scan, change) === 'warn') return undefined
-  return toRefusal(subject, worstVerdict(toPolicyVerdict(scan), change?.verdict ?? 'safe'))
+  const advice = await compareNew(trx, others, { number, digest: content.digest, inspection })
+  if (toAction(scanPolicy, scan, advice) === 'warn') return undefined
+  return toRefusal(subject, toJudgedVerdict(scanPolicy, scan, advice))
 }
 
 /**
@@ -44,7 +47,7 @@ export async function refuseTexts(
   texts: Texts,
   subject: string,
 ): Promise<Refusal | undefined> {
-  if (Object.values(scanPolicy).every((action) => action === 'warn')) return undefined
+  if (!canExclude(scanPolicy)) return undefined
   const verdict = toVerdict(await findInTexts(texts, clock.now()))
   return toAction(scanPolicy, { verdict }) === 'warn' ? undefined : toRefusal(`the texts of ${subject}`, verdict)
 }

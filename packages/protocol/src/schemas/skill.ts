@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { Access, Widens } from './access.ts'
 import { Change } from './change.ts'
 import { AvatarUrl, Count, Digest, Id, Timestamp, Version, pageFields } from './fields.ts'
+import { Opinion } from './opinion.ts'
 import { Security } from './security.ts'
 
 const Author = v.object({ id: Id, username: v.string(), avatarUrl: AvatarUrl })
@@ -85,6 +86,8 @@ export const SkillVersion = v.object({
   widens: v.nullable(Widens),
   /** Null for the lowest version, and until it was compared. */
   change: v.nullable(Change),
+  /** Null if no service was asked, or none answered. */
+  opinion: v.nullable(Opinion),
   publisher: v.object({ id: Id, username: v.string() }),
 })
 export type SkillVersion = v.InferOutput<typeof SkillVersion>
@@ -112,6 +115,7 @@ export const SkillDetails = v.object({
   access: v.nullable(Access),
   widens: v.nullable(Widens),
   change: v.nullable(Change),
+  opinion: v.nullable(Opinion),
   security: v.nullable(Security),
   origin: v.object({
     kind: v.picklist(['local', 'import', 'mirror', 'external']),

@@ -23,6 +23,7 @@ export function SecurityTab({ shown }: { shown: ShownSkill }) {
             : 'There is no version to scan.'}
         </Empty>
       )}
+      {shown.skill.opinion && <SecondOpinion opinion={shown.skill.opinion} />}
       {shown.skill.change && (
         <>
           <h2>What it changes</h2>
@@ -68,6 +69,28 @@ function Report({ shown, security }: { shown: ShownSkill; security: Security }) 
           </ul>
         </div>
       )}
+    </>
+  )
+}
+
+function SecondOpinion({ opinion }: { opinion: NonNullable<ShownSkill['skill']['opinion']> }) {
+  return (
+    <>
+      <h2>Second opinion</h2>
+      <p class="facts">
+        <Badge tone={verdictTones[opinion.verdict]}>{opinion.verdict}</Badge>
+        <span>
+          by <bdi>{opinion.source}</bdi>, a service of this node's operator
+        </span>
+        <Time at={opinion.at} />
+      </p>
+      <ul>
+        {opinion.reasons.map((reason) => (
+          <li key={reason}>
+            <bdi>{reason}</bdi>
+          </li>
+        ))}
+      </ul>
     </>
   )
 }

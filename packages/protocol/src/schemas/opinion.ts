@@ -1,0 +1,14 @@
+import * as v from 'valibot'
+import { Timestamp } from './fields.ts'
+import { Security } from './security.ts'
+
+/** What a service that the operator configured says about the content of a version: advice, not a scan. */
+export const Opinion = v.object({
+  verdict: Security.entries.verdict,
+  /** Sentences of the service; do not take them for the registry's. */
+  reasons: v.array(v.string()),
+  /** The host of the service. */
+  source: v.string(),
+  at: Timestamp,
+})
+export type Opinion = v.InferOutput<typeof Opinion>
