@@ -144,6 +144,16 @@ describeDatabases('MCP over HTTP', (open) => {
     expect(total).toBe(1)
     expect(reviews[0]).toMatchObject({ agentKey: 'test:one', rating: 5, content: 'It filled my form.' })
   })
+
+  it('lists the first ten skills of a pack by name alone, and how many it has', async () => {
+    const names = Array.from({ length: 12 }, (_, i) => `member-${i}`)
+    for (const name of names) await bob.api.publishSkill({ skillMd: skillMd(name) })
+    await bob.api.createPack({ name: 'Many', description: '', skills: names })
+    const mcp = await startMcp(test.registry)
+    const { value } = await callTool(asClient(await mcp.connect()), 'list_packs', { q: 'many' })
+    const skills = names.slice(0, 10).map((name) => ({ fullName: `bob/${name}`, pinnedVersion: null, note: '' }))
+    expect(value).toMatchObject({ packs: [{ slug: 'many', skills, totalSkills: 12 }], total: 1 })
+  })
 })
 
 /** What a search for PDF finds. */
