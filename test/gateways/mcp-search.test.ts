@@ -1,6 +1,13 @@
 import { Tiktoken } from 'js-tiktoken/lite'
 import o200k from 'js-tiktoken/ranks/o200k_base'
-import { expect, it } from 'vitest'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  frequentCharacters,
+  frequentWords,
+  frequentWordsAfterSpace,
+} from '../../packages/gateways/src/mcp/frequent-tokens.ts'
+import { toLeanHit } from '../../packages/gateways/src/mcp/lean-hit.ts'
 import { skillMd } from '../support/answers.ts'
 import { describeDatabases } from '../support/harness.ts'
 import { callTool, startMcp } from '../support/mcp-harness.ts'
@@ -15,6 +22,53 @@ interface Hit {
   passage?: string
 }
 
+const capital = (word: string) => word[0]!.toUpperCase() + word.slice(1)
+const tokensOf = (text: string) => tiktoken.encode(text, [], []).length
+
+describe('a hit for an agent', () => {
+  const blocks = [
+    0x21, 0xa1, 0x180, 0x370, 0x400, 0x530, 0x5d0, 0x600, 0x700, 0x900, 0xb80, 0xe00, 0x1000, 0x1200, 0x13a0,
+  ]
+    .concat([0x1780, 0x2000, 0x2600, 0x3040, 0x3400, 0x4e00, 0x9000, 0xac00, 0xd600, 0xfb50, 0xfe70, 0xff00, 0x10330])
+    .concat([0x1d400, 0x1f600, 0x20000])
+  const anyCharacter = fc
+    .tuple(fc.constantFrom(...blocks), fc.oneof(fc.nat(5), fc.nat(90)))
+    .map(([block, place]) => String.fromCodePoint(block + place))
+  const anyWord = fc.oneof(
+    fc.string({ unit: anyCharacter, minLength: 1, maxLength: 12 }),
+    fc.string({ unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz'), minLength: 1, maxLength: 14 }),
+    fc.string({ unit: fc.constantFrom(...'aeinorstlAEQXz'), minLength: 1, maxLength: 14 }),
+    fc.tuple(fc.constantFrom(...frequentWords), fc.string({ maxLength: 6 })).map((parts) => parts.join('')),
+    fc.constantFrom(...frequentWordsAfterSpace),
+    fc.string({ unit: 'binary' }),
+  )
+  const anyText = fc
+    .tuple(
+      fc.array(anyWord, { minLength: 1, maxLength: 6 }),
+      fc.constantFrom('', ' ', ' ', '-'),
+      fc.integer({ min: 1, max: 40 }),
+    )
+    .map(([words, between, times]) => Array.from({ length: times }, () => words.join(between)).join(between))
+    .map((text) => text.slice(0, 160).toWellFormed())
+
+  it('takes at most a tenth of 1,200 tokens, for texts in any script', () => {
+    fc.assert(
+      fc.property(anyText, anyText, (description, passage) => {
+        const facts = { fullName: 'a/b', latestVersion: '1.0.0', downloads: 0, securityScore: 100 }
+        const hit = toLeanHit({ ...facts, description, match: { passage } } as Parameters<typeof toLeanHit>[0])
+        expect(tokensOf(JSON.stringify(hit))).toBeLessThan(hitTokensMax)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  it('counts words and characters as one token that are one', () => {
+    const all = [...frequentWords].flatMap((word) => [word, ` ${word}`, ` ${capital(word)}`])
+    const others = [...Array.from(frequentWordsAfterSpace, (word) => ` ${word}`), ...frequentCharacters]
+    expect(all.concat(others).filter((text) => tokensOf(text) !== 1)).toEqual([])
+  })
+})
+
 describeDatabases('search_skills over MCP', (open) => {
   /** Publishes a skill for each text, finds it by its name, and counts the tokens of the hit. */
   async function searchAll(texts: { name: string; description: string; body: string }[]) {
@@ -27,7 +81,7 @@ describeDatabases('search_skills over MCP', (open) => {
       const { content } = await callTool(client, 'search_skills', { query: `${name} charged twice`, limit: 1 })
       const { skills } = JSON.parse(content[0]!.text) as { skills: Hit[] }
       expect(skills).toMatchObject([{ fullName: `alice/${name}` }])
-      found.push({ hit: skills[0]!, tokens: tiktoken.encode(JSON.stringify(skills[0]), [], []).length })
+      found.push({ hit: skills[0]!, tokens: tokensOf(JSON.stringify(skills[0])) })
     }
     return found
   }

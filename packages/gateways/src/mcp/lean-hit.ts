@@ -1,6 +1,7 @@
 import type { SearchResult } from '@skillstead/protocol'
 import { cutAtWord } from '@skillstead/skill-format'
 import { isOffered } from './catalogue.ts'
+import { frequentCharacters, frequentWords, frequentWordsAfterSpace } from './frequent-tokens.ts'
 
 type Hit = SearchResult['skills'][number]
 
@@ -15,12 +16,14 @@ export interface LeanHit extends Pick<
 }
 
 const descriptionLengthMax = 120
-/** Tokens of the encoding `o200k_base` for one hit as JSON: ten take at most 1,200. */
-const hitTokensMax = 115
+/** Tokens of the encoding `o200k_base` for one hit as JSON: ten and what is around them take at most 1,200. */
+const hitTokensMax = 117
+/** The same for the JSON of a hit without its texts, name and numbers. */
+const emptyHitTokens = 27
 /** Of the tokens left for both texts, the share of the description if both are too long. */
 const descriptionShare = 0.45
 
-/** Shortens a hit so that ten of them fit into about 1,200 tokens, whatever their language. */
+/** Shortens a hit so that ten of them fit into 1,200 tokens, whatever their language. */
 export function toLeanHit({
   fullName,
   latestVersion,
@@ -31,13 +34,14 @@ export function toLeanHit({
   match,
 }: Hit): LeanHit {
   const facts = { fullName, latestVersion, downloads, securityScore, ...(deprecated && { deprecated }) }
-  const room = hitTokensMax - estimateTokens(JSON.stringify({ ...facts, description: '', passage: '' }))
+  const values = [fullName, latestVersion, downloads, securityScore].join(' ')
+  const room = hitTokensMax - emptyHitTokens - boundTokens(values)
   // Hosts show the result to a model: a dangerous skill gets no room for its instructions.
   const passage = (isOffered({ securityScore }) && match?.passage) || ''
-  const needed = estimateTokens(passage)
+  const needed = boundTokens(passage)
   const forDescription = Math.max(room - needed, room * descriptionShare)
   const shortDescription = cutToTokens(shorten(description, descriptionLengthMax), forDescription)
-  const shortPassage = cutToTokens(passage, room - estimateTokens(shortDescription))
+  const shortPassage = cutToTokens(passage, room - boundTokens(shortDescription))
   return { ...facts, description: shortDescription, ...(shortPassage && { passage: shortPassage }) }
 }
 
@@ -47,47 +51,63 @@ function shorten(text: string, lengthMax: number): string {
 
 function cutToTokens(text: string, tokensMax: number): string {
   let tokens = 0
+  let end = 0
   for (const { 0: piece, index } of text.matchAll(piecePattern)) {
+    if (tokens <= tokensMax - ellipsisTokens) end = index
     tokens += tokensOf(piece)
-    if (tokens > tokensMax) return tokensMax < 1 ? '' : `${text.slice(0, index).trimEnd()}…`
+    if (tokens > tokensMax) return end === 0 ? '' : `${text.slice(0, end).trimEnd()}…`
   }
   return text
 }
 
+/** An ellipsis may also part the word before it. */
+const ellipsisTokens = 2
+
 /**
- * An estimate that is rarely too low: the table of the encoding takes 100 MB of memory and half a second to load.
+ * The most tokens that a text takes in JSON. The table of the encoding takes 100 MB of memory and half a second to load; a
+ * list of frequent tokens is enough for an upper bound.
  */
-function estimateTokens(text: string): number {
+function boundTokens(text: string): number {
   let tokens = 0
   for (const [piece] of text.matchAll(piecePattern)) tokens += tokensOf(piece)
   return tokens
 }
 
-/** Letters of a word or of a part of an identifier, up to three digits, or another character. A single space belongs to the word that follows. */
-const piecePattern = / ?(?:[A-Z]{2,12}(?![a-z])|[A-Z]?[a-z]{1,11}|[A-Z])|\d{1,3}|[^]/gu
-/** Letters of languages whose characters mostly have tokens of their own. */
-const commonLetter =
-  /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Devanagari}\p{Script=Thai}\p{P}]/u
-/** The most frequent pairs of letters in English texts about software. */
-const pairs =
-  'inerreontiatteesenntstcoioseordengleriitmealtaroecthanedctarraceliveacicnsetmaeaprisomnetrsiilchasgeurhenapenctofilos' +
-  'slandcaeloumppaustsplemutpohadaexamdirsllaiimcrieagidvioltyrtunhiigadscodepckulevptminihomouecuabqusutueffoowsooposwi' +
-  'shryocapkettlydoblbefevaipclwhooivirciuiotauee'
-const frequentPairs: ReadonlySet<string> = new Set(pairs.match(/../g))
-/** A word with a smaller share of frequent pairs is not in the encoding: each token covers only about two letters. */
-const frequentShareMin = 0.6
+/** A word or a part of an identifier with the space before it, up to three digits, or another character. */
+const piecePattern = / ?(?:[A-Z]?[a-z]+|[A-Z]+)|\d{1,3}|[^]/gu
 
 function tokensOf(piece: string): number {
-  if (/^ ?[A-Za-z]/.test(piece)) return tokensOfWord(piece.trimStart())
-  if (/^[\d\p{ASCII}]/u.test(piece) || commonLetter.test(piece)) return 1
-  return Buffer.byteLength(piece)
+  if (/^ ?[A-Za-z]/.test(piece)) return isFrequent(piece) ? 1 : boundLetters(piece)
+  if (piece === '"' || piece === '\\') return 2
+  return /^\p{ASCII}/u.test(piece) || frequentCharacters.has(piece) ? 1 : Buffer.byteLength(piece)
 }
 
-function tokensOfWord(word: string): number {
-  if (word.length <= 2) return 1
-  const letters = word.toLowerCase()
-  let frequent = 0
-  for (let i = 0; i + 1 < letters.length; i++) if (frequentPairs.has(letters.slice(i, i + 2))) frequent++
-  const isUsual = frequent >= frequentShareMin * (letters.length - 1)
-  return Math.ceil(word.length / (isUsual ? (word === letters ? 8 : 5) : 1.8))
+function isFrequent(piece: string): boolean {
+  if (!piece.startsWith(' ')) return frequentWords.has(piece)
+  const word = piece.slice(1)
+  return frequentWords.has(word) || frequentWordsAfterSpace.has(word) || isFrequentWithCapital(word)
+}
+
+function isFrequentWithCapital(word: string): boolean {
+  return /^[A-Z][a-z]/.test(word) && frequentWords.has(word.toLowerCase())
+}
+
+/** Pairs of small letters that are no token, without the second letter: others follow. */
+const rarePair = /(?=bq|g[kq]|j[vz]|k[qz]|lq|nq|q[fgjkvz]|rj|tq|w[qz]|x[gjkqvw]|yq|z[jqv])/g
+
+/**
+ * Two neighbouring letters are a token, so that of three neighbouring ones two are never apart, but for rare pairs and
+ * capitals. What follows a frequent word, such as an ending, may part it once.
+ */
+function boundLetters(piece: string): number {
+  if (/[A-Z]{2}/.test(piece)) return piece.length
+  for (let end = piece.length - 1; end >= stemLengthMin; end--)
+    if (isFrequent(piece.slice(0, end))) return 2 + boundRun(piece.slice(end))
+  return boundRun(piece)
+}
+
+const stemLengthMin = 5
+
+function boundRun(letters: string): number {
+  return Math.ceil((2 * letters.length) / 3) + (letters.match(rarePair)?.length ?? 0)
 }
