@@ -80,6 +80,8 @@ describe('serve', () => {
       const refused = await skillstead([...serve, ...given])
       expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(message)])
     }
+    const env = { SKILLSTEAD_EMBEDDINGS_URL: 'http://127.0.0.1:9/v1', SKILLSTEAD_EMBEDDINGS_TIMEOUT: '1' }
+    expect(await skillstead(serve, { env })).toMatchObject({ code: 2, stderr: expect.stringContaining('Pass both') })
     const server = await startServer([...serve, ...url, '--embeddings-model', 'm'])
     expect((await fetch(`${server.url}/api/v1/skills?q=what+to+do+with+a+pdf`)).status).toBe(200)
     await server.stop()

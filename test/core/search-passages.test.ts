@@ -130,6 +130,13 @@ describe('the passage for a set of words', () => {
       ['.NET', '.NET'],
     ],
     ['an abbreviation', 'Use a tool, e.g. qpdf. Then stop.\n', ['qpdf'], 'Use a tool, e.g. qpdf. Then stop.', ['qpdf']],
+    [
+      'an abbreviation before a name',
+      'Use e.g. Qpdf vs. Dr. Pdf. Then stop.\n',
+      ['pdf'],
+      'Use e.g. Qpdf vs. Dr. Pdf. Then stop.',
+      ['Pdf'],
+    ],
     ['one ideograph', '打开图，然后停。\n', ['停'], '打开图，然后停。', ['停']],
     ['another form of the word', "Merging the files' pages.\n", ['merge'], "Merging the files' pages.", ['Merging']],
     ['Chinese', '先打开文件。然后合并图像生成的页面！\n', ['图像', '像生'], '然后合并图像生成的页面！', ['图像生']],

@@ -50,13 +50,23 @@ export const serveOptions: Options = {
   ...networkOptions,
   'embeddings-url': {
     value: 'URL',
-    help: 'an OpenAI-compatible embeddings service, such as http://127.0.0.1:11434/v1, that orders the best hits of searches again. It receives queries and texts of public skills. Default: none',
+    help: 'an OpenAI-compatible embeddings service, such as http://127.0.0.1:11434/v1, that orders the best hits of searches again. It receives queries and texts of public skills. Default: none (or SKILLSTEAD_EMBEDDINGS_URL)',
+    env: 'SKILLSTEAD_EMBEDDINGS_URL',
   },
-  'embeddings-model': { value: 'NAME', help: 'the model of the embeddings service' },
-  'embeddings-key-file': { value: 'FILE', help: 'a file with the API key of the embeddings service' },
+  'embeddings-model': {
+    value: 'NAME',
+    help: 'the model of the embeddings service (or SKILLSTEAD_EMBEDDINGS_MODEL)',
+    env: 'SKILLSTEAD_EMBEDDINGS_MODEL',
+  },
+  'embeddings-key-file': {
+    value: 'FILE',
+    help: 'a file with the API key of the embeddings service (or SKILLSTEAD_EMBEDDINGS_KEY_FILE)',
+    env: 'SKILLSTEAD_EMBEDDINGS_KEY_FILE',
+  },
   'embeddings-timeout': {
     value: 'MS',
-    help: 'the milliseconds after which a search does without the embeddings service. Default: 300',
+    help: 'the milliseconds after which a search does without the embeddings service. Default: 300 (or SKILLSTEAD_EMBEDDINGS_TIMEOUT)',
+    env: 'SKILLSTEAD_EMBEDDINGS_TIMEOUT',
   },
   ...secondOpinionOptions,
   'default-plan': { value: 'PLAN', help: 'the plan of new users. Default: free', choices: planNames },

@@ -14,6 +14,8 @@ const topic = 'housekeeping'
 const doneKeptMs = 7 * dayMs
 /** Embeddings that are still needed are made again. */
 const embeddingsKeptMs = 90 * dayMs
+/** About 800 MB with the vectors of usual models. */
+const embeddingsMax = 200_000
 /** Failed jobs are retained longer, since an operator may retry them. */
 const failedKeptMs = 30 * dayMs
 
@@ -34,7 +36,7 @@ export async function scheduleHousekeeping(context: OperatorContext): Promise<vo
       await context.telemetry.flush()
       await rollUpInstalls(context)
       await sweepDays(context)
-      await sweepEmbeddings(context.database, now - embeddingsKeptMs)
+      await sweepEmbeddings(context.database, { before: now - embeddingsKeptMs, rowsMax: embeddingsMax })
     },
     // Schedules the next run also after the last failed attempt: a day after the start, because the clock may jump.
     afterwards: (trx, [ended]) => context.outbox.enqueue(trx, toJob(ended!.startedAt + dayMs)),

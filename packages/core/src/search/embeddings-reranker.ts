@@ -130,9 +130,20 @@ export function createEmbeddingsReranker({ url, model, key }: EmbeddingsOptions,
   }
 }
 
-/** Deletes stored embeddings that were stored before a time, such as those of former texts. They are made again if needed. */
-export function sweepEmbeddings(database: Database, before: number): Promise<unknown> {
-  return database.writer.write((trx) => trx.deleteFrom('embeddings').where('stored_at', '<', before).execute())
+/**
+ * Deletes embeddings that were stored before a time, such as those of former texts, and the oldest beyond a number of
+ * rows. They are made again if needed.
+ */
+export async function sweepEmbeddings(database: Database, limits: { before: number; rowsMax: number }): Promise<void> {
+  const excess = await database.read
+    .selectFrom('embeddings')
+    .select('stored_at')
+    .orderBy('stored_at', 'desc')
+    .offset(limits.rowsMax)
+    .limit(1)
+    .executeTakeFirst()
+  const before = Math.max(limits.before, excess ? excess.stored_at + 1 : 0)
+  await database.writer.write((trx) => trx.deleteFrom('embeddings').where('stored_at', '<', before).execute())
 }
 
 const insertEmbedding = compileQuery(

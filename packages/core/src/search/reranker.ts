@@ -51,6 +51,8 @@ export class SecondStage {
   readonly #options: SecondStageOptions
   readonly #orders = new LRUCache<string, { until: number; order: Promise<Order> }>({ max: ordersMax })
   #failures = 0
+  /** The first of several failures is logged, at most once in {@link pauseMs}. */
+  #quietUntil = -Infinity
   #pausedUntil = -Infinity
 
   constructor(options: SecondStageOptions) {
@@ -116,11 +118,16 @@ export class SecondStage {
 
   #noteFailure(cause: unknown): void {
     // Other searches may have been running when the pause began.
-    if (this.#options.now() < this.#pausedUntil) return
+    const now = this.#options.now()
+    if (now < this.#pausedUntil) return
     this.#failures++
+    if (this.#failures === 1 && now >= this.#quietUntil) {
+      this.#quietUntil = now + pauseMs
+      this.#options.onError(new Error('The second stage of a search failed.', { cause }))
+    }
     if (this.#failures < failuresMax) return
     this.#failures = 0
-    this.#pausedUntil = this.#options.now() + pauseMs
+    this.#pausedUntil = now + pauseMs
     const message = `The second stage of searches failed ${failuresMax} times in a row and pauses for a minute.`
     this.#options.onError(new Error(message, { cause }))
   }

@@ -38,8 +38,9 @@ export function listSentences(body: string): Sentence[] {
 
 /** Markup of longer lines is not read, so they are split between words; in UTF-16 units. */
 const lineLengthMax = 1500
-/** What follows an abbreviation such as `e.g.` begins with a small letter. */
-const sentenceEnd = /(?<=[.!?])\s+(?!\p{Ll})|(?<=[。！？；])/u
+/** A small letter follows other abbreviations. */
+const sentenceEnd =
+  /(?<=[.!?])(?<!\b(?:e\.g|i\.e|cf|vs|approx|incl|Dr|Mrs?|Ms|Prof|Fig)\.)\s+(?!\p{Ll})|(?<=[。！？；])/u
 const fenceMark = /^ {0,3}(?:```|~~~)/
 const listMark = /^\s*(?:[-*+]|\d{1,9}[.)]|>+)\s+(?:\[[ xX]\]\s+)?/
 const tableRule = /^[\s|:=-]*$/
