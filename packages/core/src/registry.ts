@@ -166,6 +166,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   if (options.threads !== undefined) placeThreads(options.threads)
   const secrets = createSecrets(options.secretKey)
   const outgoing = createOutgoing(options.outgoing ?? {})
+  const secondOpinion = options.secondOpinion && new SecondOpinion(options.secondOpinion, onError, options.outgoing?.ca)
   const database = await openDatabase(options)
   const { origin, epoch } = await identify(database, options.origin, clock)
   const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))
@@ -187,7 +188,6 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     onError,
   })
   const comparison = createSecondStage(options, { database, clock, onError })
-  const secondOpinion = options.secondOpinion && new SecondOpinion(options.secondOpinion, onError, options.outgoing?.ca)
   const copies = createCopyIndex(database, onError)
   const waits = new AbortController()
   const context: OperatorContext = {
