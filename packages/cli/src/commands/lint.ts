@@ -1,5 +1,6 @@
 import { toOneLine, type Warning } from '@skillstead/protocol'
-import { openSamples, toFindingsLines } from '@skillstead/scanner/command'
+import { openSamples } from '@skillstead/scanner/command'
+import { toFindingsLines } from '@skillstead/scanner/report-lines'
 import { isUnreadable } from '@skillstead/skill-format/archives'
 import { isUrl } from './scan.ts'
 import { UsageError, choice, command, text } from '../command/command.ts'

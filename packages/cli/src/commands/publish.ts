@@ -4,7 +4,7 @@ import { decodeText, isUnreadable, openFolder } from '@skillstead/skill-format/a
 import { UsageError, command, flag, text, type Arguments } from '../command/command.ts'
 import { findUrl, placeOptions, withApi } from '../registry/place.ts'
 import { dangerousOption, refuseDangerous } from '../scan/dangerous.ts'
-import { toFindingsLines } from '@skillstead/scanner/command'
+import { toFindingsLines } from '@skillstead/scanner/report-lines'
 import { toVerdictText } from '@skillstead/scanner'
 import type { Output } from '../terminal/output.ts'
 import { toWarningLine } from './lint.ts'
