@@ -2,7 +2,7 @@ import { decodeText } from '../../packages/scanner/src/decode.ts'
 import { foldText, type Folded } from '../../packages/scanner/src/fold.ts'
 import { readTraits, type SearchTraits } from '../../packages/scanner/src/match.ts'
 import { PreparedRules } from '../../packages/scanner/src/prepared-rules.ts'
-import { combinations, facts, probes, rules } from '../../packages/scanner/src/rule-table.ts'
+import { codeRules, combinations, facts, probes, rules } from '../../packages/scanner/src/rule-table.ts'
 import type { Fact, Pattern, Rule } from '../../packages/scanner/src/rule.ts'
 import { Scan } from '../../packages/scanner/src/scan-files.ts'
 import { Search, type Hit } from '../../packages/scanner/src/search.ts'
@@ -72,7 +72,7 @@ function toRules(isGone: (key: string) => boolean): PreparedRules {
     patterns: isGone(probe.id) ? [] : probe.patterns.flatMap((pattern) => reducePattern(pattern, isGone)),
   })
   const left = [rules.map(reduce), facts.map(reduce)] as const
-  const table = { rules: left[0], probes: [...left[0], ...left[1]], combinations }
+  const table = { rules: left[0], probes: [...left[0], ...left[1]], combinations, codeRules }
   return new PreparedRules(table, () => table.probes.flatMap((probe) => probe.patterns.map(toTraits)))
 }
 

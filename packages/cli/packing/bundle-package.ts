@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { rolldown, type InputOptions, type OutputChunk, type OutputOptions, type Plugin } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { bakeRules } from './bake-rules.ts'
+import { bundleRequired } from './bundle-required.ts'
 import { describeLicenses } from './licenses.ts'
 
 /** The fields of a package.json that decide what is bundled. */
@@ -69,7 +70,7 @@ async function bundleEntries(manifest: BundledManifest): Promise<OutputChunk[]> 
     ...common,
     input: Object.fromEntries(listEntries(manifest).map((name) => [name, `src/${name}.ts`])),
     external: toPatterns(Object.keys(manifest.dependencies ?? {}).filter((name) => !bundledDependencies.has(name))),
-    plugins: [findThreads(), bakeRules(), takeUsedParts(), shareTokenTable('./threads/')],
+    plugins: [findThreads(), bakeRules(), takeUsedParts(), bundleRequired(), shareTokenTable('./threads/')],
   })
   const { output } = await bundle.generate({ ...outputs, chunkFileNames: '[name]-[hash].js' })
   await bundle.close()
@@ -115,7 +116,7 @@ async function bundleThreads({ name, dependencies = {} }: BundledManifest): Prom
       input: path,
       resolve: { conditionNames: ['source', 'node', 'import'] },
       external: Object.keys(dependencies).filter((one) => one === 'better-sqlite3'),
-      plugins: [bakeRules(), takeUsedParts(), shareTokenTable('./')],
+      plugins: [bakeRules(), takeUsedParts(), bundleRequired(), shareTokenTable('./')],
     })
     const file = `threads/${basename(path, '.ts')}.js`
     const { output } = await bundle.generate({ ...outputs, minify: true, entryFileNames: file, codeSplitting: false })

@@ -1,14 +1,16 @@
 import type { SearchTraits } from './match.ts'
 import { listTraits } from './list-traits.ts'
+import type { CodeRule } from './code-rule.ts'
 import type { Combination, Fact, Rule } from './rule.ts'
-import { combinations, probes, rules } from './rule-table.ts'
+import { codeRules, combinations, probes, rules } from './rule-table.ts'
 import { Search } from './search.ts'
 
-/** What a scan searches for, and the combinations of it that are findings. Rules come before facts. */
+/** What a scan searches for, the combinations of it that are findings, and the rules about what code does. Rules come before facts. */
 interface RuleTable {
   readonly rules: readonly Rule[]
   readonly probes: readonly (Rule | Fact)[]
   readonly combinations: readonly Combination[]
+  readonly codeRules: readonly CodeRule[]
 }
 
 /** Rules with their search, which is created for the first text: it is the slowest part of a node's start. */
@@ -16,16 +18,21 @@ export class PreparedRules implements RuleTable {
   readonly rules: readonly Rule[]
   readonly probes: readonly (Rule | Fact)[]
   readonly combinations: readonly Combination[]
+  readonly codeRules: readonly CodeRule[]
   /** Indexes of the rules that apply to files of data. */
   readonly ofData: ReadonlySet<number>
   readonly #listTraits: () => readonly SearchTraits[]
   #search: Search | undefined
 
   /** `list`: the traits of all patterns, in the order of the probes. */
-  constructor({ rules: all, probes: sought, combinations: combined }: RuleTable, list: () => readonly SearchTraits[]) {
+  constructor(
+    { rules: all, probes: sought, combinations: combined, codeRules: ofCode }: RuleTable,
+    list: () => readonly SearchTraits[],
+  ) {
     this.rules = all
     this.probes = sought
     this.combinations = combined
+    this.codeRules = ofCode
     this.ofData = new Set(all.flatMap((rule, index) => (rule.roles?.includes('data') ? [index] : [])))
     this.#listTraits = list
   }
@@ -36,4 +43,4 @@ export class PreparedRules implements RuleTable {
 }
 
 /** The rules of this package. Most nodes scan only in threads, so each thread prepares its own. */
-export const builtInRules = new PreparedRules({ rules, probes, combinations }, listTraits)
+export const builtInRules = new PreparedRules({ rules, probes, combinations, codeRules }, listTraits)

@@ -1,5 +1,8 @@
 import { engineRules } from './engine-rules.ts'
+import type { CodeRule } from './code-rule.ts'
 import type { Combination, Fact, Rule } from './rule.ts'
+import * as codeFacts from './rules/code-facts.ts'
+import * as codeFlows from './rules/code-flows.ts'
 import { concealment } from './rules/concealment.ts'
 import * as credentialAccess from './rules/credential-access.ts'
 import { hiddenInstructions } from './rules/hidden-instructions.ts'
@@ -44,6 +47,7 @@ interface RuleFile {
   readonly rules?: readonly Rule[]
   readonly facts?: readonly Fact[]
   readonly combinations?: readonly Combination[]
+  readonly codeRules?: readonly CodeRule[]
 }
 
 /** One line per file: `import * as hidden from './rules/hidden.ts'` above, `hidden,` here. */
@@ -86,15 +90,23 @@ const files: readonly RuleFile[] = [
   resourceAbuse,
   supplyChain,
   suspiciousHosts,
+  codeFlows,
+  codeFacts,
 ]
 
-/** All rules, facts and combinations. Their ids are unique across all three. */
+/** All rules, facts and combinations. Their ids are unique across all of them. */
 export const rules: readonly Rule[] = files.flatMap((file) => file.rules ?? [])
 export const facts: readonly Fact[] = files.flatMap((file) => file.facts ?? [])
 export const combinations: readonly Combination[] = files.flatMap((file) => file.combinations ?? [])
+export const codeRules: readonly CodeRule[] = files.flatMap((file) => file.codeRules ?? [])
 
 /** What is searched for. */
 export const probes: readonly (Rule | Fact)[] = [...rules, ...facts]
 
 /** Everything that has findings: rules, combinations and checks of the engine. */
-export const allRules: readonly Omit<Rule, 'patterns'>[] = [...rules, ...combinations, ...Object.values(engineRules)]
+export const allRules: readonly Omit<Rule, 'patterns'>[] = [
+  ...rules,
+  ...combinations,
+  ...codeRules,
+  ...Object.values(engineRules),
+]

@@ -1,6 +1,11 @@
 import { type ScanFinding, type Security, toTimestamp } from '@skillstead/protocol'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import { inspectBytes, type BinaryFile } from './binary.ts'
+import { mayMatter } from './code/candidates.ts'
+import { matchReading } from './match-reading.ts'
+import { findCode, type CodePart } from './code/parts.ts'
+import { readJavaScript, readPython } from './code/read-program.ts'
+import type { CodeReading } from './code/reading.ts'
 import { combine, type Spot } from './combine.ts'
 import { decodeText } from './decode.ts'
 import { Document } from './document.ts'
@@ -162,7 +167,9 @@ export class Scan {
     const whole: Layer = { document, decoded: [], offset: 0, end: document.text.length, isHidden: false }
     yield* this.#scanLayer(subject, whole)
     const onCut = (reason: string) => this.cutAt(subject.path, reason)
+    const texts = new Set<string>()
     for (const { text, offset, end, decoded, isHidden } of decodeText(document.text, onCut)) {
+      texts.add(text)
       yield* this.#scanLayer(subject, {
         document: new Document(text, document.isMarkdown),
         decoded,
@@ -170,6 +177,43 @@ export class Scan {
         end,
         isHidden,
       })
+    }
+    for (const part of subject.role === 'data' ? [] : findCode(subject.path, document)) {
+      yield* this.#scanCode(subject, part, texts)
+      yield
+    }
+  }
+
+  /** Reads code, and scans the texts that it computes unless they were decoded already. */
+  *#scanCode(subject: Subject, part: CodePart, known: Set<string>): Generator<void> {
+    if (!mayMatter(part.text)) return
+    const reading = readCode(part)
+    if (reading.cut !== undefined) this.cutAt(subject.path, reading.cut)
+    for (const rule of this.#rules.codeRules) {
+      const lines = new Set<number>()
+      for (const { start, end } of matchReading(rule, reading)) {
+        const offset = part.offset + start
+        const line = subject.document.toLine(offset)
+        if (lines.has(line)) continue
+        lines.add(line)
+        const stance = toStance(subject.document, offset, part.offset + end, this.#isLesson)
+        const place: Place = {
+          stance,
+          role: subject.role,
+          isUnseen: subject.document.isUnseen(offset),
+          isEncoded: false,
+          isCode: true,
+        }
+        const signal = this.#add(rule, subject, offset, [], place)
+        if (signal !== 'none') this.#mark({ id: rule.id, file: subject.index, line, offset })
+      }
+    }
+    for (const { text, start, end, decoded } of reading.texts) {
+      if (known.has(text)) continue
+      known.add(text)
+      const isHidden = decoded.some((operation) => operation !== 'concatenation' && operation !== 'replacement')
+      const span = { offset: part.offset + start, end: part.offset + end }
+      yield* this.#scanLayer(subject, { document: new Document(text, false), decoded, ...span, isHidden })
     }
   }
 
@@ -287,6 +331,10 @@ export class Scan {
     })
     return signal
   }
+}
+
+function readCode({ language, text }: CodePart): CodeReading {
+  return language === 'python' ? readPython(text) : readJavaScript(text, language === 'jsx')
 }
 
 function placeOf({ role }: Subject): Place {

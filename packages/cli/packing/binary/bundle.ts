@@ -2,6 +2,7 @@ import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { rolldown, type InputOptions, type OutputChunk, type Plugin } from 'rolldown'
 import { bakeRules } from '../bake-rules.ts'
+import { bundleRequired } from '../bundle-required.ts'
 
 const packages = join(import.meta.dirname, '../../..')
 const inside = join(import.meta.dirname, 'inside')
@@ -37,7 +38,7 @@ export async function bundleProgram(): Promise<Chunks> {
   const bundle = await rolldown({
     ...common,
     input: Object.fromEntries(entries.map((path) => [basename(path, '.ts'), path])),
-    plugins: [substitute(unused), bakeRules(), takeAddon()],
+    plugins: [substitute(unused), bakeRules(), bundleRequired(), takeAddon()],
   })
   const { output } = await bundle.generate({
     format: 'cjs',

@@ -55,6 +55,17 @@ function toStrangers({ variables, hosts }: Issuer): Pattern[] {
   ]
 }
 
+const strangers = issuers.map(({ variables, hosts }) => ({
+  variable: new RegExp(`^(?:${variables.join('|')})_`, 'i'),
+  stranger: new RegExp(`^(?!${hosts.source}|${known.source})[\\w-]`, 'i'),
+}))
+
+/** Whether the variable holds a key of a service, and the address is of another. */
+export function isToStranger(variable: string, address: string): boolean {
+  const host = address.replace(/^\w+:\/\//, '')
+  return strangers.some((each) => each.variable.test(variable) && each.stranger.test(host))
+}
+
 const callers = regex`\b(urlopen|urlretrieve|requests?\.\w{3,7}|httpx\.\w{3,7}|fetch|
   axios(\.\w{3,5})?|got|https?\.(get|request)|net::http\.\w{3,9}|file_get_contents)\s?\(`
 const environment = regex`\b(os\.)?(environ\s?(\[|\.get\s?\()|getenv\s?\()|\bprocess\.env(\.|\[)|

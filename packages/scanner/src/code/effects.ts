@@ -1,0 +1,275 @@
+import { decode as decodeText, toUtf8, type Encoding } from './decoders.ts'
+import type { Call, Effect, Evaluation } from './evaluate.ts'
+import {
+  findSecretStore,
+  isAgentFile,
+  isEnvironmentFile,
+  isPersonalFile,
+  isSecretVariable,
+  isStartupPlace,
+} from './known-places.ts'
+import type { Code } from './syntax.ts'
+import { gather, mix, nothing, textOf, toText, unknownPart, withFacts, type Value } from './values.ts'
+
+/** A positional argument, a named one, or the first of several that is given. */
+export type Which = number | string | readonly (number | string)[]
+
+export function argument({ args, named }: Call, which: Which): Value | undefined {
+  if (typeof which === 'number') return args[which]
+  if (typeof which === 'string') return named.get(which) ?? optionOf(args, which)
+  for (const one of which) {
+    const found = argument({ args, named } as Call, one)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** Functions of JavaScript take named options as an object. */
+function optionOf(args: readonly Value[], name: string): Value | undefined {
+  for (const { fields } of args.toReversed()) if (fields?.has(name)) return fields.get(name)
+  return undefined
+}
+
+const ownKeys =
+  /^(?:authorization|proxy-authorization|x-[\w-]{0,20}(?:key|token)|[\w-]{0,20}(?:api-?key|token|auth)|cookie|user-agent|private-token)$/i
+
+/** Headers without those that identify the caller. */
+function otherHeaders(headers: Value | undefined): Value[] {
+  if (!headers) return []
+  if (!headers.fields) return headers.items ? [headers] : []
+  return [...headers.fields].filter(([name]) => !ownKeys.test(name)).map(([, value]) => value)
+}
+
+/** The known part of an address; undefined if not even its beginning is known. */
+export function toAddress(value: Value | undefined): string | undefined {
+  if (value?.items) return textOf(value.items[0])
+  const text = value?.fields
+    ? textOf(value.fields.get('hostname') ?? value.fields.get('host') ?? value.fields.get('url'))
+    : textOf(value)
+  return text === unknownPart ? undefined : text
+}
+
+interface Request {
+  readonly address: Which
+  /** Arguments that are sent; those named `headers` are always considered. */
+  readonly data: readonly (number | string)[]
+  /** Whether it is one only if data is sent. */
+  readonly isOptional?: boolean
+}
+
+/** A request, which sends its data and receives an answer. */
+export function requests({ address, data, isOptional }: Request): Effect {
+  return (call, on) => {
+    const to = argument(call, address)
+    const where = toAddress(to)
+    const bodies = data.flatMap((which) => argument(call, which) ?? [])
+    // A value that chooses the host is no data that is sent to it.
+    const isHostKnown = where !== undefined && /^(?:https?:\/\/)?[\w.-]{3,}[/?:]|^\ufffc\.[\w-]/.test(where)
+    const sent = [...bodies, ...(to && isHostKnown ? [to] : []), ...otherHeaders(argument(call, 'headers'))]
+    if (bodies.length > 0 || sent.some((value) => gather(value).length > 0))
+      on.record('network-send', call.code, where, sent)
+    else if (isOptional) return undefined
+    if (to?.made.some((made) => hiding.has(made))) on.reveal(to, call.code)
+    return answer(call, on, where)
+  }
+}
+
+/** The answer to a request: it comes from the network, or is a secret of the machine itself. */
+export function answer(call: Call, on: Evaluation, where: string | undefined): Value {
+  const store = where === undefined ? undefined : findSecretStore(where)
+  const facts = [on.record(store ? 'secret-read' : 'network-fetch', call.code, where)]
+  return { path: 'answer', facts, made: [] }
+}
+
+/** Sends arguments, or what was put into the object. */
+export function sends(data: readonly (number | string)[], address?: Which): Effect {
+  return (call, on) => {
+    const sent = data.flatMap((which) => argument(call, which) ?? [])
+    const where = address === undefined ? undefined : toAddress(argument(call, address))
+    on.record('network-send', call.code, where, sent.length > 0 ? sent : call.args)
+    return nothing
+  }
+}
+
+/** What was read from a file. */
+export function readFile(path: Value | undefined, call: Call, on: Evaluation): Value {
+  const known = path && (on.files.get(path.text ?? path) ?? undefined)
+  const text = textOf(path)
+  const store = findSecretStore(text)
+  const facts = [...(path?.facts ?? []), ...(known ? gather(known) : [])]
+  if (store) facts.push(on.record('secret-read', call.code, text))
+  else if (isEnvironmentFile(text)) facts.push(on.record('environment-read', call.code, text))
+  else if (isPersonalFile(text)) facts.push(on.record('data-collected', call.code, text))
+  return { path: 'file', facts, made: [], ...(path && { self: path }) }
+}
+
+/** Writes to a file: a fact if others run or obey it, and remembered for a later read or start. */
+export function writeFile(path: Value | undefined, data: Value | undefined, call: Call, on: Evaluation): Value {
+  const text = textOf(path)
+  const from = data ? [data] : []
+  if (isStartupPlace(text)) on.record('startup-write', call.code, text, from)
+  else if (isAgentFile(text)) on.record('agent-config-write', call.code, text, from)
+  if (path && data && gather(data).length > 0) on.files.set(path.text ?? path, { ...nothing, facts: gather(data) })
+  if (data) on.reveal(data, call.code)
+  return nothing
+}
+
+/** Operations that hide a text from a reader, by the names of `Value.made`. */
+const hiding = new Set<string>([
+  ...([
+    'base64',
+    'hex',
+    'base32',
+    'base85',
+    'rot13',
+    'deflate',
+    'raw deflate',
+    'gzip',
+    'brotli',
+    'escapes',
+    'url',
+  ] as const),
+  ...(['reversed', 'xor', 'numbers', 'substitution', 'selection'] as const),
+])
+
+/** Runs a text as code. */
+export function runsCode(which: Which, language?: 'python' | 'script'): Effect {
+  return (call, on) => {
+    const text = argument(call, which)
+    if (!text || text.closure) return undefined
+    const isKnown = text.text !== undefined && text.made.length === 0
+    const from = [text, ...hiddenIn(text, call, on)]
+    if (!isKnown || gather(text).length > 0) on.record('dynamic-run', call.code, undefined, from)
+    on.reveal(text, call.code)
+    if (text.text === undefined) return mix([text])
+    return withFacts(on.runText(language ?? on.library.language, toUtf8(text.text), call.code, call.scope), [])
+  }
+}
+
+/** A fact about how a text was hidden. */
+function hiddenIn(text: Value, call: Call, on: Evaluation): Value[] {
+  if (text.facts.some(({ kind }) => kind === 'decode')) return []
+  const operation = text.made.find((made) => hiding.has(made))
+  return operation ? [{ ...nothing, facts: [on.record('decode', call.code, operation)] }] : []
+}
+
+const transfers =
+  /(?:^|[\s;&|(/])(?:curl|wget|nc|ncat|netcat|scp|rsync|sftp|ftp|telnet|socat|invoke-webrequest|invoke-restmethod|iwr|irm)(?:\.exe)?\s/i
+/** An interpreter that gets its program as an argument. */
+const codeArgument =
+  /^(?:\S*\/)?(?:(?:ba|z|da)?sh|python[\d.]{0,4}|node|perl|ruby|powershell|pwsh|cmd)(?:\.exe)? (?:\S+ )*?[-/](?:c|e|-eval|command|enc\w*)\s/i
+const installs = /\b(?:pip3?|npm|pnpm|yarn|gem|cargo|brew|apt(?:-get)?|bun) (?:-\S+ )*(?:install|add|i)\b/
+const addressPattern = /https?:\/\/[^\s"'`|;)]{3,200}/
+const interpreters: readonly { readonly pattern: RegExp; readonly language: 'python' | 'script' }[] = [
+  { pattern: /^(?:\S*\/)?python[\d.]{0,4} -c /, language: 'python' },
+  { pattern: /^(?:\S*\/)?(?:node|bun|deno) (?:-e|--eval|eval) /, language: 'script' },
+]
+
+/** Starts a program: with a command line, or a list of words. */
+export function runsProgram(command: Which, words?: Which): Effect {
+  return (call, on) => {
+    const first = argument(call, command)
+    if (!first) return undefined
+    const more = words === undefined ? undefined : argument(call, words)
+    const list = [...(first.items ?? [first]), ...(more?.items ?? [])]
+    const line = list.map((word) => toUtf8(textOf(word))).join(' ')
+    const stored = list.flatMap((word) => {
+      const content = on.files.get(word.text ?? word)
+      return content ? [content] : []
+    })
+    const isHidden = list.some((word) => word.made.length > 0)
+    const hidden = list.flatMap((word) => hiddenIn(word, call, on))
+    const input = argument(call, 'input')
+    const isOpen = line.startsWith(unknownPart)
+    const direct = list
+      .slice(0, 1)
+      .map(({ facts }) => ({ ...nothing, facts: facts.filter(({ kind }) => isOpen || kind === 'decode') }))
+    on.record('program-run', call.code, line, [...direct, ...stored, ...hidden])
+    // A command whose beginning is not known may be any command.
+    if (isOpen && list.length === 1) on.record('dynamic-run', call.code, 'a command', list)
+    if (codeArgument.test(line)) on.record('dynamic-run', call.code, 'a command', list.slice(1))
+    if (installs.test(line)) on.record('package-install', call.code, line)
+    if (isHidden) for (const word of list) on.reveal(word, call.code)
+    const inner = interpreters.find(({ pattern }) => pattern.test(line))
+    if (inner)
+      on.runText(
+        inner.language,
+        line.replace(inner.pattern, '').replace(/^(["'])([^]*)\1$/, '$2'),
+        call.code,
+        call.scope,
+      )
+    if (!transfers.test(` ${line} `)) return { ...nothing, path: 'process' }
+    const where = addressPattern.exec(line)?.[0]
+    const sent = [...list, ...(input ? [input] : [])]
+    if (sent.some((value) => gather(value).length > 0)) on.record('network-send', call.code, where, sent)
+    return answer(call, on, where)
+  }
+}
+
+/** Decodes a text; a fact if the text is written in the code. */
+export function decodes(encoding: Encoding, which: Which = 0): Effect {
+  return (call, on) => {
+    const given = argument(call, which)
+    if (!given) return undefined
+    return decodeWith(encoding, given, call, on)
+  }
+}
+
+/** Shorter texts hide nothing. */
+const encodedCharactersMin = 4
+
+export function decodeWith(encoding: Encoding, given: Value, call: Call, on: Evaluation): Value {
+  const text = given.text
+  if (text === undefined || text.includes(unknownPart)) return mix([{ ...nothing, facts: gather(given) }])
+  const decoded = decodeText(encoding, text)
+  if (decoded === text || text.length < encodedCharactersMin) return toText(decoded ?? text, [given])
+  const fact = on.record('decode', call.code, encoding)
+  const from = [{ ...given, facts: [...given.facts, fact] }]
+  if (decoded === undefined) return mix(from)
+  const value = toText(decoded, from, encoding)
+  if (/^[\t\n\r -~]{4,}$/.test(decoded)) on.reveal(value, call.code)
+  return value
+}
+
+/** Records a fact, and returns a value that comes from it. */
+export function gives(kind: 'data-collected' | 'secret-read', value?: string): Effect {
+  return (call, on) => ({ ...nothing, facts: [on.record(kind, call.code, value ?? toAddress(call.args[0]))] })
+}
+
+/** Variables with the path of a folder. */
+const folders: ReadonlyMap<string, string> = new Map([
+  ['HOME', '~'],
+  ['USERPROFILE', '~'],
+  ['APPDATA', '~/AppData/Roaming'],
+  ['LOCALAPPDATA', '~/AppData/Local'],
+  ['TEMP', '/tmp'],
+  ['TMP', '/tmp'],
+  ['TMPDIR', '/tmp'],
+])
+
+/** The value of one environment variable. */
+export function readVariable(name: string, code: Code, on: Evaluation): Value {
+  const folder = folders.get(name)
+  if (folder !== undefined) return toText(folder)
+  return isSecretVariable(name) ? { ...nothing, facts: [on.record('variable-read', code, name)] } : nothing
+}
+
+export const returnsFirst: Effect = ({ args }) => args[0]
+
+const everything = /^(?:~|\/|\/home|\/users|\/root|[a-z]:\/?|~\/(?:documents|desktop|pictures))\/?\*?$/i
+
+/** Deletes a folder with all that is in it. */
+export const deletesFolder: Effect = (call, on) => {
+  const path = textOf(call.args[0])
+  if (everything.test(path)) on.record('destruction', call.code, path)
+  return nothing
+}
+
+/** Sets the mode of a file; the setuid bits give others the rights of its owner. */
+export const setsMode: Effect = (call, on) => {
+  const mode = call.args.findLast(({ number, text }) => number !== undefined || /^[0-7]{4}$/.test(text ?? ''))
+  const bits = mode?.number ?? Number.parseInt(mode?.text ?? '0', 8)
+  if ((bits & 0o6000) !== 0 && (bits & 0o111) !== 0 && bits < 0o10000)
+    on.record('privilege-change', call.code, 'setuid')
+  return nothing
+}

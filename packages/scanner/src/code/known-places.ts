@@ -1,0 +1,157 @@
+import { regex, regexWith } from '../regex.ts'
+
+/** A store of credentials. */
+export interface SecretStore {
+  readonly product: string
+  /** Matches paths after {@link toPlainPath}. */
+  readonly path: RegExp
+  /** Hosts of the product, which may receive its credentials. */
+  readonly hosts?: RegExp
+}
+
+/** Where programs store credentials. */
+const stores: readonly SecretStore[] = [
+  {
+    product: 'SSH',
+    path: regex`/\.ssh(/(?!known_hosts|config|authorized_keys|environment)(?![^/]*\.pub$)|$)|(^|/)id_(rsa|dsa|ecdsa|ed25519)$`,
+  },
+  {
+    product: 'AWS',
+    path: /\/\.aws(?:\/(?:credentials|config|sso\b.*|cli\/cache.*))?$/,
+    hosts: /(?:^|\.)(?:amazonaws|aws)\./,
+  },
+  {
+    product: 'Google Cloud',
+    path: /gcloud\/(?:credentials|access_tokens|legacy_credentials|application_default_credentials)|\/application_default_credentials\.json$/,
+    hosts: /(?:^|\.)(?:googleapis|google)\.com/,
+  },
+  {
+    product: 'Azure',
+    path: /\/\.azure(?:$|\/(?:accesstokens|msal_token|azureprofile|service_principal))/i,
+    hosts: /(?:^|\.)(?:microsoft|microsoftonline|azure|windows)\.(?:com|net)/,
+  },
+  { product: 'Kubernetes', path: /\/\.kube(?:\/config)?$|\/serviceaccount\/token$/ },
+  { product: 'Docker', path: /\/\.docker\/config\.json$/, hosts: /(?:^|\.)docker\.(?:io|com)/ },
+  { product: 'GnuPG', path: /\/\.gnupg(?:\/|$)/ },
+  { product: 'Git', path: /\/\.git-credentials$|\/\.config\/git\/credentials$/, hosts: /(?:^|\.)git(?:hub|lab)\./ },
+  {
+    product: 'GitHub',
+    path: /\/\.config\/(?:gh\/hosts\.yml|github-copilot\/(?:hosts|apps)\.json)$|\/\.config\/hub$/,
+    hosts: /(?:^|\.)github(?:copilot)?\.com/,
+  },
+  { product: 'netrc', path: /\/[._]netrc$/ },
+  { product: 'npm', path: /^~\/\.(?:npmrc|yarnrc\.yml)$/, hosts: /(?:^|\.)(?:npmjs\.(?:com|org)|yarnpkg\.com)/ },
+  { product: 'PyPI', path: /\/\.pypirc$/, hosts: /(?:^|\.)pypi\.org/ },
+  { product: 'Cargo', path: /\/\.cargo\/credentials/, hosts: /(?:^|\.)crates\.io/ },
+  { product: 'RubyGems', path: /\/\.gem\/credentials$/, hosts: /(?:^|\.)rubygems\.org/ },
+  { product: 'Terraform', path: /\/\.terraform\.d\/credentials/, hosts: /terraform\.io/ },
+  { product: 'Vault', path: /\/\.vault-token$/ },
+  { product: 'databases', path: /\/\.(?:pgpass|my\.cnf|mongorc\.js)$/ },
+  {
+    product: 'the system',
+    path: /^\/etc\/(?:g?shadow|sudoers|krb5\.keytab)$|windows\/system32\/config\/(?:sam|system|security)$/i,
+  },
+  {
+    product: 'a keychain',
+    path: /library\/keychains(?:\/|$)|login\.keychain|keychain-db$|\/(?:local\/share|\.gnome2?)\/keyrings?(?:\/|$)|\/kwalletd?\b/i,
+  },
+  {
+    product: 'a browser',
+    path: regexWith('i')`(^|/)(login data|login data for account|web data|cookies|local state|logins\.json|
+      key[34]\.db|cookies\.sqlite|signons\.sqlite|cookies\.binarycookies)$|user data/(default|profile \d+)?$|
+      /(google/chrome|google-chrome|chromium|bravesoftware/brave-browser|microsoft/edge|opera software/opera stable|
+      vivaldi|\.mozilla/firefox|firefox/profiles)(/(user data|default|profiles?)[^]{0,80})?$`,
+  },
+  {
+    product: 'a wallet',
+    path: regexWith(
+      'i',
+    )`(^|/)wallet\.dat$|/\.(bitcoin|ethereum|electrum|monero|litecoin|dogecoin|exodus|atomic|zcash)(/|$)|
+      /\.config/solana/id\.json$|ethereum/keystore|/(exodus|atomic|electrum|ledger live|coinomi|guarda|jaxx)(/|$)|
+      nkbihfbeogaeaoehlefnkodbefgpgknn|bfnaelmomeimhlpmgjnjophhpkkoljpa|hnfanknocfeofbddgcijnmhnfnkdnaad|
+      ejbalbakoplchlghecdalmeeeajnimhm|fhbohimaelbohpjbbldcngcnapndodjp|/(metamask|phantom)(/|$)`,
+  },
+  {
+    product: 'a password manager',
+    path: /\.kdbx$|\/(?:1password|bitwarden|lastpass|keepass(?:xc)?)(?:\/|$)|\/\.password-store(?:\/|$)/i,
+  },
+  {
+    product: 'an agent',
+    path: /\/\.claude\/\.?credentials(?:\.json)?$|\/\.codex\/auth\.json$|\/\.gemini\/oauth_creds\.json$|\/\.cursor\/auth\.json$/,
+    hosts: /(?:^|\.)(?:anthropic|claude|openai|chatgpt|googleapis|cursor)\.(?:com|ai|sh)/,
+  },
+  {
+    product: 'a messenger',
+    path: /\/(?:discord(?:canary|ptb)?\/local storage\/leveldb|telegram desktop\/tdata|signal\/config\.json|slack\/(?:storage|cookies|local storage))/i,
+  },
+  {
+    product: 'the cloud provider',
+    path: /^https?:\/\/(?:169\.254\.169\.254|metadata\.google\.internal|\[fd00:ec2::254\]|169\.254\.170\.2|100\.100\.100\.200)(?:[/:]|$)/,
+  },
+]
+
+/** A file of settings with secrets, which a program may read for itself. */
+const ownSecrets = /(?:^|\/)\.env(?:\.(?:local|production|prod|development|staging))?$/
+
+/** Finds the store of credentials that a path or address leads to. */
+export function findSecretStore(path: string): SecretStore | undefined {
+  const plain = toPlainPath(path)
+  return stores.find((store) => store.path.test(plain))
+}
+
+/** Whether a path leads to the secrets of a project. */
+export function isEnvironmentFile(path: string): boolean {
+  return ownSecrets.test(toPlainPath(path))
+}
+
+/** Names of variables with credentials. */
+const secretVariable = regexWith('i')`(^|_)(api_?key|access_key(_id)?|secret(_key|_access_key)?|private_key|token|pat|
+  passw(or)?d|passphrase|credentials?|mnemonic|seed_phrase|session_key|auth)(_\d+|_id|_b64|_base64)?$`
+
+export function isSecretVariable(name: string): boolean {
+  return secretVariable.test(name)
+}
+
+/** Personal data that programs collect only on request. */
+const personal = regexWith('i')`/\.(bash|zsh|python|node_repl|mysql|psql|sqlite)_history$|/fish/fish_history$|
+  consolehost_history\.txt$|/(google/chrome|google-chrome|chromium)/[^]{0,40}history$|places\.sqlite$|
+  /library/messages/chat\.db$`
+
+export function isPersonalFile(path: string): boolean {
+  return personal.test(toPlainPath(path))
+}
+
+const startup = regexWith('i')`^(~|/root)/\.(bashrc|zshrc|zshenv|zprofile|profile|bash_profile|bash_login|bash_logout|
+  zlogin|xprofile|xinitrc|config/fish/(config\.fish|conf\.d/[^]{1,60})|ssh/(authorized_keys|rc)|pythonrc|vimrc|
+  gitconfig)$|^/etc/(profile|bash\.bashrc|zshrc|zshenv|rc\.local|environment|crontab|ld\.so\.preload)$|
+  ^/etc/(profile\.d|cron(tab|\.[a-z]{1,8})?|init\.d|systemd|update-motd\.d|sudoers\.d|pam\.d)/|^/var/spool/cron|
+  library/launch(agents|daemons)/|/systemd/(user|system)/|/\.config/autostart/|/start menu/programs/startup/|
+  (^|/)\.git/hooks/|/(site|dist)-packages/((site|user)customize\.py|[\w-]{1,60}\.pth)$|(^|/)(site|user)customize\.py$|
+  ^(hk(cu|lm|ey_\w{1,30})/)?software/(wow6432node/)?microsoft/windows( nt)?/currentversion/(run|winlogon|policies/explorer/run)`
+
+/** Whether a file or registry key is run at startup, at login, or by other programs. */
+export function isStartupPlace(path: string): boolean {
+  return startup.test(toPlainPath(path))
+}
+
+const agentFile = regexWith('i')`(^|/)(claude(\.local)?\.md|agents\.md|gemini\.md|\.cursorrules|\.windsurfrules|
+  copilot-instructions\.md|soul\.md)$|/\.claude/(settings(\.local)?\.json|commands/|skills/|agents/|hooks/|
+  plugins/)|/\.claude\.json$|(^|/)\.?mcp\.json$|claude_desktop_config\.json$|
+  /\.(cursor|codeium/windsurf|windsurf)/(mcp|mcp_config|hooks)\.json$|/\.cursor/rules/|/\.codex/(config\.toml|agents\.md)|
+  /\.gemini/settings\.json$|/\.openclaw/[^]{0,40}(openclaw\.json|memory|skills)`
+
+/** Whether a file controls agents: their instructions, memory, settings, servers or skills. */
+export function isAgentFile(path: string): boolean {
+  return agentFile.test(toPlainPath(path))
+}
+
+const home = regexWith(
+  'i',
+)`^(\$\{?home\}?|%userprofile%|\$env:userprofile|/root|/home/[^/]{1,40}|/users/(?!shared)[^/]{1,40}|
+  [a-z]:/users/[^/]{1,40})(?=/|$)`
+
+/** A path with slashes, and `~` for the home folder of any user. */
+function toPlainPath(path: string): string {
+  const plain = path.replace(/^file:\/\//, '').replaceAll(/[\\/]{1,4}/g, '/')
+  return path.includes('://') && !path.startsWith('file:') ? path : plain.replace(home, '~')
+}

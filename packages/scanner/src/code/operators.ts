@@ -1,0 +1,77 @@
+import { joinPath } from './text-methods.ts'
+import { joinMade, mix, textOf, toText, type Value } from './values.ts'
+
+const numeric: Readonly<Record<string, (a: number, b: number) => number>> = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => a * b,
+  '/': (a, b) => a / b,
+  '//': (a, b) => Math.floor(a / b),
+  '%': (a, b) => (b === 0 ? 0 : a % b),
+  '**': (a, b) => a ** b,
+  '^': (a, b) => a ^ b,
+  '&': (a, b) => a & b,
+  '|': (a, b) => a | b,
+  '<<': (a, b) => a << b,
+  '>>': (a, b) => a >> b,
+  '>>>': (a, b) => a >>> b,
+  '<': (a, b) => Number(a < b),
+  '>': (a, b) => Number(a > b),
+  '<=': (a, b) => Number(a <= b),
+  '>=': (a, b) => Number(a >= b),
+  '==': (a, b) => Number(a === b),
+  '===': (a, b) => Number(a === b),
+  '!=': (a, b) => Number(a !== b),
+  '!==': (a, b) => Number(a !== b),
+}
+
+const xor = ['xor'] as const
+const none: readonly string[] = []
+
+/** The result of an operator. */
+export function operate(operator: string, parts: readonly Value[], language: 'python' | 'script'): Value {
+  const [first, second] = parts
+  if (!second) return operateOnOne(operator, first!)
+  if (operator === '+' && parts.some(isTextual)) {
+    if (parts.every(({ items }) => items)) return { items: parts.flatMap(({ items }) => items!), facts: [], made: [] }
+    return toText(parts.map(textOf).join(''), parts, 'concatenation')
+  }
+  if (operator === '+' && parts.every(({ items }) => items)) {
+    return { items: parts.flatMap(({ items }) => items!), facts: [], made: [] }
+  }
+  if (language === 'python') {
+    if (operator === '/' && parts.some(isTextual)) return joinPath(parts)
+    if (operator === '%' && first!.text !== undefined && first!.number === undefined) return formatText(first!, second)
+    if (operator === '*' && first!.text !== undefined && second.number !== undefined && second.number < 1000) {
+      return toText(first!.text.repeat(Math.max(0, second.number)), [first!])
+    }
+  }
+  const apply = numeric[operator]
+  if (!apply || parts.some(({ number }) => number === undefined)) return mix(parts)
+  const number = parts.slice(1).reduce((sum, part) => apply(sum, part.number!), first!.number!)
+  return { number, facts: mix(parts).facts, made: joinMade(operator === '^' ? xor : none, parts) }
+}
+
+const isTextual = ({ text }: Value) => text !== undefined
+
+function operateOnOne(operator: string, value: Value): Value {
+  const { number } = value
+  if (number === undefined)
+    return operator === '!' || operator === 'not' || operator === 'typeof' ? mix([]) : mix([value])
+  const result = { '-': -number, '~': ~number, '!': Number(!number), not: Number(!number) }[operator]
+  return { number: result ?? number, facts: value.facts, made: value.made }
+}
+
+/** `'%s' % value` */
+function formatText(format: Value, value: Value): Value {
+  const values = value.items ?? [value]
+  let next = 0
+  const text = format.text!.replace(
+    /%(?:\((\w{1,40})\))?[-+\d.]{0,8}([sdrxif%])/g,
+    (_, name: string | undefined, kind: string) => {
+      if (kind === '%') return '%'
+      return textOf(name === undefined ? values[next++] : value.fields?.get(name))
+    },
+  )
+  return toText(text, [format, ...values], 'concatenation')
+}

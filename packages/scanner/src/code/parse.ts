@@ -1,0 +1,61 @@
+import { createRequire } from 'node:module'
+import type { Parser } from '@lezer/common'
+import type { Tree } from './syntax.ts'
+
+// Loaded on use, because a parser takes longer to load than a SKILL.md to scan. Bundles contain the parsers instead.
+const require = createRequire(import.meta.url)
+
+/** Longer code is read up to this length. */
+const charactersMax = 1024 * 1024
+const depthMax = 500
+/** Steps of a parser per character. Garbage takes more of them than code. */
+const stepsPerCharacterMax = 6
+
+const loaders = {
+  python: () => (require('@lezer/python') as typeof import('@lezer/python')).parser,
+  script: () => loadJavaScript('ts'),
+  jsx: () => loadJavaScript('ts jsx'),
+} satisfies Record<string, () => Parser>
+
+function loadJavaScript(dialect: string): Parser {
+  return (require('@lezer/javascript') as typeof import('@lezer/javascript')).parser.configure({ dialect })
+}
+
+export type Grammar = keyof typeof loaders
+
+const parsers = new Map<Grammar, Parser>()
+
+interface Parsed {
+  readonly tree: Tree
+  /** Why parsing ended early, as a sentence. */
+  readonly cut?: string
+}
+
+/** Parses code, also if it is damaged, in linear time. Nodes that are nested too deeply are left out. */
+export function parseCode(grammar: Grammar, text: string): Parsed {
+  const parser = parsers.get(grammar) ?? loaders[grammar]()
+  parsers.set(grammar, parser)
+  const parse = parser.startParse(text)
+  if (text.length > charactersMax) parse.stopAt(charactersMax)
+  let left = Math.min(text.length, charactersMax) * stepsPerCharacterMax + 10_000
+  let found = parse.advance()
+  for (; found === null; found = parse.advance()) if (left-- === 0) parse.stopAt(parse.parsedPos)
+  const root = { name: found.type.name, start: 0, end: found.length, children: [] as Tree[] }
+  const open = [{ node: root, depth: 0 }]
+  let isDeep = false
+  found.iterate({
+    enter({ name, from, to }) {
+      const { node: parent, depth } = open.at(-1)!
+      const node = { name, start: from, end: to, children: [] as Tree[] }
+      // A long sum is nested as deeply as it has parts, and is read as one list of them.
+      open.push({ node, depth: depth + Number(name !== parent.name || name !== 'BinaryExpression') })
+      if (depth > depthMax) isDeep = true
+      else if (open.length > 2) parent.children.push(node)
+      else open[1]!.node = root
+    },
+    leave: () => void open.pop(),
+  })
+  if (isDeep) return { tree: root, cut: `Code nested more than ${depthMax} levels deep was not read.` }
+  if (root.end < text.length) return { tree: root, cut: `Code after its first ${root.end} characters was not read.` }
+  return { tree: root }
+}

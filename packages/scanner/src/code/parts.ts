@@ -1,0 +1,56 @@
+import type { Document } from '../document.ts'
+
+type CodeLanguage = 'python' | 'script' | 'jsx'
+
+/** A piece of code in a file. */
+export interface CodePart {
+  readonly language: CodeLanguage
+  readonly text: string
+  /** Its position in the file. */
+  readonly offset: number
+}
+
+const named = (language: CodeLanguage, names: string) => names.split(' ').map((name) => [name, language] as const)
+
+/** By the ending of a file. */
+const endings: ReadonlyMap<string, CodeLanguage> = new Map([
+  ...named('python', 'py pyw pyi'),
+  ...named('script', 'js mjs cjs ts mts cts'),
+  ...named('jsx', 'jsx tsx'),
+])
+/** By the name after the mark of a fence. */
+const fences: ReadonlyMap<string, CodeLanguage> = new Map([
+  ...named('python', 'python py python3 py3 ipython'),
+  ...named('script', 'javascript js mjs cjs typescript ts node'),
+  ...named('jsx', 'jsx tsx'),
+])
+const shebangPattern = /^#![^\n]{0,80}\b(?:(?<python>python)|(?<script>node|bun|deno|tsx|ts-node))/
+const infoPattern = /(?:`{3,}|~{3,})\s{0,4}\{?\.?(?<name>[\w+-]{1,20})/
+
+/** Finds the code in a file: the whole file by its ending or first line, or the fenced blocks of Markdown. */
+export function* findCode(path: string, document: Document): Generator<CodePart> {
+  const { text } = document
+  if (document.isMarkdown) return yield* findFenced(document)
+  const language = endings.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase()) ?? readShebang(text)
+  if (language) yield { language, text, offset: 0 }
+}
+
+function readShebang(text: string): CodeLanguage | undefined {
+  const { groups } = text.startsWith('#!') ? (shebangPattern.exec(text) ?? {}) : {}
+  return groups && (groups['python'] === undefined ? 'script' : 'python')
+}
+
+function* findFenced(document: Document): Generator<CodePart> {
+  const { text } = document
+  if (!text.includes('```') && !text.includes('~~~')) return
+  for (let line = 1; line <= document.lineCount; line++) {
+    if (document.fence(line) !== line) continue
+    const opening = line
+    while (line < document.lineCount && document.fence(line + 1) === opening) line++
+    const language = fences.get(infoPattern.exec(document.line(opening, 240))?.groups!['name']?.toLowerCase() ?? '')
+    if (!language || line === opening) continue
+    const offset = document.lineStart(opening + 1)
+    const end = line < document.lineCount ? document.lineStart(line + 1) : text.length
+    yield { language, text: text.slice(offset, end), offset }
+  }
+}

@@ -1,0 +1,31 @@
+import { lowerJavaScript } from './lower-javascript.ts'
+import { lowerPython } from './lower-python.ts'
+import { Evaluation, type Library } from './evaluate.ts'
+import { javascript } from './library-javascript.ts'
+import { python } from './library-python.ts'
+import { parseCode, type Grammar } from './parse.ts'
+import type { CodeReading } from './reading.ts'
+import { Recorder } from './recorder.ts'
+import type { Code } from './syntax.ts'
+
+/** Reads a program in Python: what it does, and which values reach what. Never throws. */
+export const readPython = (text: string): CodeReading => read(text, 'python', python)
+
+/** As {@link readPython}, for JavaScript and TypeScript; `isJsx` if it contains elements of React. */
+export const readJavaScript = (text: string, isJsx = false): CodeReading =>
+  read(text, isJsx ? 'jsx' : 'script', javascript)
+
+function read(text: string, grammar: Grammar, library: Library): CodeReading {
+  const recorder = new Recorder()
+  const parse = (given: string): Code => {
+    const { tree, cut } = parseCode(grammar, given)
+    if (cut !== undefined) recorder.cut ??= cut
+    return grammar === 'python' ? lowerPython(tree, given) : lowerJavaScript(tree, given)
+  }
+  try {
+    new Evaluation(library, recorder, (_, inner) => parse(inner)).run(parse(text))
+  } catch {
+    recorder.cut ??= 'A part of the code could not be read.'
+  }
+  return recorder
+}

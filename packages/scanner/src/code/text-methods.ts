@@ -1,0 +1,170 @@
+import { decode, toUtf8, type Encoding } from './decoders.ts'
+import { itemsMax, mix, nothing, textOf, toText, unknownPart, type Value } from './values.ts'
+
+/** A method of a text or list: what it returns, or undefined if that is unknown. */
+type Method = (self: Value, args: readonly Value[]) => Value | undefined
+
+const onText =
+  (apply: (text: string, ...args: string[]) => string, ...made: readonly string[]): Method =>
+  (self, args) => {
+    if (self.text === undefined) return undefined
+    if (args.some((arg) => arg.text === undefined && arg.number === undefined)) return undefined
+    return toText(apply(self.text, ...args.map(textOf)), [self, ...args], ...made)
+  }
+
+const same: Method = (self) => self
+
+/** The argument as an index, or a default. */
+const toIndex = (value: Value | undefined, initial: number) => value?.number ?? initial
+
+const slice: Method = (self, [from, to]) => {
+  if ((from && from.number === undefined) || (to && to.number === undefined)) return undefined
+  if (self.items) return { ...self, items: self.items.slice(toIndex(from, 0), to?.number) }
+  return self.text === undefined ? undefined : toText(self.text.slice(toIndex(from, 0), to?.number), [self])
+}
+
+const split: Method = (self, [separator]) => {
+  if (self.text === undefined || (separator && separator.text === undefined)) return undefined
+  const parts = separator?.text === undefined ? self.text.trim().split(/\s+/) : self.text.split(separator.text)
+  return { items: parts.slice(0, itemsMax).map((part) => toText(part, [self])), facts: self.facts, made: self.made }
+}
+
+const join = (list: Value, separator: Value): Value | undefined => {
+  if (!list.items || separator.text === undefined) return undefined
+  const made = list.items.length > 2 ? ['concatenation'] : []
+  return toText(list.items.map(textOf).join(separator.text), [list, separator, ...list.items], ...made)
+}
+
+const methods: Readonly<Record<string, Method>> = {
+  strip: (self, args) => (args.length === 0 ? onText((text) => text.trim())(self, []) : self),
+  ...fill(['lstrip', 'rstrip', 'expanduser', 'resolve', 'absolute', 'valueOf', 'normalize', 'as_posix'], same),
+  ...fill(
+    ['trim', 'trimStart', 'trimEnd'],
+    onText((text) => text.trim()),
+  ),
+  ...fill(
+    ['lower', 'toLowerCase', 'casefold'],
+    onText((text) => text.toLowerCase()),
+  ),
+  ...fill(
+    ['upper', 'toUpperCase'],
+    onText((text) => text.toUpperCase()),
+  ),
+  ...fill(['replace', 'replaceAll'], (self, args) => {
+    if (args.length < 2 || args[0]!.text === undefined) return self.text === undefined ? undefined : mix([self])
+    return onText((text, old, by) => (old === '' ? text : text.replaceAll(old!, by!)), 'replacement')(
+      self,
+      args.slice(0, 2),
+    )
+  }),
+  ...fill(['slice', 'substring'], slice),
+  substr: (self, [from, size]) =>
+    slice(self, [
+      from ?? nothing,
+      ...(size?.number === undefined ? [] : [{ ...nothing, number: (from?.number ?? 0) + size.number }]),
+    ]),
+  ...fill(['charAt', 'at'], (self, [index]) => {
+    if (self.text === undefined || index?.number === undefined) return undefined
+    return toText(self.text.at(index.number) ?? '', [self])
+  }),
+  ...fill(['charCodeAt', 'codePointAt'], (self, [index]) => {
+    const at = toIndex(index, 0)
+    if (self.text === undefined || !(at < self.text.length)) return undefined
+    return { number: self.text.charCodeAt(at), facts: self.facts, made: self.made }
+  }),
+  split,
+  splitlines: (self) => split(self, [toText('\n')]),
+  concat: (self, args) => {
+    if (self.items) return { ...self, items: [...self.items, ...args.flatMap((arg) => arg.items ?? [arg])] }
+    return onText((...texts) => texts.join(''), 'concatenation')(self, args)
+  },
+  join: (self, [other]) => (self.items ? join(self, other ?? toText(',')) : other && join(other, self)),
+  ...fill(['reverse', 'toReversed'], (self) => {
+    if (self.items) return { ...self, items: self.items.toReversed(), made: [...self.made, 'reversed'] }
+    return undefined
+  }),
+  repeat: onText((text, times) =>
+    text.length * Number(times) < 10_000 ? text.repeat(Math.max(0, Number(times) || 0)) : unknownPart,
+  ),
+  encode: same,
+  /** Bytes of Python become a text. */
+  decode: (self, [name]) => {
+    const encoding = name?.text === undefined ? undefined : codecs.get(name.text.toLowerCase())
+    if (self.text === undefined) return undefined
+    return encoding ? decodeValue(encoding, self) : toText(toUtf8(self.text), [self])
+  },
+  /** A buffer of JavaScript becomes a text. */
+  toString: (self: Value, [name]: readonly Value[]) => {
+    if (self.text === undefined) return self.number === undefined ? undefined : toText(String(self.number), [self])
+    if (name?.text === 'hex' || name?.text === 'base64')
+      return toText(Buffer.from(self.text, 'latin1').toString(name.text), [self])
+    return toText(toUtf8(self.text), [self])
+  },
+  format: (self, args) => {
+    if (self.text === undefined) return undefined
+    let next = 0
+    const text = self.text.replace(/\{(\d{0,2})(?::[^{}]{0,20})?\}/g, (_, index: string) =>
+      textOf(args[index === '' ? next++ : Number(index)]),
+    )
+    return toText(text, [self, ...args], 'concatenation')
+  },
+  hex: (self) =>
+    self.text === undefined ? undefined : toText(Buffer.from(self.text, 'latin1').toString('hex'), [self]),
+  translate: (self, [table]) => {
+    if (self.text === undefined || !table?.fields) return undefined
+    return toText([...self.text].map((one) => table.fields!.get(one)?.text ?? one).join(''), [self], 'substitution')
+  },
+  keys: (self) =>
+    self.fields
+      ? { items: [...self.fields.keys()].slice(0, itemsMax).map((key) => toText(key)), facts: self.facts, made: [] }
+      : undefined,
+  values: (self) =>
+    self.fields ? { items: [...self.fields.values()].slice(0, itemsMax), facts: self.facts, made: [] } : undefined,
+  joinpath: (self, args) => joinPath([self, ...args]),
+  with_suffix: same,
+}
+
+/** Methods of texts, bytes and lists in Python and JavaScript. */
+export const textMethods: ReadonlyMap<string, Method> = new Map(Object.entries(methods))
+
+function fill(names: readonly string[], method: Method): Record<string, Method> {
+  return Object.fromEntries(names.map((name) => [name, method]))
+}
+
+/** Names of encodings in programs. */
+export const codecs: ReadonlyMap<string, Encoding> = new Map<string, Encoding>(
+  Object.entries({
+    base64: 'base64',
+    base64url: 'base64',
+    hex: 'hex',
+    rot13: 'rot13',
+    rot_13: 'rot13',
+    'rot-13': 'rot13',
+    zlib: 'deflate',
+    base64_codec: 'base64',
+    hex_codec: 'hex',
+  }),
+)
+
+/** Decodes a known text. */
+function decodeValue(encoding: Encoding, value: Value): Value | undefined {
+  if (value.text === undefined || value.text.includes(unknownPart)) return undefined
+  const text = decode(encoding, value.text)
+  return text === undefined ? undefined : toText(text, [value], encoding)
+}
+
+/** The path that consists of parts, the later ones below the first. */
+export function joinPath(parts: readonly Value[]): Value {
+  const texts = parts.map(textOf)
+  const from = Math.max(
+    0,
+    texts.findLastIndex((text) => /^[/~]|^[a-z]:[\\/]/i.test(text)),
+  )
+  return toText(
+    texts
+      .slice(from)
+      .join('/')
+      .replaceAll(/(?<!:)\/{2,}/g, '/'),
+    parts,
+  )
+}
