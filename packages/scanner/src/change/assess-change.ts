@@ -16,7 +16,7 @@ export interface ComparedVersion {
 
 /** Maximum number of items of a finding; the last item counts the rest. */
 const itemsMax = 20
-/** Minimum share of lines that both texts have, if only a part was changed; one line may always differ. */
+/** Minimum share of its lines that a text keeps if only a part was changed; one line may always differ. */
 const keptShareMin = 0.9
 /** Minimum similarity of two wordings of one restriction. */
 const rewordedMin = 0.5
@@ -60,8 +60,8 @@ function toScanFindings(added: readonly ScanFinding[]): ChangeFinding[] {
 function listChanges(earlier: ComparedVersion, later: ComparedVersion, patch: boolean): ChangeFinding[] {
   const { outline } = later
   const lines = { earlier: toHashes(earlier.outline), later: toHashes(outline) }
-  const { isInserted, isKept } = compareLines(lines)
-  const inserted = isInserted ? outline.directives.filter(({ hash }) => !lines.earlier.has(hash)) : []
+  const isKept = isNearlyWithin(lines.earlier, lines.later)
+  const inserted = isKept ? outline.directives.filter(({ hash }) => !lines.earlier.has(hash)) : []
   const removed = earlier.outline.safeguards.filter(({ hash }) => !lines.later.has(hash))
   const [first] = inserted
   const uncompared = [...subtract(outline.cut, earlier.outline.cut), ...subtract(later.access.cut, earlier.access.cut)]
@@ -125,12 +125,10 @@ function toDomain(host: string): string {
   return /^[\d.]+$/.test(host) ? host : host.split('.').slice(-2).join('.')
 }
 
-/** Whether nearly all lines of the earlier version are in the later one, and whether these are nearly all of its lines. */
-function compareLines({ earlier, later }: { earlier: ReadonlySet<string>; later: ReadonlySet<string> }) {
+/** Whether nearly all lines of the earlier version are in the later one; whatever was added does not count. */
+function isNearlyWithin(earlier: ReadonlySet<string>, later: ReadonlySet<string>): boolean {
   const kept = countCommon(earlier, later)
-  const isNearly = (all: number) => kept >= Math.min(all - 1, keptShareMin * all)
-  const isKept = kept > 0 && isNearly(earlier.size)
-  return { isKept, isInserted: isKept && isNearly(later.size) }
+  return kept > 0 && kept >= Math.min(earlier.size - 1, keptShareMin * earlier.size)
 }
 
 function countCommon(one: ReadonlySet<string>, other: ReadonlySet<string>): number {

@@ -77,10 +77,9 @@ export function createOutlineReader() {
       const hash = toHash(text.toLowerCase())
       if (lines.has(hash)) continue
       lines.add(hash)
-      if (isCode) continue
       const passage = { path, line: index + 1, text: text.slice(0, passageCharactersMax).toWellFormed(), hash }
       if (isDirective(text)) directives.push(passage)
-      if (index >= bodyStart && isSafeguard(text)) safeguards.push(passage)
+      if (!isCode && index >= bodyStart && isSafeguard(text)) safeguards.push(passage)
     }
   }
 
