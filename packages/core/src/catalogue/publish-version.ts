@@ -247,7 +247,8 @@ async function insertVersion(
   const lower = others.findIndex((other) => compareVersions(other.version, version.version) < 0)
   const versions = others.toSpliced(lower === -1 ? others.length : lower, 0, version)
   const uses = await compareNew(trx, others, { number, digest: content.digest, inspection })
-  const shown = { metadata: fields.metadata, files: content.files, uses, ...recorded }
+  const { terms } = inspection
+  const shown = { metadata: fields.metadata, files: content.files, uses, terms, ...recorded }
   return { version, uses, known: { id: version.id, content: shown, versions } }
 }
 

@@ -217,7 +217,7 @@ async function indexText(trx: WriteTransaction, { context, before, skill, latest
   const { dialect } = context.database
   if (skill.state === 'withdrawn') return removeSkillText(trx, skill.num, dialect)
   if (before && textColumns.every((column) => before[column] === skill[column])) return
-  const terms = latest && (await findTerms(trx, latest.row.id))
+  const terms = latest && (latest.terms ?? (await findTerms(trx, latest.row.id)))
   const document = {
     ...skill,
     displayName: skill.display_name,

@@ -1,4 +1,4 @@
-import { compileQuery } from '../storage/compiled-query.ts'
+import { compileQuery, compileWrite } from '../storage/compiled-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { isPublicMatter } from './skill-log.ts'
@@ -17,7 +17,7 @@ export async function claimShortName(
   return holder?.skill_id === skill.id
 }
 
-const claimName = compileQuery((db, claim: { name: string; skillId: string }) =>
+const claimName = compileWrite((db, claim: { name: string; skillId: string }) =>
   db
     .insertInto('holders')
     .values({ name: claim.name, skill_id: claim.skillId })

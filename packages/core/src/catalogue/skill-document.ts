@@ -42,6 +42,8 @@ export interface VersionContent {
   readonly scan?: StoredScan | undefined
   /** What the version accesses, if already known. */
   readonly uses?: ShownAccess
+  /** The stored terms of its SKILL.md, if already known. */
+  readonly terms?: Uint8Array
 }
 
 /** The columns of a skill in a list. */

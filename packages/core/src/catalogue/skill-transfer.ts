@@ -53,7 +53,7 @@ export async function acceptTransfer(context: CatalogueContext, input: Input<'ac
     async (trx, before) => {
       await takeOffer(trx, before, user.userId)
       await refuseTaken(trx, fullName, skill.id)
-      const addition = { name: before.full_name, bytes: await sumVersions(trx, 'skills.id', skill.id) }
+      const addition = { name: before.full_name, bytes: await sumVersions(trx, skill.id) }
       await requireStorage(context, trx, owner, addition)
       await moveSkill(context, trx, before, { owner, fullName, at: context.clock.now() })
       return true

@@ -1,4 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
+import { compileQuery } from '../storage/compiled-query.ts'
 import type { UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -20,10 +21,10 @@ export async function requireStorage(
   { name, bytes }: { name: string; bytes: number },
 ): Promise<void> {
   if (storageQuotaBytes === 0) return
-  const user = await trx.selectFrom('users').select(['plan', 'claimed']).where('id', '=', owner.id).executeTakeFirst()
   // Unclaimed namespaces have no quota: only imports and mirrors of the operator add versions to them.
-  if (user?.plan !== 'free' || user.claimed === 0) return
-  const stored = (await sumVersions(trx, 'skills.owner_id', owner.id)) + (await sumQuarantined(trx, owner.id))
+  const [used] = await selectUsed(trx, { ownerId: owner.id })
+  if (!used) return
+  const stored = Number(used.versions) + Number(used.quarantined)
   if (stored + bytes <= storageQuotaBytes) return
   throw new RegistryError(
     'payload_too_large',
@@ -32,23 +33,35 @@ export async function requireStorage(
   )
 }
 
-/** The bytes of the versions of one skill, or of all skills of an owner, in every state. */
-export async function sumVersions(trx: WriteTransaction, column: 'skills.id' | 'skills.owner_id', id: string) {
+/** What the owner stores, with files in quarantine; no row for an owner without a quota. */
+const selectUsed = compileQuery((db, { ownerId }: { ownerId: string }) =>
+  db
+    .selectFrom('users')
+    .select((eb) => [
+      eb
+        .selectFrom('versions')
+        .innerJoin('skills', 'skills.id', 'versions.skill_id')
+        .select(({ fn, lit }) => fn.coalesce(fn.sum<number>('versions.size'), lit(0)).as('bytes'))
+        .whereRef('skills.owner_id', '=', 'users.id')
+        .as('versions'),
+      eb
+        .selectFrom('quarantine_files')
+        .innerJoin('quarantine_items', 'quarantine_items.id', 'quarantine_files.quarantine_id')
+        .select(({ fn, lit }) => fn.coalesce(fn.sum<number>('quarantine_files.size'), lit(0)).as('bytes'))
+        .whereRef('quarantine_items.owner_id', '=', 'users.id')
+        .as('quarantined'),
+    ])
+    .where('users.id', '=', ownerId)
+    .where('plan', '=', 'free')
+    .where('claimed', '!=', 0),
+)
+
+/** The bytes of all versions of a skill. */
+export async function sumVersions(trx: WriteTransaction, skillId: string): Promise<number> {
   const { bytes } = await trx
     .selectFrom('versions')
-    .innerJoin('skills', 'skills.id', 'versions.skill_id')
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('versions.size'), eb.lit(0)).as('bytes'))
-    .where(column, '=', id)
-    .executeTakeFirstOrThrow()
-  return Number(bytes)
-}
-
-async function sumQuarantined(trx: WriteTransaction, ownerId: string): Promise<number> {
-  const { bytes } = await trx
-    .selectFrom('quarantine_files')
-    .innerJoin('quarantine_items', 'quarantine_items.id', 'quarantine_files.quarantine_id')
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('quarantine_files.size'), eb.lit(0)).as('bytes'))
-    .where('quarantine_items.owner_id', '=', ownerId)
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('size'), eb.lit(0)).as('bytes'))
+    .where('skill_id', '=', skillId)
     .executeTakeFirstOrThrow()
   return Number(bytes)
 }

@@ -1,5 +1,5 @@
 import { toTimestamp } from '@skillstead/protocol'
-import { compileQuery, compileInsert } from '../storage/compiled-query.ts'
+import { compileQuery, compileInsert, compileWrite } from '../storage/compiled-query.ts'
 import type { ChangeKind } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toEntryText } from './entry-text.ts'
@@ -74,7 +74,7 @@ const raiseHeads = compileQuery((db, raise: { changes: number; entries: number }
     }))
     .returning(['change_seq', 'log_seq', 'frontier']),
 )
-const setFrontier = compileQuery((db, { frontier }: { frontier: Buffer }) => db.updateTable('heads').set({ frontier }))
+const setFrontier = compileWrite((db, { frontier }: { frontier: Buffer }) => db.updateTable('heads').set({ frontier }))
 
 function toLogRow(draft: LogDraft, seq: number, at: number) {
   const { type, subject, digest, data } = draft

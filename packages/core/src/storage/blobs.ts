@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib'
 import type { Kysely } from 'kysely'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { compileQuery } from './compiled-query.ts'
+import { compileWrite } from './compiled-query.ts'
 import type { BlobEncoding, Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
 
@@ -38,7 +38,7 @@ export async function putBlobs(trx: WriteTransaction, blobs: readonly Blob[]): P
   for (const blob of blobs) await insertBlob(trx, blob)
 }
 
-const insertBlob = compileQuery((db, { digest, size, encoding, bytes }: Blob) =>
+const insertBlob = compileWrite((db, { digest, size, encoding, bytes }: Blob) =>
   db
     .insertInto('blobs')
     .values({ digest, size, encoding, bytes })

@@ -6,6 +6,7 @@ import {
   type Insertable,
   type Kysely,
 } from 'kysely'
+import type { QuietQuery } from './pipelined-driver.ts'
 import type { Tables } from './tables.ts'
 
 /** Marks the place of a named parameter in a statement while it is compiled. */
@@ -32,13 +33,31 @@ export function compileQuery<Parameters extends object, Row>(
   build: (db: Kysely<Tables>, parameters: Parameters) => Compilable<Row>,
 ) {
   const getQuery = compileOnce((db) => build(db, placeholders as Parameters))
-  return async (db: Kysely<Tables>, parameters: Parameters): Promise<Row[]> => {
-    const query = getQuery(db)
-    const values = query.parameters.map((value) =>
-      value instanceof Placeholder ? parameters[value.name as keyof Parameters] : value,
-    )
-    return (await db.executeQuery<Row>({ ...query, parameters: values })).rows
+  return async (db: Kysely<Tables>, parameters: Parameters): Promise<Row[]> =>
+    (await db.executeQuery<Row>(fill(getQuery(db), parameters))).rows
+}
+
+/** As {@link compileQuery}, for a write whose result is not read: a failure may reject a later statement instead. */
+export function compileWrite<Parameters extends object>(
+  build: (db: Kysely<Tables>, parameters: Parameters) => Compilable<unknown>,
+) {
+  const getQuery = compileOnce((db) => build(db, placeholders as Parameters))
+  return async (db: Kysely<Tables>, parameters: Parameters): Promise<void> => {
+    await db.executeQuery(toQuiet(fill(getQuery(db), parameters)))
   }
+}
+
+/** A statement with values in its places. */
+function fill<Row>(query: CompiledQuery<Row>, parameters: object): CompiledQuery<Row> {
+  const values = query.parameters.map((value) =>
+    value instanceof Placeholder ? parameters[value.name as keyof typeof parameters] : value,
+  )
+  return { ...query, parameters: values }
+}
+
+/** Marks a statement whose result is not read. */
+export function toQuiet<Row>(query: CompiledQuery<Row>): QuietQuery<Row> {
+  return { ...query, isQuiet: true }
 }
 
 /** Compiles a statement once for each adapter. All connections and transactions of a database have the same adapter. */
@@ -82,7 +101,7 @@ export function compileForColumns<Row extends object>(build: BuildForColumns<Row
       const places = Object.fromEntries(columns.map((column) => [column, ''])) as Row
       compiled.set(key, (getQuery = compileOnce((built) => build(built, places))))
     }
-    await db.executeQuery({ ...getQuery(db), parameters: [...Object.values(row), ...parameters] })
+    await db.executeQuery(toQuiet({ ...getQuery(db), parameters: [...Object.values(row), ...parameters] }))
   }
 }
 
@@ -103,6 +122,7 @@ export function compileInsert<Table extends keyof All & string, All = Tables>(ta
   return async (db: Kysely<Tables>, ...rows: readonly Row[]): Promise<void> => {
     const [row] = rows
     if (row && rows.length === 1) return insertOne(db, row)
-    for (let i = 0; i < rows.length; i += rowsMax) await insert(db, rows.slice(i, i + rowsMax)).execute()
+    for (let i = 0; i < rows.length; i += rowsMax)
+      await db.executeQuery(toQuiet(insert(db, rows.slice(i, i + rowsMax)).compile()))
   }
 }

@@ -1,6 +1,7 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect, type PostgresDialectConfig } from 'kysely'
 import pg from 'pg'
 import type { Connections } from './connections.ts'
+import { PipelinedDriver } from './pipelined-driver.ts'
 import type { Tables } from './tables.ts'
 
 const connectionsMax = 10
@@ -21,6 +22,7 @@ export function openPostgres(databaseUrl: string, isReadOnly = false): Connectio
     connectionString: isReadOnly ? toReadOnly(databaseUrl) : databaseUrl,
     max: connectionsMax,
     connectionTimeoutMillis: connectTimeoutMs,
+    pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
     // Parse bigints as numbers: all of ours are times, counters and sequence numbers, which a double represents
@@ -32,13 +34,26 @@ export function openPostgres(databaseUrl: string, isReadOnly = false): Connectio
   // A connection that breaks during a query rejects that query; without this listener the error would also end the
   // process.
   pool.on('connect', (client) => void client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<Tables>({ dialect: new PipelinedDialect({ pool }) })
   return {
     dialect: 'postgres',
     main: db,
     read: db,
     listen: (onNotice) => listenToChanges(databaseUrl, onNotice),
     close: () => db.destroy(),
+  }
+}
+
+class PipelinedDialect extends PostgresDialect {
+  readonly #config: PostgresDialectConfig
+
+  constructor(config: PostgresDialectConfig) {
+    super(config)
+    this.#config = config
+  }
+
+  override createDriver(): PipelinedDriver {
+    return new PipelinedDriver(this.#config)
   }
 }
 

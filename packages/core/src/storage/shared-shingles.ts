@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { compileQuery } from './compiled-query.ts'
+import { compileQuery, compileWrite } from './compiled-query.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
@@ -47,7 +47,7 @@ export async function removeWaiting(trx: WriteTransaction, last: number): Promis
 }
 
 /** Queues the shingles of a version, with its number and the id of its skill. */
-export const insertWaiting = compileQuery((db, sketch: { num: number; shingles: Buffer; skillId: string }) =>
+export const insertWaiting = compileWrite((db, sketch: { num: number; shingles: Buffer; skillId: string }) =>
   db
     .insertInto('waiting_sketches')
     .columns(['sketch_num', 'shingles', 'skill_num'])

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type RawBuilder } from 'kysely'
+import { toQuiet } from './compiled-query.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
@@ -47,8 +48,9 @@ export async function putSkillText(
     )
     return
   }
-  await sql`insert into skill_text (num, vector) values (${num}, ${toVector(text)})
-    on conflict (num) do update set vector = excluded.vector`.execute(trx)
+  const put = sql`insert into skill_text (num, vector) values (${num}, ${toVector(text)})
+    on conflict (num) do update set vector = excluded.vector`
+  await trx.executeQuery(toQuiet(put.compile(trx)))
 }
 
 /** The weighted vector that PostgreSQL stores for a text. The fields may be columns. */
