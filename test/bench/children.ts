@@ -1,9 +1,11 @@
 import { fork, type ChildProcess, type Serializable } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RegistryOptions } from '@skillstead/core'
 import type { StatementTime } from './profiler.ts'
 import { workspace } from './revision.ts'
+import { makeScratch } from './scratch.ts'
 
 export interface ChildOptions {
   readonly registry: RegistryOptions
@@ -33,9 +35,19 @@ export function startNode(registry: RegistryOptions, root?: string): Promise<Chi
   return start('./node-child.ts', JSON.stringify({ registry }), root)
 }
 
-/** The bare server on a free port; the file says how many bytes it answers for each address. */
-export function startBare(sizesFile: string): Promise<Child> {
-  return start('./bare-child.ts', sizesFile)
+/** What the bare server answers: as many bytes for each address, with these headers and the length. */
+export interface BareAnswers {
+  readonly sizes: Readonly<Record<string, number>>
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const bareHeaders = { 'content-type': 'application/json; charset=utf-8' }
+
+/** The bare server on a free port. Default: only the headers that any answer needs. */
+export function startBare({ sizes, headers = bareHeaders }: Partial<BareAnswers>): Promise<Child> {
+  const file = join(makeScratch('bare'), 'answers.json')
+  writeFileSync(file, JSON.stringify({ sizes, headers }))
+  return start('./bare-child.ts', file)
 }
 
 /** A server with `git http-backend` on a free port, for the repositories below a folder. */

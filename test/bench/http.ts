@@ -1,10 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RegistryOptions } from '@skillstead/core'
 import { startBare, startNode, type Child } from './children.ts'
 import { printFigures, type Figure } from './figures.ts'
 import { load, publish, requireWrk, rotate } from './load.ts'
-import { makeScratch } from './scratch.ts'
 import { median } from './statistics.ts'
 import { startVerdaccio, type PackageText, type Verdaccio } from './verdaccio.ts'
 
@@ -44,8 +43,8 @@ export async function benchHttp(options: HttpOptions): Promise<Figure[]> {
   const details = skills.map(({ fullName }) => `/api/v1/skills/${encodeURIComponent(fullName)}`)
   const searches = readSearchPaths(options.corpusDir)
   const sizes = { details: await measureSizes(warm, details), searches: await measureSizes(warm, searches) }
-  const bareDetails = await startBare(sizes.details.file)
-  const bareSearches = await startBare(sizes.searches.file)
+  const bareDetails = await startBare({ sizes: sizes.details.sizes })
+  const bareSearches = await startBare({ sizes: sizes.searches.sizes })
   const packages = skills.map((skill) => `/${toPackage(skill).name}`)
 
   const kept = {
@@ -265,12 +264,18 @@ export function readWords(corpusDir: string): string[] {
   return [...new Set(readQueries(corpusDir).flatMap((query) => query.toLowerCase().match(/[a-z]{2,}/g) ?? []))]
 }
 
-/** The bytes of each answer, in a file, and their mean. */
-async function measureSizes(node: Child, paths: readonly string[]) {
+/** The headers that `node:http` adds itself. */
+const ofNode: ReadonlySet<string> = new Set(['date', 'connection', 'keep-alive', 'content-length'])
+
+/** The bytes of each answer, their mean, and the headers of the last one. */
+export async function measureSizes(node: Child, paths: readonly string[]) {
   const sizes: Record<string, number> = {}
-  for (const path of paths) sizes[path] = (await (await fetch(node.url + path)).arrayBuffer()).byteLength
-  const file = join(makeScratch('sizes'), 'sizes.json')
-  writeFileSync(file, JSON.stringify(sizes))
+  let headers: Record<string, string> = {}
+  for (const path of paths) {
+    const response = await fetch(node.url + path)
+    sizes[path] = (await response.arrayBuffer()).byteLength
+    headers = Object.fromEntries([...response.headers].filter(([name]) => !ofNode.has(name)))
+  }
   const all = Object.values(sizes)
-  return { file, bodyBytes: all.reduce((sum, bytes) => sum + bytes, 0) / all.length }
+  return { sizes, headers, bodyBytes: all.reduce((sum, bytes) => sum + bytes, 0) / all.length }
 }

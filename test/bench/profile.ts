@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { startNode, watchProcess, type Child } from './children.ts'
+import { startBare, startNode, watchProcess, type Child } from './children.ts'
 import type { Figure } from './figures.ts'
-import { readDetailPaths, readSearchPaths, readWords } from './http.ts'
+import { measureSizes, readDetailPaths, readSearchPaths, readWords } from './http.ts'
 import { load, publish, requireWrk, rotate } from './load.ts'
 import type { StatementTime } from './profiler.ts'
 import { checkOut, workspace } from './revision.ts'
@@ -40,13 +40,20 @@ interface Cost {
   readonly count: number
 }
 
+/** The statements of SQLite that ran while a profile was recorded, with the number of operations. */
+interface Profiled {
+  readonly cost: Cost
+  readonly threadCpuMs?: number
+  readonly statements: readonly StatementTime[]
+}
+
 interface Work {
   readonly name: string
   /** Whether a first turn, in which code is compiled and threads start, does not count. */
   readonly needsWarmth?: true
   run(tree: Tree): Promise<Cost>
-  /** Runs it once more and writes a profile. Returns the statements of SQLite that ran, with the number of operations. */
-  profile(tree: Tree, file: string): Promise<{ cost: Cost; threadCpuMs?: number; statements: StatementTime[] }>
+  /** Runs it once more and writes a profile. Absent for other programs. */
+  profile?(tree: Tree, file: string): Promise<Profiled>
 }
 
 /**
@@ -61,7 +68,7 @@ export async function benchProfile(options: ProfileOptions): Promise<Figure[]> {
   mkdirSync(folder, { recursive: true })
   const data = new Map(trees.map((tree) => [tree, join(makeScratch('profile'), 'data')]))
   const figures: Figure[] = []
-  const profiles: [name: string, file: string, Awaited<ReturnType<Work['profile']>>][] = []
+  const profiles: [name: string, file: string, Profiled][] = []
   async function measure(works: readonly Work[]): Promise<void> {
     for (const work of works.filter(({ name }) => name.includes(only))) {
       const costs: number[][] = []
@@ -69,7 +76,7 @@ export async function benchProfile(options: ProfileOptions): Promise<Figure[]> {
       for (let turn = 0; turn < turns; turn++) costs.push(await inTurn(trees, work))
       figures.push(toFigure(work.name, costs, against))
       const file = join(folder, `${work.name.replaceAll(/\W+/g, '-')}.cpuprofile`)
-      profiles.push([work.name, file, await work.profile(now, file)])
+      if (work.profile) profiles.push([work.name, file, await work.profile(now, file)])
     }
   }
   const importing = toImport(options.corpus, data)
@@ -77,7 +84,21 @@ export async function benchProfile(options: ProfileOptions): Promise<Figure[]> {
   await measure([importing, toStart(data)])
   const nodes = new Map<Tree, Nodes>()
   for (const tree of trees) nodes.set(tree, await startNodes(tree, data.get(tree)!))
-  await measure(await toRequests(options, nodes, now))
+  const paths = await readDetailPaths(nodes.get(now)!.warm)
+  const { sizes, headers } = await measureSizes(nodes.get(now)!.warm, paths)
+  const bare = await startBare({ sizes })
+  const bareWhole = await startBare({ sizes, headers })
+  const details = rotate(paths)
+  const toBare = (name: string, node: Child): Work => {
+    const { profile: _profile, ...work } = toRequest(name, () => ({ node, script: details }), options)
+    return work
+  }
+  await measure([
+    ...toRequests(options, nodes, details),
+    toBare('GET from bare node:http, as many bytes', bare),
+    toBare('GET from bare node:http, all headers too', bareWhole),
+  ])
+  for (const child of [bare, bareWhole]) await child.stop()
   for (const { warm, cold } of nodes.values()) for (const node of [warm, cold]) await node.stop()
   for (const [name, file, profiled] of profiles) printProfile(name, file, profiled)
   console.log(`\n${part}, medians of ${turns} turns`)
@@ -126,43 +147,50 @@ async function startNodes({ root }: Tree, data: string): Promise<Nodes> {
   return { warm, cold, key }
 }
 
-async function toRequests(
-  { corpus, seconds }: ProfileOptions,
-  nodes: ReadonlyMap<Tree, Nodes>,
-  now: Tree,
-): Promise<Work[]> {
-  const details = rotate(await readDetailPaths(nodes.get(now)!.warm))
-  const searches = rotate(readSearchPaths(corpus))
-  const words = readWords(corpus)
+function toRequests(options: ProfileOptions, nodes: ReadonlyMap<Tree, Nodes>, details: string): Work[] {
+  const searches = rotate(readSearchPaths(options.corpus))
+  const words = readWords(options.corpus)
   let round = 0
-  const toWork = (name: string, of: 'warm' | 'cold', script: (key: string) => string, connections = 32): Work => {
-    async function run(tree: Tree) {
-      const { key, [of]: node } = nodes.get(tree)!
-      const before = await node.vitals()
-      const { requests, errors } = await load(node.url, script(key), { seconds, connections })
-      if (errors > 0) throw new Error(`${errors} requests of the benchmark failed.`)
-      const after = await node.vitals()
-      const threadCpuMs = after.threadCpuMs - before.threadCpuMs
-      return { cpuMs: after.cpuMs - before.cpuMs, count: requests, threadCpuMs }
-    }
-    return {
-      name,
-      needsWarmth: true,
-      run,
-      async profile(tree, file) {
-        const node = nodes.get(tree)![of]
-        await node.vitals('profile')
-        const { threadCpuMs, ...cost } = await run(tree)
-        return { cost, threadCpuMs, statements: await node.stopProfile(file) }
-      },
-    }
-  }
+  const publishing = { bytes: publishedBytes, words }
+  const of = (kind: 'warm' | 'cold', script: string) => (tree: Tree) => ({ node: nodes.get(tree)![kind], script })
   return [
-    toWork('GET detail, cached', 'warm', () => details),
-    toWork('GET detail, built', 'cold', () => details),
-    toWork('GET search, built', 'cold', () => searches),
-    toWork('PUT skill', 'warm', (key) => publish(key, { bytes: publishedBytes, words }, ++round), 16),
+    toRequest('GET detail, cached', of('warm', details), options),
+    toRequest('GET detail, built', of('cold', details), options),
+    toRequest('GET search, built', of('cold', searches), options),
+    toRequest(
+      'PUT skill',
+      (tree) => ({ node: nodes.get(tree)!.warm, script: publish(nodes.get(tree)!.key, publishing, ++round) }),
+      { ...options, connections: 16 },
+    ),
   ]
+}
+
+/** A work that loads a server for some seconds. */
+function toRequest(
+  name: string,
+  toLoad: (tree: Tree) => { node: Child; script: string },
+  { seconds, connections = 32 }: { seconds: number; connections?: number },
+): Work {
+  async function run(tree: Tree) {
+    const { node, script } = toLoad(tree)
+    const before = await node.vitals()
+    const { requests, errors } = await load(node.url, script, { seconds, connections })
+    if (errors > 0) throw new Error(`${errors} requests of the benchmark failed.`)
+    const after = await node.vitals()
+    const threadCpuMs = after.threadCpuMs - before.threadCpuMs
+    return { cpuMs: after.cpuMs - before.cpuMs, count: requests, threadCpuMs }
+  }
+  return {
+    name,
+    needsWarmth: true,
+    run,
+    async profile(tree, file) {
+      const { node } = toLoad(tree)
+      await node.vitals('profile')
+      const { threadCpuMs, ...cost } = await run(tree)
+      return { cost, threadCpuMs, statements: await node.stopProfile(file) }
+    },
+  }
 }
 
 /** Imports the corpus into a new folder, which stays for the works after it. */
@@ -229,11 +257,7 @@ async function runCli(root: string, args: readonly string[], { profile, isServer
   return { line, cpuMs: (user + system) / 1000 }
 }
 
-function printProfile(
-  name: string,
-  file: string,
-  { cost, threadCpuMs, statements }: Awaited<ReturnType<Work['profile']>>,
-) {
+function printProfile(name: string, file: string, { cost, threadCpuMs, statements }: Profiled) {
   const { busyMs, shares } = readStages(file)
   const toMicroseconds = (ms: number) => Number(((ms * 1000) / cost.count).toPrecision(3))
   const mainMs = threadCpuMs ?? Math.min(busyMs, cost.cpuMs)
