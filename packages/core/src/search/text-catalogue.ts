@@ -36,9 +36,9 @@ export async function searchText(database: Database, query: SearchQuery): Promis
   if (terms.length === 0) return { ids: [], total: 0, ...(query.explain && { matches: [] }) }
   const counts = await countMatches(database.read, database.dialect, terms, matchesMax)
   await setImmediate()
-  const kept = keepRarest(terms, counts)
-  const hits = await readMatches(database, query, kept)
-  return isCut || kept.kept.length < terms.length ? { ...hits, partial: true } : hits
+  const rarest = keepRarest(terms, counts)
+  const hits = await readMatches(database, query, rarest)
+  return isCut || rarest.terms.length < terms.length ? { ...hits, partial: true } : hits
 }
 
 /**
@@ -68,7 +68,7 @@ function toTerms(q: string): { terms: TextTerm[]; isCut: boolean } {
 
 /** The terms of a query that are read, and the number of skills with one of them, summed over the terms. */
 interface KeptTerms {
-  readonly kept: readonly TextTerm[]
+  readonly terms: readonly TextTerm[]
   readonly cost: number
 }
 
@@ -76,7 +76,7 @@ function keepRarest(terms: readonly TextTerm[], counts: readonly number[]): Kept
   const order = [...terms.keys()].toSorted((a, b) => counts[a]! - counts[b]! || a - b)
   let cost = 0
   const kept = new Set(order.filter((at, place) => (cost += counts[at]!) <= matchesMax || place === 0))
-  return { kept: terms.filter((_, at) => kept.has(at)), cost: Math.min(cost, matchesMax) }
+  return { terms: terms.filter((_, at) => kept.has(at)), cost: Math.min(cost, matchesMax) }
 }
 
 /** Names that begin with the text, most downloaded first. */
@@ -116,11 +116,11 @@ async function readListed(database: Database, query: SearchQuery): Promise<Searc
 }
 
 /** The skills that match, ranked or sorted. */
-async function readMatches(database: Database, query: SearchQuery, terms: KeptTerms): Promise<SearchHits> {
+async function readMatches(database: Database, query: SearchQuery, kept: KeptTerms): Promise<SearchHits> {
   const { offset, limit } = query
-  const { frequencies, hits, isCut } = await readHits(database, query, terms)
+  const { frequencies, hits, isCut } = await readHits(database, query, kept)
   const nums = await sortMatches(database, query, findMatches(hits, frequencies))
-  const ranking = new TextRanking(terms.kept, frequencies)
+  const ranking = new TextRanking(kept.terms, frequencies)
   const isRanked = !query.sort && offset < rankedMax
   const shown = nums.slice(offset, offset + limit)
   const ranked = await ranking.rank(
@@ -149,7 +149,7 @@ const isShort = (hit: number) => (hit & 1) === 1
  * The terms of the skills that the viewer may see, at most {@link matchesMax}. SQLite blocks the event loop, so it reads
  * the skills in ranges.
  */
-async function readHits(database: Database, query: SearchQuery, { kept, cost }: KeptTerms) {
+async function readHits(database: Database, query: SearchQuery, { terms, cost }: KeptTerms) {
   const hits = new Map<number, number[]>()
   const counts = new Map<number, number>()
   let [size, left] = [0, matchesMax]
@@ -159,7 +159,7 @@ async function readHits(database: Database, query: SearchQuery, { kept, cost }: 
     await setImmediate()
     if (left === 0) continue
     const rows = await seen
-      .innerJoin(matchTerms(database.dialect, kept, range).as('hits'), 'hits.num', 'skills.num')
+      .innerJoin(matchTerms(database.dialect, terms, range).as('hits'), 'hits.num', 'skills.num')
       .select(['hits.num', 'hits.term', 'hits.short'])
       .limit(left)
       .execute()
