@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, it, vi } from 'vitest'
 import { makeFolder } from '../support/cli-harness.ts'
@@ -31,12 +31,12 @@ async function makeUser({ node }: Fixture) {
   }
 }
 
+const toSkillMd = (name: string, text: string) =>
+  `---\nname: ${name}\ndescription: Sorts tea leaves\n---\n# Tea\n\n${text}\n`
+
 async function writeSkill(folder: string, name: string, text: string): Promise<string> {
   await mkdir(join(folder, 'scripts'), { recursive: true })
-  await writeFile(
-    join(folder, 'SKILL.md'),
-    `---\nname: ${name}\ndescription: Sorts tea leaves\n---\n# Tea\n\n${text}\n`,
-  )
+  await writeFile(join(folder, 'SKILL.md'), toSkillMd(name, text))
   await writeFile(join(folder, 'scripts/sort.bin'), new Uint8Array([0, 255, 1, 254]))
   return folder
 }
@@ -63,7 +63,7 @@ it('searches, shows and installs without a key', async () => {
   expect((await clawhub('skill', 'verify', 'pdf')).text).toContain('"decision": "pass"')
 })
 
-it('publishes, updates, stars, deletes and restores with a key', async () => {
+it('publishes and updates with a key', async () => {
   const fixture = await startNode()
   const { clawhub, project, read } = await makeUser(fixture)
   expect(await clawhub('login', '--token', fixture.key)).toMatchObject({
@@ -86,7 +86,14 @@ it('publishes, updates, stars, deletes and restores with a key', async () => {
   expect(await read('skills/@alice/tea-sorter/SKILL.md')).toContain('Second.')
   expect((await clawhub('update', '--all')).text).toContain('up to date')
   expect((await clawhub('inspect', 'tea-sorter', '--versions')).text).toContain('More tea')
+})
 
+it('stars, deletes and restores with a key', async () => {
+  const fixture = await startNode()
+  const { clawhub } = await makeUser(fixture)
+  await clawhub('login', '--token', fixture.key)
+  for (const version of ['1.0.0', '1.0.1'])
+    await fixture.api.publishSkill({ skillMd: toSkillMd('tea-sorter', version), version })
   expect((await clawhub('star', 'tea-sorter', '--yes')).text).toContain('OK. Starred tea-sorter')
   expect((await clawhub('star', 'tea-sorter', '--yes')).text).toContain('already starred')
   expect((await clawhub('unstar', '@alice/tea-sorter', '--yes')).code).toBe(0)
@@ -96,7 +103,6 @@ it('publishes, updates, stars, deletes and restores with a key', async () => {
   expect((await clawhub('undelete', 'tea-sorter', '--version', '1.0.1', '--yes')).code).toBe(0)
   expect((await clawhub('delete', '@alice/tea-sorter', '--yes')).text).toContain('OK. Deleted @alice/tea-sorter')
   expect((await fixture.api.getSkill({ name: 'tea-sorter' })).latestVersion).toBe('')
-  await rm(join(project, 'skills'), { recursive: true })
   expect(await clawhub('install', 'tea-sorter')).toMatchObject({
     code: 1,
     text: expect.stringContaining('no version to install'),
