@@ -64,6 +64,23 @@ describe('serve', () => {
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('contains no metrics token')])
   })
 
+  it('refuses an incomplete or unusable second opinion', async () => {
+    const serve = ['serve', '--port', '0', '--data', join(await makeFolder(), 'data')]
+    const url = ['--second-opinion-url', 'http://127.0.0.1:9/judge']
+    const wrong: [string[], string][] = [
+      [['--second-opinion-budget', '5'], 'Pass --second-opinion-url'],
+      [['--second-opinion-clears'], 'Pass --second-opinion-url'],
+      [['--second-opinion-url', 'http://user:secret@127.0.0.1:9'], 'without credentials'],
+      [[...url, '--second-opinion-timeout', '0'], 'is not a number of milliseconds'],
+      [[...url, '--second-opinion-budget', 'many'], 'is not a number of questions'],
+      [[...url, '--second-opinion-scores', '90-40'], 'is not a range of scores'],
+    ]
+    for (const [options, message] of wrong) {
+      const { code, stderr } = await skillstead([...serve, ...options])
+      expect({ code, isNamed: stderr.includes(message) }).toEqual({ code: 2, isNamed: true })
+    }
+  })
+
   it('refuses an incomplete or unusable embeddings service', async () => {
     const folder = await makeFolder()
     const serve = ['serve', '--port', '0', '--data', join(folder, 'data')]

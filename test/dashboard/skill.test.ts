@@ -55,6 +55,8 @@ describeBrowser('the page of a skill', () => {
     expect(await main.locator('del', { hasText: /Warm the pot\.$/ }).count()).toBe(1)
     const widens = main.locator('.widens')
     expect(await widens.textContent()).toContain('203.0.113.9')
+    await main.getByText('compared with 1.0.0, as a patch version').waitFor()
+    expect(await main.getByText('gains-network').count()).toBe(1)
     expect(new URL(page.url()).search).toBe('?from=1.0.0&to=1.0.1')
     await takePicture(page, 'skill-versions')
     await page.getByRole('link', { name: 'Security', exact: true }).click()

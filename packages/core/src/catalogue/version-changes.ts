@@ -1,5 +1,11 @@
-import type { Access, Change, Opinion, Security, Widens } from '@skillstead/protocol'
-import { compareVersions } from '@skillstead/protocol'
+import {
+  type Access,
+  type Change,
+  compareVersions,
+  type Opinion,
+  type Security,
+  type Widens,
+} from '@skillstead/protocol'
 import { assessChange, findWidening, readOutline, type ComparedVersion, type Outline } from '@skillstead/scanner'
 import type { Kysely } from 'kysely'
 import { compileQuery } from '../storage/compiled-query.ts'
