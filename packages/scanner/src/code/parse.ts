@@ -11,17 +11,17 @@ const depthMax = 500
 /** Steps of a parser per character. Garbage takes more of them than code. */
 const stepsPerCharacterMax = 6
 
-const loaders = {
+export type Grammar = 'python' | 'script' | 'jsx'
+
+const loaders: Readonly<Record<Grammar, () => Parser>> = {
   python: () => (require('@lezer/python') as typeof import('@lezer/python')).parser,
   script: () => loadJavaScript('ts'),
   jsx: () => loadJavaScript('ts jsx'),
-} satisfies Record<string, () => Parser>
+}
 
 function loadJavaScript(dialect: string): Parser {
   return (require('@lezer/javascript') as typeof import('@lezer/javascript')).parser.configure({ dialect })
 }
-
-export type Grammar = keyof typeof loaders
 
 const parsers = new Map<Grammar, Parser>()
 
