@@ -225,6 +225,11 @@ export const systemCases: Record<string, RuleCases> = {
   },
   'look-alike-package': {
     hits: [
+      'pip install scikit-laern pandas',
+      'npx -y typescirpt',
+      'npm install @type/express',
+      'pip install openai-official',
+      'dependencies = ["numpyy>=1.0"]',
       'npm install lodahs',
       'pip install reqeusts',
       'npm i expresss',
@@ -232,6 +237,10 @@ export const systemCases: Record<string, RuleCases> = {
       'npm install react-utilz@latest',
     ],
     misses: [
+      'npm install express to serve the reacts page',
+      'pip install huggingface_hub transformers==4.1',
+      'npx @playwright/mcp@latest --caps network,pdf,testing',
+      'npm i lodash4 request scapy',
       'npm install lodash express',
       'pip install requests',
       'pip install scapy',

@@ -60,10 +60,10 @@ export function readTraits(pattern: Pattern): SearchTraits {
 
 /** Builds a matcher of a pattern with these traits. */
 export function toMatcher(pattern: Pattern, traits: SearchTraits): Matcher {
-  const { match, view } = open(pattern)
+  const { match, view, isMeant } = open(pattern)
   const flags = view === 'raw' ? 'g' : 'gi'
   if (match instanceof RegExp)
-    return { ...traits, mayBegin: toBeginningTest(match, flags), find: toWordFinder(match, flags) }
+    return { ...traits, mayBegin: toBeginningTest(match, flags), find: toWordFinder(match, flags, isMeant) }
   // Any of the expressions may come first.
   if ('all' in match) return { ...traits, mayBegin: () => true, find: toTogetherFinder(match, flags) }
   return { ...traits, mayBegin: toBeginningTest(match.first, flags), find: toFlowFinder(match, flags) }
@@ -80,8 +80,9 @@ function open(pattern: Pattern) {
     anchors,
     match,
     view = 'folded' as const,
+    isMeant = always,
   } = 'match' in pattern ? pattern : { anchors: undefined, match: pattern }
-  return { anchors, match, view }
+  return { anchors, match, view, isMeant }
 }
 
 /** A sentence may have any of the needed texts at both of its ends. */
@@ -150,14 +151,16 @@ function toBeginningTest(match: RegExp, flags: string): Matcher['mayBegin'] {
 
 type Find = Matcher['find']
 
-function toWordFinder(match: RegExp, flags: string): Find {
+const always = () => true
+
+function toWordFinder(match: RegExp, flags: string, isMeant: (text: string) => boolean): Find {
   const getWords = makeLater(match.source, withOwnFlags(match, flags))
   return (text, from, onMatch) => {
     const words = getWords()
     words.lastIndex = from
     for (let found = words.exec(text); found; found = words.exec(text)) {
       const { index } = found
-      onMatch(index, index + found[0].length)
+      if (isMeant(found[0])) onMatch(index, index + found[0].length)
       if (found[0] === '') words.lastIndex++
     }
   }

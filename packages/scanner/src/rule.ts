@@ -43,6 +43,8 @@ interface Anchored {
    * folded text.
    */
   readonly view?: 'raw'
+  /** Whether the text that an expression matched is meant, for what no expression can tell. */
+  readonly isMeant?: (text: string) => boolean
 }
 
 export const categories = [

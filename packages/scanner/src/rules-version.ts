@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { engineRules } from './engine-rules.ts'
+import { packageNames } from './rules/popular-packages.ts'
 import { codeRules, combinations, facts, rules } from './rule-table.ts'
 
 /** Raised with every change of the engine that changes a report. */
@@ -9,6 +10,6 @@ const engineVersion = '7'
 export const rulesVersion = `${engineVersion}.${createHash('sha256').update(toJson()).digest('hex').slice(0, 12)}`
 
 function toJson(): string {
-  const all = [rules, facts, combinations, codeRules, engineRules]
+  const all = [rules, facts, combinations, codeRules, engineRules, packageNames]
   return JSON.stringify(all, (_, value: unknown) => (value instanceof RegExp ? String(value) : value))
 }

@@ -1,6 +1,6 @@
 import type { Pattern, Rule } from '../rule.ts'
-import { popularPackages, toLookAlikes } from './popular-packages.ts'
-import { dropHost, fetcher, lineStop, localHost, publicIp, runPipe, tunnelHost } from './shapes.ts'
+import { isLookAlike } from './popular-packages.ts'
+import { dropHost, fetcher, lineStop, localHost, publicIp, runPipe, tunnelHost, words } from './shapes.ts'
 import { containing, regex, within } from '../regex.ts'
 
 const category = 'supply-chain'
@@ -26,21 +26,50 @@ const registry = regex`([\w-]{1,30}\.){0,3}(pypi\.org|pythonhosted\.org|pytorch\
   anaconda\.(org|com|cloud)|jfrog\.io|cloudsmith\.io|fury\.(io|site)|aliyun\.com|tencent\.com|ustc\.edu\.cn|
   tsinghua\.edu\.cn|douban\.com|huaweicloud\.com|vllm\.ai|intel\.com|python\.org|rubygems\.org|golang\.org|
   openeuler\.org|xethub\.com|clawhub\.(ai|com)|piwheels\.org|microsoft\.com|amd\.com)\b|
-  [\w.-]{0,40}(your|my-|example\.com|company|corp\b|private|internal|mirror|<|\{|\$)`
+  [\w.-]{0,40}(your|my-|example\.com|company|corp\b|private|internal|<|\{|\$)`
 
-const escape = (name: string) => name.replaceAll('.', String.raw`\.`)
-const toNames = (names: readonly string[]) => new RegExp(toLookAlikes(names).map(escape).join('|'))
-const npmNames = toNames(popularPackages.npm)
-const pypiNames = toNames(popularPackages.pypi)
+/** Words after which a command is over and a sentence continues. */
+const sentenceWords: ReadonlySet<string> = new Set(
+  words('and or to for then before after in with if as from on when which that into using via by'),
+)
+
+/** Whether one of the packages that a command names passes for a popular one. */
+function namesLookAlike(text: string): boolean {
+  for (const word of text.toLowerCase().split(/[\s,{}[\]]+/)) {
+    if (sentenceWords.has(word)) return false
+    const name = /^["']?(?<name>@?[a-z][\w.-]*(?:\/[\w.-]+)?)/.exec(word)?.groups!['name']?.replace(/[.:]+$/, '')
+    if (name && isLookAlike(name)) return true
+  }
+  return false
+}
 
 const lookAlikes: readonly Pattern[] = [
-  containing(' install| i | add |npx ')`\b((npm|pnpm|yarn|bun) (install|i|add)|npx|bunx)\s([\w@/.^~=-]{1,30}\s){0,4}
-    ${npmNames}(?=@[\d^~l]|["'\s\uE000;&)]|$)`,
-  regex`\b(pip[\d.]{0,4} install|uv (add|pip install)|poetry add|pipx install)\s([\w@/.^~=<>\[\]-]{1,30}\s){0,4}
-    ${pypiNames}(?=[=<>~[]|["'\s\uE000;&)]|$)`,
-  regex`\b(install_requires|dependencies)\s?=\s?\[[^\]]{0,160}["']${pypiNames}["'=<>~[]`,
-  regex`"${npmNames}": "[\^~]?[\dl]`,
-  regex`\b(install|i|add)\s([\w@/.^~=-]{1,30}\s){0,3}@?[\w/-]{2,30}(utilz|helperz|clientz|serivce|libary|offical)\b`,
+  {
+    anchors: ['npm ', 'yarn ', 'bun '],
+    match: regex`\b(npm|pnpm|yarn|bun)( global)? (install|i|add)( ["']?[\w@/.^~=:-]{1,60}["']?){1,10}`,
+    isMeant: namesLookAlike,
+  },
+  {
+    anchors: ['pip', 'uv ', 'poetry '],
+    match: regex`\b(pip[\d.]{0,4} install|uv (add|pip install)|poetry add|pipx install)
+      ( ["']?[\w@/.^~=<>\[\],:-]{1,60}["']?){1,10}`,
+    isMeant: namesLookAlike,
+  },
+  {
+    anchors: ['npx ', 'bunx ', 'uvx '],
+    match: regex`\b(npx|bunx|uvx)( -{1,2}[\w-]{1,20}){0,3} @?[a-z][\w./-]{3,60}`,
+    isMeant: namesLookAlike,
+  },
+  {
+    anchors: ['": "^', '": "~'],
+    match: regex`("[\w@/.-]{5,60}": "[\^~]\d[\w.-]{0,16}",?\s?){1,8}`,
+    isMeant: namesLookAlike,
+  },
+  {
+    anchors: ['install_requires', 'dependencies ='],
+    match: regex`\b(install_requires|dependencies)\s?=\s?\[[^\]]{0,400}`,
+    isMeant: namesLookAlike,
+  },
 ]
 
 /** Rules about packages that a skill installs. */
@@ -78,7 +107,7 @@ export const rules: readonly Rule[] = [
         \bdeno run\s(-[\w=,-]{1,40}\s){0,5}https?://(?!deno\.land|esm\.sh|cdn\.jsdelivr))(?!${localHost}|
         ${registry})[\w-]{1,40}\.`,
       regex`\bgit\+http://(?!${localHost})[\w.-]{3,60}/`,
-      regex`(--(extra-)?index-url|--registry|\bset registry|\bpip_(extra_)?index_url|\bnpm_config_registry|^registry|
+      regex`(--(extra-)?index-url|--registry|\bset registry|\bpip_(extra_)?index_url|\bnpm_config_registry|(?<![\w-])registry|
         install -i)[ =]["']?(http://(?!${localHost}|mirrors?\.)[\w-]|https?://(${publicIp}|${tunnelHost}))`,
     ],
   },
