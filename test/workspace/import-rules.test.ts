@@ -209,6 +209,10 @@ describe('imports', () => {
     expect(shared.filter((row) => row.length > 2)).toEqual([])
   })
 
+  it('of minisearch are in only one file', () => {
+    expect(filesWith(({ name }) => name === 'minisearch')).toHaveLength(1)
+  })
+
   it('name declared dependencies of the package', () => {
     const missing = packages.flatMap((name) => {
       const manifest = JSON.parse(readFileSync(join(root, name, 'package.json'), 'utf8')) as {

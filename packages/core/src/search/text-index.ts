@@ -1,9 +1,9 @@
+import SearchableMap from 'minisearch/SearchableMap'
 import { Census } from './census.ts'
 import { hashStem } from './count-stems.ts'
 import { growArray } from './grow-array.ts'
 import { type SearchDocument, searchFields, type SearchTexts } from './search-document.ts'
 import { SlotPostings } from './slot-postings.ts'
-import { SortedWords } from './sorted-words.ts'
 import { addWeights, type fieldRules, type TermWeights } from './term-vector.ts'
 import { fieldLengthMax, fieldMark, isStopWord, sentenceBreak, tokenize, tokenizeSentences } from './tokenize.ts'
 import { TypoDictionary } from './typo-dictionary.ts'
@@ -23,7 +23,8 @@ export class TextIndex {
   readonly #words = new WordLists()
   /** By slot: the {@link Signature} of its document. */
   #signatures = new Int32Array(1024)
-  readonly #sorted = new SortedWords((id) => this.vocabulary.wordOf(id))
+  /** The words by prefix: MiniSearch's radix tree. */
+  readonly #prefixes = new SearchableMap<number>()
   /** By word; a posting's byte has the field and the frequency. A word that is in several fields has several postings. */
   readonly #postings = new SlotPostings()
   #lengths = new Int32Array(1024)
@@ -70,9 +71,9 @@ export class TextIndex {
     return this.#lengths
   }
 
-  /** The ids of the words that begin with a prefix, in the order of the words. */
+  /** The ids of the words that begin with a prefix, in no particular order. */
   idsWithPrefix(prefix: string): Iterable<number> {
-    return this.#sorted.withPrefix(prefix)
+    return this.#prefixes.atPrefix(prefix).values()
   }
 
   /** The postings of a word; the next call overwrites them. */
@@ -148,7 +149,7 @@ export class TextIndex {
   #addWord(id: number): void {
     const word = this.vocabulary.wordOf(id)
     this.typos.add(id, word)
-    this.#sorted.add(id)
+    this.#prefixes.set(word, id)
     if (id >= this.#stems.length) this.#stems = growArray(this.#stems, id + 1)
     this.#stems[id] = isStopWord(word) ? 0 : hashStem(word)
   }
@@ -156,7 +157,7 @@ export class TextIndex {
   #removeWord(id: number): void {
     const word = this.vocabulary.wordOf(id)
     this.typos.remove(id, word)
-    this.#sorted.remove(word)
+    this.#prefixes.delete(word)
   }
 
   #setSignature(slot: number, signature: Signature): void {
