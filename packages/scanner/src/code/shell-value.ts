@@ -1,0 +1,87 @@
+import type { CodeFact } from './reading.ts'
+
+/** Stands for a part of a text that is only known when the script runs. */
+export const unknownPart = '\uFFFC'
+
+/** The value of a variable, word, file or stream of a shell script. */
+export interface Value {
+  readonly text: string
+  /** Where its content comes from. */
+  readonly facts: readonly CodeFact[]
+  /** The operations that computed it, outermost first. */
+  readonly made: readonly string[]
+}
+
+const charactersMax = 65_536
+const factsMax = 24
+const operationsMax = 6
+
+export const empty: Value = { text: '', facts: [], made: [] }
+export const unknown: Value = { text: unknownPart, facts: [], made: [] }
+
+export function toValue(text: string): Value {
+  return { text: text.slice(0, charactersMax), facts: [], made: [] }
+}
+
+export const isKnown = ({ text }: Value) => !text.includes(unknownPart)
+
+/** The values one after the other. */
+export function joinValues(values: readonly Value[], separator = ''): Value {
+  if (values.length === 1) return values[0]!
+  return {
+    text: values
+      .map(({ text }) => text)
+      .join(separator)
+      .slice(0, charactersMax),
+    facts: unite(values.map(({ facts }) => facts)),
+    made: [...new Set(values.flatMap(({ made }) => made))].slice(0, operationsMax),
+  }
+}
+
+/** An unknown text that depends on the values. */
+export function dependOn(values: readonly Value[]): Value {
+  return { text: unknownPart, facts: unite(values.map(({ facts }) => facts)), made: [] }
+}
+
+export function withFacts(value: Value, facts: readonly CodeFact[]): Value {
+  return facts.length === 0 ? value : { ...value, facts: unite([value.facts, facts]) }
+}
+
+/** The result of an operation on a value; undefined if the result is not known. */
+export function transform(value: Value, operation: string, text: string | undefined): Value {
+  if (text === undefined) return { text: unknownPart, facts: value.facts, made: [] }
+  const made = [...new Set([operation, ...value.made])].slice(0, operationsMax)
+  return { text: text.slice(0, charactersMax), facts: value.facts, made }
+}
+
+function unite(lists: readonly (readonly CodeFact[])[]): readonly CodeFact[] {
+  const filled = lists.filter((list) => list.length > 0)
+  if (filled.length < 2) return filled[0] ?? []
+  return [...new Set(filled.flat())].slice(0, factsMax)
+}
+
+/** Made of the output of a shell or another machine, which waits for commands. */
+export const session = 'session'
+
+/** Made of zeros or random bytes. */
+export const noise = 'noise'
+
+/** Operations on texts that many scripts need. */
+const usual: ReadonlySet<string> = new Set([
+  session,
+  noise,
+  'slice',
+  'replacement',
+  'sed',
+  'gsed',
+  'cut',
+  'head',
+  'tail',
+  'awk',
+  'cat',
+])
+
+/** An operation on the way to a value that hides it from readers; undefined if there is none. */
+export function findHiding({ made }: Value): string | undefined {
+  return made.find((operation) => !usual.has(operation))
+}
