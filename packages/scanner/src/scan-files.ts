@@ -4,8 +4,8 @@ import { inspectBytes, type BinaryFile } from './binary.ts'
 import { mayMatter } from './code/candidates.ts'
 import { matchReading } from './match-reading.ts'
 import { findCode, type CodePart } from './code/parts.ts'
-import { readJavaScript, readPython } from './code/read-program.ts'
-import type { CodeReading } from './code/reading.ts'
+import { readCode } from './code/read-program.ts'
+import { mayMatterInShell } from './code/shell-candidates.ts'
 import { combine, type Spot } from './combine.ts'
 import { decodeText } from './decode.ts'
 import { Document } from './document.ts'
@@ -186,15 +186,16 @@ export class Scan {
 
   /** Reads code, and scans the texts that it computes unless they were decoded already. */
   *#scanCode(subject: Subject, part: CodePart, known: Set<string>): Generator<void> {
-    if (!mayMatter(part.text)) return
-    const reading = readCode(part)
+    const { language, text: code } = part
+    if (!(language === 'shell' ? mayMatterInShell(code) : mayMatter(code))) return
+    const reading = readCode(language, code)
     if (reading.cut !== undefined) this.cutAt(subject.path, reading.cut)
     for (const rule of this.#rules.codeRules) {
       const lines = new Set<number>()
       for (const { start, end } of matchReading(rule, reading)) {
         const offset = part.offset + start
         const line = subject.document.toLine(offset)
-        if (lines.has(line)) continue
+        if (lines.has(line) || this.#isReported(subject, line, rule.unlessReported)) continue
         lines.add(line)
         const stance = toStance(subject.document, offset, part.offset + end, this.#isLesson)
         const place: Place = {
@@ -215,6 +216,11 @@ export class Scan {
       const span = { offset: part.offset + start, end: part.offset + end }
       yield* this.#scanLayer(subject, { document: new Document(text, false), decoded, ...span, isHidden })
     }
+  }
+
+  #isReported({ index }: Subject, line: number, ids: readonly string[] = []): boolean {
+    const isSame = ({ file, finding }: PlacedFinding) => file === index && finding.line === line
+    return ids.length > 0 && this.#findings.some((each) => isSame(each) && ids.includes(each.finding.ruleId))
   }
 
   *#scanLayer(subject: Subject, layer: Layer): Generator<void> {
@@ -331,10 +337,6 @@ export class Scan {
     })
     return signal
   }
-}
-
-function readCode({ language, text }: CodePart): CodeReading {
-  return language === 'python' ? readPython(text) : readJavaScript(text, language === 'jsx')
 }
 
 function placeOf({ role }: Subject): Place {

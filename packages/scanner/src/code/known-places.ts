@@ -151,7 +151,7 @@ const home = regexWith(
   [a-z]:/users/[^/]{1,40})(?=/|$)`
 
 /** A path with slashes, and `~` for the home folder of any user. */
-function toPlainPath(path: string): string {
+export function toPlainPath(path: string): string {
   const plain = path.replace(/^file:\/\//, '').replaceAll(/[\\/]{1,4}/g, '/')
   return path.includes('://') && !path.startsWith('file:') ? path : plain.replace(home, '~')
 }

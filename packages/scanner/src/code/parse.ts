@@ -11,6 +11,9 @@ const depthMax = 500
 /** Steps of a parser per character. Garbage takes more of them than code. */
 const stepsPerCharacterMax = 6
 
+/** Loads the parser of shell scripts. */
+export const requireShellParser = (): typeof import('unbash') => require('unbash') as typeof import('unbash')
+
 export type Grammar = 'python' | 'script' | 'jsx'
 
 const loaders: Readonly<Record<Grammar, () => Parser>> = {

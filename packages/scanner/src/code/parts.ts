@@ -1,6 +1,6 @@
 import type { Document } from '../document.ts'
 
-type CodeLanguage = 'python' | 'script' | 'jsx'
+export type CodeLanguage = 'python' | 'script' | 'jsx' | 'shell'
 
 /** A piece of code in a file. */
 export interface CodePart {
@@ -17,14 +17,18 @@ const endings: ReadonlyMap<string, CodeLanguage> = new Map([
   ...named('python', 'py pyw pyi'),
   ...named('script', 'js mjs cjs ts mts cts'),
   ...named('jsx', 'jsx tsx'),
+  ...named('shell', 'sh bash zsh ksh command bats'),
 ])
 /** By the name after the mark of a fence. */
 const fences: ReadonlyMap<string, CodeLanguage> = new Map([
   ...named('python', 'python py python3 py3 ipython'),
   ...named('script', 'javascript js mjs cjs typescript ts node'),
   ...named('jsx', 'jsx tsx'),
+  ...named('shell', 'sh bash zsh shell shellscript console terminal shell-session shellsession bash-session'),
 ])
-const shebangPattern = /^#![^\n]{0,80}\b(?:(?<python>python)|(?<script>node|bun|deno|tsx|ts-node))/
+const languages = ['python', 'script', 'shell'] as const
+const shebangPattern =
+  /^#![^\n]{0,80}\b(?:(?<python>python)|(?<script>node|bun|deno|tsx|ts-node)|(?<shell>(?:ba|z|da|k|a)?sh\b))/
 const infoPattern = /(?:`{3,}|~{3,})\s{0,4}\{?\.?(?<name>[\w+-]{1,20})/
 
 /** Finds the code in a file: the whole file by its ending or first line, or the fenced blocks of Markdown. */
@@ -37,7 +41,7 @@ export function* findCode(path: string, document: Document): Generator<CodePart>
 
 function readShebang(text: string): CodeLanguage | undefined {
   const { groups } = text.startsWith('#!') ? (shebangPattern.exec(text) ?? {}) : {}
-  return groups && (groups['python'] === undefined ? 'script' : 'python')
+  return languages.find((language) => groups?.[language] !== undefined)
 }
 
 function* findFenced(document: Document): Generator<CodePart> {

@@ -6,6 +6,8 @@ import { python } from './library-python.ts'
 import { parseCode, type Grammar } from './parse.ts'
 import type { CodeReading } from './reading.ts'
 import { Recorder } from './recorder.ts'
+import type { CodeLanguage } from './parts.ts'
+import { readShell } from './shell.ts'
 import type { Code } from './syntax.ts'
 
 /** Reads a program in Python: what it does, and which values reach what. Never throws. */
@@ -14,6 +16,12 @@ export const readPython = (text: string): CodeReading => read(text, 'python', py
 /** As {@link readPython}, for JavaScript and TypeScript; `isJsx` if it contains elements of React. */
 export const readJavaScript = (text: string, isJsx = false): CodeReading =>
   read(text, isJsx ? 'jsx' : 'script', javascript)
+
+/** Reads code in any of the languages. Code of others in a shell script is read, too. */
+export function readCode(language: CodeLanguage, text: string): CodeReading {
+  if (language === 'python') return readPython(text)
+  return language === 'shell' ? readShell(text, readCode) : readJavaScript(text, language === 'jsx')
+}
 
 function read(text: string, grammar: Grammar, library: Library): CodeReading {
   const recorder = new Recorder()

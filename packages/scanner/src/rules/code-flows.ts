@@ -13,6 +13,13 @@ const codeHosts = regexWith('i')`^https?://(${knownInstaller}|(esm\.sh|cdn\.jsde
   cdn\.skypack\.dev|esm\.run|cdnjs\.cloudflare\.com|ajax\.googleapis\.com|registry\.npmjs\.org|pypi\.org|
   files\.pythonhosted\.org|${localHost})[/:\uFFFC])`
 
+/** Released programs, which their address identifies. */
+const releases = regexWith(
+  'i',
+)`^https?://github\.com/[\w.-]{1,60}/[\w.-]{1,80}/releases/|\.(pkg|deb|rpm|appimage|dmg|msi|whl)$`
+/** The rules about text that find a download that is run on the same line. */
+const pipes = ['piped-remote-code', 'piped-known-installer', 'piped-from-nowhere', 'downloaded-and-run']
+
 const exfiltration = {
   category: 'exfiltration',
   references: [
@@ -160,8 +167,9 @@ const run: readonly CodeRule[] = [
     signal: 'suspicious',
     title: 'Downloads a program and starts it',
     why: 'The owner of the address can replace the program at any time.',
-    from: { kinds: ['network-fetch'], value: elsewhere, except: codeHosts },
+    from: { kinds: ['network-fetch'], value: elsewhere, except: regexWith('i')`${codeHosts}|${releases}` },
     to: { kinds: ['program-run'] },
+    unlessReported: pipes,
   },
   {
     ...running,
