@@ -14,6 +14,7 @@ import {
   type Sample,
   type TextFile,
 } from './scan-samples.ts'
+import { printBands } from './scan-bands.ts'
 import { printParaphrases } from './scan-paraphrases.ts'
 import { printValidation } from './scan-validation.ts'
 
@@ -35,6 +36,7 @@ export async function benchScan(securityPath: string, corpusDir?: string): Promi
     'benign, of vendors': toRates(of('benign-vendor')),
     'benign, all': toRates([...of('benign'), ...of('benign-vendor')]),
   })
+  printBands(judged)
   printValidation(judged)
   printParaphrases()
   if (corpusDir) benchWild(corpusDir)
