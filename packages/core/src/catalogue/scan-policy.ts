@@ -64,7 +64,7 @@ export function toJudgedVerdict(policy: ScanPolicy, scan: Judged, advice?: Advic
 }
 
 /** The verdict without the author's suppressions, which only an administrator's release accepts. */
-export function toPolicyVerdict({ verdict, findings = [] }: Judged): Security['verdict'] {
+function toPolicyVerdict({ verdict, findings = [] }: Judged): Security['verdict'] {
   const isLifted =
     verdict === 'safe' && findings.some(({ signal, suppressed }) => signal === 'suspicious' && suppressed)
   return isLifted ? 'caution' : verdict

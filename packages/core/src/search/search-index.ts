@@ -14,7 +14,6 @@ import { joinVector } from './term-vector.ts'
 import { parseNeed, parseQuery } from './tokenize.ts'
 import { topSlots } from './top-slots.ts'
 
-export type { SearchFilters } from './document-table.ts'
 export type { SearchDocument } from './search-document.ts'
 
 /** A search for skills. */

@@ -1,5 +1,5 @@
 import type { Access, ScanFinding } from '@skillstead/protocol'
-import { regexWith } from '../regex.ts'
+import { regex, regexWith } from '../regex.ts'
 
 /**
  * Classes of what a version can do, as far as its text shows. `secrets` are those that its user sets for it in the
@@ -18,8 +18,8 @@ interface Signs {
 const signs: Readonly<Record<Ability, Signs>> = {
   secrets: {
     access: {
-      environment:
-        /^\*$|(?:^|_)(?:TOKEN|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|(?:API|ACCESS|PRIVATE|SIGNING|SECRET|AUTH)_?KEY|APIKEY|COOKIE|SESSION|PAT)(?:_|$)/,
+      environment: regex`^\*$|(^|_)(TOKEN|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|COOKIE|SESSION|PAT|
+        (API|ACCESS|PRIVATE|SIGNING|SECRET|AUTH)_?KEY)(_|$)`,
     },
     categories: [],
   },

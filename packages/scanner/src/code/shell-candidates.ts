@@ -2,7 +2,7 @@ import { regexWith } from '../regex.ts'
 
 /** Programs of the network, and ways to run what comes from it. */
 const network = regexWith('i')`\b(curl|wget2?|aria2c|nc|ncat|netcat|socat|telnet|scp|sftp|rsync|rclone|ftp|xh|https?|
-  s_client|mail|dig|nslookup|gist|s3|gsutil|croc)\s|/dev/(tcp|udp)/|\bgit\s(add|push|clone)|\bpython\d?\s-m\shttp`
+  s_client|mail|dig|nslookup|gist|s3|gsutil|croc)\s|/dev/(tcp|udp)\b|\bgit\s(add|push|clone)|\bpython\d?\s-m\shttp`
 /** Operations that hide a text or the name of a program. */
 const hiding = regexWith('i')`\b(base64|base32|xxd|openssl|uudecode|rev|tr|eval|source|printf|gunzip|zcat)\b|
   \$['\{(]\w{0,20}[\\:/]|(?<=\w)(""|'')(?=\w)|["']\w{1,8}["']\w|\w\\\w|\$\{?\w{1,20}\}?\$\{?\w|\$0|
