@@ -22,6 +22,8 @@ export interface BenchOptions {
   readonly ablation?: boolean
   /** Folders with code of packages that many people use. */
   readonly honest?: readonly string[]
+  readonly cloaks: boolean
+  readonly speed: boolean
   readonly sqlite: boolean
   readonly postgres: boolean
   /** Every so-manyth document. */

@@ -20,6 +20,8 @@ const { values, positionals } = parseArgs({
     only: { type: 'string' },
     ablation: { type: 'boolean' },
     honest: { type: 'string', multiple: true },
+    cloaks: { type: 'boolean', default: false },
+    speed: { type: 'boolean', default: false },
     sqlite: { type: 'boolean' },
     postgres: { type: 'boolean' },
     every: { type: 'string', default: '1' },
@@ -53,7 +55,9 @@ ${parts.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
   --every N         loading: every so-manyth document of the corpus
   --security FILE   scan: labelled skills
   --ablation        scan: what each rule adds, in place of the totals
-  --honest DIR      scan: code of packages that many people use, such as node_modules; may be repeated`
+  --honest DIR      scan: code of packages that many people use, such as node_modules; may be repeated
+  --cloaks          scan: the labelled skills in each disguise of test/cloak, in place of the totals
+  --speed           scan: the time of one SKILL.md and of a first scan; with --corpus on real skills`
 
 /** In a run of everything one that hangs must not keep the others from their turn. */
 const partMinutesMax = 10
@@ -113,13 +117,15 @@ function choose(): readonly Part[] {
 }
 
 function toOptions(): BenchOptions {
-  const { corpus, security, against, only, ablation, honest, tenfold, built } = values
+  const { corpus, security, against, only, ablation, honest, cloaks, speed, tenfold, built } = values
   const scale: Scale = values.short ? 'short' : isEverything ? 'medium' : 'full'
   const isEither = values.sqlite || values.postgres
   return {
     scale,
     tenfold,
     built,
+    cloaks,
+    speed,
     every: toCount('every', values.every),
     ...(corpus !== undefined && { corpus }),
     ...(security !== undefined && { security }),

@@ -215,14 +215,24 @@ export const parts: readonly Part[] = [
     name: 'scan',
     about: 'how often the scanner is right; needs --security FILE with labelled skills, or --honest DIR with code',
     isApart: true,
-    async run({ options }) {
+    async run(bench) {
+      const { options } = bench
       if (options.honest) {
         const { benchHonest } = await import('./scan-honest.ts')
         benchHonest(options.honest)
       }
+      if (options.speed) {
+        const { benchScanSpeed } = await import('./scan-speed.ts')
+        benchScanSpeed(await bench.corpus())
+      }
       if (options.security === undefined) {
-        if (options.honest) return []
+        if (options.honest || options.speed) return []
         throw new Error('Pass labelled skills: pnpm bench scan --security FILE.')
+      }
+      if (options.cloaks) {
+        const { benchCloaks } = await import('./scan-cloak.ts')
+        benchCloaks(options.security)
+        return []
       }
       const { benchAblation, benchScan } = await import('./scan.ts')
       if (options.ablation) await benchAblation(options.security)

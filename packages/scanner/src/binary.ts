@@ -1,5 +1,7 @@
 import type { EngineRuleName } from './engine-rules.ts'
 import { findForm, isDisguised, type Form } from './file-forms.ts'
+import { findEmbedded } from './embedded.ts'
+import { readPdf } from './pdf-text.ts'
 import { isTar } from './tar-entries.ts'
 import { isText, toTexts, toUtf8Texts, toWords } from './text-of-bytes.ts'
 import { unpackGzip, unpackTar, unpackZip, type UnpackBudget, type Unpacked } from './unpack.ts'
@@ -57,8 +59,13 @@ export function inspectBytes(file: BinaryFile, paths: ReadonlySet<string>, budge
       : `It begins like a ${form.name} ${form.kind}, but is not well-formed or expands to too much data.`
     return { ...toReadings(path, bytes, metadata && [bytes, ...metadata]), found, inner: [], cut }
   }
+  if (form?.name === 'pdf') {
+    const { text, cut } = readPdf(bytes, budget)
+    return { texts: toTexts(bytes), words: text ? [text] : [], found, inner: [], cut }
+  }
   const isRead = form?.kind !== 'program' || isText(bytes)
-  return { texts: isRead ? toTexts(bytes) : [], words: [], found, inner: [], cut: undefined }
+  const embedded = form === undefined ? findEmbedded(file, budget) : { inner: [], cut: undefined }
+  return { texts: isRead ? toTexts(bytes) : [], words: [], found, ...embedded }
 }
 
 /** `parts`: the parts of a completely parsed file that are scanned for words; undefined if parsing failed. */

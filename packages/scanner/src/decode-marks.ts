@@ -1,4 +1,5 @@
 import type { Encoded } from './decode.ts'
+import { reversedMarks as reversedSentences } from './decode-spelling.ts'
 import { ShortTextFinder } from './short-text-finder.ts'
 import { regexWith } from './regex.ts'
 
@@ -28,6 +29,7 @@ const escapes: readonly Escape[] = [
     pattern: /\\u(?:00(?<code>[2-7][\da-f])|\{0{0,4}(?<braced>[2-7][\da-f])\})/gi,
     base: 16,
   },
+  { form: 'quoted-printable', mark: '=6', timesMin: 6, pattern: /=(?<code>[2-7][\dA-F])/g, base: 16 },
   { form: 'octal', mark: '\\1', timesMin: 4, pattern: /\\(?<code>0?[4-7][0-7]|1[0-7]{2})/g, base: 8 },
 ]
 
@@ -192,5 +194,5 @@ function toLine(text: string, at: number): { start: number; end: number; line: s
 
 /** The marks that a text must contain before most of the functions above examine it. */
 export const decodeMarks = new ShortTextFinder([
-  ...new Set([...numbersMarks, ...seamMarks, ...rotatedMarks, ...reversedMarks, ...bitsMarks]),
+  ...new Set([...numbersMarks, ...seamMarks, ...rotatedMarks, ...reversedMarks, ...reversedSentences, ...bitsMarks]),
 ])

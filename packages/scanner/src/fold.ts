@@ -1,4 +1,18 @@
 import { lookAlikes } from './look-alikes.ts'
+import {
+  badgesFirstHalf,
+  invisible,
+  letterOf,
+  lookAlike,
+  mathFirstHalf,
+  secondHalf,
+  silent,
+  tagsFirstHalf,
+  tagsFrom,
+  tagsTo,
+  toBadgeLetter,
+  toMathLetter,
+} from './fold-tables.ts'
 
 /** Maximum length of a piece of text for patterns. */
 const pieceCharactersMax = 32_768
@@ -143,22 +157,46 @@ class Fold implements Folded {
     const first = this.#source.charCodeAt(at - 1)
     if (first === tagsFirstHalf && unit >= tagsFrom && unit <= tagsTo) this.#put(unit - tagsFrom + space, at - 1, true)
     else if (first === tagsFirstHalf) this.#skippedInvisible = true
+    else if (first === badgesFirstHalf) this.#takeBadge(unit, at)
     else this.#put(first === mathFirstHalf ? toMathLetter(unit) : unit, at)
   }
 
+  /** Emoji have the same first half as letters in circles, squares and flags. */
+  #takeBadge(unit: number, at: number): void {
+    const letter = toBadgeLetter(unit)
+    if (letter !== undefined && this.#last() === badgesFirstHalf) this.size--
+    this.#put(letter ?? unit, at)
+  }
+
   #takeLookAlike(unit: number, at: number): void {
-    const isLatin = this.#isNextToLatin(at, 1) || this.#isNextToLatin(at, -1)
-    this.#put(isLatin ? code(lookAlikes.get(unit)!) : unit, at, isLatin)
+    const isMeant = this.#isNextToLatin(at, 1) || this.#isNextToLatin(at, -1) || this.#isInLatinText(at)
+    this.#put(isMeant ? code(lookAlikes.get(unit)!) : unit, at, isMeant)
   }
 
   /** Whether an ASCII letter is adjacent to the position, possibly after other look-alikes. */
   #isNextToLatin(at: number, step: 1 | -1): boolean {
     for (let distance = 1; distance <= lookAlikesMax; distance++) {
       const unit = this.#source.charCodeAt(at + step * distance)
-      if ((unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)) return true
+      if (isLatin(unit)) return true
       if (letterOf[unit] !== lookAlike) return false
     }
     return false
+  }
+
+  /**
+   * Whether a word has only look-alikes, and follows a Latin word: real words of other scripts with no other letters
+   * are short.
+   */
+  #isInLatinText(at: number): boolean {
+    const source = this.#source
+    let [start, end] = [at, at]
+    while (at - start < gapCharactersMax && letterOf[source.charCodeAt(start - 1)] === lookAlike) start--
+    while (end - at < gapCharactersMax && letterOf[source.charCodeAt(end)] === lookAlike) end++
+    if (end - start < lookAlikeWordMin || isWord(source.charCodeAt(start - 1)) || isWord(source.charCodeAt(end)))
+      return false
+    let before = this.size - (at - start) - 1
+    for (let steps = 0; steps < gapCharactersMax && before > 0 && !isLetter(this.codes[before]!); steps++) before--
+    return before >= 0 && isLatin(this.codes[before]!)
   }
 
   #takeSpace(at: number): void {
@@ -229,55 +267,20 @@ function toTable(characters: string): Uint8Array {
 }
 
 function isWord(unit: number): boolean {
-  return (unit >= 48 && unit <= 57) || (unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122) || unit > 191
+  return (unit >= 48 && unit <= 57) || isLatin(unit) || unit > 191
+}
+
+function isLetter(unit: number): boolean {
+  return isLatin(unit) || (unit > 191 && unit !== breakMark)
+}
+
+function isLatin(unit: number): boolean {
+  return (unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)
 }
 
 /** Maximum number of consecutive look-alikes that are read as Latin because of one Latin letter next to them. */
 const lookAlikesMax = 12
-
-/** Second halves of tag characters, U+E0020 to U+E007E, which copy ASCII and are invisible. */
-const tagsFrom = 0xdc20
-const tagsTo = 0xdc7e
-const tagsFirstHalf = 0xdb40
-/** Bold, italic and other mathematical letters, U+1D400 to U+1D7FF. */
-const mathFirstHalf = 0xd835
-
-function toMathLetter(unit: number): number {
-  const [letter = ''] = String.fromCharCode(mathFirstHalf, unit).normalize('NFKC')
-  return letter.length === 1 ? letter.charCodeAt(0) : unit
-}
-
-/** Ranges of code units that are white space, invisible, or combining. */
-const spaces = [[0x85], [0xa0], [0x1680], [0x2000, 0x200a], [0x2028, 0x2029], [0x202f], [0x205f], [0x3000]] as const
-const invisibles = [
-  ...([[0x7f], [0x34f], [0x61c], [0x180e], [0x200b, 0x200f], [0x202a, 0x202e], [0x2060, 0x206f]] as const),
-  ...([[0xe000, 0xf8ff], [0xfeff], [0xfff9, 0xfffb], [tagsFirstHalf]] as const),
-] as const
-const silents = [[0xad], [0x300, 0x36f], [0xfe00, 0xfe0f], [mathFirstHalf]] as const
-/** Circled, squared, wide or symbol-shaped letters that NFKC converts to a letter. */
-const shapes = [
-  [0x2100, 0x214f],
-  [0x24b6, 0x24e9],
-  [0xff01, 0xff5e],
-] as const
-
-/** Markers in `letterOf` for code units that are not letters: these values are no characters above ASCII. */
-const invisible = 1
-const silent = 2
-const lookAlike = 3
-const secondHalf = 4
-
-/** The folded form of each code unit above ASCII. */
-const letterOf = Uint16Array.from({ length: 65_536 }, (_, unit) => unit)
-for (const [from, to = from] of spaces) letterOf.fill(space, from, to + 1)
-for (const [from, to = from] of invisibles) letterOf.fill(invisible, from, to + 1)
-for (const [from, to = from] of silents) letterOf.fill(silent, from, to + 1)
-letterOf.fill(secondHalf, 0xdc00, 0xe000)
-for (const unit of lookAlikes.keys()) letterOf[unit] = lookAlike
-for (const [from, to] of shapes) {
-  for (let unit = from; unit <= to; unit++) {
-    const letter = String.fromCharCode(unit).normalize('NFKC')
-    if (letter.length === 1) letterOf[unit] = code(letter)
-  }
-}
-for (const [quote, plain] of ["\u2018'", "\u2019'", '\u201c"', '\u201d"']) letterOf[code(quote!)] = code(plain!)
+/** Minimum length of a word of look-alikes that is read as Latin because of the word before it. */
+const lookAlikeWordMin = 2
+/** Maximum distance to the ends of such a word, and from there to the word before it. */
+const gapCharactersMax = 16

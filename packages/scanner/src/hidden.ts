@@ -9,7 +9,7 @@ export interface Hidden {
 
 /** Invisible copies of ASCII. The flags of England, Scotland and Wales contain some, after a black flag. */
 const tagsPattern = /(?:\udb40[\udc20-\udc7f]){8,}/g
-const zeroWidthPattern = /[\u200b-\u200d\u2060-\u2064\ufeff]{8,}/g
+const zeroWidthPattern = /[\u200b-\u200d\u2060-\u2064\ufeff]{8,}|(?:[\ufe00-\ufe0f]|\udb40[\udd00-\uddef]){8,}/g
 const bidiPattern = /[\u202a-\u202e\u2066-\u2069]+/g
 const rightToLeftPattern = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
 const blackFlag = '\u{1f3f4}'
@@ -19,7 +19,7 @@ const gaps = ['\n'.repeat(200), '\r\n'.repeat(200), ' '.repeat(600)] as const
 const beginnings = gaps.map((gap) => gap.slice(0, 40))
 /** Characters that a text must contain to be examined; Latin texts are skipped. */
 const tagsFirstHalf = /\udb40/
-const zeroWidths = /[\u200b-\u200d\u2060-\u2064\ufeff]/
+const zeroWidths = /[\u200b-\u200d\u2060-\u2064\ufeff]|[\ufe00-\ufe0f]|\udb40[\udd00-\uddef]/
 const bidiControls = /[\u202a-\u202e\u2066-\u2069]/
 const unseen = new RegExp([tagsFirstHalf, zeroWidths, bidiControls].map(({ source }) => source).join('|'))
 const readRoles: ReadonlySet<FileRole> = new Set(['instruction', 'reference'])

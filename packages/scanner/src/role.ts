@@ -39,8 +39,10 @@ const places: readonly { readonly path: RegExp; readonly role: FileRole }[] = [
   { path: /(?:^|\/)(?:claude|agents|gemini|\.cursorrules|copilot-instructions)(?:\.md)?$/i, role: 'instruction' },
   { path: /^(?:commands|agents|prompts|rules)\/[^/]+\.mdc?$/i, role: 'instruction' },
   { path: /\.(?:md|mdx|markdown|mdc|txt|rst|adoc|html?)$/i, role: 'reference' },
+  // Drawings and the parts of documents contain text for readers.
+  { path: /\.svg$|\.(?:docx|pptx|xlsx|od[tsp]|epub)!\/.*\.x?(?:ht)?ml$/i, role: 'reference' },
   {
-    path: /\.(?:json[c5l]?|ya?ml|toml|ini|cfg|xml|xsd|dtd|csv|tsv|svg|css|geojson|ipynb|po|ics|tex|bib|log)$/i,
+    path: /\.(?:json[c5l]?|ya?ml|toml|ini|cfg|xml|xsd|dtd|csv|tsv|css|geojson|ipynb|po|ics|tex|bib|log)$/i,
     role: 'data',
   },
 ]
@@ -50,7 +52,7 @@ const settingsPattern =
   /(?:^|\/)[\w.-]{0,40}(?:config|configuration|settings|conf|env)\.(?:json[c5]?|ya?ml|toml|ini|cfg)$/i
 const licencePattern = /(?:^|\/)(?:licen[cs]e|copying|notice)/i
 /** Files that no interpreter reads. */
-const textPlaces = places.slice(-2)
+const textPlaces = places.slice(-3)
 
 /** The characters of file paths in a text, and their maximum number. */
 const isInPath = new Uint8Array(65_536)

@@ -1,6 +1,7 @@
 import { type ScanFinding, type Security, toTimestamp } from '@skillstead/protocol'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import { inspectBytes, type BinaryFile } from './binary.ts'
+import { readBetween } from './between-files.ts'
 import { mayMatter } from './code/candidates.ts'
 import { matchReading } from './match-reading.ts'
 import { findCode, type CodePart } from './code/parts.ts'
@@ -63,6 +64,8 @@ interface Layer {
   readonly offset: number
   readonly end: number
   readonly isHidden: boolean
+  /** The text of which this is another spelling. */
+  readonly spelled?: string | undefined
 }
 
 /** A single scan of the files of a skill. */
@@ -83,13 +86,15 @@ export class Scan {
     this.#rules = rules
     const paths = new Set(files.map(({ path }) => path))
     const inGit = new Set(findGitProblems([...paths]).map(({ path }) => path))
-    this.#files = files.flatMap((file) => {
+    const read = files.flatMap((file) => {
       const text = 'text' in file ? file.text : ''
       if ('unread' in file) this.cutAt(file.path, file.unread)
       const [first, ...more] =
         'bytes' in file ? this.#readSafely(file, paths) : [{ path: file.path, text, found: [], of: file }]
       return [inGit.has(file.path) ? { ...first!, found: [...first!.found, 'gitFolder' as const] } : first!, ...more]
     })
+    const between = [...readBetween(read)].map(({ text, file: { path, of } }) => ({ path, text, found: [], of }))
+    this.#files = [...read, ...between]
   }
 
   /** Reads a file; an unreadable one is reported and does not affect the others. */
@@ -168,7 +173,7 @@ export class Scan {
     yield* this.#scanLayer(subject, whole)
     const onCut = (reason: string) => this.cutAt(subject.path, reason)
     const texts = new Set<string>()
-    for (const { text, offset, end, decoded, isHidden } of decodeText(document.text, onCut)) {
+    for (const { text, offset, end, decoded, isHidden, spelled } of decodeText(document.text, onCut)) {
       texts.add(text)
       yield* this.#scanLayer(subject, {
         document: new Document(text, document.isMarkdown),
@@ -176,6 +181,7 @@ export class Scan {
         offset,
         end,
         isHidden,
+        spelled,
       })
     }
     for (const part of subject.role === 'data' ? [] : findCode(subject.path, document)) {
@@ -250,7 +256,7 @@ export class Scan {
     const offset = isDecoded ? layer.offset : hit.start
     const line = subject.document.toLine(offset)
     const key = `${id}\n${isDecoded ? layer.document.toLine(hit.start) : line}`
-    if (seen.has(key)) return
+    if (seen.has(key) || isInBoth(layer, hit)) return
     const stance = this.#stance(subject, layer, hit)
     const rule = rules[hit.probe]
     // Continue: another match on the line may be an instruction.
@@ -337,6 +343,13 @@ export class Scan {
     })
     return signal
   }
+}
+
+/** Whether another spelling of a text has no match that the text itself does not have. */
+function isInBoth({ document, spelled }: Layer, { start, end }: Hit): boolean {
+  if (spelled === undefined) return false
+  const found = document.text.slice(start, end)
+  return spelled.split(found).length >= document.text.split(found).length
 }
 
 function placeOf({ role }: Subject): Place {

@@ -1,0 +1,250 @@
+import type { Encoded } from './decode.ts'
+import { countMatches, findPlace, toPassages } from './passages.ts'
+
+/** A spelling of words that an agent reads as usual and a pattern does not. */
+interface Spelling {
+  readonly form: string
+  /** A passage is read again if it has so many of these. */
+  readonly sign: RegExp
+  readonly signsMin: number
+  /** A faster test than that of the signs, which fails for most texts. */
+  mayHave?(text: string, marks: ReadonlySet<string>): boolean
+  /** Whether the spelling has no legitimate use. */
+  readonly isHidden: boolean
+  /** Returns the usual spelling; undefined if this passage needs none. */
+  read(passage: string): string | undefined
+}
+
+const leetLetters: Readonly<Record<string, string>> = {
+  0: 'o',
+  1: 'i',
+  3: 'e',
+  4: 'a',
+  5: 's',
+  7: 't',
+  '@': 'a',
+  $: 's',
+}
+/** Minimum share of words with digits among their letters. */
+const leetShareMin = 0.25
+const englishWords = /\b(?:the|and|all|any|your|you|of|to|this|that|with|from|for|is|are|not)\b/gi
+const reversedWords =
+  /(?<![a-z])(?:eht|dna|lla|ruoy|morf|htiw|siht|elif|nur|resu)(?![a-z])|ptth|lruc|hsab|tegw|noit|erongi/gi
+
+/** Strings of which one occurs in reversed sentences or commands. */
+export const reversedMarks = [
+  ' eht ',
+  ' dna ',
+  'htiw ',
+  ' llA',
+  'ptth',
+  'lruc',
+  'hsab',
+  'tegw',
+  'noitc',
+  'snoit',
+  'erongi',
+] as const
+
+const spellings: readonly Spelling[] = [
+  {
+    form: 'spaced-letters',
+    sign: /[ .·*_-][A-Za-z]([ .·*_-])[A-Za-z]\1[A-Za-z]\1[A-Za-z]\1/g,
+    signsMin: 1,
+    isHidden: true,
+    read: (passage) =>
+      passage
+        .replace(
+          /(?<![A-Za-z])[A-Za-z]([ .·*_-])[A-Za-z](?![A-Za-z])(?:\1[A-Za-z](?![A-Za-z]))*/g,
+          (found, mark: string) => found.replaceAll(mark, ''),
+        )
+        .replace(/ {2,}/g, ' '),
+  },
+  // Not in hexadecimal digits.
+  { form: 'leet', sign: /[g-z][013457][a-z]|[a-z][013457][g-z]/gi, signsMin: 3, isHidden: true, read: readLeet },
+  {
+    form: 'accents',
+    sign: /[\u00c0-\u024f\u1e00-\u1eff]/g,
+    signsMin: 3,
+    isHidden: false,
+    read: (passage) => {
+      const plain = passage.normalize('NFD').replace(/[\u0300-\u036f]/g, '')
+      return countMatches(plain, englishWords, 2) === 2 ? plain : undefined
+    },
+  },
+  {
+    form: 'reversed',
+    sign: reversedWords,
+    signsMin: 2,
+    isHidden: true,
+    mayHave: (_, marks) => reversedMarks.some((mark) => marks.has(mark)),
+    read: (passage) => passage.split('\n').map(reverse).join('\n'),
+  },
+  {
+    form: 'reversed',
+    sign: reversedWords,
+    signsMin: 2,
+    isHidden: true,
+    mayHave: (_, marks) => reversedMarks.some((mark) => marks.has(mark)),
+    read: (passage) => passage.replace(/[A-Za-z]+/g, reverse),
+  },
+  {
+    form: 'bidirectional',
+    sign: /\u202e/g,
+    signsMin: 1,
+    isHidden: true,
+    read: (passage) => passage.replace(/\u202e([^\n\u202c]*)\u202c?/g, (_, inner: string) => reverse(inner)),
+  },
+  {
+    form: 'hyphenation',
+    sign: /[a-z]-\r?\n[ \t]*[a-z]/g,
+    signsMin: 3,
+    isHidden: false,
+    read: (passage) => passage.replace(/(?<=[a-z])-\r?\n[ \t]*(?=[a-z])/g, ''),
+  },
+  {
+    form: 'short-lines',
+    sign: /(?:^[ \t]*(?![-*+#>|"'`\d{}[\]])\S{1,60}(?: \S{1,24})?[ \t]*\r?\n){6}/gm,
+    signsMin: 1,
+    isHidden: false,
+    mayHave: hasShortLines,
+    read: (passage) => passage.replace(/\s*\n\s*/g, ' '),
+  },
+]
+
+/** Finds passages in unusual spellings: letters apart, reversed, as digits or with accents, and words on lines of their own. */
+export function* findSpelled(text: string, marks: ReadonlySet<string>): Generator<Encoded> {
+  for (const { form, sign, signsMin, isHidden, mayHave, read } of spellings) {
+    if (mayHave?.(text, marks) === false) continue
+    if (countMatches(text, sign, signsMin) < signsMin) continue
+    for (const passage of toPassages(text)) {
+      if (countMatches(passage.text, sign, signsMin) < signsMin) continue
+      const plain = read(passage.text)
+      if (plain === undefined || plain === passage.text) continue
+      yield { text: plain, spelled: passage.text, start: findPlace(passage, sign), end: passage.end, form, isHidden }
+    }
+  }
+}
+
+const shortLineCharactersMax = 90
+const shortLinesMin = 6
+
+function hasShortLines(text: string): boolean {
+  let count = 0
+  for (let start = 0; start < text.length && count < shortLinesMin;) {
+    const next = text.indexOf('\n', start)
+    const end = next === -1 ? text.length : next
+    count = end - start <= shortLineCharactersMax && end - start > 1 && isFewWords(text, start, end) ? count + 1 : 0
+    start = end + 1
+  }
+  return count >= shortLinesMin
+}
+
+/** Whether a line has at most two words, after its indentation. */
+function isFewWords(text: string, start: number, end: number): boolean {
+  let words = 0
+  for (let at = start; at < end; at++) {
+    const isStart = text.charCodeAt(at) > 32 && (at === start || text.charCodeAt(at - 1) <= 32)
+    if (isStart && ++words > 2) return false
+  }
+  return true
+}
+
+function readLeet(passage: string): string | undefined {
+  const words = passage.match(/[A-Za-z\d@$]{2,}/g) ?? []
+  const spelled = words.filter((word) => /[A-Za-z]/.test(word) && /[013457]/.test(word))
+  if (spelled.length < words.length * leetShareMin) return undefined
+  return passage.replace(/(?=[\d@$]*[A-Za-z])[A-Za-z\d@$]{2,}/g, (word) =>
+    word.replace(/[013457@$]/g, (digit) => leetLetters[digit]!),
+  )
+}
+
+function reverse(text: string): string {
+  return [...text].toReversed().join('')
+}
+
+/** Frequency of the letters in English, in percent, and the mean of their logarithms over a text of uniform letters. */
+const percents = [
+  8.2, 1.5, 2.8, 4.3, 12.7, 2.2, 2, 6.1, 7, 0.15, 0.77, 4, 2.4, 6.7, 7.5, 1.9, 0.1, 6, 6.3, 9.1, 2.8, 0.98, 2.4, 0.15,
+  2, 0.07,
+]
+const weights = percents.map((percent) => Math.log(percent / 100))
+const lettersMin = 40
+const differentMin = 9
+/** A text of this mean weight is English, and one that wins this much by another alphabet was not. */
+const englishMin = -3.15
+const gainMin = 0.25
+
+/** For each letter, the letter that it stands for: moved by 1 to 25, or in the reversed alphabet. */
+const alphabets: readonly (readonly number[])[] = [
+  ...Array.from({ length: 25 }, (_, by) => Array.from({ length: 26 }, (__, letter) => (letter + by + 1) % 26)),
+  Array.from({ length: 26 }, (_, letter) => 25 - letter),
+]
+
+/** Commands and names next to a sentence have too few letters of English to be recognised themselves. */
+const aroundCharacters = 2000
+
+/** Finds English with another alphabet: letters moved by some number, or the alphabet reversed. */
+export function* findShifted(text: string): Generator<Encoded> {
+  let last = 0
+  for (const { start, end, counts } of countLetters(text)) {
+    const alphabet = end > last && findAlphabet(counts)
+    if (!alphabet) continue
+    const from = Math.max(last, start - aroundCharacters)
+    last = Math.min(text.length, end + aroundCharacters)
+    const spelled = text.slice(from, last)
+    const plain = spelled.replace(/[A-Za-z]/g, (letter) => {
+      const first = letter <= 'Z' ? 65 : 97
+      return String.fromCharCode(first + alphabet[letter.charCodeAt(0) - first]!)
+    })
+    yield { text: plain, spelled, start, end: last, form: 'other-alphabet', isHidden: true }
+  }
+}
+
+/** The index of each letter, 26 for line ends and 27 for everything else. */
+const letterIndexes = new Uint8Array(256).fill(27)
+letterIndexes[10] = 26
+for (let letter = 0; letter < 26; letter++) {
+  letterIndexes[65 + letter] = letter
+  letterIndexes[97 + letter] = letter
+}
+
+/** Counts the letters of each line, and of short lines of one passage together. The counts are reused. */
+function* countLetters(text: string): Generator<{ start: number; end: number; counts: Uint32Array }> {
+  const codes = Buffer.from(text, 'latin1')
+  const counts = new Uint32Array(28)
+  let start = 0
+  for (let at = 0; at < codes.length; at++) {
+    const index = letterIndexes[codes[at]!]!
+    counts[index]!++
+    if (index !== 26) continue
+    const isEnough = at - start - counts[27]! >= lettersMin
+    if (!isEnough && codes[at + 1] !== 10) continue
+    if (isEnough) yield { start, end: at, counts }
+    counts.fill(0)
+    start = at
+  }
+  yield { start, end: codes.length, counts }
+}
+
+function findAlphabet(counts: Uint32Array): readonly number[] | undefined {
+  let [plain, total, different] = [0, 0, 0]
+  for (let letter = 0; letter < 26; letter++) {
+    const count = counts[letter]!
+    plain += count * weights[letter]!
+    total += count
+    if (count > 0) different++
+  }
+  plain /= total
+  if (total < lettersMin || plain >= englishMin || different < differentMin) return undefined
+  let best: readonly number[] | undefined
+  let most = Math.max(englishMin, plain + gainMin)
+  for (const alphabet of alphabets) {
+    let sum = 0
+    for (let letter = 0; letter < 26; letter++) sum += counts[letter]! * weights[alphabet[letter]!]!
+    if (sum / total <= most) continue
+    most = sum / total
+    best = alphabet
+  }
+  return best
+}
