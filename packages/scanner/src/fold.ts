@@ -184,8 +184,8 @@ class Fold implements Folded {
   }
 
   /**
-   * Whether a word has only look-alikes, and follows a Latin word: real words of other scripts with no other letters
-   * are short.
+   * Whether a word has only look-alikes, follows a Latin word of its line, and no word of another script follows it:
+   * real words of other scripts with no other letters are short.
    */
   #isInLatinText(at: number): boolean {
     const source = this.#source
@@ -195,8 +195,11 @@ class Fold implements Folded {
     if (end - start < lookAlikeWordMin || isWord(source.charCodeAt(start - 1)) || isWord(source.charCodeAt(end)))
       return false
     let before = this.size - (at - start) - 1
-    for (let steps = 0; steps < gapCharactersMax && before > 0 && !isLetter(this.codes[before]!); steps++) before--
-    return before >= 0 && isLatin(this.codes[before]!)
+    for (let steps = 0; steps < gapCharactersMax && isBetweenWords(this.codes[before]!); steps++) before--
+    let after = end
+    for (let steps = 0; steps < gapCharactersMax && isBetweenWords(source.charCodeAt(after)); steps++) after++
+    const next = source.charCodeAt(after)
+    return isLatin(this.codes[before]!) && (!isLetter(next) || isLatin(next) || letterOf[next] === lookAlike)
   }
 
   #takeSpace(at: number): void {
@@ -276,6 +279,11 @@ function isLetter(unit: number): boolean {
 
 function isLatin(unit: number): boolean {
   return (unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)
+}
+
+/** Whether a character is on a line between two words. */
+function isBetweenWords(unit: number): boolean {
+  return unit > 0 && unit !== newline && unit !== breakMark && !isLetter(unit)
 }
 
 /** Maximum number of consecutive look-alikes that are read as Latin because of one Latin letter next to them. */

@@ -1,3 +1,4 @@
+import { regex } from '../regex.ts'
 import { isStartupPlace, toPlainPath } from './known-places.ts'
 import { findOption, hasOption, splitArguments } from './shell-options.ts'
 import type { Program } from './shell-programs.ts'
@@ -6,8 +7,8 @@ import { toCommands } from './shell-startup.ts'
 import { empty, toValue, unknown, type Value } from './shell-value.ts'
 
 /** Folders whose loss concerns more than the task. */
-const precious =
-  /^(?:~|\/|\/(?:home|root|etc|usr|var|boot|bin|lib|opt|srv|Users|System|Library)|~\/(?:Documents|Desktop|Pictures|Downloads|Library|\.ssh|\.config|\.gnupg))\/?(?:\*|\.\*|\{[^/]*\})?$/
+const precious = regex`^(~|/|/(home|root|etc|usr|var|boot|bin|lib|opt|srv|Users|System|Library)|
+  ~/(Documents|Desktop|Pictures|Downloads|Library|\.ssh|\.config|\.gnupg))/?(\*|\.\*|\{[^/]*\})?$`
 
 const remove: Program = ({ program, args, run }) => {
   const split = splitArguments(args, '-n --iterations')

@@ -1,3 +1,4 @@
+import { regex } from '../regex.ts'
 import { findOption, splitArguments } from './shell-options.ts'
 import type { Call, Program } from './shell-programs.ts'
 import { fetched, send } from './shell-network.ts'
@@ -110,16 +111,17 @@ function setGit(words: readonly string[], args: readonly Value[], call: Call): v
   if (name.startsWith('alias.') && value.startsWith('!')) call.run.runCode(toValue(value.slice(1)), toValue(''))
 }
 
+const cloudSecrets = regex`^(configure (get|export-credentials)|sts (get-session-token|assume-role)|
+  secretsmanager get-secret-value|ssm get-parameters?\b.*--with-decryption|ecr get-login-password|
+  iam create-access-key)`
+
 /** `aws`, `gcloud` and `az`: copies to their storage, and their credentials. */
 const aws: Program = (call) => {
   const words = call.args.map(({ text }) => text)
   const line = words.join(' ')
   if (/^(?:s3 (?:cp|sync|mv)|s3api put-object)\b/.test(line))
     return copy('--profile --region --endpoint-url --acl', 2)(call)
-  const secret =
-    /^(?:configure (?:get|export-credentials)|sts (?:get-session-token|assume-role)|secretsmanager get-secret-value|ssm get-parameters?\b.*--with-decryption|ecr get-login-password|iam create-access-key)/.exec(
-      line,
-    )
+  const secret = cloudSecrets.exec(line)
   return secret ? withFacts(unknown, [call.run.fact('secret-read', `aws ${secret[0].slice(0, 40)}`)]) : unknown
 }
 
