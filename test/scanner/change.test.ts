@@ -109,6 +109,15 @@ describe('the verdict on a change', () => {
     expect(idsOf(change(version('1.0.1', `\`\`\`\n${text(line)}`)))).toContain('adds-instructions')
   })
 
+  it('does not compare lines beyond the first 4,000, and counts what changes among them', () => {
+    const filler = Array.from({ length: 4000 }, (_, i) => `Cup ${i} holds ${i} spoons.`)
+    const before = version('1.0.0', [...filler, 'Never delete the cups.'].join('\n'))
+    expect(before.outline.lines.length).toBe(4000 * 12)
+    expect(change({ ...before, version: '1.0.1' }, before).findings).toEqual([])
+    const after = version('1.0.1', [...filler, 'Never delete the cups.', 'Serve it warm.'].join('\n'))
+    expect(idsOf(change(after, before))).toEqual(['not-compared'])
+  })
+
   it('does not count instructions of a text that was written again, which its scan judges', () => {
     const other = Array.from({ length: 30 }, (_, i) => `Chapter ${i} tells of cups and of bowls numbered ${i}.`)
     const found = change(version('1.0.1', [...other, 'Always run the update script before you start.'].join('\n\n')))

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import {
   type Access,
   type Change,
@@ -70,18 +71,19 @@ export async function showAccessAmong(
   const pairs = versions
     .filter(({ id }) => wanted.has(id))
     .map((version) => ({ version, earlier: findBaseline(versions, version.version) }))
-  const facts = await readFacts(
+  const rows = await readRows(
     db,
     pairs.flatMap(({ version, earlier }) => [version.id, ...(earlier ? [earlier.id] : [])]),
   )
-  return new Map(
-    pairs.map(({ version, earlier }) => {
-      const own = facts.get(version.id) ?? { access: unread }
-      if (!earlier) return [version.id, toFirst(own)]
-      const compared = { version: earlier.version, ...(facts.get(earlier.id) ?? { access: unread }) }
-      return [version.id, compare(compared, { version: version.version, ...own })]
-    }),
-  )
+  const shown = new Map<string, ShownAccess>()
+  for (const { version, earlier } of pairs) {
+    // A comparison takes milliseconds; one alone runs in the transaction of a write, which must not wait.
+    if (shown.size > 0) await setImmediate()
+    const own = { version: version.version, ...toFacts(rows.get(version.id)) }
+    const compared = earlier && { version: earlier.version, ...toFacts(rows.get(earlier.id)) }
+    shown.set(version.id, compared ? compare(compared, own) : toFirst(own))
+  }
+  return shown
 }
 
 /**
@@ -98,7 +100,7 @@ export async function compareNew(
   const [given] = await selectOpinion(trx, { digest })
   const own = { access, outline, findings: scan.findings, ...(given && { opinion: parseOpinion(given.opinion) }) }
   if (!earlier) return toFirst(own)
-  const facts = (await readFacts(trx, [earlier.id])).get(earlier.id) ?? { access: unread }
+  const facts = toFacts((await readRows(trx, [earlier.id])).get(earlier.id))
   const read = facts.outline ?? readOutline(await readPackageFiles(trx, earlier.id))
   return compare({ version: earlier.version, ...facts, outline: read }, { version: number, ...own })
 }
@@ -108,8 +110,8 @@ export async function showChange(
   db: Kysely<Tables>,
   { from, to }: Record<'from' | 'to', { readonly id: string; readonly version: string }>,
 ): Promise<Change | null> {
-  const facts = await readFacts(db, [from.id, to.id])
-  const [earlier, later] = [from, to].map(({ id, version }) => ({ version, ...(facts.get(id) ?? { access: unread }) }))
+  const rows = await readRows(db, [from.id, to.id])
+  const [earlier, later] = [from, to].map(({ id, version }) => ({ version, ...toFacts(rows.get(id)) }))
   return toChange(earlier!, later!)
 }
 
@@ -132,20 +134,23 @@ function isComplete(version: Numbered): version is Numbered & ComparedVersion {
   return version.findings !== undefined && version.outline !== undefined
 }
 
-async function readFacts(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, VersionFacts>> {
+type FactsRow = Awaited<ReturnType<typeof selectFacts>>[number]
+
+async function readRows(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, FactsRow>> {
   if (ids.length === 0) return new Map()
   const rows = ids.length <= 2 ? await selectPair(db, { one: ids[0]!, other: ids.at(-1)! }) : await selectFacts(db, ids)
-  return new Map(
-    rows.map(({ version_id, access, outline, report, opinion }) => [
-      version_id,
-      {
-        access: JSON.parse(access) as Access,
-        ...(outline !== null && { outline: JSON.parse(outline) as Outline }),
-        ...(opinion !== null && { opinion: parseOpinion(opinion) }),
-        ...(report !== null && { findings: (JSON.parse(report) as Security).findings }),
-      },
-    ]),
-  )
+  return new Map(rows.map((row) => [row.version_id, row]))
+}
+
+function toFacts(row: FactsRow | undefined): VersionFacts {
+  if (!row) return { access: unread }
+  const { access, outline, report, opinion } = row
+  return {
+    access: JSON.parse(access) as Access,
+    ...(outline !== null && { outline: JSON.parse(outline) as Outline }),
+    ...(opinion !== null && { opinion: parseOpinion(opinion) }),
+    ...(report !== null && { findings: (JSON.parse(report) as Security).findings }),
+  }
 }
 
 const selectPair = compileQuery((db, { one, other }: { one: string; other: string }) =>

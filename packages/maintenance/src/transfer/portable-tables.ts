@@ -34,7 +34,7 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   aliases: { key: ['full_name'] },
   versions: { key: ['id'] },
   version_files: { key: ['version_id', 'path'] },
-  version_access: { key: ['version_id'] },
+  version_access: { key: ['version_id'], isHeavy: true },
   version_terms: { key: ['version_id'] },
   scans: { key: ['version_id'] },
   opinions: { key: ['digest'] },

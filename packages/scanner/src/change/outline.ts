@@ -18,7 +18,7 @@ export interface Passage {
  * files.
  */
 export interface Outline {
-  /** The hashes of the distinct lines of Markdown files, each of `hashCharacters`, joined. */
+  /** The hashes of the first distinct lines of Markdown files, each of `hashCharacters`, joined. */
   readonly lines: string
   /** Lines that tell the agent to do something which reaches beyond the task. */
   readonly directives: readonly Passage[]
@@ -40,6 +40,8 @@ export const hashCharacters = 12
 /** Maximum bytes to read of one file, and of all files. */
 const fileBytesMax = 256 * 1024
 const bytesMax = 1024 * 1024
+/** Maximum distinct lines: a comparison of two versions reads all of both, for every version of a list. */
+const linesMax = 4000
 const passagesMax = 200
 const passageCharactersMax = 160
 const binariesMax = 200
@@ -77,6 +79,7 @@ export function createOutlineReader() {
       const hash = toHash(text.toLowerCase())
       if (lines.has(hash)) continue
       lines.add(hash)
+      if (lines.size > linesMax) continue
       const passage = { path, line: index + 1, text: text.slice(0, passageCharactersMax).toWellFormed(), hash }
       if (isDirective(text)) directives.push(passage)
       if (!isCode && index >= bodyStart && isSafeguard(text)) safeguards.push(passage)
@@ -84,11 +87,13 @@ export function createOutlineReader() {
   }
 
   function finish(): Outline {
-    const lists = { 'binary files': [binaries, binariesMax], instructions: [directives, passagesMax] } as const
-    for (const [name, [list, most]] of Object.entries({ ...lists, restrictions: [safeguards, passagesMax] as const })) {
+    const compared = [...lines]
+    const lists = { lines: [compared, linesMax], 'binary files': [binaries, binariesMax] } as const
+    const passages = { instructions: [directives, passagesMax], restrictions: [safeguards, passagesMax] } as const
+    for (const [name, [list, most]] of Object.entries({ ...lists, ...passages })) {
       if (list.length > most) cut.push(toRest(name, list.splice(most)))
     }
-    return { lines: [...lines].join(''), directives, safeguards, binaries, cut }
+    return { lines: compared.join(''), directives, safeguards, binaries, cut }
   }
 }
 
