@@ -43,6 +43,7 @@ export { findIndexedFile, readFileIndex } from './catalogue/discovery-files.ts'
 export { listZips, readDiscoveryIndex } from './catalogue/discovery-index.ts'
 export {
   type DiscoveryScope,
+  findSharedName,
   listOffers,
   type Offer,
   type OfferedSkill,

@@ -49,6 +49,11 @@ export interface GatewayRoute {
    * password may be the token of a share link too. Default: `bearer`.
    */
   readonly scheme?: 'bearer' | 'basic'
+  /**
+   * What a request reads: the full name of a skill, or nothing of the catalogue. Default: any content. A node that
+   * requires a key gives the holder of a share link, as `scheme` allows it, only nothing and the shared skill.
+   */
+  reads?(params: Params): { readonly skill: string } | 'nothing' | undefined
   /** Whether the address itself is a credential, so that no key is needed and caches must not store the response. */
   readonly personal?: boolean
   /** Who may read the response in a browser: pages of allowed other origins, none, or (`own`) requests of others are refused. Default: `allowed`. */

@@ -1,6 +1,6 @@
 import type { H3 } from 'h3'
 import { localApi } from '@skillstead/core'
-import { localCall } from '@skillstead/core/internal'
+import { findSharedName, localCall } from '@skillstead/core/internal'
 import { gatewayNames, gateways, type GatewayCall, type GatewayHost, type GatewayRoute } from '@skillstead/gateways'
 import { RegistryError } from '@skillstead/protocol'
 import { toLimitKey } from './addresses.ts'
@@ -31,7 +31,7 @@ export function mountGateways(
 
 function toEntry(
   node: NodeParts,
-  { origins = 'allowed', toFailure, ...route }: GatewayRoute,
+  { origins = 'allowed', toFailure, reads, ...route }: GatewayRoute,
 ): Parameters<typeof toHandler>[1] {
   return {
     ...route,
@@ -39,8 +39,21 @@ function toEntry(
     toFailure,
     async work(call) {
       if (origins === 'own') requireOwnOrigin(node, call)
-      return reply(call, await route.answer(call, decodeParams(call)))
+      const params = decodeParams(call)
+      if (node.requireKey) await requireShared(node, call, reads?.(params))
+      return reply(call, await route.answer(call, params))
     },
+  }
+}
+
+/**
+ * On a node that requires a key, the holder of a share link reads the shared skill only, also if others are public.
+ * Throws the same `unauthorized` for skills that exist and that do not.
+ */
+async function requireShared(node: NodeParts, { caller }: Call, read: ReturnType<NonNullable<GatewayRoute['reads']>>) {
+  if (caller.kind === 'user' || caller.sharedSkillId === undefined || read === 'nothing') return
+  if (read === undefined || read.skill !== (await findSharedName(node.context, caller.sharedSkillId))) {
+    throw new RegistryError('unauthorized', 'This share link is for another skill. Send an API key.')
   }
 }
 

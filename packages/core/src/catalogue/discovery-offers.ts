@@ -233,14 +233,20 @@ export type DiscoveryScope =
 /** The skill that a link shares, and the caller who reads it. Throws the same `not_found` for every invalid link. */
 export async function openShare(context: StorageContext, token: string) {
   const holder = await withShare(context, guest, token)
+  const fullName = await findSharedName(context, holder.sharedSkillId!)
+  if (fullName === undefined) throw new RegistryError('not_found', 'This link does not exist or has expired.')
+  return { fullName, holder }
+}
+
+/** The name of the skill that a link shares; undefined if the skill was deleted or is hidden. */
+export async function findSharedName(context: StorageContext, sharedSkillId: string): Promise<string | undefined> {
   const skill = await context.database.read
     .selectFrom('skills')
     .select('full_name')
-    .where('id', '=', holder.sharedSkillId!)
+    .where('id', '=', sharedSkillId)
     .where('state', 'not in', ['withdrawn', 'hidden'])
     .executeTakeFirst()
-  if (!skill) throw new RegistryError('not_found', 'This link does not exist or has expired.')
-  return { fullName: skill.full_name, holder }
+  return skill?.full_name
 }
 
 /** Runs the handler of a request: counts the call, and maps storage errors to API errors. */

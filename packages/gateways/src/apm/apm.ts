@@ -20,7 +20,7 @@ export function apm(host: GatewayHost): GatewayRoute[] {
     hashes: ['SHA-256'],
     write: writePackage,
   })
-  const common = { admission: 'api', scheme: 'basic' } as const
+  const common = { admission: 'api', scheme: 'basic', reads: toRead } as const
   const reading = { ...common, methods: ['GET', 'HEAD'] }
   return [
     {
@@ -41,6 +41,10 @@ export function apm(host: GatewayHost): GatewayRoute[] {
     },
     { ...common, methods: ['PUT'], pattern: `${packagePath}/:version`, endpoint: 'apmPublish', answer: refusePublish },
   ]
+}
+
+function toRead(params: Params) {
+  return { skill: toFullName(params) }
 }
 
 function toFullName({ owner = '', repo = '' }: Params): string {

@@ -54,7 +54,7 @@ export function git(host: GatewayHost): GatewayRoute[] {
     scopes: createScopeRepositories(context, trees),
     entries: createPackEntries(createReadBlobs(context)),
   }
-  const shared = { admission: 'keyed', scheme: 'basic', toFailure } as const
+  const shared = { admission: 'keyed', scheme: 'basic', reads: toRead, toFailure } as const
   return ['/git/:repository', '/git/:owner/:repository'].flatMap((base): GatewayRoute[] => [
     {
       ...shared,
@@ -162,6 +162,11 @@ function parseAddress({ owner, repository = '' }: Params): Address {
   const name = repository.replace(/\.git$/, '')
   if (owner === undefined) return { of: 'owner', owner: name }
   return owner === 'packs' ? { of: 'pack', slug: name } : { of: 'skill', owner, name }
+}
+
+function toRead(params: Params) {
+  const address = parseAddress(params)
+  return address.of === 'skill' ? { skill: `${address.owner}/${address.name}` } : undefined
 }
 
 /**

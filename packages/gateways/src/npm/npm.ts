@@ -39,12 +39,18 @@ function toRoute(path: string, endpoint: string, answer: GatewayRoute['answer'])
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     admission: 'api',
     scheme: 'basic',
-    answer: (call, params) => (reads(call) ? answer(call, params) : refuseWrite(params)),
+    reads: toRead,
+    answer: (call, params) => (isRead(call) ? answer(call, params) : refuseWrite(params)),
     toFailure,
   }
 }
 
-function reads(call: GatewayCall): boolean {
+function toRead({ path = '' }: Params) {
+  const wanted = parsePackagePath(path)
+  return wanted && { skill: wanted.fullName }
+}
+
+function isRead(call: GatewayCall): boolean {
   return call.method === 'GET' || call.method === 'HEAD'
 }
 

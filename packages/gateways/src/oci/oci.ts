@@ -42,6 +42,7 @@ function toRoute(pattern: string, endpoint: string, answer: GatewayRoute['answer
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     admission: 'keyed',
     scheme: 'basic',
+    reads: ({ owner, skill }) => (skill === undefined ? 'nothing' : { skill: `${owner}/${skill}` }),
     answer: (call, params) => (call.method === 'GET' || call.method === 'HEAD' ? answer(call, params) : refusePush()),
     toFailure,
   }
