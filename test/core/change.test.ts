@@ -53,14 +53,33 @@ describeApi('the verdict on what a version changes', (open) => {
     expect(change).toMatchObject({ since: '1.0.0', verdict: 'caution' })
   })
 
-  it('compares with the highest lower version, also if that one is published later', async () => {
+  it('compares with the highest lower version, but not with one that was published later', async () => {
     await publish(alice, 'late', '1.0.0')
     await publish(alice, 'late', '1.0.5', theft)
     expect(await changeOf('late', '1.0.5')).toMatchObject({ since: '1.0.0', verdict: 'caution' })
+    test.clock.advance(1000)
     await publish(alice, 'late', '1.0.4', theft)
     expect(await changeOf('late', '1.0.4')).toMatchObject({ since: '1.0.0', verdict: 'caution' })
-    expect(await changeOf('late', '1.0.5')).toMatchObject({ since: '1.0.4', verdict: 'safe' })
-    expect((await test.api().getSkill({ name: 'late' })).change).toMatchObject({ since: '1.0.4' })
+    expect(await changeOf('late', '1.0.5')).toMatchObject({ since: '1.0.0', verdict: 'caution' })
+    expect((await test.api().getSkill({ name: 'late' })).change).toMatchObject({ since: '1.0.0' })
+    await publish(alice, 'late', '2.0.0')
+    test.clock.advance(1000)
+    await publish(alice, 'late', '1.0.6', theft)
+    test.clock.advance(1000)
+    await publish(alice, 'late', '1.0.7', theft)
+    expect(await changeOf('late', '1.0.7')).toMatchObject({ since: '1.0.6', verdict: 'safe' })
+  })
+
+  it('is not hidden by publishing it first under a lower number', async () => {
+    await publish(alice, 'below', '1.0.0')
+    test.clock.advance(1000)
+    const { version } = await publish(alice, 'below', '0.9.0', theft)
+    expect(version.change).toMatchObject({ since: '1.0.0', verdict: 'caution' })
+    await alice.api.yankVersion({ name: 'below', version: '1.0.0' })
+    const next = await publish(alice, 'below', '1.0.1', theft)
+    expect(next.version.change).toMatchObject({ since: '1.0.0', verdict: 'caution' })
+    expect(await changeOf('below', '0.9.0')).toEqual(version.change)
+    expect(await changeOf('below', '1.0.1')).toEqual(next.version.change)
   })
 
   it('is not hidden by yanking: neither by the version that made the change nor by all earlier ones', async () => {

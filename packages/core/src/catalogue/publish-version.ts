@@ -246,7 +246,8 @@ async function insertVersion(
   const recorded = await recordInspection(trx, context.copies, { skillId, versionId: version.id, inspection })
   const lower = others.findIndex((other) => compareVersions(other.version, version.version) < 0)
   const versions = others.toSpliced(lower === -1 ? others.length : lower, 0, version)
-  const uses = await compareNew(trx, others, { number, digest: content.digest, inspection })
+  const compared = { number, publishedAt: version.published_at, digest: content.digest, inspection }
+  const uses = await compareNew(trx, others, compared)
   const { terms } = inspection
   const shown = { metadata: fields.metadata, files: content.files, uses, terms, ...recorded }
   return { version, uses, known: { id: version.id, content: shown, versions } }

@@ -31,6 +31,17 @@ interface ListedVersion {
   readonly id: string
   readonly version: string
   readonly yanked: number
+  /** Milliseconds since 1970. */
+  readonly published_at: number
+}
+
+/** A version that is not stored yet. */
+interface NewVersion {
+  readonly number: string
+  /** Milliseconds since 1970. */
+  readonly publishedAt: number
+  readonly digest: string
+  readonly inspection: Inspection
 }
 
 /** What is known of a version's content; the outline and findings are missing until a rescan. */
@@ -44,11 +55,23 @@ interface VersionFacts {
 /**
  * The version that another one is compared with: the highest lower version that is not yanked, so that no one hides a
  * change by publishing it once, yanking it, and publishing it again. If all lower versions are yanked, the lowest: it
- * is what users trusted first. `versions` are all versions of the skill, highest first.
+ * is what users trusted first. A lower version that was published after a higher one is not in their order: it counts
+ * only if there is no other. A version without a lower one is compared with the lowest one published before it.
+ * `versions` are all versions of the skill, highest first.
  */
-export function findBaseline<V extends ListedVersion>(versions: readonly V[], number: string): V | undefined {
+export function findBaseline<V extends ListedVersion>(
+  versions: readonly V[],
+  { version: number, published_at }: Pick<V, 'version' | 'published_at'>,
+): V | undefined {
   const lower = versions.filter(({ version }) => compareVersions(version, number) < 0)
-  return lower.find(({ yanked }) => yanked === 0) ?? lower.at(-1)
+  const inOrder: V[] = []
+  for (const one of lower) if (one.published_at <= (inOrder.at(-1)?.published_at ?? published_at)) inOrder.push(one)
+  const candidates = inOrder.length > 0 ? inOrder : lower
+  return (
+    candidates.find(({ yanked }) => yanked === 0) ??
+    candidates.at(-1) ??
+    versions.findLast((one) => one.version !== number && one.published_at < published_at)
+  )
 }
 
 /** The public form of what a version accesses and changes. */
@@ -70,7 +93,7 @@ export async function showAccessAmong(
   const wanted = new Set(ids)
   const pairs = versions
     .filter(({ id }) => wanted.has(id))
-    .map((version) => ({ version, earlier: findBaseline(versions, version.version) }))
+    .map((version) => ({ version, earlier: findBaseline(versions, version) }))
   const rows = await readRows(
     db,
     pairs.flatMap(({ version, earlier }) => [version.id, ...(earlier ? [earlier.id] : [])]),
@@ -93,10 +116,10 @@ export async function showAccessAmong(
 export async function compareNew(
   trx: WriteTransaction,
   others: readonly ListedVersion[],
-  { number, digest, inspection }: { number: string; digest: string; inspection: Inspection },
+  { number, publishedAt, digest, inspection }: NewVersion,
 ): Promise<ShownAccess> {
   const { access, outline, scan } = inspection
-  const earlier = findBaseline(others, number)
+  const earlier = findBaseline(others, { version: number, published_at: publishedAt })
   const [given] = await selectOpinion(trx, { digest })
   const own = { access, outline, findings: scan.findings, ...(given && { opinion: parseOpinion(given.opinion) }) }
   if (!earlier) return toFirst(own)
@@ -183,7 +206,7 @@ function parseOpinion(stored: string): Opinion {
 const selectVersions = compileQuery((db, { skillId }: { skillId: string }) =>
   db
     .selectFrom('versions')
-    .select(['id', 'version', 'yanked'])
+    .select(['id', 'version', 'yanked', 'published_at'])
     .where('skill_id', '=', skillId)
     .orderBy('sort_key', 'desc'),
 )

@@ -187,8 +187,9 @@ async function replaceScan(
   await putOutline(trx, versionId, outline)
   const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
   const versions = await selectVersions(trx, { skillId })
-  const shown = [before.latest_version, findBaseline(versions, before.latest_version)?.version]
-  if (!shown.includes(version.number)) return
+  const latest = versions.find(({ version: number }) => number === before.latest_version)
+  const shown = latest && [latest.version, findBaseline(versions, latest)?.version]
+  if (!shown?.includes(version.number)) return
   await refreshSkill(context, trx, { skillId, before, cause: { type: 'judgement' }, at: context.clock.now() })
 }
 

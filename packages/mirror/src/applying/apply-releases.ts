@@ -87,8 +87,9 @@ async function applyPrepared(
     const reason = acceptsScan?.(release, ready.inspection.scan)
     if (reason !== undefined) return refuse('filtered', reason)
     const { content, inspection } = ready
-    const compared = { content, number: toNumber(ready, versions), others: versions, inspection, subject: fullName }
-    const scanned = await refuseScan(context, trx, compared)
+    const { publishedAt = context.clock.now() } = release
+    const compared = { content, number: toNumber(ready, versions), publishedAt, others: versions, inspection }
+    const scanned = await refuseScan(context, trx, { ...compared, subject: fullName })
     if (scanned) return scanned
   }
   // The source now shows the skill only to its owner, so it became private. No log records that.

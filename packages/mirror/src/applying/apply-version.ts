@@ -50,7 +50,8 @@ export async function applyVersion(
   if (!same && !prepared) throw new Error(`${entry.subject} disappeared from this node during the sync. Sync again.`)
   if (same && (await wasRelayed(trx, relay))) return { result: 'unchanged' }
   const texts = { ...toSkillTexts(data), changelog: data.changelog }
-  const compared = { number: data.version, others: versions, subject: entry.subject }
+  const { version: number, publishedAt } = data
+  const compared = { number, publishedAt, others: versions, subject: entry.subject }
   const refusal =
     (same ? undefined : await refuseScan(context, trx, { ...prepared!, ...compared })) ??
     (await refuseTexts(context, texts, entry.subject))

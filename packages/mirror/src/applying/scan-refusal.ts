@@ -18,6 +18,8 @@ interface NewVersion {
   readonly content: Pick<PackedContent, 'digest'>
   readonly inspection: Inspection
   readonly number: string
+  /** Milliseconds since 1970. */
+  readonly publishedAt: number
   /** The stored versions of its skill, highest first. */
   readonly others: readonly ListedVersion[]
   readonly subject: string
@@ -25,16 +27,16 @@ interface NewVersion {
 
 /**
  * Refuses a version that the scan policy would quarantine or refuse, for its content or for what it changes: no user of
- * this node could release it. The change is that since the highest lower version on this node.
+ * this node could release it. The change is that since its baseline among the versions on this node.
  */
 export async function refuseScan(
   { scanPolicy }: CatalogueContext,
   trx: WriteTransaction,
-  { content, inspection, number, others, subject }: NewVersion,
+  { content, inspection, number, publishedAt, others, subject }: NewVersion,
 ): Promise<Refusal | undefined> {
   if (!canExclude(scanPolicy)) return undefined
   const { scan } = inspection
-  const advice = await compareNew(trx, others, { number, digest: content.digest, inspection })
+  const advice = await compareNew(trx, others, { number, publishedAt, digest: content.digest, inspection })
   if (toAction(scanPolicy, scan, advice) === 'warn') return undefined
   return toRefusal(subject, toJudgedVerdict(scanPolicy, scan, advice))
 }
