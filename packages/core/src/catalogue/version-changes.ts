@@ -7,7 +7,7 @@ import {
   type Security,
   type Widens,
 } from '@skillstead/protocol'
-import { assessChange, findWidening, readOutline, type ComparedVersion, type Outline } from '@skillstead/scanner'
+import { assessChange, findWidening, readOutline, toUnreadOutline, type Outline } from '@skillstead/scanner'
 import type { Kysely } from 'kysely'
 import { compileQuery } from '../storage/compiled-query.ts'
 import type { Tables } from '../storage/tables.ts'
@@ -44,10 +44,10 @@ interface NewVersion {
   readonly inspection: Inspection
 }
 
-/** What is known of a version's content; the outline and findings are missing until a rescan. */
+/** What is known of a version's content; the outline and scan are missing until a rescan. */
 interface VersionFacts {
   readonly access: Access
-  readonly findings?: Security['findings'] | undefined
+  readonly scan?: Security | undefined
   readonly outline?: Outline | undefined
   readonly opinion?: Opinion | null
 }
@@ -121,11 +121,17 @@ export async function compareNew(
   const { access, outline, scan } = inspection
   const earlier = findBaseline(others, { version: number, published_at: publishedAt })
   const [given] = await selectOpinion(trx, { digest })
-  const own = { access, outline, findings: scan.findings, ...(given && { opinion: parseOpinion(given.opinion) }) }
+  const own = { access, outline, scan, ...(given && { opinion: parseOpinion(given.opinion) }) }
   if (!earlier) return toFirst(own)
   const facts = toFacts((await readRows(trx, [earlier.id])).get(earlier.id))
-  const read = facts.outline ?? readOutline(await readPackageFiles(trx, earlier.id))
+  const read = facts.outline ?? (await readStoredOutline(trx, earlier.id))
   return compare({ version: earlier.version, ...facts, outline: read }, { version: number, ...own })
+}
+
+/** The outline of a stored version. A missing blob must not block the publish of later versions. */
+async function readStoredOutline(trx: WriteTransaction, versionId: string): Promise<Outline> {
+  const files = await readPackageFiles(trx, versionId).catch(() => undefined)
+  return files ? readOutline(files) : toUnreadOutline([])
 }
 
 /** The verdict on the difference between any two versions; null until a rescan has read both. */
@@ -149,12 +155,15 @@ function toFirst({ access, opinion = null }: VersionFacts): ShownAccess {
   return { access, widens: null, change: null, opinion }
 }
 
+/** Findings of different rules are not compared: those of new rules would look like changes until a rescan. */
 function toChange(earlier: Numbered, later: Numbered): Change | null {
-  return isComplete(earlier) && isComplete(later) ? assessChange(earlier, later) : null
-}
-
-function isComplete(version: Numbered): version is Numbered & ComparedVersion {
-  return version.findings !== undefined && version.outline !== undefined
+  if (!earlier.scan || !earlier.outline || !later.scan || !later.outline) return null
+  const hasFindings = earlier.scan.rulesVersion === later.scan.rulesVersion
+  const [before, after] = [
+    { ...earlier, outline: earlier.outline, findings: hasFindings ? earlier.scan.findings : [] },
+    { ...later, outline: later.outline, findings: hasFindings ? later.scan.findings : [] },
+  ]
+  return assessChange(before, after)
 }
 
 type FactsRow = Awaited<ReturnType<typeof selectFacts>>[number]
@@ -167,13 +176,18 @@ async function readRows(db: Kysely<Tables>, ids: readonly string[]): Promise<Map
 
 function toFacts(row: FactsRow | undefined): VersionFacts {
   if (!row) return { access: unread }
-  const { access, outline, report, opinion } = row
+  const { access, outline, report, opinion, quarantined } = row
   return {
     access: JSON.parse(access) as Access,
-    ...(outline !== null && { outline: JSON.parse(outline) as Outline }),
+    ...(outline !== null && { outline: toShownOutline(JSON.parse(outline) as Outline, quarantined !== null) }),
     ...(opinion !== null && { opinion: parseOpinion(opinion) }),
-    ...(report !== null && { findings: (JSON.parse(report) as Security).findings }),
+    ...(report !== null && { scan: JSON.parse(report) as Security }),
   }
+}
+
+/** A comparison quotes removed restrictions of the earlier version; the text of a quarantined one is not shown. */
+function toShownOutline(outline: Outline, isQuarantined: boolean): Outline {
+  return isQuarantined ? { ...outline, safeguards: [] } : outline
 }
 
 const selectPair = compileQuery((db, { one, other }: { one: string; other: string }) =>
@@ -192,7 +206,9 @@ function joinScans(db: Kysely<Tables>) {
     .innerJoin('versions', 'versions.id', 'version_access.version_id')
     .leftJoin('scans', 'scans.version_id', 'version_access.version_id')
     .leftJoin('opinions', 'opinions.digest', 'versions.digest')
+    .leftJoin('quarantined_versions', 'quarantined_versions.version_id', 'version_access.version_id')
     .select(['version_access.version_id', 'access', 'outline', 'report', 'opinion'])
+    .select('quarantined_versions.version_id as quarantined')
 }
 
 const selectOpinion = compileQuery((db, { digest }: { digest: string }) =>
