@@ -55,12 +55,15 @@ export function toAction(policy: ScanPolicy, scan: Judged, advice?: Advice): Pol
   return verdict === 'safe' ? 'warn' : (policy[verdict] ?? 'warn')
 }
 
-/** The worst of the verdicts on a version's content and on what it changes, and of the second opinion. */
+/**
+ * The worst of the verdicts on a version's content and on what it changes, and of the second opinion. An opinion clears
+ * only the verdict of the scan: its source sees neither the change nor what the author suppressed.
+ */
 export function toJudgedVerdict(policy: ScanPolicy, scan: Judged, advice?: Advice): Security['verdict'] {
-  const own = worstVerdict(toPolicyVerdict(scan), advice?.change?.verdict ?? 'safe')
-  const opinion = advice?.opinion?.verdict ?? own
-  if (own === 'caution' && opinion === 'safe' && policy.opinionClears) return 'safe'
-  return worstVerdict(own, opinion)
+  const opinion = advice?.opinion?.verdict ?? 'safe'
+  const isCleared = policy.opinionClears && advice?.opinion?.verdict === 'safe' && scan.verdict === 'caution'
+  const content = toPolicyVerdict(isCleared ? { ...scan, verdict: 'safe' } : scan)
+  return worstVerdict(worstVerdict(content, advice?.change?.verdict ?? 'safe'), opinion)
 }
 
 /** The verdict without the author's suppressions, which only an administrator's release accepts. */
