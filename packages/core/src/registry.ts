@@ -166,7 +166,10 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   if (options.threads !== undefined) placeThreads(options.threads)
   const secrets = createSecrets(options.secretKey)
   const outgoing = createOutgoing(options.outgoing ?? {})
-  const secondOpinion = options.secondOpinion && new SecondOpinion(options.secondOpinion, onError, options.outgoing?.ca)
+  const secondOpinion =
+    options.secondOpinion && !outgoing.isOffline
+      ? new SecondOpinion(options.secondOpinion, onError, options.outgoing?.ca)
+      : undefined
   const database = await openDatabase(options)
   const { origin, epoch } = await identify(database, options.origin, clock)
   const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))

@@ -6,6 +6,7 @@ import type { CallOptions } from '../kernel/call-options.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { recordAudit } from '../log/audit.ts'
+import { hasRow } from '../storage/table-rows.ts'
 import { warnOfCopies } from './find-copies.ts'
 import { quarantineVersion } from './quarantine-version.ts'
 import { requireMetadata, toPackageTexts } from './metadata-scan.ts'
@@ -36,7 +37,7 @@ export async function publishSkill(
   const content = await readPackage(input)
   if (!content) return { status: 200, body: await updateMetadata(context, input, user) }
   const publication = await toPublication(context, input, content, user)
-  await consult(context, publication, user)
+  if (!input.dryRun) await consult(context, publication, user)
   const { owner, fields } = publication
   const { stored, unpublished } = await settle(
     context.database.writer.write(async function publish(trx) {
@@ -107,6 +108,8 @@ async function consult(
     .where('full_name', '=', fullName)
     .executeTakeFirst()
   if ((settings.visibility ?? skill?.visibility ?? 'public') !== 'public') return
+  // The name of a skill that moved: the publish is refused, and the skill may be private.
+  if (!skill && (await hasRow(context.database.read, 'aliases', { full_name: fullName }))) return
   const { digest, sources } = content
   await context.secondOpinion.consult(context, { userId, fullName, digest, files: sources, security: inspection.scan })
 }
