@@ -130,6 +130,9 @@ describe('the repository of a skill', () => {
     ])
     expect(await list('ref-prefix refs/heads/x')).toEqual(['0000'])
     expect(await list()).toHaveLength(5)
+    const prefixes = Array.from({ length: 65 }, (_, i) => `ref-prefix refs/x/${i}`)
+    expect(await list(...prefixes.slice(1), 'ref-prefix refs/x/1')).toEqual(['0000'])
+    expect(await list(...prefixes)).toEqual(await list())
   })
 
   it('accepts compressed requests', async () => {

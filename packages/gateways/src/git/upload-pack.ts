@@ -28,9 +28,13 @@ export function answerUpload(repository: Repository, version: ProtocolVersion, b
   }
 }
 
+/** With more prefixes all references are listed, as git does: each is compared with each reference. */
+const prefixesMax = 64
+
 /** Version 2, `ls-refs`: unknown arguments are ignored. */
 function listRefs(repository: Repository, options: readonly string[]): Buffer {
-  const prefixes = options.filter((line) => line.startsWith('ref-prefix ')).map((line) => line.slice(11))
+  const wanted = new Set(options.filter((line) => line.startsWith('ref-prefix ')).map((line) => line.slice(11)))
+  const prefixes = wanted.size > prefixesMax ? [] : [...wanted]
   const head = findHead(repository)
   const lines: string[] = []
   const matches = (name: string) => prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix))
