@@ -36,6 +36,26 @@ function readFiles(objects: ReadonlyMap<string, PackedObject>, tree: string): Re
 }
 
 describe('the history of the skills of an owner', () => {
+  it('has no plugin of Claude Code with a folder that would start more than the skill', async () => {
+    const { base, publish } = await startGit()
+    const read = async () => {
+      const { objects, commits } = await readHistory(`${base}/alice.git`)
+      const files = readFiles(objects, commits[0]!.tree)
+      return ['.agents/plugins', '.claude-plugin'].map((folder) =>
+        (JSON.parse(files[`${folder}/marketplace.json`]!) as { plugins: { name: string }[] }).plugins.map(
+          ({ name }) => name,
+        ),
+      )
+    }
+    const all = ['alice', 'hooked', 'pdf', 'tables']
+    await publish('hooked', '1.0.0')
+    expect(await read()).toEqual([all, all])
+    await publish('hooked', '1.1.0', { files: [{ path: 'hooks/hooks.json', content: '{}' }] })
+    expect(await read()).toEqual([all, ['alice', 'pdf', 'tables']])
+    await publish('hooked', '1.2.0')
+    expect(await read()).toEqual([all, all])
+  })
+
   it('has a commit for each published version, and the state at the time', async () => {
     const { base, publish } = await startGit()
     await publish('pdf', '2.0.0')

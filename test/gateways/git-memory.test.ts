@@ -83,6 +83,6 @@ it('the tree of a version is found after another one with its digest was deleted
   const { id, digest } = await select.where('version', '=', '1.0.0').executeTakeFirstOrThrow()
   const trees = createVersionTrees(context)
   const deleted = { id: 'deleted', digest }
-  expect(await trees.findIds([deleted])).toEqual(new Map())
-  expect([...(await trees.findIds([{ id, digest }])).keys()]).toEqual([digest])
+  expect(await trees.findRoots([deleted])).toEqual(new Map())
+  expect([...(await trees.findRoots([{ id, digest }])).keys()]).toEqual([digest])
 })

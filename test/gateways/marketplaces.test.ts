@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readZipDirectory } from '@skillstead/skill-format/archives'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { partSeparator, toMarketplaceForms } from '../../packages/gateways/src/scopes/marketplace-documents.ts'
+import { toMarketplaceForms } from '../../packages/gateways/src/scopes/marketplace-documents.ts'
 import { openNode } from '../support/server-harness.ts'
 
 interface Document {
@@ -103,6 +103,22 @@ describe('a marketplace document', () => {
     },
   )
 
+  it('leaves out a skill whose files would start or change more than the skill', async () => {
+    const publish = async (path: string, version: string) => {
+      const files = [{ path, content: '{}\n' }]
+      await node.api.publishSkill({ skillMd: toSkillMd('hooked'), version, files })
+    }
+    const paths = ['hooks/hooks.json', '.mcp.json', 'Hooks/hooks.json', 'commands/run.md', 'bin/git']
+    for (const [i, path] of [...paths, '.claude-plugin/plugin.json'].entries()) {
+      await publish(path, `1.0.${i}`)
+      expect([path, (await ask('/alice/hooked')).status]).toEqual([path, 404])
+      expect(await names('/alice')).toEqual(['pdf@1.0.0', 'tool@1.1.0'])
+    }
+    await publish('docs/hooks/hooks.json', '1.1.0')
+    expect(await names('/alice/hooked')).toEqual(['hooked@1.1.0'])
+    await node.api.deleteSkill({ name: 'alice/hooked' })
+  })
+
   it('offers the next lower version after a yank, and nothing after a deletion', async () => {
     await node.api.publishSkill({ skillMd: toSkillMd('fading'), version: '1.0.0' })
     await node.api.publishSkill({ skillMd: toSkillMd('fading', 'Worse.'), version: '2.0.0' })
@@ -123,7 +139,7 @@ describe('the marketplaces of a repository', () => {
   function fill(...plugins: string[]) {
     const skills = plugins.map(toSkill)
     return forms.map(({ toFrames, toPart }) => {
-      return toFrames(new Set(plugins)).join(skills.map(toPart).join(partSeparator))
+      return toFrames(new Set(plugins)).join(skills.map(toPart).join(''))
     })
   }
 

@@ -1,7 +1,7 @@
 import { webcrypto } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { isStrictlyReadable } from '@skillstead/skill-format'
-import { writeZip } from '@skillstead/skill-format/archives'
+import { isPluginRoot, writeZip } from '@skillstead/skill-format/archives'
 import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
@@ -17,6 +17,8 @@ export interface Artifact {
   readonly digest: string
   /** Digest of the version as a zip, which some installers need even for a SKILL.md alone. */
   readonly zipDigest: string
+  /** Whether a plugin with these files at its root would run or configure more than the skill. */
+  readonly isPluginRoot: boolean
 }
 
 /** The artifacts of versions by content digest, computed once per process. */
@@ -117,8 +119,8 @@ async function describe(
   // Web Crypto hashes in another thread: hashing a zip of 16 MiB here would block the event loop.
   const hash = await webcrypto.subtle.digest('SHA-256', writeZip(contents))
   const zipDigest = `sha256:${Buffer.from(hash).toString('hex')}`
-  if (files.length === 1) return { type: 'skill-md', digest: files[0]!.digest, zipDigest }
-  return { type: 'archive', digest: zipDigest, zipDigest }
+  if (files.length === 1) return { type: 'skill-md', digest: files[0]!.digest, zipDigest, isPluginRoot: false }
+  return { type: 'archive', digest: zipDigest, zipDigest, isPluginRoot: isPluginRoot(files.map(({ path }) => path)) }
 }
 
 /** Bytes read per batch. A single larger file is read on its own. */

@@ -1,3 +1,4 @@
+import { RegistryError } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import type { Artifact } from './discovery-artifacts.ts'
@@ -53,10 +54,21 @@ interface OfferedZip extends Pick<Offer, 'owner' | 'name' | 'version' | 'descrip
   readonly digest: string
 }
 
-/** The skills of a scope as zips, for installers with a list of their own. Throws as {@link readDiscoveryIndex} does. */
+/**
+ * The skills of a scope as zips, for installers that take a zip as a plugin. Leaves out versions that would bring more
+ * than the skill. Throws as {@link readDiscoveryIndex} does.
+ */
 export function listZips(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<OfferedZip[]> {
   return answerFor(context, async () => {
-    return (await readIndexed(context, scope, caller)).map(({ offer, artifact }) => {
+    const indexed = await readIndexed(context, scope, caller)
+    const plain = indexed.filter(({ artifact }) => !artifact.isPluginRoot)
+    if (plain.length === 0) {
+      throw new RegistryError(
+        'not_found',
+        'As plugins these skills would bring hooks or servers. Install them as skills.',
+      )
+    }
+    return plain.map(({ offer, artifact }) => {
       const { owner, name, version, description } = offer
       return { owner, name, version, description, url: toUrl(scope, offer, 'archive'), digest: artifact.zipDigest }
     })

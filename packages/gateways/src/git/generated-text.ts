@@ -7,7 +7,6 @@ export interface TextForm<Item> {
   readonly kind: 'tree' | 'blob'
   /** The bytes before and after the parts, for the current items. */
   toFrames(): readonly [before: Uint8Array, after: Uint8Array]
-  readonly separator: Uint8Array
   /** Orders the parts; another item with the same key replaces a part. */
   toKey(item: Item): string
   toPart(item: Item): Uint8Array
@@ -30,7 +29,7 @@ interface TextHash {
 }
 
 export function createGeneratedText<Item>(form: TextForm<Item>): GeneratedText<Item> {
-  const parts = createSortedParts(form.separator)
+  const parts = createSortedParts()
   let [before, after]: readonly [Uint8Array, Uint8Array] = [Buffer.alloc(0), Buffer.alloc(0)]
 
   const put = (item: Item) => parts.set(form.toKey(item), form.toPart(item))

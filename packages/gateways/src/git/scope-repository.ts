@@ -48,11 +48,15 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
     const shared = last === undefined ? 0 : countShared(last.commits, base, changes)
     const commits = last?.commits.slice(0, shared) ?? []
     const missing = [...(shared === 0 ? base : []), ...changes.slice(shared)]
-    const [ids, descriptions] = [await trees.findIds(missing), await readVersionDescriptions(context, toIds(missing))]
+    const [roots, descriptions] = [
+      await trees.findRoots(missing),
+      await readVersionDescriptions(context, toIds(missing)),
+    ]
     const complete = (list: readonly PlacedVersion[]) =>
       list.flatMap((version): ScopeChange[] => {
-        const [tree, description] = [ids.get(version.digest), descriptions.get(version.id)]
-        return tree === undefined || description === undefined ? [] : [{ ...version, tree, description }]
+        const [root, description] = [roots.get(version.digest), descriptions.get(version.id)]
+        if (root === undefined || description === undefined) return []
+        return [{ ...version, tree: root.id, isPluginRoot: root.isPluginRoot, description }]
       })
     const writer = createHistoryWriter({ name, base: complete(base), last: commits.at(-1) }, trees)
     let resumedAt = performance.now()

@@ -1,5 +1,5 @@
 import type { RepositoryVersion } from '@skillstead/core/internal'
-import { type DocumentForm, partSeparator, toMarketplaceForms } from '../scopes/marketplace-documents.ts'
+import { type DocumentForm, toMarketplaceForms } from '../scopes/marketplace-documents.ts'
 import { createGeneratedText, type GeneratedText, type TextForm } from './generated-text.ts'
 import type { TreeEntry } from './git-objects.ts'
 
@@ -9,6 +9,7 @@ export interface ScopeChange extends RepositoryVersion {
   readonly folder: string
   /** The id of the version's root tree. */
   readonly tree: string
+  readonly isPluginRoot: boolean
   /** That of the version. Later changes by the owner would change the ids of old commits. */
   readonly description: string
 }
@@ -51,7 +52,6 @@ export function toTreeEntry({ path, kind }: ScopeText, id: string): TreeEntry {
 const treeForm: TextForm<ScopeChange> = {
   kind: 'tree',
   toFrames: () => [Buffer.alloc(0), Buffer.alloc(0)],
-  separator: Buffer.alloc(0),
   toKey: ({ folder }) => `${folder}/`,
   toPart: ({ folder, tree }) => Buffer.concat([Buffer.from(`40000 ${folder}\0`), Buffer.from(tree, 'hex')]),
 }
@@ -64,10 +64,10 @@ function toTextForm({ toFrames, toPart }: DocumentForm, folders: ReadonlySet<str
       const [before, after] = toFrames(folders)
       return [Buffer.from(before), Buffer.from(after)]
     },
-    separator: Buffer.from(partSeparator),
     toKey: ({ owner, name }) => `${owner}/${name}`,
-    toPart: ({ folder, owner, version, description }) => {
-      return Buffer.from(toPart({ name: folder, owner, version, description, source: { folder: `skills/${folder}` } }))
+    toPart: ({ folder, owner, version, description, isPluginRoot }) => {
+      const source = { folder: `skills/${folder}` }
+      return Buffer.from(toPart({ name: folder, owner, version, description, source, isPluginRoot }))
     },
   }
 }

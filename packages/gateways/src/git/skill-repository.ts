@@ -11,14 +11,14 @@ import type { VersionTrees } from './version-trees.ts'
  */
 export async function toSkillRepository(history: SkillHistory, trees: VersionTrees): Promise<Repository> {
   const versions = history.versions.toSorted((a, b) => compareVersions(a.version, b.version))
-  const ids = await trees.findIds(versions)
+  const roots = await trees.findRoots(versions)
   const commits = new Map<string, Commit>()
   const tags = new Map<string, Tag>()
   const refs: Ref[] = []
   /** Lower versions than the current one, lowest first. */
   const lower: { readonly publishedAt: number; readonly commit: string }[] = []
   for (const version of versions) {
-    const tree = ids.get(version.digest)
+    const tree = roots.get(version.digest)?.id
     if (tree === undefined) continue
     const by = { name: version.publisher, at: version.publishedAt }
     const message = `${history.name} ${version.version}`

@@ -5,7 +5,7 @@ interface Splice {
   readonly inserted: Uint8Array
 }
 
-/** Parts in the order of their keys, joined by a separator into bytes that change in place. */
+/** Parts in the order of their keys, joined into bytes that change in place. */
 export interface SortedParts {
   /** The joined parts, until the next change. */
   readonly bytes: Uint8Array
@@ -13,7 +13,7 @@ export interface SortedParts {
   set(key: string, part: Uint8Array): Splice | undefined
 }
 
-export function createSortedParts(separator: Uint8Array): SortedParts {
+export function createSortedParts(): SortedParts {
   const keys: string[] = []
   /** The length of each part. */
   const lengths: number[] = []
@@ -47,7 +47,7 @@ export function createSortedParts(separator: Uint8Array): SortedParts {
     },
     set(key, part) {
       const place = find(key)
-      let at = place * separator.length
+      let at = 0
       for (let i = 0; i < place; i++) at += lengths[i]!
       if (keys[place] === key) {
         const removed = lengths[place]!
@@ -57,11 +57,7 @@ export function createSortedParts(separator: Uint8Array): SortedParts {
       }
       keys.splice(place, 0, key)
       lengths.splice(place, 0, part.length)
-      if (keys.length === 1) return apply({ at, removed: 0, inserted: part })
-      // The last part has no separator after it, and so takes the one before it.
-      return place === keys.length - 1
-        ? apply({ at: length, removed: 0, inserted: Buffer.concat([separator, part]) })
-        : apply({ at, removed: 0, inserted: Buffer.concat([part, separator]) })
+      return apply({ at, removed: 0, inserted: part })
     },
   }
 }

@@ -1,4 +1,5 @@
 import { type CatalogueContext, readOfferedFiles, readReadableFiles } from '@skillstead/core/internal'
+import { isPluginRoot } from '@skillstead/skill-format/archives'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { hashObject, toTrees } from './git-objects.ts'
@@ -13,18 +14,24 @@ interface TreeVersion {
 
 /** The trees of versions, computed once per process as long as the caches have room. */
 export interface VersionTrees {
-  /** The ids of the root trees, by digest. Leaves out quarantined versions. */
-  findIds(versions: readonly TreeVersion[]): Promise<ReadonlyMap<string, string>>
+  /** The root trees, by digest. Leaves out quarantined versions. */
+  findRoots(versions: readonly TreeVersion[]): Promise<ReadonlyMap<string, RootTree>>
   /** All trees and blobs of a version, without the bytes of the blobs. */
   readContent(version: TreeVersion): Promise<readonly PackObject[]>
 }
 
-/** Null for a version that is quarantined or was deleted meanwhile. */
-interface CachedId {
-  readonly id: string | null
+interface RootTree {
+  readonly id: string
+  /** See {@link isPluginRoot}. */
+  readonly isPluginRoot: boolean
 }
 
-const treeIdsMax = 100_000
+/** Null for a version that is quarantined or was deleted meanwhile. */
+interface CachedRoot {
+  readonly root: RootTree | null
+}
+
+const rootsMax = 100_000
 const blobIdsMax = 100_000
 const contentBytesMax = 16 * 1024 * 1024
 /** Versions that are read in one turn: a long history does not keep others waiting. */
@@ -32,7 +39,7 @@ const versionsPerBatch = 16
 
 export function createVersionTrees(context: CatalogueContext): VersionTrees {
   /** By digest; those of versions without readable files by id, because another version may have the same digest. */
-  const treeIds = new LRUCache<string, CachedId>({ max: treeIdsMax })
+  const roots = new LRUCache<string, CachedRoot>({ max: rootsMax })
   /** SHA-1 as a blob of git, by digest in the registry. */
   const blobIds = new LRUCache<string, string>({ max: blobIdsMax })
   const contents = new LRUCache<string, readonly PackObject[]>({
@@ -59,23 +66,24 @@ export function createVersionTrees(context: CatalogueContext): VersionTrees {
     for (const { id: versionId, digest: versionDigest } of versions) {
       const list = files.get(versionId)
       if (!list) {
-        treeIds.set(versionId, { id: null })
+        roots.set(versionId, { root: null })
         continue
       }
       const blobs = list.map(({ path, digest, size }) => ({ path, digest, size, id: hashed.get(digest)! }))
       const trees = toTrees(blobs)
-      treeIds.set(versionDigest, { id: trees.at(-1)!.id })
+      const paths = list.map(({ path }) => path)
+      roots.set(versionDigest, { root: { id: trees.at(-1)!.id, isPluginRoot: isPluginRoot(paths) } })
       const stored = blobs.map(({ id, digest, size }): StoredBlob => ({ kind: 'blob', id, digest, size }))
       contents.set(versionDigest, [...trees.toReversed(), ...stored])
     }
   }
 
   return {
-    async findIds(versions) {
-      const found = new Map<string, string>()
+    async findRoots(versions) {
+      const found = new Map<string, RootTree>()
       const take = ({ id, digest }: TreeVersion) => {
-        const cached = treeIds.get(digest) ?? treeIds.get(id)
-        if (cached?.id) found.set(digest, cached.id)
+        const cached = roots.get(digest) ?? roots.get(id)
+        if (cached?.root) found.set(digest, cached.root)
         return cached !== undefined
       }
       const missing = versions.filter((version) => !take(version))

@@ -14,6 +14,8 @@ export interface MarketplaceSkill {
   readonly version: string
   readonly description: string
   readonly source: PluginSource
+  /** Whether a plugin with the skill's folder as its root would run or configure more than the skill. */
+  readonly isPluginRoot?: boolean
 }
 
 /** Where the files of a skill are: a folder of the repository, such as `skills/pdf`, or a zip. */
@@ -41,11 +43,12 @@ function toClaudePlugin({ name, description, version, owner, source }: Marketpla
   return { name, source: { source: 'archive', ...source }, ...common, skills: ['./'] }
 }
 
-/** A generated file: a list with a part for each skill, joined by {@link partSeparator}, and the text around it. */
+/** A generated file: a list that ends with a part for each skill, and the text around these parts. */
 export interface DocumentForm {
   readonly path: string
   /** The texts before and after the list, in a repository whose skills have these plugin names. */
   toFrames(taken: { has(name: string): boolean }): readonly [before: string, after: string]
+  /** Starts with a separator; empty for a skill that the document leaves out. */
   toPart(skill: FolderSkill): string
 }
 
@@ -64,7 +67,7 @@ export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
         const bundle = { name: toBundleName(name, taken), description, ...codexSource, skills: './skills' }
         return toFrames({ name, interface: { displayName: name }, plugins: [bundle, mark] })
       },
-      toPart: (skill) => JSON.stringify(toCodexPlugin(skill)),
+      toPart: (skill) => partSeparator + JSON.stringify(toCodexPlugin(skill)),
     },
     {
       path: '.claude-plugin/marketplace.json',
@@ -73,16 +76,17 @@ export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
         const bundle = { name: toBundleName(name, taken), description, source: './', strict: false }
         return toFrames(toClaudeDocument(marketplace, [bundle, mark]))
       },
-      toPart: (skill) => JSON.stringify(toClaudePlugin(skill)),
+      // The skill's folder is the root of the plugin, whose hooks and servers Claude Code starts by itself.
+      toPart: (skill) => (skill.isPluginRoot ? '' : partSeparator + JSON.stringify(toClaudePlugin(skill))),
     },
   ]
 }
 
 /**
- * Between the parts of a document: a plugin is a line. Clients hash each version of a document in a history, so it has
+ * Before each part of a document: a plugin is a line. Clients hash each version of a document in a history, so it has
  * no more bytes than needed.
  */
-export const partSeparator = ',\n    '
+const partSeparator = ',\n    '
 
 /** All plugins have the root as their source, because Codex finds no SKILL.md at the root of a plugin. */
 const codexSource = {
@@ -104,5 +108,5 @@ function toBundleName(name: string, taken: { has(name: string): boolean }): stri
 const mark = '\0'
 
 function toFrames(document: unknown): [before: string, after: string] {
-  return `${JSON.stringify(document, null, 2)}\n`.split(JSON.stringify(mark)) as [string, string]
+  return `${JSON.stringify(document, null, 2)}\n`.split(partSeparator + JSON.stringify(mark)) as [string, string]
 }

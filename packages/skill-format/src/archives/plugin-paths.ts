@@ -1,0 +1,13 @@
+import { toFoldedPath } from './file-paths.ts'
+
+/**
+ * What Claude Code starts, loads or puts on the PATH by itself if the folder is the root of a plugin (Plugins reference,
+ * "Plugin components reference"). A skill that is installed as a skill only has such files.
+ */
+const pluginPaths =
+  /^(?:(?:\.claude-plugin|\.codex-plugin|bin|hooks|monitors|output-styles)\/|(?:agents|commands)\/.*\.md$|(?:\.mcp|\.lsp|settings)\.json$)/s
+
+/** Whether a plugin with the folder of these files as its root would run or configure more than a skill. */
+export function isPluginRoot(paths: readonly string[]): boolean {
+  return paths.some((path) => pluginPaths.test(toFoldedPath(path)))
+}
