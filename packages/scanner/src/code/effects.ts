@@ -198,12 +198,20 @@ export function runsProgram(command: Which, words?: Which): Effect {
         call.code,
         call.scope,
       )
-    if (!transfers.test(` ${line} `)) return { ...nothing, path: 'process' }
+    const isList = first.items !== undefined || more !== undefined
+    const output = on.runCommand(isList ? list.map(quote).join(' ') : line, call.code)
+    if (!transfers.test(` ${line} `)) return withFacts({ ...nothing, path: 'process' }, [output])
     const where = addressPattern.exec(line)?.[0]
     const sent = [...list, ...(input ? [input] : [])]
     if (sent.some((value) => gather(value).length > 0)) on.record('network-send', call.code, where, sent)
     return answer(call, on, where)
   }
+}
+
+/** A word of a list as a shell would need it. */
+function quote(word: Value): string {
+  const text = toUtf8(textOf(word))
+  return /[^\w./:=@%+,~\ufffc-]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : text
 }
 
 /** Decodes a text; a fact if the text is written in the code. */

@@ -1,4 +1,4 @@
-import type { CodeFact, CodeFactKind } from './reading.ts'
+import type { CodeFact, CodeFactKind, CodeReading } from './reading.ts'
 import { isSecretVariable } from './known-places.ts'
 import type { Recorder } from './recorder.ts'
 import type { Argument, Code } from './syntax.ts'
@@ -45,8 +45,11 @@ export interface Library {
   value(path: string, code: Code, on: Evaluation): Value | undefined
 }
 
-/** Parses code that a program contains as a text. */
-export type Parse = (language: 'python' | 'script', text: string) => Code | undefined
+/** What reads code that a program contains as a text. */
+export interface InnerReaders {
+  parse(language: 'python' | 'script', text: string): Code | undefined
+  readShell(text: string): CodeReading
+}
 
 const callsMax = 25
 const depthMax = 6
@@ -56,6 +59,11 @@ const laterMax = 200
 /** Steps for repetitions: each part of the code is followed once in any case. */
 const extraStepsMax = 60_000
 const pathCharactersMax = 160
+/** Maximum number and length of commands of a shell that are read. */
+const commandsMax = 100
+const commandCharactersMax = 4096
+/** Facts about what a command prints. */
+const outputKinds: ReadonlySet<CodeFactKind> = new Set(['secret-read', 'environment-read', 'data-collected'])
 
 /** Methods that put their arguments into their object. */
 const mutators = new Set(
@@ -75,7 +83,8 @@ const isImport = (code: Code) => code.type === 'assign' && code.value.type === '
 export class Evaluation {
   readonly library: Library
   readonly recorder: Recorder
-  readonly #parse: Parse
+  readonly #inner: InnerReaders
+  readonly #commands = new Set<string>()
   readonly #closures: Closure[] = []
   /** Contents that the code wrote to files, by path or by the value of an unknown path. */
   readonly files = new Map<string | Value, Value>()
@@ -88,10 +97,10 @@ export class Evaluation {
   #extra = extraStepsMax
   #repeating = 0
 
-  constructor(library: Library, recorder: Recorder, parse: Parse) {
+  constructor(library: Library, recorder: Recorder, inner: InnerReaders) {
     this.library = library
     this.recorder = recorder
-    this.#parse = parse
+    this.#inner = inner
   }
 
   /** Follows a whole program: first in its order, then the functions that it does not call. */
@@ -123,7 +132,7 @@ export class Evaluation {
   /** Follows code that is in a text, in the scope of the code that runs it. */
   runText(language: Library['language'], text: string, code: Code, scope: Scope): Value {
     if (this.#nested >= nestedMax || language !== this.library.language) return nothing
-    const inner = this.#parse(language, text)
+    const inner = this.#inner.parse(language, text)
     if (!inner) return nothing
     const outer = this.#place
     this.#place ??= code
@@ -132,6 +141,15 @@ export class Evaluation {
     this.#nested--
     this.#place = outer
     return value
+  }
+
+  /** Reads a command of a shell. Returns its output. */
+  runCommand(line: string, code: Code): Value {
+    const text = line.slice(0, commandCharactersMax).replaceAll(unknownPart, '$UNKNOWN')
+    if (this.#commands.size === commandsMax || this.#commands.has(text)) return nothing
+    this.#commands.add(text)
+    const facts = this.recorder.adopt(this.#inner.readShell(text), this.#place ?? code)
+    return { ...nothing, facts: facts.filter(({ kind }) => outputKinds.has(kind)) }
   }
 
   evaluate(code: Code, scope: Scope): Value {

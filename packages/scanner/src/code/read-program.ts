@@ -17,7 +17,7 @@ export const readPython = (text: string): CodeReading => read(text, 'python', py
 export const readJavaScript = (text: string, isJsx = false): CodeReading =>
   read(text, isJsx ? 'jsx' : 'script', javascript)
 
-/** Reads code in any of the languages. Code of others in a shell script is read, too. */
+/** Reads code in any of the languages, with the code of others that it runs. */
 export function readCode(language: CodeLanguage, text: string): CodeReading {
   if (language === 'python') return readPython(text)
   return language === 'shell' ? readShell(text, readCode) : readJavaScript(text, language === 'jsx')
@@ -31,7 +31,7 @@ function read(text: string, grammar: Grammar, library: Library): CodeReading {
     return grammar === 'python' ? lowerPython(tree, given) : lowerJavaScript(tree, given)
   }
   try {
-    new Evaluation(library, recorder, (_, inner) => parse(inner)).run(parse(text))
+    new Evaluation(library, recorder, { parse: (_, inner) => parse(inner), readShell }).run(parse(text))
   } catch {
     recorder.cut ??= 'A part of the code could not be read.'
   }

@@ -42,6 +42,16 @@ export class Recorder implements CodeReading {
     }
   }
 
+  /** Records what another reader found in a text, at the place of the text. Returns the facts. */
+  adopt({ facts, flows, texts, cut }: CodeReading, at: Span): readonly CodeFact[] {
+    const own = facts.map(({ kind, value }) => this.add(kind, at, value))
+    for (const { from, to } of flows)
+      this.addFlows([this.add(from.kind, at, from.value, true)], this.add(to.kind, at, to.value))
+    for (const { text, decoded } of texts) this.addText(text, at, decoded)
+    if (cut !== undefined) this.cut ??= cut
+    return own
+  }
+
   addText(text: string, { start, end }: Span, decoded: readonly string[]): void {
     this.#characters += text.length
     if (this.texts.length === textsMax || this.#characters > textCharactersMax) return

@@ -1,5 +1,5 @@
 import { toUtf8 } from './decoders.ts'
-import type { CodeFact, CodeFactKind, CodeReading } from './reading.ts'
+import type { CodeFact, CodeFactKind } from './reading.ts'
 import type { ReadOther } from './shell.ts'
 import { findDisguise } from './shell-disguise.ts'
 import { ShellFiles } from './shell-files.ts'
@@ -243,16 +243,7 @@ export class ShellRun implements WordSource {
   runOther(language: Language, code: Value): readonly CodeFact[] {
     if (language === 'other' || !isKnown(code) || this.#isExhausted(code.text.length)) return []
     const reading = this.#readOther?.(language, code.text)
-    return reading ? this.#adopt(reading) : []
-  }
-
-  /** Records what a reader found in a text at the position of the current command. */
-  #adopt({ facts, flows, texts, cut }: CodeReading): readonly CodeFact[] {
-    const own = new Map(facts.map((fact) => [fact, this.fact(fact.kind, fact.value)]))
-    for (const { from, to } of flows) this.record.addFlows([own.get(from)!], own.get(to)!)
-    for (const { text, decoded } of texts) this.record.addText(text, this.span, decoded)
-    this.record.cut ??= cut
-    return [...own.values()]
+    return reading ? this.record.adopt(reading, this.span) : []
   }
 
   /** The facts that an action adds. */
