@@ -14,7 +14,7 @@ import { readStored, selectVisible } from './visible-skills.ts'
 const rankedMax = 200
 /**
  * Skills with a term that one search reads, summed over its terms. Terms are read by rarity; of a single more frequent one
- * the first skills. Hidden skills count too: counting visible ones would take as long as reading.
+ * the newest skills. Hidden skills count too: counting visible ones would take as long as reading.
  */
 const matchesMax = 30_000
 /** The databases read all words that begin with a prefix, and too many begin with a shorter one. */
@@ -146,8 +146,8 @@ const termOf = (hit: number) => hit >>> 1
 const isShort = (hit: number) => (hit & 1) === 1
 
 /**
- * The terms of the skills that the viewer may see, at most {@link matchesMax}. SQLite blocks the event loop, so it reads
- * the skills in ranges.
+ * The terms of the skills that the viewer may see, at most {@link matchesMax}, those of the newest skills first. SQLite
+ * blocks the event loop, so it reads the skills in ranges.
  */
 async function readHits(database: Database, query: SearchQuery, { terms, cost }: KeptTerms) {
   const hits = new Map<number, number[]>()
@@ -161,6 +161,7 @@ async function readHits(database: Database, query: SearchQuery, { terms, cost }:
     const rows = await seen
       .innerJoin(matchTerms(database.dialect, terms, range).as('hits'), 'hits.num', 'skills.num')
       .select(['hits.num', 'hits.term', 'hits.short'])
+      .orderBy('hits.num', 'desc')
       .limit(left)
       .execute()
     for (const { num, term, short } of rows) {
@@ -176,7 +177,7 @@ async function readHits(database: Database, query: SearchQuery, { terms, cost }:
   return { hits, frequencies: { size, counts: sorted }, isCut: left === 0 }
 }
 
-/** Ranges of row numbers that one statement reads. */
+/** Ranges of row numbers that one statement reads, newest first. */
 async function toRanges({ dialect, read }: Database, cost: number): Promise<(RowRange | undefined)[]> {
   if (dialect === 'postgres') return [undefined]
   const row = await read
@@ -187,7 +188,7 @@ async function toRanges({ dialect, read }: Database, cost: number): Promise<(Row
   const width = Math.ceil(end / Math.max(1, Math.ceil(cost / rangeMatches), Math.ceil(end / rangeRows)))
   const ranges: RowRange[] = []
   for (let from = 1; from <= end; from += width) ranges.push({ from, to: from + width - 1 })
-  return ranges
+  return ranges.toReversed()
 }
 
 /** The skills that match, with the weight of their terms: the rules of the index in memory. */
