@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { unpackTar } from 'modern-tar'
+import { createNode } from '@skillstead/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openNode, startNode } from '../support/server-harness.ts'
 
@@ -255,6 +256,19 @@ describe('the registry', () => {
     const refused = await ping()
     expect([refused.status, Object.keys((await refused.json()) as object)]).toEqual([401, ['error']])
     expect([(await ping(as(key))).status, (await ping(basic(token!))).status]).toEqual([200, 200])
+  })
+
+  it('needs the URL of the node for links', async () => {
+    const { fetch: handle, close } = createNode(node.registry, {})
+    for (const path of ['/npm/@alice/tool', '/npm/-/v1/search?text=tool', '/alice/.claude-plugin/marketplace.json']) {
+      const response = await handle(new Request(`http://skills.example${path}`))
+      expect([path, response.status, await response.text()]).toEqual([
+        path,
+        400,
+        expect.stringContaining('start it with --public-url'),
+      ])
+    }
+    await close()
   })
 
   it('refuses writes and logins in the form that npm prints', async () => {

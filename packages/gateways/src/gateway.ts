@@ -1,6 +1,12 @@
 import type { Caller, Registry } from '@skillstead/core'
 import type { CatalogueContext, WantedSkill } from '@skillstead/core/internal'
-import type { AllowanceName, Content, EndpointName, RegistryApi, RegistryError } from '@skillstead/protocol'
+import {
+  RegistryError,
+  type AllowanceName,
+  type Content,
+  type EndpointName,
+  type RegistryApi,
+} from '@skillstead/protocol'
 
 /**
  * A protocol of another ecosystem: a table of routes over the functions of the registry. A gateway never reads tables
@@ -119,6 +125,16 @@ export interface GatewayHost {
   hangUp(call: GatewayCall): void
   /** Logs an error that the client does not get to see. */
   failed(call: GatewayCall, error: unknown): void
+}
+
+/** The URL of the node, for clients that need absolute links. Throws `invalid_request` on a node that does not know it. */
+export function requireAddress(host: GatewayHost, call: GatewayCall): string {
+  const address = host.addressOf(call)
+  if (address !== '') return address
+  throw new RegistryError(
+    'invalid_request',
+    'This node does not know its own URL. Its operator has to start it with --public-url.',
+  )
 }
 
 /** The `Cache-Control` of content: caches must revalidate, so that a takedown has an effect at once. */

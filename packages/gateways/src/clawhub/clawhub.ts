@@ -1,11 +1,11 @@
-import type { Gateway, GatewayHost, GatewayRoute } from '../gateway.ts'
+import { requireAddress, type Gateway, type GatewayHost, type GatewayRoute } from '../gateway.ts'
 import { communityRoutes } from './community-routes.ts'
 import { createDeviceRoutes } from './device-routes.ts'
 import { fetchRoutes } from './fetch-routes.ts'
 import { findRoutes, inspect, listSkills, showVersion } from './find-routes.ts'
 import { missingRoutes } from './missing-routes.ts'
 import { createPublishRoutes } from './publish-routes.ts'
-import { mountPath, requireAddress, type RouteTable, toJson, toRoutes, toTextFailure } from './route-table.ts'
+import { mountPath, type RouteTable, toJson, toRoutes, toTextFailure } from './route-table.ts'
 import { transferRoutes } from './transfer-routes.ts'
 import { deleteSkill, deleteVersion, withdrawRoutes } from './withdraw-routes.ts'
 

@@ -1,7 +1,14 @@
 import { RegistryError, toVisibleText } from '@skillstead/protocol'
-import { toJsonAnswer, type Answer, type GatewayCall, type GatewayHost, type GatewayRoute } from '../gateway.ts'
+import {
+  requireAddress,
+  toJsonAnswer,
+  type Answer,
+  type GatewayCall,
+  type GatewayHost,
+  type GatewayRoute,
+} from '../gateway.ts'
 import { DeviceCodes } from './device-codes.ts'
-import { type Fields, readFields, requireAddress, requireText, toJson, toText } from './route-table.ts'
+import { type Fields, readFields, requireText, toJson, toText } from './route-table.ts'
 
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
 

@@ -1,5 +1,6 @@
 import { RegistryError, limits, type Skill } from '@skillstead/protocol'
-import { type Asked, nameIn, type RouteTable, requireAddress, toJson } from './route-table.ts'
+import { requireAddress } from '../gateway.ts'
+import { type Asked, nameIn, type RouteTable, toJson } from './route-table.ts'
 import {
   toEvidence,
   toHit,

@@ -1,5 +1,12 @@
 import { isRegistryError, limits, parseForeignJson, RegistryError, type RegistryApi } from '@skillstead/protocol'
-import type { Answer, GatewayCall, GatewayHost, GatewayRoute, Params } from '../gateway.ts'
+import {
+  requireAddress,
+  type Answer,
+  type GatewayCall,
+  type GatewayHost,
+  type GatewayRoute,
+  type Params,
+} from '../gateway.ts'
 
 /** Where the gateway is mounted: at the root its paths would collide with those of the node's own API. */
 export const mountPath = '/clawhub'
@@ -115,15 +122,6 @@ export function nameIn({ params, query }: Asked, fields: Fields = {}): string {
 /** The URL of the gateway. Throws `invalid_request` on a node that does not know its own URL. */
 export function baseOf(host: GatewayHost, call: GatewayCall): string {
   return `${requireAddress(host, call)}${mountPath}`
-}
-
-export function requireAddress(host: GatewayHost, call: GatewayCall): string {
-  const address = host.addressOf(call)
-  if (address !== '') return address
-  throw new RegistryError(
-    'invalid_request',
-    'This node does not know its own URL. Its operator has to start it with --public-url.',
-  )
 }
 
 /** What a read returned, or undefined if there is no such thing that the caller may see. */

@@ -1,5 +1,5 @@
 import { type DiscoveryScope, findArtifact, listZips, parseArtifactFile } from '@skillstead/core/internal'
-import type { GatewayCall, GatewayHost, GatewayRoute, Params } from '../gateway.ts'
+import { requireAddress, type GatewayCall, type GatewayHost, type GatewayRoute, type Params } from '../gateway.ts'
 import { toClaudeMarketplace } from '../scopes/marketplace-documents.ts'
 import { listScopePaths, type ScopePath } from '../scopes/scope-paths.ts'
 import { answerFile, answerList, toScopeRoute } from '../scopes/scope-routes.ts'
@@ -46,11 +46,12 @@ async function readMarketplace(host: GatewayHost, call: GatewayCall, path: Scope
   const scope = path.read(params)
   const zips = await listZips(host.context, scope, call.caller)
   const { name, owner } = toNames(scope, zips[0]!)
-  const base = `${host.addressOf(call)}${toAddress(path.pattern, params)}${folder}/`
+  const address = requireAddress(host, call)
+  const base = `${address}${toAddress(path.pattern, params)}${folder}/`
   const skills = zips.map(({ url, digest, ...skill }) => {
     return { ...skill, source: { url: base + url, sha256: digest.slice('sha256:'.length) } }
   })
-  return toClaudeMarketplace({ name, owner, description: `Skills from ${host.addressOf(call)}`, skills })
+  return toClaudeMarketplace({ name, owner, description: `Skills from ${address}`, skills })
 }
 
 /** The name of a marketplace; that of a share link is the name of its only skill. */

@@ -1,5 +1,6 @@
 import { RegistryError, type SearchResult } from '@skillstead/protocol'
 import {
+  requireAddress,
   toCacheControl,
   toJsonAnswer,
   type Answer,
@@ -90,7 +91,7 @@ async function readPackument(
   const skill = await apiOf(host, call, { counts: false }).getSkill({ name: fullName })
   const versions = await archives.describe(call, fullName, skill)
   if (versions.length === 0) throw new RegistryError('not_found', `${toPackageName(fullName)} has no versions.`)
-  return toPackument(fullName, skill, versions, `${host.addressOf(call)}${base}`)
+  return toPackument(fullName, skill, versions, `${requireAddress(host, call)}${base}`)
 }
 
 function select(packument: Packument, wanted: Exclude<PackagePath, { of: 'tarball' }>): unknown {
@@ -111,7 +112,7 @@ async function answerSearch(host: GatewayHost, call: GatewayCall): Promise<Answe
     limit: size,
     page,
   })
-  const address = host.addressOf(call)
+  const address = requireAddress(host, call)
   const objects = found.skills.map((skill) => toFound(skill, address))
   return {
     ...toJsonAnswer(call, { objects, total: found.total, time: new Date().toUTCString() }),
