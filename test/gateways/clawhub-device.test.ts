@@ -43,7 +43,8 @@ describe('the device sign-in', () => {
     expect(verification_uri).toBe(`${node.url}/device`)
     waitForPoll(clock)
     expect(await poll(device_code)).toEqual([400, { error: 'authorization_pending' }])
-    const bob = await toPageHeaders(fixture, await fixture.createUser('bob'))
+    const bobKey = await fixture.createUser('bob')
+    const bob = await toPageHeaders(fixture, bobKey)
     const userCode = ` ${user_code.toLowerCase().replace('-', ' ')} `
     const shown = await (await post('show', { userCode }, bob)).json()
     expect(shown).toEqual({ label: 'laptop', requestedAt: new Date(clock.now() - 5000).toISOString() })
@@ -54,13 +55,17 @@ describe('the device sign-in', () => {
     const [status, token] = await poll(device_code)
     expect([status, token]).toEqual([
       200,
-      { access_token: expect.stringMatching(/^ssk_/), token_type: 'Bearer', scope: 'read write' },
+      { access_token: expect.stringMatching(/^ssk_/), token_type: 'Bearer', scope: 'read publish' },
     ])
     const headers = { authorization: `Bearer ${String(token.access_token)}` }
     const whoami = await fetch(`${node.url}/clawhub/api/v1/whoami`, { headers })
     expect(await whoami.json()).toMatchObject({ user: { handle: 'bob' } })
-    const keys = await fetch(`${node.url}/api/v1/api-keys`, { headers })
-    expect(await keys.json()).toMatchObject({ apiKeys: [{ name: 'clawhub: laptop' }, {}] })
+    const readKeys = (sent: Record<string, string>) => fetch(`${node.url}/api/v1/api-keys`, { headers: sent })
+    expect((await readKeys(headers)).status).toBe(403)
+    const keys = await readKeys({ authorization: `Bearer ${bobKey}` })
+    expect(await keys.json()).toMatchObject({
+      apiKeys: [{ name: 'clawhub: laptop', scopes: ['read', 'publish'] }, {}],
+    })
     waitForPoll(clock)
     expect(await poll(device_code)).toEqual([400, { error: 'expired_token' }])
   })

@@ -1,4 +1,4 @@
-import { RegistryError, toVisibleText } from '@skillstead/protocol'
+import { RegistryError, toVisibleText, type Scope } from '@skillstead/protocol'
 import {
   requireAddress,
   toJsonAnswer,
@@ -11,6 +11,9 @@ import { DeviceCodes } from './device-codes.ts'
 import { type Fields, readFields, requireText, toJson, toText } from './route-table.ts'
 
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
+
+/** The program installs and publishes; settings and the node need the dashboard or a key that the user made for them. */
+const keyScopes: Scope[] = ['read', 'publish']
 
 /**
  * The sign-in of a program without a browser (RFC 8628): the program shows a code, which a user enters on the
@@ -58,7 +61,7 @@ async function pollToken(host: GatewayHost, codes: DeviceCodes, call: GatewayCal
   if (toText(fields, 'grant_type') !== grantType) return toJson({ error: 'unsupported_grant_type' }, 400)
   const result = codes.poll(requireText(fields, 'device_code'))
   if ('error' in result) return toJson(result, 400)
-  return toJson({ access_token: result.key, token_type: 'Bearer', scope: 'read write' })
+  return toJson({ access_token: result.key, token_type: 'Bearer', scope: keyScopes.join(' ') })
 }
 
 /** What the page shows before the user decides. */
@@ -76,7 +79,7 @@ async function decideRequest(host: GatewayHost, codes: DeviceCodes, call: Gatewa
   if (!fields.allow) codes.deny(userCode, userId)
   else {
     await codes.allow(userCode, userId, async (label) => {
-      const { key } = await host.api(call).createApiKey({ name: `clawhub: ${label}` })
+      const { key } = await host.api(call).createApiKey({ name: `clawhub: ${label}`, scopes: keyScopes })
       return key
     })
   }

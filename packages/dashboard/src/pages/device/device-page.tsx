@@ -66,7 +66,7 @@ function Decision(props: {
   me: NonNullable<ReturnType<typeof useMe>>
   onDecided(isAllowed: boolean): void
 }) {
-  const { username, role } = props.me
+  const { username } = props.me
   const { userCode, label, requestedAt } = props.of
   const decide = async (allow: boolean) => {
     await postToNode('/api/cli/device/decide', { userCode, allow })
@@ -78,8 +78,7 @@ function Decision(props: {
     <>
       <p>
         The program <bdi>“{label}”</bdi> asked to sign in as <bdi>{username}</bdi>, <Time at={requestedAt} />. It gets
-        an API key with which it can read what you can see, publish in your name and change your settings
-        {role === 'admin' && ', and administer this node'}.
+        an API key with which it can read what you can see and publish in your name.
       </p>
       <p>
         <strong>Allow this only if you started the program yourself.</strong> If someone sent you the code, deny it.
