@@ -175,10 +175,18 @@ describe('the maximum size of a request body', () => {
       detail: expect.stringContaining('large requests'),
     })
     expect(refused.headers.get('retry-after')).toBe('1')
+    const address = `${node.url}/clawhub/api/v1/skills`
+    const upload = {
+      method: 'POST',
+      headers: { ...noArchive.headers, authorization: `Bearer ${key}` },
+      body: padded(1024),
+    }
+    expect((await fetch(address, upload)).status).toBe(503)
     const ofBob = { ...noArchive, headers: { ...noArchive.headers, authorization: `Bearer ${bob}` } }
     expect((await get('/skills', ofBob)).status).toBe(422)
     for (const socket of large) socket.destroy()
     await expect.poll(() => status(noArchive)).toBe(422)
+    expect((await fetch(address, upload)).status).toBe(400)
   })
 
   it('is sufficient for a picture of the maximum size', async () => {

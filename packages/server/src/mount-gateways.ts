@@ -1,6 +1,6 @@
 import type { H3 } from 'h3'
 import { localApi } from '@skillstead/core'
-import { findSharedName, localCall } from '@skillstead/core/internal'
+import { findSharedName, localCall, type CallInFlight } from '@skillstead/core/internal'
 import { gatewayNames, gateways, type GatewayCall, type GatewayHost, type GatewayRoute } from '@skillstead/gateways'
 import { RegistryError } from '@skillstead/protocol'
 import { toLimitKey } from './addresses.ts'
@@ -41,7 +41,11 @@ function toEntry(
       if (origins === 'own') requireOwnOrigin(node, call)
       const params = decodeParams(call)
       if (node.requireKey) await requireShared(node, call, reads?.(params))
-      return reply(call, await route.answer(call, params))
+      try {
+        return reply(call, await route.answer(call, params))
+      } finally {
+        bodies.get(call)?.end()
+      }
     },
   }
 }
@@ -58,6 +62,9 @@ async function requireShared(node: NodeParts, { caller }: Call, read: ReturnType
 }
 
 const own = (call: GatewayCall) => call as Call
+
+/** The bodies that gateways have read; their memory counts until the answer. */
+const bodies = new WeakMap<Call, CallInFlight>()
 
 /** What gateways get of a node. Their calls are the node's own. */
 function createHost(node: NodeParts, discoveryPack: string | undefined): GatewayHost {
@@ -85,7 +92,11 @@ function createHost(node: NodeParts, discoveryPack: string | undefined): Gateway
     spendRequest: (call) => spendOne(node, own(call)),
     spendFile: (call) => spendFile(node, own(call)),
     spendBytes: (call, bytes) => spendBytes(node, own(call), bytes),
-    readBody: (call, bytesMax) => readBody(own(call).request, bytesMax),
+    readBody(call, bytesMax) {
+      const held = node.bodies.begin(limitKeyOf(node, own(call)))
+      bodies.set(own(call), held)
+      return readBody(own(call).request, bytesMax, held.hold)
+    },
     async holding(call, bytes, work) {
       const held = node.bodies.begin(limitKeyOf(node, own(call)))
       try {

@@ -40,7 +40,7 @@ async function announce({ host, call, readFields }: Asked, uploads: Uploads) {
 async function upload({ host, call, params: { ticket = '' } }: Asked, uploads: Uploads) {
   const owner = requirePublisher(call)
   const size = uploads.sizeOf(owner, ticket)
-  await host.holding(call, size, async () => uploads.put(owner, ticket, await host.readBody(call, size)))
+  uploads.put(owner, ticket, await host.readBody(call, size))
   return toJson({ storageId: ticket })
 }
 
