@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { asClawhubUser, readZipFiles } from '../support/clawhub-acts.ts'
+import { createClock } from '../support/harness.ts'
 import { skillMd, startNode } from '../support/server-harness.ts'
 
 const tea = '---\nname: tea\ndescription: Sorts tea leaves\n---\n# Tea\n'
@@ -42,6 +43,22 @@ describe('the ClawHub gateway', () => {
       expect((await bob.post(`${path}?ownerHandle=alice`, { reason: 'x' })).status).toBe(404)
     }
     expect((await bob.ask('/skills/pdf?ownerHandle=alice', { method: 'DELETE' })).status).toBe(404)
+  })
+
+  it('does not count a cached copy as a download', async () => {
+    const clock = createClock()
+    const fixture = await startNode({}, undefined, { clock })
+    const { ask } = asClawhubUser(fixture)
+    const path = '/download?slug=pdf&ownerHandle=alice'
+    const etag = (await ask(path)).headers.get('etag')!
+    // A download counts once for an address, skill and day.
+    clock.advance(24 * 60 * 60 * 1000)
+    expect((await ask(path, { headers: { 'if-none-match': etag } })).status).toBe(304)
+    clock.advance(24 * 60 * 60 * 1000)
+    expect((await ask(path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
+    const counted = async () => (await fixture.api.getDownloads({ name: 'alice/pdf' })).total
+    await expect.poll(counted).toBeGreaterThanOrEqual(2)
+    expect(await counted()).toBe(2)
   })
 
   it('finds the skill of a short name and of an owner, with what its scan found', async () => {

@@ -1,4 +1,5 @@
 import { RegistryError, type Content, type RegistryApi } from '@skillstead/protocol'
+import { apiOf } from '../archives/skill-archives.ts'
 import { toCacheControl, type Answer } from '../gateway.ts'
 import { toFingerprint } from './fingerprint.ts'
 import { readVersion } from './find-routes.ts'
@@ -32,8 +33,14 @@ async function resolveInstall(asked: Asked) {
 }
 
 async function download(asked: Asked) {
-  const { api, query } = asked
-  return toContent(asked, await api.getArchive({ name: nameInQuery(query), version: readVersion(query) }))
+  const { api, host, call, query } = asked
+  const wanted = { name: nameInQuery(query), version: readVersion(query) }
+  if (call.header('if-none-match') !== null) {
+    // A cached copy of the client is no download.
+    const answer = toContent(asked, await apiOf(host, call, { counts: false }).getArchive(wanted))
+    if (host.isKnown(call, answer.etag)) return answer
+  }
+  return toContent(asked, await api.getArchive(wanted))
 }
 
 /**
