@@ -1,5 +1,5 @@
 import type { Encoded } from './decode.ts'
-import { countMatches, findPlace, toPassages } from './passages.ts'
+import { countMatches, findPlace, toPassages } from './text-passages.ts'
 
 const inlineNames =
   'b|i|u|s|em|strong|span|a|font|mark|small|big|sub|sup|code|kbd|wbr|ins|del|bdi|bdo|q|abbr|tt|label|tspan'

@@ -1,5 +1,5 @@
 import type { Encoded } from './decode.ts'
-import { countMatches, findPlace, toPassages } from './passages.ts'
+import { countMatches, findPlace, toPassages } from './text-passages.ts'
 
 /** A spelling of words that an agent reads as usual and a pattern does not. */
 interface Spelling {

@@ -224,9 +224,9 @@ export class Scan {
     }
   }
 
+  /** Whether one of these rules matched on a line, listed or not. */
   #isReported({ index }: Subject, line: number, ids: readonly string[] = []): boolean {
-    const isSame = ({ file, finding }: PlacedFinding) => file === index && finding.line === line
-    return ids.length > 0 && this.#findings.some((each) => isSame(each) && ids.includes(each.finding.ruleId))
+    return ids.some((id) => this.#spots.get(id)?.some((spot) => spot.file === index && spot.line === line))
   }
 
   *#scanLayer(subject: Subject, layer: Layer): Generator<void> {
