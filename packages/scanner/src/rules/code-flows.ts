@@ -178,7 +178,7 @@ const run: readonly CodeRule[] = [
     severity: 'critical',
     signal: 'hostile',
     title: 'Decodes a text in the code and runs it',
-    why: 'A program is encoded so that nobody reads it before it runs.',
+    why: 'An encoded program hides from review what it does until it runs.',
     references: ['https://attack.mitre.org/techniques/T1027/', 'https://attack.mitre.org/techniques/T1140/'],
     remediation: 'Write the program as readable code.',
     from: { kinds: ['decode'] },
