@@ -77,15 +77,17 @@ test('a later measurement is added to the earlier results, and replaces those of
 
 // An interrupted benchmark must not leave its nodes running.
 test.each([
-  ['bare-child', 'sizes.json'],
+  ['bare-child', 'answers.json'],
   ['node-child', '{ "registry": { "path": ":memory:" } }'],
   ['mirror-child', '{ "registry": { "path": ":memory:" } }'],
 ])('the process %s of the benchmark ends when its parent process has ended', async (name, argument) => {
   const cwd = newFolder()
-  writeFileSync(join(cwd, 'sizes.json'), '{}')
+  writeFileSync(join(cwd, 'answers.json'), '{ "sizes": {}, "headers": {} }')
   const child = fork(join(root, `test/bench/${name}.ts`), [argument], { cwd, execArgv: ['--conditions=source'] })
   onTestFinished(() => void child.kill('SIGKILL'))
-  await once(child, 'message')
+  const crash = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${name} ended early: ${code}`)))
+  await Promise.race([once(child, 'message'), crash])
+  crash.catch(() => undefined)
   child.disconnect()
   expect(await once(child, 'exit')).toEqual([0, null])
 })

@@ -20,7 +20,7 @@ import {
 } from './settings.ts'
 import { readStatus, toMetrics } from './store/status.ts'
 import { listRefusals } from './store/refusals.ts'
-import { changeUpstream, deleteUpstream, getUpstream, insertUpstream, listUpstreams } from './store/upstreams.ts'
+import { changeUpstream, deleteUpstream, getUpstream, insertUpstream } from './store/upstreams.ts'
 import type {
   AddOptions,
   ChangeOptions,
@@ -56,7 +56,7 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
   const schedule = createSchedule({
     clock: context.clock,
     onError: parts.onError,
-    list: async () => reading.notice(await listUpstreams(read)),
+    list: async () => await reading.list(),
     sync: syncOnSchedule,
   })
   const reading = openReading({
@@ -68,7 +68,7 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
 
   async function reloadUpstreams(): Promise<void> {
     reading.forget()
-    reading.notice(await listUpstreams(read))
+    await reading.list()
   }
 
   function requireIdle(name: string): void {
@@ -76,7 +76,7 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
   }
 
   async function status(name?: string): Promise<UpstreamStatus[]> {
-    const upstreams = name === undefined ? reading.notice(await listUpstreams(read)) : [await getUpstream(read, name)]
+    const upstreams = name === undefined ? await reading.list() : [await getUpstream(read, name)]
     return readStatus(context, upstreams, (one) => running.has(one))
   }
 

@@ -74,13 +74,13 @@ export async function inspectEach<Item extends { readonly content: PackedContent
 }
 
 /** Inspects a package in this thread. A package whose inspection fails is rated `caution`; the publish continues. */
-async function inspectHere({ sources }: PackedContent, now: number): Promise<Inspection> {
+async function inspectHere({ sources, digest }: PackedContent, now: number): Promise<Inspection> {
   try {
     const [scan, access] = await Promise.all([scanPackage(sources, now), inspectAccess(sources)])
     return { scan, access, outline: readOutline(sources), ...readSkillMd(sources[0]!.bytes) }
   } catch {
     const scan = await reportUnscanned(sources, 'The inspection failed and was given up.', now)
-    const outline = toUnreadOutline(sources)
+    const outline = toUnreadOutline(digest)
     return { scan, access: unread, outline, sketch: emptySketch, terms: new Uint8Array() }
   }
 }

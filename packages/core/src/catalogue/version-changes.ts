@@ -131,7 +131,7 @@ export async function compareNew(
 /** The outline of a stored version. A missing blob must not block the publish of later versions. */
 async function readStoredOutline(trx: WriteTransaction, versionId: string): Promise<Outline> {
   const files = await readPackageFiles(trx, versionId).catch(() => undefined)
-  return files ? readOutline(files) : toUnreadOutline([])
+  return files ? readOutline(files) : toUnreadOutline(versionId)
 }
 
 /** The verdict on the difference between any two versions; null until a rescan has read both. */

@@ -1,4 +1,3 @@
-import type { UpstreamPort } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import type { MirrorParts, Run } from '../run.ts'
 import { getUpstream, listUpstreams } from '../store/upstreams.ts'
@@ -11,8 +10,8 @@ import { createReading, newMs, waitMsMax } from './reading.ts'
 
 /** Connects the runs that read requests cause with the rest of the mirror. */
 export interface Reading {
-  /** Called with the stored upstreams. Reads use them as long as there are any. */
-  notice<Upstreams extends readonly Upstream[]>(upstreams: Upstreams): Upstreams
+  /** Lists the stored upstreams. Reads use them as long as there are any. */
+  list(): Promise<Upstream[]>
   /** Called when this process changes an upstream. */
   forget(): void
   /**
@@ -41,7 +40,8 @@ export function openReading({ parts, running, begin }: ReadingOptions): Reading 
   const { clock } = context
   const runs = createReadRuns({ clock, run: (upstream, names) => run(upstream, names).catch(tell(upstream)) })
   const port = createReading({ parts, followed, runs })
-  const beginning = listUpstreams(read).then(notice).catch(parts.onError)
+  const listings = { begun: 0, noticed: 0 }
+  const beginning = list().catch(parts.onError)
 
   /** When a run last imported all changes of an upstream. */
   const askedAt = new Map<string, number>()
@@ -75,14 +75,19 @@ export function openReading({ parts, running, begin }: ReadingOptions): Reading 
     }
   }
 
-  function notice<Upstreams extends readonly Upstream[]>(upstreams: Upstreams): Upstreams {
-    const attached: UpstreamPort | undefined = upstreams.length > 0 ? port : undefined
-    context.upstreams.attach(attached)
+  async function list(): Promise<Upstream[]> {
+    const begun = (listings.begun += 1)
+    const upstreams = await listUpstreams(read)
+    // Of listings that overlap, a later one may end first; the earlier one must not undo what it noticed.
+    if (begun > listings.noticed) {
+      listings.noticed = begun
+      context.upstreams.attach(upstreams.length > 0 ? port : undefined)
+    }
     return upstreams
   }
 
   return {
-    notice,
+    list,
     forget: followed.forget,
     async without(upstream, work) {
       const release = await runs.hold(upstream)

@@ -104,16 +104,9 @@ export function readOutline(files: readonly OutlinedFile[]): Outline {
   return reader.finish()
 }
 
-/** The outline of a version that could not be read: everything in it counts as changed. */
-export function toUnreadOutline(files: readonly OutlinedFile[]): Outline {
-  const digest = toHash(JSON.stringify(files.map(({ path, bytes }) => [path, toHash(bytes)])))
-  return {
-    lines: '',
-    directives: [],
-    safeguards: [],
-    binaries: [],
-    cut: [`The files were not read (sha256:${digest})`],
-  }
+/** The outline of a version that could not be read, with a name of its content: all of it counts as changed. */
+export function toUnreadOutline(content: string): Outline {
+  return { lines: '', directives: [], safeguards: [], binaries: [], cut: [`The files were not read (${content})`] }
 }
 
 /** The index of the first line after the frontmatter. */
