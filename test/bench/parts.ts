@@ -1,8 +1,9 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Bench, makePublisher } from './bench.ts'
 import { makeCatalogue } from './catalogue.ts'
 import type { Figure } from './figures.ts'
+import type { QueryKind } from './searches.ts'
 
 /** Something that is measured, under the name that it is asked for by. */
 export interface Part {
@@ -62,11 +63,10 @@ export const parts: readonly Part[] = [
       const skills = bench.options.skills ?? bench.at(manySkills)
       const imported = await makeCatalogue(folder, { count: skills })
       const location = { path: join(folder, 'skillstead.db') }
-      const queries = readQueries(await bench.corpus())
       const figures = await benchSearches({
         location,
         key: await makePublisher(location),
-        queries,
+        kinds: readQueryKinds(await bench.corpus()),
         skills,
         isShort: bench.isShort,
       })
@@ -242,8 +242,23 @@ export const parts: readonly Part[] = [
   },
 ]
 
+function readQueryKinds(corpus: string): QueryKind[] {
+  const needs = join(corpus, 'tasks-open.ndjson')
+  const lines = existsSync(needs) ? readLines(needs) : []
+  const kinds = [
+    { name: 'a search', queries: readQueries(corpus), medianMost: 2, p99Most: 30 },
+    { name: 'a short need', queries: lines.map(({ short }) => short!), medianMost: 2, p99Most: 15 },
+    { name: 'a need of a task', queries: lines.map(({ task }) => task!), medianMost: 6, p99Most: 40 },
+  ]
+  return kinds.filter(({ queries }) => queries.length > 0)
+}
+
 function readQueries(corpus: string): string[] {
-  const lines = readFileSync(join(corpus, 'queries-open.ndjson'), 'utf8').trim().split('\n')
   // As people type: one in four has a letter wrong.
-  return lines.map((line, i) => (JSON.parse(line) as Record<string, string>)[i % 4 === 3 ? 'typoQuery' : 'query']!)
+  return readLines(join(corpus, 'queries-open.ndjson')).map((line, i) => line[i % 4 === 3 ? 'typoQuery' : 'query']!)
+}
+
+function readLines(path: string): Record<string, string>[] {
+  const lines = readFileSync(path, 'utf8').trim().split('\n')
+  return lines.map((line) => JSON.parse(line) as Record<string, string>)
 }
