@@ -150,6 +150,16 @@ describeApi('the similarity of a skill to others', (open) => {
     expect(await namesOf('han-other')).toEqual([])
   })
 
+  it('finds a copy whose prose was translated but not its code', async () => {
+    const code = `\`\`\`sh\n${text(120_000, 24)}\n\`\`\``
+    await publish(alice, 'told', `${text(130_000)}\n\n${code}\n`)
+    await publish(bob, 'retold', `${text(140_000)}\n\n${code}\n`)
+    // With the language of the fence, 21 of 81 runs are shared, all in code.
+    expect(await matchesOf('retold')).toMatchObject([
+      { skill: { fullName: 'alice/told' }, similarity: (3 * 21) / (81 + 2 * 21), kind: 'partial' },
+    ])
+  })
+
   it('is not computed for very short bodies', async () => {
     for (const user of [alice, bob]) {
       await publish(user, 'empty', '')

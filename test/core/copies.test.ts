@@ -10,6 +10,10 @@ const word = fc.constantFrom(...scripts)
 const bodies = fc.array(word, { maxLength: 40 }).map((words) => words.join(' '))
 const telling = bodies.filter((text) => /[\p{L}\p{N}]/u.test(text))
 
+const text = (from: number, words = 60) => Array.from({ length: words }, (_, i) => `word${from + i}`).join(' ')
+const withCode = (from: number, fence: string, code: string) => `${text(from, 24)}\n\n${fence}\n${code}\n${fence}\n`
+const commented = (from: number) => `${text(from, 24)}\n\n<!-- ${text(900, 12)} -->`
+
 describe('the similarity of two bodies', () => {
   it('is between 0 and 1, and does not depend on the order of the bodies', () => {
     fc.assert(
@@ -60,9 +64,19 @@ describe('the similarity of two bodies', () => {
   ])('of %j and %j is %d', (a, b, similarity) => {
     expect(measureSimilarity(a, b)).toBe(similarity)
   })
-})
 
-const text = (from: number, words = 60) => Array.from({ length: words }, (_, i) => `word${from + i}`).join(' ')
+  it.each(['```', '~~~~'])('counts runs of words in code between %s three times', (fence) => {
+    const [a, b, other] = [withCode(0, fence, text(900, 12)), withCode(100, fence, text(900, 12)), text(700, 12)]
+    // 8 of 32 runs are in code.
+    expect(measureSimilarity(a, b)).toBe((3 * 8) / (3 * 8 + 24))
+    expect(measureSimilarity(a, withCode(100, fence, other))).toBe(0)
+    expect(measureSimilarity(a, withCode(0, fence, other)), 'not lower because of other code').toBe(20 / 32)
+  })
+
+  it('does not take text in comments for code', () => {
+    expect(measureSimilarity(commented(0), commented(100))).toBe(8 / 32)
+  })
+})
 
 const report = (api: RegistryApi, name: string, originalSkillId: string, evidence = 'x') =>
   api.reportCopy({ name, originalSkillId, evidence })

@@ -5,6 +5,7 @@ import {
   findPassages,
   measureSimilarity,
   placeWords,
+  toCompared,
 } from '../../packages/core/src/catalogue/similarity.ts'
 import {
   comparedCharactersMax,
@@ -86,10 +87,10 @@ describe('kinds of similarity', () => {
     ],
     ['nothing', numbered(0, 50), numbered(50, 50), 'partial', 0],
   ] as const)('%s', (_, a, b, kind, similarity) => {
-    const comparison = comparerWith(toWords(a))(toWords(b))
+    const comparison = comparerWith(toCompared(a))(toCompared(b))
     expect(comparison.kind).toBe(kind)
     expect(comparison.similarity).toBeCloseTo(similarity, 2)
-    expect(comparerWith(toWords(b))(toWords(a))).toEqual(comparison)
+    expect(comparerWith(toCompared(b))(toCompared(a))).toEqual(comparison)
   })
 })
 

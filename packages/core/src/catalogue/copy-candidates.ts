@@ -7,8 +7,8 @@ import type { SharedGroup } from '../storage/shared-shingles.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { getVersion } from './read-skill.ts'
-import { comparerWith, type Comparison } from './similarity.ts'
-import { decodeSkillMd, readWords, type Sketch, toKeptScale, toLookupScale } from './sketch.ts'
+import { type ComparedBody, comparerWith, type Comparison, readCompared } from './similarity.ts'
+import { decodeSkillMd, type Sketch, toKeptScale, toLookupScale } from './sketch.ts'
 import { keepSeen } from './visibility.ts'
 
 const skillColumns = [
@@ -153,14 +153,14 @@ const readBytesMax = 2 * 1024 * 1024
 /** Reads candidates and compares them with a text. Returns the most similar version of each skill, best match first. */
 export async function compareCandidates(
   context: StorageContext,
-  words: Int32Array,
+  body: ComparedBody,
   candidates: readonly Candidate[],
 ): Promise<Match[]> {
   const sources = await readSources(
     context,
     candidates.map(({ versionId }) => versionId),
   )
-  const compare = comparerWith(words)
+  const compare = comparerWith(body)
   const read = new Map<string, Comparison>()
   const best = new Map<string, Match>()
   let left = readBytesMax
@@ -172,7 +172,7 @@ export async function compareCandidates(
       if (left < 0 && read.size >= candidatesMin) break
       const skillMd = await findSkillMd(context, digest)
       if (skillMd === undefined) continue
-      read.set(digest, (compared = compare(readWords(skillMd))))
+      read.set(digest, (compared = compare(readCompared(skillMd))))
       // A long document takes about 10 ms.
       await setImmediate()
     }
@@ -191,9 +191,8 @@ function isBetter(match: Match, before: Match): boolean {
 }
 
 /** The part of a SKILL.md that is compared. */
-interface ComparedDocument {
+interface ComparedDocument extends ComparedBody {
   readonly skillMd: string
-  readonly words: Int32Array
 }
 
 /** The latest version's SKILL.md. Throws `not_found` if there is no such version. */
@@ -218,7 +217,7 @@ export async function readSources(context: StorageContext, versionIds: readonly 
 
 async function readDocument(context: StorageContext, digest: string): Promise<ComparedDocument> {
   const skillMd = decodeSkillMd(await getBlob(context.database.read, digest))
-  return { skillMd, words: readWords(skillMd) }
+  return { skillMd, ...readCompared(skillMd) }
 }
 
 /** The SKILL.md for a comparison; undefined if its bytes are missing or damaged, which `doctor` reports. */

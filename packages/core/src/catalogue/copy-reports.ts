@@ -26,7 +26,7 @@ export async function reportCopy(context: CatalogueContext, input: Input<'report
     throw invalidField('originalSkillId', advice)
   }
   const [copy, source] = [await readLatest(context, skill), await readLatest(context, original)]
-  const { similarity } = comparerWith(copy.words)(source.words)
+  const { similarity } = comparerWith(copy)(source)
   const row = await context.database.writer.write(async (trx) => {
     for (const found of [skill, original]) await getSkillNow(context, trx, found, caller)
     const pair = { skill_id: skill.id, original_skill_id: original.id, reporter_id: userId }

@@ -15,8 +15,8 @@ import {
 } from './copy-candidates.ts'
 import { getSkill } from './find-skill.ts'
 import { isKin, readLineage } from './forks.ts'
-import { copySimilarity, findPassages, placeWords, shownSimilarity } from './similarity.ts'
-import { readWords, type Sketch, sketchWords } from './sketch.ts'
+import { copySimilarity, findPassages, placeWords, readCompared, shownSimilarity } from './similarity.ts'
+import { type Sketch, sketchWords } from './sketch.ts'
 
 const matchesMax = 20
 const reportedMax = 256
@@ -36,7 +36,7 @@ export async function showSimilarity(context: CatalogueContext, input: Input<'ge
     estimateMin: reportedEstimateMin,
     max: reportedMax,
   })
-  const matches = (await compareCandidates(context, document.words, candidates))
+  const matches = (await compareCandidates(context, document, candidates))
     .filter(({ similarity }) => similarity >= shownSimilarity)
     .slice(0, matchesMax)
   const others = matches.map((match) => match.skill)
@@ -88,7 +88,7 @@ export async function warnOfCopies(context: CatalogueContext, publishing: Publis
   const query = { sketch, caller: user, keep, estimateMin: warnedEstimateMin, max: warnedMax }
   const candidates = await findCandidates(context, query)
   if (candidates.length === 0) return []
-  const matches = await compareCandidates(context, readWords(skillMd), candidates)
+  const matches = await compareCandidates(context, readCompared(skillMd), candidates)
   const copies = matches.filter(({ similarity }) => similarity >= copySimilarity)
   const original = await findOriginal(context, publishing, copies)
   return original ? [toWarning(original)] : []

@@ -1,5 +1,5 @@
 import type { Passage } from '@skillstead/protocol'
-import { findBody } from '@skillstead/skill-format'
+import { findBody, readBlocks } from '@skillstead/skill-format'
 import {
   comparedCharactersMax,
   foldText,
@@ -19,8 +19,17 @@ export const shownSimilarity = 0.3
 /** The minimum Jaccard index of two bodies that count as nearly the same text. */
 const nearResemblance = 0.8
 
+/** Shingles in code fences count this often. An edited or translated text keeps its code, a template's sibling does not. */
+const codeWeight = 3
+
+/** A body that is compared. */
+export interface ComparedBody {
+  readonly body: string
+  readonly words: Int32Array
+}
+
 export interface Comparison {
-  /** The share of the smaller body's shingles that the other body contains. */
+  /** See {@link measureSimilarity}. */
   readonly similarity: number
   /** `exact`: the same words; `near`: nearly the same words and size; `partial`: one contains a part of the other. */
   readonly kind: 'exact' | 'near' | 'partial'
@@ -29,34 +38,61 @@ export interface Comparison {
 }
 
 /**
- * How much of the smaller of two bodies the other contains, from 0 to 1: the share of its runs of five words. Case,
- * white space, punctuation and the order of passages make no difference, and common boilerplate does not count. A body
- * that is part of the other gives 1.
+ * How much of the smaller of two bodies the other contains, from 0 to 1: the share of its runs of five words, or the
+ * share in which runs in code fences count three times, whichever is higher. Case, white space, punctuation and the
+ * order of passages make no difference, and common boilerplate does not count. A body that is part of the other gives 1.
  *
  * @example measureSimilarity('Read the file, then sum it up.', 'First read the file, then sum it up. Be brief.') // 1
  */
 export function measureSimilarity(a: string, b: string): number {
-  return comparerWith(toWords(a))(toWords(b)).similarity
+  return comparerWith(toCompared(a))(toCompared(b)).similarity
+}
+
+/** The compared part of a SKILL.md. */
+export function readCompared(skillMd: string): ComparedBody {
+  return toCompared(findBody(cutSkillMd(skillMd)).body)
+}
+
+/** Prepares a body for {@link comparerWith}. */
+export function toCompared(body: string): ComparedBody {
+  return { body, words: toWords(body) }
 }
 
 /** Returns a function that compares one body with others like {@link measureSimilarity}, and also returns the kind. */
-export function comparerWith(a: Int32Array): (b: Int32Array) => Comparison {
-  const own = toShingles(a, shingleWords)
-  return (b) => {
+export function comparerWith(one: ComparedBody): (other: ComparedBody) => Comparison {
+  const own = toShingles(one.words, shingleWords)
+  let ownCode: Float64Array | undefined
+  return (other) => {
+    const [a, b] = [one.words, other.words]
+    if (isSame(a, b)) return { similarity: 1, kind: 'exact', resemblance: 1 }
     // A body of fewer words than a shingle is one run of all its words.
     const length = Math.min(shingleWords, a.length, b.length)
-    return compare(a, b, length < shingleWords ? toShingles(a, length) : own, toShingles(b, length))
+    const [mine, theirs] = [length < shingleWords ? toShingles(a, length) : own, toShingles(b, length)]
+    const smaller = length === 0 ? 0 : Math.min(mine.length, theirs.length)
+    const shared = smaller === 0 ? 0 : countShared(mine, theirs)
+    if (shared === 0) return { similarity: 0, kind: 'partial', resemblance: 0 }
+    const resemblance = shared / (mine.length + theirs.length - shared)
+    const kind = resemblance >= nearResemblance ? 'near' : 'partial'
+    if (shared === smaller) return { similarity: 1, kind, resemblance }
+    const [code, otherCode] = [(ownCode ??= toCodeShingles(one.body)), toCodeShingles(other.body)]
+    const weighed = Math.min(weigh(mine.length, code.length), weigh(theirs.length, otherCode.length))
+    const share = weigh(shared, countShared(code, otherCode)) / weighed
+    return { similarity: Math.max(shared / smaller, share), kind, resemblance }
   }
 }
 
-function compare(a: Int32Array, b: Int32Array, one: Float64Array, other: Float64Array): Comparison {
-  if (isSame(a, b)) return { similarity: 1, kind: 'exact', resemblance: 1 }
-  const isEmpty = a.length === 0 || b.length === 0
-  const smaller = isEmpty ? 0 : Math.min(one.length, other.length)
-  if (smaller === 0) return { similarity: 0, kind: 'partial', resemblance: 0 }
-  const shared = countShared(one, other)
-  const resemblance = shared / (one.length + other.length - shared)
-  return { similarity: shared / smaller, kind: resemblance >= nearResemblance ? 'near' : 'partial', resemblance }
+/** The weight of all shingles of a body or of two, of which some are in code. */
+function weigh(all: number, inCode: number): number {
+  return all + (codeWeight - 1) * inCode
+}
+
+const fencePattern = /^ {0,3}[`~]/
+
+/** The shingles within the code fences of a body. */
+function toCodeShingles(body: string): Float64Array {
+  const { text, list } = readBlocks(body)
+  const fences = list.filter(({ kind, start }) => kind === 'hidden' && fencePattern.test(text.slice(start, start + 4)))
+  return toShingles(toWords(fences.map(({ start, end }) => text.slice(start, end)).join('\n')))
 }
 
 function isSame(a: Int32Array, b: Int32Array): boolean {

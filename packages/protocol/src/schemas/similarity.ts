@@ -19,7 +19,7 @@ export type Passage = v.InferOutput<typeof Passage>
 export const SimilarityMatch = v.object({
   /** The version of this skill that is most similar. */
   skill: ComparedVersion,
-  /** Fraction of the smaller document's five-word shingles that the other contains. */
+  /** Fraction of the smaller document's five-word shingles that the other contains; those in code may count more. */
   similarity: Share,
   /** `exact`: identical. `near`: similar, and of about the same size. `partial`: one contains a part of the other. */
   kind: v.picklist(['exact', 'near', 'partial']),
