@@ -4,7 +4,7 @@ import { packageNames } from './rules/popular-packages.ts'
 import { codeRules, combinations, facts, rules } from './rule-table.ts'
 
 /** Raised with every change of the engine that changes a report. */
-const engineVersion = '7'
+const engineVersion = '8'
 
 /** Identifies the engine and the rules: versions with a report of another engine or other rules are scanned again. */
 export const rulesVersion = `${engineVersion}.${createHash('sha256').update(toJson()).digest('hex').slice(0, 12)}`

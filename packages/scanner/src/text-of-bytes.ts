@@ -1,3 +1,5 @@
+import { withoutNoise } from './noise.ts'
+
 /** Number of bytes that decide whether a file is text. */
 const sampleBytes = 64 * 1024
 /** Minimum share of UTF-16 code units with a zero byte: the letters, spaces and line ends of Latin scripts have one. */
@@ -17,12 +19,13 @@ export function toTexts(bytes: Uint8Array): string[] {
 }
 
 /**
- * Returns the possible texts of bytes in UTF-8, with U+FFFD for invalid bytes. Shells drop NUL and run the rest; other
+ * Returns the possible texts of bytes in UTF-8, with U+FFFD for invalid bytes, of which long runs are shortened. Shells drop NUL and run the rest; other
  * programs end strings at NUL. Other control characters separate words, or are ignored.
  */
 export function toUtf8Texts(bytes: Uint8Array): string[] {
-  const shown = withoutUnshown(bytes)
-  const readings = [...(shown === bytes ? [] : withoutZeros(bytes).slice(1)), ...withoutZeros(shown)]
+  const heard = withoutNoise(bytes)
+  const shown = withoutUnshown(heard)
+  const readings = [...(shown === heard ? [] : withoutZeros(heard).slice(1)), ...withoutZeros(shown)]
   return [...new Set(readings.map((each) => new TextDecoder().decode(each)))]
 }
 
