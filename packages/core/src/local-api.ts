@@ -107,6 +107,7 @@ async function perform(
   if (context.database.isReadOnly && !endpoint.reads) throw toReadOnlyError()
   const parsed = v.safeParse(endpoint.input, input)
   if (!parsed.success) throw toInvalidRequest(parsed.issues)
+  if (isCostly(endpoint, parsed.output)) options?.requireRoom?.()
   try {
     const seeing = await withLink(context, endpoint, caller, options?.shareToken)
     const operation = operations[name] as AnyOperation
@@ -160,6 +161,10 @@ export function authorize(endpoint: Endpoint, caller: Caller): void {
       `Your plan (${user.plan}) does not include ${endpoint.tag.toLowerCase()}; an administrator can change it.`,
     )
   }
+}
+
+function isCostly({ costly }: Endpoint, input: unknown): boolean {
+  return costly === true || (costly !== undefined && Boolean((input as Record<string, unknown>)[costly]))
 }
 
 function toInvalidRequest(issues: readonly v.BaseIssue<unknown>[]): RegistryError {

@@ -53,6 +53,11 @@ export interface Endpoint {
   readonly reads: boolean
   /** Whether responses depend on the caller or the time, and must not be cached. */
   readonly volatile?: true
+  /**
+   * Whether an overloaded node refuses the operation first, with `overloaded`; or the field of the input whose presence
+   * makes it costly.
+   */
+  readonly costly?: true | 'q'
   /** Whether guests may call it even on a private node. */
   readonly open?: true
   /**

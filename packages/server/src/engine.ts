@@ -144,7 +144,8 @@ function toCallOptions(node: NodeParts, call: Call, route: Route, input: Record<
   const needsAddress = counts || route.endpoint.method !== 'GET'
   const address = needsAddress ? toLimitKey(node.addresses.clientOf(call.request)) : undefined
   const sessionToken = route.endpoint.cookie ? readSessionToken(node, call) : undefined
-  return { counts, client: toClientName(call), address, agentToken, caseToken, shareToken, sessionToken }
+  const { requireRoom } = node
+  return { counts, client: toClientName(call), address, agentToken, caseToken, shareToken, sessionToken, requireRoom }
 }
 
 /** The name of the calling program: its own header, or the product of its User-Agent (RFC 9110, section 10.1.5). */

@@ -29,6 +29,8 @@ export interface NodeParts {
   /** The request bodies that are being received or processed. */
   readonly bodies: InFlight
   readonly metrics: Metrics
+  /** Throws `overloaded` while costly operations have to be refused. */
+  readonly requireRoom: () => void
   readonly log: RequestLog
   readonly requireKey: boolean
   /** Set when the node shuts down: new requests are refused. */

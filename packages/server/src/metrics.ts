@@ -8,6 +8,8 @@ export interface Metrics {
   begin(): void
   end(call: Call, status: number): void
   limited(): void
+  /** Counts a request that was refused because others were waiting. */
+  shed(): void
   /** Number of requests refused by a rate limit. */
   limitedTotal(): Promise<number>
   /** Prometheus text, including the metrics of the skill registry. */
@@ -60,6 +62,11 @@ export function createMetrics(): Metrics {
     help: 'Requests refused by a rate limit.',
     registers,
   })
+  const shed = new Counter({
+    name: 'skillstead_http_shed_total',
+    help: 'Costly requests refused because the node was overloaded.',
+    registers,
+  })
   const delay = monitorEventLoopDelay({ resolution: 20 })
   delay.enable()
   registerEventLoopDelay(delay, registers)
@@ -88,6 +95,7 @@ export function createMetrics(): Metrics {
       series.observe((performance.now() - call.startedAtMs) / 1000)
     },
     limited: () => limited.inc(),
+    shed: () => shed.inc(),
     limitedTotal: async () => (await limited.get()).values[0]?.value ?? 0,
     async render(registry) {
       inFlight.set(running)

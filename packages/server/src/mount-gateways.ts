@@ -78,12 +78,16 @@ function createHost(node: NodeParts, discoveryPack: string | undefined): Gateway
       return localApi(node.registry, call.caller, {
         address: limitAddressOf(call),
         agentToken: call.header('x-agent-token') ?? undefined,
+        requireRoom: node.requireRoom,
         client: call.header('x-skillstead-client')?.trim() || client || toClientName(own(call)),
       })
     },
     async read(call, endpoint) {
       const route = routes.find(({ name }) => name === endpoint)!
-      const { body } = await localCall(node.registry, endpoint, toInput(own(call), route, undefined), call.caller)
+      const { caller } = own(call)
+      const { requireRoom } = node
+      const input = toInput(own(call), route, undefined)
+      const { body } = await localCall(node.registry, endpoint, input, caller, { requireRoom })
       return body
     },
     clientOf: (call) => toClientName(own(call)),

@@ -16,6 +16,7 @@ import { createAddressOf } from './own-address.ts'
 import { mountPages } from './pages.ts'
 import { nothingHere, replyOptions } from './replies.ts'
 import { toNodePort } from './node-port.ts'
+import { measureQueueDelay, requireRoom } from './queue-delay.ts'
 import { createQuotas } from './quotas.ts'
 import { createRequestLog } from './request-log.ts'
 import { apiBase, detailRoute, matchDetail } from './routes.ts'
@@ -35,7 +36,7 @@ export interface RegistryNode {
   fetch(request: Request): Promise<Response>
   /** After this call all requests but `/healthz` get 503 `shutting_down`. */
   drain(): void
-  /** Stops the metrics of the node; the registry stays open. */
+  /** Stops the measurements of the node; the registry stays open. */
   close(): void
 }
 
@@ -52,6 +53,8 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
   }
   const parts = partsOf(registry)
   const addresses = createAddresses(options.trustedProxies ?? [])
+  const metrics = createMetrics()
+  const delay = options.queueDelayMs ? { ms: options.queueDelayMs, stop() {} } : measureQueueDelay()
   const node: NodeParts = {
     registry,
     context: parts,
@@ -61,7 +64,8 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
     corsOrigins: toCorsOrigins(options.corsOrigins),
     quotas: createQuotas(options, parts.sharedLimits),
     bodies: createInFlight(bodyLimits),
-    metrics: createMetrics(),
+    metrics,
+    requireRoom: () => requireRoom(delay, metrics.shed),
     log: createRequestLog(options.logger),
     requireKey: options.requireKey ?? false,
     draining: false,
@@ -95,7 +99,10 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
       node.draining = true
       registry.endWaits()
     },
-    close: () => node.metrics.close(),
+    close() {
+      metrics.close()
+      delay.stop()
+    },
   }
 }
 

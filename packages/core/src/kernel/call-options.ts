@@ -19,6 +19,8 @@ export interface CallOptions {
    * are removed. A write that was already handed to the database may still be committed.
    */
   readonly signal?: AbortSignal | undefined
+  /** Called before a costly operation runs; it throws to refuse it. */
+  readonly requireRoom?: () => void
   /** Token of the session named by the browser's cookie. */
   readonly sessionToken?: string
 }

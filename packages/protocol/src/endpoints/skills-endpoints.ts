@@ -115,12 +115,14 @@ export const skillEndpoints = toEndpoints('Skills', {
   searchSkills: {
     auth: 'none',
     summary: 'Search skills',
+    costly: 'q',
     input: v.object({ q: v.optional(text(limits.queryCharactersMax, 0), ''), ...searchFilters }),
     output: SearchResult,
   },
   searchByNeed: {
     auth: 'none',
     summary: 'Search skills, as GET /skills does, by a described need that is too long for an address',
+    costly: true,
     input: v.strictObject({
       q: v.optional(text(limits.needCharactersMax, 0), ''),
       context: v.optional(SearchContext),
@@ -214,6 +216,7 @@ export const skillEndpoints = toEndpoints('Skills', {
   diffSkill: {
     auth: 'none',
     summary: 'Compare two versions of a skill',
+    costly: true,
     input: v.object({ ...name, from: Version, to: Version }),
     output: SkillDiff,
   },
@@ -233,6 +236,7 @@ export const skillEndpoints = toEndpoints('Skills', {
   getSimilarity: {
     auth: 'none',
     summary: 'List the skills that are similar to this one',
+    costly: true,
     input: v.object(name),
     output: Similarity,
   },

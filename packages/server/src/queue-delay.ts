@@ -1,0 +1,36 @@
+import { RegistryError } from '@skillstead/protocol'
+
+/** How long requests wait for the event loop. */
+export interface QueueDelay {
+  /** The current delay in milliseconds. */
+  readonly ms: () => number
+  stop(): void
+}
+
+const tickMs = 20
+/** A request then waits at most as long again for the requests in front of it: less than a second in all. */
+const delayMsMax = 400
+
+/**
+ * Measures by how much a timer is overdue. A round of the event loop handles all requests that have arrived, and the
+ * timer runs between rounds: while a round lasts, the delay grows with each request that it handles.
+ */
+export function measureQueueDelay(now: () => number = () => performance.now()): QueueDelay {
+  let dueAtMs = now() + tickMs
+  const timer = setInterval(() => {
+    dueAtMs = now() + tickMs
+  }, tickMs).unref()
+  return { ms: () => Math.max(0, now() - dueAtMs), stop: () => clearInterval(timer) }
+}
+
+/**
+ * Throws `overloaded` while requests wait too long. Costly operations are refused, so that cached responses, lists,
+ * details, writes and health checks need not wait for them.
+ */
+export function requireRoom({ ms }: Pick<QueueDelay, 'ms'>, refused: () => void): void {
+  if (ms() <= delayMsMax) return
+  refused()
+  throw new RegistryError('overloaded', 'Too many requests are waiting. Try again in a moment.', {
+    retryAfterSeconds: 1,
+  })
+}
