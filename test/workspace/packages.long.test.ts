@@ -1,9 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { createClient } from '@skillstead/client'
 import { publint } from 'publint'
@@ -61,6 +63,23 @@ afterAll(() => rm(scratch, { recursive: true, force: true }))
 const installed = async (folder: string) => {
   const { name } = await readManifest(join(import.meta.dirname, '../../packages', folder))
   return join(consumer, 'node_modules', name)
+}
+
+/** Adds the folders of a package and of what it depends on, and returns them. */
+async function listInstalled(folder: string, found = new Set<string>()): Promise<ReadonlySet<string>> {
+  if (found.has(folder)) return found
+  found.add(folder)
+  const { dependencies = {} } = await readManifest(folder)
+  for (const name of Object.keys(dependencies)) {
+    const manifest = findPackageJSON(name, pathToFileURL(join(folder, 'index.js')))!
+    await listInstalled(await realpath(dirname(manifest)), found)
+  }
+  return found
+}
+
+async function measure(folder: string): Promise<number> {
+  const sizes = (await listFiles(folder)).map(async (path) => (await stat(join(folder, path))).size)
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
 }
 
 /** The compiler errors of a program that uses the packages; '' for none. */
@@ -192,6 +211,16 @@ describe('the packed packages together', { timeout: 120_000 }, () => {
     }
     const licenses = await readFile(join(await installed('core'), 'licenses.md'), 'utf8')
     expect(licenses).toMatch(/^## kysely .* \(MIT\)\n\n +The MIT License/m)
+  })
+
+  it.each([
+    ['core', 10, 45],
+    ['cli', 70, 65],
+  ] as const)('%s installs at most %i packages and %i MB', async (folder, packagesMax, megabytesMax) => {
+    const found = await listInstalled(await realpath(await installed(folder)))
+    expect(found.size).toBeLessThanOrEqual(packagesMax)
+    const sizes = await Promise.all([...found].map(measure))
+    expect(sizes.reduce((sum, size) => sum + size, 0) / 1e6).toBeLessThanOrEqual(megabytesMax)
   })
 
   it('have READMEs whose programs compile, and valid type declarations', async () => {

@@ -27,10 +27,13 @@ const borrowedThreads: Readonly<Record<string, readonly string[]>> = { '@skillst
 /** The table of the tokenizer: the largest module, which the program and a thread share. */
 const tokenTable = 'gpt-tokenizer/encoding/o200k_base'
 
+/** pg loads it only if it is installed. */
+const optionalNative = 'pg-native'
+
 /** Modules that export only the used parts of packages which cannot be tree-shaken. */
 const usedParts: Readonly<Record<string, string>> = {
-  'rate-limiter-flexible':
-    "export { default as RateLimiterMemory } from 'rate-limiter-flexible/lib/RateLimiterMemory.js'",
+  'rate-limiter-flexible': `export { default as RateLimiterMemory } from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
+    export { default as RateLimiterRes } from 'rate-limiter-flexible/lib/RateLimiterRes.js'`,
   undici: `import api from 'undici/lib/api/index.js'
     import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
     export { default as Pool } from 'undici/lib/dispatcher/pool.js'
@@ -69,7 +72,7 @@ async function bundleEntries(manifest: BundledManifest): Promise<OutputChunk[]> 
   const bundle = await rolldown({
     ...common,
     input: Object.fromEntries(listEntries(manifest).map((name) => [name, `src/${name}.ts`])),
-    external: toPatterns(Object.keys(manifest.dependencies ?? {}).filter((name) => !bundledDependencies.has(name))),
+    external: toPatterns([...listExternal(manifest), optionalNative]),
     plugins: [findThreads(), bakeRules(), takeUsedParts(), bundleRequired(), shareTokenTable('./threads/')],
   })
   const { output } = await bundle.generate({ ...outputs, chunkFileNames: '[name]-[hash].js' })
@@ -79,6 +82,10 @@ async function bundleEntries(manifest: BundledManifest): Promise<OutputChunk[]> 
   const lost = chunks.find(({ fileName, code }) => fileName.includes('/') && code.includes('import.meta'))
   if (lost) throw new Error(`${lost.fileName} uses import.meta, which is only correct for files directly in dist.`)
   return chunks
+}
+
+function listExternal({ dependencies = {} }: BundledManifest): string[] {
+  return Object.keys(dependencies).filter((name) => !bundledDependencies.has(name))
 }
 
 /** Bundles the declarations in `dist`, with those of development dependencies. */

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { guest } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
-import { createMcpServer, localCatalogue, type McpServerOptions } from '@skillstead/gateways/mcp'
+import { localCatalogue, serveStdio, type McpServerOptions } from '@skillstead/gateways/mcp'
 import { command, text } from '../command/command.ts'
 import { placeOptions, userOption, withApi } from '../registry/place.ts'
 import { untilInterrupted, type Io } from '../terminal/io.ts'
@@ -42,9 +41,7 @@ export const commands = {
 async function serve(api: RegistryApi, io: Io, output: Output, options: McpServerOptions): Promise<void> {
   if (io.stdin.isTTY) output.say('An agent host starts this command; it waits for messages on standard input.')
   const onError = (error: unknown) => output.warn(error instanceof Error ? error.message : String(error))
-  const server = serveStdio(() => createMcpServer(api, { ...options, onError }), {
-    transport: new StdioServerTransport(io.stdin, io.stdout),
-  })
+  const server = serveStdio(api, { input: io.stdin, output: io.stdout }, { ...options, onError })
   await Promise.race([once(io.stdin, 'close'), untilInterrupted(io)])
   await server.close()
 }

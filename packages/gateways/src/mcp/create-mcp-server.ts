@@ -6,9 +6,6 @@ import type { Catalogue } from './catalogue.ts'
 import { createSkillSource } from './skill-source.ts'
 import { addTools } from './tools.ts'
 
-export type { Catalogue } from './catalogue.ts'
-export { localCatalogue } from './local-catalogue.ts'
-
 /** Options of the MCP server. */
 export interface McpServerOptions {
   /** The source of lists: `localCatalogue` for a local registry. Default: one or two API calls per skill. */
@@ -32,10 +29,6 @@ const capabilities = { tools: { listChanged: false }, resources: { listChanged: 
  * A registry as an MCP server, for one connection or one request: four tools, and the skills extension
  * (`io.modelcontextprotocol/skills`) with every file of a skill as a resource. Returns only what the caller of `api`
  * may see.
- *
- * @example
- * import { serveStdio } from '@modelcontextprotocol/server/stdio'
- * serveStdio(() => createMcpServer(localApi(registry), { catalogue: localCatalogue(registry, guest) }))
  */
 export function createMcpServer(api: RegistryApi, options: McpServerOptions = {}): McpServer {
   const { catalogue, pageSize = 100, onError = () => {} } = options

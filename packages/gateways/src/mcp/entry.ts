@@ -1,0 +1,43 @@
+import { StdioServerTransport, serveStdio as serveOnTransport } from '@modelcontextprotocol/server/stdio'
+import type { Readable, Writable } from 'node:stream'
+import type { RegistryApi } from '@skillstead/protocol'
+import { createMcpServer as create, type McpServerOptions } from './create-mcp-server.ts'
+
+export type { Catalogue } from './catalogue.ts'
+export type { McpServerOptions } from './create-mcp-server.ts'
+export { localCatalogue } from './local-catalogue.ts'
+
+/** A transport of the Model Context Protocol, such as those of `@modelcontextprotocol/server`. */
+export interface McpTransport {
+  start(): Promise<void>
+  send(message: object): Promise<void>
+  close(): Promise<void>
+}
+
+/** An MCP server for one connection. Its methods are the only ones that are published: the library is bundled. */
+export interface RegistryMcpServer {
+  connect(transport: McpTransport): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * A registry as an MCP server, for one connection: four tools, and the skills extension
+ * (`io.modelcontextprotocol/skills`) with every file of a skill as a resource. Returns only what the caller of `api`
+ * may see.
+ *
+ * @example
+ * const server = createMcpServer(localApi(registry), { catalogue: localCatalogue(registry, guest) })
+ * await server.connect(transport)
+ */
+export function createMcpServer(api: RegistryApi, options: McpServerOptions = {}): RegistryMcpServer {
+  return create(api, options)
+}
+
+/** Serves a registry to one client over two streams: one message per line. */
+export function serveStdio(
+  api: RegistryApi,
+  { input, output }: { readonly input: Readable; readonly output: Writable },
+  options: McpServerOptions = {},
+): Pick<RegistryMcpServer, 'close'> {
+  return serveOnTransport(() => create(api, options), { transport: new StdioServerTransport(input, output) })
+}
