@@ -21,7 +21,12 @@ async function makeClone({ install = 'true' }: { install?: string } = {}): Promi
   const top = await makeFolder()
   const [folder, caller, bin] = ['a clone', 'caller', 'bin'].map((name) => join(top, name)) as [string, string, string]
   await Promise.all([mkdir(join(folder, 'packages/cli/clone'), { recursive: true }), mkdir(caller), mkdir(bin)])
-  for (const path of ['skillstead', 'packages/cli/clone/install-serving.js', 'packages/cli/package.json'])
+  for (const path of [
+    'skillstead',
+    'packages/cli/clone/install-serving.js',
+    'packages/cli/clone/main.js',
+    'packages/cli/package.json',
+  ])
     await copyFile(join(root, path), join(folder, path))
   await symlink(join(root, 'packages/cli/src'), join(folder, 'packages/cli/src'))
   for (const name of ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'])
