@@ -13,6 +13,10 @@ export interface Measured {
   readonly machine: string
   readonly minutes: number
   readonly command: string
+  /** The most requests a second of a bare `node:http` server while figures were written. */
+  readonly bareBest?: number
+  /** The load average before and after the last run. */
+  readonly load?: readonly [before: number, after: number]
   /** Of everything: it takes the place of what was measured before. */
   readonly isWhole: boolean
 }
@@ -58,12 +62,14 @@ function replaceSection(page: string, section: string): string {
 function merge(before: Measured, now: Measured): Measured {
   const parts = new Set(now.figures.map(({ part }) => part))
   const others = before.figures.filter(({ part }) => !parts.has(part))
-  if (now.isWhole || others.length === 0) return now
+  const bareBest = Math.max(before.bareBest ?? 0, now.bareBest ?? 0)
+  const whole = bareBest === 0 ? now : { ...now, bareBest }
+  if (now.isWhole || others.length === 0) return whole
   const isNow = (reason: string) => now.parts?.some((name) => reason.startsWith(`${name}: `))
   const skipped = [...before.skipped.filter((reason) => !isNow(reason)), ...now.skipped]
   const commands = before.command.split(then).filter((command) => command !== now.command)
   return {
-    ...now,
+    ...whole,
     isWhole: before.isWhole,
     skipped,
     figures: [...others, ...now.figures],
@@ -73,14 +79,15 @@ function merge(before: Measured, now: Measured): Measured {
 }
 
 /** The one table: ours, bare `node:http`, Verdaccio, and what was wanted. */
-export function toTable({ figures, skipped, machine, minutes, command }: Measured): string {
+export function toTable({ figures, skipped, machine, minutes, command, load }: Measured): string {
   const parts = [...new Set(figures.map(({ part }) => part))]
   const rows = parts.flatMap((part) => [
     `| **${part}** | | | | | | |`,
     ...figures.filter((figure) => figure.part === part).map(toRow),
   ])
+  const average = load && `; load average ${load[0]} before the last run, ${load[1]} after`
   return [
-    `Measured by \`${command}\` in ${minutes} minutes: ${machine}.`,
+    `Measured by \`${command}\` in ${minutes} minutes: ${machine}${average ?? ''}.`,
     '',
     '| | Skillstead | bare `node:http` | ours to bare | Verdaccio | ours to Verdaccio | wanted |',
     '|---|---|---|---|---|---|---|',

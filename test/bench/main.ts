@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -7,8 +7,9 @@ import { parseArgs } from 'node:util'
 import { Bench, type BenchOptions, type Scale } from './bench.ts'
 import { keepCatalogues } from './catalogue.ts'
 import { endProcesses } from './children.ts'
-import { writeDocs } from './docs.ts'
+import { readMeasured, writeDocs } from './docs.ts'
 import type { Figure } from './figures.ts'
+import { findRefusal, measureMachine, type MachineSpeed } from './machine-speed.ts'
 import { parts, type Part } from './parts.ts'
 import enterRunFolder from '../support/run-folder.ts'
 
@@ -44,7 +45,7 @@ named is measured at the size that it was made for, on both databases.
 ${parts.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
 
   --short           much less of everything: a few minutes
-  --write           put the table and the chart into docs/
+  --write           put the table and the chart into docs/, unless this machine is half as fast as the best before
   --corpus DIR      real skills (open.ndjson.gz, queries-open.ndjson) in place of those that are made up
   --sqlite, --postgres   only that database
   --keep DIR        keep catalogues there for the next run
@@ -71,6 +72,9 @@ const bench = new Bench(toOptions())
 keepCatalogues(values.keep ?? join(bench.scratch, 'catalogues'))
 mkdirSync(values.keep ?? join(bench.scratch, 'catalogues'), { recursive: true })
 
+const file = join(docsFolder(), 'figures.ndjson')
+const bareBest = existsSync(file) ? readMeasured(file).bareBest : undefined
+const before = values.write ? await requireSpeed() : undefined
 const startedMs = performance.now()
 const figures: Figure[] = []
 const skipped: string[] = []
@@ -79,11 +83,31 @@ const minutes = Math.round((performance.now() - startedMs) / 60_000)
 console.log(`\nThat took ${minutes} minutes.`)
 const machine = `${cpus().length} cores, Node ${process.version.slice(1)}`
 const command = ['npx --yes pnpm@12 bench', ...process.argv.slice(2).filter((word) => word !== '--write')].join(' ')
-writeDocs(
-  { figures, skipped, parts: chosen.map(({ name }) => name), machine, minutes, command, isWhole: isEverything },
-  values.write ? docsFolder() : undefined,
-)
+const measured = {
+  figures,
+  skipped,
+  parts: chosen.map(({ name }) => name),
+  machine,
+  minutes,
+  command,
+  isWhole: isEverything,
+}
+if (before) {
+  const after = await measureMachine()
+  const best = Math.max(before.barePerSecond, after.barePerSecond)
+  const refusal = findRefusal(after, bareBest)
+  const load = [before.load, after.load] as const
+  writeDocs({ ...measured, bareBest: best, load }, refusal === undefined ? docsFolder() : undefined)
+  if (refusal !== undefined) refuse(refusal, 1)
+} else writeDocs(measured, undefined)
 process.exit(isEverything || skipped.length === 0 ? 0 : 1)
+
+/** Ends the run at once on a machine that is too slow for figures, before the minutes that measuring takes. */
+async function requireSpeed(): Promise<MachineSpeed> {
+  const speed = await measureMachine()
+  const refusal = findRefusal(speed, bareBest)
+  return refusal === undefined ? speed : refuse(refusal, 1)
+}
 
 /** What cannot be measured here is said, and the rest goes on. */
 async function measure({ name, run }: Part): Promise<void> {

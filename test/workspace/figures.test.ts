@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { toChart } from '../bench/chart.ts'
 import { readMeasured, readSection, toSentences, toTable, writeDocs } from '../bench/docs.ts'
 import { holds, show, type Figure } from '../bench/figures.ts'
+import { findRefusal } from '../bench/machine-speed.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(root + path, 'utf8')
@@ -24,6 +25,8 @@ const figures: Figure[] = [
   { part, name: 'a search', value: 3.456, unit: 'ms', most: 4, note: 'with other load' },
   { part: 'Memory', name: 'resident', value: 257, unit: 'MiB' },
 ]
+const page =
+  'before\n<!-- begin of what `bench --write` writes -->\n<!-- end of what `bench --write` writes -->\nafter\n'
 const measured = {
   figures,
   skipped: ['cluster: There is no PostgreSQL.'],
@@ -56,10 +59,26 @@ test('a figure that could not be measured is listed with the reason', () => {
   expect(toTable(measured)).toContain('Not measured:\n\n- cluster: There is no PostgreSQL.')
 })
 
+test('figures of a machine with less than half of the best speed are refused', () => {
+  expect(findRefusal({ barePerSecond: 30_000, load: 0.1 }, 60_000)).toBe(undefined)
+  expect(findRefusal({ barePerSecond: 30_000, load: 0.1 }, undefined)).toBe(undefined)
+  const refusal = findRefusal({ barePerSecond: 29_999, load: 7.5 }, 60_000)
+  expect(refusal).toContain('29999 requests/s here, 50 % of the best that figures were written with (60000)')
+  expect(refusal).toContain('the load average is 7.5')
+})
+
+test('the best speed of the machine stays when a slower run is written, and the load average is that of the last run', () => {
+  const folder = newFolder()
+  writeFileSync(join(folder, 'figures.md'), page)
+  writeDocs({ ...measured, bareBest: 60_000, load: [0.1, 2.1] }, folder)
+  writeDocs({ ...measured, figures: [], bareBest: 40_000, load: [0.2, 2.2] }, folder)
+  const { bareBest, load } = readMeasured(join(folder, 'figures.ndjson'))
+  expect({ bareBest, load }).toEqual({ bareBest: 60_000, load: [0.2, 2.2] })
+  expect(readFileSync(join(folder, 'figures.md'), 'utf8')).toContain('load average 0.2 before the last run, 2.2 after')
+})
+
 test('a later measurement is added to the earlier results, and replaces those of the same figure', () => {
   const folder = newFolder()
-  const page =
-    'before\n<!-- begin of what `bench --write` writes -->\n<!-- end of what `bench --write` writes -->\nafter\n'
   writeFileSync(join(folder, 'figures.md'), page)
   writeDocs(measured, folder)
   const later = { figures: [{ part: 'Nodes', name: 'reads', value: 2, unit: '' }], skipped: [], isWhole: false }
