@@ -1,0 +1,149 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it, describe, onTestFinished } from 'vitest'
+import { json, startNode } from '../support/server-harness.ts'
+
+const deploy = join(import.meta.dirname, '../../examples/deploy')
+const hasNginx = canRun('nginx', '-v')
+
+function canRun(command: string, ...args: string[]): boolean {
+  try {
+    execFileSync(command, args, { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The example in front of a node, with the program that refreshes it. */
+async function startCache() {
+  const fixture = await startNode({ trustedProxies: ['127.0.0.1/32'] })
+  const folder = await mkdtemp(join(tmpdir(), 'skillstead-nginx-'))
+  // The workers of a root's nginx are another user.
+  await chmod(folder, 0o755)
+  const port = await findPort()
+  const example = await readFile(join(deploy, 'nginx-cache.conf'), 'utf8')
+  const included = example
+    .replace('server 127.0.0.1:7545;', `server 127.0.0.1:${fixture.node.port};`)
+    .replace('/var/cache/nginx/skillstead', join(folder, 'cache'))
+    // Only a refresh can replace what is stored.
+    .replace('proxy_cache_valid 200 60s;', 'proxy_cache_valid 200 1h;')
+    .replace('listen 8080;', `listen 127.0.0.1:${port};`)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${join(folder, kind)};`)
+    .join('\n')
+  const config = `daemon off;\nworker_processes 1;\npid ${join(folder, 'pid')};\nerror_log ${join(folder, 'error.log')};
+    events {}\nhttp {\naccess_log off;\n${temporary}\n${included}\n}\n`
+  await writeFile(join(folder, 'nginx.conf'), config)
+  const url = `http://127.0.0.1:${port}`
+  const nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')])
+  const following = spawn(process.execPath, [join(deploy, 'refresh-cache.ts'), fixture.node.url, url])
+  onTestFinished(async () => {
+    for (const child of [nginx, following]) {
+      const ended = once(child, 'exit')
+      if (child.kill()) await ended
+    }
+    await rm(folder, { recursive: true })
+  })
+  await once(following.stdout, 'data')
+  await until(() => fetch(`${url}/healthz`).then(({ ok }) => ok))
+  const ask = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(url + path, { headers })
+    const body = await response.text()
+    return { status: response.status, from: response.headers.get('x-cache'), headers: response.headers, body }
+  }
+  return { ...fixture, url, ask }
+}
+
+async function findPort(): Promise<number> {
+  const probe = createServer()
+  await once(probe.listen(0, '127.0.0.1'), 'listening')
+  const { port } = probe.address() as AddressInfo
+  await once(probe.close(), 'close')
+  return port
+}
+
+/** Until it holds; a refused connection counts as not yet. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds().catch(() => false))) await sleep(50)
+}
+
+const details = '/api/v1/skills/alice%2Fpdf'
+
+describe.skipIf(!hasNginx)(
+  `the example of nginx in front of a node${hasNginx ? '' : ': nginx is not installed here'}`,
+  () => {
+    it('answers guests from the cache, and revalidates by entity tag', async () => {
+      const { ask } = await startCache()
+      const [first, second] = [await ask(details), await ask(details)]
+      expect([first, second].map(({ status, from }) => [status, from])).toEqual([
+        [200, 'MISS'],
+        [200, 'HIT'],
+      ])
+      expect(second.body).toBe(first.body)
+      expect(second.headers.get('cache-control')).toBe('no-cache')
+      const etag = second.headers.get('etag')!
+      expect(await ask(details, { 'if-none-match': etag })).toMatchObject({ status: 304, from: 'HIT', body: '' })
+    })
+
+    it('stores nothing of callers with a key, a cookie or a token, and nothing that is private', async () => {
+      const { ask, key, api } = await startCache()
+      await api.publishSkill({
+        skillMd: '---\nname: plan\ndescription: Secret plan\n---\n# Plan\n',
+        visibility: 'private',
+      })
+      const secret = '/api/v1/skills/alice%2Fplan'
+      const authorization = `Bearer ${key}`
+      expect(await ask(secret, { authorization })).toMatchObject({ status: 200, from: 'DIRECT' })
+      const guest = await ask(secret)
+      expect(guest).toMatchObject({ status: 404 })
+      expect(guest.body).not.toContain('Secret')
+      for (const name of ['cookie', 'x-share-token', 'x-agent-token'])
+        expect((await ask(details, { [name]: 'a=b' })).from, name).toBe('DIRECT')
+      for (const path of ['/api/v1/feed', '/readyz', '/'])
+        expect([(await ask(path)).from, (await ask(path)).from], path).not.toContain('HIT')
+    })
+
+    it('shows a new version, and no longer a deleted skill, when the feed has the change', async () => {
+      const { ask, api } = await startCache()
+      expect((await ask(details)).body).toContain('"version":"1.0.0"')
+      await api.publishSkill({
+        skillMd: '---\nname: pdf\ndescription: Reads PDF files fast\n---\n# PDF\n',
+        version: '2.0.0',
+      })
+      await until(async () => (await ask(details)).body.includes('Reads PDF files fast'))
+      expect((await ask(details)).from).toBe('HIT')
+      await api.deleteSkill({ name: 'pdf' })
+      await until(async () => (await ask(details)).status === 404)
+      expect((await ask(details)).body).not.toContain('Reads PDF')
+    })
+
+    it('stores other spellings of an address only briefly, and lets no other machine refresh', async () => {
+      const { ask, api } = await startCache()
+      const others = [
+        '/api/v1/skills/alice%2fpdf',
+        '/api/v1/skills/alice/pdf',
+        '/api/v1/skills/%61lice%2Fpdf',
+        `${details}?`,
+      ]
+      for (const path of others) expect((await ask(path)).status, path).toBe(200)
+      await api.deleteSkill({ name: 'pdf' })
+      for (const path of others) await until(async () => (await ask(path)).status === 404)
+      const config = await readFile(join(deploy, 'nginx-cache.conf'), 'utf8')
+      expect(config).toMatch(/map "\$remote_addr \$http_x_cache_refresh" \S+ \{ default 0; "127\.0\.0\.1 1" 1; \}/)
+    })
+
+    it('passes on writes, with the address of the client', async () => {
+      const { url, key } = await startCache()
+      const headers = { ...json({}).headers, authorization: `Bearer ${key}` }
+      const response = await fetch(`${url}/api/v1/skills/pdf/star`, { method: 'PUT', headers })
+      expect([response.status, response.headers.get('x-cache')]).toEqual([200, 'DIRECT'])
+    })
+  },
+)
