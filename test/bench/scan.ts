@@ -73,7 +73,7 @@ async function benchSpeed(packages: readonly (readonly TextFile[])[]): Promise<v
   })
   console.log(`\n${toSpeed(alone)} on one thread`)
   const pool = createScanPool()
-  const together = await findBest(() => Promise.all(packages.map((files) => scanInThread(files, 0, pool))))
+  const together = await findBest(() => Promise.all(packages.map((files) => scanInThread(files, 0, undefined, pool))))
   console.log(`${toSpeed(together)} over ${workersMax} threads, with what it takes to send them files and reports`)
 }
 

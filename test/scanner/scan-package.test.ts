@@ -26,12 +26,12 @@ describe('a scan of a package', () => {
 
   it('continues in batches if the thread crashes', async () => {
     const pool = createScanPool({ start: script('throw new Error("broken")') })
-    expect(await scanPackage(large, 0, pool)).toEqual(scanFiles(large, 0))
+    expect(await scanPackage(large, 0, undefined, pool)).toEqual(scanFiles(large, 0))
   })
 
   it('continues in batches if no thread can be started, repeatedly', async () => {
     const pool = createScanPool({ start: () => new Worker(new URL('http://127.0.0.1/no-thread')), workersMax: 1 })
-    for (let i = 0; i < 3; i++) expect(await scanPackage(large, 0, pool)).toEqual(scanFiles(large, 0))
+    for (let i = 0; i < 3; i++) expect(await scanPackage(large, 0, undefined, pool)).toEqual(scanFiles(large, 0))
   })
 
   it('does not block the event loop', async () => {
@@ -43,14 +43,14 @@ describe('a scan of a package', () => {
       if (!isDone) setImmediate(turn)
     }
     turn()
-    await scanPackage(large, 0, pool)
+    await scanPackage(large, 0, undefined, pool)
     isDone = true
     expect(turns).toBeGreaterThan(3)
   })
 
   it('returns the verdict caution if the thread does not respond', async () => {
     const pool = createScanPool({ start: script('setInterval(() => {}, 1000)'), answerMs: 50 })
-    const report = await scanPackage(large, 0, pool)
+    const report = await scanPackage(large, 0, undefined, pool)
     expect(report).toMatchObject({ verdict: 'caution', findings: [{ ruleId: 'incomplete-scan' }] })
     expect(report.cut).toEqual([{ path: 'SKILL.md', reason: expect.stringMatching(/\.$/) as string }])
   })

@@ -20,8 +20,8 @@ const root = join(import.meta.dirname, '../../packages')
 const allowed: Record<string, readonly string[]> = {
   protocol: [],
   'skill-format': ['protocol'],
-  scanner: ['protocol', 'skill-format'],
   client: ['protocol', 'skill-format'],
+  scanner: ['protocol', 'skill-format', 'client'],
   core: ['protocol', 'skill-format', 'scanner'],
   mirror: ['protocol', 'skill-format', 'scanner', 'client', 'core'],
   maintenance: ['protocol', 'skill-format', 'core'],

@@ -84,6 +84,7 @@ import { getTrending } from './community/trends.ts'
 import { readCheckpoint } from './log/checkpoint.ts'
 import { readTile } from './log/read-tile.ts'
 import { readPublicKeys } from './log/signing-keys.ts'
+import { readRulesBundle } from './governance/rules-updates.ts'
 import { decideVerification } from './accounts/verification-decide.ts'
 import { listOwnVerifications, listVerifications } from './accounts/verification-list.ts'
 import { verifyAuthor } from './accounts/verify-author.ts'
@@ -231,6 +232,7 @@ export const operations = {
   getCheckpoint: (context) => readCheckpoint(context),
   getTile: readTile,
   getPublicKey: (context) => readPublicKeys(context),
+  getRulesBundle: (context) => readRulesBundle(context),
 
   getSetup: (context) => showSetup(context),
   setUp,

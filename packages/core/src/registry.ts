@@ -24,6 +24,7 @@ import { createServingNode } from './operator/node-port.ts'
 import { createSetupCode } from './operator/setup.ts'
 import { readNodeMetrics, readOrNothing, toOpinionMetrics, readStoredMetrics, type Metric } from './operator/metrics.ts'
 import { readReadiness } from './operator/readiness.ts'
+import { createScanRules } from './catalogue/scan-rules.ts'
 import { createSecondStage, type SecondStageOptions } from './operator/second-stage.ts'
 import { createOutbox } from './outbox/create-outbox.ts'
 import { createOutgoing } from './http/outgoing.ts'
@@ -39,6 +40,7 @@ import { readVerifierKeys, type VerifierKey } from './log/signing-keys.ts'
 import { isNoteName } from './log/signed-notes.ts'
 import { createTransparency } from './log/log-context.ts'
 import { scheduleRescan } from './governance/rescan.ts'
+import { scheduleRulesUpdates } from './governance/rules-updates.ts'
 import { handleVerifications } from './accounts/verification-check.ts'
 import { attributeVersion } from './community/agent-actions.ts'
 import { refreshStanding } from './community/author-standings.ts'
@@ -191,6 +193,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     onError,
   })
   const comparison = createSecondStage(options, { database, clock, onError })
+  const scanRules = await createScanRules(database, changes)
   const copies = createCopyIndex(database, onError)
   const waits = new AbortController()
   const context: OperatorContext = {
@@ -223,6 +226,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     sharedLimits,
     webhooks: options.webhooks ?? {},
     defaultPlan: options.defaultPlan ?? 'free',
+    scanRules,
     scanPolicy: options.scanPolicy ?? {},
     secondOpinion,
     storageQuotaBytes: options.storageQuotaBytes ?? storageQuotaBytesDefault,
@@ -269,6 +273,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       handleDeliveries(context)
     }
     await scheduleRescan(context)
+    await scheduleRulesUpdates(context, onError)
     await scheduleSketches(context)
     await hooks.backups.schedule()
     outbox.start()

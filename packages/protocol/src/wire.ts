@@ -155,6 +155,7 @@ export const wire = {
   getCheckpoint: 'GET /checkpoint content',
   getTile: 'GET /tile/**:path content',
   getPublicKey: 'GET /key content',
+  getRulesBundle: 'GET /rules.bundle content',
   getSetup: 'GET /setup',
   setUp: 'POST /setup',
   getOverview: 'GET /operator/overview',

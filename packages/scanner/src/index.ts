@@ -1,3 +1,4 @@
+export { toRulesVersion, type AddedRules } from './added/added-rules.ts'
 export { findWidening, subtractAccess } from './access/compare-access.ts'
 export { inspectAccess } from './access/inspect-access.ts'
 export { assessChange, type ComparedVersion } from './change/assess-change.ts'

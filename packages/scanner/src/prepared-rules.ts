@@ -3,6 +3,7 @@ import { listTraits } from './list-traits.ts'
 import type { CodeRule } from './code-rule.ts'
 import type { Combination, Fact, Rule } from './rule.ts'
 import { codeRules, combinations, probes, rules } from './rule-table.ts'
+import { rulesVersion } from './rules-version.ts'
 import { Search } from './search.ts'
 
 /** What a scan searches for, the combinations of it that are findings, and the rules about what code does. Rules come before facts. */
@@ -19,16 +20,21 @@ export class PreparedRules implements RuleTable {
   readonly probes: readonly (Rule | Fact)[]
   readonly combinations: readonly Combination[]
   readonly codeRules: readonly CodeRule[]
+  /** Identifies the engine and these rules. */
+  readonly version: string
   /** Indexes of the rules that apply to files of data. */
   readonly ofData: ReadonlySet<number>
   readonly #listTraits: () => readonly SearchTraits[]
+  #traits: readonly SearchTraits[] | undefined
   #search: Search | undefined
 
   /** `list`: the traits of all patterns, in the order of the probes. */
   constructor(
     { rules: all, probes: sought, combinations: combined, codeRules: ofCode }: RuleTable,
     list: () => readonly SearchTraits[],
+    version = rulesVersion,
   ) {
+    this.version = version
     this.rules = all
     this.probes = sought
     this.combinations = combined
@@ -37,8 +43,13 @@ export class PreparedRules implements RuleTable {
     this.#listTraits = list
   }
 
+  /** The traits of all patterns, in the order of the probes. */
+  get traits(): readonly SearchTraits[] {
+    return (this.#traits ??= this.#listTraits())
+  }
+
   get search(): Search {
-    return (this.#search ??= new Search(this.probes, this.#listTraits()))
+    return (this.#search ??= new Search(this.probes, this.traits))
   }
 }
 

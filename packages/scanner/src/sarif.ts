@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { SarifLog, ScanFinding, ScanReport } from '@skillstead/protocol'
-import { allRules } from './rule-table.ts'
+import type { AddedRules } from './added/added-rules.ts'
+import { listRules, prepareRules } from './added/prepare-rules.ts'
 import type { Rule } from './rule.ts'
-import { rulesVersion } from './rules-version.ts'
 
 /** SARIF has three levels; GitHub's code scanning sorts by `security-severity`, from 0 to 10. */
 const levels: Record<ScanFinding['severity'], { level: 'error' | 'warning' | 'note'; severity: string }> = {
@@ -17,22 +17,24 @@ const levels: Record<ScanFinding['severity'], { level: 'error' | 'warning' | 'no
 export const sarifHeader = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0' } as const
 
 /** The tool of a run with all rules, and how columns are counted. */
-export const toSarifTool = () => ({
-  tool: { driver: { name: 'Skillstead', version: rulesVersion, rules: allRules.map(toSarifRule) } },
+export const toSarifTool = (added?: AddedRules) => ({
+  tool: {
+    driver: { name: 'Skillstead', version: prepareRules(added).version, rules: listRules(added).map(toSarifRule) },
+  },
   columnKind: 'utf16CodeUnits',
 })
 
 /** Converts a report to the Static Analysis Results Interchange Format (OASIS SARIF 2.1.0). */
-export function toSarif(report: ScanReport): SarifLog {
+export function toSarif(report: ScanReport, added?: AddedRules): SarifLog {
   const { score, verdict, risk, cut, digest, source, scannedAt } = report
   return {
     ...sarifHeader,
     runs: [
       {
-        ...toSarifTool(),
+        ...toSarifTool(added),
         invocations: [{ executionSuccessful: true, endTimeUtc: scannedAt }],
         results: report.findings.map((finding) =>
-          toSarifResult(finding, finding.path, toRegion(finding, { uri: toUri(finding.path) })),
+          toSarifResult(finding, finding.path, toRegion(finding, { uri: toUri(finding.path) }), added),
         ),
         properties: { score, verdict, risk, cut, digest, source },
       },
@@ -53,14 +55,12 @@ function toSarifRule({ id, category, severity, title, why, remediation, referenc
   }
 }
 
-const ruleIndexes: ReadonlyMap<string, number> = new Map(allRules.map(({ id }, index) => [id, index]))
-
 /** The result of a finding. `name` identifies its file, `location` says where it is. */
-export function toSarifResult(finding: ScanFinding, name: string, location: object) {
+export function toSarifResult(finding: ScanFinding, name: string, location: object, added?: AddedRules) {
   const { ruleId, severity, title, remediation, excerpt, signal, context, decoded } = finding
   return {
     ruleId,
-    ruleIndex: ruleIndexes.get(ruleId),
+    ruleIndex: listRules(added).findIndex(({ id }) => id === ruleId),
     // A passage that is no instruction is no failure; such results have no level.
     ...(signal === 'none' ? { kind: 'informational', level: 'none' } : { level: levels[severity].level }),
     message: { text: `${title}. ${remediation}` },

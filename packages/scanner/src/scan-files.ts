@@ -18,7 +18,6 @@ import { isLessonOf, toStance, type Stance } from './polarity.ts'
 import { isMarkdown, toRoles, type FileRole } from './role.ts'
 import { builtInRules, type PreparedRules } from './prepared-rules.ts'
 import type { Rule } from './rule.ts'
-import { rulesVersion } from './rules-version.ts'
 import type { ScanFile } from './scan.ts'
 import { toRisk, toScore, toVerdict } from './score.ts'
 import type { Hit } from './search.ts'
@@ -162,7 +161,7 @@ export class Scan {
       risk: toRisk(all),
       findings,
       cut: unlisted > 0 ? [...this.#cut, { path: this.#files[0]!.path, reason }] : this.#cut,
-      rulesVersion,
+      rulesVersion: this.#rules.version,
       scannedAt: toTimestamp(now),
     }
   }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { Security } from '@skillstead/protocol'
+import type { AddedRules } from './added/added-rules.ts'
 import { startThread } from './threads.ts'
 import { WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 import type { ScanFile } from './scan.ts'
@@ -12,6 +13,7 @@ const inlineBytesMax = 64 * 1024
 export interface ScanOrder {
   readonly files: readonly ScanFile[]
   readonly now: number
+  readonly added?: AddedRules | undefined
 }
 
 /** Creates a pool of worker threads that scan. */
@@ -26,28 +28,45 @@ const loadScan = () => import('./scan.ts')
 
 /**
  * Scans a package without blocking the event loop: a small one inline, a larger one in a worker thread, or in batches
- * if no thread is available. Never throws.
+ * if no thread is available. Never throws. `added`: rules that apply besides the built-in ones.
  */
-export async function scanPackage(files: readonly ScanFile[], now: number, threads = pool): Promise<Security> {
+export async function scanPackage(
+  files: readonly ScanFile[],
+  now: number,
+  added?: AddedRules,
+  threads = pool,
+): Promise<Security> {
   const bytes = files.reduce((sum, file) => sum + countBytes(file), 0)
-  return bytes <= inlineBytesMax ? (await loadScan()).scanFiles(files, now) : scanInThread(files, now, threads)
+  return bytes <= inlineBytesMax
+    ? (await loadScan()).scanFiles(files, now, added)
+    : scanInThread(files, now, added, threads)
 }
 
 /** As {@link scanPackage}, but in a thread for every size: for bulk and background scans. */
-export async function scanInThread(files: readonly ScanFile[], now: number, threads = pool): Promise<Security> {
-  const found = await threads.ask({ files, now })
-  if (found === 'broken') return scanAtEase(files, now)
+export async function scanInThread(
+  files: readonly ScanFile[],
+  now: number,
+  added?: AddedRules,
+  threads = pool,
+): Promise<Security> {
+  const found = await threads.ask({ files, now, added })
+  if (found === 'broken') return scanAtEase(files, now, added)
   if (found !== 'late') return found
-  return reportUnscanned(files, 'The scan took too long and was given up.', now)
+  return reportUnscanned(files, 'The scan took too long and was given up.', now, added)
 }
 
 /** The report on files that were not scanned. `reason` is a sentence; the verdict is `caution`. */
-export async function reportUnscanned(files: readonly ScanFile[], reason: string, now: number): Promise<Security> {
-  return (await loadScan()).toUnscanned(files, reason, now)
+export async function reportUnscanned(
+  files: readonly ScanFile[],
+  reason: string,
+  now: number,
+  added?: AddedRules,
+): Promise<Security> {
+  return (await loadScan()).toUnscanned(files, reason, now, added)
 }
 
-async function scanAtEase(files: readonly ScanFile[], now: number): Promise<Security> {
-  const slices = (await loadScan()).scanInSlices(files, now)
+async function scanAtEase(files: readonly ScanFile[], now: number, added?: AddedRules): Promise<Security> {
+  const slices = (await loadScan()).scanInSlices(files, now, added)
   for (;;) {
     const { done, value } = slices.next()
     if (done) return value

@@ -4,4 +4,4 @@ import { scanFiles } from './scan.ts'
 
 /** The worker thread that scans: receives packages and posts reports. */
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-parentPort!.on('message', ({ files, now }: ScanOrder) => parentPort!.postMessage(scanFiles(files, now)))
+parentPort!.on('message', ({ files, now, added }: ScanOrder) => parentPort!.postMessage(scanFiles(files, now, added)))

@@ -1,5 +1,7 @@
 import type { ScanReport, Security } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
+import { toRulesVersion, type AddedRules } from './added/added-rules.ts'
+import { prepareRules } from './added/prepare-rules.ts'
 import { Scan } from './scan-files.ts'
 
 /** A file of a skill: its published bytes, a text, or the reason, as a sentence, why it could not be read. */
@@ -12,20 +14,21 @@ export type ScanFile = { readonly path: string } & (
 /**
  * Scans files for instructions and code that a skill should not contain. Offline and in linear time, in batches of
  * about 32 Ki characters between which the caller may yield. Never throws; `now` is in milliseconds since 1970.
+ * `added`: rules that apply besides the built-in ones.
  */
-export function* scanInSlices(files: readonly ScanFile[], now: number): Generator<void, Security> {
+export function* scanInSlices(files: readonly ScanFile[], now: number, added?: AddedRules): Generator<void, Security> {
   try {
-    const scan = new Scan(files)
+    const scan = new Scan(files, prepareRules(added))
     yield* scan.run()
     return scan.toSecurity(now)
   } catch {
-    return toUnscanned(files, 'The scan failed and was given up.', now)
+    return toUnscanned(files, 'The scan failed and was given up.', now, added)
   }
 }
 
 /** As {@link scanInSlices}, without yielding. */
-export function scanFiles(files: readonly ScanFile[], now: number): Security {
-  const slices = scanInSlices(files, now)
+export function scanFiles(files: readonly ScanFile[], now: number, added?: AddedRules): Security {
+  const slices = scanInSlices(files, now, added)
   for (;;) {
     const { done, value } = slices.next()
     if (done) return value
@@ -33,11 +36,11 @@ export function scanFiles(files: readonly ScanFile[], now: number): Security {
 }
 
 /** The report on files that could not be scanned; `reason` is a sentence. The verdict is `caution`. */
-export function toUnscanned([first]: readonly ScanFile[], reason: string, now: number): Security {
+export function toUnscanned([first]: readonly ScanFile[], reason: string, now: number, added?: AddedRules): Security {
   const scan = new Scan([{ path: first?.path ?? 'SKILL.md', text: '' }])
   scan.cutAt(first?.path ?? 'SKILL.md', reason)
   for (const _ of scan.run());
-  return scan.toSecurity(now)
+  return { ...scan.toSecurity(now), rulesVersion: toRulesVersion(added) }
 }
 
 /** The complete report on one text; its digest is that of its UTF-8 bytes. */

@@ -26,6 +26,7 @@ export const nouns: Readonly<Record<string, string>> = {
   external: 'skills of other registries',
   mirror: 'upstreams',
   bundle: 'a registry in one signed file',
+  rules: 'signed scanner rules',
   quarantine: 'versions in quarantine',
   reports: 'reports of skills and appeals',
   skills: 'flag or hide a skill',
@@ -129,6 +130,15 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
       'key rotate': "replace a node's signing key",
     }),
     from(() => import('../commands/quarantine.ts'), { rescan: 'scan all stored versions again' }),
+    from(() => import('../commands/rules.ts'), {
+      'rules follow': 'install a signed bundle of scanner rules, and keep it up to date',
+      'rules update': 'check the source of the bundle of rules now',
+      'rules show': 'show the installed bundle of rules',
+      'rules remove': 'remove the installed bundle of rules',
+      'rules key': 'create a signing key for rules',
+      'rules sign': 'check rules and sign them as a bundle',
+      'rules verify': 'verify a bundle of rules without a registry',
+    }),
   ],
   'Back up and check': [
     from(() => import('../commands/backup.ts'), { backup: 'copy a registry to a file, also while it is in use' }),

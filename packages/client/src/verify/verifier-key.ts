@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
-import { fromBase64 } from './bytes.ts'
+import { fromBase64, toBase64 } from './bytes.ts'
 import { VerificationError } from './verification-error.ts'
 
 /** A public key that verifies signed notes (C2SP `signed-note`). */
@@ -32,6 +32,12 @@ export function parseVerifierKey(text: string): VerifierKey {
   if (actual !== hash)
     throw new VerificationError('key', `The key of ${name} has the hash ${actual}, not ${hash}: it was altered.`)
   return { name, hash, publicKey: bytes.subarray(1) }
+}
+
+/** Encodes a public key of Ed25519 as a verifier key, which {@link parseVerifierKey} parses. */
+export function toVerifierKey(name: string, publicKey: Uint8Array): string {
+  const key = concatBytes(Uint8Array.of(algorithm), publicKey)
+  return `${name}+${toKeyHash(name, key)}+${toBase64(key)}`
 }
 
 /** Distinguishes keys of the same name; `key` begins with its algorithm byte. */

@@ -14,6 +14,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import type { CopyIndex } from './copy-index.ts'
 import type { Artifacts } from './discovery-artifacts.ts'
 import type { SecondOpinion } from './second-opinion.ts'
+import type { ScanRules } from './scan-rules.ts'
 import type { ScanPolicy } from './scan-policy.ts'
 import type { SkillSettings } from './skill-rows.ts'
 import type { Upstreams } from './upstream-port.ts'
@@ -36,6 +37,8 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly answers: ResponseCache
   readonly artifacts: Artifacts
   readonly publicNames: PublicNames
+  /** The rules that scans apply. */
+  readonly scanRules: ScanRules
   /** The action for versions that the scanner flags. */
   readonly scanPolicy: ScanPolicy
   /** Asked about versions that the scan leaves in doubt, if the operator configured it. */

@@ -43,10 +43,7 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
     publisher: owner,
     fields,
     content: packed,
-    inspection: await inspectPackage(
-      { content: packed, texts: toPackageTexts(fields, changelog) },
-      context.clock.now(),
-    ),
+    inspection: await inspectPackage(context, { content: packed, texts: toPackageTexts(fields, changelog) }),
     settings: { visibility: source.visibility, category: source.category, repository: source.repository },
     changelog,
     forkedFrom: { fullName: source.full_name, version: version.version },

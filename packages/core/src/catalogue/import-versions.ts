@@ -5,7 +5,7 @@ import { mapInBatches } from '../kernel/batches.ts'
 import { accountId, requireScope, requireUser, type Caller } from '../kernel/caller.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
-import { inspectEach } from './inspect-packages.ts'
+import { inspectEach, type InspectionContext } from './inspect-packages.ts'
 import type { Inspection } from './inspection.ts'
 import { type PackageFields, readPackageFields } from './package-fields.ts'
 import { type Publication, type Published, publishVersion, Quarantined } from './publish-version.ts'
@@ -84,12 +84,12 @@ interface Prepared extends Packed {
   readonly inspection: Inspection | undefined
 }
 
-async function prepareAll(context: StorageContext, items: readonly ImportedVersion[]) {
+async function prepareAll(context: StorageContext & InspectionContext, items: readonly ImportedVersion[]) {
   const packed = await mapInBatches(items, (item) => pack(item).catch(toRefusal))
   const readable = packed.flatMap((one) => (one instanceof RegistryError ? [] : [one]))
   const there = await findThere(context, readable)
   const fresh = readable.filter((one) => !there.has(one))
-  const inspections = await inspectEach(fresh, context.clock.now(), ({ item }) => item.changelog)
+  const inspections = await inspectEach(context, fresh, ({ item }) => item.changelog)
   return packed.map((one) => (one instanceof RegistryError ? one : { ...one, inspection: inspections.get(one) }))
 }
 

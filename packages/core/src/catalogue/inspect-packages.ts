@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { Security } from '@skillstead/protocol'
 import {
+  type AddedRules,
   inspectAccess,
   readOutline,
   reportUnscanned,
@@ -10,6 +11,7 @@ import {
   toUnreadOutline,
 } from '@skillstead/scanner'
 import { startThread, WorkerPool } from '@skillstead/scanner/workers'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { type Inspection, unread } from './inspection.ts'
 import { keepScan, type Texts, toFiles, toPackageTexts } from './metadata-scan.ts'
 import type { PackageFields } from './package-fields.ts'
@@ -27,7 +29,12 @@ export interface Inspectable {
 export interface InspectionOrder {
   readonly packages: readonly { readonly files: readonly PackageFile[]; readonly texts: readonly ScanFile[] }[]
   readonly now: number
+  /** The rules that apply besides the built-in ones. */
+  readonly added: AddedRules | undefined
 }
+
+/** What an inspection needs: the time, and the rules to apply. */
+export type InspectionContext = Pick<CatalogueContext, 'clock' | 'scanRules'>
 
 /** The response of a worker thread for each package. */
 export interface InspectionResult {
@@ -50,36 +57,40 @@ const pool = new WorkerPool<InspectionResult[], InspectionOrder>({
   workersMax,
 })
 
-/** Inspects a package in a worker thread, or inline if it is small. `now` is in milliseconds since 1970. */
-export async function inspectPackage(item: Inspectable, now: number): Promise<Inspection> {
-  if (item.content.size <= inlineBytesMax) return inspectHere(item.content, now)
-  const [inspection] = await inspectOrder([item], now)
+/** Inspects a package in a worker thread, or inline if it is small. */
+export async function inspectPackage(context: InspectionContext, item: Inspectable): Promise<Inspection> {
+  if (item.content.size <= inlineBytesMax) return inspectHere(context, item.content)
+  const [inspection] = await inspectOrder(context, [item])
   return inspection!
 }
 
 /** As {@link inspectPackage} for many packages, in the same order: for imports. */
-export async function inspectMany(items: readonly Inspectable[], now: number): Promise<Inspection[]> {
-  return (await Promise.all(toOrders(items).map((order) => inspectOrder(order, now)))).flat()
+export async function inspectMany(context: InspectionContext, items: readonly Inspectable[]): Promise<Inspection[]> {
+  return (await Promise.all(toOrders(items).map((order) => inspectOrder(context, order)))).flat()
 }
 
 /** As {@link inspectMany} for items that contain packages and their metadata; returns the inspections by item. */
 export async function inspectEach<Item extends { readonly content: PackedContent; readonly fields: PackageFields }>(
+  context: InspectionContext,
   items: readonly Item[],
-  now: number,
   getChangelog: (item: Item) => string | undefined,
 ): Promise<Map<Item, Inspection>> {
   const all = items.map((item) => ({ content: item.content, texts: toPackageTexts(item.fields, getChangelog(item)) }))
-  const found = await inspectMany(all, now)
+  const found = await inspectMany(context, all)
   return new Map(items.map((item, i) => [item, found[i]!]))
 }
 
 /** Inspects a package in this thread. A package whose inspection fails is rated `caution`; the publish continues. */
-async function inspectHere({ sources, digest }: PackedContent, now: number): Promise<Inspection> {
+async function inspectHere(
+  { clock, scanRules }: InspectionContext,
+  { sources, digest }: PackedContent,
+): Promise<Inspection> {
+  const { added } = scanRules
   try {
-    const [scan, access] = await Promise.all([scanPackage(sources, now), inspectAccess(sources)])
+    const [scan, access] = await Promise.all([scanPackage(sources, clock.now(), added), inspectAccess(sources)])
     return { scan, access, outline: readOutline(sources), ...readSkillMd(sources[0]!.bytes) }
   } catch {
-    const scan = await reportUnscanned(sources, 'The inspection failed and was given up.', now)
+    const scan = await reportUnscanned(sources, 'The inspection failed and was given up.', clock.now(), added)
     const outline = toUnreadOutline(digest)
     return { scan, access: unread, outline, sketch: emptySketch, terms: new Uint8Array() }
   }
@@ -101,13 +112,14 @@ function toOrders(items: readonly Inspectable[]): Inspectable[][] {
 }
 
 /** If a thread crashes or times out, inspects each package separately, which identifies the one at fault. */
-async function inspectOrder(items: readonly Inspectable[], now: number): Promise<Inspection[]> {
+async function inspectOrder(context: InspectionContext, items: readonly Inspectable[]): Promise<Inspection[]> {
+  const [now, { added }] = [context.clock.now(), context.scanRules]
   const bytes = items.reduce((sum, { content }) => sum + content.size, 0)
   const toPackage = ({ content, texts = {} }: Inspectable) => {
     return { files: content.sources.map(detach), texts: toFiles(texts) }
   }
-  const found = await pool.ask(() => ({ packages: items.map(toPackage), now }), bytes)
-  if (typeof found !== 'object') return Promise.all(items.map(({ content }) => inspectHere(content, now)))
+  const found = await pool.ask(() => ({ packages: items.map(toPackage), now, added }), bytes)
+  if (typeof found !== 'object') return Promise.all(items.map(({ content }) => inspectHere(context, content)))
   return found.map(({ inspection, ofTexts }, i) => {
     const { texts } = items[i]!
     if (texts) keepScan(texts, ofTexts)

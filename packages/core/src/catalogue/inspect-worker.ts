@@ -1,6 +1,6 @@
 import { getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
-import { readOutline } from '@skillstead/scanner'
+import { readOutline, type AddedRules } from '@skillstead/scanner'
 import { readAccess, scanFiles } from '@skillstead/scanner/rules'
 import type { InspectionOrder, InspectionResult } from './inspect-packages.ts'
 import type { Inspection } from './inspection.ts'
@@ -14,17 +14,18 @@ const nicestOfAll = 19
 standBack()
 
 /** The worker thread of `inspectPackage` and `inspectMany`: receives packages and returns an inspection of each. */
-parentPort!.on('message', ({ packages, now }: InspectionOrder) => {
+parentPort!.on('message', ({ packages, now, added }: InspectionOrder) => {
   const results: InspectionResult[] = packages.map(({ files, texts }) => {
-    return { inspection: inspect(files, now), ofTexts: scanFiles(texts, now) }
+    return { inspection: inspect(files, now, added), ofTexts: scanFiles(texts, now, added) }
   })
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   parentPort!.postMessage(results)
 })
 
-function inspect(files: readonly PackageFile[], now: number): Inspection {
+function inspect(files: readonly PackageFile[], now: number, added?: AddedRules): Inspection {
   const { bytes } = files[0]!
-  return { scan: scanFiles(files, now), access: readAccess(files), outline: readOutline(files), ...readSkillMd(bytes) }
+  const scan = scanFiles(files, now, added)
+  return { scan, access: readAccess(files), outline: readOutline(files), ...readSkillMd(bytes) }
 }
 
 /** Lowers the priority of this thread. Only on Linux: other systems would lower that of the process. */

@@ -1,6 +1,14 @@
 import { RegistryError, type ScanFinding, type Security, type Warning } from '@skillstead/protocol'
-import { type ScanFile, scanPackage, toRisk, toScore, toVerdict, worstRisk, worstVerdict } from '@skillstead/scanner'
-import { rulesVersion } from '@skillstead/scanner/rules-version'
+import {
+  type ScanFile,
+  scanPackage,
+  toRisk,
+  toRulesVersion,
+  toScore,
+  toVerdict,
+  worstRisk,
+  worstVerdict,
+} from '@skillstead/scanner'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { LRUCache } from 'lru-cache'
 import type { SkillRow } from '../storage/tables.ts'
@@ -8,6 +16,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { type StoredScan, toStoredScan } from './inspection.ts'
 import type { PackageFields } from './package-fields.ts'
+import type { ScanRules } from './scan-rules.ts'
 import { findAlarming, toAction, toScanErrors, toScanWarnings } from './scan-policy.ts'
 
 /** The text columns of a skill that readers see. */
@@ -27,14 +36,15 @@ interface MetadataScan {
  * texts nor the rules changed.
  */
 export async function scanMetadata(
+  { scanRules }: Pick<CatalogueContext, 'scanRules'>,
   stored: string,
   skill: Described,
   { changelog, at }: { changelog: string; at: number },
 ): Promise<string> {
   const texts = toTexts(skill, changelog)
-  const of = toDigest(Buffer.from(JSON.stringify([rulesVersion, texts])))
+  const of = toDigest(Buffer.from(JSON.stringify([scanRules.version, texts])))
   if (stored !== '' && parse(stored).of === of) return stored
-  return JSON.stringify({ of, findings: await findInTexts(texts, at) } satisfies MetadataScan)
+  return JSON.stringify({ of, findings: await findInTexts(scanRules, texts, at) } satisfies MetadataScan)
 }
 
 /** The texts of a new skill with the metadata of a package. */
@@ -121,26 +131,26 @@ export type Texts = Readonly<Record<string, string>>
 /** Prefix of the path of a finding in text outside files. No path of a file contains a colon. */
 const prefix = 'metadata:'
 
-/** Findings by the digest of the texts: the same texts are scanned for several purposes. */
+/** Findings by the digest of the texts and the rules: the same texts are scanned for several purposes. */
 const scanned = new LRUCache<string, Promise<ScanFinding[]>>({ max: 5000 })
 
 /** Scans texts and returns the findings, which the author cannot suppress. `now`: milliseconds since 1970. */
-export async function findInTexts(texts: Texts, now: number): Promise<ScanFinding[]> {
+export async function findInTexts({ added, version }: ScanRules, texts: Texts, now: number): Promise<ScanFinding[]> {
   const files = toFiles(texts)
   if (files.length === 0) return []
-  const key = toKey(files)
-  const found = scanned.get(key) ?? scanPackage(files, now).then(toFindings)
+  const key = toKey(files, version)
+  const found = scanned.get(key) ?? scanPackage(files, now, added).then(toFindings)
   scanned.set(key, found)
   return found
 }
 
 /** Keeps the scan of texts by a thread, so that {@link findInTexts} does not repeat it in a transaction. */
 export function keepScan(texts: Texts, scan: Security): void {
-  scanned.set(toKey(toFiles(texts)), Promise.resolve(toFindings(scan)))
+  scanned.set(toKey(toFiles(texts), scan.rulesVersion), Promise.resolve(toFindings(scan)))
 }
 
-function toKey(files: readonly ScanFile[]): string {
-  return toDigest(Buffer.from(JSON.stringify(files)))
+function toKey(files: readonly ScanFile[], version: string): string {
+  return toDigest(Buffer.from(JSON.stringify([version, files])))
 }
 
 /** The texts as files to scan, in the order of the fields' names. */
@@ -180,14 +190,14 @@ function judgeFindings(
  * Scans texts before they are stored. Returns `{ warnings }` for the response, or `{}` if there are none. Throws
  * `invalid_skill` as {@link judgeFindings} does.
  */
-export async function checkTexts(context: Pick<CatalogueContext, 'scanPolicy' | 'clock'>, texts: Texts) {
-  const warnings = judgeFindings(context, await findInTexts(texts, context.clock.now()))
+export async function checkTexts(context: Pick<CatalogueContext, 'scanPolicy' | 'scanRules' | 'clock'>, texts: Texts) {
+  const warnings = judgeFindings(context, await findInTexts(context.scanRules, texts, context.clock.now()))
   return warnings.length > 0 ? { warnings } : {}
 }
 
-/** Whether a scan finds texts dangerous; such texts are not shown to a model. */
+/** Whether a scan with the built-in rules finds texts dangerous; such texts are not shown to a model. */
 export async function areDangerous(texts: Texts): Promise<boolean> {
-  return toVerdict(await findInTexts(texts, 0)) === 'dangerous'
+  return toVerdict(await findInTexts({ added: undefined, version: toRulesVersion() }, texts, 0)) === 'dangerous'
 }
 
 export function toPackTexts(pack: {

@@ -77,10 +77,10 @@ async function toPublication(
   const fields = readPackageFields(content.skillMd, input)
   const owner = await getNamespace(context, input, fields.name, user)
   const packed = await packContent(content)
-  const inspection = await inspectPackage(
-    { content: packed, texts: toPackageTexts(fields, input.changelog) },
-    context.clock.now(),
-  )
+  const inspection = await inspectPackage(context, {
+    content: packed,
+    texts: toPackageTexts(fields, input.changelog),
+  })
   const publishing = { ownerId: owner.id, fullName: `${owner.username}/${fields.name}`, sketch: inspection.sketch }
   const copyWarnings = await warnOfCopies(context, { ...publishing, skillMd: content.skillMd }, user)
   return {

@@ -69,7 +69,7 @@ interface ProjectedChange extends SkillChange {
 /** Dependencies of a refresh. */
 export type RefreshContext = Pick<
   CatalogueContext,
-  'database' | 'reputation' | 'events' | 'upstreamLogs' | 'upstreamQueue'
+  'database' | 'scanRules' | 'reputation' | 'events' | 'upstreamLogs' | 'upstreamQueue'
 >
 
 /**
@@ -156,9 +156,9 @@ function toVersionColumns(skill: SkillRow, row: ListedVersion, metadata: Version
 
 /** The security score from the scans of the latest version and of the metadata, and whether the author is verified. */
 async function applyScans(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  const { skill, latest, at } = change
+  const { context, skill, latest, at } = change
   const { changelog = '' } = latest?.row ?? {}
-  const metadata_scan = await scanMetadata(skill.metadata_scan, skill, { changelog, at })
+  const metadata_scan = await scanMetadata(context, skill.metadata_scan, skill, { changelog, at })
   change.scan = latest?.scan && joinStored(latest.scan, metadata_scan)
   const verified = change.scan?.verdict === 'safe' && (await isVerifiedAuthor(trx, skill.owner_id))
   change.skill = { ...skill, security_score: change.scan?.score ?? null, metadata_scan, verified: Number(verified) }

@@ -38,7 +38,7 @@ const refreshedMax = 50
 type Question = OpinionQuestion & { readonly userId: string }
 type Context = Pick<
   CatalogueContext,
-  'database' | 'clock' | 'closing' | 'reputation' | 'events' | 'upstreamLogs' | 'upstreamQueue'
+  'database' | 'clock' | 'closing' | 'scanRules' | 'reputation' | 'events' | 'upstreamLogs' | 'upstreamQueue'
 >
 
 /** Asks about each content once, within a time limit and a budget. An answer is stored for all versions with the content. */

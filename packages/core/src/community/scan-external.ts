@@ -3,7 +3,7 @@ import { limits, RegistryError, type ScanReport } from '@skillstead/protocol'
 import { scanPackage } from '@skillstead/scanner'
 import { parseSkillMd, readSkillFields, toSlug } from '@skillstead/skill-format'
 import { toDigest } from '@skillstead/skill-format/archives'
-import type { StorageContext } from '../storage/storage-context.ts'
+import type { InspectionContext } from '../catalogue/inspect-packages.ts'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
 import { createOutgoing, type OutgoingOptions, type OutgoingResponse } from '../http/outgoing.ts'
 import { hourMs, minuteMs, systemClock } from '../kernel/clock.ts'
@@ -14,14 +14,14 @@ import type { CommunityContext } from './community-context.ts'
 import { type ExternalSource, parseSource } from './external-source.ts'
 
 /** POST /external/scan: scans submitted content or the content at a URL; the latter updates an indexed skill. */
-export async function scanExternal(context: AccountsContext, input: Input<'scanExternal'>) {
+export async function scanExternal(context: CommunityContext, input: Input<'scanExternal'>) {
   const report = await scan(context, input)
   if (input.format !== 'sarif') return report
   const { toSarif } = await import('@skillstead/scanner/rules')
-  return toSarif(report)
+  return toSarif(report, context.scanRules.added)
 }
 
-async function scanSource(context: AccountsContext, source: ExternalSource) {
+async function scanSource(context: CommunityContext, source: ExternalSource) {
   const { address, text } = await readExternalSkill(context, source)
   return { report: await scanText(context, { path: toPath(address), text }, address), text }
 }
@@ -33,7 +33,7 @@ async function recordScan(trx: WriteTransaction, { url }: ExternalSource, report
   await trx.updateTable('external_skills').set(change).where('url', '=', url).execute()
 }
 
-async function scan(context: AccountsContext, { url, content }: Input<'scanExternal'>): Promise<ScanReport> {
+async function scan(context: CommunityContext, { url, content }: Input<'scanExternal'>): Promise<ScanReport> {
   if (url === undefined && content !== undefined)
     return scanText(context, { path: 'SKILL.md', text: content }, 'content')
   if (url === undefined || content !== undefined) throw refuseInput()
@@ -43,9 +43,13 @@ async function scan(context: AccountsContext, { url, content }: Input<'scanExter
   return report
 }
 
-async function scanText({ clock }: StorageContext, { path, text }: { path: string; text: string }, source: string) {
+async function scanText(
+  { clock, scanRules }: InspectionContext,
+  { path, text }: { path: string; text: string },
+  source: string,
+) {
   const bytes = Buffer.from(text)
-  return { ...(await scanPackage([{ path, bytes }], clock.now())), digest: toDigest(bytes), source }
+  return { ...(await scanPackage([{ path, bytes }], clock.now(), scanRules.added)), digest: toDigest(bytes), source }
 }
 
 function refuseInput(): RegistryError {
@@ -70,11 +74,11 @@ export async function enqueueScan(context: AccountsContext, trx: WriteTransactio
 }
 
 /** Handles scan jobs of indexed skills from the outbox. */
-export function handleExternalScans(context: AccountsContext): void {
+export function handleExternalScans(context: CommunityContext): void {
   context.outbox.handle(topic, { retryDelaysMs, handle: ({ id }) => scanIndexed(context, String(id)) })
 }
 
-async function scanIndexed(context: AccountsContext, id: string): Promise<void> {
+async function scanIndexed(context: CommunityContext, id: string): Promise<void> {
   const row = await context.database.read
     .selectFrom('external_skills')
     .selectAll()

@@ -29,7 +29,7 @@ export async function releaseQuarantined(
   const content = await readContent(context, id, digest)
   // Older software may have stored this version with paths that are refused now.
   checkPackage({ skillMd: '', files: content.sources.filter(({ path }) => path !== 'SKILL.md') })
-  const inspection = await inspectPackage({ content }, context.clock.now())
+  const inspection = await inspectPackage(context, { content })
   const stored = await context.database.writer.write(async (trx) => {
     const row = await getQuarantined(trx, id, caller)
     const publication = JSON.parse(row.publication) as QuarantinedPublication

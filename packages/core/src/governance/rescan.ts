@@ -1,11 +1,9 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { createOutlineReader, type Outline, scanInThread } from '@skillstead/scanner'
-import { rulesVersion } from '@skillstead/scanner/rules-version'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { Kysely } from 'kysely'
 import { markYanked } from '../catalogue/change-skill.ts'
 import { putMeta } from '../storage/meta.ts'
-import type { AccountsContext } from '../accounts/accounts-context.ts'
 import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import { putOutline, putScan, type StoredScan, toStoredScan } from '../catalogue/inspection.ts'
 import { refreshSkill } from '../catalogue/refresh-skill.ts'
@@ -25,6 +23,8 @@ const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs]
 /** Versions per batch. Results are stored after each batch. */
 const batchVersions = 25
 const batchMs = 200
+/** Other nodes load an installed bundle of rules within about a second. */
+const loadingMs = 5000
 /** While the node serves requests, a rescan pauses for this multiple of the time that it worked. */
 const restTimes = 4
 
@@ -47,24 +47,24 @@ export async function scheduleRescan(context: CatalogueContext): Promise<void> {
       if (walk?.phase === 'done') return
       const isFailed = ended.some(({ state }) => state === 'failed')
       // A rescan with other rules is run by nodes of another version, which need this row.
-      const isOurs = walk?.rules === rulesVersion
+      const isOurs = walk?.rules === context.scanRules.version
       await enqueue(context, trx, isFailed ? 60 * minuteMs : isOurs ? 0 : minuteMs)
     },
   })
   await context.database.writer.write(async (trx) => {
-    if ((await readWalk(trx))?.rules !== rulesVersion) await begin(context, trx, 0)
+    if ((await readWalk(trx))?.rules !== context.scanRules.version) await begin(context, trx, { before: 0 })
   })
 }
 
 /** POST /scans, for administrators: rescans everything, even with unchanged rules. */
 export async function startRescan(
-  context: AccountsContext,
+  context: CatalogueContext,
   _input: object,
   caller: Caller,
 ): Promise<{ waiting: number }> {
   const at = context.clock.now()
   return context.database.writer.write(async (trx) => {
-    await begin(context, trx, at)
+    await begin(context, trx, { before: at })
     await recordAudit(trx, { caller, action: 'scans.start', subject: '', at })
     const { waiting } = await trx
       .selectFrom('versions')
@@ -75,27 +75,43 @@ export async function startRescan(
 }
 
 /** The number of versions without a scan by the current rules. */
-export async function countUnscanned({ database }: Pick<GovernanceContext, 'database'>): Promise<number> {
+export async function countUnscanned({
+  database,
+  scanRules,
+}: Pick<GovernanceContext, 'database' | 'scanRules'>): Promise<number> {
   const { versions } = await database.read
     .selectFrom('versions')
     .select((eb) => eb.fn.countAll<number>().as('versions'))
     .executeTakeFirstOrThrow()
   const { scanned } = await database.read
     .selectFrom('scans')
-    .where('rules_version', '=', rulesVersion)
+    .where('rules_version', '=', scanRules.version)
     .select((eb) => eb.fn.countAll<number>().as('scanned'))
     .executeTakeFirstOrThrow()
   return versions - scanned
 }
 
-/** Scans older than `before` are repeated too. */
-async function begin(context: AccountsContext, trx: WriteTransaction, before: number): Promise<void> {
-  const isAny = await trx.selectFrom('versions').select('id').limit(1).executeTakeFirst()
-  await putWalk(trx, { rules: rulesVersion, before, phase: isAny ? 'latest' : 'done', after: '' })
-  if (isAny) await enqueue(context, trx, 0)
+/** Rescans everything with other rules, once all nodes had the time to load them. `rules` identifies them. */
+export async function rescanWith(context: CatalogueContext, trx: WriteTransaction, rules: string): Promise<void> {
+  await begin(context, trx, { before: 0, rules, delayMs: loadingMs })
 }
 
-function enqueue(context: AccountsContext, trx: WriteTransaction, delayMs: number): Promise<void> {
+/** Scans older than `before` are repeated too. */
+async function begin(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  {
+    before,
+    rules = context.scanRules.version,
+    delayMs = 0,
+  }: { readonly before: number; readonly rules?: string; readonly delayMs?: number },
+): Promise<void> {
+  const isAny = await trx.selectFrom('versions').select('id').limit(1).executeTakeFirst()
+  await putWalk(trx, { rules, before, phase: isAny ? 'latest' : 'done', after: '' })
+  if (isAny) await enqueue(context, trx, delayMs)
+}
+
+function enqueue(context: CatalogueContext, trx: WriteTransaction, delayMs: number): Promise<void> {
   return context.outbox.enqueue(trx, {
     topic,
     payload: {},
@@ -106,7 +122,10 @@ function enqueue(context: AccountsContext, trx: WriteTransaction, delayMs: numbe
 
 async function scanBatch(context: CatalogueContext): Promise<void> {
   const walk = await readWalk(context.database.read)
-  if (!walk || walk.phase === 'done' || walk.rules !== rulesVersion) return
+  if (!walk || walk.phase === 'done') return
+  // Another process may just have installed the rules of the walk.
+  if (walk.rules !== context.scanRules.version) await context.changes.catchUp()
+  if (walk.rules !== context.scanRules.version) return
   const { found, next } = await findWaiting(context.database.read, walk, batchVersions)
   const scans = await scanAll(context, found)
   // The batch was stopped early: the next batch starts after the last scanned version.
@@ -161,7 +180,7 @@ async function scanVersion(
   const files = await readPackageFiles(read, versionId).catch(() => undefined)
   if (context.closing.aborted) return undefined
   if (!files) return { scan: undefined, isQuarantined }
-  const scan = toStoredScan(await scanInThread(files, context.clock.now()))
+  const scan = toStoredScan(await scanInThread(files, context.clock.now(), context.scanRules.added))
   return { scan, outline: await readOutlineOf(files), isQuarantined }
 }
 
@@ -252,7 +271,7 @@ interface WaitingVersion {
 /** The next versions without a scan by the current rules, and the position after them. */
 async function findWaiting(
   db: Kysely<Tables>,
-  walk: ScanCursor,
+  walk: Walk,
   limit: number,
 ): Promise<{ found: WaitingVersion[]; next: Pick<ScanCursor, 'phase' | 'after'> }> {
   const cursor = walk.phase === 'latest' ? 'skills.id' : 'versions.id'
@@ -267,7 +286,7 @@ async function findWaiting(
       eb.or([
         eb('scans.version_id', 'is', null),
         eb.and([eb('version_access.version_id', 'is not', null), eb('outline', 'is', null)]),
-        eb('scans.rules_version', '!=', rulesVersion),
+        eb('scans.rules_version', '!=', walk.rules),
         eb('scans.scanned_at', '<', walk.before),
       ]),
     )

@@ -1,4 +1,4 @@
-import type { AccountsContext } from '../accounts/accounts-context.ts'
+import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { answersQueries } from './readiness.ts'
 import { countUnscanned } from '../governance/rescan.ts'
@@ -51,7 +51,8 @@ export async function readNodeMetrics({ database, search, changes, sharedLimits 
 }
 
 /** Metrics from the database. */
-export async function readStoredMetrics({ database, outbox, clock }: AccountsContext): Promise<Metric[]> {
+export async function readStoredMetrics(context: CatalogueContext): Promise<Metric[]> {
+  const { database, outbox, clock } = context
   const { pending, failed, oldestDueAt, attempts, failures } = await outbox.figures()
   const { skills } = await database.read
     .selectFrom('skills')
@@ -61,7 +62,7 @@ export async function readStoredMetrics({ database, outbox, clock }: AccountsCon
     .selectFrom('versions')
     .select((eb) => eb.fn.countAll<number>().as('versions'))
     .executeTakeFirstOrThrow()
-  const unscanned = await countUnscanned({ database })
+  const unscanned = await countUnscanned(context)
   const oldestMs = oldestDueAt === null ? 0 : Math.max(0, clock.now() - oldestDueAt)
   return [
     { name: 'skillstead_skills', help: 'Skills stored', type: 'gauge', value: skills },

@@ -19,7 +19,7 @@ export async function prepareReleases(
   const readable = packed.flatMap((one) => (isRefusal(one) ? [] : [one]))
   const stored = await findStored(context, readable)
   const fresh = readable.filter((one) => !stored.has(one))
-  const inspections = await inspectEach(fresh, context.clock.now(), ({ release }) => release.changelog)
+  const inspections = await inspectEach(context, fresh, ({ release }) => release.changelog)
   return packed.map((one) => {
     if (isRefusal(one)) return one
     const { fields, content } = one

@@ -23,7 +23,7 @@ export async function prepareVersions(
   const bytes = await addStoredFiles(context, listed, contents)
   const packed = await mapInBatches(fresh, (version) => pack(version, files.get(version)!, bytes))
   const readable = packed.flatMap((one) => (isRefusal(one) ? [] : [one]))
-  const inspections = await inspectEach(readable, context.clock.now(), ({ changelog }) => changelog)
+  const inspections = await inspectEach(context, readable, ({ changelog }) => changelog)
   return new Map(
     fresh.map((version, i) => {
       const one = packed[i]!

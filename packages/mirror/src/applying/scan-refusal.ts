@@ -45,12 +45,12 @@ export async function refuseScan(
  * Refuses texts outside of files, such as the description of a pack, that the scan policy would quarantine or refuse.
  */
 export async function refuseTexts(
-  { scanPolicy, clock }: CatalogueContext,
+  { scanPolicy, scanRules, clock }: CatalogueContext,
   texts: Texts,
   subject: string,
 ): Promise<Refusal | undefined> {
   if (!canExclude(scanPolicy)) return undefined
-  const verdict = toVerdict(await findInTexts(texts, clock.now()))
+  const verdict = toVerdict(await findInTexts(scanRules, texts, clock.now()))
   return toAction(scanPolicy, { verdict }) === 'warn' ? undefined : toRefusal(`the texts of ${subject}`, verdict)
 }
 

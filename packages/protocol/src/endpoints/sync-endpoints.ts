@@ -64,4 +64,10 @@ export const syncEndpoints = toEndpoints('Sync', {
     input: v.object({}),
     output: ContentBody,
   },
+  getRulesBundle: {
+    auth: 'none',
+    summary: 'Read the signed bundle of scanner rules that the node has installed',
+    input: v.object({}),
+    output: ContentBody,
+  },
 })

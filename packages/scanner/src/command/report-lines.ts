@@ -1,5 +1,6 @@
 import { toOneLine, type ScanFinding, type Security } from '@skillstead/protocol'
-import { allRules } from '../rule-table.ts'
+import type { AddedRules } from '../added/added-rules.ts'
+import { listRules } from '../added/prepare-rules.ts'
 import { toVerdictText } from '../score.ts'
 import type { Line } from './scan-output.ts'
 
@@ -9,30 +10,30 @@ const verdictStyles = { safe: 'good', caution: 'warning', dangerous: 'bad' } as 
 export function toScanLines(
   id: string,
   report: Pick<Security, 'verdict' | 'risk' | 'score' | 'findings' | 'cut'>,
+  added?: AddedRules,
 ): Line[] {
   const { verdict } = report
   return [
     { text: `${toOneLine(id)}: ${toVerdictText(report)}`, style: verdictStyles[verdict] },
-    ...toFindingsLines(report),
+    ...toFindingsLines(report, added),
   ]
 }
 
 /** The findings of a scan, and the content that was not scanned. */
-export function toFindingsLines({ findings, cut }: Pick<Security, 'findings' | 'cut'>): string[] {
+export function toFindingsLines({ findings, cut }: Pick<Security, 'findings' | 'cut'>, added?: AddedRules): string[] {
+  const reasons = new Map(listRules(added).map(({ id, why }) => [id, why]))
   return [
-    ...findings.flatMap(toFindingLines),
+    ...findings.flatMap((finding) => toFindingLines(finding, reasons.get(finding.ruleId))),
     ...cut.map(({ path, reason }) => `  ${toOneLine(path)}: partly scanned: ${toOneLine(reason)}`),
   ]
 }
 
-const reasons: ReadonlyMap<string, string> = new Map(allRules.map(({ id, why }) => [id, why]))
-
-function toFindingLines(finding: ScanFinding): string[] {
-  const { ruleId, path, line, column, severity, title, excerpt, remediation, suppressed } = finding
+function toFindingLines(finding: ScanFinding, reason: string | undefined): string[] {
+  const { path, line, column, severity, title, excerpt, remediation, suppressed } = finding
   return [
     `  ${toOneLine(path)}:${line}:${column}  ${severity}  ${title}`,
     `      found: ${toOneLine(excerpt)}`,
-    `      why:   ${reasons.get(ruleId) ?? ''}`,
+    ...(reason === undefined ? [] : [`      why:   ${reason}`]),
     `      fix:   ${remediation}`,
     ...(suppressed ? [`      suppressed by the author: ${toOneLine(suppressed.reason)}`] : []),
   ]

@@ -1,11 +1,14 @@
 import type { Security } from '@skillstead/protocol'
 import { isUnreadable } from '@skillstead/skill-format/archives'
+import type { AddedRules } from '../added/added-rules.ts'
 import { createBaselineWriter, readBaseline, type Baseline, type BaselineWriter } from './baseline.ts'
 import type { ScanIo } from './io.ts'
 import { openAll, type OpenPlace } from './open-all.ts'
 import type { SarifFile } from './sarif-file.ts'
 import { createScanOutput, type ScanOutput } from './scan-output.ts'
+import type { Sample } from './samples.ts'
 import type { ScanRequest } from './scan-options.ts'
+import { readRulesFile } from './rules-file.ts'
 import { scanSample } from './scan-sample.ts'
 import { watchSkills } from './watch.ts'
 
@@ -19,14 +22,16 @@ export interface ScanTotals {
 /**
  * Scans skills and prints each report as soon as it is known. What cannot be read is printed to standard error, and the
  * others are scanned. With `isWatching` it ends when it is interrupted. Throws if a file of the request (the baseline,
- * the SARIF file) cannot be read or written.
+ * the SARIF file, the rules) cannot be read or written, and for rules that another key signed.
  */
 export async function runScan(request: ScanRequest, io: ScanIo, openPlace?: OpenPlace): Promise<ScanTotals> {
   const output = createScanOutput(io, request.json)
-  const sinks = await openSinks(request, output)
+  const added = await readRulesFile(request)
+  const sinks = await openSinks(request, output, added)
+  const scan = (sample: Sample) => scanSample(sample, request, { output, baseline: sinks.baseline, added })
   const totals = { samples: 0, unreadable: 0, failing: 0, safe: 0, caution: 0, dangerous: 0 }
   if (request.isWatching) {
-    await watchSkills(request.places, io, output, (sample) => scanSample(sample, request, output, sinks.baseline))
+    await watchSkills(request.places, io, output, scan)
     return totals
   }
   for await (const sample of openAll(request, { stdin: io.stdin, onNote: output.note }, openPlace)) {
@@ -36,7 +41,7 @@ export async function runScan(request: ScanRequest, io: ScanIo, openPlace?: Open
       sinks.sarif?.addUnreadable(sample)
       continue
     }
-    const report = await scanSample(sample, request, output, sinks.baseline)
+    const report = await scan(sample)
     sinks.sarif?.add(sample, report)
     sinks.written?.add(sample, report)
     totals.samples += 1
@@ -61,12 +66,16 @@ interface Sinks {
 }
 
 /** Opens the files of a request before the scan, so that a wrong path fails at once. */
-async function openSinks({ baseline, writeBaseline, reason, sarif }: ScanRequest, output: ScanOutput): Promise<Sinks> {
+async function openSinks(
+  { baseline, writeBaseline, reason, sarif }: ScanRequest,
+  output: ScanOutput,
+  added: AddedRules | undefined,
+): Promise<Sinks> {
   const { openSarifFile } = sarif === undefined ? {} : await import('./sarif-file.ts')
   return {
     baseline: baseline === undefined ? undefined : readBaseline(baseline),
     written: writeBaseline === undefined ? undefined : createBaselineWriter(writeBaseline, reason!),
-    sarif: sarif === undefined ? undefined : openSarifFile!(sarif, output),
+    sarif: sarif === undefined ? undefined : openSarifFile!(sarif, output, added),
   }
 }
 

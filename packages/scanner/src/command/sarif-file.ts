@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { toManifest, type ScanFinding, type Security } from '@skillstead/protocol'
 import { toDigest, type Unreadable } from '@skillstead/skill-format/archives'
+import type { AddedRules } from '../added/added-rules.ts'
 import { sarifHeader, toRegion, toSarifResult, toSarifTool, toUri } from '../sarif.ts'
 import type { ScanFile } from '../scan.ts'
 import { toContainerPath, toFilePath } from './file-names.ts'
@@ -17,7 +18,7 @@ export interface SarifFile {
 }
 
 /** Opens a log; `-` is standard output. Throws if the file cannot be written. */
-export function openSarifFile(file: string, output: ScanOutput): SarifFile {
+export function openSarifFile(file: string, output: ScanOutput, added?: AddedRules): SarifFile {
   const { write, close } = openText(file, output)
   const skills: object[] = []
   const notifications: object[] = []
@@ -25,7 +26,7 @@ export function openSarifFile(file: string, output: ScanOutput): SarifFile {
   let hasFailed = false
   const { $schema, version } = sarifHeader
   const run = {
-    ...toSarifTool(),
+    ...toSarifTool(added),
     // Code scanning replaces the alerts of the previous run with the same id.
     automationDetails: { id: 'skillstead-scan/' },
     originalUriBaseIds: { [root]: { uri: `${pathToFileURL(resolve('.'))}/` } },
@@ -34,7 +35,7 @@ export function openSarifFile(file: string, output: ScanOutput): SarifFile {
   return {
     add(sample, report) {
       for (const finding of report.findings) {
-        const result = toSarifResult(finding, toName(sample, finding.path), toLocation(sample, finding))
+        const result = toSarifResult(finding, toName(sample, finding.path), toLocation(sample, finding), added)
         write(`${results > 0 ? ',' : ''}${JSON.stringify(result)}`)
         results += 1
       }

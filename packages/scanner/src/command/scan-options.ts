@@ -18,6 +18,8 @@ export const scanOptions = {
   baseline: { value: 'FILE', help: 'leave out the known findings that a file lists with reasons' },
   'write-baseline': { value: 'FILE', help: 'write all findings to such a file; needs --reason' },
   reason: { value: 'TEXT', help: 'why the findings of --write-baseline are acceptable' },
+  rules: { value: 'FILE', help: 'apply the rules of a signed bundle too; needs --rules-key' },
+  'rules-key': { value: 'KEY', help: 'the verifier key of the bundle of --rules' },
   enclosing: { help: 'scan the skills that contain the given files, and ignore files outside of skills' },
   watch: { help: 'scan changed skills again until interrupted' },
 } as const satisfies Record<string, ScanOption>
@@ -32,6 +34,9 @@ export interface ScanRequest {
   readonly baseline?: string
   readonly writeBaseline?: string
   readonly reason?: string
+  /** The file of a bundle of rules, and the key that must have signed it. */
+  readonly rules?: string
+  readonly rulesKey?: string
   readonly isEnclosing: boolean
   readonly isWatching: boolean
 }
@@ -51,6 +56,8 @@ export function toScanRequest(
     baseline: text('baseline'),
     writeBaseline: text('write-baseline'),
     reason: text('reason'),
+    rules: text('rules'),
+    rulesKey: text('rules-key'),
     isEnclosing: options['enclosing'] === true,
     isWatching: options['watch'] === true,
   }
@@ -78,6 +85,10 @@ const requestRules: readonly { breaks: (request: ScanRequest) => unknown; proble
   {
     breaks: ({ writeBaseline, reason }) => (writeBaseline === undefined) !== (reason === undefined),
     problem: '--write-baseline needs --reason TEXT, and --reason needs --write-baseline FILE.',
+  },
+  {
+    breaks: ({ rules, rulesKey }) => (rules === undefined) !== (rulesKey === undefined),
+    problem: '--rules needs --rules-key KEY, and --rules-key needs --rules FILE.',
   },
   { breaks: ({ reason }) => reason?.trim() === '', problem: 'The reason is empty.' },
   {

@@ -25,7 +25,7 @@ export const logTables = {
   }),
   changes: table({
     seq: primary(whole),
-    kind: oneOf<'skill' | 'counters' | 'pack' | 'webhooks'>(),
+    kind: oneOf<'skill' | 'counters' | 'pack' | 'webhooks' | 'rules'>(),
     subject: text,
     at: whole,
     /** The full name of a skill before the change; '' for a new skill and for other kinds of change. */

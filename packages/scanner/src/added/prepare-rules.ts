@@ -1,0 +1,48 @@
+import { readTraits } from '../match.ts'
+import { builtInRules, PreparedRules } from '../prepared-rules.ts'
+import { allRules, facts } from '../rule-table.ts'
+import type { Rule } from '../rule.ts'
+import { toRulesVersion, type AddedRules } from './added-rules.ts'
+import type { RulesDocument } from './rules-document.ts'
+import { toRules } from './to-rules.ts'
+
+/** The ids that added rules cannot have. */
+export const builtInIds: ReadonlySet<string> = new Set([...allRules, ...facts].map(({ id }) => id))
+
+/** The last few, because the registries of a process share their threads. */
+const prepared = new Map<string, PreparedRules>()
+const preparedMax = 4
+
+/** The built-in rules and the added ones. Prepared once, on the first use. */
+export function prepareRules(added?: AddedRules): PreparedRules {
+  if (!added) return builtInRules
+  const known = prepared.get(added.id)
+  if (known) return known
+  const made = addRules(readAddedRules(added), toRulesVersion(added))
+  const [oldest] = prepared.keys()
+  if (prepared.size === preparedMax) prepared.delete(oldest!)
+  prepared.set(added.id, made)
+  return made
+}
+
+/** Everything that has findings: the built-in rules and the added ones. */
+export function listRules(added?: AddedRules): readonly Omit<Rule, 'patterns'>[] {
+  return added ? [...allRules, ...prepareRules(added).rules.slice(builtInRules.rules.length)] : allRules
+}
+
+/** The added rules, without those that this version has built in meanwhile. */
+function readAddedRules({ text }: AddedRules): Rule[] {
+  return toRules(JSON.parse(text) as RulesDocument).filter(({ id }) => !builtInIds.has(id))
+}
+
+function addRules(added: readonly Rule[], version: string): PreparedRules {
+  const { rules, probes, combinations, codeRules } = builtInRules
+  const all = [...rules, ...added]
+  const patternsBefore = rules.reduce((sum, { patterns }) => sum + patterns.length, 0)
+  return new PreparedRules(
+    { rules: all, probes: [...all, ...probes.slice(rules.length)], combinations, codeRules },
+    () =>
+      builtInRules.traits.toSpliced(patternsBefore, 0, ...added.flatMap(({ patterns }) => patterns.map(readTraits))),
+    version,
+  )
+}
