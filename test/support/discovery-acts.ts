@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { listenNode, type ListenOptions } from '@skillstead/server'
 import { expect, onTestFinished } from 'vitest'
 import type { TestRegistry } from './harness.ts'
+import { steady } from './steady.ts'
 
 /** An index as installers read it. */
 interface Index {
@@ -28,7 +29,7 @@ export const folder = '/.well-known/agent-skills'
 
 /** A node of its own for the registry of a test; it ends with the test. */
 export async function serve(test: TestRegistry, options: ListenOptions = {}): Promise<Installer> {
-  const node = await listenNode(test.registry, { port: 0, rates: 'off', graceMs: 1000, ...options })
+  const node = await listenNode(test.registry, { port: 0, ...steady, graceMs: 1000, ...options })
   onTestFinished(() => node.close())
   const get = (path: string, init?: RequestInit) => fetch(new URL(path, node.url), { redirect: 'manual', ...init })
   const ask = (scope: string, init?: RequestInit) => get(`${scope}${folder}/index.json`, init)

@@ -6,6 +6,7 @@ import type { createMcpServer } from '@skillstead/gateways/mcp'
 import { onTestFinished } from 'vitest'
 import { importBuilt } from './built-packages.ts'
 import type { TestUser } from './harness.ts'
+import { steady } from './steady.ts'
 
 const clients = await importBuilt(() => import('@modelcontextprotocol/client'))
 export const { Client } = clients
@@ -52,7 +53,7 @@ interface ResourceContent {
 
 /** A node for the length of a test. */
 export async function startMcp(registry: Registry, options: ListenOptions = {}) {
-  const node = await listenNode(registry, { port: 0, host: '127.0.0.1', rates: 'off', graceMs: 1000, ...options })
+  const node = await listenNode(registry, { port: 0, host: '127.0.0.1', ...steady, graceMs: 1000, ...options })
   onTestFinished(() => node.close())
   const url = `${node.url}/mcp`
   return {

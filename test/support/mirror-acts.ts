@@ -7,6 +7,7 @@ import { createClock, describeDatabases, type TestClock } from './harness.ts'
 import { publishVersions } from './mirror-state.ts'
 import { makePlace, type DialectName, type Location } from './places.ts'
 import { openRegistry } from './open-registry.ts'
+import { steady } from './steady.ts'
 
 /** A mirror with a clock that only the test moves. */
 export interface TestMirror {
@@ -35,7 +36,7 @@ export async function openUpstream(skills: number, clock: TestClock): Promise<Te
   await localApi(registry, systemCaller).createUser({ username: 'alice' })
   const alice = localApi(registry, await registry.getCaller('alice'))
   for (let i = 0; i < skills; i += 1) await publishVersions(alice, `skill-${i}`, (i % 3) + 1)
-  const node = await listenNode(registry, { port: 0, rates: 'off' })
+  const node = await listenNode(registry, { port: 0, ...steady })
   onTestFinished(async () => {
     await node.close()
     await registry.close()

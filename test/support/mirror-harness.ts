@@ -2,6 +2,7 @@ import { createMirror, type Mirror, type MirrorOptions } from '@skillstead/mirro
 import { listenNode, type ListeningNode } from '@skillstead/server'
 import type { SkillDetails } from '@skillstead/protocol'
 import type { Open, TestRegistry, TestUser } from './harness.ts'
+import { steady } from './steady.ts'
 
 /** An upstream registry that listens on a port and has a user who publishes. */
 export interface UpstreamNode {
@@ -35,7 +36,7 @@ export async function endMirrors(): Promise<void> {
 export async function openUpstream(open: Open, options: Parameters<Open>[0] = {}): Promise<UpstreamNode> {
   const test = await open({ dialect: 'SQLite', ...options })
   const alice = await test.makeUser('alice', { plan: 'enterprise' })
-  const node = await listenNode(test.registry, { port: 0, rates: 'off', graceMs: 1000 })
+  const node = await listenNode(test.registry, { port: 0, ...steady, graceMs: 1000 })
   ending.push(() => node.close())
   return {
     test,

@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest'
 import { timed } from './phases.ts'
 import { makePlace } from './places.ts'
 import { openRegistry } from './open-registry.ts'
+import { steady } from './steady.ts'
 
 /** A node on a real port, with one skill in its registry, and a key of the skill's owner. */
 export interface Fixture {
@@ -50,7 +51,7 @@ export async function openNode(
   const api = localApi(registry, await registry.getCaller('alice'))
   await api.publishSkill({ skillMd, version: '1.0.0' })
   const node = await timed('listen', () =>
-    listenNode(change ? change(registry) : registry, { port: 0, rates: 'off', ...options }),
+    listenNode(change ? change(registry) : registry, { port: 0, ...steady, ...options }),
   )
   const close = async () => {
     await node.close()

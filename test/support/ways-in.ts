@@ -14,6 +14,7 @@ import { listenNode } from '@skillstead/server'
 import * as v from 'valibot'
 import { expect } from 'vitest'
 import { toStrictSchema } from './strict-schema.ts'
+import { steady } from './steady.ts'
 
 /** What a caller may send along with every call. */
 export interface Tokens {
@@ -51,7 +52,7 @@ export function openInProcess(registry: Registry): Way {
 
 export async function openHttp(registry: Registry): Promise<Way> {
   const trustedProxies = ['127.0.0.1']
-  const node = await listenNode(registry, { port: 0, host: '127.0.0.1', rates: 'off', graceMs: 1000, trustedProxies })
+  const node = await listenNode(registry, { port: 0, host: '127.0.0.1', ...steady, graceMs: 1000, trustedProxies })
   const toClient = (key: string | undefined, check: typeof fetch, tokens?: Tokens) =>
     checked(createClient({ baseUrl: node.url, apiKey: key, fetch: check, ...tokens }))
   return {
