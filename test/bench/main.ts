@@ -49,7 +49,7 @@ ${parts.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
   --corpus DIR      real skills (open.ndjson.gz, queries-open.ndjson) in place of those that are made up
   --sqlite, --postgres   only that database
   --keep DIR        keep catalogues there for the next run
-  --skills N        searches, mirror, dashboard: so many skills
+  --skills N        searches, memory, mirror, dashboard: so many skills
   --tenfold, --built     mirror: ten times as many skills; what \`pnpm build\` made
   --against REV     profile, search: also that revision of this repository, in alternating turns
   --only TEXT       profile: works whose names contain it: --only GET

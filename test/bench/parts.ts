@@ -79,6 +79,25 @@ export const parts: readonly Part[] = [
     },
   },
   {
+    name: 'memory',
+    about: 'what each part of a node takes, with 5,000 and 50,000 skills or with --skills N',
+    isApart: true,
+    async run(bench) {
+      const { benchMemory } = await import('./memory.ts')
+      const counts = bench.options.skills ? [bench.options.skills] : bench.isShort ? [5000] : [5000, 50_000]
+      const figures: Figure[] = []
+      for (const count of counts) {
+        const folder = bench.newFolder('memory')
+        await makeCatalogue(folder, { count })
+        const location = { path: join(folder, 'skillstead.db') }
+        await makePublisher(location)
+        figures.push(...(await benchMemory(location, count)))
+        rmSync(folder, { recursive: true })
+      }
+      return figures
+    },
+  },
+  {
     name: 'binary',
     about: 'the single file: its size, and how soon it answers',
     async run({ isShort }) {
