@@ -6,6 +6,9 @@ import { toAutomaton } from './automaton.ts'
 export const anchorCharactersMin = 3
 const bytesMin = 3
 const foundAtFirst = 4096
+const unitCount = 65_536
+/** The rest of a longer text is compared where its beginning was found: half as many states fit the cache better. */
+const beginningUnits = 8
 
 /**
  * Few enough that the transitions of a state fit into one cache line; code units of the same class are compared
@@ -19,10 +22,10 @@ const otherClass = 31
 
 /**
  * Finds many short texts at once, ignoring case, in one pass with one step per code unit, however many texts there are:
- * the Aho-Corasick automaton ("Efficient string matching", 1975).
+ * the Aho-Corasick automaton ("Efficient string matching", 1975), of the beginnings of the texts.
  */
 export class AnchorTable {
-  /** The texts found by the last search and the end of each, in order of the ends, and their number. */
+  /** The texts found by the last search and the end of each, in order of their beginnings, and their number. */
   texts = new Uint16Array(foundAtFirst)
   ends = new Uint32Array(foundAtFirst)
   size = 0
@@ -37,19 +40,23 @@ export class AnchorTable {
   readonly #firstEnding: number
   readonly #endingFrom: Uint32Array
   readonly #ending: Uint16Array
-  /** The code units of each text that contains code units of a shared class. */
+  /** Number of code units of each text. */
+  readonly lengths: Uint16Array
+  /** The code units of each text that is longer than its beginning or contains code units of a shared class. */
   readonly #compared: readonly (Uint16Array | undefined)[]
 
   constructor(texts: readonly string[]) {
     for (const text of texts) checkAnchor(text)
     const unitsOf = texts.map(toUnits)
-    const used = new Uint8Array(lowerOf.length)
-    for (const units of unitsOf) for (const unit of units) used[unit] = 1
-    this.#classes = new Uint8Array(lowerOf.length)
-    for (const [unit, lower] of lowerOf.entries()) if (used[lower] === 1) this.#classes[unit] = toClass(lower)
-    this.#compared = unitsOf.map((units) => (units.some(isShared) ? units : undefined))
-    const words = unitsOf.map((units) => Uint8Array.from(units, toClass))
-    const { next, endings } = toAutomaton(words, classCount)
+    const used = new Uint8Array(unitCount)
+    for (const units of unitsOf) for (let at = 0; at < units.length; at++) used[units[at]!] = 1
+    this.#classes = new Uint8Array(unitCount)
+    for (let unit = 0; unit < unitCount; unit++) {
+      if (used[lowerOf[unit]!] === 1) this.#classes[unit] = toClass(lowerOf[unit]!)
+    }
+    this.lengths = Uint16Array.from(texts, ({ length }) => length)
+    this.#compared = unitsOf.map((units) => (units.length > beginningUnits || units.some(isShared) ? units : undefined))
+    const { next, endings } = toAutomaton(unitsOf.map(toWord), classCount)
     this.#next = next
     this.#firstEnding = next.length / classCount - endings.length
     this.#ending = Uint16Array.from(endings.flat())
@@ -66,16 +73,19 @@ export class AnchorTable {
     let state = 0
     for (let at = 0; at < size; at++) {
       state = next[state * classCount + classes[codes[at]!]!]!
-      if (state >= firstEnding) this.#add(state - firstEnding, codes, at + 1)
+      if (state >= firstEnding) this.#add(state - firstEnding, codes, at + 1, size)
     }
   }
 
-  #add(ending: number, codes: Uint16Array, end: number): void {
+  /** Adds the texts whose first code units end at a position. */
+  #add(ending: number, codes: Uint16Array, wordEnd: number, size: number): void {
     const to = this.#endingFrom[ending + 1]!
     for (let index = this.#endingFrom[ending]!; index < to; index++) {
       const text = this.#ending[index]!
       const units = this.#compared[text]
-      if (units && !isAt(units, codes, end - units.length)) continue
+      const more = Math.max(0, this.lengths[text]! - beginningUnits)
+      const end = wordEnd + more
+      if (units && (end > size || !isAt(units, codes, end - units.length))) continue
       if (this.size === this.texts.length) this.#grow()
       this.texts[this.size] = text
       this.ends[this.size++] = end
@@ -102,6 +112,13 @@ function toUnits(text: string): Uint16Array {
   return units
 }
 
+/** The classes of the first code units of a text. */
+function toWord(units: Uint16Array): Uint8Array {
+  const classes = new Uint8Array(Math.min(units.length, beginningUnits))
+  for (let index = 0; index < classes.length; index++) classes[index] = toClass(units[index]!)
+  return classes
+}
+
 /** Letters and the space have classes of their own; digits, punctuation and everything above ASCII share the rest. */
 function toClass(unit: number): number {
   if (unit > 127) return otherClass
@@ -121,10 +138,13 @@ function isAt(units: Uint16Array, codes: Uint16Array, start: number): boolean {
   return true
 }
 
-const lowerOf = Uint16Array.from({ length: 65_536 }, (_, unit) => {
-  const lower = String.fromCharCode(unit).toLowerCase()
-  return lower.length === 1 ? lower.charCodeAt(0) : unit
-})
+/** The lower-case letter of each code unit. Half of them are Chinese, Japanese and Korean, which have no case. */
+const lowerOf = new Uint16Array(unitCount)
+for (let unit = 0; unit < unitCount; unit++) {
+  const hasCase = (unit < 0x3000 || unit > 0xa4cf) && (unit < 0xac00 || unit > 0xfaff)
+  const lower = hasCase ? String.fromCharCode(unit).toLowerCase() : ''
+  lowerOf[unit] = lower.length === 1 ? lower.charCodeAt(0) : unit
+}
 
 /** Frequency of each letter and of the space per thousand characters of English, and of all other characters. */
 const otherPerThousand = 3

@@ -34,13 +34,15 @@ export function toAutomaton(words: readonly Uint8Array[], symbolCount: number): 
 class Trie {
   readonly next: Uint16Array
   /** The words that end in each state. */
-  readonly endings: (readonly number[] | undefined)[] = []
+  readonly endings: (readonly number[] | undefined)[]
   readonly #symbolCount: number
   #size = 1
 
   constructor(words: readonly Uint8Array[], symbolCount: number) {
     this.#symbolCount = symbolCount
-    this.next = new Uint16Array((1 + words.reduce((sum, { length }) => sum + length, 0)) * symbolCount)
+    const sizeMax = 1 + words.reduce((sum, { length }) => sum + length, 0)
+    this.next = new Uint16Array(sizeMax * symbolCount)
+    this.endings = Array.from({ length: sizeMax })
     for (let number = 0; number < words.length; number++) {
       const state = this.#grow(words[number]!)
       this.endings[state] = [...(this.endings[state] ?? []), number]

@@ -43,7 +43,12 @@ const kinds: readonly Digits[] = [
     pattern: codesPattern,
     read: ([found]) => fromBytes(toNumbers(found, /\d+/g, 10)),
   },
-  { form: 'uuencode', sign: /^begin/m, pattern: uuencodePattern, read: (found) => readUuencode(found[1]!) },
+  {
+    form: 'uuencode',
+    sign: /begin(?:-base64)? [0-7]{3}/,
+    pattern: uuencodePattern,
+    read: (found) => readUuencode(found[1]!),
+  },
 ]
 
 /** Decodes texts that are written as numbers of their bytes or by uuencode. */

@@ -61,7 +61,15 @@ const spellings: readonly Spelling[] = [
         .replace(/ {2,}/g, ' '),
   },
   // Not in hexadecimal digits.
-  { form: 'leet', sign: /[g-z][013457][a-z]|[a-z][013457][g-z]/gi, signsMin: 3, isHidden: true, read: readLeet },
+  {
+    form: 'leet',
+    sign: /[g-z][013457][a-z]|[a-z][013457][g-z]/gi,
+    signsMin: 3,
+    isHidden: true,
+    // Begins with a digit, which is rarer than a letter.
+    mayHave: (text) => countMatches(text, /[013457](?<=[a-z].)(?=[a-z])/gi, 3) === 3,
+    read: readLeet,
+  },
   {
     form: 'accents',
     sign: /[\u00c0-\u024f\u1e00-\u1eff]/g,
@@ -100,6 +108,7 @@ const spellings: readonly Spelling[] = [
     sign: /[a-z]-\r?\n[ \t]*[a-z]/g,
     signsMin: 3,
     isHidden: false,
+    mayHave: (text) => text.includes('-\n') || text.includes('-\r\n'),
     read: (passage) => passage.replace(/(?<=[a-z])-\r?\n[ \t]*(?=[a-z])/g, ''),
   },
   {

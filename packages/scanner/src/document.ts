@@ -90,6 +90,10 @@ export class Document {
 /** `\n`, `\r\n` and `\r` each end a line. */
 function findLineStarts(text: string): Uint32Array {
   const starts = [0]
+  if (!text.includes('\r')) {
+    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+    return Uint32Array.from(starts)
+  }
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
     if (unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10)) starts.push(at + 1)

@@ -3,7 +3,6 @@ import { AnchorTable } from './anchors.ts'
 /** Positions of many sets of texts in one piece of text. Reused for each piece. */
 export class TextPositions {
   readonly #table: AnchorTable
-  readonly #lengths: Int32Array
   /** The sets that contain each text, and the texts of each set. */
   readonly #setsOf: Uint16Array
   readonly #setsFrom: Uint32Array
@@ -29,7 +28,6 @@ export class TextPositions {
     this.#setsFrom = new Uint32Array(texts.length + 1)
     for (const [text, { length }] of setsOf.entries()) this.#setsFrom[text + 1] = this.#setsFrom[text]! + length
     this.#table = new AnchorTable(texts)
-    this.#lengths = Int32Array.from(texts, ({ length }) => length)
     this.#timesOf = new Int32Array(texts.length)
     this.#sortedFrom = new Int32Array(texts.length)
     this.#countOf = new Int32Array(unique.size)
@@ -83,7 +81,7 @@ export class TextPositions {
   }
 
   lengthOf(text: number): number {
-    return this.#lengths[text]!
+    return this.#table.lengths[text]!
   }
 
   /** Number of occurrences of a text, and the end of one of them. */

@@ -281,6 +281,8 @@ const aliases: readonly [RegExp, string][] = [
 ]
 
 function toPath(path: string): string {
+  // Most are the name of a variable.
+  if (!path.includes('.') && !path.includes(':')) return path
   let plain = path
   for (const [pattern, name] of aliases) plain = plain.replace(pattern, name)
   return plain
