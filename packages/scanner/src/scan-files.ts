@@ -1,7 +1,4 @@
 import { type ScanFinding, type Security, toTimestamp } from '@skillstead/protocol'
-import { findGitProblems } from '@skillstead/skill-format/archives'
-import { inspectBytes, type BinaryFile } from './binary.ts'
-import { readBetween } from './between-files.ts'
 import { mayMatter } from './code/candidates.ts'
 import { matchReading } from './match-reading.ts'
 import { findCode, type CodePart } from './code/parts.ts'
@@ -10,40 +7,27 @@ import { mayMatterInShell } from './code/shell-candidates.ts'
 import { combine, type Spot } from './combine.ts'
 import { decodeText } from './decode.ts'
 import { Document } from './document.ts'
-import { engineRules, type EngineRuleName } from './engine-rules.ts'
+import { engineRules } from './engine-rules.ts'
 import { toExcerpt } from './excerpt.ts'
 import { findHidden } from './hidden.ts'
 import { listFindings, type PlacedFinding } from './list-findings.ts'
 import { isLessonOf, toStance, type Stance } from './polarity.ts'
 import { isMarkdown, toRoles, type FileRole } from './role.ts'
+import { readFiles, type TextFile } from './read-files.ts'
 import { builtInRules, type PreparedRules } from './prepared-rules.ts'
 import type { Rule } from './rule.ts'
 import type { ScanFile } from './scan.ts'
 import { toRisk, toScore, toVerdict } from './score.ts'
 import type { Hit } from './search.ts'
-import { weighMatch, type Place } from './weigh-match.ts'
-import { UnpackBudget } from './unpack.ts'
+import { placeIn, weighMatch, type Place } from './weigh-match.ts'
 import { findReason, findSuppressions, type Suppression } from './suppress.ts'
 
 /** Maximum number of listed findings per rule and signal: findings of one signal never displace those of another. */
 const findingsMax: Record<ScanFinding['signal'], number> = { hostile: 20, suspicious: 20, power: 5, none: 5 }
 /** Maximum number of positions of one fact in a skill. */
 const spotsMax = 5000
-/** Maximum depth of nested archives; a tar in a gzip counts as two. */
-const archivesDepthMax = 3
 /** The files that describe the topic of the skill. */
 const aboutPattern = /^(?:SKILL\.md|metadata:description)$/
-
-interface TextFile {
-  readonly path: string
-  readonly text: string
-  /** Rules of the engine that the bytes of the file match. */
-  readonly found: readonly EngineRuleName[]
-  /** The original file; its bytes may have several readings as text. */
-  readonly of: { readonly path: string }
-}
-
-const meant: Stance = { polarity: 'imperative', isCertain: true }
 
 /** A file during its scan. */
 interface Subject {
@@ -77,49 +61,12 @@ export class Scan {
   /** For each file, the number of the first decoded form in which each kind of finding occurs. */
   readonly #firsts = new Map<object, Map<string, number>>()
   readonly #cut: Security['cut'] = []
-  readonly #budget = new UnpackBudget()
   #isIncomplete = false
   #isLesson = false
 
   constructor(files: readonly ScanFile[], rules = builtInRules) {
     this.#rules = rules
-    const paths = new Set(files.map(({ path }) => path))
-    const inGit = new Set(findGitProblems([...paths]).map(({ path }) => path))
-    const read = files.flatMap((file) => {
-      const text = 'text' in file ? file.text : ''
-      if ('unread' in file) this.cutAt(file.path, file.unread)
-      const [first, ...more] =
-        'bytes' in file ? this.#readSafely(file, paths) : [{ path: file.path, text, found: [], of: file }]
-      return [inGit.has(file.path) ? { ...first!, found: [...first!.found, 'gitFolder' as const] } : first!, ...more]
-    })
-    const between = [...readBetween(read)].map(({ text, file: { path, of } }) => ({ path, text, found: [], of }))
-    this.#files = [...read, ...between]
-  }
-
-  /** Reads a file; an unreadable one is reported and does not affect the others. */
-  #readSafely(file: BinaryFile, paths: ReadonlySet<string>): TextFile[] {
-    try {
-      return this.#read(file, paths, archivesDepthMax)
-    } catch {
-      this.cutAt(file.path)
-      return [{ path: file.path, text: '', found: [], of: file }]
-    }
-  }
-
-  /** Returns at least one possible text of a file of bytes, and the files in it if it is an archive. */
-  #read(file: BinaryFile, paths: ReadonlySet<string>, depth: number): TextFile[] {
-    const { path } = file
-    const { texts, words, found, inner, cut } = inspectBytes(file, paths, this.#budget)
-    if (cut) this.cutAt(path, cut)
-    if (depth === 0 && inner.length > 0) this.cutAt(path, 'It is packed too many times over.')
-    const unpacked = depth === 0 ? [] : inner.flatMap((each) => this.#read(each, paths, depth - 1))
-    const [text = '', ...others] = texts
-    return [
-      { path, text, found, of: file },
-      ...others.map((other) => ({ path, text: other, found: [], of: file })),
-      ...words.map((each) => ({ path: `${path}!/metadata.txt`, text: each, found: [], of: file })),
-      ...unpacked,
-    ]
+    this.#files = readFiles(files, (path, reason) => this.cutAt(path, reason))
   }
 
   *run(): Generator<void> {
@@ -131,9 +78,9 @@ export class Scan {
       const role = roles.get(of.path)!
       const subject = { index, path, of, document, role, suppressions: findSuppressions(document) }
       subjects.push(subject)
-      for (const name of found) this.#add(engineRules[name], subject, 0, [], placeOf(subject))
+      for (const name of found) this.#add(engineRules[name], subject, 0, [], placeIn(subject.role))
       for (const { rule, start } of findHidden(text, subject.role)) {
-        this.#add(engineRules[rule], subject, start, [], placeOf(subject))
+        this.#add(engineRules[rule], subject, start, [], placeIn(subject.role))
       }
       try {
         yield* this.#scanFile(subject)
@@ -143,11 +90,11 @@ export class Scan {
     }
     for (const combination of this.#rules.combinations) {
       for (const { file, offset } of combine(combination, this.#spots)) {
-        this.#add(combination, subjects[file]!, offset, [], placeOf(subjects[file]!))
+        this.#add(combination, subjects[file]!, offset, [], placeIn(subjects[file]!.role))
       }
     }
     if (this.#isIncomplete && subjects[0]) {
-      this.#add(engineRules.incompleteScan, subjects[0], 0, [], placeOf(subjects[0]))
+      this.#add(engineRules.incompleteScan, subjects[0], 0, [], placeIn(subjects[0].role))
     }
   }
 
@@ -349,8 +296,4 @@ function isInBoth({ document, spelled }: Layer, { start, end }: Hit): boolean {
   if (spelled === undefined) return false
   const found = document.text.slice(start, end)
   return spelled.split(found).length >= document.text.split(found).length
-}
-
-function placeOf({ role }: Subject): Place {
-  return { stance: meant, role, isUnseen: false, isEncoded: false, isCode: false }
 }

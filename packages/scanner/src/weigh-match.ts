@@ -22,6 +22,12 @@ export interface Place {
   readonly isCode: boolean
 }
 
+/** The place of a finding about a whole file, or about several passages. */
+export function placeIn(role: FileRole): Place {
+  const stance: Stance = { polarity: 'imperative', isCertain: true }
+  return { stance, role, isUnseen: false, isEncoded: false, isCode: false }
+}
+
 /** Weighs a match of a rule by role and polarity. Hidden text is not excused by its polarity. */
 export function weighMatch(rule: Omit<Rule, 'patterns'>, { stance, role, isUnseen, isEncoded, isCode }: Place): Weight {
   const weight: Weight = { signal: rule.signal, severity: rule.severity }
