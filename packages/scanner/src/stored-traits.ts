@@ -1,5 +1,5 @@
 import type { SearchTraits } from './match.ts'
-import { crossings } from './pattern-parts.ts'
+import { crossings, type Need } from './pattern-parts.ts'
 
 /** Traits with each text once. A need has four numbers for each of its texts: its index and three distances. */
 interface StoredTraits {
@@ -34,11 +34,19 @@ export function readStoredTraits(json: string): readonly SearchTraits[] {
     view: isRaw === 1 ? 'raw' : 'folded',
     crosses: crossings[crosses]!,
     aheadMax,
-    needs: needs.map((numbers) =>
-      Array.from({ length: numbers.length / 4 }, (_, i) => {
-        const [text, before, behind, outside] = numbers.slice(4 * i, 4 * i + 4)
-        return { text: texts[text!]!, before: before!, behind: behind!, outside: outside! }
-      }),
-    ),
+    needs: needs.map((numbers) => readNeed(numbers, texts)),
   }))
+}
+
+function readNeed(numbers: readonly number[], texts: readonly string[]): Need {
+  const need: Need[number][] = []
+  for (let at = 0; at < numbers.length; at += 4) {
+    need.push({
+      text: texts[numbers[at]!]!,
+      before: numbers[at + 1]!,
+      behind: numbers[at + 2]!,
+      outside: numbers[at + 3]!,
+    })
+  }
+  return need
 }

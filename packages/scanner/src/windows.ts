@@ -24,12 +24,15 @@ export interface SoughtNeed {
 }
 
 export function toSoughtNeed(need: Need, positions: TextPositions): SoughtNeed {
-  return {
-    set: positions.setOf(need.map(({ text }) => text)),
-    befores: Uint16Array.from(need, ({ before }) => before),
-    behinds: Uint16Array.from(need, ({ behind }) => behind),
-    outsides: Uint16Array.from(need, ({ outside = 0 }) => outside),
+  const befores = new Uint16Array(need.length)
+  const behinds = new Uint16Array(need.length)
+  const outsides = new Uint16Array(need.length)
+  for (const [index, { before, behind, outside = 0 }] of need.entries()) {
+    befores[index] = before
+    behinds[index] = behind
+    outsides[index] = outside
   }
+  return { set: positions.setOf(need.map(({ text }) => text)), befores, behinds, outsides }
 }
 
 /** With more positions than this in a piece, checking the other needs of each takes longer than trying them all. */
