@@ -13,8 +13,8 @@ interface Measured {
 }
 
 /**
- * Prints how long one SKILL.md of a corpus takes in a process of its own after a first pass over all of them, and how
- * soon after its start, and with how much more memory, such a process has made its first scan, from sources.
+ * Prints how much CPU time one SKILL.md of a corpus takes in a process of its own after a first pass over all of them, and
+ * how much CPU time and memory such a process has taken up to its first scan, from sources.
  */
 export function benchScanSpeed(corpusDir: string): void {
   const folder = mkdtempSync(join(tmpdir(), 'skillstead-bench-'))
@@ -29,10 +29,10 @@ export function benchScanSpeed(corpusDir: string): void {
   const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]!
   console.log(`\nOne SKILL.md, of ${texts.length}`)
   console.table({
-    'median, ms': at(0.5).toFixed(2),
-    'p99, ms': at(0.99).toFixed(2),
+    'median, ms of CPU': at(0.5).toFixed(2),
+    'p99, ms of CPU': at(0.99).toFixed(2),
     'mean, ms of CPU': (cpuMs / texts.length).toFixed(2),
-    'first scan after the start of the process, ms': firstMs.toFixed(0),
+    'first scan with the start of the process, ms of CPU': firstMs.toFixed(0),
     'memory for the first scan, MB': (firstBytes / 1e6).toFixed(1),
   })
 }
