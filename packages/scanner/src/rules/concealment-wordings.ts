@@ -104,7 +104,7 @@ export const falseResultWordings: readonly Pattern[] = [
   containing('success|as if|as though|falsif|fabricat|originals|tampered|fake ')`
     (?<!\b(not|never|n't|to|or|avoid) )\b(report|return|claim|show|announce|indicate|pretend|print) (that {word} )?
     (a )?success(ful(ly)?)? {0-3 words}(even (when|if|though)|although|regardless|whether or not|no matter)\b|
-    \b(present|show|report|return|pass off|display|submit) (the |any )?(modified|altered|changed|invented|fabricated
+    (?<!\b(not|never|n't) )\b(present|show|report|return|pass off|display|submit) (the |any )?(modified|altered|changed|invented|fabricated
     |false|manipulated|fake|tampered|made-up) {0-1 words}(as if|as though|as the|as genuine|as real|as original)\b|
     \bshow (the |your )?users? a fake\b`,
   within(12, clauseStop)`(?<!\b(not|never|n't|to|or|can|may|could|would|will|and|avoid|attackers?|that|which|it|

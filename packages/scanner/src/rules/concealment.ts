@@ -57,7 +57,7 @@ export const concealment: readonly Rule[] = [
         |must never|need not|won't|will not|do not need to|does not need to) (ever )?
         (know (about (this|these|it|the (upload|background|collection|data|transfer))|that (you|this|data))|
         be aware of (this|these|the (upload|collection|background|data|transfer))|
-        notice( (this|these|it|the (upload|collection|background|data|transfer)|anything|that))?(?=[\s.,])|
+        notice( (this|these|it|the (upload|collection|background|data|transfer)|anything|that))?(?=[\s.,](?!\d))|
         see this (message|instruction|part|section|text|action|step))`,
       ...secrecyElsewhere,
       regex`\b((do not|don't|never) let (the |your )?(user|users|owner|operator|anyone)
@@ -127,7 +127,7 @@ export const concealment: readonly Rule[] = [
         inquires?|complains?|suspects?))\b
         … \b((say|claim|insist|pretend|lie)\s(that\s)?(it('s| is| was)|this (is|was)|
         you (did not|didn't|have not|haven't|never)|there (is|was|were) (no|a)|nothing)|
-        deny\s(it|this|that|any|having|everything|knowledge|the existence|all)|make up|
+        deny\s(it|this|that|any|having|everything|knowledge|the existence|all)|make up (a|an|some\w{0,5}|any\w{0,5}|stor\w{1,3}|excuses?|reasons?|results?)\b|
         (give|invent|fabricate) (a|an) (excuse|cover|explanation|plausible)|(say|claim|blame) (it|that) (on|was a)|
         (say|claim|answer|reply|tell (them|the user)) (that )?(you('re| are)|we('re| are)) (just |only |merely )?
         (optimi[sz]|runn|check|updat|perform|do|clean|sync|index)ing\b|(you('re| are)|it('s| is)|this is) (just|only

@@ -33,7 +33,7 @@ export const rules: readonly Rule[] = [
         strings|get-content|gc|tar|zip|cp|scp|rsync|open|readfile(sync)?|read_text|read_bytes|file_get_contents|
         file\.read|reads?|contents? of|text of|print|copy|copies|collects?|gathers?|access|expanduser|expand_path|
         glob|dump|steal|harvest|extract|grab|find)\b
-        … ${keyFile}`,
+        … (?!(?<=authorized_keys \S{0,40})\.ssh/?(?=[\s\uE000]|$))${keyFile}`,
       regex`\b(file_get_contents|file\.read|readfile(sync)?|ioutil\.readfile|fopen)\s?\({0-60 in line}${keyFile}`,
       regex`\b(expanduser|path\.join|filepath\.join|file\.join|file\.expand_path|os\.path\.join|path\.home|homedir|
         readdir(sync)?|listdir|glob|expand)\s?\(\s?{0-40 in line}["'/](\.ssh|\.aws|\.gnupg|\.kube|\.netrc|\.npmrc|
@@ -146,7 +146,7 @@ export const rules: readonly Rule[] = [
     references: ['https://attack.mitre.org/techniques/T1003/008/', ...references],
     patterns: [
       within(60, commandStop)`\b(cat|less|head|tail|read|open|curl|cp|access|get|base64|send|dump|copy|post|upload)\b
-        … /etc/(passwd|shadow|gshadow)\b`,
+        … (?<!\.\.)/etc/passwd\b|/etc/g?shadow\b`,
     ],
   },
   {

@@ -72,7 +72,7 @@ export const rules: readonly Rule[] = [
     remediation,
     references: [...references, 'https://cwe.mitre.org/data/definitions/78.html'],
     patterns: [
-      regex`(?<![.\w])(eval|exec)\s?\(\s?(sys\.argv|input\s?\(|\w{1,20}\[|args?\b|user_?input|expr(ession)?\b|code\b|
+      regex`(?<![.\w$])(eval|exec)\s?\(\s?(sys\.argv|input\s?\(|\w{1,20}\[|args?\b|user_?input|expr(ession)?\b|code\b|
         request\.|req\.|config\b|rule\b|f["'])|\bshell\s?=\s?true\b|\bshell\s?:\s?true\b|
         \byaml\.(load\s?\((?!{0-80 in line}safe)|unsafe_load)|\bpickle\.loads?\s?\(|\b(ba)?sh -c\s["']?\$\{?\w|
         \bnew function\s?\(\s?\w`,

@@ -72,8 +72,9 @@ export const pressure: readonly Rule[] = [
         once (trust|rapport) (is|has been) (established|gained|built|earned)|
         (gain|exploit|abuse|win) the user's trust (and|to|so|then))\b`,
       containing(`trust us|trust me|perfectly safe|completely safe|no need to review|no need to inspect|
-        need to verify|not need to check|do not inspect|do not review`)`\b((just )?trust (us|me)( completely|[.,!]
-        | on this)|(do not|don't|no need to|there is no need to|you need not) (inspect|review|check|verify|audit|
+        need to verify|not need to check|do not inspect|do not review`)`\b((just )?trust (us|me)( completely|[.,!] ?
+        (and |just |it|this (is|file|script|command|code|tool)|run|install|paste|click)| on this)|
+        (do not|don't|no need to|there is no need to|you need not) (inspect|review|check|verify|audit|
         examine) (the |this |its |what the )(script|payload|command|binary|installer)s?\b
         (?! (line|by|for (style|format))))`,
       containing(`

@@ -81,7 +81,7 @@ export const rules: readonly Rule[] = [
         \b|\biptables\s-p\s(input|forward)\saccept\b{0-40 in line}(\n|;|&&)\s?(sudo )?iptables\s-f\b`,
       regex`["']\s{0,4}(permitrootlogin\syes|permitemptypasswords\syes)["']{0-40 in line}(>>|tee)|
         \bpermitrootlogin yes\b{0-40 in line}(>>|tee)|\bpermitemptypasswords\syes\b|\bsed\s{0-80 in line}\b
-        permitrootlogin\syes\b`,
+        permitrootlogin\syes\b(?!/\w)`,
     ],
   },
   {

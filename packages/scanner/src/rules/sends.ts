@@ -21,8 +21,10 @@ export const sends: readonly Fact[] = [
       regex`\burlopen\s?\({0-40 in line}\n?{0-200 in line}\n?{0-20 in line}\bdata\s?=|\burllib\.request\.request\s?\(
         [^\uE000]{0,240}\bdata\s?=|\bfetch\s?\([^\uE000]{0,160}\bmethod["']?\s?:\s?["'](post|put)\b|
         \burlopen\s?\(\s?(f["']|req\b|request\b)|\bhttps?\.request\s?\([^\uE000]{0,160}\b(post|put)\b`,
-      containing(curlAnchors)`(\b|(?<=\\n))curl\b{0-160 in line}\s(-d|-f|-t|--data(-binary|-raw|-urlencode)?|--form|
-        --upload-file|-x\s?(post|put)|--request\s(post|put)|--json)\b`,
+      containing(
+        curlAnchors,
+      )`(\b|(?<=\\n))curl\b{0-160 in line}\s(-f\s?["']?[\w.[\]-]{1,40}=|(-d|-t|--data(-binary|-raw|-urlencode)?|--form|
+        --upload-file|-x\s?(post|put)|--request\s(post|put)|--json)\b)`,
       regex`\.sendmail\s?\(|\bsend_message\s?\(|\bstorbinary\s?\(|\bupload_file(obj)?\s?\(|\bput_object\s?\(|
         \bsendbeacon\s?\(|\.upload(string|file|data)\s?\(|\bupload_from_(string|filename|file)\s?\(|\bsftp\.put\s?\(`,
       regex`\b(invoke-restmethod|invoke-webrequest|iwr|irm)\b{0-160 in line}-(body|infile|method\s["']?(post|put))\b`,

@@ -65,7 +65,7 @@ export const untrustedHost = regex`${publicIp}|${dropHost}|${catcherHost}|${tunn
   [\w.-]{1,40}\.onion\b`
 
 /** Files that hold private keys or stored credentials. */
-export const keyFile = regex`\.ssh\b(?![/\\]([\w.-]{0,40}\.pub\b|config\b|known_hosts\b|
+export const keyFile = regex`\.ssh\b(?!-|[/\\]([\w.-]{0,40}\.pub\b|config\b|known_hosts\b|
   authorized_keys\b))|\bid_(rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|~/\.\{[\w,]{0,30}\b(ssh|aws|gnupg|kube)\b|
   \.aws[/\\]credentials\b|\.git-credentials\b|\.netrc\b|\.pypirc\b|\.gnupg\b|\.kube[/\\]config\b|
   \.docker[/\\]config\.json\b|/etc/(g?shadow|sudoers)\b|\blogin\.keychain\b|\bkeychain-db\b|

@@ -72,7 +72,8 @@ export const socialEngineering: readonly Rule[] = [
     patterns: [
       ...authorityClaimed,
       ...leaveWordings,
-      regex`\b(the |this |your )?(user|owner|operator|administrator|admin|human|developer|security team|it department
+      regex`(?<!\b(their|our|its|if|once|unless|until|after|whether|that) (the )?)\b(the |this |your )?(user|owner|
+        operator|administrator|admin|human|developer|security team|it department
         |management|user session|account holder)('s session)? (has|have|had)( already| previously| explicitly
         | implicitly| fully){0,2} ((been )?(pre-?)?(approved|authori[sz]ed|consented to|
         granted (full |permanent |blanket |permission|consent|root)|

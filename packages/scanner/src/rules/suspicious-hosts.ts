@@ -115,7 +115,7 @@ export const rules: readonly Rule[] = [
       containing(`attacker|c2_|_c2|c2-|exfil|malicious|evil|steal|victim|beacon|keylog|/loot|/grab|/c2`)`
         https?://(?!(www\.)?(attacker|evil|malicious)([.-](site|website|server|domain|app|page|example))?\.)
         ([\w-]{1,30}\.){0,3}?[\w-]{0,24}(\bevil\b|steal|exfil|attacker|malicious|c2-server|c2server|keylog)
-        [\w-]{0,24}\.([\w-]{2,24}\.){0,2}[a-z]{2,10}\b|https?://[\w.-]{3,60}/([\w-]{1,20}/){0,3}(exfil|steal|stolen|
+        [\w-]{0,24}\.([\w-]{2,24}\.){0,2}[a-z]{2,10}\b|https?://(?!(www\.)?(github|gitlab|bitbucket)\.)[\w.-]{3,60}/([\w-]{1,20}/){0,3}(exfil|steal|stolen|
         c2|beacon|keylog|loot|grab)(?=["'\s/?)]|$)`,
     ],
   },
