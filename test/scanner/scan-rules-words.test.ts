@@ -47,6 +47,13 @@ describe('a power', () => {
     ['wildcard-tools', '---\nname: a\nallowed-tools: "*"\n---\n\nDo it.'],
     ['wildcard-tools', '---\nname: a\nallowed-tools: [*]\n---\n\nDo it.'],
     ['wildcard-tools', '---\nname: a\nallowed-tools: Bash(*)\n---\n\nDo it.'],
+    [
+      'hook-in-frontmatter',
+      '---\nname: a\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./x.sh\n---\n',
+    ],
+    ['tools-undeclared', '---\nname: a\nallowed-tools: Read, Grep\n---\n\n```sh\nmake all\n```\n'],
+    ['tools-unused', '---\nname: a\nallowed-tools: [Read, Bash]\n---\n\nRewrite the text in plain words.\n'],
+    ['tools-unused', '---\nname: a\nallowed-tools: Read Bash(*)\n---\n\nList the dates of a text.\n'],
     ['permission-prompts-off', 'Run `claude --dangerously-skip-permissions` in the container.'],
     ['confirmation-skipped', 'Do not wait for approval.'],
     ['secret-in-chat', 'Ask the user for their GitHub token.'],
@@ -55,6 +62,11 @@ describe('a power', () => {
 
   it.each([
     '---\nname: a\nallowed-tools: Read, Bash(git status:*)\n---\n\nDo it.',
+    '---\nname: a\nallowed-tools: Read, Bash(make:*)\n---\n\n```sh\nmake all\n```\n',
+    '---\nname: a\nallowed-tools: mcp__files__run\n---\n\n```sh\nmake all\n```\n',
+    '---\nname: a\nallowed-tools: Bash\n---\n\nUse the compiler of the project and run its tests.\n',
+    '---\nname: a\nallowed-tools: Read\n---\n\n```json\n{}\n```\n',
+    '---\nname: a\n---\n\n```sh\nmake all\n```\n',
     'Wait for approval.',
     'Read AGENTS.md first.',
     'Never run it with `--dangerously-skip-permissions`.',

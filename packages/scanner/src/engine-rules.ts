@@ -13,6 +13,11 @@ const binaryReferences = [
   'https://cwe.mitre.org/data/definitions/506.html',
 ]
 
+const authorityReferences = [
+  'https://genai.owasp.org/llmrisk/llm062025-excessive-agency/',
+  'https://cwe.mitre.org/data/definitions/250.html',
+]
+
 /** Rules that the engine checks itself, by the form of texts and bytes instead of patterns. */
 export const engineRules = {
   tagCharacters: {
@@ -125,6 +130,26 @@ export const engineRules = {
     remediation: 'Remove the folder; no skill needs the files of git.',
     references: ['https://cwe.mitre.org/data/definitions/427.html', 'https://attack.mitre.org/techniques/T1059/'],
     regardless: true,
+  },
+  toolsUndeclared: {
+    id: 'tools-undeclared',
+    category: 'tool-overreach',
+    severity: 'low',
+    signal: 'power',
+    title: 'Shows commands that `allowed-tools` does not cover',
+    why: 'The user sees a list of tools that run no command; the agent then needs another one.',
+    remediation: 'List the commands: `Bash(git status:*)`.',
+    references: authorityReferences,
+  },
+  toolsUnused: {
+    id: 'tools-unused',
+    category: 'tool-overreach',
+    severity: 'low',
+    signal: 'power',
+    title: 'Requests any command, and names none in its text',
+    why: 'A grant that the task does not need serves only an attacker, or a later version.',
+    remediation: 'Remove the tool from `allowed-tools`, or name the commands that the text uses.',
+    references: authorityReferences,
   },
   incompleteScan: {
     id: 'incomplete-scan',

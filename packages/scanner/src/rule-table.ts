@@ -19,6 +19,9 @@ import * as secretsLeave from './rules/secrets-leave.ts'
 import * as collectedAndSent from './rules/collected-and-sent.ts'
 import * as inputCapture from './rules/input-capture.ts'
 import * as embeddedSecrets from './rules/embedded-secrets.ts'
+import * as secretsInCommands from './rules/secrets-in-commands.ts'
+import * as packageRegistries from './rules/package-registries.ts'
+import * as startedByHost from './rules/started-by-host.ts'
 import * as exfiltration from './rules/exfiltration.ts'
 import * as obfuscation from './rules/obfuscation.ts'
 import * as persistence from './rules/persistence.ts'
@@ -76,6 +79,7 @@ const files: readonly RuleFile[] = [
   destruction,
   dynamicCode,
   embeddedSecrets,
+  secretsInCommands,
   exfiltration,
   collectedAndSent,
   inputCapture,
@@ -89,6 +93,8 @@ const files: readonly RuleFile[] = [
   fetchedInstructions,
   resourceAbuse,
   supplyChain,
+  packageRegistries,
+  startedByHost,
   suspiciousHosts,
   codeFlows,
   codeFacts,

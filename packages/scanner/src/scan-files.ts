@@ -19,6 +19,7 @@ import type { Rule } from './rule.ts'
 import type { ScanFile } from './scan.ts'
 import { toRisk, toScore, toVerdict } from './score.ts'
 import type { Hit } from './search.ts'
+import { findToolClaims } from './tool-claims.ts'
 import { placeIn, weighMatch, type Place } from './weigh-match.ts'
 import { findReason, findSuppressions, type Suppression } from './suppress.ts'
 
@@ -87,6 +88,9 @@ export class Scan {
       } catch {
         this.cutAt(path)
       }
+    }
+    for (const { file, rule, offset } of findToolClaims(subjects)) {
+      this.#add(engineRules[rule], file, offset, [], placeIn(file.role))
     }
     for (const combination of this.#rules.combinations) {
       for (const { file, offset } of combine(combination, this.#spots)) {

@@ -10,7 +10,7 @@ const remediation =
   'Revoke the secret at its issuer, and read a new one from the environment; published versions stay readable.'
 
 /** Signs that a text is a placeholder and not a secret; `PLACEHOLDER` in the expression of a token. */
-const placeholder = regex`[\w-]{0,60}([eE]xample|EXAMPLE|[xX]{4}|\.\.\.|[yY]our|YOUR|[pP]laceholder|[rR]edacted|
+export const placeholder = regex`[\w-]{0,60}([eE]xample|EXAMPLE|[xX]{4}|\.\.\.|[yY]our|YOUR|[pP]laceholder|[rR]edacted|
   REDACTED|[fF]ake|[tT]est|TEST|
   [dD]ummy|[sS]ample|[hH]ere|HERE|[cC]hange|0000|1111|1234|abcd|ABCD|abc123|deadbeef|aaaa|AAAA|
   foobar|replace|insert|<|\$|\{)`

@@ -11,22 +11,33 @@ const references = [
 ]
 const remediation = 'Install by name and version from the registry, and keep a lockfile.'
 
-const installer = regex`\b((npm|pnpm|yarn|bun)( global)? (install|i|add|link)|npx|bunx|pnpm dlx
+export const installer = regex`\b((npm|pnpm|yarn|bun)( global)? (install|i|add|link)|npx|bunx|pnpm dlx
   |yarn dlx|pip[\d.]{0,4} install|uv (pip install|add|tool install)|uvx|pipx (install|run)|poetry add|gem install|
   cargo install|go (install|get)|brew install|easy_install)\b`
-const installAnchors = [' install', ' i -', ' add ', 'npx ', 'uvx ', 'bunx ', ' dlx ', 'pipx ', 'npm i', 'go get']
+export const installAnchors = [
+  ' install',
+  ' i -',
+  ' add ',
+  'npx ',
+  'uvx ',
+  'bunx ',
+  ' dlx ',
+  'pipx ',
+  'npm i',
+  'go get',
+]
 const forge = regex`(www\.)?(github|gitlab|bitbucket|codeberg)\.(com|org)\b|
   (files\.)?pythonhosted\.org|registry\.npmjs\.org|download\.pytorch\.org|git\.sr\.ht|huggingface\.co|
   dev\.azure\.com|storage\.googleapis\.com`
 
 /** Package registries and their mirrors. */
-const registry = regex`([\w-]{1,30}\.){0,3}(pypi\.org|pythonhosted\.org|pytorch\.org|
+export const registry = regex`([\w-]{1,30}\.){0,3}(pypi\.org|pythonhosted\.org|pytorch\.org|
   npmjs\.(org|com)|npmmirror\.com|yarnpkg\.com|jsr\.io|github\.(com|io)|githubusercontent\.com|gitlab\.(com|io)|
   bitbucket\.org|nvidia\.com|huggingface\.co|amazonaws\.com|pkg\.dev|googleapis\.com|azure\.com|visualstudio\.com|
   anaconda\.(org|com|cloud)|jfrog\.io|cloudsmith\.io|fury\.(io|site)|aliyun\.com|tencent\.com|ustc\.edu\.cn|
   tsinghua\.edu\.cn|douban\.com|huaweicloud\.com|vllm\.ai|intel\.com|python\.org|rubygems\.org|golang\.org|
   openeuler\.org|xethub\.com|clawhub\.(ai|com)|piwheels\.org|microsoft\.com|amd\.com)\b|
-  [\w.-]{0,40}(your|my-|example\.com|company|corp\b|private|internal|<|\{|\$)`
+  [\w.-]{0,40}(your|my-|my(org|company|corp)|acme|example\.com|company|corp\b|private|internal|<|\{|\$)`
 
 /** Words after which a command is over and a sentence continues. */
 const sentenceWords: ReadonlySet<string> = new Set(
