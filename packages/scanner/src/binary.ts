@@ -3,6 +3,7 @@ import { findForm, isDisguised, type Form } from './file-forms.ts'
 import { findEmbedded } from './embedded.ts'
 import { readPdf } from './pdf-text.ts'
 import { isTar } from './tar-entries.ts'
+import { isMostlyNoise } from './noise.ts'
 import { isText, toTexts, toUtf8Texts, toWords } from './text-of-bytes.ts'
 import { unpackGzip, unpackTar, unpackZip, type UnpackBudget, type Unpacked } from './unpack.ts'
 import { hasReader, readMetadata } from './well-formed.ts'
@@ -64,8 +65,12 @@ export function inspectBytes(file: BinaryFile, paths: ReadonlySet<string>, budge
     return { texts: toTexts(bytes), words: text ? [text] : [], found, inner: [], cut }
   }
   const isRead = form?.kind !== 'program' || isText(bytes)
-  const embedded = form === undefined ? findEmbedded(file, budget) : { inner: [], cut: undefined }
-  return { texts: isRead ? toTexts(bytes) : [], words: [], found, ...embedded }
+  const texts = isRead ? toTexts(bytes) : []
+  if (form) return { texts, words: [], found, inner: [], cut: undefined }
+  const { inner, cut } = findEmbedded(file, budget)
+  const isOpaque = isMostlyNoise(bytes) && !isText(bytes)
+  const unread = isOpaque ? 'Its format is unknown, and most of it is not text.' : undefined
+  return { texts, words: [], found, inner, cut: cut ?? unread }
 }
 
 /** `parts`: the parts of a completely parsed file that are scanned for words; undefined if parsing failed. */

@@ -37,6 +37,11 @@ export function withoutNoise(bytes: Uint8Array): Uint8Array {
   return kept.subarray(0, size + bytes.length - done)
 }
 
+/** Whether most of the bytes are noise, in which a program may see what a scan does not. */
+export function isMostlyNoise(bytes: Uint8Array): boolean {
+  return withoutNoise(bytes).length < bytes.length / 2
+}
+
 interface Range {
   readonly start: number
   readonly end: number

@@ -19,8 +19,8 @@ export function toTexts(bytes: Uint8Array): string[] {
 }
 
 /**
- * Returns the possible texts of bytes in UTF-8, with U+FFFD for invalid bytes, of which long runs are shortened. Shells drop NUL and run the rest; other
- * programs end strings at NUL. Other control characters separate words, or are ignored.
+ * Returns the possible texts of bytes in UTF-8, with U+FFFD for invalid bytes, of which long runs are shortened. Shells
+ * drop NUL and run the rest; other programs end strings at NUL. Other control characters separate words, or are ignored.
  */
 export function toUtf8Texts(bytes: Uint8Array): string[] {
   const heard = withoutNoise(bytes)
@@ -80,7 +80,8 @@ function isZero(bytes: Uint8Array, at: number): boolean {
 export function isText(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, sampleBytes)
   const text = new TextDecoder(findMark(sample) ?? findUtf16(sample)).decode(sample)
-  const odd = text.match(/[^\P{Cc}\s]|\uFFFD/gu)?.length ?? 0
+  // In random bytes that pass for UTF-16, one in eight code units is not assigned.
+  const odd = text.match(/[^\P{Cc}\s]|[\p{Cn}\p{Co}\p{Cs}\uFFFD]/gu)?.length ?? 0
   return odd <= text.length * 0.05
 }
 
