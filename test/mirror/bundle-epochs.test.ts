@@ -3,7 +3,7 @@ import { createBundle, importBundle, type ImportBundleOptions } from '@skillstea
 import { expect, it } from 'vitest'
 import { refusalOf } from '../support/answers.ts'
 import { adoptKeys, alter, makeFile, openPublisher, type Publisher } from '../support/bundle-acts.ts'
-import { describeDatabases, type Open, type TestRegistry } from '../support/harness.ts'
+import { describeInTurn, type Open, type TestRegistry } from '../support/harness.ts'
 
 /** A node, and the one that is built in its place after it was lost: its name and keys, but another log and other ids. */
 async function openLost(open: Open) {
@@ -25,7 +25,7 @@ async function importBundleOf(
   return importBundle(to.registry, ofEpoch, options)
 }
 
-describeDatabases('the mirror of a node that was rebuilt under a new epoch', (open) => {
+describeInTurn('the mirror of a node that was rebuilt under a new epoch', (open) => {
   it('updates its stored skills after the operator accepts the new epoch', async () => {
     const { lost, rebuilt, mirror } = await openLost(open)
     for (const version of ['1.0.0', '1.1.0']) await lost.publish('tea', version)

@@ -3,13 +3,13 @@ import { createMirror, importBundle } from '@skillstead/mirror'
 import { afterEach, expect, it } from 'vitest'
 import { refusalOf } from '../support/answers.ts'
 import { adoptKeys, bundleOf, openPublisher } from '../support/bundle-acts.ts'
-import { describeDatabases } from '../support/harness.ts'
+import { describeInTurn } from '../support/harness.ts'
 import { readState } from '../support/mirror-state.ts'
 import { endMirrors, openUpstream } from '../support/mirror-harness.ts'
 
 afterEach(endMirrors)
 
-describeDatabases('the import of bundles from different sources', (open) => {
+describeInTurn('the import of bundles from different sources', (open) => {
   const openAway = () => open({ origin: 'away.example', works: false })
 
   it('trusts only the key that the operator passed, or else the key of the first bundle', async () => {

@@ -5,7 +5,7 @@ import { createBundle, createMirror, importBundle, verifyBundle, type FeedEntry 
 import { afterEach, expect, it } from 'vitest'
 import { refusalOf, skillMd } from '../support/answers.ts'
 import { alter, makeFile, openPublisher, readParts } from '../support/bundle-acts.ts'
-import { describeDatabases, type Open, type TestRegistry } from '../support/harness.ts'
+import { describeInTurn, type Open, type TestRegistry } from '../support/harness.ts'
 import { endMirrors } from '../support/mirror-harness.ts'
 import { readState } from '../support/mirror-state.ts'
 import { addUpstream, pull } from '../support/mirrored-acts.ts'
@@ -35,7 +35,7 @@ async function openWay(open: Open) {
   return { origin, outside, inside, follow, write, outsideKey }
 }
 
-describeDatabases('a bundle that a mirror creates of an upstream', (open) => {
+describeInTurn('a bundle that a mirror creates of an upstream', (open) => {
   it("is verified with the first node's key, as is each imported version", async () => {
     const { origin, inside, follow, write } = await openWay(open)
     await origin.publish('tea')

@@ -6,9 +6,9 @@ import { createBundle, inspectBundle, verifyBundle } from '@skillstead/mirror'
 import { expect, it } from 'vitest'
 import { refusalOf, skillMd } from '../support/answers.ts'
 import { makeFile, openPublisher, readHeader, readParts } from '../support/bundle-acts.ts'
-import { describeDatabases } from '../support/harness.ts'
+import { describeInTurn } from '../support/harness.ts'
 
-describeDatabases('a bundle', (open) => {
+describeInTurn('a bundle', (open) => {
   it('is a tar archive with a signed header, the log, and the content that the log refers to', async () => {
     const { registry, publish } = await openPublisher(open)
     await publish('tea')

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { openFalseNode, type FalseEntry, type FalseNode } from '../support/false-node.ts'
-import { describeDatabases, startMs } from '../support/harness.ts'
+import { describeInTurn, startMs } from '../support/harness.ts'
 import { endMirrors, openMirror } from '../support/mirror-harness.ts'
 
 afterEach(endMirrors)
 
-describeDatabases('a sync of a log with manipulated entries', (open) => {
+describeInTurn('a sync of a log with manipulated entries', (open) => {
   /** A mirror of a false node with so many skills. */
   async function follow(skills: number) {
     const node = await openFalseNode(startMs)

@@ -3,7 +3,7 @@ import { checkRegistry } from '@skillstead/maintenance'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { codeOf, skillMd } from '../support/answers.ts'
 import { makeCase, runOut } from '../support/dmca-cases.ts'
-import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
+import { describeInTurn, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { addUpstream, inShort, pull } from '../support/mirrored-acts.ts'
 import { readKeys } from '../support/signed-log.ts'
 
@@ -16,7 +16,7 @@ const transfer = async (name: string, from: TestUser, to: TestUser) => {
   await to.api.acceptTransfer({ name })
 }
 
-describeDatabases('the entries that a mirror relays', (open) => {
+describeInTurn('the entries that a mirror relays', (open) => {
   let origin: TestRegistry
   let mirror: TestRegistry
   let alice: TestUser

@@ -2,7 +2,7 @@ import { systemCaller } from '@skillstead/core'
 import { createStub, partsOf } from '@skillstead/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { codeOf, skillMd } from '../support/answers.ts'
-import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
+import { describeInTurn, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { addUpstream, inShort, pull } from '../support/mirrored-acts.ts'
 import { sampleOf } from '../support/security-samples.ts'
 import type { FeedEntry } from '@skillstead/mirror'
@@ -20,7 +20,7 @@ const fussy: Parameters<typeof pull>[3] = {
   acceptsScan: (_, { score }) => (score < 90 ? 'Too low.' : undefined),
 }
 
-describeDatabases('the rule that each name has one source', (open) => {
+describeInTurn('the rule that each name has one source', (open) => {
   let origin: TestRegistry
   let mirror: TestRegistry
   let alice: TestUser

@@ -1,12 +1,12 @@
 import { afterEach, expect, it } from 'vitest'
 import { serve } from '../support/discovery-acts.ts'
-import { describeDatabases } from '../support/harness.ts'
+import { describeInTurn } from '../support/harness.ts'
 import { endMirrors } from '../support/mirror-harness.ts'
 import { openPair, takePaths } from '../support/mirror-reading-acts.ts'
 
 afterEach(endMirrors)
 
-describeDatabases('the discovery index of a mirror', (open) => {
+describeInTurn('the discovery index of a mirror', (open) => {
   it('requests missing skills and their files from the upstream', async () => {
     const { upstream, network, test } = await openPair(open)
     await upstream.publish('pdf')

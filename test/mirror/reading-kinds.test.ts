@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { partsOf } from '@skillstead/core/internal'
 import { afterEach, expect, it, onTestFinished } from 'vitest'
-import { describeDatabases } from '../support/harness.ts'
+import { describeInTurn } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
 import { openWay, readCode, takePaths } from '../support/mirror-reading-acts.ts'
 import { on } from '../support/network.ts'
@@ -11,7 +11,7 @@ import { openSpecRegistry } from '../support/spec-registry.ts'
 
 afterEach(endMirrors)
 
-describeDatabases('requests for skills of an upstream without a log', (open) => {
+describeInTurn('requests for skills of an upstream without a log', (open) => {
   it('read only that skill from a registry that implements only the specification', async () => {
     const { mirror, test } = await openMirror(open)
     const upstream = await openSpecRegistry(() => test.clock.now())

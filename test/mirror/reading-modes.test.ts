@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
-import { describeApi, describeDatabases } from '../support/harness.ts'
+import { describeApi, describeInTurn } from '../support/harness.ts'
 import { endMirrors, openMirror } from '../support/mirror-harness.ts'
 import { openPair, readCode, takePaths, watchSockets } from '../support/mirror-reading-acts.ts'
 
@@ -121,7 +121,7 @@ describeApi('the mode `offline`', (open) => {
   })
 })
 
-describeDatabases('a mirror without a network', (open) => {
+describeInTurn('a mirror without a network', (open) => {
   it('opens no socket', async () => {
     let connections = 0
     const listener = createServer((socket) => {

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { limits } from '@skillstead/protocol'
 import { packTar } from 'modern-tar'
 import { afterEach, expect, it } from 'vitest'
-import { describeDatabases } from '../support/harness.ts'
+import { describeInTurn } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
 import { openStandIn, type StandIn } from '../support/stand-in.ts'
 
@@ -44,7 +44,7 @@ async function openHost(): Promise<StandIn & { files: Map<string, Uint8Array | s
   return Object.assign(host, { files })
 }
 
-describeDatabases('a mirror of a discovery index', (open) => {
+describeInTurn('a mirror of a discovery index', (open) => {
   it("imports the index of a node's owner, with zips and single files", async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('tea')

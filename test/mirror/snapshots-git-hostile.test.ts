@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { refusalOf } from '../support/answers.ts'
-import { describeDatabases } from '../support/harness.ts'
+import { describeInTurn } from '../support/harness.ts'
 import { endMirrors, openMirror } from '../support/mirror-harness.ts'
 import { openStandIn } from '../support/stand-in.ts'
 
@@ -73,7 +73,7 @@ const title = hasGit
   ? 'a mirror of a hostile git repository'
   : 'a mirror of a hostile git repository: skipped because git is not installed'
 describe.skipIf(!hasGit)(`${title}`, () => {
-  describeDatabases('with a hostile server', (open) => {
+  describeInTurn('with a hostile server', (open) => {
     it('does not follow submodules', async () => {
       const [repository, inner] = [makeRepository(), makeRepository('inner')]
       git(repository, ['submodule', '--quiet', 'add', inner, 'pdf/inner'])
@@ -149,7 +149,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
 })
 
 describe.skipIf(!hasGit)('a temporary folder that a killed git sync left', () => {
-  describeDatabases('on a node', (open) => {
+  describeInTurn('on a node', (open) => {
     it('is deleted by the next sync, which deletes nothing else', async () => {
       const { mirror } = await openMirror(open)
       const repository = makeRepository()

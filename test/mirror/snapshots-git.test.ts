@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { refusalOf } from '../support/answers.ts'
-import { describeDatabases, startMs } from '../support/harness.ts'
+import { describeInTurn, startMs } from '../support/harness.ts'
 import { endMirrors, openMirror } from '../support/mirror-harness.ts'
 
 afterEach(endMirrors)
@@ -59,7 +59,7 @@ const title = hasGit
   ? 'a mirror of a git repository'
   : 'a mirror of a git repository: skipped because git is not installed'
 describe.skipIf(!hasGit)(`${title}`, () => {
-  describeDatabases('with unchanged settings', (open) => {
+  describeInTurn('with unchanged settings', (open) => {
     it('imports each folder with a SKILL.md, and on later syncs only changes', async () => {
       const repository = makeRepository()
       put(repository, 'skills/pdf/SKILL.md', toSkillMd('pdf', 'One.', 'metadata:\n  version: 1.2.0\n'))
@@ -148,7 +148,7 @@ describe.skipIf(!hasGit)(`${title}`, () => {
   })
 })
 
-describeDatabases('a mirror of a folder', (open) => {
+describeInTurn('a mirror of a folder', (open) => {
   it('imports each skill of the folder, and on later syncs only changes', async () => {
     const folder = join(makeFolder(), 'Our Skills')
     put(folder, 'pdf/SKILL.md', toSkillMd('pdf'))

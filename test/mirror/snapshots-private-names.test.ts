@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { describeDatabases } from '../support/harness.ts'
+import { describeInTurn } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
 import { openNetwork, type Network } from '../support/network.ts'
 
@@ -16,7 +16,7 @@ function toSkillMd(name: string): string {
   return `---\nname: ${name}\ndescription: Does ${name}\n---\n# ${name}\n\nDoes it.\n`
 }
 
-describeDatabases('an upstream that reports the owner of an API key', (open) => {
+describeInTurn('an upstream that reports the owner of an API key', (open) => {
   /** An upstream with private skills of alice and bob, whose word for "you are" can be changed on the way. */
   async function openBoth() {
     const upstream = await openUpstream(open)

@@ -1,6 +1,6 @@
 import { partsOf } from '@skillstead/core/internal'
 import { afterEach, expect, it } from 'vitest'
-import { describeDatabases } from '../support/harness.ts'
+import { describeInTurn } from '../support/harness.ts'
 import { listenNode } from '@skillstead/server'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
 import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
@@ -14,7 +14,7 @@ function toSkillMd(name: string, body = 'Does it.'): string {
   return `---\nname: ${name}\ndescription: Does ${name}\n---\n# ${name}\n\n${body}\n`
 }
 
-describeDatabases('private skills of an upstream node', (open) => {
+describeInTurn('private skills of an upstream node', (open) => {
   it("are imported with their owner's key, with all versions, and stay private", async () => {
     const upstream = await openUpstream(open)
     const bob = await upstream.test.makeUser('bob')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { packTar } from 'modern-tar'
 import { afterEach, expect, it } from 'vitest'
-import { describeDatabases } from '../support/harness.ts'
+import { describeInTurn } from '../support/harness.ts'
 import { endMirrors, openMirror } from '../support/mirror-harness.ts'
 import { openSpecRegistry } from '../support/spec-registry.ts'
 import { openStandIn } from '../support/stand-in.ts'
@@ -26,7 +26,7 @@ async function makeBomb(): Promise<Buffer> {
   return gzipSync(await packTar(entries))
 }
 
-describeDatabases('one skill that cannot be fetched', (open) => {
+describeInTurn('one skill that cannot be fetched', (open) => {
   /** Without waiting between tries. */
   const openOne = () => openMirror(open, { sleep: async () => {} })
 

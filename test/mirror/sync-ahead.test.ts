@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readAhead } from '../../packages/mirror/src/log/read-ahead.ts'
-import { describeDatabases } from '../support/harness.ts'
+import { describeInTurn } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
 
 afterEach(endMirrors)
@@ -34,7 +34,7 @@ describe('reading ahead', () => {
   })
 })
 
-describeDatabases('a sync that reads ahead', (open) => {
+describeInTurn('a sync that reads ahead', (open) => {
   it('requests content only once if several versions share it', async () => {
     const upstream = await openUpstream(open)
     const { mirror, test } = await openMirror(open)

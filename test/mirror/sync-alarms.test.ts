@@ -1,6 +1,6 @@
 import { partsOf, rotateKey } from '@skillstead/core/internal'
 import { afterEach, expect, it } from 'vitest'
-import { describeDatabases } from '../support/harness.ts'
+import { describeInTurn } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
 import { hookUp } from '../support/webhook-emitted.ts'
 
@@ -8,7 +8,7 @@ afterEach(endMirrors)
 
 const dayMs = 24 * 60 * 60 * 1000
 
-describeDatabases('the pause of a sync', (open) => {
+describeInTurn('the pause of a sync', (open) => {
   async function openLarge(skills: number) {
     const upstream = await openUpstream(open)
     for (let i = 0; i < skills; i += 1) await upstream.publish(`skill-${i}`)

@@ -112,6 +112,17 @@ export function describeDatabases(name: string, define: (open: Open, dialect: Di
   }
 }
 
+/**
+ * Runs a suite in-process on one of the databases, which its name decides, and `test:long` on the other: for what reads
+ * and writes only through functions that other suites run on both, such as the formats that upstreams send.
+ */
+export function describeInTurn(name: string, define: (open: Open, dialect: DialectName) => void): void {
+  const chosen = inject('postgresUrl') === null ? 'SQLite' : dialects[name.length % dialects.length]!
+  for (const dialect of dialects.filter((one) => isWhole || (one === chosen) !== isLong)) {
+    describeOn(dialect, `${name} (${dialect})`, 'in-process', (open) => define(open, dialect))
+  }
+}
+
 function describeOn(dialect: DialectName, name: string, transport: Transport, define: (open: Open) => void): void {
   const isMissing = dialect === 'PostgreSQL' && inject('postgresUrl') === null
   const title = isMissing ? `${name}: skipped, for PostgreSQL could not be started` : name
