@@ -69,6 +69,7 @@ describe('the client bundle for browsers', () => {
         'parseVerifierKey',
         'toContentDigest',
         'toLeafHash',
+        'toVerifierKey',
         'verifyCheckpoint',
         'verifyConsistency',
         'verifyFiles',

@@ -12,7 +12,7 @@ import { listenNode, type ListeningNode } from '@skillstead/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleOf, openPublisher } from '../support/bundle-acts.ts'
 import { makeFolder, skillstead } from '../support/cli-harness.ts'
-import { describeApi, describeDatabases } from '../support/harness.ts'
+import { describeMatrix, describeDatabases } from '../support/harness.ts'
 import { exportRegistry, openRegistry } from '../support/open-registry.ts'
 
 const diskMegabytes = 24
@@ -218,7 +218,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
   })
 })
 
-describeApi('a database without space', (open, { dialect }) => {
+describeMatrix('a database without space', (open, { dialect }) => {
   it.runIf(dialect === 'PostgreSQL')('refuses writes, and tells clients when to retry', async () => {
     const test = await open({ works: false })
     const alice = await test.makeUser('alice')

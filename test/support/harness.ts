@@ -75,21 +75,21 @@ const dialects: readonly DialectName[] = ['SQLite', 'PostgreSQL']
 const allVariants: readonly Variant[] = dialects.flatMap((dialect) =>
   (['in-process', 'HTTP'] as const).map((transport) => ({ transport, dialect })),
 )
-const isPaired = ({ transport, dialect }: Variant) => (transport === 'HTTP') === (dialect === 'PostgreSQL')
-
 type DefineApi = (open: Open, variant: Variant) => void
 
 /**
- * Runs a suite about the interface in-process on SQLite and over HTTP on PostgreSQL; `test:long` runs all four variants, and
- * a sample of it the other two.
+ * Runs a suite about the interface over HTTP on one of the databases, which its name decides; `test:long` runs the other
+ * three variants, and a sample of it those of some suites.
  *
- * The two meet both transports and both databases. That is enough for a rule of the registry: operations do not know
- * their transport, and the transport does not know the database, so a defect of one shows with either other. What
- * depends on the two together takes {@link describeMatrix}: bodies that are streamed out of the database, and concurrent
- * calls. What the opened registries hold is removed after the suite.
+ * That is enough for a rule of the registry: operations do not know their transport, and the transport does not know the
+ * database. What depends on the database takes {@link describeDatabases}; what depends on both together takes
+ * {@link describeMatrix}: bodies that are streamed out of the database, and concurrent calls. What the opened registries
+ * hold is removed after the suite.
  */
 export function describeApi(name: string, define: DefineApi): void {
-  const variants = allVariants.filter((variant) => isLong !== isPaired(variant) || isWhole)
+  const chosen = chooseDialect(name)
+  const isChosen = ({ transport, dialect }: Variant) => transport === 'HTTP' && dialect === chosen
+  const variants = allVariants.filter((variant) => isLong !== isChosen(variant) || isWhole)
   describeVariants(variants, name, define)
 }
 
@@ -117,10 +117,15 @@ export function describeDatabases(name: string, define: (open: Open, dialect: Di
  * and writes only through functions that other suites run on both, such as the formats that upstreams send.
  */
 export function describeInTurn(name: string, define: (open: Open, dialect: DialectName) => void): void {
-  const chosen = inject('postgresUrl') === null ? 'SQLite' : dialects[name.length % dialects.length]!
+  const chosen = chooseDialect(name)
   for (const dialect of dialects.filter((one) => isWhole || (one === chosen) !== isLong)) {
     describeOn(dialect, `${name} (${dialect})`, 'in-process', (open) => define(open, dialect))
   }
+}
+
+/** The same for each run, so that a failure can be repeated. */
+function chooseDialect(name: string): DialectName {
+  return inject('postgresUrl') === null ? 'SQLite' : dialects[name.length % dialects.length]!
 }
 
 function describeOn(dialect: DialectName, name: string, transport: Transport, define: (open: Open) => void): void {
