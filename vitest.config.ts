@@ -8,7 +8,7 @@ const sampledFiles = 8
 /** And of the files that install clients of other ecosystems, minutes each. */
 const sampledClients = 2
 /** And of the other long files, which take up to six minutes each. */
-const sampledLong = 6
+const sampledLong = 4
 const clientsFolder = 'test/gateways/'
 
 /** The connections of more workers would not fit the test server. */
