@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { toJsonLine } from '@skillstead/protocol'
 import type { ScanIo } from './io.ts'
+import { runScan } from './run-scan.ts'
 import { findRequestProblem, scanOptions, toScanRequest, type ScanOption, type ScanRequest } from './scan-options.ts'
 import { readVersion } from './scanner-version.ts'
 
@@ -21,7 +22,6 @@ export async function runCommandLine(args: readonly string[], io: ScanIo): Promi
     if (request === 'help') print(toHelp())
     else if (request === 'version') print(readVersion())
     else {
-      const { runScan } = await import('./run-scan.ts')
       const { failing, unreadable } = await runScan(request, io)
       return failing + unreadable > 0 ? 1 : 0
     }
