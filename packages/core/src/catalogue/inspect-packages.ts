@@ -1,18 +1,7 @@
-import { availableParallelism } from 'node:os'
-import { Worker, type WorkerOptions } from 'node:worker_threads'
-import type { Security } from '@skillstead/protocol'
-import {
-  type AddedRules,
-  inspectAccess,
-  readOutline,
-  reportUnscanned,
-  type ScanFile,
-  scanPackage,
-  toUnreadOutline,
-} from '@skillstead/scanner'
-import { startThread, WorkerPool } from '@skillstead/scanner/workers'
+import { inspectAccess, readOutline, reportUnscanned, scanPackage, toUnreadOutline } from '@skillstead/scanner'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { type Inspection, unread } from './inspection.ts'
+import { askThread } from './inspection-threads.ts'
 import { keepScan, type Texts, toFiles, toPackageTexts } from './metadata-scan.ts'
 import type { PackageFields } from './package-fields.ts'
 import { emptySketch, readSkillMd } from './sketch.ts'
@@ -20,46 +9,20 @@ import type { PackageFile, PackedContent } from './skill-package.ts'
 
 /** A package to inspect. */
 export interface Inspectable {
-  readonly content: PackedContent
+  readonly content: Pick<PackedContent, 'digest' | 'size' | 'sources'>
   /** Metadata that will be stored with the package. The same thread scans it, and {@link keepScan} keeps the result. */
   readonly texts?: Texts
-}
-
-/** A message to a worker thread: packages to inspect in order, and texts to scan separately. */
-export interface InspectionOrder {
-  readonly packages: readonly { readonly files: readonly PackageFile[]; readonly texts: readonly ScanFile[] }[]
-  readonly now: number
-  /** The rules that apply besides the built-in ones. */
-  readonly added: AddedRules | undefined
 }
 
 /** What an inspection needs: the time, and the rules to apply. */
 export type InspectionContext = Pick<CatalogueContext, 'clock' | 'scanRules'>
 
-/** The response of a worker thread for each package. */
-export interface InspectionResult {
-  readonly inspection: Inspection
-  /** The scan of the texts. */
-  readonly ofTexts: Security
-}
-
-const startWorker = (options: WorkerOptions) => new Worker(new URL('./inspect-worker.ts', import.meta.url), options)
-/** Inspecting takes longer than storing, so even with two processors two threads are used. */
-const workersMax = Math.min(3, availableParallelism())
-/** A package smaller than this costs more to send to a thread than to inspect here. */
-const inlineBytesMax = 1024
 /** Packages per message. A thread gets its next message while it works on one. */
 const orderPackages = 12
 const orderBytes = 64 * 1024
 
-const pool = new WorkerPool<InspectionResult[], InspectionOrder>({
-  start: () => startThread('inspect-worker', startWorker),
-  workersMax,
-})
-
-/** Inspects a package in a worker thread, or inline if it is small. */
+/** Inspects a package in a worker thread, or here if there is none. */
 export async function inspectPackage(context: InspectionContext, item: Inspectable): Promise<Inspection> {
-  if (item.content.size <= inlineBytesMax) return inspectHere(context, item.content)
   const [inspection] = await inspectOrder(context, [item])
   return inspection!
 }
@@ -83,7 +46,7 @@ export async function inspectEach<Item extends { readonly content: PackedContent
 /** Inspects a package in this thread. A package whose inspection fails is rated `caution`; the publish continues. */
 async function inspectHere(
   { clock, scanRules }: InspectionContext,
-  { sources, digest }: PackedContent,
+  { sources, digest }: Inspectable['content'],
 ): Promise<Inspection> {
   const { added } = scanRules
   try {
@@ -113,17 +76,17 @@ function toOrders(items: readonly Inspectable[]): Inspectable[][] {
 
 /** If a thread crashes or times out, inspects each package separately, which identifies the one at fault. */
 async function inspectOrder(context: InspectionContext, items: readonly Inspectable[]): Promise<Inspection[]> {
-  const [now, { added }] = [context.clock.now(), context.scanRules]
   const bytes = items.reduce((sum, { content }) => sum + content.size, 0)
   const toPackage = ({ content, texts = {} }: Inspectable) => {
     return { files: content.sources.map(detach), texts: toFiles(texts) }
   }
-  const found = await pool.ask(() => ({ packages: items.map(toPackage), now, added }), bytes)
-  if (typeof found !== 'object') return Promise.all(items.map(({ content }) => inspectHere(context, content)))
+  const settings = { now: context.clock.now(), added: context.scanRules.added }
+  const found = await askThread(() => items.map(toPackage), bytes, settings)
+  if (!found) return Promise.all(items.map(({ content }) => inspectHere(context, content)))
   return found.map(({ inspection, ofTexts }, i) => {
     const { texts } = items[i]!
     if (texts) keepScan(texts, ofTexts)
-    return inspection
+    return inspection!
   })
 }
 

@@ -2,7 +2,7 @@ import { getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { readOutline, type AddedRules } from '@skillstead/scanner'
 import { readAccess, scanFiles } from '@skillstead/scanner/rules'
-import type { InspectionOrder, InspectionResult } from './inspect-packages.ts'
+import type { InspectionOrder, InspectionResult } from './inspection-threads.ts'
 import type { Inspection } from './inspection.ts'
 import { readSkillMd } from './sketch.ts'
 import type { PackageFile } from './skill-package.ts'
@@ -13,10 +13,11 @@ const nicestOfAll = 19
 
 standBack()
 
-/** The worker thread of `inspectPackage` and `inspectMany`: receives packages and returns an inspection of each. */
+/** The worker thread of `askThread`: receives packages and returns an inspection of each. */
 parentPort!.on('message', ({ packages, now, added }: InspectionOrder) => {
   const results: InspectionResult[] = packages.map(({ files, texts }) => {
-    return { inspection: inspect(files, now, added), ofTexts: scanFiles(texts, now, added) }
+    const inspection = files.length > 0 ? inspect(files, now, added) : undefined
+    return { inspection, ofTexts: scanFiles(texts, now, added) }
   })
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   parentPort!.postMessage(results)

@@ -1,20 +1,12 @@
 import { RegistryError, type ScanFinding, type Security, type Warning } from '@skillstead/protocol'
-import {
-  type ScanFile,
-  scanPackage,
-  toRisk,
-  toRulesVersion,
-  toScore,
-  toVerdict,
-  worstRisk,
-  worstVerdict,
-} from '@skillstead/scanner'
+import { type ScanFile, toRisk, toRulesVersion, toScore, toVerdict, worstRisk, worstVerdict } from '@skillstead/scanner'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { LRUCache } from 'lru-cache'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { type StoredScan, toStoredScan } from './inspection.ts'
+import { scanInThread } from './inspection-threads.ts'
 import type { PackageFields } from './package-fields.ts'
 import type { ScanRules } from './scan-rules.ts'
 import { findAlarming, toAction, toScanErrors, toScanWarnings } from './scan-policy.ts'
@@ -139,7 +131,7 @@ export async function findInTexts({ added, version }: ScanRules, texts: Texts, n
   const files = toFiles(texts)
   if (files.length === 0) return []
   const key = toKey(files, version)
-  const found = scanned.get(key) ?? scanPackage(files, now, added).then(toFindings)
+  const found = scanned.get(key) ?? scanInThread(files, { now, added }).then(toFindings)
   scanned.set(key, found)
   return found
 }

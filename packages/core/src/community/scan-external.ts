@@ -1,9 +1,9 @@
 import { unescape } from 'node:querystring'
 import { limits, RegistryError, type ScanReport } from '@skillstead/protocol'
-import { scanPackage } from '@skillstead/scanner'
 import { parseSkillMd, readSkillFields, toSlug } from '@skillstead/skill-format'
 import { toDigest } from '@skillstead/skill-format/archives'
 import type { InspectionContext } from '../catalogue/inspect-packages.ts'
+import { scanInThread } from '../catalogue/inspection-threads.ts'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
 import { createOutgoing, type OutgoingOptions, type OutgoingResponse } from '../http/outgoing.ts'
 import { hourMs, minuteMs, systemClock } from '../kernel/clock.ts'
@@ -49,7 +49,8 @@ async function scanText(
   source: string,
 ) {
   const bytes = Buffer.from(text)
-  return { ...(await scanPackage([{ path, bytes }], clock.now(), scanRules.added)), digest: toDigest(bytes), source }
+  const settings = { now: clock.now(), added: scanRules.added }
+  return { ...(await scanInThread([{ path, bytes }], settings)), digest: toDigest(bytes), source }
 }
 
 function refuseInput(): RegistryError {

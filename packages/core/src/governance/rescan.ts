@@ -1,11 +1,12 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { createOutlineReader, type Outline, scanInThread } from '@skillstead/scanner'
+import type { Outline } from '@skillstead/scanner'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { Kysely } from 'kysely'
 import { markYanked } from '../catalogue/change-skill.ts'
 import { putMeta } from '../storage/meta.ts'
 import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
 import { putOutline, putScan, type StoredScan, toStoredScan } from '../catalogue/inspection.ts'
+import { inspectPackage } from '../catalogue/inspect-packages.ts'
 import { refreshSkill } from '../catalogue/refresh-skill.ts'
 import { selectVersions } from '../catalogue/skill-document.ts'
 import { findBaseline } from '../catalogue/version-changes.ts'
@@ -23,6 +24,8 @@ const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs]
 /** Versions per batch. Results are stored after each batch. */
 const batchVersions = 25
 const batchMs = 200
+/** Skills or versions that one statement looks at, so that SQLite blocks the event loop for about 10 ms. */
+const rangeRows = 500
 /** Other nodes load an installed bundle of rules within about a second. */
 const loadingMs = 5000
 /** While the node serves requests, a rescan pauses for this multiple of the time that it worked. */
@@ -158,7 +161,7 @@ async function scanAll(context: CatalogueContext, versions: readonly WaitingVers
     if (context.closing.aborted || workedMs > batchMs) break
     const { calls } = context.traffic
     const startedMs = performance.now()
-    const scanned = await scanVersion(context, version.id)
+    const scanned = await scanVersion(context, version)
     if (!scanned) break
     scans.push({ version, ...scanned })
     const spentMs = performance.now() - startedMs
@@ -172,26 +175,16 @@ async function scanAll(context: CatalogueContext, versions: readonly WaitingVers
 /** Undefined if the node is stopping and cannot read content any more. */
 async function scanVersion(
   context: CatalogueContext,
-  versionId: string,
+  { id, digest, size }: WaitingVersion,
 ): Promise<Omit<Scanned, 'version'> | undefined> {
   const { read } = context.database
-  const paths = (await readFiles(read, versionId)).map(({ path }) => path)
+  const paths = (await readFiles(read, id)).map(({ path }) => path)
   const isQuarantined = findGitProblems(paths).length > 0
-  const files = await readPackageFiles(read, versionId).catch(() => undefined)
+  const files = await readPackageFiles(read, id).catch(() => undefined)
   if (context.closing.aborted) return undefined
   if (!files) return { scan: undefined, isQuarantined }
-  const scan = toStoredScan(await scanInThread(files, context.clock.now(), context.scanRules.added))
-  return { scan, outline: await readOutlineOf(files), isQuarantined }
-}
-
-/** Yields after each file. */
-async function readOutlineOf(files: Awaited<ReturnType<typeof readPackageFiles>>): Promise<Outline> {
-  const reader = createOutlineReader()
-  for (const file of files) {
-    reader.read(file)
-    await setImmediate()
-  }
-  return reader.finish()
+  const { scan, outline } = await inspectPackage(context, { content: { digest, size, sources: files } })
+  return { scan: toStoredScan(scan), outline, isQuarantined }
 }
 
 /** The public form of a skill shows the scan of its latest version, and how that compares with the one before. */
@@ -264,23 +257,59 @@ interface WaitingVersion {
   readonly id: string
   readonly skillId: string
   readonly number: string
+  readonly digest: string
+  /** Of its content, in bytes. */
+  readonly size: number
   /** The position after this version. */
   readonly cursor: string
 }
 
-/** The next versions without a scan by the current rules, and the position after them. */
+/**
+ * The next versions without a scan by the current rules, and the position after them. The catalogue is read in ranges,
+ * because SQLite blocks the event loop while it looks for versions.
+ */
 async function findWaiting(
   db: Kysely<Tables>,
   walk: Walk,
   limit: number,
 ): Promise<{ found: WaitingVersion[]; next: Pick<ScanCursor, 'phase' | 'after'> }> {
+  for (let { after } = walk; ;) {
+    const end = await findRangeEnd(db, walk.phase, after)
+    const found = await selectWaiting(db, walk, { after, end }).limit(limit).execute()
+    const last = found.length < limit ? end : found.at(-1)!.cursor
+    if (last === undefined) return { found, next: { phase: walk.phase === 'latest' ? 'rest' : 'done', after: '' } }
+    if (found.length > 0) return { found, next: { phase: walk.phase, after: last } }
+    after = last
+    await setImmediate()
+  }
+}
+
+/** The id at which a range after another id ends; undefined if fewer rows follow. */
+async function findRangeEnd(db: Kysely<Tables>, phase: Walk['phase'], after: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom(phase === 'latest' ? 'skills' : 'versions')
+    .select('id')
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(1)
+    .offset(rangeRows - 1)
+    .executeTakeFirst()
+  return row?.id
+}
+
+function selectWaiting(
+  db: Kysely<Tables>,
+  walk: Walk,
+  { after, end }: { readonly after: string; readonly end: string | undefined },
+) {
   const cursor = walk.phase === 'latest' ? 'skills.id' : 'versions.id'
-  const found = await db
+  return db
     .selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')
     .leftJoin('scans', 'scans.version_id', 'versions.id')
     .leftJoin('version_access', 'version_access.version_id', 'versions.id')
     .select(['versions.id', 'versions.skill_id as skillId', 'versions.version as number', `${cursor} as cursor`])
+    .select(['versions.digest', 'versions.size'])
     .$if(walk.phase === 'latest', (select) => select.whereRef('versions.version', '=', 'skills.latest_version'))
     .where((eb) =>
       eb.or([
@@ -290,11 +319,7 @@ async function findWaiting(
         eb('scans.scanned_at', '<', walk.before),
       ]),
     )
-    .where(cursor, '>', walk.after)
+    .where(cursor, '>', after)
+    .$if(end !== undefined, (select) => select.where(cursor, '<=', end!))
     .orderBy(cursor)
-    .limit(limit)
-    .execute()
-  const last = found.length < limit ? undefined : found.at(-1)
-  if (last) return { found, next: { phase: walk.phase, after: last.cursor } }
-  return { found, next: { phase: walk.phase === 'latest' ? 'rest' : 'done', after: '' } }
 }
