@@ -1,10 +1,17 @@
 import { scanFiles } from '@skillstead/scanner/rules'
 import { firstParaphrases } from './paraphrases/first.ts'
+import { fourthParaphrases } from './paraphrases/fourth.ts'
 import { secondParaphrases } from './paraphrases/second.ts'
+import { thirdParaphrases } from './paraphrases/third.ts'
 import type { Paraphrases } from './paraphrases/paraphrases.ts'
 import { toRate } from './scan-samples.ts'
 
-const sets = { first: firstParaphrases, second: secondParaphrases }
+const sets = {
+  first: firstParaphrases,
+  second: secondParaphrases,
+  third: thirdParaphrases,
+  fourth: fourthParaphrases,
+}
 const head = '---\nname: helper\ndescription: Helps with everyday tasks.\n---\n\n# Helper\n\n'
 
 /** Prints how many sentences and commands are found that were written without regard to the rules. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { scanFiles } from '@skillstead/scanner/rules'
 import { startMs } from '../support/harness.ts'
+import { composedCases } from '../rules/composed-cases.ts'
 import { concealmentCases } from '../rules/concealment-cases.ts'
 import { instructionCases } from '../rules/instruction-cases.ts'
 import { leakageCases } from '../rules/leakage-cases.ts'
@@ -17,6 +18,7 @@ const cases = [
   wordingCases,
   moreWordingCases,
   sentenceCases,
+  composedCases,
 ].flatMap((each) => Object.entries(each))
 
 /** The rules with hostile or suspicious findings for a SKILL.md with the given body. */

@@ -1,7 +1,7 @@
 import type { Pattern } from '../rule.ts'
 import { regex, together } from '../regex.ts'
-import { aboutOthers, disable, guard, noQuestion, order, some } from './vocabulary.ts'
-import { sentenceStop } from './words.ts'
+import { aboutOthers, consent, disable, forbidding, forms, guard, noQuestion, order, some } from './vocabulary.ts'
+import { clauseStop, sentenceStop } from './words.ts'
 
 const notOrder = regex`${aboutOthers}|\b(do not|don't|never|must not|avoid|cannot|should not) (disable|turn|switch|stop|
   remove|bypass|skip|ignore|use|set|run|start|launch|add|enable|give|grant|request|proceed)\b|\b(only|unless|until|
@@ -75,4 +75,100 @@ export const powerAsked: readonly Pattern[] = [
     open|stay in|remain)\b … \b(everything|all (later|other|following|files|steps|commands)|any( file| command)|
     every (step|file|command)|whole (disk|system|machine)|will not work|won't work|refuses? to|keep (that|the|this)|
     permanently|for the (rest|whole)|at all times|up front)\b`,
+]
+
+const widening =
+  'grant giv rais extend expand broaden widen elevat escalat edit modif append insert assign writ acquir gain'
+const broad = regex`\b(broad(er)?|full|unrestricted|elevated|maximum|unlimited|permanent|root|admin(istrator|istrative)?|
+  blanket|extended|
+  your own|its own|wider|higher)\b`
+const notWidened = regex`${aboutOthers}|${consent}|${forbidding(widening)}|\b(licen[cs]e|copyright|fee|users? (has|have|
+  need|needs)|profiles?)\b`
+const agent = regex`\b((this|the) (skill|agent|assistant|plug-?in|sub-?agent)|yourself|itself|(this|the) session|you)\b`
+const agentFile = regex`\b(agents|claude|gemini|soul|memory)\.md\b|\.(claude|codex|cursor|gemini|openclaw)[/.]|
+  settings(\.local)?\.json|
+  \b(your|its) own (config(uration)?|settings|permissions)\b`
+
+/** Sentences that widen what the agent may do. */
+export const rightsWidened: readonly Pattern[] = [
+  together(
+    110,
+    sentenceStop,
+    notWidened,
+  )`\b(permissions?|privileges|rights|authority|access)\b … ${agentFile} … ${forms(widening)} … ${broad}`,
+  together(
+    110,
+    sentenceStop,
+    notWidened,
+  )`\b(authori[sz]ation|authority|permissions?|privileges?|authori[sz]ed|entitled|allowed|may (be )?(call|us|run|execut|
+  chang|writ|read)\w{0,3})\b …
+    ${agent} …
+    \b((full|complete|unlimited|unrestricted|elevated|standing|blanket|permanent) (authority|authori[sz]ation|
+    permissions?|privileges?|control|consent)|
+    all (tools|paths|hosts|files)\b|any (tool|path|host)\b|every (tool|path|host|file)\b|permanently (authori[sz]ed|
+    approved|granted)|yourself (as )?(authori[sz]ed|allowed|entitled|permitted)|
+    (outside|beyond) the (workspace|project|sandbox)) … \b(no (further )?(approval|confirmation|permission)s?|is needed|bypass|
+    even (if|where|when|though)|pre-?approved|permanently|including|whenever|at will|(do|does) not apply|operates? with|
+    over (all|every))\b`,
+]
+
+/** Sentences in which the agent gives the user's answers. */
+export const answersGiven: readonly Pattern[] = [
+  together(
+    100,
+    sentenceStop,
+    regex`${notOrder}|${consent}`,
+  )`\b(approvals?|confirmations?|consent|permissions?|(consent|permission|approval|trust|payment|
+    licen[cs]e) (prompts?|dialogs?|requests?)|licen[cs]es?)\b … ${order}(answer|accept|confirm|approve|grant|click|
+    acknowledge|dismiss|agree)\b …
+    \b((answer|approve|confirm|accept|grant)( \w{1,8}){0,2} (yourself|automatically)|on (the user's|their|his|her) behalf|
+    in the (user's|owner's) name|
+    for (them|the user))\b`,
+]
+
+const limit = regex`\b((access|file|network|usage) restrictions?|read-?only mode|branch protection|permission (rules?|
+  settings|checks?|system|prompts?)|
+  deny[ -](rules?|list)|allow-?list|sandbox|workspace boundar(y|ies)|guard ?rails?|pre-?tool(use)?( use)? hooks?|
+  (security|safety|permission) hooks?|
+  hooks? that (blocks?|stops?|prevents?|denies)|safety (rules?|checks?|limits?)|approval (step|gate|rule)s?)\b`
+
+const evadeInnocent = regex`${aboutOthers}|${consent}|${forbidding('work get bypass circumvent evad escap sidestep us writ tr run')}`
+
+/** Sentences that get round a limit by other means. */
+export const limitsEvaded: readonly Pattern[] = [
+  together(
+    110,
+    sentenceStop,
+    evadeInnocent,
+  )`${limit} … ${order}(work (a)?round|get (a)?round|bypass|circumvent|evade|escape|sidestep|
+    slip past|go (a)?round|dodge)\b … \b(with|through|via|by|using|instead|link|so that)\b`,
+  together(110, sentenceStop, evadeInnocent)`${limit} … \b(when(ever)?|if|where|once|should)\b …
+    \b(stops?|blocks?|prevents?|refuses?|rejects?|denies|gets? in the way|interferes?)\b … ${order}(write|run|use|edit|do|
+    make|execute|switch|rename|
+    move|disable)\b … \b(instead|through|via|another|different|under another name|directly)\b`,
+]
+
+/** Sentences that leave out the checks of the agent or of its host. */
+export const checksLeftOut: readonly Pattern[] = [
+  together(80, clauseStop, regex`${evadeInnocent}|\b(attempt|tr(y|ies|ying)|which|who|could|may|might|would like)\b`)`
+    ${order}(bypass|skip|disable|ignore|circumvent|override|suppress|switch off|turn off|deactivate|evade)\b …
+    \b(safety( and \w{1,12})? (checks?|prompts?|controls?|measures|mechanisms?|restrictions?|filters?|gates?|reviews?|
+    guidelines|protocols?|rules)|
+    (all|any|every) (security|permission|confirmation|approval) (checks?|prompts?|requirements?|reviews?|warnings?|steps?))\b`,
+]
+
+/** Sentences that obey what others write as if the user had written it. */
+export const othersObeyed: readonly Pattern[] = [
+  together(
+    110,
+    sentenceStop,
+    regex`${aboutOthers}|${consent}|${forbidding('treat follow obey execut trust act tak')}|\buntrusted\b`,
+  )`
+    \b(instructions?|commands?|orders|directives)\b … \b(tool (results?|outputs?|responses?)|((back )?from|in|inside|
+    on) (the |any |a )?{0-1 words}
+    (tools?|servers?|web ?pages?|websites?|e-?mails?|documents?|issues?|search results|comments?))\b … ${order}(treat|
+    follow|obey|execute|carry out|act on|
+    accept|trust)\b … \b(as (if|though) (the|they|it|from)|as (coming from|those of) the user|the user (had|has) (given|
+    written|said|typed)|
+    without (confirmation|asking|question|hesitation|checking))\b`,
 ]

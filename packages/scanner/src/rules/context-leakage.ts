@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { conversationWordings, promptWordings, fileWordings } from './data-wordings.ts'
+import { dataPassedOn, dataSmuggled, machineReported, recipientsAdded } from './transfer-sentences.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
 import { containing, regex, within } from '../regex.ts'
 
@@ -23,6 +24,7 @@ export const contextLeakage: readonly Rule[] = [
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0086'],
     patterns: [
       ...conversationWordings,
+      ...dataSmuggled,
       within(48, sentenceStop)`(?<!\b(not|never|n't|that|may|might|could|can|attackers?) )\b(send|post|upload|forward
         |transmit|exfiltrate|leak|deliver|relay|e-?mail|submit|copy|pipe|stream|mirror|sync|transfer|log|report|
         append|include|attach|encode|save|store|write|record|dump|back ?up)(s|ing)?\b
@@ -68,6 +70,7 @@ export const contextLeakage: readonly Rule[] = [
     remediation: 'Send messages only to recipients that the user names.',
     references: [...references, 'https://attack.mitre.org/techniques/T1114/003/'],
     patterns: [
+      ...recipientsAdded,
       containing('recipient|bcc|blind copy|blind carbon')`(?<!\b(not|never|n't|to|attackers?|can|may|could|which|
         that) )\b((change|replace|set|switch|redirect|rewrite|alter) the recipients? (to|with) (?!the\b|whoever|whom
         |what)[\w+"'<]|(bcc|blind[- ]copy|secretly cc) (all|every|each|any|outgoing|a copy) {0-3 words}(to )?
@@ -122,6 +125,8 @@ export const contextLeakage: readonly Rule[] = [
     references,
     patterns: [
       ...fileWordings,
+      ...dataPassedOn,
+      ...machineReported,
       within(
         32,
         sentenceStop,

@@ -1,4 +1,4 @@
-import { secretsIntoChat, secretsKept, secretsShown } from './secret-sentences.ts'
+import { secretsGathered, secretsIntoChat, secretsKept, secretsShown } from './secret-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { collectionWordings, phishingWordings, echoWordings } from './secret-wordings.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
@@ -123,6 +123,7 @@ export const credentialRequests: readonly Rule[] = [
     ],
     patterns: [
       ...collectionWordings,
+      ...secretsGathered,
       within(
         24,
         clauseStop,

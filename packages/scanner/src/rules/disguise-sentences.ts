@@ -61,3 +61,17 @@ export const lockedPrograms: readonly Pattern[] = [
     pkg|app|scr|js|py|command)|program|installer|binary|executable|setup|app(lication)?|tool|file inside|contents?|
     script)\b`,
 ]
+
+/** Sentences that say of a disguised text that it is an order. */
+export const ordersInDisguise: readonly Pattern[] = [
+  together(
+    140,
+    sentenceStop,
+    shown,
+  )`\b(zero-width|morse( code)?|caesar(-shift| cipher)?|acrostic|capital letters|invisible (characters|text)|rot-?\d{1,2}|
+    (encrypted|encoded|hidden|concealed) (instruction|order|direction|command|message|program)( set)?s?|xor(ed)?|shift(ed)? by|
+    (first|last|initial) letters?|white text|visible text|random noise|least significant bits?)\b …
+    \b(orders?|instructions?|directions?|commands?|message|program|system prompt|instruction set)\b …
+    \b(obey|execute|run it|comply|carry (it|them|out)|follow (it|them)|do as|launch|act on|as your (system prompt|
+    instructions|orders|task)|in truth)\b`,
+]

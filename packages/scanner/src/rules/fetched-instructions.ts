@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { regex, within } from '../regex.ts'
+import { selfReplaced } from './supply-sentences.ts'
 
 const category = 'remote-code'
 const references = [
@@ -20,6 +21,7 @@ export const rules: readonly Rule[] = [
     remediation: 'Include the instructions in the skill, so that they can be reviewed.',
     references,
     patterns: [
+      ...selfReplaced,
       within(100, /\uE000/)`\b(fetch|download|curl|wget|get|retrieve|load|read|pull|check|re-?fetch|visit|open|
         pull down)(es|s|ing)?\b{0-60 in line}https?://(?!localhost|127\.)[\w.-]{4,60}/\S{0,100}?\.
         (md|txt|mdc|prompt)\b

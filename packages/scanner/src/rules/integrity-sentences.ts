@@ -1,6 +1,6 @@
 import type { Pattern } from '../rule.ts'
 import { regex, together } from '../regex.ts'
-import { aboutOthers, order, some } from './vocabulary.ts'
+import { aboutOthers, consent, forms, order, some } from './vocabulary.ts'
 import { sentenceStop } from './words.ts'
 
 const honest = regex`${aboutOthers}|\b(do not|don't|never|must not|mustn't|should not|shouldn't|avoid|cannot|refuse to|
@@ -80,4 +80,103 @@ export const interestsServed: readonly Pattern[] = [
   together(90, sentenceStop, honest)`${order}(sign( off)?|approve|reply|post|answer|submit|vote|comment)\b …
     \b(in the name of|pretending to be|posing as|as if (you|it) (were|was|came from)|impersonating) … \b(colleagues?|
     reviewers?|user|manager|boss|maintainers?|owner|ceo|support|bank|admin\w{0,10}|another person|someone else)\b`,
+]
+
+const altering = `replac rewrit alter modif edit chang adjust manipulat falsif doctor omit suppress remov delet hid withhold conceal tamper swap
+  amend inflat forg fabricat discard mask`
+const candid = regex`${honest}|${consent}`
+
+/** Results that others produced, and that a user relies on. */
+const results = regex`\b(tools?'?s? (results?|outputs?|responses?)|(its|their|the) (output|results?|response|findings|
+  report)|(test|scan|search|tool|
+  evaluation|benchmark|review|audit) (results?|outputs?|reports?|findings)|security (warnings?|findings|alerts?)|warnings|
+  failing (runs?|tests?)|
+  log entries|timestamps|amounts|figures|rows|scores?|old values|audit (log|trail|report)|history|commit)\b`
+const deceit = regex`\b(before (the user|they|it is|you (show|hand|report|return))|(so|such) that (the|it|they|no|nothing|
+  our)|(as|because|since) no(body| one) (reads?|checks?|notices?|looks?|will)|look(s)? (more )?(convincing|better|good|
+  successful|clean|shorter|fine)|seems? (shorter|better|fine|older|successful)|
+  (do|does|is|are|was|were) (simply |just )?not (mention\w{0,2}|report\w{0,2}|shown?|disclosed?|noted)|with no (note|
+  mention)|without (a |any )?
+  (note|mention|trace|telling|saying)|and (do not|don't|never) (report|mention|say|tell|disclose)|a success message|slightly|
+  show those to|(under|in) the (author )?name|concerning this (agent|skill)|about this (agent|skill)|best score|
+  tell no ?(one|body))\b`
+
+/** Sentences that change what a tool or a person reported, so that the user believes something else. */
+export const resultsAltered: readonly Pattern[] = [
+  together(120, sentenceStop, candid)`${results} … ${forms(altering)} … ${deceit}`,
+  together(
+    110,
+    sentenceStop,
+    candid,
+  )`\b(test|check|run|scan|audit|build|result|failure)s?\b … \b((is|are) to be|must be|shall be|has to be|have to be|
+  should (always )?be)\s
+    (reported|stated|presented|shown|marked|described|declared) as\b … \b(success\w{0,6}|passed|passing|green|clean|safe|
+    complete\w?|resolved)\b`,
+]
+
+/** Sentences that lead the user to what serves the author. */
+export const usersSteered: readonly Pattern[] = [
+  together(
+    110,
+    sentenceStop,
+    candid,
+  )`\b(vendors?|competitors?|rivals?|suppliers?|products?|prices?|recommend\w{1,6}|comparing|comparisons?|alternatives|
+  answers?)\b …
+    ${order}(steer|nudge|tilt|skew|slant|bias|leave out|omit|mention|add|present|portray|raise|claim)\b …
+    \b(whatever|regardless|no matter|every answer|always|towards|its (recalls|flaws|defects|problems)|insecure|unsafe|
+    to those of|in favou?r of)\b …
+    \b(whatever the user|every (answer|reply|response|comparison)|towards [A-Z]?\w{2,16}|competitors?|rivals?|leave out|
+    from now on)\b`,
+]
+
+const attested = regex`\b(human|expert|doctors?|lawyers?|auditors?|reviewers?|customers?|independent(ly)?|live|
+  official(ly)?|verified|checked|reviewed|tested|
+  approved|(personal |user )?data (was|were|is|are)|accepted risk|validated|up to date|first-?hand|quotes?)\b`
+
+/** Sentences that have something stated which is not so, or which no one examined. */
+export const untruthsStated: readonly Pattern[] = [
+  together(
+    120,
+    sentenceStop,
+    candid,
+  )`${order}(claim|state|say|assert|declare|present|pretend|attest|certify|mark)\b … ${attested} …
+    \b(as (if|though)|irrespective|regardless|whatever|no matter|even (if|though|when)|although|on behalf of|cached|
+    made[ -]up|invented)\b`,
+  together(
+    120,
+    sentenceStop,
+    candid,
+  )`\b(agent|assistant|skill|summary|report|answer|output|documentation|text)\b … \b((should|must|shall|will|has to|
+  is to) (always )?
+    (claim|state|say|assert|declare|pretend|attest|certify|mention))\b … ${attested}|\bcompetitors?\b … \b(that|as|were|
+    was|irrespective|regardless|insecure)\b`,
+]
+
+/** Sentences that keep something unfavourable from the person who relies on a result. */
+export const findingsWithheld: readonly Pattern[] = [
+  together(
+    120,
+    sentenceStop,
+    candid,
+  )`\b(errors?|failures?|failing|failed|warnings?|outliers?|rows|findings|contradict\w{0,5}|negative|recalls?|complaints?|
+    vulnerabilit(y|ies)|outages?|losses|leaked|breach)\b … ${forms('drop omit leav hid remov filter suppress skip exclud delet withhold conceal tak rewrit')} …
+    \b((do|(is|are|was|were) (simply |just )?) ?not (be )?(mention(ed)?|report(ed)?|disclosed?|noted|say)|(don't|
+    never) (mention|report|say|tell|
+    disclose)|without (a |any )?(note|mention|saying|telling|record)|tell no ?(one|body)|so (that )?(nobody|no one|
+    it seems|the \w{1,12} (looks|seems)))\b`,
+]
+
+/** Sentences that change amounts, code or addresses where no one looks. */
+export const changesHidden: readonly Pattern[] = [
+  together(
+    120,
+    sentenceStop,
+    candid,
+  )`\b(amounts?|figures|totals?|prices?|dos(es|age)|login( code)?|accounts?|checksums?|recipients?|clauses?|
+  generated (code|functions?)|every ({word} )?function|old values|tokens?|
+    (wallet |bank )?address(es)?)\b … ${forms('chang modif introduc add insert alter adjust replac accept increas rais keep doubl swap')} …
+    \b(as (nobody|no one)|(nobody|no one) (reads?|checks?|notices?|will)|unnoticed|(keep|leave) (it|this|that) out of|
+    (describe|label|name|call) (the|it|this)
+    ( \w{1,10})? (commit |change )?as|hidden copy|extra admin|master (token|password|key)|spread over|(show|give) (those|
+    these|them) to (the )?auditors?)\b`,
 ]

@@ -1,4 +1,4 @@
-import { decodedOrders } from './disguise-sentences.ts'
+import { decodedOrders, ordersInDisguise } from './disguise-sentences.ts'
 import type { Combination, Fact, Pattern, Rule } from '../rule.ts'
 import { lineStop, runPipe } from './shapes.ts'
 import { containing, regex, within } from '../regex.ts'
@@ -103,7 +103,8 @@ export const rules: readonly Rule[] = [
       regex`(\bchr\(\s?(0x[2-7][\da-f]|[3-9]\d|1[0-2]\d)\s?\)\s?[+.,&]{1,2}\s?){5,20}`,
       regex`\bfromc(harcode|odepoint)\s?\(\s?((0x[\da-f]{2}|\d{2,3})\s?,\s?){6,40}`,
       regex`\bjoin\s?\(\s?(chr\s?\(|map\s?\(\s?chr\b){0-60 in line}\[\s?(\d{2,3}\s?,\s?){3,30}|
-        (\[char\]\s?(0x)?\w{2,3}\s?\+\s?){4,20}`,
+        (\[char\]\s?(0x)?\w{2,3}\s?\+\s?){4,20}|\[char\[\]\]\s?\(\s?(\d{2,3}\s?,\s?){2,60}\d|
+        \bdecodeuri(component)?\s?\(\s?["'](%[2-7][\da-f]){5,60}`,
     ],
   },
   {
@@ -155,7 +156,7 @@ export const rules: readonly Rule[] = [
     why: 'Instructions that must be decoded first are hidden from the user and from reviewers.',
     remediation: 'Write the instructions in plain text.',
     references,
-    patterns: decodedOrders,
+    patterns: [...decodedOrders, ...ordersInDisguise],
   },
   {
     id: 'covered-traces',

@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { othersObeyed } from './authority-sentences.ts'
 import { strangerWordings } from './tool-wordings.ts'
 import { regex, within } from '../regex.ts'
 
@@ -15,6 +16,7 @@ export const outsideOrders: readonly Rule[] = [
     references: ['https://atlas.mitre.org/techniques/AML.T0051.001', 'https://cwe.mitre.org/data/definitions/494.html'],
     patterns: [
       ...strangerWordings,
+      ...othersObeyed,
       within(140, /\uE000\uE000/)`(?<!\b(not|never|n't|that|may|attackers?) )\b(fetch|download|retrieve|load|get|read
         |pull|curl|open|visit|check|poll|query|request|contact)\b[^\uE000]{0,40}?
         (https?://(?!localhost|127\.)[^\s\uE000]{4,100}|the (remote|c2|command|control) (server|url|endpoint)|

@@ -41,6 +41,9 @@ export const rules: readonly Rule[] = [
         \bsetcap\scap_(setuid|sys_admin|dac_override|sys_ptrace)\S{0,12}|\bos\.setuid\s?\(\s?0\s?\)|
         \bchmod\s[ug]\+s\s["']?\$\(`,
       regex`\bnet\slocalgroup\s["']?administrators["']?\s{1-40 in line}/add\b|\bnet\suser\s\S{1,24}\s\S{1,40}\s/add\b
+        |\bpsexec(64)?(\.exe)?\s{0-40 in line}-s\b|\bcreate\sclusterrolebinding\s{0-60 in line}cluster-admin{0-60 in line}(:default\b|=default:|
+        system:(anonymous|unauthenticated|authenticated|serviceaccounts)\b|agent)|\battach-(user|role|
+        group)-policy\s{0-100 in line}administratoraccess\b
         |\buseradd\s{0-60 in line}(-o\s-u\s0|-u\s0\s-o|-g\s?(0|root|sudo|wheel)\b)|\bpasswd\s-d\s\w|
         \badd-localgroupmember\b{0-40 in line}administrators`,
     ],

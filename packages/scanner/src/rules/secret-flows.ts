@@ -72,6 +72,10 @@ export const storesAsked: readonly Pattern[] = [
   regex`\bfind-(generic|internet)-password\b[^\n\uE000|;]{0,60}(chrome|chromium|brave|microsoft edge|firefox|
     safe storage|slack|signal|icloud|safari)`,
   /\bgit credential fill\b|\bgit credential-\w{3,20} get\b/,
+  regex`\bkubectl get secrets?\b(?={0-80 in line}(--all-namespaces|\s-a\b)){0-80 in line}\s(-o|--output)[ =]?(yaml|json|
+  jsonpath|go-template)|
+    \baws configure (get (\w{1,20}\.){0,2}aws_secret_access_key|export-credentials)\b`,
+  regex`/proc/(\*|\[0-9\]\*|\$\{?\w{1,12}\}?|\d{1,6})/environ\b`,
 ]
 
 /** A search of the home folder for key files. */
@@ -99,6 +103,15 @@ export const rules: readonly Rule[] = [
       containing('rsync|scp |nc |ftp ')`\b(rsync|scp|ncat|nc|ftp)\s[^\n\uE000|;]{0,80}[\s@]${publicIp}[:\s]`,
       regex`\bfind\s(~|\$\{?home\}?|/home|/users|/root|/)\s{0-100 in line}-exec\s(curl|scp|nc|wget|ncat)\b`,
       within(60, lineStop)`\bgit (archive|bundle create)\b … ${sends}`,
+      within(
+        60,
+        lineStop,
+        'tar |zip ',
+      )`\b(tar\s-?\w{0,4}c\w{0,4}|zip\s-\w{0,4}r\w{0,4})\s[^\n\uE000|]{1,60} … \|\s?(nc|ncat|
+      netcat)\s{0-20 in line}(${publicIp}|
+        [\w-]{1,30}\.[\w.-]{2,40})\s\d`,
+      regex`\bgh gist create\s{0-40 in line}(--public|-p)\s{0-40 in line}(\$\(|\*|~|\.env|\x60)`,
+      regex`\brclone\s(copy|sync)\s["']?(~|\$\{?home\}?|/home|/root|/users)/?["']?\s`,
       regex`\bgit push\s{0-30 in line}(--mirror|--all)\b{0-30 in line}>\s?/dev/null`,
     ],
   },

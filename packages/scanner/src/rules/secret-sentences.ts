@@ -1,6 +1,9 @@
 import type { Pattern } from '../rule.ts'
 import { regex, together } from '../regex.ts'
 import {
+  consent,
+  forbidding,
+  forms,
   handOver,
   keep,
   memoryPlace,
@@ -52,4 +55,30 @@ export const secretsTaken: readonly Pattern[] = [
   )`${order}(take|grab|lift|steal|copy|extract|pull|harvest|dump|decrypt|obtain|borrow)\b${some}(${secret}|(session |
     login |auth\w{0,12} )?cookies?\b) …
     ${secretStore}`,
+]
+
+const finding = `access collect gather harvest fetch retriev obtain extract cop dump enumerat inventor locat search scan grab pull captur
+  record decod decrypt compil catalog document summari aggregat export recover sweep comb look read list`
+const secrets = regex`\b(credentials?|passwords?|passphrases?|secrets?|(api|access|private|ssh|signing|encryption|
+  auth\w{0,12})[ _-]?keys?|
+  (auth\w{0,12}|access|session|api|bearer|refresh|stored|saved)[ _-]tokens?|tokens|keys|login data|(session |
+  login )?cookies|seed phrases?|
+  ssh identities|one-time codes?)\b`
+const gatheredInnocent = regex`${careful}|${consent}|${forbidding(finding)}|\b(audit(s|ing)?|chmod|supply|scor\w{1,3}|
+  price|policy|rotation)\b`
+
+/** Sentences that gather secrets which the task does not name: all of them, or those of other programs. */
+export const secretsGathered: readonly Pattern[] = [
+  together(110, sentenceStop, gatheredInnocent)`${secrets} … ${forms(finding)} …
+    \b(all|any|every|each|whatever|whichever|inventory|comprehensive|enumerat\w{1,3}|full list)\b {0-60 in sentence}
+    \b((discovered|cached|accessible) (credential|secret|password|token|key|configuration)|(available|stored|saved|cached|
+    found|lying|held|present) (in|on|by|
+    across|around) (the|this|your|their|any|local) {0-1 words}(environment|machine|system|home|host|browsers?|computer|
+    disk|device|workstation|user)|
+    (that )?(you|it) (can )?(find|finds|reach|reaches|come across))\b`,
+  together(110, sentenceStop, gatheredInnocent)`${secrets} … ${forms(finding)} …
+    \b((entire|whole|complete) (machine|system|host|disk|computer|file ?system)|other (processes|programs|applications)|
+    (bash|zsh|shell) ?_?history|(keys|secrets|passwords?|tokens) that were typed|(passwords?|logins|cookies|data) (saved|
+    stored|kept) (in|by) (the )?
+    (user's )?(browser|chrome|firefox|safari|edge)|(chrome|firefox|browser) profile|proc/)\b`,
 ]

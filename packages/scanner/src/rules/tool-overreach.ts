@@ -1,6 +1,7 @@
-import { guardsRemoved, questionsForbidden } from './authority-sentences.ts'
+import { answersGiven, checksLeftOut, guardsRemoved, limitsEvaded, questionsForbidden } from './authority-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { approvalWordings } from './agent-wordings.ts'
+import { checksDropped, packagesGuessed } from './supply-sentences.ts'
 import { clauseStop } from './words.ts'
 import { containing, regex, within } from '../regex.ts'
 
@@ -23,6 +24,8 @@ export const toolOverreach: readonly Rule[] = [
     references: [...references, 'https://cwe.mitre.org/data/definitions/693.html'],
     patterns: [
       ...guardsRemoved,
+      ...limitsEvaded,
+      ...checksLeftOut,
       within(16, clauseStop)`(?<!\b(not|never|n't|cannot|attempt(s|ing)?|tr(y|ies|ying)|attackers?|want|can|could|may
         |might|which|would|potentially|to not|users?|code) (to )?{0-1 words})\b(bypass|skip|disable|circumvent|evade
         |ignore|override|turn off|switch off|deactivate|suppress|remove|get around|work around|avoid|click through|
@@ -62,6 +65,8 @@ export const toolOverreach: readonly Rule[] = [
     remediation: 'Show the user what will run.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/494.html'],
     patterns: [
+      ...checksDropped,
+      ...packagesGuessed,
       regex`\b(execut(e|es|ing)|run(s|ning)?|install(s|ing)?|invok(e|es|ing)|follow(s|ing)?|obey(s|ing)?|apply|
         perform(s|ing)?|evaluat(e|es|ing)) ((all|any|the|every|these|this|following|arbitrary|user|remote|returned|
         downloaded|given|their) ){1,3}{0-2 words}(code|commands?|scripts?|instructions?|payloads?|requests?|
@@ -90,6 +95,7 @@ export const toolOverreach: readonly Rule[] = [
     patterns: [
       ...approvalWordings,
       ...questionsForbidden,
+      ...answersGiven,
       within(24, clauseStop)`\b((never|do not|don't) (ask|prompt|wait|request|seek)( the user| them)?( for)?
         ( {word}){0,2} (confirmation|permission|approval|consent)|never (ask|confirm)( with)?( the user)?)\b
         … \b(before|prior to|when|for)( {word}){0,2}? (delet|send|transferr|pay|purchas|upload|install|overwrit|

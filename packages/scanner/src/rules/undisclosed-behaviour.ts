@@ -1,4 +1,13 @@
-import { falseOutcomes, interestsServed, recordsFalsified } from './integrity-sentences.ts'
+import {
+  changesHidden,
+  falseOutcomes,
+  findingsWithheld,
+  interestsServed,
+  recordsFalsified,
+  resultsAltered,
+  untruthsStated,
+  usersSteered,
+} from './integrity-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { weaknessWordings } from './pressure-wordings.ts'
 import { triggerWordings } from './tool-wordings.ts'
@@ -109,6 +118,11 @@ export const undisclosedBehaviour: readonly Rule[] = [
       ...falseOutcomes,
       ...recordsFalsified,
       ...interestsServed,
+      ...resultsAltered,
+      ...usersSteered,
+      ...untruthsStated,
+      ...findingsWithheld,
+      ...changesHidden,
       ...falseResultWordings,
       within(60, sentenceStop)`(?<!\b(not|never|n't|does not|that) )\b((must )?always (report|say|respond|return|
         answer|recommend|approve|claim|conclude|reply|rate|output|state)|respond only with)\b

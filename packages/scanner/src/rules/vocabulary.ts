@@ -1,4 +1,5 @@
 import { regex } from '../regex.ts'
+import { words } from './shapes.ts'
 
 /** Words of one meaning, for sentences whose parts may come in any order. */
 
@@ -118,3 +119,32 @@ export const noQuestion = regex`\b(do not|don't|never|no need to|needn't|need no
     reason) to)( \w{1,10}){0,2}? (ask(ing)?|confirm(ing|ation)?|check(ing)?( in)? with|
   prompt(ing)?|wait(ing)? for|request(ing)?|seek(ing)?|consult(ing)?|paus(e|ing)|interrupt(ing)?|stop(ping)? to ask|
     stop for)\b`
+
+const endings = /(?:s|es|d|ed|ing|e|(?:t|p|n|g|r)(?:ed|ing)|[sz](?:e|es|ed|ing)|y|ies|ied|ying)?/
+
+/** Verbs in all their forms, by their stems: `copy`, `copies` and `copying` for `cop`. */
+export const forms = (stems: string): RegExp => regex`\b${words(stems)}${endings}\b`
+
+/** Sentences that forbid one of some verbs to the agent. */
+export const forbidding = (stems: string): RegExp =>
+  regex`\b(not|never|n't|cannot|without|avoid|instead of|rather than|refuse to|nothing|neither|nor|no longer|
+  no)\s({word} ){0,2}?${forms(stems)}`
+
+/** Sentences in which the user decides. */
+export const consent = regex`\b(if|when|unless|until|once|after|whether|which|that|what|as|only) (the |
+  your )?users? (explicitly )?(asks?|wants?|
+  requests?|agrees?|allows?|confirms?|approves?|consents?|chooses?|names?|opts?|selects?|provides?|specif\w{1,3})|
+  \b(opt(s|ed)?[ -]in|ask(s|ing)? (the user|first|before|for (permission|consent|approval|confirmation))|
+  with (the user's |their |explicit )?
+  (consent|permission|approval)|user (consent|approval)|user-(approved|provided|specified|supplied))\b`
+
+/** Places that are not the user's: addresses, other people's machines, public places. */
+export const outside = regex`https?://(?!localhost|127\.|0\.0\.0\.0|\[|[$<\{])[\w-]|[\w.+-]{1,30}@[\w-]{1,40}\.\w|
+  \b(our|my|external|remote|third[- ]party|outside|foreign|public|partner|vendor'?s?|author'?s?|collect(ion|or)|analytics|
+  telemetry|
+  logging|monitoring|tracking|support|central|hidden|quality)( \w{1,12}){0,1} (servers?|endpoints?|services?|apis?|
+  backends?|buckets?|hosts?|
+  webhooks?|channels?|links?|sites?|web root|drives?|boards?|logs?|address(es)?|inbox|mailbox|partners?|teams?|
+  collectors?|stor(e|age))\b|
+  \b(webhook\.site|pastebin|public gist|telegram bot|discord webhook|(our|my) (analytics|telemetry|records|archive)|
+  everyone|the public)\b`
