@@ -101,12 +101,12 @@ export class NeedIndex {
     for (const { hash, cost } of terms) {
       left -= cost
       if (left < 0) break
-      const found = parts.map((part) => ({ part, length: part.read(hash) }))
-      const frequency = found.reduce((sum, { length }) => sum + length, 0)
+      const frequency = parts.reduce((sum, part) => sum + part.countLive(hash), 0)
       if (frequency === 0) unknownCount++
       const highest = setValues(this.#values, audience.size, frequency)
-      for (const { part, length } of found) this.#add(part, length)
-      if (!audience.isGuest && (ownLeft -= own.countOf(hash)) >= 0) this.#add(own, own.read(hash))
+      for (const part of parts) part.addTo(hash, this.#values, this.#scores, this.#counts)
+      if (!audience.isGuest && (ownLeft -= own.countOf(hash)) >= 0)
+        own.addTo(hash, this.#values, this.#scores, this.#counts)
       values.set(hash, highest)
       scoreMax += highest
     }
@@ -119,19 +119,6 @@ export class NeedIndex {
       countMax = Math.max(countMax, counts[slot]!)
     }
     return { scores, counts, end, scoreMax, best, termCount: hashes.size, countMax, unknownCount, values, isPartial }
-  }
-
-  /**
-   * Adds the scores of one term for the postings that were read. The loop must not allocate memory. Most terms of a need
-   * are frequent: visiting every slot later is cheaper than a list of the slots found.
-   */
-  #add({ slots, bytes: impacts }: SlotPostings, length: number): void {
-    const [scores, counts, values] = [this.#scores, this.#counts, this.#values]
-    for (let i = 0; i < length; i++) {
-      const slot = slots[i]!
-      scores[slot]! += values[impacts[i]!]!
-      counts[slot]!++
-    }
   }
 
   #reset(end: number): void {

@@ -52,6 +52,17 @@ export class SlotPostings {
     return this.#postings.read(term, this.#slotOfEntry, this.slots, this.bytes)
   }
 
+  /** Number of postings of a term, without those of dead entries. */
+  countLive(hash: number): number {
+    return this.#dead === 0 ? this.countOf(hash) : this.read(hash)
+  }
+
+  /** Adds the value of the byte of each of a term's postings to the slot's sum, and 1 to its count. */
+  addTo(hash: number, values: Int32Array, sums: Int32Array, counts: Uint8Array): void {
+    const term = this.#postings.find(hash)
+    if (term >= 0) this.#postings.addTo(term, this.#slotOfEntry, values, sums, counts)
+  }
+
   /** Stores the terms of a slot and a byte for each, replacing the previous ones. A term may occur several times. */
   put(slot: number, hashes: Int32Array, bytes: Uint8Array): void {
     this.#kill(slot)

@@ -27,7 +27,7 @@ export class TextIndex {
   readonly #prefixes = new SearchableMap<number>()
   /** By word; a posting's byte has the field and the frequency. A word that is in several fields has several postings. */
   readonly #postings = new SlotPostings()
-  #lengths = new Int32Array(1024)
+  #lengths = new Uint16Array(1024)
   /** By word id: the hash of the word's stem, or 0 for a stop word. */
   #stems = new Int32Array(1024)
 
@@ -67,7 +67,7 @@ export class TextIndex {
   }
 
   /** Number of tokens per field: `searchFields.length` numbers for each slot. */
-  get lengths(): Int32Array {
+  get lengths(): Uint16Array {
     return this.#lengths
   }
 
@@ -175,7 +175,7 @@ export class TextIndex {
     let length = 0
     let field = 0
     const endField = () => {
-      this.#lengths[first + field] = length
+      this.#lengths[first + field] = Math.min(length, lengthMax)
       for (const [id, frequency] of counts) {
         keys.push(toKey(id))
         bytes.push(toByte(field, frequency))
@@ -205,6 +205,8 @@ interface WordPostings {
   readonly bytes: Uint8Array
 }
 
+/** Longer fields count as this long. */
+const lengthMax = 0xffff
 const fieldBits = 3
 /** Higher frequencies are stored as this one; the relevance of a word hardly increases any more. */
 const frequencyMax = 255 >>> fieldBits
