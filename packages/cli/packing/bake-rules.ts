@@ -1,7 +1,9 @@
 import type { Plugin } from 'rolldown'
 import { listTraits } from '../../scanner/src/list-traits.ts'
 import { rulesVersion } from '../../scanner/src/rules-version.ts'
+import { storeRules } from '../../scanner/src/stored-rules.ts'
 import { storeTraits } from '../../scanner/src/stored-traits.ts'
+import * as textRules from '../../scanner/src/text-rules.ts'
 
 /** Replaces modules that compute something from all rules by modules that have the result. */
 export function bakeRules(): Plugin {
@@ -9,6 +11,8 @@ export function bakeRules(): Plugin {
     'scanner/src/rules-version.ts': () => `export const rulesVersion = ${JSON.stringify(rulesVersion)}`,
     'scanner/src/list-traits.ts': () => `import { readStoredTraits } from './stored-traits.ts'
       export const listTraits = () => readStoredTraits(${JSON.stringify(storeTraits(listTraits()))})`,
+    'scanner/src/text-rules.ts': () => `import { readStoredRules } from './stored-rules.ts'
+      export const { rules, facts, combinations } = readStoredRules(${JSON.stringify(storeRules(textRules))})`,
   }
   return {
     name: 'bake-rules',

@@ -1,4 +1,4 @@
-import { toAutomaton } from './automaton.ts'
+import { toAutomaton, type Automaton } from './automaton.ts'
 
 /**
  * Shorter anchors occur everywhere. Scripts without spaces express as much with fewer characters, of three bytes each.
@@ -31,44 +31,39 @@ export class AnchorTable {
   size = 0
   /** The class of each code unit; 0 for code units that occur in no text. */
   readonly #classes: Uint8Array
-  /** The next state for each state and class. */
-  readonly #next: Uint16Array
-  /**
-   * The first state in which texts end, and the index of each such state's texts; they end where the next state's
-   * begin.
-   */
-  readonly #firstEnding: number
-  readonly #endingFrom: Uint32Array
-  readonly #ending: Uint16Array
+  readonly #automaton: Automaton
   /** Number of code units of each text. */
   readonly lengths: Uint16Array
-  /** The code units of each text that is longer than its beginning or contains code units of a shared class. */
-  readonly #compared: readonly (Uint16Array | undefined)[]
+  /** The texts that are longer than their beginning or contain code units of a shared class. */
+  readonly #compared: readonly (string | undefined)[]
 
   constructor(texts: readonly string[]) {
-    for (const text of texts) checkAnchor(text)
-    const unitsOf = texts.map(toUnits)
     const used = new Uint8Array(unitCount)
-    for (const units of unitsOf) for (let at = 0; at < units.length; at++) used[units[at]!] = 1
+    const beginnings = new Uint8Array(texts.length * beginningUnits)
+    this.#compared = texts.map((text, index) => {
+      checkAnchor(text)
+      let isExact = text.length <= beginningUnits
+      for (let at = 0; at < text.length; at++) {
+        const unit = text.charCodeAt(at)
+        used[unit] = 1
+        const unitClass = toClass(unit)
+        if (unitClass >= digitClass) isExact = false
+        if (at < beginningUnits) beginnings[index * beginningUnits + at] = unitClass
+      }
+      return isExact ? undefined : text
+    })
     this.#classes = new Uint8Array(unitCount)
     for (let unit = 0; unit < unitCount; unit++) {
       if (used[lowerOf[unit]!] === 1) this.#classes[unit] = toClass(lowerOf[unit]!)
     }
     this.lengths = Uint16Array.from(texts, ({ length }) => length)
-    this.#compared = unitsOf.map((units) => (units.length > beginningUnits || units.some(isShared) ? units : undefined))
-    const { next, endings } = toAutomaton(unitsOf.map(toWord), classCount)
-    this.#next = next
-    this.#firstEnding = next.length / classCount - endings.length
-    this.#ending = Uint16Array.from(endings.flat())
-    this.#endingFrom = new Uint32Array(endings.length + 1)
-    for (const [state, { length }] of endings.entries()) this.#endingFrom[state + 1] = this.#endingFrom[state]! + length
+    this.#automaton = toAutomaton(beginnings, beginningUnits, classCount)
   }
 
   /** Searches the first `size` code units. */
   find(codes: Uint16Array, size: number): void {
     const classes = this.#classes
-    const next = this.#next
-    const firstEnding = this.#firstEnding
+    const { next, firstEnding } = this.#automaton
     this.size = 0
     let state = 0
     for (let at = 0; at < size; at++) {
@@ -79,13 +74,14 @@ export class AnchorTable {
 
   /** Adds the texts whose first code units end at a position. */
   #add(ending: number, codes: Uint16Array, wordEnd: number, size: number): void {
-    const to = this.#endingFrom[ending + 1]!
-    for (let index = this.#endingFrom[ending]!; index < to; index++) {
-      const text = this.#ending[index]!
-      const units = this.#compared[text]
+    const { endingFrom, ending: texts } = this.#automaton
+    const to = endingFrom[ending + 1]!
+    for (let index = endingFrom[ending]!; index < to; index++) {
+      const text = texts[index]!
+      const compared = this.#compared[text]
       const more = Math.max(0, this.lengths[text]! - beginningUnits)
       const end = wordEnd + more
-      if (units && (end > size || !isAt(units, codes, end - units.length))) continue
+      if (compared !== undefined && (end > size || !isAt(compared, codes, end - compared.length))) continue
       if (this.size === this.texts.length) this.#grow()
       this.texts[this.size] = text
       this.ends[this.size++] = end
@@ -106,19 +102,6 @@ function checkAnchor(text: string): void {
   throw new TypeError(`The anchor ${JSON.stringify(text)} must be lower-case text of at least three bytes.`)
 }
 
-function toUnits(text: string): Uint16Array {
-  const units = new Uint16Array(text.length)
-  for (let index = 0; index < units.length; index++) units[index] = text.charCodeAt(index)
-  return units
-}
-
-/** The classes of the first code units of a text. */
-function toWord(units: Uint16Array): Uint8Array {
-  const classes = new Uint8Array(Math.min(units.length, beginningUnits))
-  for (let index = 0; index < classes.length; index++) classes[index] = toClass(units[index]!)
-  return classes
-}
-
 /** Letters and the space have classes of their own; digits, punctuation and everything above ASCII share the rest. */
 function toClass(unit: number): number {
   if (unit > 127) return otherClass
@@ -127,23 +110,24 @@ function toClass(unit: number): number {
   return unit === 32 ? spaceClass : signClass + (unit & 1)
 }
 
-function isShared(unit: number): boolean {
-  return toClass(unit) >= digitClass
-}
-
-function isAt(units: Uint16Array, codes: Uint16Array, start: number): boolean {
-  for (let index = 0; index < units.length; index++) {
-    if (lowerOf[codes[start + index]!] !== units[index]) return false
+function isAt(text: string, codes: Uint16Array, start: number): boolean {
+  for (let index = 0; index < text.length; index++) {
+    if (lowerOf[codes[start + index]!] !== text.charCodeAt(index)) return false
   }
   return true
 }
 
-/** The lower-case letter of each code unit. Half of them are Chinese, Japanese and Korean, which have no case. */
+/** The lower-case letter of each code unit, read in blocks: most blocks have no letters with case. */
 const lowerOf = new Uint16Array(unitCount)
-for (let unit = 0; unit < unitCount; unit++) {
-  const hasCase = (unit < 0x3000 || unit > 0xa4cf) && (unit < 0xac00 || unit > 0xfaff)
-  const lower = hasCase ? String.fromCharCode(unit).toLowerCase() : ''
-  lowerOf[unit] = lower.length === 1 ? lower.charCodeAt(0) : unit
+for (let unit = 0; unit < unitCount; unit++) lowerOf[unit] = unit
+const blockUnits = 64
+for (let from = 0; from < unitCount; from += blockUnits) {
+  const block = String.fromCharCode(...lowerOf.subarray(from, from + blockUnits))
+  if (block.toLowerCase() === block) continue
+  for (let unit = from; unit < from + blockUnits; unit++) {
+    const lower = String.fromCharCode(unit).toLowerCase()
+    if (lower.length === 1) lowerOf[unit] = lower.charCodeAt(0)
+  }
 }
 
 /** Frequency of each letter and of the space per thousand characters of English, and of all other characters. */

@@ -4,92 +4,130 @@ const statesMax = 65_536
 export interface Automaton {
   /** The next state for each state and symbol. */
   readonly next: Uint16Array
-  /** The indexes of the words that end in each of the last states. */
-  readonly endings: readonly (readonly number[])[]
+  /** The first state in which words end, and the numbers of the words that end in each: up to where the next begins. */
+  readonly firstEnding: number
+  readonly endingFrom: Uint32Array
+  readonly ending: Uint16Array
 }
 
 /**
- * Builds an automaton that finds all words in one pass. Symbols are numbers below `symbolCount`; 0 is in no word.
- * States that few symbols lead to come first: most of a text leads to these, and they stay in the CPU cache.
+ * Builds an automaton that finds all words in one pass. Symbols are numbers below `symbolCount`; 0 is in no word and
+ * ends a shorter word. `symbols`: those of all words, each of `length`.
  */
-export function toAutomaton(words: readonly Uint8Array[], symbolCount: number): Automaton {
-  const trie = new Trie(words, symbolCount)
-  const states = trie.writeOut()
-  const order = new Uint16Array(states.length)
-  let size = 0
-  for (const state of states) if (!trie.endings[state]) order[size++] = state
-  const firstEnding = size
-  for (const state of states) if (trie.endings[state]) order[size++] = state
-  const numberOf = new Uint16Array(size)
-  for (let number = 0; number < size; number++) numberOf[order[number]!] = number
-  const next = new Uint16Array(size * symbolCount)
-  for (let number = 0, to = 0; number < size; number++) {
-    const from = order[number]! * symbolCount
-    for (let at = from; at < from + symbolCount; at++) next[to++] = numberOf[trie.next[at]!]!
-  }
-  return { next, endings: Array.from(order.subarray(firstEnding), (state) => trie.endings[state]!) }
+export function toAutomaton(symbols: Uint8Array, length: number, symbolCount: number): Automaton {
+  const trie = new Trie(symbols, length, symbolCount)
+  trie.complete()
+  return trie.writeOut()
 }
 
 /** The prefixes of words, each a state with a number; 0 is the empty prefix. */
 class Trie {
-  readonly next: Uint16Array
-  /** The words that end in each state. */
-  readonly endings: (readonly number[] | undefined)[]
   readonly #symbolCount: number
+  readonly #next: Uint16Array
+  /** The symbol of each state after its parent, its first child, and the next child of its parent; 0 for none. */
+  readonly #symbol: Uint8Array
+  readonly #child: Uint16Array
+  readonly #sibling: Uint16Array
+  /** The longest proper suffix of each state that is a state. */
+  readonly #suffix: Uint16Array
+  /** The last word that ends in each state, and the one before it with the same symbols, both from 1; 0 for none. */
+  readonly #word: Uint16Array
+  readonly #wordBefore: Uint16Array
+  /** Number of words that end in each state. */
+  readonly #count: Uint32Array
+  /** All states, shortest first. */
+  readonly #states: Uint16Array
   #size = 1
 
-  constructor(words: readonly Uint8Array[], symbolCount: number) {
+  constructor(symbols: Uint8Array, length: number, symbolCount: number) {
+    const words = symbols.length / length
+    const sizeMax = symbols.length + 1
     this.#symbolCount = symbolCount
-    const sizeMax = 1 + words.reduce((sum, { length }) => sum + length, 0)
-    this.next = new Uint16Array(sizeMax * symbolCount)
-    this.endings = Array.from({ length: sizeMax })
-    for (let number = 0; number < words.length; number++) {
-      const state = this.#grow(words[number]!)
-      this.endings[state] = [...(this.endings[state] ?? []), number]
-    }
+    this.#next = new Uint16Array(sizeMax * symbolCount)
+    this.#symbol = new Uint8Array(sizeMax)
+    this.#child = new Uint16Array(sizeMax)
+    this.#sibling = new Uint16Array(sizeMax)
+    this.#suffix = new Uint16Array(sizeMax)
+    this.#word = new Uint16Array(sizeMax)
+    this.#wordBefore = new Uint16Array(words + 1)
+    this.#count = new Uint32Array(sizeMax)
+    this.#states = new Uint16Array(sizeMax)
+    for (let word = 0; word < words; word++) this.#add(symbols, word * length, (word + 1) * length, word + 1)
     if (this.#size > statesMax) throw new TypeError('The automaton has too many words.')
   }
 
-  /** Adds the prefixes of a word, and returns the state of the whole word. */
-  #grow(word: Uint8Array): number {
-    const { next } = this
+  /** Adds the prefixes of a word. */
+  #add(symbols: Uint8Array, from: number, to: number, word: number): void {
     let state = 0
-    for (let at = 0; at < word.length; at++) {
-      const place = state * this.#symbolCount + word[at]!
-      if (next[place] === 0) next[place] = this.#size++
-      state = next[place]!
+    for (let at = from; at < to && symbols[at] !== 0; at++) {
+      const place = state * this.#symbolCount + symbols[at]!
+      let longer = this.#next[place]!
+      if (longer === 0) {
+        longer = this.#size++
+        this.#next[place] = longer
+        this.#symbol[longer] = symbols[at]!
+        this.#sibling[longer] = this.#child[state]!
+        this.#child[state] = longer
+      }
+      state = longer
     }
-    return state
+    this.#wordBefore[word] = this.#word[state]!
+    this.#word[state] = word
+    this.#count[state]!++
   }
 
   /**
-   * Completes the transitions: a state without a transition uses that of its longest proper suffix that is a prefix of
-   * a word; words that end there end in the state too. Returns all states, shortest first, because each copies from
-   * shorter ones.
+   * Completes the transitions, from short states to long ones: a state without a transition uses that of its suffix, and
+   * words that end in the suffix end in the state too.
    */
-  writeOut(): Uint16Array {
-    const { next, endings } = this
+  complete(): void {
     const count = this.#symbolCount
-    const suffixOf = new Uint16Array(this.#size)
-    const states = new Uint16Array(this.#size)
+    const next = this.#next
     let size = 1
     for (let index = 0; index < size; index++) {
-      const state = states[index]!
+      const state = this.#states[index]!
       const own = state * count
-      const suffix = suffixOf[state]! * count
-      for (let symbol = 1; symbol < count; symbol++) {
-        const shorter = state === 0 ? 0 : next[suffix + symbol]!
-        const longer = next[own + symbol]!
-        if (longer === 0) {
-          next[own + symbol] = shorter
-          continue
-        }
-        suffixOf[longer] = shorter
-        const shared = endings[shorter]
-        if (shared) endings[longer] = [...(endings[longer] ?? []), ...shared]
-        states[size++] = longer
+      const suffix = this.#suffix[state]! * count
+      if (state !== 0) next.copyWithin(own, suffix, suffix + count)
+      for (let child = this.#child[state]!; child !== 0; child = this.#sibling[child]!) {
+        const place = own + this.#symbol[child]!
+        const shorter = state === 0 ? 0 : next[place]!
+        this.#suffix[child] = shorter
+        this.#count[child]! += this.#count[shorter]!
+        next[place] = child
+        this.#states[size++] = child
       }
     }
-    return states
+  }
+
+  /** States that few symbols lead to come first: most of a text leads to these, and they stay in the CPU cache. */
+  writeOut(): Automaton {
+    const size = this.#size
+    const order = new Uint16Array(size)
+    const numberOf = new Uint16Array(size)
+    let number = 0
+    for (const state of this.#states.subarray(0, size)) if (this.#count[state] === 0) order[number++] = state
+    const firstEnding = number
+    for (const state of this.#states.subarray(0, size)) if (this.#count[state] !== 0) order[number++] = state
+    for (let at = 0; at < size; at++) numberOf[order[at]!] = at
+    const count = this.#symbolCount
+    const next = new Uint16Array(size * count)
+    for (let at = 0, to = 0; at < size; at++) {
+      const from = order[at]! * count
+      for (let place = from; place < from + count; place++) next[to++] = numberOf[this.#next[place]!]!
+    }
+    const endings = order.subarray(firstEnding)
+    const endingFrom = new Uint32Array(endings.length + 1)
+    for (let at = 0; at < endings.length; at++) endingFrom[at + 1] = endingFrom[at]! + this.#count[endings[at]!]!
+    const ending = new Uint16Array(endingFrom[endings.length]!)
+    for (let at = 0; at < endings.length; at++) this.#writeWords(endings[at]!, ending, endingFrom[at]!)
+    return { next, firstEnding, endingFrom, ending }
+  }
+
+  /** Writes the words that end in a state, also as the end of a longer text. */
+  #writeWords(from: number, ending: Uint16Array, to: number): void {
+    for (let state = from; state !== 0; state = this.#suffix[state]!) {
+      for (let word = this.#word[state]!; word !== 0; word = this.#wordBefore[word]!) ending[to++] = word - 1
+    }
   }
 }

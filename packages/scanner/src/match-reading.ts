@@ -1,5 +1,5 @@
 import type { CodeRule, FactsOf } from './code-rule.ts'
-import { isToStranger } from './rules/secrets-leave.ts'
+import { isToStranger } from './rules/issuers.ts'
 import { findSecretStore } from './code/known-places.ts'
 import type { CodeFact, CodeReading } from './code/reading.ts'
 

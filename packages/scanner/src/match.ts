@@ -12,11 +12,18 @@ export interface Match {
 
 type OnMatch = (start: number, end: number) => void
 
+/** Texts of which every match contains one. */
+export interface SearchNeed {
+  readonly texts: readonly string[]
+  /** For each text, in order: `before`, `behind` and `outside` of {@link Need}. */
+  readonly distances: readonly number[]
+}
+
 /** What a search must know of a pattern before it tries it: plain data. */
 export interface SearchTraits {
   readonly view: 'folded' | 'raw'
   /** Every match contains a text of each of these, including one of the anchors. */
-  readonly needs: readonly Need[]
+  readonly needs: readonly SearchNeed[]
   /** Whether a match may extend past the end of a line or passage. */
   readonly crosses: Crossing
   /** Number of characters that the pattern examines after a match. */
@@ -48,14 +55,21 @@ export function readTraits(pattern: Pattern): SearchTraits {
     return { text, before: width, behind: width, outside: text.length - 1 }
   })
   // Folding may remove characters that the raw text has between those of a match.
-  if (view === 'raw') return { view, needs: [anchored], crosses: 'passages', aheadMax }
+  if (view === 'raw') return { view, needs: [toSearchNeed(anchored)], crosses: 'passages', aheadMax }
   const hasAnchor = (need: Need) => need.every(({ text }) => anchors?.some((anchor) => text.includes(anchor)))
   // Short words are rare enough next to the others of a sentence.
   const lengthMin = 'all' in match ? anchorCharactersMin : needCharactersMin
   const needs = traits.needs.filter((need) => isWorthIt(need, lengthMin) || hasAnchor(need))
   if (anchors && !needs.some(hasAnchor)) needs.push(anchored)
   if (needs.length === 0) throw new TypeError(`The pattern ${source} needs anchors.`)
-  return { view, needs, aheadMax, crosses }
+  return { view, needs: needs.map(toSearchNeed), aheadMax, crosses }
+}
+
+function toSearchNeed(need: Need): SearchNeed {
+  return {
+    texts: need.map(({ text }) => text),
+    distances: need.flatMap(({ before, behind, outside = 0 }) => [before, behind, outside]),
+  }
 }
 
 /** Builds a matcher of a pattern with these traits. */
@@ -169,11 +183,14 @@ function toWordFinder(match: RegExp, flags: string, isMeant: (text: string) => b
 /** An end belongs to the last beginning before it, if no stop is between them and it is near enough. */
 function toFlowFinder({ first, last, stop, withinMax }: Flow, flags: string): Find {
   const getBeginnings = makeLater(first.source, flags)
-  const getMarks = makeLater(`(${last.source})|(${first.source})|${stop.source}`, flags)
-  const firstGroup = countGroups(last) + 2
+  let marks: RegExp | undefined
+  let firstGroup = 0
   return (text, from, onMatch) => {
     const beginnings = getBeginnings()
-    const marks = getMarks()
+    if (!marks) {
+      marks = new RegExp(`(${last.source})|(${first.source})|${stop.source}`, flags)
+      firstGroup = countGroups(last) + 2
+    }
     beginnings.lastIndex = from
     let begun = beginnings.exec(text)
     while (begun) {

@@ -2,9 +2,10 @@ import type { SearchTraits } from './match.ts'
 import { listTraits } from './list-traits.ts'
 import type { CodeRule } from './code-rule.ts'
 import type { Combination, Fact, Rule } from './rule.ts'
-import { codeRules, combinations, probes, rules } from './rule-table.ts'
+import { codeRules, probes } from './rule-table.ts'
 import { rulesVersion } from './rules-version.ts'
 import { Search } from './search.ts'
+import { combinations, rules } from './text-rules.ts'
 
 /** What a scan searches for, the combinations of it that are findings, and the rules about what code does. Rules come before facts. */
 interface RuleTable {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { engineRules } from './engine-rules.ts'
 import { packageNames } from './rules/popular-packages.ts'
-import { codeRules, combinations, facts, rules } from './rule-table.ts'
+import { codeRules } from './rule-table.ts'
+import { combinations, facts, rules } from './text-rules.ts'
 
 /** Raised with every change of the engine that changes a report. */
 const engineVersion = '8'

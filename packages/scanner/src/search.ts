@@ -3,7 +3,7 @@ import { foldText, type Folded } from './fold.ts'
 import { toMatcher, type Match, type Matcher, type SearchTraits } from './match.ts'
 import type { Pattern } from './rule.ts'
 import { TextPositions } from './text-positions.ts'
-import { findWindows, toSoughtNeed, type SoughtNeed, type Window } from './windows.ts'
+import { findWindows, type SoughtNeed, type Window } from './windows.ts'
 
 /** The searchable part of a rule or a fact. */
 export interface Probe {
@@ -40,11 +40,11 @@ export class Search {
   constructor(probes: readonly Probe[], traits: readonly SearchTraits[]) {
     const patterns = probes.flatMap((each, probe) => each.patterns.map((pattern) => ({ pattern, probe })))
     const matchers = patterns.map(({ pattern, probe }, i) => ({ ...toMatcher(pattern, traits[i]!), probe }))
-    this.#positions = new TextPositions(
-      matchers.flatMap(({ needs }) => needs.map((need) => need.map(({ text }) => text))),
-    )
+    this.#positions = new TextPositions(matchers.flatMap(({ needs }) => needs.map(({ texts }) => texts)))
     this.#matchers = matchers.map((matcher) => {
-      return { ...matcher, sought: matcher.needs.map((need) => toSoughtNeed(need, this.#positions)) }
+      const { needs } = matcher
+      const sought = needs.map(({ texts, distances }) => ({ set: this.#positions.setOf(texts), distances }))
+      return { ...matcher, sought }
     })
   }
 

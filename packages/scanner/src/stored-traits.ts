@@ -1,52 +1,46 @@
 import type { SearchTraits } from './match.ts'
-import { crossings, type Need } from './pattern-parts.ts'
+import { pack, unpack } from './packed.ts'
+import { crossings } from './pattern-parts.ts'
 
-/** Traits with each text once. A need has four numbers for each of its texts: its index and three distances. */
+/** Traits with each text and each list of texts once. */
 interface StoredTraits {
   readonly texts: readonly string[]
+  readonly lists: readonly (readonly number[])[]
   readonly patterns: readonly [
     isRaw: 0 | 1,
     crosses: number,
     aheadMax: number,
-    ...needs: readonly (readonly number[])[],
+    ...needs: (readonly [list: number, distances: readonly number[]])[],
   ][]
 }
 
-/** Writes traits as JSON, about 30 bytes for each text of a need. */
+/** Writes traits, for {@link readStoredTraits}. */
 export function storeTraits(traits: readonly SearchTraits[]): string {
   const indexOf = new Map<string, number>()
+  const listOf = new Map<readonly string[], number>()
   const patterns = traits.map(({ view, crosses, aheadMax, needs }): StoredTraits['patterns'][number] => {
-    const stored = needs.map((need) =>
-      need.flatMap(({ text, before, behind, outside = 0 }) => {
-        if (!indexOf.has(text)) indexOf.set(text, indexOf.size)
-        return [indexOf.get(text)!, before, behind, outside]
-      }),
-    )
+    const stored = needs.map(({ texts, distances }) => [number(listOf, texts), distances] as const)
     return [view === 'raw' ? 1 : 0, crossings.indexOf(crosses), aheadMax, ...stored]
   })
-  return JSON.stringify({ texts: [...indexOf.keys()], patterns } satisfies StoredTraits)
+  const lists = [...listOf.keys()].map((texts) => texts.map((text) => number(indexOf, text)))
+  return pack({ texts: [...indexOf.keys()], lists, patterns } satisfies StoredTraits)
+}
+
+/** The number of a thing, in order of their first occurrences. */
+function number<T>(numbers: Map<T, number>, one: T): number {
+  const known = numbers.get(one) ?? numbers.size
+  numbers.set(one, known)
+  return known
 }
 
 /** Reads what {@link storeTraits} wrote. */
-export function readStoredTraits(json: string): readonly SearchTraits[] {
-  const { texts, patterns } = JSON.parse(json) as StoredTraits
+export function readStoredTraits(stored: string): readonly SearchTraits[] {
+  const { texts, lists, patterns } = unpack<StoredTraits>(stored)
+  const textsOf = lists.map((list) => list.map((text) => texts[text]!))
   return patterns.map(([isRaw, crosses, aheadMax, ...needs]) => ({
     view: isRaw === 1 ? 'raw' : 'folded',
     crosses: crossings[crosses]!,
     aheadMax,
-    needs: needs.map((numbers) => readNeed(numbers, texts)),
+    needs: needs.map(([list, distances]) => ({ texts: textsOf[list]!, distances })),
   }))
-}
-
-function readNeed(numbers: readonly number[], texts: readonly string[]): Need {
-  const need: Need[number][] = []
-  for (let at = 0; at < numbers.length; at += 4) {
-    need.push({
-      text: texts[numbers[at]!]!,
-      before: numbers[at + 1]!,
-      behind: numbers[at + 2]!,
-      outside: numbers[at + 3]!,
-    })
-  }
-  return need
 }

@@ -7,7 +7,7 @@ export class TextPositions {
   readonly #setsOf: Uint16Array
   readonly #setsFrom: Uint32Array
   readonly #textsOf: readonly Uint16Array[]
-  readonly #setOf: ReadonlyMap<string, number>
+  readonly #setOf: ReadonlyMap<readonly string[], number>
   /** The texts that were found, and the number of their occurrences. */
   readonly #found: number[] = []
   readonly #timesOf: Int32Array
@@ -17,24 +17,27 @@ export class TextPositions {
   readonly #sortedFrom: Int32Array
 
   constructor(sets: readonly (readonly string[])[]) {
-    const unique = new Map(sets.map((texts) => [texts.join('\n'), texts]))
-    this.#setOf = new Map([...unique.keys()].map((key, index) => [key, index]))
-    const texts = [...new Set([...unique.values()].flat())]
-    const indexOf = new Map(texts.map((text, index) => [text, index]))
-    this.#textsOf = [...unique.values()].map((each) => Uint16Array.from(each, (text) => indexOf.get(text)!))
-    const setsOf: number[][] = texts.map(() => [])
-    for (const [set, members] of this.#textsOf.entries()) for (const text of members) setsOf[text]!.push(set)
-    this.#setsOf = Uint16Array.from(setsOf.flat())
-    this.#setsFrom = new Uint32Array(texts.length + 1)
-    for (const [text, { length }] of setsOf.entries()) this.#setsFrom[text + 1] = this.#setsFrom[text]! + length
-    this.#table = new AnchorTable(texts)
-    this.#timesOf = new Int32Array(texts.length)
-    this.#sortedFrom = new Int32Array(texts.length)
-    this.#countOf = new Int32Array(unique.size)
+    const unique = [...new Set(sets)]
+    this.#setOf = new Map(unique.map((texts, set) => [texts, set]))
+    const indexOf = new Map<string, number>()
+    for (const texts of unique) for (const text of texts) if (!indexOf.has(text)) indexOf.set(text, indexOf.size)
+    this.#textsOf = unique.map((texts) => Uint16Array.from(texts.map((text) => indexOf.get(text)!)))
+    const count = indexOf.size
+    this.#setsFrom = new Uint32Array(count + 1)
+    for (const texts of this.#textsOf) for (const text of texts) this.#setsFrom[text + 1]!++
+    for (let text = 0; text < count; text++) this.#setsFrom[text + 1]! += this.#setsFrom[text]!
+    this.#setsOf = new Uint16Array(this.#setsFrom[count]!)
+    const end = this.#setsFrom.slice()
+    for (const [set, texts] of this.#textsOf.entries()) for (const text of texts) this.#setsOf[end[text]!++] = set
+    this.#table = new AnchorTable([...indexOf.keys()])
+    this.#timesOf = new Int32Array(count)
+    this.#sortedFrom = new Int32Array(count)
+    this.#countOf = new Int32Array(unique.length)
   }
 
+  /** The number of a set that was given. */
   setOf(texts: readonly string[]): number {
-    return this.#setOf.get(texts.join('\n'))!
+    return this.#setOf.get(texts)!
   }
 
   /** Replaces the previous piece. */

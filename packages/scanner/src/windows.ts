@@ -1,5 +1,6 @@
 import type { Breaks } from './breaks.ts'
-import type { Crossing, Need } from './pattern-parts.ts'
+import type { SearchNeed } from './match.ts'
+import type { Crossing } from './pattern-parts.ts'
 import type { TextPositions } from './text-positions.ts'
 
 /** A range of a piece, end exclusive, and where in it a match may begin. */
@@ -15,24 +16,10 @@ interface Span {
   readonly last: number
 }
 
-/** A need prepared for the search: for each of its texts, in order, the maximum distances from the ends of a match. */
+/** A need of which the search knows the texts as the set of a number. */
 export interface SoughtNeed {
   readonly set: number
-  readonly befores: Uint16Array
-  readonly behinds: Uint16Array
-  readonly outsides: Uint16Array
-}
-
-export function toSoughtNeed(need: Need, positions: TextPositions): SoughtNeed {
-  const befores = new Uint16Array(need.length)
-  const behinds = new Uint16Array(need.length)
-  const outsides = new Uint16Array(need.length)
-  for (const [index, { before, behind, outside = 0 }] of need.entries()) {
-    befores[index] = before
-    behinds[index] = behind
-    outsides[index] = outside
-  }
-  return { set: positions.setOf(need.map(({ text }) => text)), befores, behinds, outsides }
+  readonly distances: SearchNeed['distances']
 }
 
 /** With more positions than this in a piece, checking the other needs of each takes longer than trying them all. */
@@ -97,18 +84,20 @@ function findCandidates(
 ): Candidate[] {
   const candidates: Candidate[] = []
   const others = positions.count(rarest.set) > askedPlacesMax ? [] : needs.filter((need) => need !== rarest)
+  const { distances } = rarest
   const texts = positions.textsOf(rarest.set)
   for (let index = 0; index < texts.length; index++) {
     const text = texts[index]!
     const times = positions.timesOf(text)
+    const [before, behind, outside] = [distances[3 * index]!, distances[3 * index + 1]!, distances[3 * index + 2]!]
     for (let time = 0; time < times; time++) {
       const endOfPlace = positions.endOf(text, time)
       const place = endOfPlace - positions.lengthOf(text)
       const candidate: Candidate = {
-        first: Math.max(endOfPlace - rarest.befores[index]!, breaks.startOf(place, crosses)),
-        last: place + rarest.outsides[index]!,
-        endLeast: endOfPlace - rarest.outsides[index]!,
-        end: Math.min(place + rarest.behinds[index]!, breaks.endOf(endOfPlace, crosses)),
+        first: Math.max(endOfPlace - before, breaks.startOf(place, crosses)),
+        last: place + outside,
+        endLeast: endOfPlace - outside,
+        end: Math.min(place + behind, breaks.endOf(endOfPlace, crosses)),
       }
       if (others.every((need) => isNear(need, candidate, positions))) candidates.push(candidate)
     }
@@ -117,19 +106,15 @@ function findCandidates(
 }
 
 /** Whether one of a need's texts occurs within its distances from the ends of such a match. */
-function isNear(
-  { set, befores, behinds, outsides }: SoughtNeed,
-  candidate: Candidate,
-  positions: TextPositions,
-): boolean {
+function isNear({ set, distances }: SoughtNeed, candidate: Candidate, positions: TextPositions): boolean {
   const { first, last, endLeast, end } = candidate
   const texts = positions.textsOf(set)
   for (let index = 0; index < texts.length; index++) {
     const text = texts[index]!
     if (positions.timesOf(text) === 0) continue
-    const outside = outsides[index]!
-    const least = Math.max(first, endLeast - behinds[index]!) - outside + positions.lengthOf(text)
-    if (positions.endsWithin(text, least, Math.min(end, last + befores[index]!) + outside)) return true
+    const [before, behind, outside] = [distances[3 * index]!, distances[3 * index + 1]!, distances[3 * index + 2]!]
+    const least = Math.max(first, endLeast - behind) - outside + positions.lengthOf(text)
+    if (positions.endsWithin(text, least, Math.min(end, last + before) + outside)) return true
   }
   return false
 }

@@ -1,6 +1,7 @@
 import { readTraits } from '../match.ts'
 import { builtInRules, PreparedRules } from '../prepared-rules.ts'
-import { allRules, facts } from '../rule-table.ts'
+import { allRules } from '../rule-table.ts'
+import { facts } from '../text-rules.ts'
 import type { Rule } from '../rule.ts'
 import { toRulesVersion, type AddedRules } from './added-rules.ts'
 import type { RulesDocument } from './rules-document.ts'

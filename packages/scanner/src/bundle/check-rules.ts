@@ -49,7 +49,7 @@ function checkRule(data: RuleData, words: NonNullable<RulesDocument['words']>): 
   for (const example of data.examples.miss) {
     if (hasFinding(prepared, example)) throw new TypeError(`It finds ${quote(example)}, which it must not find.`)
   }
-  return prepared.traits.flatMap(({ needs }) => needs.flat().map(({ text }) => text))
+  return prepared.traits.flatMap(({ needs }) => needs.flatMap(({ texts }) => texts))
 }
 
 function checkPattern(pattern: Pattern): void {

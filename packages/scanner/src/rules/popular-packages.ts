@@ -119,8 +119,23 @@ const nameMin = 5
 const boast = /^(?<name>.{4,})[-_.](?:official|offical|original|genuine|patched|fixed|unlocked|premium)$/
 const misspelt = /(?:utilz|helperz|clientz|serivce|libary|offical)$/
 
+/** Words after which a command is over and a sentence continues. */
+const sentenceWords: ReadonlySet<string> = new Set(
+  words('and or to for then before after in with if as from on when which that into using via by'),
+)
+
+/** Whether one of the packages that a command names passes for a popular one. */
+export function namesLookAlike(text: string): boolean {
+  for (const word of text.toLowerCase().split(/[\s,{}[\]]+/)) {
+    if (sentenceWords.has(word)) return false
+    const name = /^["']?(?<name>@?[a-z][\w.-]*(?:\/[\w.-]+)?)/.exec(word)?.groups!['name']?.replace(/[.:]+$/, '')
+    if (name && isLookAlike(name)) return true
+  }
+  return false
+}
+
 /** Whether a package passes for a popular one: by a typing error in its name or scope, or by a boast added to it. */
-export function isLookAlike(name: string): boolean {
+function isLookAlike(name: string): boolean {
   const [scope, scoped] = name.startsWith('@') ? name.split('/') : []
   if (scope) return scoped !== undefined && isSlip(scope, popularScopes)
   // PyPI reads an underscore as a hyphen; a digit at the end states a major version.

@@ -1,5 +1,6 @@
 import type { Pattern, Rule } from '../rule.ts'
-import { catcherHost, dropHost, localHost, tunnelHost, words } from './shapes.ts'
+import { issuers, known, type Issuer } from './issuers.ts'
+import { catcherHost, dropHost, tunnelHost, words } from './shapes.ts'
 import { byAuthor, sentenceStop } from './words.ts'
 import { containing, regex, within } from '../regex.ts'
 
@@ -11,39 +12,11 @@ const references = [
 ]
 const remediation = 'Remove it. Send a secret only to the service that issued it.'
 
-/** A service with valuable keys: the prefixes of their variables, and the hosts that may receive them. */
-interface Issuer {
-  readonly variables: readonly string[]
-  readonly hosts: RegExp
-}
-
-const issuers: readonly Issuer[] = [
-  { variables: ['openai'], hosts: regex`[\w.-]{0,60}(openai|azure)` },
-  { variables: ['anthropic', 'claude'], hosts: regex`[\w.-]{0,60}(anthropic|claude)\.(com|ai)` },
-  {
-    variables: ['gemini', 'google', 'gcp'],
-    hosts: regex`[\w.-]{0,60}(google|gemini|withgoogle|appspot|
-    gserviceaccount)`,
-  },
-  { variables: ['aws'], hosts: regex`[\w.-]{0,60}(aws|amazon)` },
-  { variables: ['azure'], hosts: regex`[\w.-]{0,60}(azure|microsoft|windows|visualstudio)` },
-  { variables: ['github', 'gh'], hosts: regex`[\w.-]{0,60}(github|ghcr\.io|ghe\.)` },
-  { variables: ['gitlab'], hosts: /[\w.-]{0,60}git/ },
-  { variables: ['npm', 'node_auth'], hosts: regex`[\w.-]{0,60}(npm|registry|pkg)` },
-  { variables: ['stripe'], hosts: /[\w.-]{0,60}stripe/ },
-  { variables: ['slack'], hosts: /[\w.-]{0,60}slack/ },
-  { variables: ['hf', 'huggingface'], hosts: regex`[\w.-]{0,60}(huggingface|hf\.(co|space))` },
-  { variables: ['db', 'database', 'postgres', 'pg', 'mysql', 'mongo', 'redis', 'ssh'], hosts: /(?!)/ },
-]
-
 const anyIssuer = new RegExp(issuers.map(({ hosts }) => hosts.source).join('|'))
 
 /** `$OPENAI_API_KEY`, `${AWS_SECRET_ACCESS_KEY}`, `%NPM_TOKEN%`, `$env:GH_TOKEN`. */
 const secretName = regex`\w{0,24}(key|token|secret|passw(or)?d|pass|pwd|credentials?)(_\w{1,10})?\b`
 const fetchers = regex`\b(curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|xh|httpie)\b`
-/** A host that is not reported: in the local network, a variable with an unknown value, or an example. */
-const known = regex`${localHost}|[$\{<%]|(www\.)?example\.`
-
 /** A command that sends the key of a service, and whose first address is not of that service. */
 function toStrangers({ variables, hosts }: Issuer): Pattern[] {
   const anchors = variables.flatMap((name) => ['$', '{', ':', '%'].map((mark) => `${mark}${name}_`))
@@ -53,17 +26,6 @@ function toStrangers({ variables, hosts }: Issuer): Pattern[] {
     containing(anchors)`${fetchers}{0-300 in line}${variable}{0-300 in line}${stranger}`,
     containing(anchors)`${fetchers}{0-160 in line}${stranger}{0-300 in line}${variable}`,
   ]
-}
-
-const strangers = issuers.map(({ variables, hosts }) => ({
-  variable: new RegExp(`^(?:${variables.join('|')})_`, 'i'),
-  stranger: new RegExp(`^(?!${hosts.source}|${known.source})[\\w-]`, 'i'),
-}))
-
-/** Whether the variable holds a key of a service, and the address is of another. */
-export function isToStranger(variable: string, address: string): boolean {
-  const host = address.replace(/^\w+:\/\//, '')
-  return strangers.some((each) => each.variable.test(variable) && each.stranger.test(host))
 }
 
 const callers = regex`\b(urlopen|urlretrieve|requests?\.\w{3,7}|httpx\.\w{3,7}|fetch|

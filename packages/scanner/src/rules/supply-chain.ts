@@ -1,6 +1,6 @@
 import type { Pattern, Rule } from '../rule.ts'
-import { isLookAlike } from './popular-packages.ts'
-import { dropHost, fetcher, lineStop, localHost, publicIp, runPipe, tunnelHost, words } from './shapes.ts'
+import { namesLookAlike } from './popular-packages.ts'
+import { dropHost, fetcher, lineStop, localHost, publicIp, runPipe, tunnelHost } from './shapes.ts'
 import { containing, regex, within } from '../regex.ts'
 
 const category = 'supply-chain'
@@ -38,21 +38,6 @@ export const registry = regex`([\w-]{1,30}\.){0,3}(pypi\.org|pythonhosted\.org|p
   tsinghua\.edu\.cn|douban\.com|huaweicloud\.com|vllm\.ai|intel\.com|python\.org|rubygems\.org|golang\.org|
   openeuler\.org|xethub\.com|clawhub\.(ai|com)|piwheels\.org|microsoft\.com|amd\.com)\b|
   [\w.-]{0,40}(your|my-|my(org|company|corp)|acme|example\.com|company|corp\b|private|internal|<|\{|\$)`
-
-/** Words after which a command is over and a sentence continues. */
-const sentenceWords: ReadonlySet<string> = new Set(
-  words('and or to for then before after in with if as from on when which that into using via by'),
-)
-
-/** Whether one of the packages that a command names passes for a popular one. */
-function namesLookAlike(text: string): boolean {
-  for (const word of text.toLowerCase().split(/[\s,{}[\]]+/)) {
-    if (sentenceWords.has(word)) return false
-    const name = /^["']?(?<name>@?[a-z][\w.-]*(?:\/[\w.-]+)?)/.exec(word)?.groups!['name']?.replace(/[.:]+$/, '')
-    if (name && isLookAlike(name)) return true
-  }
-  return false
-}
 
 const lookAlikes: readonly Pattern[] = [
   {
