@@ -1,4 +1,4 @@
-import { toAutomaton, type Automaton } from './automaton.ts'
+import { Automaton } from './automaton.ts'
 
 /**
  * Shorter anchors occur everywhere. Scripts without spaces express as much with fewer characters, of three bytes each.
@@ -52,32 +52,37 @@ export class AnchorTable {
       }
       return isExact ? undefined : text
     })
-    this.#classes = new Uint8Array(unitCount)
+    const classes = new Uint8Array(unitCount)
     for (let unit = 0; unit < unitCount; unit++) {
-      if (used[lowerOf[unit]!] === 1) this.#classes[unit] = toClass(lowerOf[unit]!)
+      if (used[lowerOf[unit]!] === 1) classes[unit] = toClass(lowerOf[unit]!)
     }
+    this.#classes = classes
     this.lengths = Uint16Array.from(texts, ({ length }) => length)
-    this.#automaton = toAutomaton(beginnings, beginningUnits, classCount)
+    this.#automaton = new Automaton(beginnings, beginningUnits, classCount)
   }
 
   /** Searches the first `size` code units. */
   find(codes: Uint16Array, size: number): void {
     const classes = this.#classes
-    const { next, firstEnding } = this.#automaton
+    const automaton = this.#automaton
+    const { next, isEnding } = automaton
     this.size = 0
-    let state = 0
+    let state = automaton.root
     for (let at = 0; at < size; at++) {
-      state = next[state * classCount + classes[codes[at]!]!]!
-      if (state >= firstEnding) this.#add(state - firstEnding, codes, at + 1, size)
+      const unitClass = classes[codes[at]!]!
+      const before = state
+      state = next[before * classCount + unitClass]!
+      if (state === 0) state = automaton.follow(before, unitClass)
+      if (isEnding[state] === 1) this.#add(state, codes, at + 1, size)
     }
   }
 
   /** Adds the texts whose first code units end at a position. */
-  #add(ending: number, codes: Uint16Array, wordEnd: number, size: number): void {
-    const { endingFrom, ending: texts } = this.#automaton
-    const to = endingFrom[ending + 1]!
-    for (let index = endingFrom[ending]!; index < to; index++) {
-      const text = texts[index]!
+  #add(state: number, codes: Uint16Array, wordEnd: number, size: number): void {
+    const { endingFrom, ending } = this.#automaton
+    const to = endingFrom[state + 1]!
+    for (let index = endingFrom[state]!; index < to; index++) {
+      const text = ending[index]!
       const compared = this.#compared[text]
       const more = Math.max(0, this.lengths[text]! - beginningUnits)
       const end = wordEnd + more
@@ -98,7 +103,8 @@ export class AnchorTable {
 }
 
 function checkAnchor(text: string): void {
-  if (Buffer.byteLength(text) >= bytesMin && text === text.toLowerCase()) return
+  const isLong = text.length >= bytesMin || Buffer.byteLength(text) >= bytesMin
+  if (isLong && text === text.toLowerCase()) return
   throw new TypeError(`The anchor ${JSON.stringify(text)} must be lower-case text of at least three bytes.`)
 }
 

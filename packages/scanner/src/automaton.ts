@@ -1,133 +1,121 @@
-const statesMax = 65_536
+const statesMax = 65_535
+/** The state of the empty prefix. 0 stands for no state. */
+const root = 1
 
-/** Transitions between states; the first state is 0, and the last ones are those in which words end. */
-export interface Automaton {
-  /** The next state for each state and symbol. */
+/** The prefixes of words, each a state with a number from 1, in the order in which words are added. */
+class Trie {
+  size = root + 1
+  readonly symbolCount: number
+  /** For each state and symbol, the state of the prefix with the symbol. */
   readonly next: Uint16Array
-  /** The first state in which words end, and the numbers of the words that end in each: up to where the next begins. */
-  readonly firstEnding: number
-  readonly endingFrom: Uint32Array
-  readonly ending: Uint16Array
+  /** The last symbol of each state, its first child, and the next child of its parent. */
+  readonly symbol: Uint8Array
+  readonly child: Uint16Array
+  readonly sibling: Uint16Array
+  /** The last word that equals each state, and the one before it that equals each word: numbers from 1. */
+  readonly word: Uint16Array
+  readonly wordBefore: Uint16Array
+
+  constructor(words: Uint8Array, lengthMax: number, symbolCount: number) {
+    const sizeMax = words.length + root + 1
+    this.symbolCount = symbolCount
+    this.next = new Uint16Array(sizeMax * symbolCount)
+    this.symbol = new Uint8Array(sizeMax)
+    this.child = new Uint16Array(sizeMax)
+    this.sibling = new Uint16Array(sizeMax)
+    this.word = new Uint16Array(sizeMax)
+    this.wordBefore = new Uint16Array(words.length / lengthMax + 1)
+    for (let from = 0, word = 1; from < words.length; from += lengthMax, word++) {
+      this.#add(words, from, from + lengthMax, word)
+    }
+    if (this.size > statesMax) throw new TypeError('The automaton has too many words.')
+  }
+
+  #add(words: Uint8Array, from: number, to: number, word: number): void {
+    const { next, symbolCount } = this
+    let state = root
+    for (let at = from; at < to && words[at] !== 0; at++) {
+      const place = state * symbolCount + words[at]!
+      if (next[place] === 0) next[place] = this.#addChild(state, words[at]!)
+      state = next[place]!
+    }
+    this.wordBefore[word] = this.word[state]!
+    this.word[state] = word
+  }
+
+  #addChild(state: number, symbol: number): number {
+    const child = this.size++
+    this.symbol[child] = symbol
+    this.sibling[child] = this.child[state]!
+    this.child[state] = child
+    return child
+  }
 }
 
 /**
- * Builds an automaton that finds all words in one pass. Symbols are numbers below `symbolCount`; 0 is in no word and
- * ends a shorter word. `symbols`: those of all words, each of `length`.
+ * Finds all words in one pass over a text. Transitions are computed when a text needs them: few are ever needed, and a
+ * process that scans one text would wait for all.
  */
-export function toAutomaton(symbols: Uint8Array, length: number, symbolCount: number): Automaton {
-  const trie = new Trie(symbols, length, symbolCount)
-  trie.complete()
-  return trie.writeOut()
-}
-
-/** The prefixes of words, each a state with a number; 0 is the empty prefix. */
-class Trie {
+export class Automaton {
+  readonly root = root
+  /** The next state for each state and symbol; 0 if it is not computed yet. */
+  readonly next: Uint16Array
+  /** 1 for states in which words end. The numbers of these words, and where those of each state begin. */
+  readonly isEnding: Uint8Array
+  readonly ending: Uint16Array
+  readonly endingFrom: Uint32Array
   readonly #symbolCount: number
-  readonly #next: Uint16Array
-  /** The symbol of each state after its parent, its first child, and the next child of its parent; 0 for none. */
-  readonly #symbol: Uint8Array
-  readonly #child: Uint16Array
-  readonly #sibling: Uint16Array
   /** The longest proper suffix of each state that is a state. */
   readonly #suffix: Uint16Array
-  /** The last word that ends in each state, and the one before it with the same symbols, both from 1; 0 for none. */
-  readonly #word: Uint16Array
-  readonly #wordBefore: Uint16Array
-  /** Number of words that end in each state. */
-  readonly #count: Uint32Array
-  /** All states, shortest first. */
-  readonly #states: Uint16Array
-  #size = 1
-
-  constructor(symbols: Uint8Array, length: number, symbolCount: number) {
-    const words = symbols.length / length
-    const sizeMax = symbols.length + 1
-    this.#symbolCount = symbolCount
-    this.#next = new Uint16Array(sizeMax * symbolCount)
-    this.#symbol = new Uint8Array(sizeMax)
-    this.#child = new Uint16Array(sizeMax)
-    this.#sibling = new Uint16Array(sizeMax)
-    this.#suffix = new Uint16Array(sizeMax)
-    this.#word = new Uint16Array(sizeMax)
-    this.#wordBefore = new Uint16Array(words + 1)
-    this.#count = new Uint32Array(sizeMax)
-    this.#states = new Uint16Array(sizeMax)
-    for (let word = 0; word < words; word++) this.#add(symbols, word * length, (word + 1) * length, word + 1)
-    if (this.#size > statesMax) throw new TypeError('The automaton has too many words.')
-  }
-
-  /** Adds the prefixes of a word. */
-  #add(symbols: Uint8Array, from: number, to: number, word: number): void {
-    let state = 0
-    for (let at = from; at < to && symbols[at] !== 0; at++) {
-      const place = state * this.#symbolCount + symbols[at]!
-      let longer = this.#next[place]!
-      if (longer === 0) {
-        longer = this.#size++
-        this.#next[place] = longer
-        this.#symbol[longer] = symbols[at]!
-        this.#sibling[longer] = this.#child[state]!
-        this.#child[state] = longer
-      }
-      state = longer
-    }
-    this.#wordBefore[word] = this.#word[state]!
-    this.#word[state] = word
-    this.#count[state]!++
-  }
 
   /**
-   * Completes the transitions, from short states to long ones: a state without a transition uses that of its suffix, and
-   * words that end in the suffix end in the state too.
+   * `words` has the symbols of all words, `lengthMax` for each: numbers below `symbolCount`, of which 0 fills up shorter
+   * words. Throws a `TypeError` if there are too many.
    */
-  complete(): void {
-    const count = this.#symbolCount
-    const next = this.#next
-    let size = 1
-    for (let index = 0; index < size; index++) {
-      const state = this.#states[index]!
-      const own = state * count
-      const suffix = this.#suffix[state]! * count
-      if (state !== 0) next.copyWithin(own, suffix, suffix + count)
-      for (let child = this.#child[state]!; child !== 0; child = this.#sibling[child]!) {
-        const place = own + this.#symbol[child]!
-        const shorter = state === 0 ? 0 : next[place]!
-        this.#suffix[child] = shorter
-        this.#count[child]! += this.#count[shorter]!
-        next[place] = child
-        this.#states[size++] = child
+  constructor(words: Uint8Array, lengthMax: number, symbolCount: number) {
+    const trie = new Trie(words, lengthMax, symbolCount)
+    const { size, next, word, wordBefore } = trie
+    this.next = next
+    this.#symbolCount = symbolCount
+    this.#suffix = new Uint16Array(size)
+    this.isEnding = new Uint8Array(size)
+    this.endingFrom = new Uint32Array(size + 1)
+    this.#completeSuffixes(trie)
+    const ending: number[] = []
+    for (let state = root; state < size; state++) {
+      this.endingFrom[state] = ending.length
+      if (this.isEnding[state] === 0) continue
+      for (let end = state; end !== 0; end = this.#suffix[end]!) {
+        for (let number = word[end]!; number !== 0; number = wordBefore[number]!) ending.push(number - 1)
+      }
+    }
+    this.endingFrom[size] = ending.length
+    this.ending = Uint16Array.from(ending)
+  }
+
+  /** From short states to long ones, because each needs shorter ones. */
+  #completeSuffixes({ size, symbol, child, sibling, word }: Trie): void {
+    const suffix = this.#suffix
+    const isEnding = this.isEnding
+    const states = new Uint16Array(size)
+    states[0] = root
+    for (let index = 0, end = 1; index < end; index++) {
+      const state = states[index]!
+      for (let longer = child[state]!; longer !== 0; longer = sibling[longer]!) {
+        const shorter = state === root ? root : this.follow(suffix[state]!, symbol[longer]!)
+        suffix[longer] = shorter
+        isEnding[longer] = word[longer] === 0 ? isEnding[shorter]! : 1
+        states[end++] = longer
       }
     }
   }
 
-  /** States that few symbols lead to come first: most of a text leads to these, and they stay in the CPU cache. */
-  writeOut(): Automaton {
-    const size = this.#size
-    const order = new Uint16Array(size)
-    const numberOf = new Uint16Array(size)
-    let number = 0
-    for (const state of this.#states.subarray(0, size)) if (this.#count[state] === 0) order[number++] = state
-    const firstEnding = number
-    for (const state of this.#states.subarray(0, size)) if (this.#count[state] !== 0) order[number++] = state
-    for (let at = 0; at < size; at++) numberOf[order[at]!] = at
-    const count = this.#symbolCount
-    const next = new Uint16Array(size * count)
-    for (let at = 0, to = 0; at < size; at++) {
-      const from = order[at]! * count
-      for (let place = from; place < from + count; place++) next[to++] = numberOf[this.#next[place]!]!
+  /** The state after another one and a symbol: that after its suffix, unless it is a prefix itself. */
+  follow(state: number, symbol: number): number {
+    const place = state * this.#symbolCount + symbol
+    if (this.next[place] === 0) {
+      this.next[place] = state === root ? root : this.follow(this.#suffix[state]!, symbol)
     }
-    const endings = order.subarray(firstEnding)
-    const endingFrom = new Uint32Array(endings.length + 1)
-    for (let at = 0; at < endings.length; at++) endingFrom[at + 1] = endingFrom[at]! + this.#count[endings[at]!]!
-    const ending = new Uint16Array(endingFrom[endings.length]!)
-    for (let at = 0; at < endings.length; at++) this.#writeWords(endings[at]!, ending, endingFrom[at]!)
-    return { next, firstEnding, endingFrom, ending }
-  }
-
-  /** Writes the words that end in a state, also as the end of a longer text. */
-  #writeWords(from: number, ending: Uint16Array, to: number): void {
-    for (let state = from; state !== 0; state = this.#suffix[state]!) {
-      for (let word = this.#word[state]!; word !== 0; word = this.#wordBefore[word]!) ending[to++] = word - 1
-    }
+    return this.next[place]!
   }
 }

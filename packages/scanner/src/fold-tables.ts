@@ -62,7 +62,8 @@ export const lookAlike = 3
 export const secondHalf = 4
 
 /** The folded form of each code unit above ASCII. */
-export const letterOf = Uint16Array.from({ length: 65_536 }, (_, unit) => unit)
+export const letterOf = new Uint16Array(65_536)
+for (let unit = 0; unit < letterOf.length; unit++) letterOf[unit] = unit
 for (const [from, to = from] of spaces) letterOf.fill(space, from, to + 1)
 for (const [from, to = from] of invisibles) letterOf.fill(invisible, from, to + 1)
 for (const [from, to = from] of silents) letterOf.fill(silent, from, to + 1)

@@ -20,8 +20,15 @@ export class TextPositions {
     const unique = [...new Set(sets)]
     this.#setOf = new Map(unique.map((texts, set) => [texts, set]))
     const indexOf = new Map<string, number>()
-    for (const texts of unique) for (const text of texts) if (!indexOf.has(text)) indexOf.set(text, indexOf.size)
-    this.#textsOf = unique.map((texts) => Uint16Array.from(texts.map((text) => indexOf.get(text)!)))
+    this.#textsOf = unique.map((texts) => {
+      const indexes = new Uint16Array(texts.length)
+      for (let at = 0; at < texts.length; at++) {
+        const index = indexOf.get(texts[at]!) ?? indexOf.size
+        if (index === indexOf.size) indexOf.set(texts[at]!, index)
+        indexes[at] = index
+      }
+      return indexes
+    })
     const count = indexOf.size
     this.#setsFrom = new Uint32Array(count + 1)
     for (const texts of this.#textsOf) for (const text of texts) this.#setsFrom[text + 1]!++
