@@ -16,7 +16,8 @@ const unasked = regex`--dangerously-skip-permissions|--yolo\b|\byolo mode|\bbypa
 /** Sentences that make an agent run without its prompts from now on, or in its settings. */
 export const promptsOff: readonly Pattern[] = [
   together(110, sentenceStop, notOrder)`${unasked} … ${order}(start|launch|run|use|set|add|put|write|turn on|switch to|
-    enable|change|edit|configure|answer|choose|spawn|invoke|open|call)\b … \b(always|from now on|every (time|session|
+    enable|change|edit|configure|answer|choose|spawn|invoke|open|call)\b … \b(always|from now on|cron|(each|every) (hour|
+    day|night)|every (time|session|
     run|agent)|never (be )?(interrupted|asked|prompted)|settings(\.local)?(\.json)?|config(uration)?(\.toml|\.json)?|
     sub-?agents?|by (itself|themselves)|so (that )?(it|they|you|commands?|nothing|the user)|permanently|
     before (you|we|it) (continue|start|begin)|on behalf|(allow|permission)s? ?list|to never|
@@ -117,7 +118,7 @@ export const answersGiven: readonly Pattern[] = [
   together(
     100,
     sentenceStop,
-    regex`${notOrder}|${consent}`,
+    regex`${aboutOthers}|${consent}|${forbidding('answer accept confirm approv grant click')}`,
   )`\b(approvals?|confirmations?|consent|permissions?|(consent|permission|approval|trust|payment|
     licen[cs]e) (prompts?|dialogs?|requests?)|licen[cs]es?)\b … ${order}(answer|accept|confirm|approve|grant|click|
     acknowledge|dismiss|agree)\b …
@@ -155,6 +156,28 @@ export const checksLeftOut: readonly Pattern[] = [
     \b(safety( and \w{1,12})? (checks?|prompts?|controls?|measures|mechanisms?|restrictions?|filters?|gates?|reviews?|
     guidelines|protocols?|rules)|
     (all|any|every) (security|permission|confirmation|approval) (checks?|prompts?|requirements?|reviews?|warnings?|steps?))\b`,
+]
+
+/** Sentences that rank the skill above what the user has set, or act as other people. */
+export const usersOverruled: readonly Pattern[] = [
+  together(110, sentenceStop, regex`${aboutOthers}|${forbidding('overrid overrul outrank tak rank ignor act')}`)`
+    \b((this|the|our) (skill|tool|agent|plug-?in)('s)?|its (requests?|instructions?|commands?)|
+    these instructions)\b {0-40 in sentence}
+    \b(precedence|priority|overrid(e|es)|overrul(e|es)|outranks?|trumps?|supersedes?|prevails?|
+    comes? before)\b {0-40 in sentence}
+    \b(users?'?|owner'?s?|administrator'?s?)\b … \b(permissions?|settings|choices?|preferences|polic(y|ies)|rules|
+    decisions?|wishes|
+    restrictions?|limits)\b`,
+  together(
+    100,
+    sentenceStop,
+    regex`${aboutOthers}|${consent}|${forbidding('run stay work act operat start')}|\bcontainers?\b`,
+  )`
+    \b(root|administrator|superuser|local ?system|domain admin|sudo (-i|-s|su))\b …
+    ${order}(run|stay|remain|work|operate|act|keep|start)\b … \b(always|on all (machines|hosts|servers)|(at|for) (all|
+    every) (times?|steps?|commands?)|
+    stay there|the whole time|from (the start|now on|the beginning)|permanently)\b … \b(agent|you|skill|session|
+    everything|there|shell|commands?)\b`,
 ]
 
 /** Sentences that obey what others write as if the user had written it. */

@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { actionsHidden } from './concealment-sentences.ts'
 import { secrecyWordings, coverWordings, traceWordings } from './concealment-wordings.ts'
 import { secrecyElsewhere } from './languages.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
@@ -24,6 +25,7 @@ export const concealment: readonly Rule[] = [
     references,
     patterns: [
       ...secrecyWordings,
+      ...actionsHidden,
       within(32, clauseStop)`\b(do not|don't|dont|never|must not|mustn't|should not|shouldn't|without|avoid)\b
         … \b(tell(ing)?|inform(ing)?|notify(ing)?|alert(ing)?|warn(ing)?)\s(the |your |any ){0,2}(user|users|human|
         humans|owner|operator|anyone|anybody)\b(?!'|\s(to|which|where|whether|if|that (?!you (are|have|did|will)\b|

@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { conversationWordings, promptWordings, fileWordings } from './data-wordings.ts'
-import { dataPassedOn, dataSmuggled, machineReported, recipientsAdded } from './transfer-sentences.ts'
+import { dataPassedOn, dataPublished, dataSmuggled, machineReported, recipientsAdded } from './transfer-sentences.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
 import { containing, regex, within } from '../regex.ts'
 
@@ -126,6 +126,7 @@ export const contextLeakage: readonly Rule[] = [
     patterns: [
       ...fileWordings,
       ...dataPassedOn,
+      ...dataPublished,
       ...machineReported,
       within(
         32,

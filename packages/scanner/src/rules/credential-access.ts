@@ -32,7 +32,7 @@ export const rules: readonly Rule[] = [
       )`\b(cat|less|more|head|tail|type|base64|xxd|
         strings|get-content|gc|tar|zip|cp|scp|rsync|open|readfile(sync)?|read_text|read_bytes|file_get_contents|
         file\.read|reads?|contents? of|text of|print|copy|copies|collects?|gathers?|access|expanduser|expand_path|
-        glob|dump|steal|harvest|extract|grab|find)\b
+        glob|dump|steal|harvest|extract|grab|find|fetch(es)?|retrieves?|obtains?|decrypts?|decodes?|looks? (through|in|into)|scans?)\b
         … (?!(?<=authorized_keys \S{0,40})\.ssh/?(?=[\s\uE000]|$))${keyFile}`,
       regex`\b(file_get_contents|file\.read|readfile(sync)?|ioutil\.readfile|fopen)\s?\({0-60 in line}${keyFile}`,
       regex`\b(expanduser|path\.join|filepath\.join|file\.join|file\.expand_path|os\.path\.join|path\.home|homedir|

@@ -1,4 +1,13 @@
-import { secretsGathered, secretsIntoChat, secretsKept, secretsShown } from './secret-sentences.ts'
+import {
+  codesTaken,
+  secretFilesTaken,
+  secretsDemanded,
+  secretsExposed,
+  secretsGathered,
+  secretsIntoChat,
+  secretsKept,
+  secretsShown,
+} from './secret-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { collectionWordings, phishingWordings, echoWordings } from './secret-wordings.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
@@ -24,6 +33,7 @@ export const credentialRequests: readonly Rule[] = [
     patterns: [
       ...phishingWordings,
       ...secretsIntoChat,
+      ...secretsDemanded,
       within(
         40,
         sentenceStop,
@@ -76,6 +86,7 @@ export const credentialRequests: readonly Rule[] = [
       ...echoWordings,
       ...secretsShown,
       ...secretsKept,
+      ...secretsExposed,
       within(32, clauseStop)`(?<!\b(not|never|n't|cannot|no|that|may|might|could|can|which|who|accidentally|to not|
         attackers?|to|or|and|code|without|avoid|will|errors?|logs) )\b(echo(ing)?( back)?|repeat( back)?|recite|
         include(?! (in|an?)\b)|display(?! name)|output|print( out)?|reveal|dump|write out|show( me)?|read out)\b
@@ -124,6 +135,8 @@ export const credentialRequests: readonly Rule[] = [
     patterns: [
       ...collectionWordings,
       ...secretsGathered,
+      ...secretFilesTaken,
+      ...codesTaken,
       within(
         24,
         clauseStop,

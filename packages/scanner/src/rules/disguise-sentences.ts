@@ -66,7 +66,7 @@ export const lockedPrograms: readonly Pattern[] = [
 export const ordersInDisguise: readonly Pattern[] = [
   together(
     140,
-    sentenceStop,
+    passageStop,
     shown,
   )`\b(zero-width|morse( code)?|caesar(-shift| cipher)?|acrostic|capital letters|invisible (characters|text)|rot-?\d{1,2}|
     (encrypted|encoded|hidden|concealed) (instruction|order|direction|command|message|program)( set)?s?|xor(ed)?|shift(ed)? by|
@@ -74,4 +74,13 @@ export const ordersInDisguise: readonly Pattern[] = [
     \b(orders?|instructions?|directions?|commands?|message|program|system prompt|instruction set)\b …
     \b(obey|execute|run it|comply|carry (it|them|out)|follow (it|them)|do as|launch|act on|as your (system prompt|
     instructions|orders|task)|in truth)\b`,
+  together(
+    160,
+    passageStop,
+    shown,
+  )`\b(capital letters|(first|last|initial) (letters?|words?)|acrostic|white text|alt texts?|metadata|zero-width|
+    html comments?|comments?|between the lines|footnotes?)\b … \b((real|true|actual|proper) (directions?|instructions?|
+    orders?|tasks?|message|steps)|
+    (meant|intended|written) for the (model|agent|assistant|ai)( only)?)\b … \b(ignore|disregard|not|only|never)\b …
+    \b(directions?|instructions?|orders?|do as|follow|obey|never (quote|mention|show))\b`,
 ]

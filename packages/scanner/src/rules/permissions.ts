@@ -1,4 +1,4 @@
-import { powerAsked, promptsOff, rightsWidened } from './authority-sentences.ts'
+import { powerAsked, promptsOff, rightsWidened, usersOverruled } from './authority-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { rightsWordings } from './pressure-wordings.ts'
 import { clauseStop } from './words.ts'
@@ -30,6 +30,7 @@ export const permissions: readonly Rule[] = [
       ...promptsOff,
       ...powerAsked,
       ...rightsWidened,
+      ...usersOverruled,
       within(24, clauseStop)`(?<!\b(not|never|n't|cannot|to not|avoid|attackers?) {0-1 words})\b(grant(s|ing)?|
         giv(e|ing) (yourself|itself|the agent|this skill)|elevat(e|es|ing)|escalat(e|es|ing)|broaden(s|ing)?|
         expand(s|ing)?|auto-?grant)\b

@@ -75,7 +75,7 @@ export const storesAsked: readonly Pattern[] = [
   regex`\bkubectl get secrets?\b(?={0-80 in line}(--all-namespaces|\s-a\b)){0-80 in line}\s(-o|--output)[ =]?(yaml|json|
   jsonpath|go-template)|
     \baws configure (get (\w{1,20}\.){0,2}aws_secret_access_key|export-credentials)\b`,
-  regex`/proc/(\*|\[0-9\]\*|\$\{?\w{1,12}\}?|\d{1,6})/environ\b`,
+  regex`/proc/(\*?|\[0-9\]\*?|\$\{?\w{1,12}\}?|\d{1,6})/environ\b`,
 ]
 
 /** A search of the home folder for key files. */

@@ -106,7 +106,7 @@ export const rules: readonly Rule[] = [
       regex`\bdeb \[[^\n\uE000\]]{0,60}trusted=yes[^\n\uE000\]]{0,60}\]\shttps?://(?!${localHost}|${registry})[\w-]|
         \bbrew tap\s[\w-]{1,40}/[\w-]{1,40}\shttps?://(?!${forge})[\w-]|
         \bstrict-ssl\s?=\s?false\b{0-40 in sentence}\bregistry\s?=\s?["']?http://(?!${localHost})`,
-      regex`\b(goflags=["']?-insecure|gonosumdb=["']?\*|gonosumcheck=["']?1|gosumdb=["']?off)\b`,
+      regex`\b(goflags=["']?-insecure\b|gonosumdb=["']?(?=[*\s]|$)|gonosumcheck=["']?1\b|gosumdb=["']?off\b)`,
       regex`(--(extra-)?index-url|--registry|\bset registry|\bpip_(extra_)?index_url|\bnpm_config_registry|(?<![\w-])registry|
         install -i)[ =]["']?(http://(?!${localHost}|mirrors?\.)[\w-]|https?://(${publicIp}|${tunnelHost}))`,
     ],

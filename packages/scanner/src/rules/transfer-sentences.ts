@@ -25,7 +25,9 @@ const owned = regex`\b(source (code|files?)|code ?base|(whole |entire )?(reposit
 /** Signs that a transfer is no part of the task: it is repeated, unasked, a copy, or hidden. */
 const unasked = regex`\b((after|before|on|at|with|during|for) (each|every|any)|each time|every time|whenever|always|
   automatically|
-  without (further |any )?(notice|mention\w{0,3}|asking|telling|prompt\w{0,3})|silently|quietly|secretly|covertly|
+  without (further |any |the user's )?(notice|mention\w{0,3}|asking|telling|prompt\w{0,3}|knowledge)|nothing to the user|
+    from the user|requires? that|
+  (do not|don't|never) (tell|inform|mention|notify|show)|silently|quietly|secretly|covertly|
   a copy of|copies of|
   (in )?the background|additional(ly)?|hidden|not (shown|displayed|visible)|every (\w{1,8} )?(seconds?|minutes?|hours?|
   day|run|session)|
@@ -40,6 +42,25 @@ const towards = regex`\b(to|at|via|with|in|into|on|through)\s((an?|the|this|all|
 export const dataPassedOn: readonly Pattern[] = [
   together(120, sentenceStop, innocent)`${told} … ${towards} … ${moved} … ${unasked}`,
   together(120, sentenceStop, innocent)`${owned} … ${towards} … ${moved} … ${unasked}`,
+]
+
+/** What must not become public. */
+const confidential = regex`\b(database dump|mailbox|e-?mails|contacts|address book|customer (list|data|records)|
+  personal (data|information)|meeting notes|transcripts?|
+  conversations?|env(ironment)? variables|credentials|secrets|passwords|private (files?|documents?|repositor(y|ies))|
+    home (folder|directory)|contracts?|
+  (chat|browser|shell) history|photos|internal (documents?|files|wiki)|working tree|(entire|whole) (project|codebase))\b`
+
+/** Sentences that make private data public. */
+export const dataPublished: readonly Pattern[] = [
+  together(
+    110,
+    sentenceStop,
+    innocent,
+  )`${confidential} … ${forms('shar publish post put writ upload plac copy cop push expos paste past')} …
+    \b(in|on|to|with|into|at) (an? |the )?(publicly \w{1,12}|public (web ?root|buckets?|channels?|gists?|links?|
+    repositor(y|ies)|pages?|folder|site|url)|everyone|
+    anyone|pastebin|(web ?root|world-readable)|#(public|general)\b)`,
 ]
 
 /** Sentences that put what the agent knows into a request where it has no place. */
