@@ -79,6 +79,8 @@ export function* decodeText(text: string, onCut: (reason: string) => void): Gene
       for (const inner of find(outer.text, marks)) {
         // A spelling is not repeated, and its result may have the same signs.
         if (inner.spelled !== undefined && outer.decoded.includes(inner.form)) continue
+        // Two decodings may cancel out, as ROT13 and another alphabet.
+        if (outer.depth > 0 && text.includes(inner.text)) continue
         const depth = outer.depth + (inner.spelled === undefined ? 1 : 0)
         if (depth > depthMax) return onCut(`It has more than ${depthMax} layers of encoding.`)
         room -= inner.text.length
