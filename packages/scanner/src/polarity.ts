@@ -1,17 +1,24 @@
 import type { polarities } from '@skillstead/protocol'
-import type { Document, Heading } from './document.ts'
+import type { Document } from './document.ts'
+import { isBadExample, isDescription, isExamined, isInAttackTable, isInBadColumn, isReported } from './examples.ts'
+import { toPassage, type Passage } from './passage.ts'
 import { regex, regexWith } from './regex.ts'
 
 type Polarity = (typeof polarities)[number]
 
-/** The polarity of a passage, and whether it is certain or based on a single sign. */
+/** The polarity of a passage, and what it is based on. */
 export interface Stance {
   readonly polarity: Polarity
-  readonly isCertain: boolean
+  /**
+   * - `certain`: its own sentence, or several signs.
+   * - `description`: a sentence that states something about others.
+   * - `label`: titles and labels, which an attacker may put over an instruction.
+   * - `sign`: a single sign.
+   */
+  readonly basis: 'certain' | 'description' | 'label' | 'sign'
 }
 
-const imperative: Stance = { polarity: 'imperative', isCertain: true }
-const sentenceCharactersMax = 160
+const imperative: Stance = { polarity: 'imperative', basis: 'certain' }
 
 /**
  * Determines the polarity of the passage at a position: first from its own sentence, then from its list, table or fence
@@ -20,114 +27,13 @@ const sentenceCharactersMax = 160
  */
 export function toStance(document: Document, offset: number, end: number, isLesson: boolean): Stance {
   const passage = toPassage(document, offset, end)
-  if (isProhibited(passage)) return { polarity: 'prohibition', isCertain: true }
+  if (isProhibited(passage)) return { polarity: 'prohibition', basis: 'certain' }
+  const polarity = passage.isQuoted ? 'quotation' : 'example'
   const signs = countSigns(passage, isLesson)
-  if (signs === 0) return imperative
-  return { polarity: passage.isQuoted ? 'quotation' : 'example', isCertain: signs > 1 }
-}
-
-interface Passage {
-  /** The line, and the text before and after the position in its sentence, without Markdown marks. */
-  readonly line: string
-  readonly before: string
-  readonly after: string
-  /** The line that introduces the list, table or fence. */
-  readonly leadIn: string
-  readonly lineAbove: string
-  readonly headings: readonly Heading[]
-  readonly isQuoted: boolean
-  readonly isInBackticks: boolean
-  readonly isInTable: boolean
-  readonly isInFence: boolean
-  readonly isInItem: boolean
-}
-
-function toPassage(document: Document, offset: number, end: number): Passage {
-  const number = document.toLine(offset)
-  const line = document.line(number)
-  const start = document.lineStart(number)
-  const column = offset - start
-  const fence = document.fence(number)
-  const above = document.line(number - 1)
-  const isItem = itemPattern.test(line)
-  // A sentence continues from the line above unless it ends there.
-  const lead = isItem || fence > 0 || line.startsWith('|') || headingPattern.test(line) ? '' : paragraphEnd(above)
-  const raw = `${lead}${document.text.slice(Math.max(start, offset - sentenceCharactersMax), offset)}`
-  const behind = document.text.slice(end, end + sentenceCharactersMax).split(/\r?\n\s*\r?\n/, 1)[0]!
-  return {
-    line,
-    before: raw.replace(marksPattern, ' ').split(sentenceEndPattern).at(-1)!,
-    after: behind.replace(marksPattern, ' ').split(sentenceEndPattern, 1)[0]!,
-    leadIn: findLeadIn(document, number, fence),
-    lineAbove: above,
-    headings: document.headings(number),
-    isQuoted: isQuotedAt(document, line, column, fence),
-    isInBackticks: document.isCode(offset),
-    isInTable: /^\s*\|/.test(line),
-    isInFence: fence > 0,
-    isInItem: isItem,
-  }
-}
-
-const itemPattern = /^\s*(?:[-*+]|\d{1,3}[.)])\s/
-const headingPattern = /^\s*#{1,6}\s/
-const marksPattern = /[*_`~]+/g
-const sentenceEndPattern = /[.!?](?:\s|$)|[;\u2013]/
-
-function paragraphEnd(line: string): string {
-  const isText = line !== '' && !headingPattern.test(line) && !/[.:!?|]\s*$/.test(line) && !/^\s*(?:```|~~~)/.test(line)
-  return isText ? `${line.slice(-sentenceCharactersMax)} ` : ''
-}
-
-/** In a program, quotes are no quotation; but a line that is only a string is an entry of a list. */
-function isQuotedAt(document: Document, line: string, column: number, fence: number): boolean {
-  if (!document.isMarkdown || fence > 0) return stringLinePattern.test(line)
-  return isInQuotes(line, column) || /^\s*>/.test(line)
-}
-
-const stringLinePattern = regex`^\s*([-*]\s|"[\w -]{1,40}"\s?:\s?)?\[?[rbu]{0,2}
-  (?<quote>["'\x60])((?!\k<quote>).){1,400}\k<quote>\s*\]?[,;]?\s*(#.*|//.*)?$`
-
-/** Whether the position is between quotation marks: an odd number before it, and one after it. */
-function isInQuotes(line: string, column: number): boolean {
-  const before = line.slice(0, column)
-  return quotes.some(([open, close]) => {
-    const opened = before.split(open).length - 1 - (open === close ? 0 : before.split(close).length - 1)
-    return opened % 2 === 1 && line.indexOf(close, column) !== -1
-  })
-}
-
-const quotes = [
-  ['"', '"'],
-  ['`', '`'],
-  ['\u201c', '\u201d'],
-  ['\u00ab', '\u00bb'],
-  ['\u300c', '\u300d'],
-] as const
-
-const leadInLinesMax = 14
-
-/** The nearest line above and outside of the list, table or fence that introduces it, for example with a colon. */
-function findLeadIn(document: Document, number: number, fence: number): string {
-  if (fence > 0) return nearestText(document, fence - 1)
-  const line = document.line(number)
-  if (!itemPattern.test(line) && !/^\s*[|>]/.test(line) && !/^\s*["'`]/.test(line)) return ''
-  const indent = line.search(/\S/)
-  for (let above = number - 1; above > Math.max(0, number - leadInLinesMax); above--) {
-    const text = document.line(above, 300)
-    if (headingPattern.test(text)) return ''
-    const isOuter = itemPattern.test(text) && text.search(/\S/) < indent
-    if (isOuter || (text !== '' && !itemPattern.test(text) && !/^\s*[|>]/.test(text))) return text
-  }
-  return ''
-}
-
-function nearestText(document: Document, from: number): string {
-  for (let line = from; line > Math.max(0, from - 3); line--) {
-    const text = document.line(line, 300)
-    if (text.trim() !== '') return headingPattern.test(text) ? '' : text
-  }
-  return ''
+  if (signs > 1) return { polarity, basis: 'certain' }
+  if (document.isMarkdown && isDescription(passage)) return { polarity, basis: 'description' }
+  if (document.isMarkdown && isLabelled(passage, isLesson)) return { polarity, basis: 'label' }
+  return signs > 0 ? { polarity, basis: 'sign' } : imperative
 }
 
 const forbiddancePattern = regexWith('i')`\b(never|do not|don[\u2019']?t|must ?n[o\u2019']t|
@@ -135,6 +41,7 @@ const forbiddancePattern = regexWith('i')`\b(never|do not|don[\u2019']?t|must ?n
   |avoid(s|ing)?|refuses?|refuse to|rather than|instead of|forbidden|prohibited|not allowed|no need|block(s|ed)?|
   den(y|ies)|reject(s|ed)?)\b(?! (hesitate|fail|forget|worry|stop|mind|skip|omit|miss|leave|refuse|delay|wait|only|
   just))`
+const forbiddances = new RegExp(forbiddancePattern.source, 'gi')
 /** Chinese words of prohibition directly before the position. */
 const chineseForbiddance = regex`(不(要|得|可|能|准|许|許|应|應|运行|運行|执行|執行|使用|删除|刪除)|禁止|请勿|請勿|切勿|严禁|嚴禁|
   避免|拒绝|拒絕|绝不|絕不)(?!犹豫|猶豫|担心|擔心|忘|错过|錯過|停)[^，。；：、,.:;！!]{0,8}$`
@@ -153,7 +60,7 @@ const negativeMark = regexWith('iu')`[\u274c\u26d4\u{1f6ab}\u2717\u2718]|
   don[\u2019']?t|never|not this|anti-?pattern)\b\s?([:)\u2014]|-(?!\w)|$|example|code|skill|input|payload|version)`
 
 function isProhibited({ before, leadIn, headings, line, isInItem, isInTable, isInFence }: Passage): boolean {
-  const forbidden = forbiddancePattern.exec(before)
+  const forbidden = [...before.matchAll(forbiddances)].at(-1)
   if (forbidden && !turnPattern.test(before.slice(forbidden.index + forbidden[0].length))) return true
   if (chineseForbiddance.test(before)) return true
   if (isInFence) return false
@@ -175,33 +82,48 @@ const mentionPattern = regexWith('i')`\b(such as|e\.g|for example|phrases?|keywo
 const quotingPattern = regexWith('i')`\b(like|strings?|report(s|ed)?|match(es|ing)?|
   contain(s|ing)?|claims?|says?|said|asks?|tells?|instructs?|if (a|an|any|the|some|you see)|could|might|may|would|
   means?|called|reads|includ(es|ing)|or)\b|[:=]\s*$`
+/** What a text of others asks an agent for. */
+const reportedSpeech = regexWith(
+  'i',
+)`\b(texts?|content|messages?|pages?|emails?) (that )?(tell|ask|instruct|order)(s|ing)?\s
+  (the |an? |your )?(agent|assistant|model|ai|llm)\b`
 const attackWords = regexWith('i')`\b(attack\w*|adversar\w+|malicious|injections?|
   jailbreak\w*|exploit\w*|vulnerab\w+|red flags?|suspicious|untrusted|poison\w*|hostile|phishing|scam\w*)\b`
 
 /** Counts the signs that the passage is an example and not an instruction. */
 function countSigns(passage: Passage, isLesson: boolean): number {
-  const { line, before, after, leadIn, lineAbove, headings } = passage
+  const { line, before, after, leadIn, lineAbove } = passage
   const { isQuoted, isInBackticks, isInTable, isInFence, isInItem } = passage
   // Code between backticks may be a command to run, so backticks are no sign of a mention.
   const isSaid = isQuoted && !isInBackticks && quotingPattern.test(before)
   const isMention = isSaid || mentionPattern.test(before) || attackWords.test(isQuoted ? afterQuote(after) : after)
-  // The top heading counts only in a lesson, because it is the skill's name, which its author chooses.
-  const isUnderAttacks = headings.some(({ title, level }) => (level > 1 || isLesson) && attackHeadings.test(title))
+  const isAmongAttacks = isUnderAttacks(passage, isLesson)
   const isLed = attackWords.test(leadIn) || negativeMark.test(leadIn) || mentionPattern.test(leadIn.slice(-60))
   const isMarked = negativeMark.test(line) || ((isInFence || isInItem) && negativeMark.test(lineAbove))
   const signs = [
     isMention,
     isMention && isQuoted,
-    isUnderAttacks,
-    isUnderAttacks && (isQuoted || isInTable),
+    attackWords.test(before) && reportedSpeech.test(before),
+    isAmongAttacks,
+    isAmongAttacks && (isQuoted || isInTable),
     isLed && (isInFence || isInItem || isQuoted),
     isMarked,
     isMarked,
     (isInFence || isInItem) && negativeMark.test(leadIn),
     isLesson && isQuoted,
-    isLesson && (isInTable || isInFence || isUnderAttacks || isLed),
+    isLesson && (isInTable || isInFence || isAmongAttacks || isLed),
   ]
   return signs.filter(Boolean).length
+}
+
+/** The top heading counts only in a lesson, because it is the skill's name, which its author chooses. */
+function isUnderAttacks({ headings }: Passage, isLesson: boolean): boolean {
+  return headings.some(({ title, level }) => (level > 1 || isLesson) && attackHeadings.test(title))
+}
+
+function isLabelled(passage: Passage, isLesson: boolean): boolean {
+  if (isBadExample(passage) || isInBadColumn(passage) || isInAttackTable(passage, isLesson)) return true
+  return isExamined(passage, isLesson) || (isLesson && isReported(passage))
 }
 
 /** The text after the end of the quotation. */
@@ -209,7 +131,9 @@ function afterQuote(after: string): string {
   return after.slice(after.search(/["\u201d\u00bb\u300d]/) + 1)
 }
 
-const lessonPattern = regexWith('gi')`\b(security|secure|vulnerab\w+|audit\w*|threats?|
+const lessonPattern = regexWith(
+  'gi',
+)`\b((cyber-?)?security|secure|malware|mitre|soc|incidents?|vulnerab\w+|audit\w*|threats?|
   injections?|malicious|attack\w*|red[- ]team\w*|pen[- ]?test\w*|scan(s|ner|ning)?|guard\w*|safety|hardening|
   forensic\w*)\b`
 

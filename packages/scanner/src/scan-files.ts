@@ -210,7 +210,7 @@ export class Scan {
     const stance = this.#stance(subject, layer, hit)
     const rule = rules[hit.probe]
     // Continue: another match on the line may be an instruction.
-    if (!rule && stance.polarity !== 'imperative' && stance.isCertain) return
+    if (!rule && stance.polarity !== 'imperative' && stance.basis !== 'sign') return
     const shownKey = stance.polarity === 'imperative' ? key : `${key}\n${stance.polarity}`
     if (seen.has(shownKey)) return
     seen.add(shownKey)

@@ -24,7 +24,7 @@ export interface Place {
 
 /** The place of a finding about a whole file, or about several passages. */
 export function placeIn(role: FileRole): Place {
-  const stance: Stance = { polarity: 'imperative', isCertain: true }
+  const stance: Stance = { polarity: 'imperative', basis: 'certain' }
   return { stance, role, isUnseen: false, isEncoded: false, isCode: false }
 }
 
@@ -37,10 +37,22 @@ export function weighMatch(rule: Omit<Rule, 'patterns'>, { stance, role, isUnsee
   if (rule.regardless && !isShown) return weight
   const isAside = asideRoles.has(role)
   if (isUnseen && !isAside) return raised(weight)
-  if (!isMeant && stance.isCertain) return { signal: 'none', severity: 'info' }
-  const adjusted = !isMeant && weight.signal === 'hostile' ? lowered(weight) : weight
+  if (!isMeant && stance.basis === 'certain') return { signal: 'none', severity: 'info' }
+  const adjusted = !isMeant && isLowered(rule, stance, isEncoded, weight.signal) ? lowered(weight) : weight
   if (isAside) return lowered(adjusted)
   return isEncoded && isMeant ? raised(adjusted) : adjusted
+}
+
+/** A label lowers by one level, but not what hides something; a single sign lowers only what would be dangerous. */
+function isLowered(
+  { category }: Pick<Rule, 'category'>,
+  { basis }: Stance,
+  isEncoded: boolean,
+  signal: Weight['signal'],
+): boolean {
+  if (signal === 'hostile') return true
+  if (isEncoded) return false
+  return basis === 'description' || (basis === 'label' && category !== 'concealment' && category !== 'obfuscation')
 }
 
 function raised({ signal, severity }: Weight): Weight {
