@@ -1,48 +1,27 @@
-import type { Argument, Code, Tree } from './syntax.ts'
 import { readEscapes } from './escapes.ts'
-import { lowerOperation } from './lower-operation.ts'
+import { Lowering, splitAt, toItems, type Lowerings } from './lowering.ts'
+import { pythonExpressions } from './python-expressions.ts'
+import { pythonStatements } from './python-statements.ts'
+import type { Argument, Code, Tree } from './syntax.ts'
 
 /** Translates a syntax tree of Python. */
 export function lowerPython(tree: Tree, text: string): Code {
-  return new Lowering(text).code(tree)
+  return new PythonLowering(text).code(tree)
 }
 
+const lowerings: Lowerings<PythonLowering> = { ...pythonExpressions, ...pythonStatements }
 const punctuation = new Set(['(', ')', '[', ']', '{', '}', ',', ':', '.', 'Comment', ';'])
-const isPart = ({ name }: Tree) => !punctuation.has(name)
 
-class Lowering {
-  readonly #text: string
+export class PythonLowering extends Lowering {
+  override readonly isPart = ({ name }: Tree): boolean => !punctuation.has(name)
 
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  code(tree: Tree): Code {
-    const lower = lowerings[tree.name]
-    return lower ? lower(this, tree) : this.block(tree, tree.children.filter(isPart))
-  }
-
-  source({ start, end }: Tree): string {
-    return this.#text.slice(start, end)
-  }
-
-  block({ start, end }: Tree, parts: readonly Tree[]): Code {
-    return { type: 'block', start, end, parts: parts.map((part) => this.code(part)) }
-  }
-
-  text({ start, end }: Tree, text: string): Code {
-    return { type: 'text', start, end, text }
-  }
-
-  name(tree: Tree): Code {
-    return { type: 'name', start: tree.start, end: tree.end, name: this.source(tree) }
+  protected override lower(tree: Tree): Code | undefined {
+    return lowerings[tree.name]?.(this, tree)
   }
 
   /** One target or expression, or a list of several. */
   tuple(parts: readonly Tree[]): Code {
-    const items = splitAt(parts, ',')
-      .filter((item) => item.length > 0)
-      .map((item) => this.item(item))
+    const items = toItems(parts).map((item) => this.item(item))
     if (items.length === 1 && !parts.some(({ name }) => name === ',')) return items[0]!
     return { type: 'list', start: parts[0]?.start ?? 0, end: parts.at(-1)?.end ?? 0, items }
   }
@@ -60,26 +39,22 @@ class Lowering {
     const inner = children.slice(1, children.at(-1)?.name === ')' ? -1 : undefined)
     const comprehension = inner.findIndex(({ name }) => name === 'for')
     if (comprehension > 0) return [{ value: this.comprehension(inner) }]
-    return splitAt(inner, ',').flatMap((arg): Argument[] => {
+    return toItems(inner).map((arg): Argument => {
       const assign = arg.findIndex(({ name }) => name === 'AssignOp')
-      if (assign === 1 && arg[2]) return [{ name: this.source(arg[0]!), value: this.code(arg[2]) }]
-      return arg.length === 0 ? [] : [{ value: this.item(arg) }]
+      if (assign === 1 && arg[2]) return { name: this.source(arg[0]!), value: this.code(arg[2]) }
+      return { value: this.item(arg) }
     })
   }
 
   parameters(tree: Tree | undefined): Code[] {
     if (!tree) return []
-    return splitAt(
-      tree.children.filter(({ name }) => name !== '(' && name !== ')'),
-      ',',
-    ).flatMap((part) => {
+    return toItems(tree.children.filter(({ name }) => name !== '(' && name !== ')')).flatMap((part): Code[] => {
       const name = part.find((each) => each.name === 'VariableName')
       const initial = part[part.findIndex((each) => each.name === 'AssignOp') + 1]
       if (!name) return []
       if (part[0]!.name === '*') return [{ type: 'spread', start: name.start, end: name.end, of: this.name(name) }]
       if (initial === undefined || initial === part[0]) return [this.name(name)]
-      const { start, end } = name
-      return [{ type: 'assign', start, end, target: this.name(name), operator: 'define', value: this.code(initial) }]
+      return [this.define(name, this.name(name), this.code(initial))]
     })
   }
 
@@ -95,14 +70,8 @@ class Lowering {
       const { end } = inner.at(-1)!
       const list = clause[over + 1]
       if (over < 1 || !list) return body
-      return {
-        type: 'comprehension',
-        start,
-        end,
-        target: this.tuple(clause.slice(0, over)),
-        over: this.code(list),
-        item: body,
-      }
+      const target = this.tuple(clause.slice(0, over))
+      return { type: 'comprehension', start, end, target, over: this.code(list), item: body }
     }, item)
   }
 
@@ -120,7 +89,7 @@ class Lowering {
     const add = (to: number) => {
       if (to <= from) return
       const text = decode(raw.slice(from, to)).replaceAll('{{', '{').replaceAll('}}', '}')
-      parts.push({ type: 'text', start: start + from, end: start + to, text })
+      parts.push(this.text({ start: start + from, end: start + to }, text))
     }
     for (const child of tree.children) {
       if (child.name !== 'FormatReplacement') continue
@@ -132,247 +101,4 @@ class Lowering {
     add(stop)
     return { type: 'template', start, end: tree.end, parts }
   }
-}
-
-function splitAt(trees: readonly Tree[], separator: string): Tree[][] {
-  const parts: Tree[][] = [[]]
-  for (const tree of trees) {
-    if (tree.name === separator) parts.push([])
-    else if (tree.name !== 'Comment') parts.at(-1)!.push(tree)
-  }
-  return parts
-}
-
-type Lower = (lowering: Lowering, tree: Tree) => Code
-
-const bodyOf = (on: Lowering, tree: Tree): Code =>
-  on.block(
-    tree,
-    tree.children.filter(({ name }) => name === 'Body'),
-  )
-
-const list: Lower = (on, { start, end, children }) => {
-  const inner = children.slice(1, -1)
-  if (inner.some(({ name }) => name === 'for')) return on.comprehension(inner)
-  const items = splitAt(inner, ',').filter((item) => item.length > 0)
-  return { type: 'list', start, end, items: items.map((item) => on.item(item)) }
-}
-
-const operation: Lower = (on, tree) =>
-  lowerOperation(
-    tree,
-    (part) => on.code(part),
-    (part) => on.source(part),
-  )
-
-const assign: Lower = (on, { start, end, children }) => {
-  const parts = children.filter(({ name }) => name !== 'TypeDef')
-  const sides = splitAt(
-    parts.map((part) => (part.name === 'UpdateOp' ? { ...part, name: 'AssignOp' } : part)),
-    'AssignOp',
-  )
-  const update = parts.find(({ name }) => name === 'UpdateOp')
-  const operator = update ? on.source(update).slice(0, -1) : 'define'
-  const filled = sides.filter((side) => side.length > 0)
-  return filled
-    .slice(0, -1)
-    .reduceRight<Code>(
-      (value, side) => ({ type: 'assign', start, end, target: on.tuple(side), operator, value }),
-      on.tuple(filled.at(-1) ?? []),
-    )
-}
-
-const definition: Lower = (on, { start, end, children }) => ({
-  type: 'function',
-  start,
-  end,
-  ...named(on, children),
-  parameters: on.parameters(children.find(({ name }) => name === 'ParamList')),
-  body: on.code(children.find(({ name }) => name === 'Body') ?? children.at(-1)!),
-})
-
-function named(on: Lowering, children: readonly Tree[]): { name?: string } {
-  const name = children.find((each) => each.name === 'VariableName')
-  return name ? { name: on.source(name) } : {}
-}
-
-/** Every branch counts. */
-const branches: Lower = (on, { start, end, children }) => ({
-  type: 'choice',
-  start,
-  end,
-  parts: children.filter(isPart).map((part) => on.code(part)),
-})
-
-const lowerings: Readonly<Record<string, Lower>> = {
-  VariableName: (on, tree) => on.name(tree),
-  Number: (on, tree) => ({ type: 'number', start: tree.start, end: tree.end, number: toNumber(on.source(tree)) }),
-  Boolean: (on, tree) => ({
-    type: 'number',
-    start: tree.start,
-    end: tree.end,
-    number: Number(on.source(tree) === 'True'),
-  }),
-  String: (on, tree) => on.string(tree),
-  FormatString: (on, tree) => on.string(tree),
-  ContinuedString: (on, { start, end, children }) => ({
-    type: 'template',
-    start,
-    end,
-    parts: children.map((child) => on.string(child)),
-  }),
-  ParenthesizedExpression(on, { start, end, children }) {
-    const inner = children.filter(isPart)
-    return inner.length === 1 ? on.code(inner[0]!) : on.block({ name: '', start, end, children: [] }, inner)
-  },
-  TupleExpression: list,
-  ArrayExpression: list,
-  SetExpression: list,
-  ArrayComprehensionExpression: list,
-  ComprehensionExpression: list,
-  SetComprehensionExpression: list,
-  DictionaryComprehensionExpression: list,
-  DictionaryExpression: (on, { start, end, children }) => ({
-    type: 'map',
-    start,
-    end,
-    entries: splitAt(children.slice(1, -1), ',').flatMap((entry) => {
-      const colon = entry.findIndex(({ name }) => name === ':')
-      const value = entry.at(-1)
-      if (!value) return []
-      return [colon === 1 ? { key: on.code(entry[0]!), value: on.code(value) } : { value: on.code(value) }]
-    }),
-  }),
-  MemberExpression(on, { start, end, children }) {
-    const [of, open, ...rest] = children
-    const base = on.code(of!)
-    if (open?.name !== '[') {
-      const key = children.at(-1)!
-      return { type: 'member', start, end, of: base, key: on.text(key, on.source(key)) }
-    }
-    const inner = rest.filter(({ name }) => name !== ']')
-    if (!inner.some(({ name }) => name === ':')) return { type: 'member', start, end, of: base, key: on.tuple(inner) }
-    const bounds = splitAt(inner, ':').map(([bound]) => bound && on.code(bound))
-    return { type: 'slice', start, end, of: base, bounds }
-  },
-  CallExpression(on, { start, end, children }) {
-    const [callee, args] = children
-    return { type: 'call', start, end, callee: on.code(callee!), args: args ? on.args(args) : [] }
-  },
-  BinaryExpression: operation,
-  UnaryExpression: operation,
-  ConditionalExpression: (on, { start, end, children }) => ({
-    type: 'choice',
-    start,
-    end,
-    parts: [0, 4].flatMap((at) => (children[at] ? [on.code(children[at])] : [])),
-  }),
-  AwaitExpression: (on, { children }) => on.code(children.at(-1)!),
-  NamedExpression: assign,
-  AssignStatement: assign,
-  UpdateStatement: assign,
-  LambdaExpression(on, { start, end, children }) {
-    const last = children.at(-1)!
-    const body: Code = { type: 'return', start: last.start, end: last.end, value: on.code(last) }
-    return {
-      type: 'function',
-      start,
-      end,
-      parameters: on.parameters(children.find(({ name }) => name === 'ParamList')),
-      body,
-    }
-  },
-  FunctionDefinition: definition,
-  ClassDefinition: (on, tree) => ({
-    type: 'class',
-    start: tree.start,
-    end: tree.end,
-    ...named(on, tree.children),
-    body: bodyOf(on, tree),
-  }),
-  ReturnStatement: (on, { start, end, children }) => ({
-    type: 'return',
-    start,
-    end,
-    value: on.tuple(children.slice(1)),
-  }),
-  YieldStatement: (on, { start, end, children }) => ({
-    type: 'return',
-    start,
-    end,
-    value: on.tuple(children.slice(1)),
-  }),
-  WithStatement(on, tree) {
-    const { start, end, children } = tree
-    const items = splitAt(
-      children.filter(({ name }) => !['with', 'async', 'Body', '(', ')', ':'].includes(name)),
-      ',',
-    ).flatMap(([value, as, target]): Code[] => {
-      if (!value) return []
-      if (as?.name !== 'as' || !target) return [on.code(value)]
-      return [
-        {
-          type: 'assign',
-          start: value.start,
-          end: target.end,
-          target: on.code(target),
-          operator: 'define',
-          value: on.code(value),
-        },
-      ]
-    })
-    return { type: 'block', start, end, parts: [...items, bodyOf(on, tree)] }
-  },
-  ForStatement(on, tree) {
-    const { start, end, children } = tree
-    const inside = children.filter(({ name }) => name !== 'async')
-    const at = inside.findIndex(({ name }) => name === 'in')
-    const bodies = inside.findIndex(({ name }) => name === 'Body')
-    if (at === -1 || bodies === -1) return bodyOf(on, tree)
-    const over = on.tuple(inside.slice(at + 1, bodies))
-    return { type: 'each', start, end, target: on.tuple(inside.slice(1, at)), over, body: bodyOf(on, tree) }
-  },
-  WhileStatement: (on, tree) => ({
-    type: 'while',
-    start: tree.start,
-    end: tree.end,
-    test: on.code(tree.children[1]!),
-    body: bodyOf(on, tree),
-  }),
-  ImportStatement: lowerImport,
-  IfStatement: branches,
-  TryStatement: branches,
-  ScopeStatement: (on, { start, end, children }) => ({
-    type: 'outside',
-    start,
-    end,
-    names: children.filter(({ name }) => name === 'VariableName').map((name) => on.source(name)),
-  }),
-  TypeDef: (on, tree) => on.block(tree, []),
-}
-
-/** `import a.b as c`, `from a import b as c`. */
-function lowerImport(on: Lowering, tree: Tree): Code {
-  const { start, end, children } = tree
-  const at = children.findIndex(({ name }) => name === 'import')
-  const dotted = (trees: readonly Tree[]) => trees.map((each) => on.source(each)).join('')
-  const from = children[0]?.name === 'from' ? dotted(children.slice(1, at)) : ''
-  const parts = splitAt(
-    children.slice(at + 1).filter(({ name }) => name !== '(' && name !== ')'),
-    ',',
-  ).flatMap((item): Code[] => {
-    const as = item.findIndex(({ name }) => name === 'as')
-    const path = dotted(as === -1 ? item : item.slice(0, as))
-    const bound = as === -1 ? item[0] : item[as + 1]
-    if (!bound || path === '') return []
-    // `import a.b` binds `a`.
-    const module = from === '' ? (as === -1 ? on.source(bound) : path) : `${from}.${path}`
-    const value: Code = { type: 'module', start, end, path: module }
-    return [{ type: 'assign', start, end, target: on.name(bound), operator: 'define', value }]
-  })
-  return { type: 'block', start, end, parts }
-}
-
-function toNumber(source: string): number {
-  return Number(source.replaceAll('_', ''))
 }
