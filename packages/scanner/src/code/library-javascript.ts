@@ -15,15 +15,10 @@ import {
   toAddress,
   writeFile,
 } from './effects.ts'
+import { fill, readsNumber } from './effect-table.ts'
 import type { Effect, Library } from './evaluate.ts'
 import { codecs, joinPath } from './text-methods.ts'
 import { gather, mix, nothing, textOf, toText } from './values.ts'
-
-const fill = (names: string, effect: Effect): [string, Effect][] =>
-  names
-    .trim()
-    .split(/\s+/)
-    .map((name) => [name, effect])
 
 const post = requests({ address: [0, 'url'], data: [1, 'data', 'body', 'json', 'form'] })
 const get = requests({ address: [0, 'url'], data: ['data', 'body', 'params', 'json', 'form'] })
@@ -237,11 +232,7 @@ const effects: ReadonlyMap<string, Effect> = new Map<string, Effect>([
   ...fill('CryptoJS.AES.decrypt crypto-js.AES.decrypt crypto.createDecipheriv().update', decodes('cipher')),
   ...fill('String.fromCharCode String.fromCodePoint', fromCodes),
   ...fill('TextDecoder().decode', returnsFirst),
-  ...fill('parseInt Number', ({ args: [text, base] }) => {
-    if (text?.text === undefined) return text
-    const number = parseInt(text.text, base?.number ?? 10)
-    return Number.isNaN(number) ? mix([text]) : { number, facts: text.facts, made: text.made }
-  }),
+  ...fill('parseInt Number', readsNumber),
   ...fill('Array.from', ({ args: [list] }) =>
     list?.text === undefined ? list : { ...list, items: [...list.text].map((one) => toText(one, [list])) },
   ),
