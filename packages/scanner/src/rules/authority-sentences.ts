@@ -17,8 +17,8 @@ const unasked = regex`--dangerously-skip-permissions|--yolo\b|\byolo mode|\bbypa
 export const promptsOff: readonly Pattern[] = [
   together(110, sentenceStop, notOrder)`${unasked} … ${order}(start|launch|run|use|set|add|put|write|turn on|switch to|
     enable|change|edit|configure|answer|choose|spawn|invoke|open|call)\b … \b(always|from now on|cron|(each|every) (hour|
-    day|night)|every (time|session|
-    run|agent)|never (be )?(interrupted|asked|prompted)|settings(\.local)?(\.json)?|config(uration)?(\.toml|\.json)?|
+    day|night)|every (time|
+    session|run|agent)|never (be )?(interrupted|asked|prompted)|settings(\.local)?(\.json)?|config(uration)?(\.toml|\.json)?|
     sub-?agents?|by (itself|themselves)|so (that )?(it|they|you|commands?|nothing|the user)|permanently|
     before (you|we|it) (continue|start|begin)|on behalf|(allow|permission)s? ?list|to never|
     without (asking|a prompt|prompts))\b`,
@@ -158,7 +158,7 @@ export const checksLeftOut: readonly Pattern[] = [
     (all|any|every) (security|permission|confirmation|approval) (checks?|prompts?|requirements?|reviews?|warnings?|steps?))\b`,
 ]
 
-/** Sentences that rank the skill above what the user has set, or act as other people. */
+/** Sentences that rank the skill above what the user has set, or keep the rights of root for all of its work. */
 export const usersOverruled: readonly Pattern[] = [
   together(110, sentenceStop, regex`${aboutOthers}|${forbidding('overrid overrul outrank tak rank ignor act')}`)`
     \b((this|the|our) (skill|tool|agent|plug-?in)('s)?|its (requests?|instructions?|commands?)|

@@ -60,7 +60,7 @@ export const secretsTaken: readonly Pattern[] = [
 ]
 
 const finding = `access collect gather harvest fetch retriev obtain extract cop dump enumerat inventor locat search scan grab pull captur
-  record decod decrypt compil catalog document summari aggregat export recover sweep comb look read list show not`
+  record decod decrypt compil catalog document summari aggregat export recover sweep comb look read list show note`
 const secrets = regex`\b(credentials?|passwords?|passphrases?|secrets?|(api|access|private|ssh|signing|encryption|
   auth\w{0,12})[ _-]?keys?|
   (auth\w{0,12}|access|session|api|bearer|refresh|stored|saved)[ _-]tokens?|tokens|keys|login data|(session |
