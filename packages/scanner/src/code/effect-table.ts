@@ -1,4 +1,4 @@
-import type { Effect } from './evaluate.ts'
+import type { Effect } from './library.ts'
 import { mix } from './values.ts'
 
 /** Functions by the paths of libraries, or methods by name. */

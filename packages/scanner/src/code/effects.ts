@@ -1,5 +1,6 @@
 import { decode as decodeText, toUtf8, type Encoding } from './decoders.ts'
-import type { Call, Effect, Evaluation } from './evaluate.ts'
+import type { Evaluation } from './evaluate.ts'
+import type { Call, Effect } from './library.ts'
 import {
   findSecretStore,
   isAgentFile,

@@ -16,7 +16,8 @@ import {
   writeFile,
 } from './effects.ts'
 import { fill, readsNumber } from './effect-table.ts'
-import type { Effect, Library } from './evaluate.ts'
+import type { Effect, Library } from './library.ts'
+import { readMember } from './members.ts'
 import { codecs, joinPath } from './text-methods.ts'
 import { gather, mix, nothing, textOf, toText } from './values.ts'
 
@@ -114,7 +115,7 @@ const applyTo =
     const target = call.self
     if (!target || (target.path === undefined && !target.closure)) return undefined
     const args = isList ? (call.args[1]?.items ?? call.args.slice(1)) : call.args.slice(1)
-    return on.call(target, { ...call, args, self: target.self })
+    return on.calls.call(target, { ...call, args, self: target.self })
   }
 
 const listFiles: Effect = (call, on) => {
@@ -237,11 +238,11 @@ const effects: ReadonlyMap<string, Effect> = new Map<string, Effect>([
     list?.text === undefined ? list : { ...list, items: [...list.text].map((one) => toText(one, [list])) },
   ),
   ...fill('Reflect.get', (call, on) =>
-    call.args[0] && call.args[1] ? on.member(call.args[0], call.args[1], call.code) : undefined,
+    call.args[0] && call.args[1] ? readMember(call.args[0], call.args[1], call.code, on) : undefined,
   ),
   ...fill('Reflect.apply', (call, on) => {
     const [target, , list] = call.args
-    return target && on.call(target, { ...call, args: list?.items ?? [], self: undefined })
+    return target && on.calls.call(target, { ...call, args: list?.items ?? [], self: undefined })
   }),
 ])
 

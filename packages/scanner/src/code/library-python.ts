@@ -1,6 +1,7 @@
 import { argument, decodes, gives, readVariable, runsCode, runsProgram } from './effects.ts'
 import { fill, type EffectTable } from './effect-table.ts'
-import type { Effect, Library } from './evaluate.ts'
+import type { Effect, Library } from './library.ts'
+import { readMember } from './members.ts'
 import { pythonFileMethods, pythonFiles } from './python-files.ts'
 import { pythonNetwork, pythonNetworkMethods } from './python-network.ts'
 import { pythonTexts } from './python-texts.ts'
@@ -17,7 +18,7 @@ const importModule: Effect = (call, on) => {
 
 const attribute: Effect = (call, on) => {
   const [of, name] = call.args
-  return of && name ? on.member(of, name, call.code) : undefined
+  return of && name ? readMember(of, name, call.code, on) : undefined
 }
 
 /** Functions that run code and programs, read variables, or collect the user's data. */

@@ -1,6 +1,6 @@
 import { argument, deletesFolder, readFile, returnsFirst, setsMode, writeFile } from './effects.ts'
 import { fill, type EffectTable } from './effect-table.ts'
-import type { Effect } from './evaluate.ts'
+import type { Effect } from './library.ts'
 import { joinPath } from './text-methods.ts'
 import { mix, nothing, textOf, toText } from './values.ts'
 

@@ -1,6 +1,6 @@
 import { answer, argument, requests, sends, toAddress, writeFile } from './effects.ts'
 import { fill, type EffectTable } from './effect-table.ts'
-import type { Effect } from './evaluate.ts'
+import type { Effect } from './library.ts'
 import { mix, nothing, textOf } from './values.ts'
 
 const request = requests({ address: [0, 'url'], data: [1, 'data', 'json', 'files', 'params', 'content', 'body'] })

@@ -1,6 +1,6 @@
 import { argument, decodes, decodeWith } from './effects.ts'
 import { fill, readsNumber, type EffectTable } from './effect-table.ts'
-import type { Effect } from './evaluate.ts'
+import type { Effect } from './library.ts'
 import { codecs } from './text-methods.ts'
 import { mix, nothing, toText, type Value } from './values.ts'
 
@@ -87,7 +87,7 @@ export const pythonTexts: EffectTable = [
     if (!apply || !list?.items) return undefined
     const items = list.items
       .slice(0, 4096)
-      .map((item) => on.call(apply, { ...call, args: [item], named: new Map(), self: undefined }))
+      .map((item) => on.calls.call(apply, { ...call, args: [item], named: new Map(), self: undefined }))
     return { ...nothing, items }
   }),
 ]

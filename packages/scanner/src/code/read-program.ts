@@ -1,6 +1,7 @@
 import { lowerJavaScript } from './lower-javascript.ts'
 import { lowerPython } from './lower-python.ts'
-import { Evaluation, type Library } from './evaluate.ts'
+import { Evaluation } from './evaluate.ts'
+import type { Library } from './library.ts'
 import { javascript } from './library-javascript.ts'
 import { python } from './library-python.ts'
 import { parseCode, type Grammar } from './parse.ts'

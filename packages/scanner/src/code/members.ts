@@ -1,0 +1,77 @@
+import type { Evaluation } from './evaluate.ts'
+import { isSecretVariable } from './known-places.ts'
+import type { Code } from './syntax.ts'
+import { gather, mix, nothing, toText, unknownPart, withFacts, type Value } from './values.ts'
+
+const pathCharactersMax = 160
+
+/** A part of a library; `self` and `method` if it is a method. */
+export function readPath(given: string, code: Code, on: Evaluation, self?: Value, method?: string): Value {
+  const path = on.library.toPath(given.slice(0, pathCharactersMax))
+  return on.library.value(path, code, on) ?? { path, facts: [], made: [], ...(self && { self, method: method! }) }
+}
+
+/** A field, method or item of a value. */
+export function readMember(of: Value, key: Value, code: Code, on: Evaluation): Value {
+  if (key.number !== undefined) {
+    if (of.items) return of.items.at(key.number) ?? mix([of])
+    if (of.text !== undefined) return toCharacter(of.text.at(key.number) ?? '', of, on)
+    return readField(of, String(key.number), code, on)
+  }
+  if (key.text === undefined || key.text.includes(unknownPart)) {
+    return of.path === undefined ? mix([{ ...nothing, facts: gather(of) }, key]) : mix([key])
+  }
+  if (key.text === 'length' && (of.text !== undefined || of.items)) {
+    return { ...nothing, number: of.text?.length ?? of.items!.length }
+  }
+  const found = readField(of, key.text, code, on)
+  if (key.made.length > 0 && found.path !== undefined) on.record('hidden-name', code, found.path)
+  return found.closure || found === nothing ? found : withFacts(found, [key])
+}
+
+/** One variable of an environment that was read as a whole is not the environment. */
+export function selectVariable(value: Value, of: Value, key: Code, on: Evaluation): Value {
+  if (key.type !== 'text' || !of.facts.some(({ kind }) => kind === 'environment-read')) return value
+  const facts = value.facts.filter(({ kind }) => kind !== 'environment-read')
+  if (isSecretVariable(key.text)) facts.push(on.record('variable-read', key, key.text))
+  return { ...value, facts }
+}
+
+function readField(of: Value, name: string, code: Code, on: Evaluation): Value {
+  const own = of.fields?.get(name)
+  if (own) return own.closure ? { ...own, self: of } : withFacts(own, [of])
+  if (of.path !== undefined) {
+    const value = readPath(`${of.path}.${name}`, code, on, of, name)
+    return value.path === undefined || of.facts.length === 0 || on.library.value(of.path, code, on)
+      ? value
+      : withFacts(value, [of])
+  }
+  return {
+    self: of,
+    method: name,
+    facts: of.facts,
+    made: [],
+    ...(name === 'constructor' && of.method === name && { path: 'Function' }),
+  }
+}
+
+/** `of[from:to:step]` */
+export function readSlice(of: Value, [from, to, step]: readonly (Value | undefined)[]): Value {
+  if ((from && from.number === undefined) || (to && to.number === undefined)) return mix([of])
+  const size = Math.abs(step?.number ?? 1)
+  const isBack = (step?.number ?? 1) < 0
+  if (of.text !== undefined && size === 1 && !isBack) return toText(of.text.slice(from?.number ?? 0, to?.number), [of])
+  const pick = <T>(list: readonly T[]): T[] => {
+    const ordered = isBack ? list.toReversed() : list.slice(from?.number ?? 0, to?.number)
+    return size === 1 ? [...ordered] : ordered.filter((_, index) => index % size === 0)
+  }
+  const made = isBack ? ['reversed'] : size > 1 ? ['selection'] : []
+  if (of.text !== undefined) return toText(pick([...of.text]).join(''), [of], ...made)
+  return of.items ? { ...of, items: pick(of.items), made: [...of.made, ...made] } : mix([of])
+}
+
+/** In Python, a part of bytes is a number and a part of a text is a text: it stands for both. */
+export function toCharacter(text: string, of: Value, { library }: Evaluation): Value {
+  const value = toText(text, [of])
+  return library.language === 'python' && text !== '' ? { ...value, number: text.charCodeAt(0) } : value
+}
