@@ -64,12 +64,13 @@ export function isDescription({ text, before, label, leadIn, headings, isInFence
   return isInItem && /^\w+ing\s/.test(text) && headings.some((each) => riskPattern.test(each.title))
 }
 
-/** Names of functions, fields and commands that examine a text instead of running it. */
+/** Names of functions and commands that examine a text instead of running it. */
 const examines = regexWith(
   'i',
 )`(?<![a-z])(contains?|has_any|includes|check|validat|verif|detect|scan|match|pattern|regex|
-  test|block|den(y|ied)|filter|report|sanitiz|analy[sz]|submit|query|payload|input|prompt|message|cmdline|commandline|
-  uri\b|expect|grep|rule)|=~`
+  test|block|den(y|ied)|filter|report|sanitiz|analy[sz]|submit|expect|grep|rule)|=~`
+/** Names of fields with what was found or is sent for an examination. */
+const examined = /(?<![a-z])(?:query|payload|input|prompt|message|cmdline|commandline|uri\b)/i
 const runs = regexWith('i')`(^|[\s;&|({])(-c|-e|-command|-enc\w*|eval|exec|source|iex|invoke-\w+|ssh|xargs|env|
   (ba|z|da|k)?sh|node|python3?|perl|ruby|php|powershell|pwsh|cmd)(\s|$)|
   \b(\w*system|popen|spawn\w*|exec\w*|run|call|check_output|check_call|subprocess\w*|shell|eval|fetch|post)\s?[(]|
@@ -80,8 +81,8 @@ const outcome = regexWith('i')`\b(reject\w*|block(ed|s)?|denied|threat|detected|
   critical|error|throw|raise|malicious|attack\w*|injection)\b|\u274c|\u{1f6a8}`.source
 const outcomePattern = new RegExp(outcome, 'iu')
 /** A string and what an examination of it finds: `"..." -> CRITICAL`. */
-const verdictBehind = new RegExp(`["'][,;]?\\s*(?:\u2192|[=-]>|#|//)\\s*[^"']{0,60}${outcome}`, 'iu')
-/** A command that is given an attack to examine: \`/shield-test ...\`. */
+const verdictBehind = new RegExp(`["'][,;]?\\s*(?:\u2192|[=-]>|#|//)\\s*[^"']{0,60}(?:${outcome})`, 'iu')
+/** A command that is given an attack to examine: `/shield-test ...`. */
 const examiningCommand = regexWith('i')`^\s*[$>]?\s?[/.\w-]*(test|check|scan|detect|validate)[\w-]*\s[^;&|$\x60]*$`
 
 /**
@@ -93,8 +94,11 @@ export function isExamined(passage: Passage, isLesson: boolean): boolean {
   if (!isInFence) return false
   const isAboutAttacks = isLesson || headings.some(({ title }) => attackTitle.test(title))
   if (call === undefined) return isAboutAttacks && examiningCommand.test(line.slice(0, line.indexOf(text)))
-  if (runs.test(call) || (/\$\(|\x60/.test(string) && isShell(language, call))) return false
+  // A string with values in it is made to be used.
+  if (runs.test(call) || /\bf$/i.test(call)) return false
+  if (/\$\(|\x60/.test(string) && isShell(language, call)) return false
   if (call.trim() === '' && isAboutAttacks && verdictBehind.test(line)) return true
+  if (isAboutAttacks && examined.test(call)) return true
   if (!isAboutAttacks && !outcomePattern.test(`${line.slice(-80)}\n${linesBelow}`)) return false
   return examines.test(call) || regexString.test(string) || (examines.test(lineAbove) && !runs.test(lineAbove))
 }
@@ -105,22 +109,12 @@ function isShell(language: string, call: string): boolean {
 }
 
 /** Languages of fences that are no commands, and no settings with commands in them. */
-const reportLanguages: ReadonlySet<string> = new Set([
-  '',
-  'text',
-  'txt',
-  'markdown',
-  'md',
-  'json',
-  'yaml',
-  'kql',
-  'spl',
-])
+const reportLanguages: ReadonlySet<string> = new Set(['', ...'text txt markdown md json yaml kql spl'.split(' ')])
 const reportTitle = regexWith(
   'i',
 )`\b(output|reports?|alerts?|samples?|findings?|scenarios?|injects?|results?|log|scoring)\b`
-const reportLabel = regex`\b([Aa]lert|[Qq]uery|[Ee]vent|[Pp]rocess|[Pp]attern|[Mm]essage|[Pp]ayload|[Dd]ecoded|[Cc]mdline|
-  [Ss]ymptoms?|[Dd]etection|[Ii]nput)\b`
+const reportLabel = regexWith('i')`\b(alert|query|event|process|pattern|message|payload|decoded|cmdline|symptoms?|
+  detection|input)\b`
 const negativeLabel = regexWith('i')`\b(red[- ]flags?|abnormal|true positive|theft|threat|risk|attack|malicious|
   suspicious|finding|cradle|scenario \d{1,2}|detection)\b`
 
