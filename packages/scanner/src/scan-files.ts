@@ -1,4 +1,4 @@
-import { type ScanFinding, type Security, toTimestamp } from '@skillstead/protocol'
+import type { Security } from '@skillstead/protocol'
 import { mayMatter } from './code/candidates.ts'
 import { matchReading } from './match-reading.ts'
 import { findCode, type CodePart } from './code/parts.ts'
@@ -8,37 +8,22 @@ import { combine, type Spot } from './combine.ts'
 import { decodeText } from './decode.ts'
 import { Document } from './document.ts'
 import { engineRules } from './engine-rules.ts'
-import { toExcerpt } from './excerpt.ts'
 import { findHidden } from './hidden.ts'
-import { listFindings, type PlacedFinding } from './list-findings.ts'
 import { isLessonOf, toStance, type Stance } from './polarity.ts'
-import { isMarkdown, toRoles, type FileRole } from './role.ts'
+import { isMarkdown, toRoles } from './role.ts'
 import { readFiles, type TextFile } from './read-files.ts'
 import { builtInRules, type PreparedRules } from './prepared-rules.ts'
-import type { Rule } from './rule.ts'
 import type { ScanFile } from './scan.ts'
-import { toRisk, toScore, toVerdict } from './score.ts'
+import { ScanFindings, type Subject } from './scan-findings.ts'
 import type { Hit } from './search.ts'
 import { findToolClaims } from './tool-claims.ts'
-import { placeIn, weighMatch, type Place } from './weigh-match.ts'
-import { findReason, findSuppressions, type Suppression } from './suppress.ts'
+import { placeIn, type Place } from './weigh-match.ts'
+import { findSuppressions } from './suppress.ts'
 
-/** Maximum number of listed findings per rule and signal: findings of one signal never displace those of another. */
-const findingsMax: Record<ScanFinding['signal'], number> = { hostile: 20, suspicious: 20, power: 5, none: 5 }
 /** Maximum number of positions of one fact in a skill. */
 const spotsMax = 5000
 /** The files that describe the topic of the skill. */
 const aboutPattern = /^(?:SKILL\.md|metadata:description)$/
-
-/** A file during its scan. */
-interface Subject {
-  readonly index: number
-  readonly path: string
-  readonly of: object
-  readonly role: FileRole
-  readonly document: Document
-  readonly suppressions: readonly Suppression[]
-}
 
 /** A text in a file: the whole file, or a text decoded from a part of it. */
 interface Layer {
@@ -56,12 +41,8 @@ interface Layer {
 export class Scan {
   readonly #rules: PreparedRules
   readonly #files: readonly TextFile[]
-  readonly #findings: PlacedFinding[] = []
+  readonly #findings = new ScanFindings()
   readonly #spots = new Map<string, Spot[]>()
-  readonly #listed = new Map<string, number>()
-  /** For each file, the number of the first decoded form in which each kind of finding occurs. */
-  readonly #firsts = new Map<object, Map<string, number>>()
-  readonly #cut: Security['cut'] = []
   #isIncomplete = false
   #isLesson = false
 
@@ -79,9 +60,9 @@ export class Scan {
       const role = roles.get(of.path)!
       const subject = { index, path, of, document, role, suppressions: findSuppressions(document) }
       subjects.push(subject)
-      for (const name of found) this.#add(engineRules[name], subject, 0, [], placeIn(subject.role))
+      for (const name of found) this.#findings.add(engineRules[name], subject, 0, [], placeIn(subject.role))
       for (const { rule, start } of findHidden(text, subject.role)) {
-        this.#add(engineRules[rule], subject, start, [], placeIn(subject.role))
+        this.#findings.add(engineRules[rule], subject, start, [], placeIn(subject.role))
       }
       try {
         yield* this.#scanFile(subject)
@@ -90,31 +71,26 @@ export class Scan {
       }
     }
     for (const { file, rule, offset } of findToolClaims(subjects)) {
-      this.#add(engineRules[rule], file, offset, [], placeIn(file.role))
+      this.#findings.add(engineRules[rule], file, offset, [], placeIn(file.role))
     }
     for (const combination of this.#rules.combinations) {
       for (const { file, offset } of combine(combination, this.#spots)) {
-        this.#add(combination, subjects[file]!, offset, [], placeIn(subjects[file]!.role))
+        this.#findings.add(combination, subjects[file]!, offset, [], placeIn(subjects[file]!.role))
       }
     }
     if (this.#isIncomplete && subjects[0]) {
-      this.#add(engineRules.incompleteScan, subjects[0], 0, [], placeIn(subjects[0].role))
+      this.#findings.add(engineRules.incompleteScan, subjects[0], 0, [], placeIn(subjects[0].role))
     }
   }
 
   toSecurity(now: number): Security {
-    const all = this.#findings.map(({ finding }) => finding)
-    const { findings, unlisted } = listFindings(this.#findings)
-    const reason = `${unlisted} findings in all files, the least grave, are not listed.`
-    return {
-      score: toScore(all),
-      verdict: toVerdict(all),
-      risk: toRisk(all),
-      findings,
-      cut: unlisted > 0 ? [...this.#cut, { path: this.#files[0]!.path, reason }] : this.#cut,
-      rulesVersion: this.#rules.version,
-      scannedAt: toTimestamp(now),
-    }
+    return this.#findings.toSecurity(now, this.#rules.version, this.#files[0]?.path ?? 'SKILL.md')
+  }
+
+  /** Reports a part that was not scanned, which is also a finding. */
+  cutAt(path: string, reason = 'The scan of it failed and was given up.'): void {
+    this.#isIncomplete = true
+    this.#findings.cutAt(path, reason)
   }
 
   *#scanFile(subject: Subject): Generator<void> {
@@ -161,7 +137,7 @@ export class Scan {
           isEncoded: false,
           isCode: true,
         }
-        const signal = this.#add(rule, subject, offset, [], place)
+        const signal = this.#findings.add(rule, subject, offset, [], place)
         if (signal !== 'none') this.#mark({ id: rule.id, file: subject.index, line, offset })
       }
     }
@@ -221,14 +197,8 @@ export class Scan {
       isEncoded: layer.isHidden,
       isCode: layer.document.isCode(hit.start),
     }
-    const signal = rule ? this.#add(rule, subject, offset, layer.decoded, place) : 'power'
+    const signal = rule ? this.#findings.add(rule, subject, offset, layer.decoded, place) : 'power'
     if (signal !== 'none') this.#mark({ id, file: subject.index, line, offset })
-  }
-
-  /** Reports a part that was not scanned, which is also a finding. */
-  cutAt(path: string, reason = 'The scan of it failed and was given up.'): void {
-    this.#isIncomplete = true
-    this.#cut.push({ path, reason })
   }
 
   #stance({ document }: Subject, layer: Layer, hit: Hit): Stance {
@@ -242,56 +212,6 @@ export class Scan {
     if (!spots) this.#spots.set(spot.id, [spot])
     else if (spots.length < spotsMax) spots.push(spot)
     else this.#isIncomplete = true
-  }
-
-  /** Whether another reading of the same file already has a finding of this kind. */
-  #isKnown({ index, of }: Subject, kind: string): boolean {
-    const firsts = this.#firsts.get(of) ?? new Map<string, number>()
-    this.#firsts.set(of, firsts)
-    const first = firsts.get(kind) ?? index
-    firsts.set(kind, first)
-    return first !== index
-  }
-
-  /** Adds a finding, unless the list of its kind is full. Returns its signal. */
-  #add(
-    rule: Omit<Rule, 'patterns'>,
-    subject: Subject,
-    offset: number,
-    decoded: readonly string[],
-    place: Place,
-  ): ScanFinding['signal'] {
-    const { document, path, role } = subject
-    const { signal, severity } = weighMatch(rule, place)
-    const kind = `${rule.id} ${signal}`
-    const line = document.toLine(offset)
-    const reason = findReason(subject.suppressions, rule.id, line)
-    if (this.#isKnown(subject, `${kind} ${reason === undefined}`)) return signal
-    const listed = this.#listed.get(kind) ?? 0
-    this.#listed.set(kind, listed + 1)
-    if (listed === findingsMax[signal]) {
-      this.#cut.push({ path, reason: `Only ${listed} findings of ${rule.id} are listed.` })
-    }
-    if (listed >= findingsMax[signal]) return signal
-    this.#findings.push({
-      file: subject.index,
-      finding: {
-        ruleId: rule.id,
-        category: rule.category,
-        severity,
-        title: rule.title,
-        path,
-        line,
-        column: offset - document.lineStart(line) + 1,
-        excerpt: toExcerpt(document.text, offset),
-        remediation: rule.remediation,
-        signal,
-        context: { role, polarity: place.stance.polarity },
-        decoded: [...decoded],
-        suppressed: reason === undefined ? null : { reason },
-      },
-    })
-    return signal
   }
 }
 
