@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { install, packAll } from '../support/packages.ts'
 
 const run = promisify(execFile)
-const packed = ['protocol', 'skill-format', 'scanner', 'core', 'maintenance']
+const packed = ['protocol', 'client', 'skill-format', 'scanner', 'core', 'maintenance']
 /** The database addon is a native file, and `pg` is only loaded for PostgreSQL. */
 const external = ['better-sqlite3', 'pg']
 
