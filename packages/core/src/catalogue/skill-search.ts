@@ -11,6 +11,7 @@ import { searchRanked } from './search-ranked.ts'
 import { toSkills } from './shown-names.ts'
 import { itemColumns, type ItemRow } from './skill-document.ts'
 import { toContextTerms } from '../search/context-terms.ts'
+import { selectVisible } from '../search/visible-skills.ts'
 
 /** The match of every skill if there is no query. */
 const noMatch = { score: 0, fields: [], terms: [] }
@@ -41,7 +42,7 @@ export async function searchSkillsAs(
     filters,
     explain,
   })
-  const rows = await readRows(context, hits.ids)
+  const rows = await readRows(context, hits.ids, callerId(viewer))
   const found = hits.ids.flatMap((num) => rows.get(num) ?? [])
   const items = await toSkills(context, found, reader)
   const matches = explain ? await explainAll(context, hits, rows, callerId(viewer)) : undefined
@@ -95,9 +96,15 @@ export async function listCategories(context: StorageContext) {
   return { categories, total: categories.length }
 }
 
-async function readRows(context: StorageContext, nums: readonly number[]): Promise<Map<number, ItemRow>> {
+/** Leaves out what the viewer may not see any more: another process may have changed it since it was indexed. */
+async function readRows(
+  { database }: StorageContext,
+  nums: readonly number[],
+  viewer: string | null,
+): Promise<Map<number, ItemRow>> {
   if (nums.length === 0) return new Map()
-  const rows = await context.database.read.selectFrom('skills').select(itemColumns).where('num', 'in', nums).execute()
+  const visible = selectVisible(database, viewer, { includeStubs: true })
+  const rows = await visible.select(itemColumns).where('num', 'in', nums).execute()
   return new Map(rows.map((row) => [row.num, row]))
 }
 
