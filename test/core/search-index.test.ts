@@ -664,7 +664,8 @@ describe('tokens', () => {
       headings: 'a b c',
       summary: '',
       category: '',
-      body: expect.stringMatching(/^¤[a-z0-9]{4,7}$/),
+      // The stems of `merges`, and of the other fields' words apart from stop words.
+      body: expect.stringMatching(/^¤[a-z0-9]{4,7}( ¤[a-z0-9]{4,7})+$/),
     })
   })
 
@@ -677,8 +678,21 @@ describe('tokens', () => {
   })
 })
 
+const isEven = (id: number) => id % 2 === 0
+
 describe('the parts', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 4, maxLength: 7 })
+
+  test('a misspelling is compared with a limited number of words', () => {
+    const filed = Array.from({ length: 3000 }, (_, i) => `typ${String.fromCodePoint(0x100 + i)}script`)
+    const dictionary = new TypoDictionary((id) => filed[id - 1]!)
+    for (const [i, added] of filed.entries()) dictionary.add(i + 1, added)
+    const budget = { left: 2000 }
+    expect(dictionary.findRepairs('typescript', isEven, budget)).toHaveLength(1500)
+    expect(budget.left).toBe(500)
+    expect(dictionary.findRepairs('typescript', isEven, budget)).toHaveLength(500)
+    expect(dictionary.findRepairs('typescript', isEven, budget)).toEqual([])
+  })
 
   test('every indexed word at an edit distance of one is found', () => {
     fc.assert(
@@ -687,7 +701,9 @@ describe('the parts', () => {
         for (const [i, added] of filed.entries()) dictionary.add(i + 1, added)
         for (const [i, removed] of filed.entries()) if (i % 2 === 0) dictionary.remove(i + 1, removed)
         const near = filed.filter((other, i) => i % 2 === 1 && editDistance(other, misspelling) === 1)
-        const found = dictionary.findRepairs(misspelling, () => true).map(({ id }) => filed[id - 1]!)
+        const found = dictionary
+          .findRepairs(misspelling, () => true, { left: Infinity })
+          .map(({ id }) => filed[id - 1]!)
         expect(found.toSorted()).toEqual(near.toSorted())
       }),
     )

@@ -30,7 +30,7 @@ export const commands = {
       const input = { q, limit, page, category, sort, context: toContext(given), explain: q !== '' }
       return api[toSearchName(input)](input)
     },
-    show({ skills, total }) {
+    show({ skills, total, partial }) {
       const lines = skills.flatMap((skill) => [
         styled(
           'heading',
@@ -40,7 +40,8 @@ export const commands = {
         ...toPassage(skill),
         ...toMarks(skill),
       ])
-      return [...lines, total === skills.length ? `${total} found.` : `${skills.length} of ${total} shown.`]
+      const shown = total === skills.length ? `${total} found.` : `${skills.length} of ${total} shown.`
+      return [...lines, shown, ...(partial ? ['Some words were left out, because the query is long or costly.'] : [])]
     },
   }),
 }

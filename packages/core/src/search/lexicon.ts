@@ -2,7 +2,10 @@ import type { Census } from './census.ts'
 import type { DocumentTable } from './document-table.ts'
 import { searchFields } from './search-document.ts'
 import type { TextIndex } from './text-index.ts'
-import type { Repair } from './typo-dictionary.ts'
+import type { Repair, RepairBudget } from './typo-dictionary.ts'
+
+/** Words that one search compares with its misspellings, which takes about 5 ms. */
+const comparedMax = 2000
 
 /**
  * The vocabulary as one viewer may see it. A word that only occurs in skills that the viewer cannot see does not exist
@@ -18,6 +21,7 @@ export class Lexicon {
   readonly #isVisible: (slot: number) => boolean
   readonly #censuses: Census[]
   readonly #isGuest: boolean
+  readonly #repairBudget: RepairBudget = { left: comparedMax }
 
   constructor(text: TextIndex, table: DocumentTable, viewer: string | null) {
     this.#text = text
@@ -53,7 +57,7 @@ export class Lexicon {
   /** Corrections of a misspelling, by edit distance and then by frequency. */
   findRepairs(misspelling: string, max: number): Repair[] {
     return this.#text.typos
-      .findRepairs(misspelling, (id) => this.#isKnown(id))
+      .findRepairs(misspelling, (id) => this.#isKnown(id), this.#repairBudget)
       .toSorted((a, b) => a.distance - b.distance || this.#compare(a.id, b.id))
       .slice(0, max)
   }

@@ -1,6 +1,7 @@
 import type { SearchDocument } from './search-document.ts'
 import { SlotPostings } from './slot-postings.ts'
 import { type TermVector, valueOfImpact } from './term-vector.ts'
+import { needTermsMax } from './tokenize.ts'
 
 /** The skills whose texts count for the frequency of terms: those that all guests, or all signed-in users, may see. */
 export interface Audience {
@@ -14,7 +15,7 @@ export interface NeedScores {
   /** By slot; integers, so that the sum does not depend on the order of addition. */
   readonly scores: Int32Array
   /** By slot: number of terms that the skill contains. */
-  readonly counts: Uint8Array
+  readonly counts: Uint16Array
   /** One more than the largest slot. */
   readonly end: number
   /** The score of a skill that contained all terms with the highest impact. */
@@ -34,7 +35,7 @@ export interface NeedScores {
 
 /**
  * Postings of the audience's skills that one search may read: about 20 ms. Terms are read by rarity until the next one
- * would exceed the limit. Private skills have a limit of their own, so that they do not change the answers to others.
+ * would exceed the limit, or is the 129th that some skill contains. Private skills have a limit of their own, so that they do not change the answers to others.
  */
 const postingsPerSearchMax = 1_500_000
 /**
@@ -58,7 +59,7 @@ export function idfOf(size: number, frequency: number): number {
 export class NeedIndex {
   readonly #parts = { public: new SlotPostings(), internal: new SlotPostings(), private: new SlotPostings() }
   #scores = new Int32Array(0)
-  #counts = new Uint8Array(0)
+  #counts = new Uint16Array(0)
   /** By impact: the score of a term. */
   readonly #values = new Int32Array(valueOfImpact.length)
 
@@ -97,18 +98,20 @@ export class NeedIndex {
     }))
     terms.sort((a, b) => a.cost - b.cost || a.hash - b.hash)
     const values = new Map<number, number>()
-    let [scoreMax, unknownCount, left, ownLeft] = [0, 0, postingsPerSearchMax, postingsPerSearchMax]
+    let [scoreMax, unknownCount, knownCount] = [0, 0, 0]
+    let [left, ownLeft] = [postingsPerSearchMax, postingsPerSearchMax]
     for (const { hash, cost } of terms) {
       left -= cost
-      if (left < 0) break
+      if (left < 0 || (cost > 0 && ++knownCount > needTermsMax)) break
       const frequency = parts.reduce((sum, part) => sum + part.countLive(hash), 0)
       if (frequency === 0) unknownCount++
       const highest = setValues(this.#values, audience.size, frequency)
-      for (const part of parts) part.addTo(hash, this.#values, this.#scores, this.#counts)
-      if (!audience.isGuest && (ownLeft -= own.countOf(hash)) >= 0)
-        own.addTo(hash, this.#values, this.#scores, this.#counts)
       values.set(hash, highest)
       scoreMax += highest
+      for (const part of parts) part.addTo(hash, this.#values, this.#scores, this.#counts)
+      if (audience.isGuest) continue
+      ownLeft -= own.countOf(hash)
+      if (ownLeft >= 0) own.addTo(hash, this.#values, this.#scores, this.#counts)
     }
     const isPartial = values.size < hashes.size
     const [scores, counts] = [this.#scores, this.#counts]
@@ -128,7 +131,7 @@ export class NeedIndex {
       return
     }
     this.#scores = new Int32Array(Math.max(1024, end, this.#scores.length * 2))
-    this.#counts = new Uint8Array(this.#scores.length)
+    this.#counts = new Uint16Array(this.#scores.length)
   }
 }
 

@@ -27,6 +27,8 @@ export function valuesOf(values: TermValues, matches: readonly SearchMatch[]): T
 const passageLengthMax = 160
 /** More words of one body are not listed. */
 const termsMax = 32
+/** Further matches of a document are not compared; limits the work for a document of matches only. */
+const matchesMax = 1000
 /** Matches of one long sentence at which its part may start; limits the work for a sentence of matches only. */
 const startsMax = 300
 /** Code and headings explain less than a sentence with the same words. */
@@ -54,10 +56,13 @@ export class PassageFinder {
     const sentences = listSentences(findBody(skillMd).body.slice(0, bodyLengthMax))
     const terms = new Set<string>()
     let best: { value: number; at: number; matches: Match[] } | undefined
+    let left = matchesMax
     for (const [at, { text, kind }] of sentences.entries()) {
       const matches = this.#match(text, terms)
       const value = this.#valueOf(matches) * shareOfKind[kind]
       if (value > (best?.value ?? 0)) best = { value, at, matches }
+      left -= matches.length
+      if (left <= 0) break
     }
     if (!best) return undefined
     const text = this.#cut(sentences, best.at, best.matches)

@@ -72,7 +72,7 @@ export class Postings {
    * translated by a table. Postings whose translation is negative are left out. This inner loop of every search decodes
    * and adds in one pass, because storing what it decoded takes as long again.
    */
-  addTo(term: number, table: Int32Array, values: Int32Array, sums: Int32Array, counts: Uint8Array): void {
+  addTo(term: number, table: Int32Array, values: Int32Array, sums: Int32Array, counts: Uint16Array): void {
     const list = this.#lists.read(term)
     const count = this.#counts[term]!
     let [at, entry] = [0, 0]

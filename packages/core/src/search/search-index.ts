@@ -42,7 +42,7 @@ export interface SearchHits {
   ids: number[]
   /** Exact number of hits on all pages. */
   total: number
-  /** Set if the most frequent words of a query were left out because of the cost limit. */
+  /** Set if words of the query, or skills with frequent words, were left out because of the cost limit. */
   partial?: true
   /** In the order of `ids`; only for a query with words and `explain`. */
   matches?: SearchMatch[]
@@ -91,7 +91,8 @@ export function createSearchIndex(): SearchIndex {
     const lexicon = new Lexicon(text, table, query.viewer)
     const isVisible = table.matcher(query.viewer, { includeStubs: query.filters.includeStubs })
     const audience = { size: lexicon.size, isGuest: query.viewer === null }
-    const { words, isCut } = parseNeed(query.q)
+    // The index chooses the rarest of them.
+    const { words, isCut } = parseNeed(query.q, Infinity)
     const hashes = new Set(words.map(hashStem))
     const among = { audience, end: table.end, isVisible }
     const need = needs.score(hashes, among)

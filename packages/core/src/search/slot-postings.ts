@@ -58,7 +58,7 @@ export class SlotPostings {
   }
 
   /** Adds the value of the byte of each of a term's postings to the slot's sum, and 1 to its count. */
-  addTo(hash: number, values: Int32Array, sums: Int32Array, counts: Uint8Array): void {
+  addTo(hash: number, values: Int32Array, sums: Int32Array, counts: Uint16Array): void {
     const term = this.#postings.find(hash)
     if (term >= 0) this.#postings.addTo(term, this.#slotOfEntry, values, sums, counts)
   }

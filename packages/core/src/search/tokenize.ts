@@ -4,7 +4,7 @@ export const queryLengthMax = 512
 export const queryTermsMax = 32
 /** As `queryLengthMax` and `queryTermsMax`, for the search by need. */
 const needLengthMax = 2000
-const needTermsMax = 128
+export const needTermsMax = 128
 /** Longer terms are truncated, in documents and in queries alike. */
 export const termLengthMax = 48
 /** Only this much of a field is indexed, in UTF-16 units, so that one enormous skill cannot make publishing slow. */
@@ -55,12 +55,13 @@ export function tokenizeSentences(text: string): string[][] {
 
 /**
  * The distinct words of a query for the search by need, without stop words. More of them count than in
- * {@link parseQuery}: a described need is long. `isCut` if there were even more. Never throws.
+ * {@link parseQuery}: a described need is long. At most the first `termsMax`; `isCut` if there were even more. Never
+ * throws.
  */
-export function parseNeed(q: string): { words: string[]; isCut: boolean } {
+export function parseNeed(q: string, termsMax = needTermsMax): { words: string[]; isCut: boolean } {
   const all = [...new Set(wordsOf(q.slice(0, needLengthMax), false))]
   const words = all.filter((word) => !stopWords.has(word) && !needStopWords.has(word))
-  return { words: words.slice(0, needTermsMax), isCut: words.length > needTermsMax || q.length > needLengthMax }
+  return { words: words.slice(0, termsMax), isCut: words.length > termsMax || q.length > needLengthMax }
 }
 
 /**

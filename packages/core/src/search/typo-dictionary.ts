@@ -13,6 +13,17 @@ export interface Repair {
   distance: number
 }
 
+/** Words that may still be compared with the misspellings of one search: someone may have published thousands alike. */
+export interface RepairBudget {
+  left: number
+}
+
+interface Among {
+  readonly distanceMax: number
+  readonly isKnown: (id: number) => boolean
+  readonly budget: RepairBudget
+}
+
 /** Tables are chosen by the upper bits of a hash; each table uses the lower ones. */
 const tableBits = 6
 
@@ -42,24 +53,33 @@ export class TypoDictionary {
     for (const hash of formHashes(word)) this.#tableOf(hash).remove(hash, id)
   }
 
-  /** Corrections of a misspelling among known words, nearest first; never the word itself. */
-  findRepairs(misspelling: string, isKnown: (id: number) => boolean): Repair[] {
+  /**
+   * Corrections of a misspelling among known words, nearest first; never the word itself. Compares at most as many known
+   * words as `budget` has left, and takes them from it.
+   */
+  findRepairs(misspelling: string, isKnown: (id: number) => boolean, budget: RepairBudget): Repair[] {
     if (misspelling.length < repairLengthMin || isIdeographic(misspelling)) return []
-    const nearest = this.#collect(misspelling, formHashes(misspelling), 1).filter(({ id }) => isKnown(id))
+    const nearest = this.#collect(misspelling, formHashes(misspelling), { distanceMax: 1, isKnown, budget })
     if (nearest.length > 0 || misspelling.length < twoEditsLengthMin) return nearest
-    return this.#collect(misspelling, secondFormHashes(misspelling), 2).filter(({ id }) => isKnown(id))
+    return this.#collect(misspelling, secondFormHashes(misspelling), { distanceMax: 2, isKnown, budget })
   }
 
-  #collect(misspelling: string, hashes: Set<number>, distanceMax: number): Repair[] {
-    const found = new Map<number, number>()
+  #collect(misspelling: string, hashes: Set<number>, { distanceMax, isKnown, budget }: Among): Repair[] {
+    const repairs: Repair[] = []
+    const seen = new Set<number>()
     for (const hash of hashes) {
       for (const id of this.#tableOf(hash).idsOf(hash)) {
-        if (!found.has(id)) found.set(id, editDistance(misspelling, this.#wordOf(id)))
+        const word = this.#wordOf(id)
+        if (Math.abs(word.length - misspelling.length) > distanceMax || seen.has(id)) continue
+        seen.add(id)
+        if (!isKnown(id)) continue
+        if (budget.left === 0) break
+        budget.left -= 1
+        const distance = editDistance(misspelling, word)
+        if (distance > 0 && distance <= distanceMax) repairs.push({ id, distance })
       }
     }
-    return Array.from(found, ([id, distance]) => ({ id, distance }))
-      .filter(({ distance }) => distance > 0 && distance <= distanceMax)
-      .toSorted((a, b) => a.distance - b.distance)
+    return repairs.toSorted((a, b) => a.distance - b.distance)
   }
 
   #tableOf(hash: number): FormTable {

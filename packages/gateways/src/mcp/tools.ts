@@ -27,8 +27,8 @@ const tools: { readonly [Name in ToolName]: Tool<Name> } = {
     reads: true,
     async call(api, { query, limit, context }) {
       const input = { q: query, limit, context, explain: true }
-      const { skills, total } = await api[toSearchName(input)](input)
-      return { skills: skills.map(toLeanHit), total }
+      const { skills, total, partial } = await api[toSearchName(input)](input)
+      return { skills: skills.map(toLeanHit), total, ...(partial && { partial }) }
     },
   },
   load_skill: {
