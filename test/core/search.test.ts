@@ -450,19 +450,3 @@ describeDatabases('a hit that changed since it was indexed', (open) => {
     expect((await other.api().searchSkills({ q: 'tapir', explain: true })).skills).toEqual([])
   })
 })
-
-describe.each([
-  ['in memory', undefined],
-  ['in the database', 0],
-])('a need, searched %s,', (_, memorySkillsMax) => {
-  describeApi('finds a skill', (open) => {
-    it('by other forms of the words of its description', async () => {
-      const test = await open({ memorySkillsMax })
-      const alice = await test.makeUser('alice')
-      const description = 'Deploys websites and handles invoices of customers.'
-      await alice.api.publishSkill({ skillMd: skillMd('shop', { description, body: 'Ask first.\n' }) })
-      for (const q of ['deploy a website please', 'invoice handling', 'handle the customer invoice today'])
-        expect(names(await test.api().searchSkills({ q })), q).toEqual(['alice/shop'])
-    })
-  })
-})

@@ -58,7 +58,7 @@ describe('a hit for an agent', () => {
         const hit = toLeanHit({ ...facts, description, match: { passage } } as Parameters<typeof toLeanHit>[0])
         expect(tokensOf(JSON.stringify(hit))).toBeLessThan(hitTokensMax)
       }),
-      { numRuns: 1500 },
+      { numRuns: 1500, examples: [['aaacross'.repeat(8), '\0'.repeat(21)]] },
     )
   })
 

@@ -78,7 +78,9 @@ const piecePattern = / ?(?:[A-Z]?[a-z]+|[A-Z]+)|\d{1,3}|[^]/gu
 
 function tokensOf(piece: string): number {
   if (/^ ?[A-Za-z]/.test(piece)) return isFrequent(piece) ? 1 : boundLetters(piece)
-  if (piece === '"' || piece === '\\') return 2
+  // Quotation marks and control characters are escaped: `\u0000` takes up to four tokens.
+  const escapedLength = JSON.stringify(piece).length - 2
+  if (escapedLength > piece.length) return Math.min(escapedLength, 4)
   return /^\p{ASCII}/u.test(piece) || frequentCharacters.has(piece) ? 1 : Buffer.byteLength(piece)
 }
 
