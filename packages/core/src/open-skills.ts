@@ -5,7 +5,8 @@ import type { ImportSummary } from './embedding/run-import.ts'
 import { readSkillEvents, type SkillEvent, type SkillEventOptions } from './embedding/skill-events.ts'
 import { type Caller, guest, systemCaller } from './kernel/caller.ts'
 import { localApi } from './local-api.ts'
-import { openRegistry, partsOf, type Registry, type RegistryOptions, requireOpen } from './registry.ts'
+import { openRegistry, partsOf, type Registry, requireOpen } from './registry.ts'
+import type { RegistryOptions } from './operator/registry-options.ts'
 
 /** The options of {@link openSkills}: those of `openRegistry` with other defaults, and a user. */
 export interface SkillsOptions extends Omit<RegistryOptions, 'mode' | 'works' | 'memorySkillsMax'> {

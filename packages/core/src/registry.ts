@@ -1,15 +1,14 @@
-import { type PlanName, RegistryError } from '@skillstead/protocol'
+import { RegistryError } from '@skillstead/protocol'
 import { onThreadsMissing, placeThreads } from '@skillstead/scanner/workers'
 import { createAuthenticator } from './accounts/authenticate.ts'
 import { createAddressLimits } from './accounts/address-limits.ts'
 import { createResponseCache } from './kernel/response-cache.ts'
 import type { UserCaller } from './kernel/caller.ts'
 import { createChangeFollower } from './log/change-follower.ts'
-import { type Clock, systemClock } from './kernel/clock.ts'
+import { systemClock } from './kernel/clock.ts'
 import type { OperatorContext } from './operator/operator-context.ts'
-import type { WebhookOptions } from './webhooks/webhooks-context.ts'
 import { createCopyIndex } from './catalogue/copy-index.ts'
-import { SecondOpinion, type SecondOpinionOptions } from './catalogue/second-opinion.ts'
+import { SecondOpinion } from './catalogue/second-opinion.ts'
 import { scheduleSketches } from './catalogue/sketch-versions.ts'
 import { createCounters, createSeenDownloads } from './community/download-counters.ts'
 import { createArtifacts } from './catalogue/discovery-artifacts.ts'
@@ -18,22 +17,22 @@ import { handleExternalScans } from './community/scan-external.ts'
 import { scheduleHousekeeping } from './operator/housekeeping.ts'
 import { getCaller } from './accounts/users.ts'
 import { identify } from './log/node-identity.ts'
-import { connectExtensions, type RegistryExtension } from './operator/extension.ts'
+import { connectExtensions } from './operator/extension.ts'
 import { createUpstreams } from './catalogue/upstream-port.ts'
 import { createServingNode } from './operator/node-port.ts'
 import { createSetupCode } from './operator/setup.ts'
 import { readNodeMetrics, readOrNothing, toOpinionMetrics, readStoredMetrics, type Metric } from './operator/metrics.ts'
 import { readReadiness } from './operator/readiness.ts'
+import type { RegistryOptions } from './operator/registry-options.ts'
 import { createScanRules } from './catalogue/scan-rules.ts'
-import { createSecondStage, type SecondStageOptions } from './operator/second-stage.ts'
+import { createSecondStage } from './operator/second-stage.ts'
 import { createOutbox } from './outbox/create-outbox.ts'
 import { createOutgoing } from './http/outgoing.ts'
 import { createCatalogueSearch } from './search/catalogue-search.ts'
 import { createSecrets } from './kernel/secrets.ts'
 import { createSharedLimits } from './accounts/shared-limits.ts'
-import type { ScanPolicy } from './catalogue/scan-policy.ts'
 import { createPublicNames } from './catalogue/use-counts.ts'
-import { type DatabaseLocation, openDatabase } from './storage/database.ts'
+import { openDatabase } from './storage/database.ts'
 import { storageQuotaBytesDefault } from './catalogue/storage-quota.ts'
 import { createTelemetry } from './community/telemetry.ts'
 import { readVerifierKeys, type VerifierKey } from './log/signing-keys.ts'
@@ -49,57 +48,6 @@ import { handleVerifiedSkills, refreshVerifiedSkills } from './catalogue/refresh
 import { handleDeliveries } from './webhooks/deliver-events.ts'
 import { createEvents } from './webhooks/events.ts'
 import { createWatchers } from './webhooks/download-events.ts'
-
-export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
-  /** Source of the current time. Default: the system clock. */
-  readonly clock?: Clock
-  /**
-   * Name of this node in its feed and log, such as its host name. Default: a generated id. The name is stored in the
-   * database and cannot change once the log has entries.
-   */
-  readonly origin?: string
-  /**
-   * Maximum number of skills for a search in memory; a larger catalogue is searched in the database. 0: always in the
-   * database.
-   */
-  readonly memorySkillsMax?: number
-  /** Size of the response cache in bytes; 0 turns it off. Default: 24 MiB. */
-  readonly answerBytesMax?: number
-  /**
-   * Interval in milliseconds at which changes of other processes are polled, also while PostgreSQL sends notifications.
-   * Default: 1000.
-   */
-  readonly pollMs?: number
-  /** Whether this process runs jobs from the outbox; never with the mode `read`. Default: true. */
-  readonly works?: boolean
-  readonly webhooks?: WebhookOptions
-  /** Plan of new users when the administrator names none. Default: free. */
-  readonly defaultPlan?: PlanName
-  /** What to do with versions that the scanner flags. Default: publish them with warnings. */
-  readonly scanPolicy?: ScanPolicy
-  /** A model or a sandbox that is asked about versions which the scan leaves in doubt. Default: none. */
-  readonly secondOpinion?: SecondOpinionOptions
-  /** Storage quota of each user on the free plan, in bytes; 0 for no quota. Default: 1 GiB. */
-  readonly storageQuotaBytes?: number
-  /** Key of 32 bytes that encrypts the API keys of upstreams. Without it no such key can be stored. */
-  readonly secretKey?: Uint8Array
-  /** Packages that add to the registry, such as `mirrorExtension` of `@skillstead/mirror` and
-   * `maintenanceExtension` of `@skillstead/maintenance`. Default: none. */
-  readonly extensions?: readonly RegistryExtension[]
-  /** Called with errors of background work, which no caller receives. */
-  readonly onError?: (error: unknown) => void
-  /**
-   * The folder with the files of worker threads, for a bundled program: a copy of `dist/threads` of this package.
-   * `inline` starts no threads, so that inspections of packages and backups block the calling thread. All registries of a
-   * process share their threads, so the option applies to all of them. Default: the files of this package.
-   */
-  readonly threads?: URL | 'inline'
-  /**
-   * Called once with a sentence if worker threads cannot be started, such as in a bundled program without the files of
-   * its threads. Their work then runs in the calling thread. Default: prints a warning.
-   */
-  readonly onDegraded?: (what: string) => void
-}
 
 /**
  * An open registry: all functions of Skillstead, without a network. {@link localApi} calls its endpoints. Packages of

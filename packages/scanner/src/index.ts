@@ -2,7 +2,7 @@ export { toRulesVersion, type AddedRules } from './added/added-rules.ts'
 export { findWidening, subtractAccess } from './access/compare-access.ts'
 export { inspectAccess } from './access/inspect-access.ts'
 export { assessChange, type ComparedVersion } from './change/assess-change.ts'
-export { createOutlineReader, readOutline, toUnreadOutline, type Outline } from './change/outline.ts'
+export { readOutline, toUnreadOutline, type Outline } from './change/outline.ts'
 export { reportUnscanned, scanInThread, scanPackage } from './scan-package.ts'
 export type { ScanFile } from './scan.ts'
 export {

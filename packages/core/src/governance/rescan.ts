@@ -1,7 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Outline } from '@skillstead/scanner'
 import { findGitProblems } from '@skillstead/skill-format/archives'
-import type { Kysely } from 'kysely'
 import { markYanked } from '../catalogue/change-skill.ts'
 import { putMeta } from '../storage/meta.ts'
 import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
@@ -14,9 +13,9 @@ import { readFiles, readPackageFiles } from '../catalogue/version-files.ts'
 import { type Caller, systemCaller } from '../kernel/caller.ts'
 import { minuteMs } from '../kernel/clock.ts'
 import { recordAudit } from '../log/audit.ts'
-import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { GovernanceContext } from './governance-context.ts'
+import { findWaiting, type WaitingVersion, type Walk } from './outdated-scans.ts'
 
 const topic = 'security.rescan'
 const metaKey = 'rescan'
@@ -24,18 +23,10 @@ const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs]
 /** Versions per batch. Results are stored after each batch. */
 const batchVersions = 25
 const batchMs = 200
-/** Skills or versions that one statement looks at, so that SQLite blocks the event loop for about 10 ms. */
-const rangeRows = 500
 /** Other nodes load an installed bundle of rules within about a second. */
 const loadingMs = 5000
 /** While the node serves requests, a rescan pauses for this multiple of the time that it worked. */
 const restTimes = 4
-
-/** The position of the rescan in the catalogue, as stored in `meta`. */
-interface Walk extends ScanCursor {
-  /** The version of the rules that the rescan applies. */
-  readonly rules: string
-}
 
 /**
  * Rescans the whole catalogue if the rules changed since the last rescan, in batches from the outbox, latest versions
@@ -239,87 +230,4 @@ async function putWalk(trx: WriteTransaction, walk: Walk): Promise<void> {
 
 function sameWalk(now: Walk | undefined, walk: Walk): boolean {
   return JSON.stringify(now) === JSON.stringify(walk)
-}
-
-/**
- * The position of a rescan in the list of all versions: first the latest versions of skills, then all other versions.
- */
-interface ScanCursor {
-  readonly phase: 'latest' | 'rest' | 'done'
-  /** The rescan continues after this id: of a skill at first, then of a version. */
-  readonly after: string
-  /** Scans older than this are repeated, in milliseconds since 1970. */
-  readonly before: number
-}
-
-/** A version to scan. */
-interface WaitingVersion {
-  readonly id: string
-  readonly skillId: string
-  readonly number: string
-  readonly digest: string
-  /** Of its content, in bytes. */
-  readonly size: number
-  /** The position after this version. */
-  readonly cursor: string
-}
-
-/**
- * The next versions without a scan by the current rules, and the position after them. The catalogue is read in ranges,
- * because SQLite blocks the event loop while it looks for versions.
- */
-async function findWaiting(
-  db: Kysely<Tables>,
-  walk: Walk,
-  limit: number,
-): Promise<{ found: WaitingVersion[]; next: Pick<ScanCursor, 'phase' | 'after'> }> {
-  for (let { after } = walk; ;) {
-    const end = await findRangeEnd(db, walk.phase, after)
-    const found = await selectWaiting(db, walk, { after, end }).limit(limit).execute()
-    const last = found.length < limit ? end : found.at(-1)!.cursor
-    if (last === undefined) return { found, next: { phase: walk.phase === 'latest' ? 'rest' : 'done', after: '' } }
-    if (found.length > 0) return { found, next: { phase: walk.phase, after: last } }
-    after = last
-    await setImmediate()
-  }
-}
-
-/** The id at which a range after another id ends; undefined if fewer rows follow. */
-async function findRangeEnd(db: Kysely<Tables>, phase: Walk['phase'], after: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom(phase === 'latest' ? 'skills' : 'versions')
-    .select('id')
-    .where('id', '>', after)
-    .orderBy('id')
-    .limit(1)
-    .offset(rangeRows - 1)
-    .executeTakeFirst()
-  return row?.id
-}
-
-function selectWaiting(
-  db: Kysely<Tables>,
-  walk: Walk,
-  { after, end }: { readonly after: string; readonly end: string | undefined },
-) {
-  const cursor = walk.phase === 'latest' ? 'skills.id' : 'versions.id'
-  return db
-    .selectFrom('versions')
-    .innerJoin('skills', 'skills.id', 'versions.skill_id')
-    .leftJoin('scans', 'scans.version_id', 'versions.id')
-    .leftJoin('version_access', 'version_access.version_id', 'versions.id')
-    .select(['versions.id', 'versions.skill_id as skillId', 'versions.version as number', `${cursor} as cursor`])
-    .select(['versions.digest', 'versions.size'])
-    .$if(walk.phase === 'latest', (select) => select.whereRef('versions.version', '=', 'skills.latest_version'))
-    .where((eb) =>
-      eb.or([
-        eb('scans.version_id', 'is', null),
-        eb.and([eb('version_access.version_id', 'is not', null), eb('outline', 'is', null)]),
-        eb('scans.rules_version', '!=', walk.rules),
-        eb('scans.scanned_at', '<', walk.before),
-      ]),
-    )
-    .where(cursor, '>', after)
-    .$if(end !== undefined, (select) => select.where(cursor, '<=', end!))
-    .orderBy(cursor)
 }

@@ -35,7 +35,8 @@ export interface NeedScores {
 
 /**
  * Postings of the audience's skills that one search may read: about 20 ms. Terms are read by rarity until the next one
- * would exceed the limit, or is the 129th that some skill contains. Private skills have a limit of their own, so that they do not change the answers to others.
+ * would exceed the limit, or is the 129th that some skill contains. Private skills have a limit of their own, so that
+ * they do not change the answers to others.
  */
 const postingsPerSearchMax = 1_500_000
 /**

@@ -46,8 +46,8 @@ const passagesMax = 200
 const passageCharactersMax = 160
 const binariesMax = 200
 
-/** Reads the outline of a version file by file, in linear time: a caller may yield between files. */
-export function createOutlineReader() {
+/** Reads the outline of a version file by file, in linear time. */
+function createOutlineReader() {
   const lines = new Set<string>()
   const directives: Passage[] = []
   const safeguards: Passage[] = []
@@ -97,7 +97,7 @@ export function createOutlineReader() {
   }
 }
 
-/** Reads the outline of a version at once. */
+/** Reads the outline of a version. */
 export function readOutline(files: readonly OutlinedFile[]): Outline {
   const reader = createOutlineReader()
   for (const file of files) reader.read(file)

@@ -1,0 +1,59 @@
+import type { PlanName } from '@skillstead/protocol'
+import type { ScanPolicy } from '../catalogue/scan-policy.ts'
+import type { SecondOpinionOptions } from '../catalogue/second-opinion.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { RegistryExtension } from './extension.ts'
+import type { SecondStageOptions } from './second-stage.ts'
+import type { DatabaseLocation } from '../storage/database.ts'
+import type { WebhookOptions } from '../webhooks/webhooks-context.ts'
+
+export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
+  /** Source of the current time. Default: the system clock. */
+  readonly clock?: Clock
+  /**
+   * Name of this node in its feed and log, such as its host name. Default: a generated id. The name is stored in the
+   * database and cannot change once the log has entries.
+   */
+  readonly origin?: string
+  /**
+   * Maximum number of skills for a search in memory; a larger catalogue is searched in the database. 0: always in the
+   * database.
+   */
+  readonly memorySkillsMax?: number
+  /** Size of the response cache in bytes; 0 turns it off. Default: 24 MiB. */
+  readonly answerBytesMax?: number
+  /**
+   * Interval in milliseconds at which changes of other processes are polled, also while PostgreSQL sends notifications.
+   * Default: 1000.
+   */
+  readonly pollMs?: number
+  /** Whether this process runs jobs from the outbox; never with the mode `read`. Default: true. */
+  readonly works?: boolean
+  readonly webhooks?: WebhookOptions
+  /** Plan of new users when the administrator names none. Default: free. */
+  readonly defaultPlan?: PlanName
+  /** What to do with versions that the scanner flags. Default: publish them with warnings. */
+  readonly scanPolicy?: ScanPolicy
+  /** A model or a sandbox that is asked about versions which the scan leaves in doubt. Default: none. */
+  readonly secondOpinion?: SecondOpinionOptions
+  /** Storage quota of each user on the free plan, in bytes; 0 for no quota. Default: 1 GiB. */
+  readonly storageQuotaBytes?: number
+  /** Key of 32 bytes that encrypts the API keys of upstreams. Without it no such key can be stored. */
+  readonly secretKey?: Uint8Array
+  /** Packages that add to the registry, such as `mirrorExtension` of `@skillstead/mirror` and
+   * `maintenanceExtension` of `@skillstead/maintenance`. Default: none. */
+  readonly extensions?: readonly RegistryExtension[]
+  /** Called with errors of background work, which no caller receives. */
+  readonly onError?: (error: unknown) => void
+  /**
+   * The folder with the files of worker threads, for a bundled program: a copy of `dist/threads` of this package.
+   * `inline` starts no threads, so that inspections of packages and backups block the calling thread. All registries of a
+   * process share their threads, so the option applies to all of them. Default: the files of this package.
+   */
+  readonly threads?: URL | 'inline'
+  /**
+   * Called once with a sentence if worker threads cannot be started, such as in a bundled program without the files of
+   * its threads. Their work then runs in the calling thread. Default: prints a warning.
+   */
+  readonly onDegraded?: (what: string) => void
+}
