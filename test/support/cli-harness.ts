@@ -27,6 +27,8 @@ interface RunOptions {
   readonly timeoutMs?: number
   readonly env?: Record<string, string>
   readonly input?: string
+  /** Standard input of a command in this process, instead of `input`. */
+  readonly stdin?: Readable
   /** Whether its outputs are terminals, for commands in this process. */
   readonly isTerminal?: boolean
 }
@@ -65,7 +67,7 @@ export async function skillstead(args: readonly string[], options: RunOptions = 
   const input = options.input === undefined ? [] : [Buffer.from(options.input)]
   const io: Io = {
     env: toEnv(options.env),
-    stdin: Readable.from(input, { objectMode: false }),
+    stdin: options.stdin ?? Readable.from(input, { objectMode: false }),
     stdout,
     stderr,
     interruption: () => overdue.signal,

@@ -1,10 +1,10 @@
 import { basename, isAbsolute, normalize, relative } from 'node:path'
-import { text as readAll } from 'node:stream/consumers'
-import { toOneLine, type endpoints, type Input, type SearchResult } from '@skillstead/protocol'
+import { limits, toOneLine, type endpoints, type Input, type SearchResult } from '@skillstead/protocol'
 import { toSearchName } from '@skillstead/protocol/wire'
 import { list, text, UsageError, type Arguments } from '../command/command.ts'
 import { apiCommand } from '../registry/api-command.ts'
 import { toScoreVerdict } from '../scan/verdict.ts'
+import { readInput } from '../terminal/read-input.ts'
 import { styled, verdictStyles, type Line } from '../terminal/style.ts'
 
 const sorts = ['downloads', 'recent', 'stars'] as const
@@ -50,10 +50,20 @@ export const commands = {
 async function readQuery({ words, options, io }: Arguments<readonly string[]>): Promise<string> {
   const need = options['need']
   if ((words.length === 0) === (need === undefined)) throw new UsageError('Pass either QUERY or --need TEXT.')
-  const typed = need === '-' ? await readAll(io.stdin) : `${need ?? words.join(' ')}`
+  const typed = need === '-' ? await readNeed(io) : `${need ?? words.join(' ')}`
   // Only `search ''` lists every skill; an empty need is a mistake.
   if (need !== undefined && typed.trim() === '') throw new UsageError('The text of --need is empty.')
   return typed.trim()
+}
+
+/** Reads a need with the white space around it, which does not count. */
+async function readNeed(io: Arguments['io']): Promise<string> {
+  const charactersMax = 2 * limits.needCharactersMax
+  const typed = await readInput(io, charactersMax)
+  if (typed.length <= charactersMax) return typed
+  throw new UsageError(
+    `Standard input has more than ${charactersMax} characters, and a need has at most ${limits.needCharactersMax}.`,
+  )
 }
 
 /** The context in the options, or undefined. An absolute path would tell the node about this machine. */

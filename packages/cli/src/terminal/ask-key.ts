@@ -1,11 +1,12 @@
 import type { Io } from './io.ts'
+import { readInput } from './read-input.ts'
 
 const keyCharactersMax = 1000
 const columnsUsual = 80
 
 /** Prompts for an API key on a terminal without echo, or reads it from standard input. Throws if it gets none. */
 export async function askKey(io: Io, url: string): Promise<string> {
-  const given = io.stdin.isTTY ? await askTerminal(io, url) : await readInput(io)
+  const given = io.stdin.isTTY ? await askTerminal(io, url) : await readInput(io, 2 * keyCharactersMax)
   const key = given.trim()
   if (key === '') throw new Error('The API key is missing. Type it at a terminal, or pipe it in. Nothing was changed.')
   // Do not send a file that was piped in by mistake to a server.
@@ -22,13 +23,4 @@ async function askTerminal({ stdin, stderr }: Io, url: string): Promise<string> 
   const answer = await password({ message: `API key for ${url}`, input: stdin, output: stderr })
   if (isCancel(answer)) throw new Error('No API key was given. Nothing was changed.')
   return answer ?? ''
-}
-
-async function readInput({ stdin }: Io): Promise<string> {
-  let text = ''
-  for await (const chunk of stdin.setEncoding('utf8')) {
-    text += chunk as string
-    if (text.length > 2 * keyCharactersMax) break
-  }
-  return text
 }

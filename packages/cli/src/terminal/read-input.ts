@@ -1,0 +1,11 @@
+import type { Io } from './io.ts'
+
+/** Reads standard input. Stops once it has more than `charactersMax` characters, so that the caller can reject them. */
+export async function readInput({ stdin }: Pick<Io, 'stdin'>, charactersMax: number): Promise<string> {
+  let text = ''
+  for await (const chunk of stdin.setEncoding('utf8')) {
+    text += chunk as string
+    if (text.length > charactersMax) break
+  }
+  return text
+}
