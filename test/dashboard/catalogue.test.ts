@@ -57,6 +57,20 @@ describeBrowser('the catalogue page', () => {
     await takePictures(page, 'search-passage')
   })
 
+  test('states that words of a costly search were left out, and nothing for another', async () => {
+    const { api, open } = await visit()
+    const numbers = Array.from({ length: 130 }, (_, i) => String(i + 100))
+    const body = `Counts ${numbers.join(' ')}.\n`
+    await api.publishSkill({ skillMd: `---\nname: counter\ndescription: Counts.\n---\n${body}` })
+    const note = 'Common words, or some of the skills with them, were left out to answer quickly'
+    const page = await open(`/?q=${numbers.join('+')}`)
+    await page.getByRole('link', { name: 'alice/counter' }).waitFor()
+    expect(await page.getByText(note).count()).toBe(1)
+    await page.getByLabel('Search skills').fill(numbers.slice(0, 3).join(' '))
+    await expect.poll(() => page.getByText(note).count()).toBe(0)
+    await page.getByRole('link', { name: 'alice/counter' }).waitFor()
+  })
+
   test('highlights matches in scripts without spaces, and matches of other forms of a word', async () => {
     const { open } = await visitCatalogue()
     const page = await open('/?q=%E5%A4%84%E7%90%86')

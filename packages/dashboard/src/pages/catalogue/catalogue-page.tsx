@@ -47,8 +47,14 @@ export function CataloguePage() {
           </div>
           <Chips chips={chips} fields={fields} />
           <Shown of={found}>
-            {({ skills, total, page, totalPages }) => (
+            {({ skills, total, page, totalPages, partial }) => (
               <>
+                {partial && (
+                  <p class="faint">
+                    Common words, or some of the skills with them, were left out to answer quickly: more specific words
+                    find more.
+                  </p>
+                )}
                 {skills.length > 0 && <SkillList skills={skills} terms={q} />}
                 {total === 0 && <NothingFound q={q} chips={chips} fields={fields} />}
                 {total > 0 && skills.length === 0 && (
