@@ -188,10 +188,7 @@ function selectSkills(database: Database) {
     .select('version_terms.terms')
 }
 
-/**
- * Reads a page of search documents by row number. A page may be shorter than `limit`, because unlisted skills are left
- * out.
- */
+/** Reads the next listed skills by row number, as search documents: fewer than `limit` only at the end. */
 async function readSearchPage(database: Database, after: number, limit: number): Promise<SearchDocument[]> {
   const rows = await selectSkills(database)
     .where('skills.num', '>', after)

@@ -15,7 +15,7 @@ export interface Reranker {
   compare(query: string, texts: readonly RerankText[], signal: AbortSignal): Promise<readonly (number | undefined)[]>
 }
 
-/** A hit of the first stage; without a text it keeps its place among its neighbours. */
+/** A hit of the first stage; one without a text is ordered by its score alone. */
 export interface Rerankable {
   readonly num: number
   /** The public score of the first stage. */
@@ -33,7 +33,10 @@ interface SecondStageOptions {
 
 /** Number of best hits that the second stage orders. */
 export const rerankedMax = 50
-/** A hit with at least this score contains most of the query in its name or another short text, and keeps its place. */
+/**
+ * A hit with at least this score contains most of the query in its name or other short texts. The first hits keep their
+ * places, up to the first one with a lower score.
+ */
 const namedScoreMin = 1.26
 /** The share of the similarity in the order; the rest is the score of the first stage. */
 const similarityShare = 0.5
