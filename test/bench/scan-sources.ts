@@ -2,6 +2,7 @@ import { decodeText } from '../../packages/scanner/src/decode.ts'
 import { foldText, type Folded } from '../../packages/scanner/src/fold.ts'
 import { readTraits, type SearchTraits } from '../../packages/scanner/src/match.ts'
 import { PreparedRules } from '../../packages/scanner/src/prepared-rules.ts'
+import { toTables } from '../../packages/scanner/src/search-tables.ts'
 import { codeRules, probes } from '../../packages/scanner/src/rule-table.ts'
 import type { Fact, Pattern, Rule } from '../../packages/scanner/src/rule.ts'
 import { Scan } from '../../packages/scanner/src/scan-files.ts'
@@ -74,7 +75,7 @@ function toRules(isGone: (key: string) => boolean): PreparedRules {
   })
   const left = [rules.map(reduce), facts.map(reduce)] as const
   const table = { rules: left[0], probes: [...left[0], ...left[1]], combinations, codeRules }
-  return new PreparedRules(table, () => table.probes.flatMap((probe) => probe.patterns.map(toTraits)))
+  return new PreparedRules(table, () => toTables(table.probes.map((probe) => probe.patterns.map(toTraits))))
 }
 
 function reducePattern(pattern: Pattern, isGone: (key: string) => boolean): Pattern[] {
@@ -106,7 +107,7 @@ let search: Search | undefined
 function* findUsed(whole: string): Generator<string> {
   search ??= new Search(
     patterns.map((pattern, number) => ({ id: `${number}`, patterns: [pattern] })),
-    patterns.map(toTraits),
+    toTables(patterns.map((pattern) => [toTraits(pattern)])),
   )
   const layers = [whole, ...[...decodeText(whole, ignore)].map(({ text }) => text)]
   for (const text of layers) {

@@ -8,6 +8,7 @@ import { checkSync } from 'recheck'
 import { describe, expect, it } from 'vitest'
 import { measureExpression } from '../../packages/scanner/src/bundle/measure-expression.ts'
 import { builtInRules } from '../../packages/scanner/src/prepared-rules.ts'
+import { toTraits } from '../../packages/scanner/src/search-tables.ts'
 import { rules } from '../../packages/scanner/src/text-rules.ts'
 import { makeFolder } from '../support/cli-harness.ts'
 import { makeBundle, publisher, quokkaRule, stranger, toDocument } from '../support/rules-bundles.ts'
@@ -155,7 +156,9 @@ describe('the rules of a bundle are refused', () => {
     const more = [...Array(17).keys()].map((number) => `quokka-${number}-${'order-'.repeat(130)}`)
     const patterns = ['order the quokka', ...more]
     await expect(makeBundle({}, { patterns })).rejects.toThrow('of at most 12288')
-    const texts = builtInRules.traits.flatMap(({ needs }) => needs.flatMap((need) => need.texts))
+    const texts = toTraits(builtInRules.tables)
+      .flat()
+      .flatMap(({ needs }) => needs.flatMap((need) => need.texts))
     const prefixes = new Set(texts.flatMap((text) => Array.from(text, (_, at) => text.slice(0, at + 1))))
     expect(prefixes.size + 12_288).toBeLessThan(65_536)
   })

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { checkSync } from 'recheck'
 import { describe, expect, it } from 'vitest'
-import { AnchorTable } from '../../packages/scanner/src/anchors.ts'
+import { AnchorTable, toAnchorTables } from '../../packages/scanner/src/anchors.ts'
 import { contextCharacters, foldText } from '../../packages/scanner/src/fold.ts'
 import { readTraits, toExpressions } from '../../packages/scanner/src/match.ts'
 import { readPattern } from '../../packages/scanner/src/read-pattern.ts'
@@ -9,6 +9,7 @@ import { containing, regex, regexWith, together, within } from '../../packages/s
 import { allRules } from '../../packages/scanner/src/rule-table.ts'
 import { categories, type Pattern } from '../../packages/scanner/src/rule.ts'
 import { Search } from '../../packages/scanner/src/search.ts'
+import { toTables } from '../../packages/scanner/src/search-tables.ts'
 import { combinations, facts, rules } from '../../packages/scanner/src/text-rules.ts'
 
 const patterns = [...rules, ...facts].flatMap(({ id, patterns: all }) =>
@@ -107,7 +108,7 @@ describe('an expression composed with regex', () => {
 
 describe('a pattern composed with together', () => {
   const probe = { id: 'a', patterns: [together(60, /[.](?=\s)/, /\bnot\b/)`red fox … jump(s|ed) … dog`] }
-  const search = new Search([probe], probe.patterns.map(readTraits))
+  const search = new Search([probe], toTables([probe.patterns.map(readTraits)]))
   const find = (text: string) => {
     const hits = [
       ...search.find(
@@ -138,7 +139,7 @@ describe('the patterns', () => {
     for (const expression of toExpressions(toMatch(pattern)))
       expect(new RegExp(`^(?:${expression.source})$`, 'i').test('')).toBe(false)
     const anchors = 'match' in pattern ? pattern.anchors : []
-    expect(() => new AnchorTable(anchors)).not.toThrow()
+    expect(() => toAnchorTables(anchors)).not.toThrow()
   })
 
   /** Repetitions are bounded, so the worst case is polynomial in a bound; unbounded growth is not allowed. */
@@ -178,7 +179,7 @@ describe('what an expression needs', () => {
 
 describe('the anchors', () => {
   const texts = ['abcd', 'bcd', 'bcde', 'xyz', 'aaa', '忽略']
-  const table = new AnchorTable(texts)
+  const table = new AnchorTable(toAnchorTables(texts))
   const find = (text: string) => {
     const found: string[] = []
     for (const { codes, size } of foldText(text)) {
@@ -196,7 +197,7 @@ describe('the anchors', () => {
   })
 
   it('are compared in full, although digits and punctuation share a class', () => {
-    const similar = new AnchorTable(['key3.db', '.env', 'a/b:'])
+    const similar = new AnchorTable(toAnchorTables(['key3.db', '.env', 'a/b:']))
     const found: string[] = []
     for (const { codes, size } of foldText('key4.db key3.db ,env .env a-b: a/b:')) {
       similar.find(codes, size)
@@ -206,6 +207,6 @@ describe('the anchors', () => {
   })
 
   it('must be at least three bytes in lower case', () => {
-    for (const anchor of ['ab', 'ABC', '']) expect(() => new AnchorTable([anchor])).toThrow(TypeError)
+    for (const anchor of ['ab', 'ABC', '']) expect(() => toAnchorTables([anchor])).toThrow(TypeError)
   })
 })

@@ -1,7 +1,10 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { listTraits } from '../../packages/scanner/src/list-traits.ts'
+import { listTables } from '../../packages/scanner/src/list-tables.ts'
+import { readTraits } from '../../packages/scanner/src/match.ts'
+import { toTables, toTraits } from '../../packages/scanner/src/search-tables.ts'
 import { readStoredRules, storeRules } from '../../packages/scanner/src/stored-rules.ts'
-import { readStoredTraits, storeTraits } from '../../packages/scanner/src/stored-traits.ts'
+import { readStoredTables, storeTables } from '../../packages/scanner/src/stored-tables.ts'
 import { combinations, facts, rules } from '../../packages/scanner/src/text-rules.ts'
 
 describe('what packages are built with', () => {
@@ -11,9 +14,16 @@ describe('what packages are built with', () => {
     expect(readStoredRules(storeRules(composed))).toEqual(composed)
   })
 
-  it('are the traits that are derived from the patterns', () => {
-    const traits = listTraits()
-    expect(traits.length).toBeGreaterThan(500)
-    expect(readStoredTraits(storeTraits(traits))).toEqual(traits)
+  it('are the tables that are derived from the patterns', () => {
+    const tables = listTables()
+    expect(tables.kinds.length).toBeGreaterThan(500)
+    expect(readStoredTables(storeTables(tables))).toEqual(tables)
+    expect(toTables(toTraits(tables))).toEqual(tables)
+  })
+
+  it('is read on a machine with another order of bytes', () => {
+    const tables = toTables([[readTraits(/red fox/), readTraits(/lazy dog/)]])
+    const bytes = inflateRawSync(Buffer.from(storeTables(tables), 'base64')).swap16()
+    expect(readStoredTables(deflateRawSync(bytes).toString('base64'))).toEqual(tables)
   })
 })

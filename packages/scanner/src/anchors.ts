@@ -1,4 +1,4 @@
-import { Automaton } from './automaton.ts'
+import { Automaton, toAutomatonTables, type AutomatonTables } from './automaton.ts'
 
 /**
  * Shorter anchors occur everywhere. Scripts without spaces express as much with fewer characters, of three bytes each.
@@ -20,6 +20,33 @@ const digitClass = 28
 const signClass = 29
 const otherClass = 31
 
+/** Short texts with the automaton of their beginnings. */
+export interface AnchorTables extends AutomatonTables {
+  /** Number of code units of each text, and the code units of all texts. */
+  readonly lengths: Uint16Array
+  readonly units: Uint16Array
+  /** 1 for the texts that are longer than their beginning or contain code units of a shared class. */
+  readonly compared: Uint16Array
+  /** The code units that occur in texts. */
+  readonly used: Uint16Array
+}
+
+/** The tables of some texts. Throws a `TypeError` if one is too short or not in lower case. */
+export function toAnchorTables(texts: readonly string[]): AnchorTables {
+  for (const text of texts) checkAnchor(text)
+  const beginnings = texts.map((text) =>
+    String.fromCharCode(...toUnits(text.slice(0, beginningUnits)).map((unit) => toClass(unit))),
+  )
+  const units = toUnits(texts.join(''))
+  return {
+    lengths: Uint16Array.from(texts, ({ length }) => length),
+    units,
+    compared: Uint16Array.from(texts, (text) => Number(text.length > beginningUnits || hasSharedClass.test(text))),
+    used: Uint16Array.from(new Set(units)),
+    ...toAutomatonTables(beginnings, classCount),
+  }
+}
+
 /**
  * Finds many short texts at once, ignoring case, in one pass with one step per code unit, however many texts there are:
  * the Aho-Corasick automaton ("Efficient string matching", 1975), of the beginnings of the texts.
@@ -29,43 +56,31 @@ export class AnchorTable {
   texts = new Uint16Array(foundAtFirst)
   ends = new Uint32Array(foundAtFirst)
   size = 0
+  readonly #tables: AnchorTables
   /** The class of each code unit; 0 for code units that occur in no text. */
-  readonly #classes: Uint8Array
+  readonly #classes = new Uint8Array(unitCount)
   readonly #automaton: Automaton
-  /** Number of code units of each text. */
-  readonly lengths: Uint16Array
-  /** The texts that are longer than their beginning or contain code units of a shared class. */
-  readonly #compared: readonly (string | undefined)[]
+  /** Where the code units of each text begin. */
+  readonly #unitsFrom: Uint32Array
 
-  constructor(texts: readonly string[]) {
-    const used = new Uint8Array(unitCount)
-    const beginnings = new Uint8Array(texts.length * beginningUnits)
-    this.#compared = texts.map((text, index) => {
-      checkAnchor(text)
-      let isExact = text.length <= beginningUnits
-      for (let at = 0; at < text.length; at++) {
-        const unit = text.charCodeAt(at)
-        used[unit] = 1
-        const unitClass = toClass(unit)
-        if (unitClass >= digitClass) isExact = false
-        if (at < beginningUnits) beginnings[index * beginningUnits + at] = unitClass
-      }
-      return isExact ? undefined : text
-    })
-    const classes = new Uint8Array(unitCount)
-    for (let unit = 0; unit < unitCount; unit++) {
-      if (used[lowerOf[unit]!] === 1) classes[unit] = toClass(lowerOf[unit]!)
+  constructor(tables: AnchorTables) {
+    const { lengths, used } = tables
+    this.#tables = tables
+    for (const unit of used) this.#classes[unit] = toClass(unit)
+    for (const unit of upperCase) this.#classes[unit] = this.#classes[lowerOf[unit]!]!
+    this.#automaton = new Automaton(tables, classCount)
+    this.#unitsFrom = new Uint32Array(lengths.length)
+    for (let text = 1; text < lengths.length; text++) {
+      this.#unitsFrom[text] = this.#unitsFrom[text - 1]! + lengths[text - 1]!
     }
-    this.#classes = classes
-    this.lengths = Uint16Array.from(texts, ({ length }) => length)
-    this.#automaton = new Automaton(beginnings, beginningUnits, classCount)
   }
 
   /** Searches the first `size` code units. */
   find(codes: Uint16Array, size: number): void {
     const classes = this.#classes
     const automaton = this.#automaton
-    const { next, isEnding } = automaton
+    const { outputs } = this.#tables
+    const { next } = automaton
     this.size = 0
     let state = automaton.root
     for (let at = 0; at < size; at++) {
@@ -73,24 +88,35 @@ export class AnchorTable {
       const before = state
       state = next[before * classCount + unitClass]!
       if (state === 0) state = automaton.follow(before, unitClass)
-      if (isEnding[state] === 1) this.#add(state, codes, at + 1, size)
+      if (outputs[state] !== 0) this.#add(state, codes, at + 1, size)
     }
   }
 
   /** Adds the texts whose first code units end at a position. */
   #add(state: number, codes: Uint16Array, wordEnd: number, size: number): void {
-    const { endingFrom, ending } = this.#automaton
-    const to = endingFrom[state + 1]!
-    for (let index = endingFrom[state]!; index < to; index++) {
-      const text = ending[index]!
-      const compared = this.#compared[text]
-      const more = Math.max(0, this.lengths[text]! - beginningUnits)
-      const end = wordEnd + more
-      if (compared !== undefined && (end > size || !isAt(compared, codes, end - compared.length))) continue
-      if (this.size === this.texts.length) this.#grow()
-      this.texts[this.size] = text
-      this.ends[this.size++] = end
+    const { outputs, suffixes, words, wordsFrom, compared, lengths } = this.#tables
+    for (let output = outputs[state]!; output !== 0; output = outputs[suffixes[output]!]!) {
+      const to = wordsFrom[output + 1]!
+      for (let index = wordsFrom[output]!; index < to; index++) {
+        const text = words[index]!
+        const length = lengths[text]!
+        const end = length > beginningUnits ? wordEnd + length - beginningUnits : wordEnd
+        if (compared[text] === 1 && (end > size || !this.#isAt(text, codes, end - length))) continue
+        if (this.size === this.texts.length) this.#grow()
+        this.texts[this.size] = text
+        this.ends[this.size++] = end
+      }
     }
+  }
+
+  #isAt(text: number, codes: Uint16Array, start: number): boolean {
+    const { units, lengths } = this.#tables
+    const from = this.#unitsFrom[text]!
+    const length = lengths[text]!
+    for (let index = 0; index < length; index++) {
+      if (lowerOf[codes[start + index]!] !== units[from + index]) return false
+    }
+    return true
   }
 
   #grow(): void {
@@ -116,49 +142,23 @@ function toClass(unit: number): number {
   return unit === 32 ? spaceClass : signClass + (unit & 1)
 }
 
-function isAt(text: string, codes: Uint16Array, start: number): boolean {
-  for (let index = 0; index < text.length; index++) {
-    if (lowerOf[codes[start + index]!] !== text.charCodeAt(index)) return false
-  }
-  return true
+/** Digits, punctuation and everything above ASCII. */
+const hasSharedClass = /[^a-z ]/
+
+function toUnits(text: string): Uint16Array {
+  return Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
 }
 
-/** The lower-case letter of each code unit, read in blocks: most blocks have no letters with case. */
+/** Letters whose lower case depends on the text around them, or has several code units. */
+const specialCase = /[\u0130\u03a3]/g
+
+/** The lower-case letter of each code unit, from one text with all of them. */
 const lowerOf = new Uint16Array(unitCount)
 for (let unit = 0; unit < unitCount; unit++) lowerOf[unit] = unit
-const blockUnits = 64
-for (let from = 0; from < unitCount; from += blockUnits) {
-  const block = String.fromCharCode(...lowerOf.subarray(from, from + blockUnits))
-  if (block.toLowerCase() === block) continue
-  for (let unit = from; unit < from + blockUnits; unit++) {
-    const lower = String.fromCharCode(unit).toLowerCase()
-    if (lower.length === 1) lowerOf[unit] = lower.charCodeAt(0)
-  }
-}
-
-/** Frequency of each letter and of the space per thousand characters of English, and of all other characters. */
-const otherPerThousand = 3
-const perThousand = new Map(
-  Object.entries({ e: 100, t: 72, a: 65, o: 60, i: 58, n: 56, s: 52, r: 50, l: 33, h: 32, d: 31, c: 28, u: 22, m: 21 }),
-)
-for (const [letter, times] of Object.entries({
-  p: 19,
-  f: 17,
-  g: 16,
-  y: 13,
-  b: 12,
-  w: 12,
-  v: 8,
-  k: 6,
-  x: 3,
-  ' ': 170,
-})) {
-  perThousand.set(letter, times)
-}
-
-/** Estimated rarity of a text by its characters: the logarithm of the number of positions per occurrence. */
-export function toRarity(text: string): number {
-  return text
-    .split('')
-    .reduce((sum, character) => sum - Math.log((perThousand.get(character) ?? otherPerThousand) / 1000), 0)
-}
+const allUnits = Buffer.from(lowerOf.buffer)
+allUnits.write(allUnits.toString('utf16le').replace(specialCase, ' ').toLowerCase(), 'utf16le')
+lowerOf[0x130] = 0x130
+lowerOf[0x3a3] = 0x3c3
+/** The code units that have another lower-case letter. */
+const upperCase: number[] = []
+for (let unit = 0; unit < unitCount; unit++) if (lowerOf[unit] !== unit) upperCase.push(unit)

@@ -1,121 +1,104 @@
-const statesMax = 65_535
 /** The state of the empty prefix. 0 stands for no state. */
 const root = 1
+const statesMax = 65_535
 
-/** The prefixes of words, each a state with a number from 1, in the order in which words are added. */
-class Trie {
-  size = root + 1
-  readonly symbolCount: number
-  /** For each state and symbol, the state of the prefix with the symbol. */
-  readonly next: Uint16Array
-  /** The last symbol of each state, its first child, and the next child of its parent. */
-  readonly symbol: Uint8Array
-  readonly child: Uint16Array
-  readonly sibling: Uint16Array
-  /** The last word that equals each state, and the one before it that equals each word: numbers from 1. */
-  readonly word: Uint16Array
-  readonly wordBefore: Uint16Array
+/** The prefixes of words, each a state, in order of their lengths. */
+export interface AutomatonTables {
+  /** The last symbol of each state. */
+  readonly symbols: Uint16Array
+  /** The first state that is one symbol longer than each state; those before that of the next state are, too. */
+  readonly children: Uint16Array
+  /** The longest proper suffix of each state that is a state. */
+  readonly suffixes: Uint16Array
+  /** The longest suffix of each state that is a word, possibly the state itself; 0 if none is. */
+  readonly outputs: Uint16Array
+  /** The numbers of the words that equal each state, and where those of each state begin. */
+  readonly words: Uint16Array
+  readonly wordsFrom: Uint16Array
+}
 
-  constructor(words: Uint8Array, lengthMax: number, symbolCount: number) {
-    const sizeMax = words.length + root + 1
-    this.symbolCount = symbolCount
-    this.next = new Uint16Array(sizeMax * symbolCount)
-    this.symbol = new Uint8Array(sizeMax)
-    this.child = new Uint16Array(sizeMax)
-    this.sibling = new Uint16Array(sizeMax)
-    this.word = new Uint16Array(sizeMax)
-    this.wordBefore = new Uint16Array(words.length / lengthMax + 1)
-    for (let from = 0, word = 1; from < words.length; from += lengthMax, word++) {
-      this.#add(words, from, from + lengthMax, word)
+/** The tables of words, which consist of the symbols 1 to `symbolCount` - 1. Throws a `TypeError` if there are too many. */
+export function toAutomatonTables(words: readonly string[], symbolCount: number): AutomatonTables {
+  const sorted = words.map((word, number) => ({ word, number })).toSorted((a, b) => (a.word < b.word ? -1 : 1))
+  // Of each state: the words that begin with it, as a range of the sorted ones, and its length.
+  const states = [
+    { from: 0, to: 0, length: 0 },
+    { from: 0, to: sorted.length, length: 0 },
+  ]
+  const symbols = [0, 0]
+  const children = [states.length]
+  const wordsFrom = [0]
+  const ending: number[] = []
+  for (let state = root; state < states.length; state++) {
+    const { from, to, length } = states[state]!
+    let at = from
+    wordsFrom.push(ending.length)
+    for (; at < to && sorted[at]!.word.length === length; at++) ending.push(sorted[at]!.number)
+    children.push(states.length)
+    while (at < to) {
+      const start = at
+      const symbol = sorted[at]!.word.charCodeAt(length)
+      while (at < to && sorted[at]!.word.charCodeAt(length) === symbol) at++
+      symbols.push(symbol)
+      states.push({ from: start, to: at, length: length + 1 })
     }
-    if (this.size > statesMax) throw new TypeError('The automaton has too many words.')
   }
+  children.push(states.length)
+  wordsFrom.push(ending.length)
+  if (states.length > statesMax) throw new TypeError('The automaton has too many words.')
+  const tables = {
+    symbols: Uint16Array.from(symbols),
+    children: Uint16Array.from(children),
+    suffixes: new Uint16Array(states.length),
+    outputs: new Uint16Array(states.length),
+    words: Uint16Array.from(ending),
+    wordsFrom: Uint16Array.from(wordsFrom),
+  }
+  completeSuffixes(tables, symbolCount)
+  return tables
+}
 
-  #add(words: Uint8Array, from: number, to: number, word: number): void {
-    const { next, symbolCount } = this
-    let state = root
-    for (let at = from; at < to && words[at] !== 0; at++) {
-      const place = state * symbolCount + words[at]!
-      if (next[place] === 0) next[place] = this.#addChild(state, words[at]!)
-      state = next[place]!
+/** From short states to long ones, because each needs shorter ones. */
+function completeSuffixes(tables: AutomatonTables, symbolCount: number): void {
+  const { symbols, children, suffixes, outputs, wordsFrom } = tables
+  const automaton = new Automaton(tables, symbolCount)
+  for (let state = root; state < symbols.length; state++) {
+    for (let child = children[state]!; child < children[state + 1]!; child++) {
+      const suffix = state === root ? root : automaton.follow(suffixes[state]!, symbols[child]!)
+      suffixes[child] = suffix
+      outputs[child] = wordsFrom[child] === wordsFrom[child + 1] ? outputs[suffix]! : child
     }
-    this.wordBefore[word] = this.word[state]!
-    this.word[state] = word
-  }
-
-  #addChild(state: number, symbol: number): number {
-    const child = this.size++
-    this.symbol[child] = symbol
-    this.sibling[child] = this.child[state]!
-    this.child[state] = child
-    return child
   }
 }
 
 /**
- * Finds all words in one pass over a text. Transitions are computed when a text needs them: few are ever needed, and a
- * process that scans one text would wait for all.
+ * Finds all words in one pass over a text, one transition per symbol. Transitions are computed when a text needs them:
+ * few are ever needed, and a process that scans one text would wait for all.
  */
 export class Automaton {
   readonly root = root
   /** The next state for each state and symbol; 0 if it is not computed yet. */
   readonly next: Uint16Array
-  /** 1 for states in which words end. The numbers of these words, and where those of each state begin. */
-  readonly isEnding: Uint8Array
-  readonly ending: Uint16Array
-  readonly endingFrom: Uint32Array
   readonly #symbolCount: number
-  /** The longest proper suffix of each state that is a state. */
-  readonly #suffix: Uint16Array
+  readonly #tables: AutomatonTables
 
-  /**
-   * `words` has the symbols of all words, `lengthMax` for each: numbers below `symbolCount`, of which 0 fills up shorter
-   * words. Throws a `TypeError` if there are too many.
-   */
-  constructor(words: Uint8Array, lengthMax: number, symbolCount: number) {
-    const trie = new Trie(words, lengthMax, symbolCount)
-    const { size, next, word, wordBefore } = trie
-    this.next = next
+  constructor(tables: AutomatonTables, symbolCount: number) {
+    this.next = new Uint16Array(tables.symbols.length * symbolCount)
     this.#symbolCount = symbolCount
-    this.#suffix = new Uint16Array(size)
-    this.isEnding = new Uint8Array(size)
-    this.endingFrom = new Uint32Array(size + 1)
-    this.#completeSuffixes(trie)
-    const ending: number[] = []
-    for (let state = root; state < size; state++) {
-      this.endingFrom[state] = ending.length
-      if (this.isEnding[state] === 0) continue
-      for (let end = state; end !== 0; end = this.#suffix[end]!) {
-        for (let number = word[end]!; number !== 0; number = wordBefore[number]!) ending.push(number - 1)
-      }
-    }
-    this.endingFrom[size] = ending.length
-    this.ending = Uint16Array.from(ending)
-  }
-
-  /** From short states to long ones, because each needs shorter ones. */
-  #completeSuffixes({ size, symbol, child, sibling, word }: Trie): void {
-    const suffix = this.#suffix
-    const isEnding = this.isEnding
-    const states = new Uint16Array(size)
-    states[0] = root
-    for (let index = 0, end = 1; index < end; index++) {
-      const state = states[index]!
-      for (let longer = child[state]!; longer !== 0; longer = sibling[longer]!) {
-        const shorter = state === root ? root : this.follow(suffix[state]!, symbol[longer]!)
-        suffix[longer] = shorter
-        isEnding[longer] = word[longer] === 0 ? isEnding[shorter]! : 1
-        states[end++] = longer
-      }
-    }
+    this.#tables = tables
   }
 
   /** The state after another one and a symbol: that after its suffix, unless it is a prefix itself. */
   follow(state: number, symbol: number): number {
     const place = state * this.#symbolCount + symbol
-    if (this.next[place] === 0) {
-      this.next[place] = state === root ? root : this.follow(this.#suffix[state]!, symbol)
-    }
+    if (this.next[place] === 0) this.next[place] = this.#findNext(state, symbol)
     return this.next[place]!
+  }
+
+  #findNext(state: number, symbol: number): number {
+    const { symbols, children, suffixes } = this.#tables
+    const to = children[state + 1]!
+    for (let child = children[state]!; child < to; child++) if (symbols[child] === symbol) return child
+    return state === root ? root : this.follow(suffixes[state]!, symbol)
   }
 }

@@ -13,7 +13,7 @@ export interface Match {
 type OnMatch = (start: number, end: number) => void
 
 /** Texts of which every match contains one. */
-export interface SearchNeed {
+interface SearchNeed {
   readonly texts: readonly string[]
   /** For each text, in order: `before`, `behind` and `outside` of {@link Need}. */
   readonly distances: readonly number[]
@@ -31,7 +31,7 @@ export interface SearchTraits {
 }
 
 /** Finds a pattern in a piece of text. Built once per pattern. */
-export interface Matcher extends SearchTraits {
+export interface Matcher {
   /** Whether a match may begin at an offset; if not, none does. */
   mayBegin(text: string, at: number): boolean
   /** Finds all matches that begin at or after an offset. */
@@ -72,15 +72,15 @@ function toSearchNeed(need: Need): SearchNeed {
   }
 }
 
-/** Builds a matcher of a pattern with these traits. */
-export function toMatcher(pattern: Pattern, traits: SearchTraits): Matcher {
+/** Builds a matcher of a pattern. */
+export function toMatcher(pattern: Pattern): Matcher {
   const { match, view, isMeant } = open(pattern)
   const flags = view === 'raw' ? 'g' : 'gi'
   if (match instanceof RegExp)
-    return { ...traits, mayBegin: toBeginningTest(match, flags), find: toWordFinder(match, flags, isMeant) }
+    return { mayBegin: toBeginningTest(match, flags), find: toWordFinder(match, flags, isMeant) }
   // Any of the expressions may come first.
-  if ('all' in match) return { ...traits, mayBegin: () => true, find: toTogetherFinder(match, flags) }
-  return { ...traits, mayBegin: toBeginningTest(match.first, flags), find: toFlowFinder(match, flags) }
+  if ('all' in match) return { mayBegin: () => true, find: toTogetherFinder(match, flags) }
+  return { mayBegin: toBeginningTest(match.first, flags), find: toFlowFinder(match, flags) }
 }
 
 /** All expressions of a pattern's match. */

@@ -1,4 +1,5 @@
-import { anchorCharactersMin, toRarity } from './anchors.ts'
+import { anchorCharactersMin } from './anchors.ts'
+import { toRarity } from './rarity.ts'
 
 /** What a match may contain: no line end, line ends, or also ends of passages (U+E000). */
 export const crossings = ['nothing', 'lines', 'passages'] as const

@@ -1,10 +1,10 @@
-import type { SearchTraits } from './match.ts'
-import { listTraits } from './list-traits.ts'
+import { listTables } from './list-tables.ts'
 import type { CodeRule } from './code-rule.ts'
 import type { Combination, Fact, Rule } from './rule.ts'
 import { codeRules, probes } from './rule-table.ts'
 import { rulesVersion } from './rules-version.ts'
 import { Search } from './search.ts'
+import type { SearchTables } from './search-tables.ts'
 import { combinations, rules } from './text-rules.ts'
 
 /** What a scan searches for, the combinations of it that are findings, and the rules about what code does. Rules come before facts. */
@@ -25,14 +25,14 @@ export class PreparedRules implements RuleTable {
   readonly version: string
   /** Indexes of the rules that apply to files of data. */
   readonly ofData: ReadonlySet<number>
-  readonly #listTraits: () => readonly SearchTraits[]
-  #traits: readonly SearchTraits[] | undefined
+  readonly #listTables: () => SearchTables
+  #tables: SearchTables | undefined
   #search: Search | undefined
 
-  /** `list`: the traits of all patterns, in the order of the probes. */
+  /** `list`: the tables of the patterns of all probes. */
   constructor(
     { rules: all, probes: sought, combinations: combined, codeRules: ofCode }: RuleTable,
-    list: () => readonly SearchTraits[],
+    list: () => SearchTables,
     version = rulesVersion,
   ) {
     this.version = version
@@ -41,18 +41,18 @@ export class PreparedRules implements RuleTable {
     this.combinations = combined
     this.codeRules = ofCode
     this.ofData = new Set(all.flatMap((rule, index) => (rule.roles?.includes('data') ? [index] : [])))
-    this.#listTraits = list
+    this.#listTables = list
   }
 
-  /** The traits of all patterns, in the order of the probes. */
-  get traits(): readonly SearchTraits[] {
-    return (this.#traits ??= this.#listTraits())
+  /** The tables of the patterns of all probes. */
+  get tables(): SearchTables {
+    return (this.#tables ??= this.#listTables())
   }
 
   get search(): Search {
-    return (this.#search ??= new Search(this.probes, this.traits))
+    return (this.#search ??= new Search(this.probes, this.tables))
   }
 }
 
 /** The rules of this package. Most nodes scan only in threads, so each thread prepares its own. */
-export const builtInRules = new PreparedRules({ rules, probes, combinations, codeRules }, listTraits)
+export const builtInRules = new PreparedRules({ rules, probes, combinations, codeRules }, listTables)

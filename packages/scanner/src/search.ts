@@ -2,6 +2,7 @@ import { Breaks } from './breaks.ts'
 import { foldText, type Folded } from './fold.ts'
 import { toMatcher, type Match, type Matcher, type SearchTraits } from './match.ts'
 import type { Pattern } from './rule.ts'
+import { listNeeds, readKind, readNeed, type SearchTables } from './search-tables.ts'
 import { TextPositions } from './text-positions.ts'
 import { findWindows, type SoughtNeed, type Window } from './windows.ts'
 
@@ -25,27 +26,27 @@ const rawCharactersMax = 65_536
 /** Characters that an expression may examine before a match. */
 const contextBefore = 128
 
-interface Sought extends Matcher {
+/** A pattern that is tried where all its needs occur. */
+interface Sought extends Matcher, Omit<SearchTraits, 'needs'> {
   readonly probe: number
   readonly sought: readonly SoughtNeed[]
 }
 
 /** All probes, prepared for a simultaneous search. Keeps no data of the texts that it searches. */
 export class Search {
-  readonly #matchers: readonly Sought[]
+  readonly #probes: readonly Probe[]
+  readonly #tables: SearchTables
+  /** The patterns that were tried. */
+  readonly #sought: (Sought | undefined)[]
   readonly #positions: TextPositions
   readonly #breaks = new Breaks()
 
-  /** `traits`: those of all patterns, in the order of the probes. */
-  constructor(probes: readonly Probe[], traits: readonly SearchTraits[]) {
-    const patterns = probes.flatMap((each, probe) => each.patterns.map((pattern) => ({ pattern, probe })))
-    const matchers = patterns.map(({ pattern, probe }, i) => ({ ...toMatcher(pattern, traits[i]!), probe }))
-    this.#positions = new TextPositions(matchers.flatMap(({ needs }) => needs.map(({ texts }) => texts)))
-    this.#matchers = matchers.map((matcher) => {
-      const { needs } = matcher
-      const sought = needs.map(({ texts, distances }) => ({ set: this.#positions.setOf(texts), distances }))
-      return { ...matcher, sought }
-    })
+  /** `tables`: those of the patterns of the probes, in their order. */
+  constructor(probes: readonly Probe[], tables: SearchTables) {
+    this.#probes = probes
+    this.#tables = tables
+    this.#sought = Array.from(tables.kinds, () => undefined)
+    this.#positions = new TextPositions(tables)
   }
 
   /**
@@ -58,21 +59,47 @@ export class Search {
       const hits: Hit[] = []
       this.#positions.read(folded.codes, folded.size)
       this.#breaks.read(folded)
-      for (const matcher of this.#matchers) {
-        if (this.#positions.count(matcher.sought[0]!.set) === 0 || !isWanted(matcher.probe)) continue
-        for (const window of findWindows(matcher, this.#positions, this.#breaks)) {
-          const before = left.get(matcher) ?? triedCharactersMax
-          if (before <= 0) break
-          const after = before - (window.end - window.start + matcher.aheadMax)
-          left.set(matcher, after)
-          if (after <= 0) onCut(matcher.probe)
-          else tryWindow(matcher, text, folded, window, hits)
+      for (let probe = 0; probe < this.#probes.length; probe++) {
+        for (const sought of this.#listPossible(probe, isWanted)) {
+          for (const window of findWindows(sought, this.#positions, this.#breaks)) {
+            const before = left.get(sought) ?? triedCharactersMax
+            if (before <= 0) break
+            const after = before - (window.end - window.start + sought.aheadMax)
+            left.set(sought, after)
+            if (after <= 0) onCut(probe)
+            else tryWindow(sought, text, folded, window, hits)
+          }
         }
       }
       yield hits.toSorted((a, b) => a.start - b.start)
     }
   }
+
+  /** The patterns of a probe of whose first need a text occurs. */
+  #listPossible(probe: number, isWanted: (probe: number) => boolean): readonly Sought[] {
+    const { patternsFrom, needsFrom, needs } = this.#tables
+    const to = patternsFrom[probe + 1]!
+    let possible = none
+    for (let pattern = patternsFrom[probe]!; pattern < to; pattern++) {
+      if (this.#positions.count(needs[needsFrom[pattern]!]!) === 0) continue
+      if (possible === none) {
+        if (!isWanted(probe)) return none
+        possible = []
+      }
+      possible.push((this.#sought[pattern] ??= this.#seek(probe, pattern)))
+    }
+    return possible
+  }
+
+  #seek(probe: number, pattern: number): Sought {
+    const tables = this.#tables
+    const matcher = toMatcher(this.#probes[probe]!.patterns[pattern - tables.patternsFrom[probe]!]!)
+    const sought = listNeeds(tables, pattern).map((need) => readNeed(tables, need))
+    return { ...matcher, ...readKind(tables, pattern), probe, sought }
+  }
 }
+
+const none: Sought[] = []
 
 /** Trying an expression at one position costs as much as searching this many characters with it. */
 const tryCharacters = 12

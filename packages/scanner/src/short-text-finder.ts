@@ -1,4 +1,4 @@
-import { AnchorTable } from './anchors.ts'
+import { AnchorTable, toAnchorTables } from './anchors.ts'
 
 const chunkCharacters = 32_768
 
@@ -15,7 +15,7 @@ export class ShortTextFinder {
 
   /** The short texts that occur in a text, as they were given. */
   in(text: string): ReadonlySet<string> {
-    const anchors = (this.#anchors ??= new AnchorTable(this.#texts.map((each) => each.toLowerCase())))
+    const anchors = (this.#anchors ??= new AnchorTable(toAnchorTables(this.#texts.map((each) => each.toLowerCase()))))
     const found = new Set<number>()
     for (let at = 0; at < text.length; at += chunkCharacters) {
       const bytes = Buffer.from(text.slice(at, at + chunkCharacters + this.#longest), 'utf16le')

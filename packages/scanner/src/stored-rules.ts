@@ -11,34 +11,37 @@ export interface TextRules {
 
 type StoredExpression = readonly [source: string, flags?: string]
 type StoredPattern = Pattern<StoredExpression, string>
-type Stored<T> = Omit<T, 'patterns'> & { readonly patterns: readonly StoredPattern[] }
-
-interface StoredRules {
-  readonly rules: readonly Stored<Rule>[]
-  readonly facts: readonly Stored<Fact>[]
-  readonly combinations: readonly Combination[]
-}
 
 /** The functions of patterns, by the names under which they are stored. */
 const functions: Readonly<Record<string, (text: string) => boolean>> = { namesLookAlike }
 
 /** Writes rules, for {@link readStoredRules}. Throws a `TypeError` if a pattern has an unknown function. */
 export function storeRules({ rules, facts, combinations }: TextRules): string {
-  return pack({ rules: rules.map(storeProbe), facts: facts.map(storeProbe), combinations } satisfies StoredRules)
+  const head = { rules: rules.map(withoutPatterns), facts: facts.map(withoutPatterns), combinations }
+  const patterns = [...rules, ...facts].map((probe) =>
+    probe.patterns.map((pattern) => mapPattern(pattern, toStored, toName)),
+  )
+  return pack([head, ...patterns])
 }
 
-/** Reads what {@link storeRules} wrote. */
+const withoutPatterns = <T extends Rule | Fact>({ patterns: _patterns, ...others }: T) => others
+
+/** Reads what {@link storeRules} wrote. The patterns of a rule or a fact are read on first use: a scan needs few. */
 export function readStoredRules(stored: string): TextRules {
-  const { rules, facts, combinations } = unpack<StoredRules>(stored)
-  return { rules: rules.map(readProbe), facts: facts.map(readProbe), combinations }
+  const [head, ...lines] = unpack(stored)
+  const { rules, facts, combinations } = JSON.parse(head!) as TextRules
+  const readProbe = <T extends Rule | Fact>(probe: T, index: number) => addPatterns(probe, lines[index]!)
+  return {
+    rules: rules.map(readProbe),
+    facts: facts.map((fact, index) => readProbe(fact, rules.length + index)),
+    combinations,
+  }
 }
 
-function storeProbe<T extends Rule | Fact>(probe: T) {
-  return { ...probe, patterns: probe.patterns.map((pattern) => mapPattern(pattern, toStored, toName)) }
-}
-
-function readProbe<T extends Stored<Rule | Fact>>(probe: T) {
-  return { ...probe, patterns: probe.patterns.map((pattern) => mapPattern(pattern, toExpression, toFunction)) }
+function addPatterns<T extends Rule | Fact>(probe: T, line: string): T {
+  let patterns: readonly Pattern[] | undefined
+  const read = () => (JSON.parse(line) as StoredPattern[]).map((each) => mapPattern(each, toExpression, toFunction))
+  return Object.defineProperty(probe, 'patterns', { enumerable: true, get: () => (patterns ??= read()) })
 }
 
 const toStored = ({ source, flags }: RegExp): StoredExpression => (flags === '' ? [source] : [source, flags])

@@ -1,13 +1,42 @@
-import { AnchorTable } from './anchors.ts'
+import { AnchorTable, toAnchorTables, type AnchorTables } from './anchors.ts'
+
+/** Sets of texts, all of which are searched for. */
+export interface SetTables extends AnchorTables {
+  /** The texts of each set, and where those of each set begin. */
+  readonly texts: Uint16Array
+  readonly textsFrom: Uint16Array
+  /** The sets that contain each text, and where those of each text begin. */
+  readonly sets: Uint16Array
+  readonly setsFrom: Uint16Array
+}
+
+/** The tables of some sets of texts. */
+export function toSetTables(sets: readonly (readonly string[])[]): SetTables {
+  const numbers = new Map([...new Set(sets.flat())].map((text, number) => [text, number]))
+  const setsOf = Array.from(numbers, (): number[] => [])
+  for (const [set, texts] of sets.entries()) for (const text of texts) setsOf[numbers.get(text)!]!.push(set)
+  const texts = joinLists(sets.map((each) => each.map((text) => numbers.get(text)!)))
+  const { all, from } = joinLists(setsOf)
+  return { ...toAnchorTables([...numbers.keys()]), texts: texts.all, textsFrom: texts.from, sets: all, setsFrom: from }
+}
+
+/** Lists one after the other, and where each begins. */
+export function joinLists(lists: readonly (readonly number[])[]): { all: Uint16Array; from: Uint16Array } {
+  return { all: Uint16Array.from(lists.flat()), from: countUp(lists) }
+}
+
+/** Where each list begins if they follow each other, and where the last one ends. Throws a `TypeError` if that is too far. */
+export function countUp(lists: readonly (readonly unknown[])[]): Uint16Array {
+  let sum = 0
+  const from = Uint16Array.from([0, ...lists.map(({ length }) => (sum += length))])
+  if (from.at(-1) !== sum) throw new TypeError('There are too many texts to search for.')
+  return from
+}
 
 /** Positions of many sets of texts in one piece of text. Reused for each piece. */
 export class TextPositions {
+  readonly #tables: SetTables
   readonly #table: AnchorTable
-  /** The sets that contain each text, and the texts of each set. */
-  readonly #setsOf: Uint16Array
-  readonly #setsFrom: Uint32Array
-  readonly #textsOf: readonly Uint16Array[]
-  readonly #setOf: ReadonlyMap<readonly string[], number>
   /** The texts that were found, and the number of their occurrences. */
   readonly #found: number[] = []
   readonly #timesOf: Int32Array
@@ -16,35 +45,13 @@ export class TextPositions {
   #sorted = new Int32Array(1024)
   readonly #sortedFrom: Int32Array
 
-  constructor(sets: readonly (readonly string[])[]) {
-    const unique = [...new Set(sets)]
-    this.#setOf = new Map(unique.map((texts, set) => [texts, set]))
-    const indexOf = new Map<string, number>()
-    this.#textsOf = unique.map((texts) => {
-      const indexes = new Uint16Array(texts.length)
-      for (let at = 0; at < texts.length; at++) {
-        const index = indexOf.get(texts[at]!) ?? indexOf.size
-        if (index === indexOf.size) indexOf.set(texts[at]!, index)
-        indexes[at] = index
-      }
-      return indexes
-    })
-    const count = indexOf.size
-    this.#setsFrom = new Uint32Array(count + 1)
-    for (const texts of this.#textsOf) for (const text of texts) this.#setsFrom[text + 1]!++
-    for (let text = 0; text < count; text++) this.#setsFrom[text + 1]! += this.#setsFrom[text]!
-    this.#setsOf = new Uint16Array(this.#setsFrom[count]!)
-    const end = this.#setsFrom.slice()
-    for (const [set, texts] of this.#textsOf.entries()) for (const text of texts) this.#setsOf[end[text]!++] = set
-    this.#table = new AnchorTable([...indexOf.keys()])
+  constructor(tables: SetTables) {
+    const count = tables.lengths.length
+    this.#tables = tables
+    this.#table = new AnchorTable(tables)
     this.#timesOf = new Int32Array(count)
     this.#sortedFrom = new Int32Array(count)
-    this.#countOf = new Int32Array(unique.length)
-  }
-
-  /** The number of a set that was given. */
-  setOf(texts: readonly string[]): number {
-    return this.#setOf.get(texts)!
+    this.#countOf = new Int32Array(tables.textsFrom.length - 1)
   }
 
   /** Replaces the previous piece. */
@@ -63,6 +70,7 @@ export class TextPositions {
   /** The ends of each text were found in ascending order. */
   #sort(): void {
     const { texts, ends, size } = this.#table
+    const { sets, setsFrom } = this.#tables
     const timesOf = this.#timesOf
     for (let index = 0; index < size; index++) {
       if (timesOf[texts[index]!]!++ === 0) this.#found.push(texts[index]!)
@@ -71,8 +79,8 @@ export class TextPositions {
     let from = 0
     for (const text of this.#found) {
       const times = timesOf[text]!
-      const to = this.#setsFrom[text + 1]!
-      for (let index = this.#setsFrom[text]!; index < to; index++) this.#countOf[this.#setsOf[index]!]! += times
+      const to = setsFrom[text + 1]!
+      for (let index = setsFrom[text]!; index < to; index++) this.#countOf[sets[index]!]! += times
       from += times
       this.#sortedFrom[text] = from
     }
@@ -87,11 +95,12 @@ export class TextPositions {
 
   /** The texts of a set, in the given order. */
   textsOf(set: number): Uint16Array {
-    return this.#textsOf[set]!
+    const { texts, textsFrom } = this.#tables
+    return texts.subarray(textsFrom[set], textsFrom[set + 1])
   }
 
   lengthOf(text: number): number {
-    return this.#table.lengths[text]!
+    return this.#tables.lengths[text]!
   }
 
   /** Number of occurrences of a text, and the end of one of them. */

@@ -1,5 +1,4 @@
 import type { Breaks } from './breaks.ts'
-import type { SearchNeed } from './match.ts'
 import type { Crossing } from './pattern-parts.ts'
 import type { TextPositions } from './text-positions.ts'
 
@@ -19,7 +18,7 @@ interface Span {
 /** A need of which the search knows the texts as the set of a number. */
 export interface SoughtNeed {
   readonly set: number
-  readonly distances: SearchNeed['distances']
+  readonly distances: Uint16Array
 }
 
 /** With more positions than this in a piece, checking the other needs of each takes longer than trying them all. */

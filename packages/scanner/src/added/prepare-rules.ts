@@ -1,5 +1,6 @@
 import { readTraits } from '../match.ts'
 import { builtInRules, PreparedRules } from '../prepared-rules.ts'
+import { toTables, toTraits } from '../search-tables.ts'
 import { allRules } from '../rule-table.ts'
 import { facts } from '../text-rules.ts'
 import type { Rule } from '../rule.ts'
@@ -39,11 +40,12 @@ function readAddedRules({ text }: AddedRules): Rule[] {
 function addRules(added: readonly Rule[], version: string): PreparedRules {
   const { rules, probes, combinations, codeRules } = builtInRules
   const all = [...rules, ...added]
-  const patternsBefore = rules.reduce((sum, { patterns }) => sum + patterns.length, 0)
   return new PreparedRules(
     { rules: all, probes: [...all, ...probes.slice(rules.length)], combinations, codeRules },
-    () =>
-      builtInRules.traits.toSpliced(patternsBefore, 0, ...added.flatMap(({ patterns }) => patterns.map(readTraits))),
+    () => {
+      const traits = added.map(({ patterns }) => patterns.map(readTraits))
+      return toTables(toTraits(builtInRules.tables).toSpliced(rules.length, 0, ...traits))
+    },
     version,
   )
 }

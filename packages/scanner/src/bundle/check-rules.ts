@@ -3,6 +3,7 @@ import { toOneLine } from '@skillstead/protocol'
 import { readTraits, toExpressions } from '../match.ts'
 import { PreparedRules } from '../prepared-rules.ts'
 import type { Pattern } from '../rule.ts'
+import { toTables } from '../search-tables.ts'
 import { Scan } from '../scan-files.ts'
 import { measureExpression } from './measure-expression.ts'
 import { builtInIds } from '../added/prepare-rules.ts'
@@ -40,7 +41,8 @@ function checkRule(data: RuleData, words: NonNullable<RulesDocument['words']>): 
   const rule = toRule(data, words)
   for (const pattern of rule.patterns) checkPattern(pattern)
   const alone = { rules: [rule], probes: [rule], combinations: [], codeRules: [] }
-  const prepared = new PreparedRules(alone, () => rule.patterns.map(readTraits))
+  const traits = rule.patterns.map(readTraits)
+  const prepared = new PreparedRules(alone, () => toTables([traits]))
   // Throws for a wrong anchor.
   void prepared.search
   for (const example of data.examples.hit) {
@@ -49,7 +51,7 @@ function checkRule(data: RuleData, words: NonNullable<RulesDocument['words']>): 
   for (const example of data.examples.miss) {
     if (hasFinding(prepared, example)) throw new TypeError(`It finds ${quote(example)}, which it must not find.`)
   }
-  return prepared.traits.flatMap(({ needs }) => needs.flatMap(({ texts }) => texts))
+  return traits.flatMap(({ needs }) => needs.flatMap(({ texts }) => texts))
 }
 
 function checkPattern(pattern: Pattern): void {
