@@ -1,40 +1,47 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ByteLists } from '../../packages/core/src/search/byte-lists.ts'
 import { NeedIndex, type NeedScores } from '../../packages/core/src/search/need-index.ts'
 import { countStems, hashStem, toStem } from '../../packages/core/src/search/count-stems.ts'
+import { PostingLists } from '../../packages/core/src/search/posting-lists.ts'
 import { addWeights, joinVector, toContentVector, valueOfImpact } from '../../packages/core/src/search/term-vector.ts'
 import { createSearchIndex, type SearchDocument } from '../../packages/core/src/search/search-index.ts'
 import { isStopWord, tokenize } from '../../packages/core/src/search/tokenize.ts'
 
-describe('byte lists', () => {
-  test('return the numbers and bytes that were appended, in order, for any interleaving', () => {
-    const anyAppend = fc.tuple(fc.nat(5), fc.nat(2 ** 30), fc.nat(255))
+describe('posting lists', () => {
+  test('return the postings that were appended, in order, for any interleaving', () => {
+    const anyDistance = fc.oneof(fc.nat(200), fc.nat(2 ** 31 - 1))
+    const anyAppend = fc.tuple(fc.nat(5), anyDistance, fc.nat(255))
     fc.assert(
       fc.property(fc.array(anyAppend, { maxLength: 2000, size: 'max' }), (appends) => {
-        const lists = new ByteLists()
-        const expected = Array.from({ length: 6 }, () => [] as number[])
+        const lists = new PostingLists()
+        const expected = Array.from({ length: 6 }, () => [] as number[][])
         for (const _ of expected) lists.create()
-        for (const [list, number, byte] of appends) {
-          lists.appendNumber(list, number)
-          lists.append(list, byte)
-          expected[list]!.push(number, byte)
+        for (const [list, distance, byte] of appends) {
+          lists.append(list, distance, byte)
+          expected[list]!.push([distance, byte])
         }
-        const read = expected.map((numbers, list) => {
-          const next = lists.read(list).values()
-          const byte = () => next.next().value!
-          const number = (): number => {
-            const value = byte()
-            return value < 128 ? value : (value & 127) + 128 * number()
-          }
-          return numbers.map((_, i) => (i % 2 === 0 ? number() : byte()))
-        })
-        expect(read).toEqual(expected)
+        expect(expected.map((_, list) => readAll(lists, list))).toEqual(expected)
       }),
       { numRuns: 30 },
     )
   })
 })
+
+function readAll(lists: PostingLists, list: number): number[][] {
+  const postings: number[][] = []
+  for (let isIn = lists.open(list); isIn; isIn = lists.next()) {
+    const bytes = lists.block.subarray(lists.at, lists.end).values()
+    for (let { value } = bytes.next(); value !== undefined; { value } = bytes.next()) {
+      let distance = value & 127
+      for (let factor = 128; value > 127; factor *= 128) {
+        value = bytes.next().value!
+        distance += (value & 127) * factor
+      }
+      postings.push([distance, bytes.next().value!])
+    }
+  }
+  return postings
+}
 
 /** A change of an index: the terms of a slot by hash with impacts, or none for a removal. */
 interface Step {
@@ -109,6 +116,16 @@ describe('the index of needs', () => {
         }
       }),
     )
+  })
+
+  test('adds at most 128 terms of private skills, so that no sum overflows', () => {
+    const index = new NeedIndex()
+    const hashes = Int32Array.from({ length: 2000 }, (_, i) => i)
+    index.put(0, { hashes, impacts: new Uint8Array(2000).fill(255) }, 'private')
+    const audience = { size: 50_000, isGuest: false }
+    const { scores, counts, values } = index.score(new Set(hashes), { audience, end: 1, isVisible: () => true })
+    expect(counts[0]).toBe(128)
+    expect(scores[0]).toBe(128 * values.get(0)!)
   })
 
   test('removes dead entries while it is changed and searched, and changes no score', () => {

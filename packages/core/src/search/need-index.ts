@@ -45,6 +45,11 @@ const postingsPerSearchMax = 1_500_000
  */
 const idfExponent = 0.55
 const scoreUnit = 1 << 16
+/**
+ * A sum is this times the score, plus the number of terms: one addition per posting in place of two. There are at most
+ * `needTermsMax` public terms and as many private ones.
+ */
+const countUnit = 512
 
 /** The flattened inverse document frequency of a term that `frequency` of `size` skills contain. */
 export function idfOf(size: number, frequency: number): number {
@@ -61,8 +66,8 @@ export class NeedIndex {
   readonly #parts = { public: new SlotPostings(), internal: new SlotPostings(), private: new SlotPostings() }
   #scores = new Int32Array(0)
   #counts = new Uint16Array(0)
-  /** By impact: the score of a term. */
-  readonly #values = new Int32Array(valueOfImpact.length)
+  /** By impact: what a term adds to a sum. */
+  readonly #values = new Float64Array(valueOfImpact.length)
 
   /** Bytes of memory. */
   get bytes(): number {
@@ -99,7 +104,7 @@ export class NeedIndex {
     }))
     terms.sort((a, b) => a.cost - b.cost || a.hash - b.hash)
     const values = new Map<number, number>()
-    let [scoreMax, unknownCount, knownCount] = [0, 0, 0]
+    let [scoreMax, unknownCount, knownCount, ownCount] = [0, 0, 0, 0]
     let [left, ownLeft] = [postingsPerSearchMax, postingsPerSearchMax]
     for (const { hash, cost } of terms) {
       left -= cost
@@ -109,13 +114,14 @@ export class NeedIndex {
       const highest = setValues(this.#values, audience.size, frequency)
       values.set(hash, highest)
       scoreMax += highest
-      for (const part of parts) part.addTo(hash, this.#values, this.#scores, this.#counts)
-      if (audience.isGuest) continue
-      ownLeft -= own.countOf(hash)
-      if (ownLeft >= 0) own.addTo(hash, this.#values, this.#scores, this.#counts)
+      for (const part of parts) part.addTo(hash, this.#values)
+      const ownCost = audience.isGuest ? 0 : own.countOf(hash)
+      ownLeft -= ownCost
+      if (ownCost > 0 && ownLeft >= 0 && ++ownCount <= needTermsMax) own.addTo(hash, this.#values)
     }
     const isPartial = values.size < hashes.size
     const [scores, counts] = [this.#scores, this.#counts]
+    for (const part of audience.isGuest ? parts : [...parts, own]) part.readSums(countUnit, scores, counts)
     let [best, countMax] = [0, 0]
     for (let slot = 0; slot < end; slot++) {
       if ((scores[slot]! <= best && counts[slot]! <= countMax) || !isVisible(slot)) continue
@@ -126,6 +132,7 @@ export class NeedIndex {
   }
 
   #reset(end: number): void {
+    for (const part of Object.values(this.#parts)) part.resetSums()
     if (end <= this.#scores.length) {
       this.#scores.fill(0, 0, end)
       this.#counts.fill(0, 0, end)
@@ -136,9 +143,10 @@ export class NeedIndex {
   }
 }
 
-/** Sets the score of a term by impact, if `frequency` of `size` skills contain it. Returns the highest. */
-function setValues(values: Int32Array, size: number, frequency: number): number {
+/** Sets what a term that `frequency` of `size` skills contain adds to a sum, by impact. Returns its highest score. */
+function setValues(values: Float64Array, size: number, frequency: number): number {
   const factor = idfOf(size, frequency) * scoreUnit
-  for (let impact = 0; impact < values.length; impact++) values[impact] = Math.ceil(valueOfImpact[impact]! * factor)
-  return values.at(-1)!
+  for (let impact = 0; impact < values.length; impact++)
+    values[impact] = Math.ceil(valueOfImpact[impact]! * factor) * countUnit + 1
+  return (values.at(-1)! - 1) / countUnit
 }

@@ -1,5 +1,5 @@
-import { ByteLists } from './byte-lists.ts'
 import { growArray } from './grow-array.ts'
+import { PostingLists } from './posting-lists.ts'
 
 /**
  * An inverted index of terms that are 32-bit hashes. The list of a term has, for each entry that contains it, the
@@ -11,7 +11,7 @@ import { growArray } from './grow-array.ts'
  * impacts).
  */
 export class Postings {
-  readonly #lists = new ByteLists()
+  readonly #lists = new PostingLists()
   readonly #terms = new TermTable()
   #hashes = new Int32Array(1024)
   #lastEntries = new Int32Array(1024)
@@ -49,54 +49,69 @@ export class Postings {
    * how many.
    */
   read(term: number, table: Int32Array, numbers: Int32Array, impacts: Uint8Array): number {
-    const list = this.#lists.read(term)
-    const count = this.#counts[term]!
-    let [at, entry, length] = [0, 0, 0]
-    for (let i = 0; i < count; i++) {
-      let byte = list[at++]!
-      entry += byte & 127
-      for (let shift = 7; byte > 127; shift += 7) {
-        byte = list[at++]!
-        entry += (byte & 127) << shift
+    const lists = this.#lists
+    let [entry, length] = [0, 0]
+    for (let isIn = lists.open(term); isIn; isIn = lists.next()) {
+      const { block, end } = lists
+      for (let { at } = lists; at < end;) {
+        let byte = block[at++]!
+        entry += byte & 127
+        for (let shift = 7; byte > 127; shift += 7) {
+          byte = block[at++]!
+          entry += (byte & 127) << shift
+        }
+        const number = table[entry]!
+        numbers[length] = number
+        impacts[length] = block[at++]!
+        if (number >= 0) length++
       }
-      const number = table[entry]!
-      numbers[length] = number
-      impacts[length] = list[at++]!
-      if (number >= 0) length++
     }
     return length
   }
 
-  /**
-   * Adds the value of the impact of each of a term's postings to `sums`, and 1 to `counts`, at the entry's number as
-   * translated by a table. Postings whose translation is negative are left out. This inner loop of every search decodes
-   * and adds in one pass, because storing what it decoded takes as long again.
-   */
-  addTo(term: number, table: Int32Array, values: Int32Array, sums: Int32Array, counts: Uint16Array): void {
-    const list = this.#lists.read(term)
-    const count = this.#counts[term]!
-    let [at, entry] = [0, 0]
-    for (let i = 0; i < count; i++) {
-      let byte = list[at++]!
-      entry += byte & 127
-      for (let shift = 7; byte > 127; shift += 7) {
-        byte = list[at++]!
-        entry += (byte & 127) << shift
+  /** Adds the value of the impact of each of a term's postings to the sum of its entry. */
+  addTo(term: number, values: Float64Array, sums: Float64Array): void {
+    const lists = this.#lists
+    let entry = 0
+    // This inner loop of every search decodes and adds in one pass, because storing what it decoded takes as long again.
+    for (let isIn = lists.open(term); isIn; isIn = lists.next()) {
+      const { block, end } = lists
+      for (let { at } = lists; at < end;) {
+        let byte = block[at++]!
+        entry += byte & 127
+        for (let shift = 7; byte > 127; shift += 7) {
+          byte = block[at++]!
+          entry += (byte & 127) << shift
+        }
+        sums[entry]! += values[block[at++]!]!
       }
-      const number = table[entry]!
-      const value = values[list[at++]!]!
-      if (number < 0) continue
-      sums[number]! += value
-      counts[number]!++
     }
+  }
+
+  /** Number of a term's postings whose translation by a table is not negative. */
+  countIn(term: number, table: Int32Array): number {
+    const lists = this.#lists
+    let [entry, count] = [0, 0]
+    for (let isIn = lists.open(term); isIn; isIn = lists.next()) {
+      const { block, end } = lists
+      for (let { at } = lists; at < end; at++) {
+        let byte = block[at++]!
+        entry += byte & 127
+        for (let shift = 7; byte > 127; shift += 7) {
+          byte = block[at++]!
+          entry += (byte & 127) << shift
+        }
+        if (table[entry]! >= 0) count++
+      }
+    }
+    return count
   }
 
   /** Adds a posting and returns the number of the term. The entries of a term must be added in ascending order. */
   add(hash: number, entry: number, impact: number): number {
     let term = this.#terms.find(hash | 0)
     if (term < 0) term = this.#create(hash | 0)
-    this.#lists.appendNumber(term, entry - this.#lastEntries[term]!)
-    this.#lists.append(term, impact)
+    this.#lists.append(term, entry - this.#lastEntries[term]!, impact)
     this.#lastEntries[term] = entry
     this.#counts[term]!++
     return term

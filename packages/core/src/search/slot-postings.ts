@@ -20,6 +20,8 @@ export class SlotPostings {
   #postings = new Postings()
   #slotOfEntry = new Int32Array(1024)
   #entryOfSlot = new Int32Array(1024)
+  /** By entry, because this needs no table in the loop that adds: the sums of a search. */
+  #sums = new Float64Array(0)
   #entries = 0
   #dead = 0
   #compaction: Compaction | undefined
@@ -28,7 +30,14 @@ export class SlotPostings {
   get byteLength(): number {
     const copy = this.#compaction
     const entries = (this.#slotOfEntry.length + this.#entryOfSlot.length + (copy?.newEntries.length ?? 0)) * 4
-    return this.#postings.bytes + (copy?.postings.bytes ?? 0) + entries + this.slots.byteLength + this.bytes.byteLength
+    return (
+      this.#postings.bytes +
+      (copy?.postings.bytes ?? 0) +
+      entries +
+      this.#sums.byteLength +
+      this.slots.byteLength +
+      this.bytes.byteLength
+    )
   }
 
   /** Number of postings of a term, those of dead entries included. */
@@ -54,13 +63,34 @@ export class SlotPostings {
 
   /** Number of postings of a term, without those of dead entries. */
   countLive(hash: number): number {
-    return this.#dead === 0 ? this.countOf(hash) : this.read(hash)
+    if (this.#dead === 0) return this.countOf(hash)
+    const term = this.#postings.find(hash)
+    return term < 0 ? 0 : this.#postings.countIn(term, this.#slotOfEntry)
   }
 
-  /** Adds the value of the byte of each of a term's postings to the slot's sum, and 1 to its count. */
-  addTo(hash: number, values: Int32Array, sums: Int32Array, counts: Uint16Array): void {
+  /** Sets the sums of all slots to 0. */
+  resetSums(): void {
+    if (this.#sums.length < this.#entries) this.#sums = new Float64Array(this.#slotOfEntry.length)
+    else this.#sums.fill(0, 0, this.#entries)
+  }
+
+  /** Adds the value of the byte of each of a term's postings to the slot's sum. */
+  addTo(hash: number, values: Float64Array): void {
     const term = this.#postings.find(hash)
-    if (term >= 0) this.#postings.addTo(term, this.#slotOfEntry, values, sums, counts)
+    if (term >= 0) this.#postings.addTo(term, values, this.#sums)
+  }
+
+  /** Divides the sum of each slot by `unit`: sets the quotient in `quotients` and the remainder in `remainders`. */
+  readSums(unit: number, quotients: Int32Array, remainders: Uint16Array): void {
+    const [sums, slots] = [this.#sums, this.#slotOfEntry]
+    for (let entry = 0; entry < this.#entries; entry++) {
+      const sum = sums[entry]!
+      const slot = slots[entry]!
+      if (sum === 0 || slot < 0) continue
+      const quotient = Math.floor(sum / unit)
+      quotients[slot] = quotient
+      remainders[slot] = sum - quotient * unit
+    }
   }
 
   /** Stores the terms of a slot and a byte for each, replacing the previous ones. A term may occur several times. */
