@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import type { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import { join } from 'node:path'
@@ -94,6 +96,26 @@ describe('after a failure', () => {
     expect((await large.readiness()).search).toBe(true)
     expect((await localApi(large).searchSkills({})).total).toBe(2)
     await large.close()
+  })
+
+  it('search uses the database while the thread of its index is replaced after a crash', async () => {
+    const alice = await open()
+    await alice.publishSkill({ skillMd: skillMd('sieve') })
+    const started = once(process, 'worker') as Promise<[Worker]>
+    const failed: unknown[] = []
+    const path = partsOf(registry).database.path!
+    const onError = (error: unknown) => void failed.push(error)
+    const threaded = await openRegistry({ path, works: false, threadSkillsMin: 1, onError })
+    const { search } = partsOf(threaded)
+    await search.warmed
+    const [thread] = await started
+    const count = async () => (await localApi(threaded).searchSkills({ q: 'sieve' })).total
+    const [, before] = await Promise.all([thread.terminate(), count()])
+    expect([before, await count()]).toEqual([1, 1])
+    expect(failed).toEqual([new Error('The thread of the search index ended.')])
+    await search.warmed
+    expect([search.warm, await count()]).toEqual([true, 1])
+    await threaded.close()
   })
 
   it('a full write queue refuses new writes, completes the queued ones and loses no download count', async () => {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { createIndexThread } from '../../packages/core/src/search/index-thread.ts'
 import { inflectionsOf } from '../../packages/core/src/search/term-groups.ts'
 import {
   createSearchIndex,
@@ -718,5 +719,37 @@ describe('the parts', () => {
         expect(page).toEqual(all.slice(offset, offset + limit))
       }),
     )
+  })
+})
+
+describe('an index in its own thread', () => {
+  const lost = (error: Error) => expect.unreachable(String(error))
+
+  test('finds what was put, and its size', async () => {
+    const index = createIndexThread(lost)
+    const documents = Array.from({ length: 600 }, (_, i) => skill(i + 1, `skill-${i}`))
+    for (let i = 0; i < documents.length; i += 100) await index.put(documents.slice(i, i + 100))
+    index.remove(8)
+    index.putCounters(10, { downloads: 1, stars: 0 })
+    const [found, words] = await Promise.all([
+      index.search(query('skill', { sort: 'downloads', limit: 2 })),
+      index.suggest('skill-59', 1, null),
+    ])
+    expect(found).toEqual({ ids: [10, 1], total: 599 })
+    expect(words).toEqual(['skill-59'])
+    expect(index.size).toBe(599)
+    index.close()
+    await expect(index.search(query('skill'))).rejects.toThrow('closed')
+  })
+
+  test('refuses searches while the oldest one waits too long', async () => {
+    let nowMs = 0
+    const index = createIndexThread(lost, () => nowMs)
+    const [first, second] = [index.search(query('a')), index.search(query('b'))]
+    nowMs = 401
+    await expect(index.search(query('c'))).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 })
+    expect(await Promise.all([first, second])).toEqual([nothing, nothing])
+    expect(await index.search(query('c'))).toEqual(nothing)
+    index.close()
   })
 })

@@ -15,9 +15,10 @@ const names = (result: SearchResult) => result.skills.map(({ fullName }) => full
 type Query = NonNullable<Parameters<TestUser['api']['searchSkills']>[0]>
 
 describe.each([
-  ['in memory', undefined],
-  ['in the database', 0],
-])('search %s', (_, memorySkillsMax) => {
+  ['in memory', {}],
+  ['in a thread', { threadSkillsMin: 0 }],
+  ['in the database', { memorySkillsMax: 0 }],
+])('search %s', (_, options) => {
   describeApi('a search over a small catalogue', (open) => {
     let test: TestRegistry
     let alice: TestUser
@@ -25,7 +26,7 @@ describe.each([
     const search = (query: Query = {}) => test.api().searchSkills(query)
 
     beforeAll(async () => {
-      test = await open({ memorySkillsMax })
+      test = await open(options)
       alice = await test.makeUser('alice')
       const owners = [alice, await test.makeUser('bob')]
       for (let i = 0; i < count; i++) {
@@ -312,6 +313,7 @@ describeApi('a search by need', (open) => {
       for (const memorySkillsMax of [100, 0]) {
         const restarted = createCatalogueSearch(database, changes, {
           memorySkillsMax,
+          threadSkillsMin: Infinity,
           onError: (error) => expect.unreachable(String(error)),
         })
         await restarted.warmed

@@ -85,4 +85,18 @@ describe('threads with several queued orders', () => {
     expect(await askAll(pool, ['a', 'hang', 'b'])).toEqual([['a'], 'late', ['b']])
     expect(await pool.ask('c', 1)).toEqual(['c'])
   })
+
+  it('share one thread while few bytes wait, and start another for more', async () => {
+    let started = 0
+    const start = () => {
+      started++
+      return script(worker)()
+    }
+    const pool = new WorkerPool<string[], string>({ start, workersMax: 2 })
+    const askOf = (bytes: number) => pool.ask(String(bytes), bytes)
+    await Promise.all([askOf(30_000), askOf(30_000)])
+    expect(started).toBe(1)
+    await Promise.all([askOf(30_000), askOf(30_000), askOf(30_000)])
+    expect(started).toBe(2)
+  })
 })

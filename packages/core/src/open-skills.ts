@@ -9,7 +9,7 @@ import { openRegistry, partsOf, type Registry, requireOpen } from './registry.ts
 import type { RegistryOptions } from './operator/registry-options.ts'
 
 /** The options of {@link openSkills}: those of `openRegistry` with other defaults, and a user. */
-export interface SkillsOptions extends Omit<RegistryOptions, 'mode' | 'works' | 'memorySkillsMax'> {
+export interface SkillsOptions extends Omit<RegistryOptions, 'mode' | 'works' | 'memorySkillsMax' | 'threadSkillsMin'> {
   /**
    * `write` opens an existing registry, so that a mistyped path is an error. `create` also creates a missing one.
    * `read` changes nothing: calls that write reject with `read_only`. Default: `write`.

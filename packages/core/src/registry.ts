@@ -97,7 +97,9 @@ export function withParts(registry: Registry, changes: Partial<OperatorContext>)
 }
 
 const answerBytesMax = 24 * 1024 * 1024
-const memorySkillsMax = 60_000
+const memorySkillsMax = 150_000
+/** Searches among fewer skills take less than the memory and the start of a thread are worth. */
+const threadSkillsMin = 10_000
 
 /**
  * Opens a registry on an SQLite file or a PostgreSQL database, and creates the database if there is none. Throws a
@@ -138,6 +140,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)), answers.forgetAll)
   const search = createCatalogueSearch(database, changes, {
     memorySkillsMax: options.memorySkillsMax ?? memorySkillsMax,
+    threadSkillsMin: options.threadSkillsMin ?? threadSkillsMin,
     onError,
   })
   const comparison = createSecondStage(options, { database, clock, onError })

@@ -27,6 +27,11 @@ const answerMs = 120_000
  * disk; the limit prevents orders from waiting in it while another thread is idle.
  */
 const aheadBytesMax = 128 * 1024
+/**
+ * Maximum size of the orders in a thread's queue before another thread starts: that takes longer than these orders, and
+ * the memory of a thread for as long as the process lives.
+ */
+const unsharedBytesMax = 64 * 1024
 
 /** Settings of a {@link WorkerPool}. */
 export interface WorkerPoolOptions {
@@ -84,9 +89,9 @@ export class WorkerPool<Report extends object, Order> {
   #choose(bytes: number): Thread<Report, Order> | 'busy' | undefined {
     const idle = this.#threads.find(({ jobs }) => jobs.length === 0)
     if (idle) return idle
-    if (this.#threads.length < this.#workersMax) return this.#start()
     const loads = this.#threads.map(({ jobs }) => jobs.reduce((sum, job) => sum + job.bytes, bytes))
     const least = Math.min(...loads)
+    if (this.#threads.length < this.#workersMax && least > unsharedBytesMax) return this.#start()
     return least <= aheadBytesMax ? this.#threads[loads.indexOf(least)] : 'busy'
   }
 

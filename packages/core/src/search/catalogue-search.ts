@@ -1,11 +1,13 @@
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises'
 import type { Change, ChangeFollower } from '../log/change-follower.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { Database } from '../storage/database.ts'
 import { isInList } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
+import { createIndexHere, type IndexHost } from './index-host.ts'
+import { createIndexThread } from './index-thread.ts'
 import type { SearchDocument } from './search-document.ts'
-import { createSearchIndex, type SearchHits, type SearchIndex, type SearchQuery } from './search-index.ts'
+import type { SearchHits, SearchQuery } from './search-index.ts'
 import { searchText, suggestText } from './text-catalogue.ts'
 
 /** Search over the catalogue: in memory after warming up; in the database before that and for large catalogues. */
@@ -26,11 +28,12 @@ export interface CatalogueSearch {
 interface CatalogueSearchOptions {
   /** Larger catalogues are only searched in the database; 0: always in the database. */
   readonly memorySkillsMax: number
+  /** An index of at least this many skills has its own thread. */
+  readonly threadSkillsMin: number
   onError(error: unknown): void
 }
 
-/** Limits of one batch of the warm-up: milliseconds for which it may block the event loop, and rows that it reads. */
-const batchMs = 10
+/** Rows that the warm-up reads at once. */
 const batchRows = 64
 /** Rows per batch of counter updates, which have only three columns. */
 const counterRows = 256
@@ -42,7 +45,7 @@ export function createCatalogueSearch(
   changes: ChangeFollower,
   options: CatalogueSearchOptions,
 ): CatalogueSearch {
-  let index = createSearchIndex()
+  let index = createIndexHere()
   let state: 'warming' | 'in memory' | 'in the database' = 'warming'
   let warmed = Promise.resolve()
   const stopping = new AbortController()
@@ -51,25 +54,30 @@ export function createCatalogueSearch(
 
   async function fill(): Promise<void> {
     state = 'warming'
-    index = createSearchIndex()
-    if (await isTooLarge()) {
+    index.close()
+    const skills = await countRows(database.read.selectFrom('skills'))
+    if (stopping.signal.aborted) return
+    if (options.memorySkillsMax === 0 || skills > options.memorySkillsMax) {
+      index = createIndexHere()
       state = 'in the database'
       changedMeanwhile.clear()
       return
     }
+    index = createIndex(skills)
     let after = 0
     for (;;) {
       const page = await readSearchPage(database, after, batchRows)
       if (page.length === 0 || stopping.signal.aborted) break
-      await putInBatches(index, page)
-      await setImmediate()
+      await index.put(page)
       after = page.at(-1)!.id
     }
+    await index.flush()
     // No await between the last update and the change of state, so that no change is missed.
     while (changedMeanwhile.size > 0 && !stopping.signal.aborted) {
       const missed = [...changedMeanwhile.values()]
       changedMeanwhile.clear()
       await applyChanges(database, index, missed)
+      await index.flush()
     }
     if (!stopping.signal.aborted) state = 'in memory'
   }
@@ -86,8 +94,32 @@ export function createCatalogueSearch(
     }
   }
 
-  async function isTooLarge(): Promise<boolean> {
-    return options.memorySkillsMax === 0 || (await countSkills(database)) > options.memorySkillsMax
+  const isInMemory = () => state === 'in memory'
+
+  /** The index is here if there can be no thread, such as in a program without its file. */
+  function createIndex(skills: number): IndexHost {
+    if (skills < options.threadSkillsMin) return createIndexHere()
+    try {
+      return createIndexThread((error) => {
+        // While the index is being filled, the next batch fails and the filling is retried.
+        if (state !== 'in memory') return
+        options.onError(error)
+        rebuild()
+      })
+    } catch {
+      return createIndexHere()
+    }
+  }
+
+  /** Asks the index, or the database if the index is not ready or is lost meanwhile. */
+  async function ask<T>(askIndex: () => Promise<T>, askDatabase: () => Promise<T>): Promise<T> {
+    if (!isInMemory()) return askDatabase()
+    try {
+      return await askIndex()
+    } catch (error) {
+      if (isInMemory()) throw error
+      return askDatabase()
+    }
   }
 
   /** Rebuilds the index in the background; searches use the database meanwhile. */
@@ -106,7 +138,7 @@ export function createCatalogueSearch(
 
   return {
     get warm() {
-      return state === 'in memory'
+      return isInMemory()
     },
     get ready() {
       return state !== 'warming'
@@ -118,29 +150,25 @@ export function createCatalogueSearch(
       return warmed
     },
     async search(query) {
-      return state === 'in memory' ? index.search(query) : searchText(database, query)
+      return ask(
+        () => index.search(query),
+        () => searchText(database, query),
+      )
     },
     async suggest(q, limit, viewer) {
-      return state === 'in memory' ? index.suggest(q, limit, viewer) : suggestText(database, q, limit, viewer)
+      return ask(
+        () => index.suggest(q, limit, viewer),
+        () => suggestText(database, q, limit, viewer),
+      )
     },
     stop() {
       stopping.abort()
+      index.close()
     },
   }
 }
 
-/** Puts documents, and lets the event loop run whenever that took long. */
-async function putInBatches(index: SearchIndex, documents: readonly SearchDocument[]): Promise<void> {
-  let startedMs = performance.now()
-  for (const document of documents) {
-    index.put(document)
-    if (performance.now() - startedMs < batchMs) continue
-    await setImmediate()
-    startedMs = performance.now()
-  }
-}
-
-async function applyChanges(database: Database, index: SearchIndex, changes: readonly Change[]): Promise<void> {
+async function applyChanges(database: Database, index: IndexHost, changes: readonly Change[]): Promise<void> {
   const skills = new Set(changes.filter(({ kind }) => kind === 'skill').map(({ subject }) => subject))
   const isCounted = ({ kind, subject }: Change) => kind === 'counters' && !skills.has(subject)
   const counted = new Set(changes.filter(isCounted).map(({ subject }) => subject))
@@ -149,7 +177,7 @@ async function applyChanges(database: Database, index: SearchIndex, changes: rea
   }
   for (const ids of batchesOf(skills, batchRows)) {
     const { documents, gone } = await readDocuments(database, ids)
-    await putInBatches(index, documents)
+    await index.put(documents)
     for (const num of gone) index.remove(num)
   }
 }
@@ -161,11 +189,6 @@ function* batchesOf(ids: ReadonlySet<string>, size: number): Generator<string[]>
 
 function merge(earlier: Change | undefined, later: Change): Change {
   return earlier?.kind === 'skill' ? { ...later, kind: 'skill' } : later
-}
-
-async function countSkills(database: Database): Promise<number> {
-  const count = await countRows(database.read.selectFrom('skills'))
-  return count
 }
 
 const columns = [

@@ -1,0 +1,47 @@
+import { setImmediate } from 'node:timers/promises'
+import type { SearchDocument } from './search-document.ts'
+import { createSearchIndex, type SearchHits, type SearchQuery } from './search-index.ts'
+
+/** The index in memory, in the thread of the caller or in its own. */
+export interface IndexHost {
+  /** Number of skills. */
+  readonly size: number
+  /** Adds or replaces skills. Resolves when there is room for more; a later search finds them. */
+  put(documents: readonly SearchDocument[]): Promise<void>
+  /** Resolves when the index contains all that was put; rejects if it is lost. */
+  flush(): Promise<void>
+  putCounters(id: number, counters: { downloads: number; stars: number }): void
+  remove(id: number): void
+  search(query: SearchQuery): Promise<SearchHits>
+  suggest(q: string, limit: number, viewer: string | null): Promise<string[]>
+  close(): void
+}
+
+/** Milliseconds for which one call may block the event loop. */
+const batchMs = 10
+
+/** Creates an empty index in the thread of the caller. */
+export function createIndexHere(): IndexHost {
+  const index = createSearchIndex()
+  return {
+    get size() {
+      return index.size
+    },
+    /** Lets the event loop run whenever that took long. */
+    async put(documents) {
+      let startedMs = performance.now()
+      for (const document of documents) {
+        index.put(document)
+        if (performance.now() - startedMs < batchMs) continue
+        await setImmediate()
+        startedMs = performance.now()
+      }
+    },
+    async flush() {},
+    putCounters: index.putCounters,
+    remove: index.remove,
+    search: async (query) => index.search(query),
+    suggest: async (q, limit, viewer) => index.suggest(q, limit, viewer),
+    close() {},
+  }
+}
