@@ -50,6 +50,8 @@ function query(q: string, more: Partial<SearchQuery> = {}): SearchQuery {
   return { q, offset: 0, limit: 20, viewer: null, filters: { includeStubs: false }, ...more }
 }
 
+const onLost = (error: Error) => expect.unreachable(String(error))
+
 const nothing = { ids: [], total: 0 }
 
 describe('finding', () => {
@@ -723,20 +725,18 @@ describe('the parts', () => {
 })
 
 describe('an index in its own thread', () => {
-  const lost = (error: Error) => expect.unreachable(String(error))
-
   test('finds what was put, and its size', async () => {
-    const index = createIndexThread(lost)
+    const index = createIndexThread(onLost)
     const documents = Array.from({ length: 600 }, (_, i) => skill(i + 1, `skill-${i}`))
     for (let i = 0; i < documents.length; i += 100) await index.put(documents.slice(i, i + 100))
     index.remove(8)
     index.putCounters(10, { downloads: 1, stars: 0 })
-    const [found, words] = await Promise.all([
+    const [found, completions] = await Promise.all([
       index.search(query('skill', { sort: 'downloads', limit: 2 })),
       index.suggest('skill-59', 1, null),
     ])
     expect(found).toEqual({ ids: [10, 1], total: 599 })
-    expect(words).toEqual(['skill-59'])
+    expect(completions).toEqual(['skill-59'])
     expect(index.size).toBe(599)
     index.close()
     await expect(index.search(query('skill'))).rejects.toThrow('closed')
@@ -744,7 +744,7 @@ describe('an index in its own thread', () => {
 
   test('refuses searches while the oldest one waits too long', async () => {
     let nowMs = 0
-    const index = createIndexThread(lost, () => nowMs)
+    const index = createIndexThread(onLost, () => nowMs)
     const [first, second] = [index.search(query('a')), index.search(query('b'))]
     nowMs = 401
     await expect(index.search(query('c'))).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 })
