@@ -1,4 +1,5 @@
 import { scanFiles } from '@skillstead/scanner/rules'
+import { fifthParaphrases } from './paraphrases/fifth.ts'
 import { firstParaphrases } from './paraphrases/first.ts'
 import { fourthParaphrases } from './paraphrases/fourth.ts'
 import { secondParaphrases } from './paraphrases/second.ts'
@@ -11,6 +12,7 @@ const sets = {
   second: secondParaphrases,
   third: thirdParaphrases,
   fourth: fourthParaphrases,
+  fifth: fifthParaphrases,
 }
 const head = '---\nname: helper\ndescription: Helps with everyday tasks.\n---\n\n# Helper\n\n'
 
