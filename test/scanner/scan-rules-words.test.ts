@@ -6,6 +6,7 @@ import { concealmentCases } from '../rules/concealment-cases.ts'
 import { instructionCases } from '../rules/instruction-cases.ts'
 import { leakageCases } from '../rules/leakage-cases.ts'
 import { moreWordingCases } from '../rules/more-wording-cases.ts'
+import { orderCases } from '../rules/order-cases.ts'
 import { sentenceCases } from '../rules/sentence-cases.ts'
 import { toolCases } from '../rules/tool-cases.ts'
 import { wordingCases } from '../rules/wording-cases.ts'
@@ -18,6 +19,7 @@ const cases = [
   wordingCases,
   moreWordingCases,
   sentenceCases,
+  orderCases,
   composedCases,
 ].flatMap((each) => Object.entries(each))
 

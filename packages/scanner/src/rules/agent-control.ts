@@ -1,3 +1,4 @@
+import { rulesKept } from './lasting-orders.ts'
 import type { Rule } from '../rule.ts'
 import { memoryWordings, agentFileWordings, spreadWordings, settingsWordings } from './agent-wordings.ts'
 import { clauseStop, passageStop, sentenceStop } from './words.ts'
@@ -22,6 +23,7 @@ export const agentControl: readonly Rule[] = [
     remediation: 'Show the user the lines to add, and let the user add them.',
     references,
     patterns: [
+      ...rulesKept,
       ...agentFileWordings,
       within(120, passageStop)`(?<!\b(not|never|n't|to not|may|or|attempts? to|and/or|asks? to) )\b
         (modify|append( to)?|overwrite|edit|patch|rewrite|inject into|prepend( to)?|replace|write (to|into)|

@@ -1,3 +1,4 @@
+import { stepsHidden } from './lasting-orders.ts'
 import type { Rule } from '../rule.ts'
 import { actionsHidden } from './concealment-sentences.ts'
 import { secrecyWordings, coverWordings, traceWordings } from './concealment-wordings.ts'
@@ -24,6 +25,7 @@ export const concealment: readonly Rule[] = [
     remediation: 'Remove the sentence. Users must be able to learn everything that the skill does.',
     references,
     patterns: [
+      ...stepsHidden,
       ...secrecyWordings,
       ...actionsHidden,
       within(32, clauseStop)`\b(do not|don't|dont|never|must not|mustn't|should not|shouldn't|without|avoid)\b

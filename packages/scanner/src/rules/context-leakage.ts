@@ -1,3 +1,4 @@
+import { contextRepeated, dataInAddresses, dataMoved, outsidersInvited, privateMadePublic } from './transfer-orders.ts'
 import type { Rule } from '../rule.ts'
 import { conversationWordings, promptWordings, fileWordings } from './data-wordings.ts'
 import { dataPassedOn, dataPublished, dataSmuggled, machineReported, recipientsAdded } from './transfer-sentences.ts'
@@ -23,6 +24,7 @@ export const contextLeakage: readonly Rule[] = [
     remediation: 'Send only what the task needs, and name the recipient in the description.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0086'],
     patterns: [
+      ...dataInAddresses,
       ...conversationWordings,
       ...dataSmuggled,
       within(48, sentenceStop)`(?<!\b(not|never|n't|that|may|might|could|can|attackers?) )\b(send|post|upload|forward
@@ -70,6 +72,7 @@ export const contextLeakage: readonly Rule[] = [
     remediation: 'Send messages only to recipients that the user names.',
     references: [...references, 'https://attack.mitre.org/techniques/T1114/003/'],
     patterns: [
+      ...outsidersInvited,
       ...recipientsAdded,
       containing('recipient|bcc|blind copy|blind carbon')`(?<!\b(not|never|n't|to|attackers?|can|may|could|which|
         that) )\b((change|replace|set|switch|redirect|rewrite|alter) the recipients? (to|with) (?!the\b|whoever|whom
@@ -95,6 +98,7 @@ export const contextLeakage: readonly Rule[] = [
       'https://atlas.mitre.org/techniques/AML.T0056',
     ],
     patterns: [
+      ...contextRepeated,
       ...promptWordings,
       within(24, clauseStop)`(?<!\b(not|never|n't|cannot|refuse to|attempts? to|attempting to|try to|trying to|
         asks? (you|the agent|it|the model) to|tricks? {word} to|into|may|might|could|would|can|and) |
@@ -124,6 +128,8 @@ export const contextLeakage: readonly Rule[] = [
     remediation: 'Send only the file that the task is about, with the user’s consent.',
     references,
     patterns: [
+      ...dataMoved,
+      ...privateMadePublic,
       ...fileWordings,
       ...dataPassedOn,
       ...dataPublished,

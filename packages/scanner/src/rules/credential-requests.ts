@@ -1,4 +1,13 @@
 import {
+  agentKeysShown,
+  masterSecretsAsked,
+  secretFilesShown,
+  secretsPassedOn,
+  secretsReused,
+  secretsSought,
+} from './secret-orders.ts'
+import { userWatched } from './transfer-orders.ts'
+import {
   codesTaken,
   secretFilesTaken,
   secretsDemanded,
@@ -31,6 +40,7 @@ export const credentialRequests: readonly Rule[] = [
     remediation: 'Let the user’s own wallet, agent or password manager use the secret; never ask for it.',
     references: [...references, 'https://attack.mitre.org/techniques/T1598/'],
     patterns: [
+      ...masterSecretsAsked,
       ...phishingWordings,
       ...secretsIntoChat,
       ...secretsDemanded,
@@ -83,6 +93,8 @@ export const credentialRequests: readonly Rule[] = [
     remediation: 'Never display or store a secret; state only whether it is set.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/532.html'],
     patterns: [
+      ...secretFilesShown,
+      ...agentKeysShown,
       ...echoWordings,
       ...secretsShown,
       ...secretsKept,
@@ -133,6 +145,9 @@ export const credentialRequests: readonly Rule[] = [
       'https://atlas.mitre.org/techniques/AML.T0083',
     ],
     patterns: [
+      ...secretsSought,
+      ...secretsPassedOn,
+      ...secretsReused,
       ...collectionWordings,
       ...secretsGathered,
       ...secretFilesTaken,
@@ -183,6 +198,7 @@ export const credentialRequests: readonly Rule[] = [
       ...references,
     ],
     patterns: [
+      ...userWatched,
       regex`((?<!\b(detect|detects|detecting|not|never|n't|prevent|against|malware|or|and|,|like|e\.g\.|via|including
         |no|of|for|such as|by|with|may|can|banking) )\b((install|run|start|deploy|launch|enable|use|add|set up)
         (s|ing)? (a |an |the )?{0-1 words}keyloggers?\b|((record|log|capture|stream|intercept|collect|monitor|track)

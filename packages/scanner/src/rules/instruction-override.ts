@@ -1,3 +1,4 @@
+import { rankedAbove } from './authority-orders.ts'
 import type { Rule } from '../rule.ts'
 import { aimWordings, overrideWordings, priorityWordings } from './override-wordings.ts'
 import { overrideElsewhere } from './languages.ts'
@@ -71,6 +72,7 @@ export const instructionOverride: readonly Rule[] = [
     remediation: 'Describe what the skill does, and do not claim a rank.',
     references,
     patterns: [
+      ...rankedAbove,
       ...priorityWordings,
       within(40, clauseStop)`\b((these|this|the following|my|our|synced|its|it) ?(skill|instructions?|rules|
         guidelines|directives?|file|document|section|prompt|message|guidance)?('s instructions)? (must |should |

@@ -1,3 +1,4 @@
+import { builtAndRun, hiddenObeyed } from './evasion-orders.ts'
 import { decodedOrders, ordersInDisguise } from './disguise-sentences.ts'
 import type { Combination, Fact, Pattern, Rule } from '../rule.ts'
 import { lineStop, runPipe } from './shapes.ts'
@@ -156,7 +157,7 @@ export const rules: readonly Rule[] = [
     why: 'Instructions that must be decoded first are hidden from the user and from reviewers.',
     remediation: 'Write the instructions in plain text.',
     references,
-    patterns: [...decodedOrders, ...ordersInDisguise],
+    patterns: [...hiddenObeyed, ...builtAndRun, ...decodedOrders, ...ordersInDisguise],
   },
   {
     id: 'covered-traces',

@@ -1,3 +1,4 @@
+import { rolesGranted, rootThroughout } from './authority-orders.ts'
 import { powerAsked, promptsOff, rightsWidened, usersOverruled } from './authority-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { rightsWordings } from './pressure-wordings.ts'
@@ -26,6 +27,8 @@ export const permissions: readonly Rule[] = [
       'https://atlas.mitre.org/techniques/AML.T0081',
     ],
     patterns: [
+      ...rootThroughout,
+      ...rolesGranted,
       ...rightsWordings,
       ...promptsOff,
       ...powerAsked,

@@ -1,3 +1,4 @@
+import { startsPlanted } from './lasting-orders.ts'
 import type { Rule } from '../rule.ts'
 import { blockStop, fetcher, lineStop, runPipe } from './shapes.ts'
 import { hooksSet, startFilesWritten } from './system-flows.ts'
@@ -60,6 +61,7 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
+      ...startsPlanted,
       ...startFilesWritten,
       within(200, lineStop, startFileAnchors)`${acts} … (>>?|\btee -a|\bto|\binto)\s?["']?${startFile}`,
       within(160, /\uE000/, startFileAnchors)`(>>\s?|\bwrite to |\bpath: |\bappend to )["']?${startFile}

@@ -1,3 +1,4 @@
+import { machineOpened } from './authority-orders.ts'
 import type { Rule } from '../rule.ts'
 import { publicIp } from './shapes.ts'
 import { guardsDown } from './system-flows.ts'
@@ -74,6 +75,7 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove it; add an exception only for the program that needs one.',
     references: weakening,
     patterns: [
+      ...machineOpened,
       guardsDown,
       regex`\bset-mppreference\s{0-40 in line}-disable\w{1,40}\s(\$true|1)|\badd-mppreference\s{0-20 in line}
         -exclusion(path|process|extension)\b|\b(sc|net)(\.exe)?\s(stop|delete|config)\s["']?(windefend|sense|wscsvc)

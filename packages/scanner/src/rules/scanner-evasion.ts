@@ -1,3 +1,4 @@
+import { checksEvaded } from './evasion-orders.ts'
 import type { Rule } from '../rule.ts'
 import { reviewerWordings, evasionWordings } from './tool-wordings.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
@@ -64,6 +65,7 @@ export const scannerEvasion: readonly Rule[] = [
     remediation: 'Remove it.',
     references,
     patterns: [
+      ...checksEvaded,
       ...evasionWordings,
       within(
         16,

@@ -1,3 +1,5 @@
+import { toolsShadowed } from './authority-orders.ts'
+import { endlessWork } from './lasting-orders.ts'
 import type { Rule } from '../rule.ts'
 import { wasteWordings } from './pressure-wordings.ts'
 import { shadowWordings, everyTimeWordings, extraActionWordings } from './tool-wordings.ts'
@@ -55,6 +57,7 @@ export const toolAbuse: readonly Rule[] = [
     remediation: 'Let the agent and its user choose.',
     references,
     patterns: [
+      ...toolsShadowed,
       ...shadowWordings,
       within(24, clauseStop)`\b(this (tool|skill|plugin|function|agent)|it|always|these tools)\s(must |should |
         always |has |have |take |takes |given |gets? |is |as |have the |takes the )?
@@ -146,6 +149,7 @@ export const toolAbuse: readonly Rule[] = [
       'https://cwe.mitre.org/data/definitions/400.html',
     ],
     patterns: [
+      ...endlessWork,
       ...wasteWordings,
       regex`\b((retry|repeat|call|invoke|run|execute|loop|keep (calling|retrying|invoking|running))(ing)? (this|the|
         that|each|every|all|your) (same )?(tools?|tool calls?|calls?|requests?|functions?|skills?|commands?|prompts?

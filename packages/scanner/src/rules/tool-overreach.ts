@@ -1,3 +1,5 @@
+import { checksOmitted, pinsRemoved } from './supply-orders.ts'
+import { limitsIgnored, personsReplaced } from './authority-orders.ts'
 import { answersGiven, checksLeftOut, guardsRemoved, limitsEvaded, questionsForbidden } from './authority-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { approvalWordings } from './agent-wordings.ts'
@@ -23,6 +25,7 @@ export const toolOverreach: readonly Rule[] = [
     remediation: 'Comply with the checks, or tell the user which check prevents the action and why.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/693.html'],
     patterns: [
+      ...limitsIgnored,
       ...guardsRemoved,
       ...limitsEvaded,
       ...checksLeftOut,
@@ -65,6 +68,8 @@ export const toolOverreach: readonly Rule[] = [
     remediation: 'Show the user what will run.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/494.html'],
     patterns: [
+      ...checksOmitted,
+      ...pinsRemoved,
       ...checksDropped,
       ...packagesGuessed,
       regex`\b(execut(e|es|ing)|run(s|ning)?|install(s|ing)?|invok(e|es|ing)|follow(s|ing)?|obey(s|ing)?|apply|
@@ -93,6 +98,7 @@ export const toolOverreach: readonly Rule[] = [
     remediation: 'Ask before deleting, sending, paying, publishing or installing.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/862.html'],
     patterns: [
+      ...personsReplaced,
       ...approvalWordings,
       ...questionsForbidden,
       ...answersGiven,

@@ -1,3 +1,12 @@
+import { checksSensed } from './evasion-orders.ts'
+import {
+  defectsPlanted,
+  favoursDone,
+  findingsHidden,
+  namesForged,
+  paymentsDiverted,
+  resultsMisstated,
+} from './integrity-orders.ts'
 import {
   changesHidden,
   falseOutcomes,
@@ -34,6 +43,7 @@ export const undisclosedBehaviour: readonly Rule[] = [
     remediation: 'Behave the same everywhere.',
     references: [...references, 'https://attack.mitre.org/techniques/T1497/'],
     patterns: [
+      ...checksSensed,
       ...triggerWordings,
       within(60, sentenceStop)`\b(if|when|unless|while|whenever|only (if|when)|as long as)\s
         ((you('re| are)?|it|this|running|executed|the {word}|not|is|being|are|nobody is|no one is) ){0,4}
@@ -73,6 +83,7 @@ export const undisclosedBehaviour: readonly Rule[] = [
     remediation: 'Remove it.',
     references: [...references, 'https://attack.mitre.org/techniques/T1554/'],
     patterns: [
+      ...defectsPlanted,
       ...weaknessWordings,
       within(
         24,
@@ -115,6 +126,11 @@ export const undisclosedBehaviour: readonly Rule[] = [
     remediation: 'Report the true result.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0067'],
     patterns: [
+      ...resultsMisstated,
+      ...paymentsDiverted,
+      ...findingsHidden,
+      ...favoursDone,
+      ...namesForged,
       ...falseOutcomes,
       ...recordsFalsified,
       ...interestsServed,
