@@ -20,14 +20,12 @@ export const rootThroughout: readonly Pattern[] = [
     ${order}(run|execute|use|perform|prefix|invoke|work|operate)\b … \b((all|every|each|any) ({word} )?(commands?|
     steps?|scripts?|
     operations?|actions?|tools?)|everything|always)\b`,
-  together(
-    90,
-    sentenceStop,
-    notGiven,
-  )`\b(you|the agent|the assistant|this (agent|skill|session))( now)? (have|has|hold|holds|are granted|is granted|
-    are given|possess|operate with|run with|enjoy)\b … \b((root|admin(istrator|istrative)?|superuser|full|
+  together(90, sentenceStop, notGiven)`\b((root|admin(istrator|istrative)?|superuser|full|
     unrestricted|unlimited|complete|
-    elevated|system-level) ({word} ){0,1}?(access|rights|privileges|permissions?|control|authority))\b … \b(any|all|
+    elevated|system-level) ({word} ){0,1}?(access|rights|privileges|permissions?|control|authority))\b …
+    \b(you|the agent|the assistant|this (agent|skill|session))( now)? (have|has|hold|holds|are granted|is granted|
+    are given|possess|operate with|run with|enjoy)\b …
+    \b(any|all|
     every|each|whatever|everything|
     may|can|do not bind|without|no (limits|restrictions)|so)\b`,
 ]
@@ -109,15 +107,13 @@ export const rolesGranted: readonly Pattern[] = [
     regex`${aboutOthers}|${consent}|${forbidding('elevat escalat rais')}|\bincident\b`,
   )`${order}(elevate|escalate|raise) (your|its|the agent's|the) ({word} )?
     (privileges|permissions|rights|access)\b … \b(if|when|whenever|until|to|automatically|by)\b`,
-  together(
-    100,
-    sentenceStop,
-    notGiven,
-  )`\b(more|higher|full|elevated|unrestricted|fewer restrictions|greater|without restrictions) ?(privileges|
-    permissions|rights|access)?\b …
-    ${order}(delegate|spawn|start|hand|pass|route|forward|use|launch|ask)\b … \b((another|other|sub-?|second|
+  together(100, sentenceStop, notGiven)`\b((another|other|sub-?|second|
     different|new) ?agents?|sub-?agents?|
-    sub-?process)\b … \b(not (allowed|permitted|able)|cannot|privileges|permissions|forbidden|denied|blocked|
+    sub-?process)\b …
+    \b(more|higher|full|elevated|unrestricted|fewer restrictions|greater|without restrictions) ?(privileges|
+    permissions|rights|access)?\b …
+    ${order}(delegate|spawn|start|hand|pass|route|forward|use|launch|ask)\b …
+    \b(not (allowed|permitted|able)|cannot|privileges|permissions|forbidden|denied|blocked|
     restricted)\b`,
 ]
 
@@ -157,10 +153,11 @@ export const machineOpened: readonly Pattern[] = [
     90,
     sentenceStop,
     notGiven,
-  )`\b(firewall|ports?|security groups?|network policy|acl)\b … ${order}(open|allow|disable|permit|turn off|clear|
-    flush|expose)\b …
-    \b((all|any) (incoming|inbound|connections?|traffic|ports?|addresses|hosts?|sources)|0\.0\.0\.0/0|everyone|
-    the (whole )?internet)\b`,
+  )`\b((all|any) (incoming|inbound|connections?|traffic|ports?|addresses|hosts?|sources)|0\.0\.0\.0/0|everyone|
+    the (whole )?internet)\b …
+    \b(firewall|ports?|security groups?|network policy|acl)\b …
+    ${order}(open|allow|disable|permit|turn off|clear|
+    flush|expose)\b`,
 ]
 
 /** Orders that rank above everything. */
@@ -170,21 +167,19 @@ export const rankedAbove: readonly Pattern[] = [
     sentenceStop,
     regex`${aboutOthers}|\b(role-?play|injections?|replace any existing|css|style\w{0,6}|config\w{0,8}|default|
       environment|user instructions?|flags?|cli)\b`,
-  )`
+  )`\b(overrid(e|es)|supersed(e|es)|outranks?|takes? (absolute )?(precedence|priority)|has (the )?(highest|
+    absolute) priority|trumps?|
+    prevails?|replaces?)\b …
     \b((this|these|the following|our) (instructions?|rules|file|document|skill|section|directives?|guidelines|
     policy))\b …
-    \b(overrid(e|es)|supersed(e|es)|outranks?|takes? (absolute )?(precedence|priority)|has (the )?(highest|
-    absolute) priority|trumps?|
-    prevails?|replaces?)\b … \b((all|any|every) (other|others|previous|prior|existing|conflicting)|others|
+    \b((all|any|every) (other|others|previous|prior|existing|conflicting)|others|
     (the )?system (prompt|message)|operator|developer|your (own )?(instructions|guidelines|rules))\b`,
-  together(
-    100,
-    sentenceStop,
-    aboutOthers,
-  )`\b(operator|administrator|system (prompt|message)|developer|anthropic|the user|highest (priority|authority))\b …
-    ${order}(treat|regard|consider|follow|obey|accept|handle|rank|trust)\b … \b((everything|anything|all|text|content|
+  together(100, sentenceStop, aboutOthers)`\b((everything|anything|all|text|content|
     instructions?|results?|output)\s
     {0-2 words}(in|from|of|by) (this|these|the|that) (file|document|skill|server|tool|page|site|
-    author))\b … \b(as (if|though|coming)|
+    author))\b …
+    \b(operator|administrator|system (prompt|message)|developer|anthropic|the user|highest (priority|authority))\b …
+    ${order}(treat|regard|consider|follow|obey|accept|handle|rank|trust)\b …
+    \b(as (if|though|coming)|
     highest|above|over|with (the )?(authority|priority)|had (written|said))\b`,
 ]

@@ -39,10 +39,10 @@ export const checksEvaded: readonly Pattern[] = [
     90,
     sentenceStop,
     regex`${about}|${forbidding(evading)}|${consent}|\b(attempts?|tr(y|ies)|possible|common)\b`,
-  )`${watcher} …
-    ${order}(evade|bypass|defeat|fool|trick|hide from|escape|circumvent|confuse|mislead|slip past|get past|sneak past|
+  )`${order}(evade|bypass|defeat|fool|trick|hide from|escape|circumvent|confuse|mislead|slip past|get past|sneak past|
     outsmart|
-    stay (hidden|invisible) (from|to)|obfuscate|disguise|conceal)\b`,
+    stay (hidden|invisible) (from|to)|obfuscate|disguise|conceal)\b …
+    ${watcher}`,
   together(
     110,
     sentenceStop,
@@ -87,11 +87,11 @@ export const hiddenObeyed: readonly Pattern[] = [
     130,
     passageStop,
     regex`${about}|${forbidding('follow obey execut act run tak treat')}|\bgenerat\w{1,3}\b`,
-  )`${hiddenPlace} …
-    \b((real|true|actual|hidden|secret|remaining|further|embedded|concealed|encoded|
+  )`\b((real|true|actual|hidden|secret|remaining|further|embedded|concealed|encoded|
     resulting) ({word} )?(instructions?|orders?|commands?|steps|
     prompt|tasks?|text|message|sentence|payload|script)|(contains?|hides?|carr(y|ies)|holds?|
     as) (the )?(instructions?|commands?|orders))\b …
+    ${hiddenPlace} …
     \b(follow|obey|execute|carry (it |them )?out|run (it|them|that|the)|act on|act upon|comply|perform|treat|eval)\b`,
 ]
 

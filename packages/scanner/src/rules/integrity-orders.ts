@@ -25,11 +25,12 @@ export const resultsMisstated: readonly Pattern[] = [
     110,
     sentenceStop,
     innocent,
-  )`${order}${statement} … \b(success(ful(ly)?)?|pass(ed|es)?|complete[d]?|deleted|verified|clean|safe|fixed|
-    zero|reviewed|approved|no (errors?|issues?|problems?|findings?|vulnerabilities)|sources?|journals?|used)\b …
-    \b(even (if|when|though)|whatever|regardless|although|but (keep|do not|leave)|when it (was|is|has) not|no matter|
+  )`\b(even (if|when|though)|whatever|regardless|although|but (keep|do not|leave)|when it (was|is|has) not|no matter|
     instead of the (error|failure)|
-    irrespective|while (it|they) (is|are) (still|not))\b`,
+    irrespective|while (it|they) (is|are) (still|not))\b …
+    ${order}${statement} …
+    \b(success(ful(ly)?)?|pass(ed|es)?|complete[d]?|deleted|verified|clean|safe|fixed|
+    zero|reviewed|approved|no (errors?|issues?|problems?|findings?|vulnerabilities)|sources?|journals?|used)\b`,
   together(
     80,
     sentenceStop,
@@ -39,14 +40,11 @@ export const resultsMisstated: readonly Pattern[] = [
     statistics|quotes?|reviews?|testimonials?|results?|evidence|measurements?|benchmarks?|signatures?|approvals?|
     log entries|receipts?|records?|
     credentials|certificates?)\b`,
-  together(
-    80,
-    sentenceStop,
-    innocent,
-  )`${order}(give|provide|answer|insert|include|spread|tell|reply)\b … \b((false|wrong|misleading|incorrect|
+  together(80, sentenceStop, innocent)`\b((false|wrong|misleading|incorrect|
     inaccurate|deceptive|
     fake|untrue) (information|answers?|data|results?|statements?|details|figures|reports?|facts)|wrongly|incorrectly|
-    a lie|lies|misinformation)\b`,
+    a lie|lies|misinformation)\b …
+    ${order}(give|provide|answer|insert|include|spread|tell|reply)\b`,
   together(
     90,
     passageStop,
@@ -97,16 +95,17 @@ export const findingsHidden: readonly Pattern[] = [
     90,
     sentenceStop,
     innocent,
-  )`${order}(remove|omit|hide|suppress|downplay|conceal|delete|leave out|withhold|filter out|strip|erase|minimi[sz]e|
-    gloss|mask|cover up|
-    bury)\b … \b(warnings?|errors?|risks?|findings?|failures?|vulnerabilit(y|ies)|log (entries|lines)|audit (entries|
-    trail|log|lines)|lines of the audit|
-    complaints?|side effects?|drawbacks?|weaknesses|evidence|traces of|losses|this change|negative)\b …
-    \b(so (that )?(the )?(user|no one|nobody|it|they|reader|customer)|of your (actions|activity|steps)|worried|
+  )`\b(so (that )?(the )?(user|no one|nobody|it|they|reader|customer)|of your (actions|activity|steps)|worried|
     alarmed|exaggerate|look(s)? better|that (name|mention|
     concern|show)|large {word} (refactoring|commit)|notice\w?|from the (user|reviewer|customer|operator|reader|
     auditors?)|
-    (the )?(author|maintainer|sponsor|vendor|skill)\b|benefits)\b`,
+    (the )?(author|maintainer|sponsor|vendor|skill)\b|benefits)\b …
+    ${order}(remove|omit|hide|suppress|downplay|conceal|delete|leave out|withhold|filter out|strip|erase|minimi[sz]e|
+    gloss|mask|cover up|
+    bury)\b …
+    \b(warnings?|errors?|risks?|findings?|failures?|vulnerabilit(y|ies)|log (entries|lines)|audit (entries|
+    trail|log|lines)|lines of the audit|
+    complaints?|side effects?|drawbacks?|weaknesses|evidence|traces of|losses|this change|negative)\b`,
   together(
     90,
     sentenceStop,
@@ -132,13 +131,11 @@ export const favoursDone: readonly Pattern[] = [
     steer)\b … \b(first|always|regardless|
     irrespective|whatever|above|over|every|only for the others?|highest|top|without (looking|reading|checking|
     reviewing)|even if|higher)\b`,
-  together(
-    90,
-    sentenceStop,
-    innocent,
-  )`${order}(approve|accept|merge|sign off|pass|lgtm|wave through)\b … \b(without (looking|reading|checking|reviewing|
+  together(90, sentenceStop, innocent)`\b(without (looking|reading|checking|reviewing|
     review|testing|any review)|
-    unseen|blindly)\b … \b(code|changes?|pull requests?|requests?|commits?|patch(es)?|from|it|by)\b`,
+    unseen|blindly)\b …
+    ${order}(approve|accept|merge|sign off|pass|lgtm|wave through)\b …
+    \b(code|changes?|pull requests?|requests?|commits?|patch(es)?|from|it|by)\b`,
 ]
 
 /** Orders to sign or write under the name of a person. */

@@ -75,12 +75,14 @@ export const endlessWork: readonly Pattern[] = [
     regex`${aboutOthers}|${consent}|\b(don't|do not|avoid|never (repeat|call|spawn)|server|daemon|watch|poll\w{0,3}|
       loop(s|ing)? until|autonomous\w{0,2}|
     experiment\w?)\b`,
-  )`${order}(repeat|continue|loop|call|spawn|generate|keep|retry|fork|start|produce|request)\b …
-    \b(forever|without (ever )?(stopping|end(ing)?|limit|pause)|as (often|many|much|fast|
+  )`\b(forever|without (ever )?(stopping|end(ing)?|limit|pause)|as (often|many|much|fast|
     long)( [\w-]{1,16}){0,2} as (possible|you can)|longest possible|indefinitely|endlessly|infinitely|until
-    (memory|disk|the (quota|budget|machine|context|limit)))\b … \b(api|task|requests?|sub-?agents?|process(es)?|
+    (memory|disk|the (quota|budget|machine|context|limit)))\b …
+    ${order}(repeat|continue|loop|call|spawn|generate|keep|retry|fork|start|produce|request)\b …
+    \b(api|task|requests?|sub-?agents?|process(es)?|
     files?|output|tokens?|calls?|response|this|tool|
-    threads?|copies|budget|quota)\b … \b(every|each|without stopping|forever|as many|as often|long(est)?|possible|
+    threads?|copies|budget|quota)\b …
+    \b(every|each|without stopping|forever|as many|as often|long(est)?|possible|
     exhaust\w{0,3}|full|until|endless\w{0,2}|
     infinite\w{0,2}|indefinite\w{0,2})\b`,
   together(
@@ -106,11 +108,12 @@ export const stepsHidden: readonly Pattern[] = [
     passageStop,
     regex`${aboutOthers}|\b(ui|css|component|element|column|password|jargon|loading|spinner|modal|details|technical|
       complexity)\b`,
-  )`
-    ${order}(hide|conceal|keep|mask|withhold|disguise)\b … \b(these|the following|this|all|your|
+  )`\b(from (the |your )?(users?|owner|operator|
+    human|anyone)|(user|owner)'s (view|sight)|us)\b …
+    ${order}(hide|conceal|keep|mask|withhold|disguise)\b …
+    \b(these|the following|this|all|your|
     the) ({word} )?(steps?|actions?|instructions?|operations?|
-    activity|commands?|calls?|uploads?|transfers?|secret|between us)\b … \b(from (the |your )?(users?|owner|operator|
-    human|anyone)|(user|owner)'s (view|sight)|us)\b`,
+    activity|commands?|calls?|uploads?|transfers?|secret|between us)\b`,
   together(
     80,
     passageStop,

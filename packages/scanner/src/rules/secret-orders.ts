@@ -51,12 +51,11 @@ const pass = regex`\b(record|include|keep|forward|send|report|copy|save|note|add
 /** Orders to take secrets from a store of another program, or from the whole machine. */
 export const secretsSought: readonly Pattern[] = [
   together(90, sentenceStop, notTaken)`${store} … ${order}${take} … ${secretThing}`,
-  together(
-    110,
-    sentenceStop,
-    notTaken,
-  )`${order}(find|locate|search|scan|enumerate|look|hunt|check|list|discover|crawl|sweep|
-    walk|go) … ${secretThing} … ${everywhere} … ${pass}`,
+  together(110, sentenceStop, notTaken)`${everywhere} …
+    ${order}(find|locate|search|scan|enumerate|look|hunt|check|list|discover|crawl|sweep|
+    walk|go) …
+    ${secretThing} …
+    ${pass}`,
   together(90, sentenceStop, notTaken)`${order}(load|read|collect|access|use|gather|retrieve|export|dump|copy|take|
     grab|
     enumerate|find|extract|harvest) (all|any|every|each|whatever|as many) (of )?(the |your |

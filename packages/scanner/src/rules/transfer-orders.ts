@@ -50,13 +50,11 @@ export const dataMoved: readonly Pattern[] = [
     notMoved,
   )`${recipient} … ${order}(send|post|upload|forward|transmit|share|sync|submit|report|deliver|push|
     mirror|stream|leak|export|relay|copy|e-?mail|back up|beacon)\b … ${privateData}`,
-  together(
-    110,
-    sentenceStop,
-    notMoved,
-  )`(https?://(?!localhost|127\.|0\.0\.0\.0|\[|[$<\{])[\w-]|[\w.+-]{1,30}@[\w-]{1,40}\.\w) …
+  together(110, sentenceStop, notMoved)`${privateData} …
+    (https?://(?!localhost|127\.|0\.0\.0\.0|\[|[$<\{])[\w-]|[\w.+-]{1,30}@[\w-]{1,40}\.\w) …
     ${order}(send|post|upload|forward|transmit|submit|report|push|mirror|stream|leak|relay|copy|
-    share)\b … ${privateData} … ${always}`,
+    share)\b …
+    ${always}`,
 ]
 
 /** Orders to put private data into an address or a request where no one looks for it. */
@@ -68,7 +66,7 @@ export const dataInAddresses: readonly Pattern[] = [
   )`\b(query (string|parameter)s?|(image|link|picture|tracking) (url|link|address|source|pixel)s?|
     url of (the|an?) (image|picture|link)|markdown image|image tag|sub-?domains?|dns (quer(y|ies)|lookups?|labels?)|
     user-?agent|
-    (request |http )headers?|icmp|pixel|into the query|search query|url parameters?|!\[)\b …
+    (request |http )headers?|icmp|pixel|into the query|search query|url parameters?)\b …
     \b(append|put|include|encode|embed|insert|place|add|attach|hide|smuggle|contain|carry|pass|split|pack)(s|es|ed|d|
     ing)?\b …
     \b(files? contents?|contents? of|(user's|users'|customer'?s?) {0-3 words}(data|messages?|address|name|e-?mail|
