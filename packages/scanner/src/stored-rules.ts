@@ -1,5 +1,6 @@
 import { pack, unpack } from './packed.ts'
 import type { Combination, Fact, Flow, Pattern, Rule, Together } from './rule.ts'
+import { aliasLooksAlike, gemLooksAlike, imageLooksAlike } from './rules/look-alike-names.ts'
 import { namesLookAlike } from './rules/popular-packages.ts'
 
 /** Everything that is found in texts. */
@@ -13,7 +14,12 @@ type StoredExpression = readonly [source: string, flags?: string]
 type StoredPattern = Pattern<StoredExpression, string>
 
 /** The functions of patterns, by the names under which they are stored. */
-const functions: Readonly<Record<string, (text: string) => boolean>> = { namesLookAlike }
+const functions: Readonly<Record<string, (text: string) => boolean>> = {
+  namesLookAlike,
+  aliasLooksAlike,
+  imageLooksAlike,
+  gemLooksAlike,
+}
 
 /** Writes rules, for {@link readStoredRules}. Throws a `TypeError` if a pattern has an unknown function. */
 export function storeRules({ rules, facts, combinations }: TextRules): string {

@@ -137,15 +137,21 @@ export function namesLookAlike(text: string): boolean {
 /** Whether a package passes for a popular one: by a typing error in its name or scope, or by a boast added to it. */
 function isLookAlike(name: string): boolean {
   const [scope, scoped] = name.startsWith('@') ? name.split('/') : []
-  if (scope) return scoped !== undefined && isSlip(scope, popularScopes)
+  if (scope) return scoped !== undefined && isSlipOf(scope, popularScopes)
   // PyPI reads an underscore as a hyphen; a digit at the end states a major version.
   const plain = name.replaceAll('_', '-').replace(/\d{1,2}$/, '')
   if ([name, plain].some((each) => popular.has(each) || honest.has(each))) return false
   if (misspelt.test(name) || popular.has(boast.exec(name)?.groups?.['name'] ?? '')) return true
-  return name.length >= nameMin && isSlip(name, popular)
+  return name.length >= nameMin && isSlipOf(name, popular)
 }
 
-function isSlip(name: string, names: ReadonlySet<string>): boolean {
+/** Whether a package is among those that people install most. */
+export function isPopular(name: string): boolean {
+  return popular.has(name)
+}
+
+/** Whether a name is one typing error away from one of the names, but none of them. */
+export function isSlipOf(name: string, names: ReadonlySet<string>): boolean {
   if (names.has(name)) return false
   for (const each of names) if (Math.abs(each.length - name.length) <= 1 && isOneSlip(name, each)) return true
   return false
@@ -158,13 +164,16 @@ function isOneSlip(name: string, other: string): boolean {
   const [rest, otherRest] = [name.slice(same), other.slice(same)]
   if (rest.length === otherRest.length) {
     if (rest[0] === otherRest[1] && rest[1] === otherRest[0]) return rest.slice(2) === otherRest.slice(2)
-    const isLetter = name.length >= anyLetterMin || looksLike.has(`${rest[0]}${otherRest[0]}`)
+    const isVowel = name.length === anyLetterMin - 1 && vowels.has(rest[0]!) && vowels.has(otherRest[0]!)
+    const isLetter = name.length >= anyLetterMin || isVowel || looksLike.has(`${rest[0]}${otherRest[0]}`)
     return isLetter && same > 0 && rest.slice(1) === otherRest.slice(1)
   }
   const [longer, shorter] = rest.length > otherRest.length ? [rest, otherRest] : [otherRest, rest]
   const isDoubled = longer[0] === name[same - 1] || longer[0] === longer[1]
   return same > 0 && longer.slice(1) === shorter && (name.length >= anyLetterMin || isDoubled || rest === shorter)
 }
+
+const vowels: ReadonlySet<string> = new Set('aeiou')
 
 const looksLike: ReadonlySet<string> = new Set([
   '0o',

@@ -1,4 +1,5 @@
 import { installedFromNowhere, scriptsPlanted } from './supply-orders.ts'
+import { lookAlikeNames } from './look-alike-names.ts'
 import type { Pattern, Rule } from '../rule.ts'
 import { namesLookAlike } from './popular-packages.ts'
 import { dropHost, fetcher, lineStop, localHost, publicIp, runPipe, tunnelHost } from './shapes.ts'
@@ -80,7 +81,7 @@ export const rules: readonly Rule[] = [
     why: 'Attackers register such names and wait for typing errors; packages can run code on installation.',
     remediation: 'Check the spelling of the name.',
     references: ['https://attack.mitre.org/techniques/T1195/001/', ...references],
-    patterns: lookAlikes,
+    patterns: [...lookAlikes, ...lookAlikeNames],
   },
   {
     id: 'package-from-nowhere',
@@ -93,6 +94,7 @@ export const rules: readonly Rule[] = [
     references,
     patterns: [
       ...installedFromNowhere,
+      ...scriptsPlanted,
       containing(installAnchors)`${installer}\s[^\n\uE000;|]{0,60}?(git\+)?(http://(?!${localHost})[\w-]|
         https?://(${publicIp}|${dropHost}|${tunnelHost}))`,
       regex`(--(extra-)?index-url|\bpip_(extra_)?index_url|(?<=\b(npm|pnpm|yarn|bun|npx)\b{0-60 in line})--registry|
@@ -123,7 +125,6 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove the script, and include what the package needs.',
     references: ['https://attack.mitre.org/techniques/T1195/002/', ...references],
     patterns: [
-      ...scriptsPlanted,
       regex`"(pre|post)?(install|prepare|prepublish)"\s?:\s?"[^\n\uE000"]{0,100}
         (${fetcher}\b{0-100 in line}(${runPipe}|\|\s?(ba)?sh)|\\?"?/dev/tcp|\bbase64 -d|\bnode -e\s?\\?["']
         {0-80 in line}(http|exec|eval|buffer))`,
