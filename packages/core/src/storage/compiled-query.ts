@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   SqliteAdapter,
   type Compilable,
@@ -68,10 +69,25 @@ function compileOnce<Row>(build: (db: Kysely<Tables>) => Compilable<Row>) {
     const known = compiled.get(adapter)
     if (known) return known
     const built = build(db).compile()
-    const query = adapter instanceof SqliteAdapter ? { ...built, sql: hideValues(built.sql) } : built
+    const isSqlite = adapter instanceof SqliteAdapter
+    const query = isSqlite ? { ...built, sql: hideValues(built.sql) } : built
+    if (!isSqlite) prepareText(query.sql)
     compiled.set(adapter, query)
     return query
   }
+}
+
+/** The names of compiled statements, by their text. */
+const names = new Map<string, string>()
+
+/** The name for preparing a compiled statement of PostgreSQL: its digest, since a pooler may share a connection. */
+function prepareText(text: string): void {
+  names.set(text, createHash('sha256').update(text).digest('base64url'))
+}
+
+/** The name under which PostgreSQL prepares a statement; undefined for one that is not compiled. */
+export function findPreparedName(text: string): string | undefined {
+  return names.get(text)
 }
 
 /**

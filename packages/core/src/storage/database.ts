@@ -9,7 +9,7 @@ import { migrate, requireCurrentSchema } from './migrate.ts'
 import type { SchemaExtension } from './migrations/migration.ts'
 import { openSqliteForReading } from './sqlite-reading.ts'
 import { openSqlite } from './sqlite.ts'
-import { isBusy, toOpeningError } from './storage-error.ts'
+import { isRepeatable, toOpeningError } from './storage-error.ts'
 import type { Tables } from './tables.ts'
 import { closedWriter, createWriter, type Writer } from './writer.ts'
 
@@ -59,7 +59,7 @@ export async function openDatabase(location: OpenDatabaseOptions): Promise<Datab
   // Another process may be creating or migrating the same file.
   const untilUnlocked = { retries: 40, minTimeout: 5, maxTimeout: 250 }
   try {
-    return await pRetry(() => openOnce(location), { ...untilUnlocked, shouldRetry: ({ error }) => isBusy(error) })
+    return await pRetry(() => openOnce(location), { ...untilUnlocked, shouldRetry: ({ error }) => isRepeatable(error) })
   } catch (error) {
     throw toOpeningError(error, path)
   }

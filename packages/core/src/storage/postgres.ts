@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, type PostgresDialectConfig } from 'kysely'
 import pg from 'pg'
 import type { Connections } from './connections.ts'
 import { PipelinedDriver } from './pipelined-driver.ts'
+import { createPreparingClient } from './preparing-client.ts'
 import type { Tables } from './tables.ts'
 
 const connectionsMax = 10
@@ -21,6 +22,7 @@ export function openPostgres(databaseUrl: string, isReadOnly = false): Connectio
   const pool = new pg.Pool({
     connectionString: isReadOnly ? toReadOnly(databaseUrl) : databaseUrl,
     max: connectionsMax,
+    Client: createPreparingClient(),
     connectionTimeoutMillis: connectTimeoutMs,
     pipeline: true,
     keepAlive: true,

@@ -26,7 +26,8 @@ const troubles: readonly Trouble[] = [
     retryAfterSeconds: 60,
   },
   {
-    codes: /^(SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|NOMEM)|08...|25P03|40...|53...|57P..|ECONN|EPIPE|ETIMEDOUT)/,
+    codes:
+      /^(SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|NOMEM)|08...|25P03|26000|40...|42P05|0A000|53...|57P..|ECONN|EPIPE|ETIMEDOUT)/,
     detail: 'The storage is unavailable at the moment. Try again shortly.',
     retryAfterSeconds: 2,
   },
@@ -34,9 +35,9 @@ const troubles: readonly Trouble[] = [
 const lostConnection =
   /timeout exceeded when trying to connect|Connection terminated|connection error and is not queryable/
 
-/** Whether another process holds the lock of an SQLite file. */
-export function isBusy(error: unknown): boolean {
-  return /^SQLITE_(BUSY|LOCKED)/.test(getCode(error))
+/** Whether another process holds the lock of an SQLite file, or a statement was not prepared as PostgreSQL expects. */
+export function isRepeatable(error: unknown): boolean {
+  return /^(SQLITE_(BUSY|LOCKED)|26000|42P05|0A000)/.test(getCode(error))
 }
 
 /**

@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import { sql, type Transaction } from 'kysely'
 import pRetry from 'p-retry'
 import { RegistryError } from '@skillstead/protocol'
+import { compileQuery } from './compiled-query.ts'
 import type { Connections } from './connections.ts'
-import { isBusy } from './storage-error.ts'
+import { isRepeatable } from './storage-error.ts'
 import type { Tables } from './tables.ts'
 
 /** The transaction of a write. Do not await anything else in a write: all other writers wait. */
@@ -70,7 +71,7 @@ export function createWriter(connections: Connections): Writer {
           retries: lockRetries,
           minTimeout: 5,
           maxTimeout: 250,
-          shouldRetry: ({ error }) => batch.length === 0 && isBusy(error),
+          shouldRetry: ({ error }) => batch.length === 0 && isRepeatable(error),
         })
       } catch (error) {
         // If no job began, the failure (a lock timeout, a lost connection) is reported to the first job in the queue.
@@ -182,9 +183,15 @@ export function toReadOnlyError(): RegistryError {
  * wait for hours.
  */
 async function lockHead(trx: WriteTransaction): Promise<void> {
-  await sql`select set_config('idle_in_transaction_session_timeout', ${`${idleMs}`}, true) from heads
-    for update`.execute(trx)
+  await selectHead(trx, {})
 }
+
+const selectHead = compileQuery((db) =>
+  db
+    .selectFrom('heads')
+    .select(sql`set_config('idle_in_transaction_session_timeout', ${sql.lit(`${idleMs}`)}, true)`.as('timeout'))
+    .forUpdate(),
+)
 
 /** On a full disk the whole transaction is already rolled back; report that cause instead of the failed rollback. */
 async function rollBack(trx: WriteTransaction, reason: unknown): Promise<void> {
