@@ -3,9 +3,12 @@ import {
   SqliteAdapter,
   type Compilable,
   type CompiledQuery,
+  type DatabaseConnection,
   type DialectAdapter,
   type Insertable,
   type Kysely,
+  type QueryResult,
+  type Transaction,
 } from 'kysely'
 import type { QuietQuery } from './pipelined-driver.ts'
 import type { Tables } from './tables.ts'
@@ -35,7 +38,7 @@ export function compileQuery<Parameters extends object, Row>(
 ) {
   const getQuery = compileOnce((db) => build(db, placeholders as Parameters))
   return async (db: Kysely<Tables>, parameters: Parameters): Promise<Row[]> =>
-    (await db.executeQuery<Row>(fill(getQuery(db), parameters))).rows
+    (await send(db, fill(getQuery(db), parameters))).rows
 }
 
 /** As {@link compileQuery}, for a write whose result is not read: a failure may reject a later statement instead. */
@@ -44,8 +47,32 @@ export function compileWrite<Parameters extends object>(
 ) {
   const getQuery = compileOnce((db) => build(db, placeholders as Parameters))
   return async (db: Kysely<Tables>, parameters: Parameters): Promise<void> => {
-    await db.executeQuery(toQuiet(fill(getQuery(db), parameters)))
+    await send(db, toQuiet(fill(getQuery(db), parameters)))
   }
+}
+
+/** The connections of transactions to which compiled statements are sent directly. */
+const connections = new WeakMap<Kysely<Tables>, DatabaseConnection>()
+
+/**
+ * Sends the compiled statements of a transaction directly to its connection until the work ends. Kysely would send each
+ * when the one before is answered; sent at once, as with `Promise.all`, they share a round trip to PostgreSQL.
+ */
+export async function withConnection<T>(
+  trx: Transaction<Tables>,
+  work: (connection: DatabaseConnection) => Promise<T>,
+): Promise<T> {
+  const connection = await trx.getExecutor().provideConnection(async (one) => one)
+  connections.set(trx, connection)
+  try {
+    return await work(connection)
+  } finally {
+    connections.delete(trx)
+  }
+}
+
+function send<Row>(db: Kysely<Tables>, query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
+  return (connections.get(db) ?? db).executeQuery<Row>(query)
 }
 
 /** A statement with values in its places. */
@@ -117,7 +144,7 @@ export function compileForColumns<Row extends object>(build: BuildForColumns<Row
       const places = Object.fromEntries(columns.map((column) => [column, ''])) as Row
       compiled.set(key, (getQuery = compileOnce((built) => build(built, places))))
     }
-    await db.executeQuery(toQuiet({ ...getQuery(db), parameters: [...Object.values(row), ...parameters] }))
+    await send(db, toQuiet({ ...getQuery(db), parameters: [...Object.values(row), ...parameters] }))
   }
 }
 
@@ -139,6 +166,6 @@ export function compileInsert<Table extends keyof All & string, All = Tables>(ta
     const [row] = rows
     if (row && rows.length === 1) return insertOne(db, row)
     for (let i = 0; i < rows.length; i += rowsMax)
-      await db.executeQuery(toQuiet(insert(db, rows.slice(i, i + rowsMax)).compile()))
+      await send(db, toQuiet(insert(db, rows.slice(i, i + rowsMax)).compile()))
   }
 }

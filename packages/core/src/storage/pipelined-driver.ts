@@ -30,15 +30,15 @@ export class PipelinedDriver extends PostgresDriver {
 function pipeline(connection: DatabaseConnection): void {
   const send = connection.executeQuery.bind(connection)
   let isOpen = false
-  let failure: { readonly error: unknown } | undefined
-  let pending: Promise<unknown>[] = []
+  /** The quiet statements since the last one that was waited for. */
+  let quiet: Promise<unknown>[] = []
 
   async function sendAndWait<Row>(query: CompiledQuery, options: unknown[]): Promise<QueryResult<Row>> {
-    const [result] = await Promise.allSettled([send<Row>(query, ...(options as [])), ...pending])
-    pending = []
-    const earlier = failure
-    failure = undefined
-    if (earlier && !endings.has(query.sql)) throw earlier.error
+    const earlier = quiet
+    quiet = []
+    const [result, ...results] = await Promise.allSettled([send<Row>(query, ...(options as [])), ...earlier])
+    const failed = results.find((one) => one.status === 'rejected')
+    if (failed && !endings.has(query.sql)) throw failed.reason
     if (result.status === 'rejected') throw result.reason
     return result.value
   }
@@ -47,7 +47,9 @@ function pipeline(connection: DatabaseConnection): void {
     if (query.sql === 'begin') isOpen = true
     if (isOpen && ('isQuiet' in query || quietTexts.has(query.sql))) {
       const sent = send(query, ...(options as []))
-      pending.push(sent.catch((error: unknown) => (failure ??= { error })))
+      // The next statement that is waited for reports the failure.
+      sent.catch(() => {})
+      quiet.push(sent)
       return { rows: [] }
     }
     if (query.sql === 'commit' || query.sql === 'rollback') isOpen = false

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
-import { sql, type Transaction } from 'kysely'
+import { CompiledQuery, type DatabaseConnection, sql, type Transaction } from 'kysely'
 import pRetry from 'p-retry'
 import { RegistryError } from '@skillstead/protocol'
-import { compileQuery } from './compiled-query.ts'
+import { compileQuery, withConnection } from './compiled-query.ts'
 import type { Connections } from './connections.ts'
 import { isRepeatable } from './storage-error.ts'
 import type { Tables } from './tables.ts'
@@ -75,7 +75,8 @@ export function createWriter(connections: Connections): Writer {
         })
       } catch (error) {
         // If no job began, the failure (a lock timeout, a lost connection) is reported to the first job in the queue.
-        for (const job of batch.length > 0 ? batch : takeFirst()) job.reject(error)
+        for (const { outcome, reject } of batch.length > 0 ? batch : takeFirst())
+          reject(outcome && 'error' in outcome ? outcome.error : error)
         continue
       }
       for (const listener of listeners) await listener()
@@ -87,27 +88,35 @@ export function createWriter(connections: Connections): Writer {
     running = undefined
   }
 
-  /** Runs queued jobs in a transaction, each in its own savepoint, until the batch is full or the queue is empty. */
+  /** Runs queued jobs in a transaction until the batch is full or the queue is empty. */
   async function runBatch(trx: WriteTransaction, batch: Job[]): Promise<void> {
-    if (connections.dialect === 'postgres') await lockHead(trx)
+    if (connections.dialect === 'postgres') await selectHead(trx, {})
     const startedMs = performance.now()
-    let turnedMs = startedMs
-    for (let [job] = takeFirst(); job; [job] = takeFirst()) {
-      batch.push(job)
-      await sql`savepoint job`.execute(trx)
-      try {
-        const value = await job.work(trx)
-        await sql`release savepoint job`.execute(trx)
-        job.outcome = { value }
-      } catch (error) {
-        await rollBack(trx, error)
-        job.outcome = { error }
+    await withConnection(trx, async (connection) => {
+      // A single job needs no savepoint; those that are queued meanwhile are in the next batch.
+      if (queued.length === 1) return runAlone(trx, batch)
+      let turnedMs = startedMs
+      for (let [job] = takeFirst(); job; [job] = takeFirst()) {
+        batch.push(job)
+        await runInSavepoint(connection, trx, job)
+        if (!isOpen(batch, performance.now() - startedMs)) return
+        if (performance.now() - turnedMs < batchMs) continue
+        await setImmediate()
+        turnedMs = performance.now()
       }
-      if (!isOpen(batch, performance.now() - startedMs)) return
-      if (performance.now() - turnedMs < batchMs) continue
-      await setImmediate()
-      turnedMs = performance.now()
-    }
+    })
+  }
+
+  async function runAlone(trx: WriteTransaction, batch: Job[]): Promise<void> {
+    const [job] = takeFirst()
+    batch.push(job!)
+    await job!.work(trx).then(
+      (value) => (job!.outcome = { value }),
+      (error: unknown) => {
+        job!.outcome = { error }
+        throw error
+      },
+    )
   }
 
   function takeFirst(): Job[] {
@@ -182,10 +191,6 @@ export function toReadOnlyError(): RegistryError {
  * for this lock, so the server ends a transaction whose node is paused or disconnected; otherwise the other nodes might
  * wait for hours.
  */
-async function lockHead(trx: WriteTransaction): Promise<void> {
-  await selectHead(trx, {})
-}
-
 const selectHead = compileQuery((db) =>
   db
     .selectFrom('heads')
@@ -193,11 +198,20 @@ const selectHead = compileQuery((db) =>
     .forUpdate(),
 )
 
-/** On a full disk the whole transaction is already rolled back; report that cause instead of the failed rollback. */
-async function rollBack(trx: WriteTransaction, reason: unknown): Promise<void> {
+const savepoint = CompiledQuery.raw('savepoint job')
+const release = CompiledQuery.raw('release savepoint job')
+const rollBack = CompiledQuery.raw('rollback to savepoint job')
+
+/** Runs a job so that its failure does not affect the others of its transaction. */
+async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransaction, job: Job): Promise<void> {
+  await connection.executeQuery(savepoint)
   try {
-    await sql`rollback to savepoint job`.execute(trx)
-  } catch {
-    throw reason
+    const value = await job.work(trx)
+    await connection.executeQuery(release)
+    job.outcome = { value }
+  } catch (error) {
+    // On a full disk the whole transaction is already rolled back; report that cause instead of the failed rollback.
+    await connection.executeQuery(rollBack).catch(() => Promise.reject(error as Error))
+    job.outcome = { error }
   }
 }
