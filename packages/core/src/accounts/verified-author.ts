@@ -1,16 +1,6 @@
 import type { Me } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import { compileQuery } from '../storage/compiled-query.ts'
 import type { Tables, VerificationRow } from '../storage/tables.ts'
-
-/** Whether a user has a successful verification. */
-export async function isVerifiedAuthor(db: Kysely<Tables>, userId: string): Promise<boolean> {
-  return (await selectVerified(db, { userId })).length > 0
-}
-
-const selectVerified = compileQuery((db, { userId }: { userId: string }) =>
-  db.selectFrom('verifications').select('id').where('user_id', '=', userId).where('status', '=', 'verified').limit(1),
-)
 
 /** The methods and subjects of a user's verifications, ordered by method. */
 export async function readVerifications(db: Kysely<Tables>, userId: string): Promise<Me['verifications']> {

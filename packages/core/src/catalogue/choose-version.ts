@@ -2,7 +2,7 @@ import { compareVersions, isVersion, nextPatch, RegistryError } from '@skillstea
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Publication } from './publish-version.ts'
-import { type ListedVersion, selectVersions } from './skill-document.ts'
+import type { ListedVersion } from './skill-document.ts'
 
 /** The version number for new content, or the existing version that already has this content. */
 export type VersionChoice =
@@ -11,11 +11,16 @@ export type VersionChoice =
 
 /**
  * Decides under which number content is published. Versions are immutable: a number already used for other content is
- * refused with `version_exists`, and publishing the same content again creates no version.
+ * refused with `version_exists`, and publishing the same content again creates no version. `versions` are all versions
+ * of the skill, highest first.
  */
-export async function chooseVersion(trx: WriteTransaction, skill: SkillRow | undefined, publication: Publication) {
+export async function chooseVersion(
+  trx: WriteTransaction,
+  skill: Pick<SkillRow, 'full_name'> | undefined,
+  versions: readonly ListedVersion[],
+  publication: Publication,
+): Promise<VersionChoice> {
   const wanted = publication.fields.version
-  const versions = skill ? await selectVersions(trx, { skillId: skill.id }) : []
   const [highest] = versions
   if (!highest) return { number: wanted ?? '1.0.0', versions }
   if (publication.imported) return chooseImported(trx, versions, highest, publication)

@@ -92,9 +92,9 @@ export function createCopyIndex(
 
   return {
     async put(trx, { skillId, versionId, sketch }) {
-      const [row] = await insertSketch(trx, { versionId, shingleCount: sketch.shingleCount })
-      if (!row || sketch.kept.length === 0) return
-      await insertWaiting(trx, { num: row.num, shingles: packShingles(sketch.kept), skillId })
+      await insertSketch(trx, { versionId, shingleCount: sketch.shingleCount })
+      if (sketch.kept.length === 0) return
+      await insertWaiting(trx, { versionId, shingles: packShingles(sketch.kept), skillId })
       if (++putCount >= waitingMax) enterSoon()
     },
     async findShared(shingles) {

@@ -32,14 +32,14 @@ export interface Stored {
   readonly warnings: readonly Warning[]
 }
 
-/** Reads what the response needs, within the transaction. */
+/** Reads what the response needs and is not known, within the transaction. */
 export async function readBack(trx: WriteTransaction, published: Published): Promise<Stored> {
-  const { skill, version, created, warnings, scan, uses } = published
+  const { skill, version, created, warnings, scan, uses, document, files } = published
   return {
     skill,
-    document: await readDocument(trx, skill.id),
+    document: document ?? (await readDocument(trx, skill.id)),
     version,
-    files: await readFiles(trx, version.id),
+    files: files ?? (await readFiles(trx, version.id)),
     security: scan ?? (await readScan(trx, version.id)),
     uses: uses ?? (await showAccess(trx, version)),
     created,

@@ -1,23 +1,33 @@
-import { compareVersions, type EventData, type Security, toVersionSortKey, type Warning } from '@skillstead/protocol'
+import {
+  compareFiles,
+  compareVersions,
+  type EventData,
+  type Security,
+  toVersionSortKey,
+  type Warning,
+} from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
+import { endAll } from '../kernel/end-all.ts'
 import { newId } from '../kernel/ids.ts'
 import { recordAudit } from '../log/audit.ts'
 import { putBlobs } from '../storage/blobs.ts'
 import { compileInsert } from '../storage/compiled-query.ts'
-import type { SkillRow, UserRow, VersionRow } from '../storage/tables.ts'
+import type { SkillDocumentRow, SkillRow, UserRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
+import { readChanged } from './changed-skill.ts'
 import { chooseVersion } from './choose-version.ts'
 import { type Inspection, recordInspection } from './inspection.ts'
 import { joinScans, requireMetadata } from './metadata-scan.ts'
 import { type PackageFields, withoutNul } from './package-fields.ts'
-import { refreshSkill, type SkillChange } from './refresh-skill.ts'
+import { refresh, refreshSkill, type SkillChange } from './refresh-skill.ts'
 import { toAction, toAdviceWarnings, toRefusal, toScanWarnings } from './scan-policy.ts'
-import { type ListedVersion, toName } from './skill-document.ts'
+import { type ListedVersion, selectNamedVersions, toName } from './skill-document.ts'
 import type { PackedContent } from './skill-package.ts'
 import { applySettings, findTarget, insertSkill, type SkillSettings } from './skill-rows.ts'
-import { requireStorage } from './storage-quota.ts'
+import { findExcess } from './storage-quota.ts'
 import { compareNew, type ShownAccess } from './version-changes.ts'
+import type { FileRow } from './version-files.ts'
 
 /** A checked version to store. */
 export interface Publication {
@@ -45,6 +55,9 @@ export interface Published {
   readonly version: VersionRow
   readonly created: boolean
   readonly warnings: readonly Warning[]
+  /** The stored document and files, if the version was just created. */
+  readonly document?: SkillDocumentRow
+  readonly files?: readonly FileRow[]
   /** The scan of the version, if it was just created. */
   readonly scan?: Security
   /** The combined scan of the version and the metadata, which the policy judged. */
@@ -81,8 +94,13 @@ export async function publishVersion(
   const { warnings } = fields
   const known = inspection ? [...warnings, ...toScanWarnings(inspection.scan)] : warnings
   const now = context.clock.now()
-  const before = await findTarget(trx, `${publication.owner.username}/${fields.name}`)
-  const choice = await chooseVersion(trx, before, publication)
+  const fullName = `${publication.owner.username}/${fields.name}`
+  const [before, listed, excess] = await Promise.all([
+    findTarget(trx, fullName),
+    selectNamedVersions(trx, { fullName }),
+    findOwnExcess(context, trx, publication),
+  ])
+  const choice = await chooseVersion(trx, before, listed, publication)
   // Importing a stored version again changes nothing: otherwise each old version would set its category again, with a
   // log entry each time.
   if (choice.existing && publication.imported) {
@@ -100,17 +118,15 @@ export async function publishVersion(
     const fromMetadata = await requireMetadata(context, trx, { before, after: skill })
     return { ...unchanged, skill, warnings: [...known, ...fromMetadata] }
   }
-  const { imported, released, owner } = publication
-  if (!imported && !released) {
-    await requireStorage(context, trx, owner, { name: 'this version', bytes: publication.content.size })
-  }
+  const { imported, released } = publication
+  if (excess) throw excess
   if (!inspection) throw new TypeError('Inspect new content before you publish it.')
   if (before?.stub) await endStub(trx, skillId, imported ? 'import' : 'local')
   const inspected = { ...publication, inspection }
   const added = { ...change, publication: inspected, number: choice.number, others: choice.versions }
-  const inserted = await insertVersion(context, trx, added)
+  const { inserted, ...refreshed } = await insertAndRefresh(context, trx, added, { isForUpstreams: !imported })
   const { version, uses } = inserted
-  const skill = await refreshSkill(context, trx, toChange(added, inserted, { isForUpstreams: !imported }))
+  const { skill } = refreshed
 
   const { scan } = inspection
   const isLatest = skill.latest_version === version.version
@@ -118,7 +134,8 @@ export async function publishVersion(
   const inMetadata =
     changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: skill }) : []
   const allWarnings = [...warnings, ...toScanWarnings(judged), ...toAdviceWarnings(uses), ...inMetadata]
-  const published = { skill, version, uses, created: true, warnings: allWarnings, scan, judged }
+  const files = publication.content.files.toSorted(compareFiles)
+  const published = { ...refreshed, files, version, uses, created: true, warnings: allWarnings, scan, judged }
   const action = released ? 'warn' : toAction(context.scanPolicy, judged, uses)
   if (action === 'refuse') throw toRefusal(context.scanPolicy, judged, uses)
   if (action === 'quarantine') throw new Quarantined(published)
@@ -151,11 +168,30 @@ export async function storeVersion(
   added: NewVersion,
   caller: Caller,
 ): Promise<StoredVersion> {
-  const inserted = await insertVersion(context, trx, added)
-  const skill = await refreshSkill(context, trx, toChange(added, inserted))
+  const { inserted, skill } = await insertAndRefresh(context, trx, added)
   const stored = { skill, version: inserted.version, uses: inserted.uses }
   await recordPublish(context, trx, stored, caller)
   return stored
+}
+
+/** The refusal of a version that a user publishes, for its size. */
+async function findOwnExcess(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  { imported, released, owner, content }: Publication,
+) {
+  if (imported || released) return undefined
+  return findExcess(context, trx, owner, { name: 'this version', bytes: content.size })
+}
+
+async function insertAndRefresh(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  added: NewVersion,
+  options?: { isForUpstreams: boolean },
+) {
+  const [read, inserted] = await endAll([readChanged(trx, added), insertVersion(context, trx, added)])
+  return { inserted, ...(await refresh(context, trx, { ...toChange(added, inserted, options), read })) }
 }
 
 /** The change of a skill by an inserted version, with its event and, if wanted, what to send to upstreams. */

@@ -1,15 +1,15 @@
 import type { Insertable, Updateable } from 'kysely'
 import { toIndexText } from '../search/index-text.ts'
 import { findTerms } from '../search/version-terms.ts'
-import { compileQuery, compileForColumns } from '../storage/compiled-query.ts'
+import { compileForColumns } from '../storage/compiled-query.ts'
 import { putSkillText, removeSkillText } from '../storage/text-search.ts'
-import type { SkillRow, Tables } from '../storage/tables.ts'
+import type { SkillDocumentRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { appendChange, type ChangedSkill, type LogDraft } from '../log/append-change.ts'
-import { isVerifiedAuthor } from '../accounts/verified-author.ts'
+import { endAll } from '../kernel/end-all.ts'
 import type { CatalogueContext, EmittedEvent, PublishedHere, SettingsChange } from './catalogue-context.ts'
+import { type ChangedRows, readChanged } from './changed-skill.ts'
 import { joinStored, scanMetadata } from './metadata-scan.ts'
-import { claimShortName } from './short-name.ts'
 import {
   selectVersions,
   toDocument,
@@ -39,6 +39,8 @@ export interface SkillChange {
   readonly at: number
   /** A version that was just stored and need not be read again. */
   readonly known?: KnownVersion
+  /** The rows of the skill, if they are already read. */
+  readonly read?: ChangedRows
   /** The entry of an upstream's log to relay instead of an entry of this node. */
   readonly relay?: LogDraft
   /** Who could see the skill before the change. Default: judged by `before` and the current collaborators. */
@@ -59,9 +61,13 @@ interface ProjectedChange extends SkillChange {
   readonly versions: readonly ListedVersion[]
   readonly contents: VersionContents
   readonly latest: LatestVersion | undefined
+  readonly isVerified: boolean
+  readonly head: ChangedRows['head']
   /** The row as it is being changed. */
   skill: SkillRow
-  holder: boolean
+  /** Whether the skill holds its short name. */
+  readonly holder: boolean
+  document?: SkillDocumentRow
   /** The scans of the latest version and of the metadata together. */
   scan?: LatestVersion['scan']
 }
@@ -76,12 +82,11 @@ export type RefreshContext = Pick<
  * Everything that follows from a change of a skill, in its transaction. The order is part of the meaning:
  * - the latest version first, whose metadata the row shows;
  * - the scans next, because they cover that metadata, and the log records their result;
- * - the short name before the log, whose entries name its holder;
+ * - the short name, which is claimed before, in the row before the log, whose entries name its holder;
  * - the log before the stored document, since appending gives the row its revision;
  * - the document and the search text from the row as it is then;
- * - the reputation of the owner after them: it compares the final row with the one before;
- * - webhooks and upstreams last, because they send the final row. Stars and reviews do not come through here: they emit
- *   their events themselves.
+ * - the others last and at once, in any order, because they use the final row: the reputation of the owner, webhooks and
+ *   upstreams. Stars and reviews do not come through here: they emit their events themselves.
  */
 const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) => Promise<void>)[] = [
   applyLatestVersion,
@@ -91,9 +96,7 @@ const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) =>
   storeRow,
   storeDocument,
   indexText,
-  changeReputation,
-  emitEvent,
-  queueForUpstream,
+  report,
 ]
 
 /** Runs the projections of a changed skill in the transaction of the change. Returns the resulting row. */
@@ -102,16 +105,30 @@ export async function refreshSkill(
   trx: WriteTransaction,
   change: SkillChange,
 ): Promise<SkillRow> {
+  return (await refresh(context, trx, change)).skill
+}
+
+/** As {@link refreshSkill}; returns also the stored document. */
+export async function refresh(context: RefreshContext, trx: WriteTransaction, change: SkillChange) {
   const { skillId, known } = change
-  const [skill] = await selectSkill(trx, { id: skillId })
-  if (!skill) throw new TypeError('Insert the row of a skill before you refresh it.')
+  const { skill, isVerified, isHolder, head } = change.read ?? (await readChanged(trx, change))
   const contents: VersionContents = new Map(known && [[known.id, known.content]])
   const versions = known?.versions ?? (await selectVersions(trx, { skillId }))
   const latestRow = versions.find((version) => version.yanked === 0)
   const latest = latestRow && (await readLatest(trx, latestRow, versions, contents))
-  const projected: ProjectedChange = { ...change, context, versions, contents, latest, skill, holder: false }
+  const projected: ProjectedChange = {
+    ...change,
+    context,
+    versions,
+    contents,
+    latest,
+    isVerified,
+    head,
+    skill,
+    holder: isHolder,
+  }
   for (const project of projections) await project(trx, projected)
-  return projected.skill
+  return { skill: projected.skill, document: projected.document! }
 }
 
 type LatestVersion = Awaited<ReturnType<typeof readLatest>>
@@ -155,27 +172,25 @@ function toVersionColumns(skill: SkillRow, row: ListedVersion, metadata: Version
 }
 
 /** The security score from the scans of the latest version and of the metadata, and whether the author is verified. */
-async function applyScans(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  const { context, skill, latest, at } = change
+async function applyScans(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  const { context, skill, latest, at, isVerified } = change
   const { changelog = '' } = latest?.row ?? {}
   const metadata_scan = await scanMetadata(context, skill.metadata_scan, skill, { changelog, at })
   change.scan = latest?.scan && joinStored(latest.scan, metadata_scan)
-  const verified = change.scan?.verdict === 'safe' && (await isVerifiedAuthor(trx, skill.owner_id))
+  const verified = change.scan?.verdict === 'safe' && isVerified
   change.skill = { ...skill, security_score: change.scan?.score ?? null, metadata_scan, verified: Number(verified) }
 }
 
-async function applyShortName(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  const { before, skill, mayClaimName = skill.origin_kind !== 'mirror' } = change
-  change.holder = await claimShortName(trx, before, skill, mayClaimName)
-  change.skill = { ...skill, holds_name: Number(change.holder) }
+async function applyShortName(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  change.skill = { ...change.skill, holds_name: Number(change.holder) }
 }
 
 /** Appends to the change sequence and, as far as everyone may see the change, to the public log. */
 async function appendToLog(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  const { context, skill, cause, at, relay } = change
+  const { context, skill, cause, at, relay, head } = change
   const entries = await toLogEntries(trx, context.upstreamLogs, change, relay)
   const changed = await toChangedSkill(trx, change)
-  const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries, skill: changed })
+  const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries, skill: changed }, head)
   change.skill = { ...skill, revision, updated_at: cause.type === 'judgement' ? skill.updated_at : at }
 }
 
@@ -194,8 +209,10 @@ async function storeRow(trx: WriteTransaction, { skill, skillId }: ProjectedChan
   await updateSkill(trx, columns, skillId)
 }
 
-async function storeDocument(trx: WriteTransaction, { skill, latest, scan, versions }: ProjectedChange): Promise<void> {
-  await putDocument(trx, toDocumentRow(skill, toDocument(skill, latest && { ...latest, scan }, versions)))
+async function storeDocument(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  const { skill, latest, scan, versions } = change
+  change.document = toDocumentRow(skill, toDocument(skill, latest && { ...latest, scan }, versions))
+  await putDocument(trx, change.document)
 }
 
 function toDocumentRow({ id, revision, updated_at }: SkillRow, document: string) {
@@ -227,6 +244,10 @@ async function indexText(trx: WriteTransaction, { context, before, skill, latest
   await putSkillText(trx, dialect, skill.num, toIndexText(document, terms), { isNew: !before })
 }
 
+async function report(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  await endAll([changeReputation(trx, change), emitEvent(trx, change), queueForUpstream(trx, change)])
+}
+
 async function changeReputation(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
   await change.context.reputation.changeStanding(trx, change)
 }
@@ -254,9 +275,6 @@ const textColumns = [
   'state',
 ] as const
 
-const selectSkill = compileQuery((db, { id }: { id: string }) =>
-  db.selectFrom('skills').selectAll().where('id', '=', id),
-)
 const updateSkill = compileForColumns((db, row: Updateable<Tables['skills']>) =>
   db.updateTable('skills').set(row).where('id', '=', ''),
 )

@@ -1,28 +1,36 @@
-import { compileQuery, compileWrite } from '../storage/compiled-query.ts'
+import { sql } from 'kysely'
+import { compileWrite } from '../storage/compiled-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { isPublicMatter } from './skill-log.ts'
 
-/** The first public skill with a short name holds it permanently. Returns whether this skill holds it. */
+/**
+ * The first public skill with a short name holds it permanently. Call it when the rows of the skill are written.
+ * `mayClaimName`: see `SkillChange`.
+ */
 export async function claimShortName(
   trx: WriteTransaction,
-  before: SkillRow | undefined,
-  skill: SkillRow,
-  mayClaimName: boolean,
-): Promise<boolean> {
-  if (mayClaimName && isPublicMatter(skill) && !(before && isPublicMatter(before))) {
-    await claimName(trx, { name: skill.name, skillId: skill.id })
-  }
-  const [holder] = await selectHolder(trx, { name: skill.name })
-  return holder?.skill_id === skill.id
+  change: { readonly skillId: string; readonly before: SkillRow | undefined; readonly mayClaimName?: boolean },
+): Promise<void> {
+  const { skillId, before, mayClaimName } = change
+  if (mayClaimName === false || (before && isPublicMatter(before))) return
+  await claimName(trx, { skillId, mayMirror: Number(mayClaimName === true) })
 }
 
-const claimName = compileWrite((db, claim: { name: string; skillId: string }) =>
+/** As `isPublicMatter`, of the row as it is now. */
+const claimName = compileWrite((db, { skillId, mayMirror }: { skillId: string; mayMirror: number }) =>
   db
     .insertInto('holders')
-    .values({ name: claim.name, skill_id: claim.skillId })
+    .columns(['name', 'skill_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom('skills')
+        .select(['name', 'id'])
+        .where('id', '=', skillId)
+        .where('visibility', '=', 'public')
+        .where('state', '=', 'live')
+        .where('stub', '=', 0)
+        .where(sql<boolean>`(origin_kind <> 'mirror' or cast(${mayMirror} as integer) = 1)`),
+    )
     .onConflict((conflict) => conflict.column('name').doNothing()),
-)
-const selectHolder = compileQuery((db, { name }: { name: string }) =>
-  db.selectFrom('holders').select('skill_id').where('name', '=', name),
 )

@@ -34,6 +34,15 @@ export const selectVersions = compileQuery((db, { skillId }: { skillId: string }
   db.selectFrom('versions').select(listedColumns).where('skill_id', '=', skillId).orderBy('sort_key', 'desc'),
 )
 
+/** As {@link selectVersions}, by the full name of the skill. */
+export const selectNamedVersions = compileQuery((db, { fullName }: { fullName: string }) =>
+  db
+    .selectFrom('versions')
+    .select(listedColumns)
+    .where('skill_id', '=', (eb) => eb.selectFrom('skills').select('id').where('full_name', '=', fullName))
+    .orderBy('sort_key', 'desc'),
+)
+
 /** The parts of a version that its row in a list does not contain. */
 export interface VersionContent {
   readonly metadata: VersionMetadata

@@ -13,13 +13,12 @@ import { refreshSkill } from './refresh-skill.ts'
  * `name_taken` for names of deleted or transferred skills, `taken_down` under a takedown.
  */
 export async function findTarget(trx: WriteTransaction, fullName: string): Promise<SkillRow | undefined> {
-  const [skill] = await selectByName(trx, { fullName })
+  const [[skill], [moved]] = await Promise.all([selectByName(trx, { fullName }), selectMoved(trx, { fullName })])
   if (skill?.state === 'withdrawn') {
     throw new RegistryError('name_taken', `${fullName} was deleted, and its name stays reserved. Choose another name.`)
   }
   if (skill?.state === 'taken_down') throw new RegistryError('taken_down', `${fullName} is under a takedown.`)
   if (skill) return skill
-  const [moved] = await selectMoved(trx, { fullName })
   if (moved) {
     throw new RegistryError('name_taken', `${fullName} redirects to a transferred skill. Choose another name.`)
   }

@@ -9,24 +9,30 @@ export const storageQuotaBytesDefault = 1024 * 1024 * 1024
 
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
+/** Throws the error of {@link findExcess}, if there is one. */
+export async function requireStorage(...addition: Parameters<typeof findExcess>): Promise<void> {
+  const excess = await findExcess(...addition)
+  if (excess) throw excess
+}
+
 /**
- * Throws `payload_too_large` if an addition (`name`, as in `this version`) would take its owner over the storage quota
+ * Returns `payload_too_large` if an addition (`name`, as in `this version`) would take its owner over the storage quota
  * of the free plan. Counts all versions of the owner's skills with all files, and those in quarantine. Deleted
  * skills count too: versions are never removed, so publishing and deleting in a loop would fill the disk.
  */
-export async function requireStorage(
+export async function findExcess(
   { storageQuotaBytes }: Pick<CatalogueContext, 'storageQuotaBytes'>,
   trx: WriteTransaction,
   owner: Pick<UserRow, 'id' | 'username'>,
   { name, bytes }: { name: string; bytes: number },
-): Promise<void> {
-  if (storageQuotaBytes === 0) return
+): Promise<RegistryError | undefined> {
+  if (storageQuotaBytes === 0) return undefined
   // Unclaimed namespaces have no quota: only imports and mirrors of the operator add versions to them.
   const [used] = await selectUsed(trx, { ownerId: owner.id })
-  if (!used) return
+  if (!used) return undefined
   const stored = Number(used.versions) + Number(used.quarantined)
-  if (stored + bytes <= storageQuotaBytes) return
-  throw new RegistryError(
+  if (stored + bytes <= storageQuotaBytes) return undefined
+  return new RegistryError(
     'payload_too_large',
     `${owner.username} stores ${toSize(stored)} of ${toSize(storageQuotaBytes)}, deleted skills included, and ${name} ` +
       `takes ${toSize(bytes)}. Withdraw versions in quarantine, or ask an administrator for another plan.`,

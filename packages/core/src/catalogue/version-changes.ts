@@ -120,10 +120,13 @@ export async function compareNew(
 ): Promise<ShownAccess> {
   const { access, outline, scan } = inspection
   const earlier = findBaseline(others, { version: number, published_at: publishedAt })
-  const [given] = await selectOpinion(trx, { digest })
+  const [[given], rows] = await Promise.all([
+    selectOpinion(trx, { digest }),
+    earlier ? selectPair(trx, { one: earlier.id, other: earlier.id }) : [],
+  ])
   const own = { access, outline, scan, ...(given && { opinion: parseOpinion(given.opinion) }) }
   if (!earlier) return toFirst(own)
-  const facts = toFacts((await readRows(trx, [earlier.id])).get(earlier.id))
+  const facts = toFacts(rows[0])
   const read = facts.outline ?? (await readStoredOutline(trx, earlier.id))
   return compare({ version: earlier.version, ...facts, outline: read }, { version: number, ...own })
 }

@@ -1,5 +1,6 @@
 import type { Reputation } from '@skillstead/protocol'
 import type { VerifiedMethod } from '../accounts/verified-author.ts'
+import { toQuiet } from '../storage/compiled-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Facts } from './author-standings.ts'
 
@@ -51,11 +52,8 @@ export async function settleBadges(
     .map((badge) => ({ user_id: userId, badge, since: at }))
   if (gone.length > 0) await trx.deleteFrom('badges').where('user_id', '=', userId).where('badge', 'in', gone).execute()
   if (rows.length === 0) return
-  await trx
-    .insertInto('badges')
-    .values(rows)
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  const insert = trx.insertInto('badges').values(rows)
+  await trx.executeQuery(toQuiet(insert.onConflict((conflict) => conflict.doNothing()).compile()))
 }
 
 /** Review points are stored in thousandths: sums of integers are exact in any order. */

@@ -1,6 +1,7 @@
+import type { Selectable } from 'kysely'
 import { toTimestamp } from '@skillstead/protocol'
 import { compileQuery, compileInsert, compileWrite } from '../storage/compiled-query.ts'
-import type { ChangeKind } from '../storage/tables.ts'
+import type { ChangeKind, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toEntryText } from './entry-text.ts'
 import { hashLeaf } from './merkle.ts'
@@ -35,19 +36,32 @@ interface CatalogueChange {
 /**
  * Assigns the next number to a catalogue change, and appends its public part to the log and the Merkle tree. Both
  * sequences are gapless: their last numbers advance in the transaction of the change, with one writer at a time.
+ * `known` is the head, if the caller has read it since the last change.
  */
-export async function appendChange(trx: WriteTransaction, change: CatalogueChange): Promise<number> {
+export async function appendChange(trx: WriteTransaction, change: CatalogueChange, known?: LogHead): Promise<number> {
   const { kind, subject, at, entries, skill } = change
-  const [head] = await raiseHeads(trx, { changes: 1, entries: entries.length })
-  const { change_seq: seq, log_seq, frontier } = head!
+  const { change_seq, log_seq: size, frontier } = known ?? (await readHead(trx))
+  const seq = change_seq + 1
   await insertChange(trx, { seq, kind, subject, at, ...skill })
-  if (entries.length === 0) return seq
-  const size = log_seq - entries.length
+  if (entries.length === 0) {
+    await setHead(trx, { seq, size, frontier })
+    return seq
+  }
   const rows = entries.map((entry, i) => toLogRow(entry, size + 1 + i, at))
   await insertEntries(trx, ...rows)
   const leaves = rows.map(({ hash }) => hash)
-  await setFrontier(trx, { frontier: await growTree(trx, { size, frontier: splitHashes(frontier) }, leaves) })
+  const grown = await growTree(trx, { size, frontier: splitHashes(frontier) }, leaves)
+  await setHead(trx, { seq, size: size + entries.length, frontier: grown })
   return seq
+}
+
+/** The last numbers, and the frontier of the tree. */
+export type LogHead = Pick<Selectable<Tables['heads']>, 'change_seq' | 'log_seq' | 'frontier'>
+
+/** The last numbers, which change only in {@link appendChange}: in a write, other writers cannot change them. */
+export async function readHead(trx: WriteTransaction): Promise<LogHead> {
+  const [head] = await selectHead(trx, {})
+  return head!
 }
 
 /** Deletes the changes before a time, in milliseconds since 1970; the log keeps its entries. */
@@ -65,16 +79,10 @@ export async function lockHeads(trx: WriteTransaction): Promise<void> {
 
 const insertChange = compileInsert('changes')
 const insertEntries = compileInsert('log')
-const raiseHeads = compileQuery((db, raise: { changes: number; entries: number }) =>
-  db
-    .updateTable('heads')
-    .set((eb) => ({
-      change_seq: eb('change_seq', '+', raise.changes),
-      log_seq: eb('log_seq', '+', raise.entries),
-    }))
-    .returning(['change_seq', 'log_seq', 'frontier']),
+const selectHead = compileQuery((db) => db.selectFrom('heads').select(['change_seq', 'log_seq', 'frontier']))
+const setHead = compileWrite((db, { seq, size, frontier }: { seq: number; size: number; frontier: Uint8Array }) =>
+  db.updateTable('heads').set({ change_seq: seq, log_seq: size, frontier }),
 )
-const setFrontier = compileWrite((db, { frontier }: { frontier: Buffer }) => db.updateTable('heads').set({ frontier }))
 
 function toLogRow(draft: LogDraft, seq: number, at: number) {
   const { type, subject, digest, data } = draft

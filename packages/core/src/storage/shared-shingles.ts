@@ -33,12 +33,11 @@ export function unpackShingles(packed: Uint8Array): Float64Array {
 }
 
 /** Assigns a number to a version; does nothing if it has one. */
-export const insertSketch = compileQuery((db, sketch: { versionId: string; shingleCount: number }) =>
+export const insertSketch = compileWrite((db, sketch: { versionId: string; shingleCount: number }) =>
   db
     .insertInto('version_sketches')
     .values({ version_id: sketch.versionId, shingles: sketch.shingleCount })
-    .onConflict((conflict) => conflict.column('version_id').doNothing())
-    .returning('num'),
+    .onConflict((conflict) => conflict.column('version_id').doNothing()),
 )
 
 /** Deletes the queued shingles of sketches up to a number. */
@@ -46,21 +45,19 @@ export async function removeWaiting(trx: WriteTransaction, last: number): Promis
   await trx.deleteFrom('waiting_sketches').where('sketch_num', '<=', last).execute()
 }
 
-/** Queues the shingles of a version, with its number and the id of its skill. */
-export const insertWaiting = compileWrite((db, sketch: { num: number; shingles: Buffer; skillId: string }) =>
+/** Queues the shingles of a version that has a number, unless they are queued. */
+export const insertWaiting = compileWrite((db, sketch: { versionId: string; shingles: Buffer; skillId: string }) =>
   db
     .insertInto('waiting_sketches')
     .columns(['sketch_num', 'shingles', 'skill_num'])
     .expression((eb) =>
       eb
-        .selectFrom('skills')
-        .select([
-          sql<number>`cast(${sketch.num} as bigint)`.as('sketch_num'),
-          sql<Buffer>`${sketch.shingles}`.as('shingles'),
-          'num',
-        ])
-        .where('id', '=', sketch.skillId),
-    ),
+        .selectFrom(['version_sketches', 'skills'])
+        .select(['version_sketches.num', sql<Buffer>`${sketch.shingles}`.as('shingles'), 'skills.num as skill_num'])
+        .where('version_id', '=', sketch.versionId)
+        .where('skills.id', '=', sketch.skillId),
+    )
+    .onConflict((conflict) => conflict.column('sketch_num').doNothing()),
 )
 
 /**

@@ -1,0 +1,13 @@
+/**
+ * As `Promise.all`, but rejects only when all have ended: what one of them still sends must not reach a transaction
+ * after its rollback.
+ */
+export async function endAll<Works extends readonly unknown[]>(
+  works: readonly [...Works],
+): Promise<{ -readonly [Key in keyof Works]: Awaited<Works[Key]> }> {
+  const results = await Promise.allSettled(works)
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  }) as never
+}
