@@ -20,6 +20,8 @@ export function createPreparingClient(): typeof pg.Client {
     /** Whether the last statement failed: in a failed transaction, the errors of others are consequences. */
     #hasFailed = false
 
+    #isHolding = false
+
     override query(...given: unknown[]): never {
       const send = super.query.bind(this) as Send
       const [text, values] = given
@@ -27,6 +29,7 @@ export function createPreparingClient(): typeof pg.Client {
     }
 
     async #send(send: Send, text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
+      this.#holdBytes()
       const name = isPreparing ? findPreparedName(text) : undefined
       try {
         const result = await (name === undefined ? send(text, values) : send({ name, text, values }))
@@ -40,6 +43,18 @@ export function createPreparingClient(): typeof pg.Client {
         if (this.getTransactionStatus() !== 'I') throw error
         return send(text, values)
       }
+    }
+
+    /** Collects the statements that are sent until the next tick, for one write to the socket. */
+    #holdBytes(): void {
+      if (this.#isHolding) return
+      const { stream } = this.connection
+      this.#isHolding = true
+      stream.cork()
+      process.nextTick(() => {
+        this.#isHolding = false
+        stream.uncork()
+      })
     }
   }
 }

@@ -151,15 +151,19 @@ function selectEntered(dialect: Dialect, shingles: readonly number[]): RawBuilde
 function toTable(dialect: Dialect, numbers: readonly number[]): RawBuilder<unknown> {
   return dialect === 'sqlite'
     ? sql`json_each(${JSON.stringify(numbers)}) as given`
-    : sql`unnest(cast(${numbers} as bigint[])) as given (value)`
+    : sql`unnest(${toArray(numbers)}) as given (value)`
+}
+
+/** An array of PostgreSQL as one text: the driver would escape each number. */
+function toArray(numbers: readonly number[]): RawBuilder<number[]> {
+  return sql`cast(cast(${`{${numbers.join()}}`} as text) as bigint[])`
 }
 
 /** As {@link toTable}, with three columns. */
 function toEntries(dialect: Dialect, entries: readonly SharedShingle[]): RawBuilder<unknown> {
   if (dialect === 'postgres') {
     const columns = (['shingle', 'skill_num', 'sketch_num'] as const).map((name) => entries.map((entry) => entry[name]))
-    return sql`select shingle, skill_num, sketch_num
-      from unnest(${sql.join(columns.map((column) => sql`cast(${column} as bigint[])`))})
+    return sql`select shingle, skill_num, sketch_num from unnest(${sql.join(columns.map(toArray))})
       as entry (shingle, skill_num, sketch_num)`
   }
   const rows = entries.map(({ shingle, skill_num, sketch_num }) => [shingle, skill_num, sketch_num])
