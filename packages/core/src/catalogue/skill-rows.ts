@@ -45,7 +45,7 @@ export async function insertSkill(
     imported,
   }: {
     owner: Pick<UserRow, 'id' | 'username'>
-    fields: { name: string }
+    fields: { name: string; metadata?: { category?: string | undefined } }
     settings?: SkillSettings
     forkedFrom?: { fullName: string; version: string } | undefined
     mirrored?: MirroredFrom
@@ -62,7 +62,8 @@ export async function insertSkill(
     holds_name: 0,
     display_name: fields.name,
     description: '',
-    category: '',
+    // From the start: the update that follows the first version then changes no index.
+    category: fields.metadata?.category ?? '',
     license: '',
     keywords: '[]',
     headings: '[]',
