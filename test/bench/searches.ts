@@ -56,12 +56,13 @@ export async function benchSearches({ location, key, kinds, skills, isShort }: S
     const search = () => send(node, agent, { path: `/api/v1/skills?q=${encodeURIComponent(pick(random, queries))}` })
     await together(search, publish, settleSeconds)
     await node.vitals()
-    const { searches, publishes } = await together(search, publish, seconds)
+    const { searches, publishes, refused } = await together(search, publish, seconds)
     const { delayMaxMs } = await node.vitals()
     figures.push(
       { part, name: `${name}, median`, value: quantile(searches, 0.5), unit: 'ms', most: medianMost, note },
       { part, name: `${name}, 99th percentile`, value: quantile(searches, 0.99), unit: 'ms', most: p99Most, note },
       { part, name: `${name}, the slowest`, value: Math.max(...searches), unit: 'ms' },
+      { part, name: `${name}, refused because too many waited`, value: refused, unit: '', most: 0 },
       { part, name: `a publish beside ${name}, 99th percentile`, value: quantile(publishes, 0.99), unit: 'ms' },
       { part, name: `event loop blocked beside ${name}, at most`, value: delayMaxMs, unit: 'ms', most: 50 },
     )
@@ -77,16 +78,18 @@ export async function benchSearches({ location, key, kinds, skills, isShort }: S
   return figures
 }
 
-async function together(search: () => Promise<void>, publish: () => Promise<void>, seconds: number) {
+async function together(search: () => Promise<boolean>, publish: () => Promise<boolean>, seconds: number) {
   const [searches, publishes] = await Promise.all([
     atRate(search, searchesPerSecond, seconds),
     atRate(publish, publishesPerSecond, seconds),
   ])
-  return { searches, publishes }
+  const isAnswered = (ms: number) => ms < Infinity
+  const answered = searches.filter(isAnswered)
+  return { searches: answered, publishes, refused: searches.length - answered.length }
 }
 
-/** Milliseconds from when each was due to its answer. */
-async function atRate(work: () => Promise<void>, perSecond: number, seconds: number): Promise<number[]> {
+/** Milliseconds from when each was due to its answer; Infinity if the node refused it because too many waited. */
+async function atRate(work: () => Promise<boolean>, perSecond: number, seconds: number): Promise<number[]> {
   const everyMs = 1000 / perSecond
   const startMs = performance.now()
   const waiting: Promise<number>[] = []
@@ -94,7 +97,7 @@ async function atRate(work: () => Promise<void>, perSecond: number, seconds: num
     const dueMs = startMs + i * everyMs
     const earlyMs = dueMs - performance.now()
     if (earlyMs > 0) await setTimeout(earlyMs)
-    const answered = work().then(() => performance.now() - dueMs)
+    const answered = work().then((isAnswered) => (isAnswered ? performance.now() - dueMs : Infinity))
     // Looked at in the end; until then one that failed is not to end the process.
     answered.catch(() => {})
     waiting.push(answered)
@@ -109,11 +112,17 @@ interface Sent {
   readonly body?: string
 }
 
-function send({ url }: Child, agent: Agent, { path, method = 'GET', headers = {}, body }: Sent): Promise<void> {
+/** Resolves to whether the node did the work; false if it refused because too many waited. */
+function send({ url }: Child, agent: Agent, { path, method = 'GET', headers = {}, body }: Sent): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const sent = request(url + path, { agent, method, headers, timeout: answeredMs }, (response) => {
-      if (response.statusCode! >= 300) reject(new Error(`${method} ${path} was answered with ${response.statusCode}.`))
-      response.resume().once('end', resolve).once('error', reject)
+      const { statusCode = 0 } = response
+      const isRefused = statusCode === 503 && response.headers['retry-after'] !== undefined
+      if (statusCode >= 300 && !isRefused) reject(new Error(`${method} ${path} was answered with ${statusCode}.`))
+      response
+        .resume()
+        .once('end', () => resolve(!isRefused))
+        .once('error', reject)
     })
     sent.once('timeout', () =>
       sent.destroy(new Error(`${method} ${path} was not answered within ${answeredMs / 1000} s.`)),
