@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Bench, makePublisher } from './bench.ts'
 import { makeCatalogue } from './catalogue.ts'
 import type { Figure } from './figures.ts'
-import type { QueryKind } from './searches.ts'
+import type { QueryKind } from './paced-load.ts'
 
 /** Something that is measured, under the name that it is asked for by. */
 export interface Part {

@@ -1,29 +1,10 @@
 import { Agent, request } from 'node:http'
-import { setTimeout } from 'node:timers/promises'
 import type { RegistryOptions } from '@skillstead/core'
-import { startNode, type Child } from './children.ts'
+import { startNode, startProcess, type Child } from './children.ts'
 import { printFigures, type Figure } from './figures.ts'
-import { pick, seededRandom } from '../support/random.ts'
-import { quantile } from './statistics.ts'
-import { makeSkills } from './synthetic.ts'
+import { measureSearches, type PacedLoadOptions, type QueryKind } from './paced-load.ts'
 
-const searchesPerSecond = 100
-const publishesPerSecond = 20
-const secondsLong = 60
-const secondsShort = 15
-/** In which code is compiled that has run often enough. */
-const settleSeconds = 5
 const answeredMs = 120_000
-/** None of the skills that the catalogue has. */
-const publishedSeed = 2
-
-/** Queries of one kind, and the limits of their times in milliseconds. */
-export interface QueryKind {
-  readonly name: string
-  readonly queries: readonly string[]
-  readonly medianMost: number
-  readonly p99Most: number
-}
 
 export interface SearchesOptions {
   readonly location: RegistryOptions
@@ -33,76 +14,46 @@ export interface SearchesOptions {
   readonly isShort: boolean
 }
 
-/**
- * How long searches take while others publish. Both come at their times whether or not those before are answered, and a
- * search counts from the moment at which it was to be sent: who waits behind a slow one waits too.
- */
+/** What the process of an embedded registry is given. */
+export interface EmbeddedSearches extends PacedLoadOptions {
+  readonly location: RegistryOptions
+}
+
+/** Measures searches over HTTP, and then in a process that embeds the registry. */
 export async function benchSearches({ location, key, kinds, skills, isShort }: SearchesOptions): Promise<Figure[]> {
-  const node = await startNode(location)
-  const { delayMaxMs: warmingMs } = await node.vitals('warm')
-  const seconds = isShort ? secondsShort : secondsLong
-  const random = seededRandom(5)
-  const agent = new Agent({ keepAlive: true })
-  const publishing = makeSkills(kinds.length * (settleSeconds + seconds) * publishesPerSecond + 1, publishedSeed)
-  const publish = () => {
-    const { skillMd } = publishing.next().value!
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
-    return send(node, agent, { method: 'PUT', path: '/api/v1/skills', headers, body: JSON.stringify({ skillMd }) })
-  }
   const part = `Search with ${skills.toLocaleString('en')} skills`
-  const note = `${searchesPerSecond} a second alongside ${publishesPerSecond} publishes a second, counted from when it was due`
-  const figures: Figure[] = []
-  for (const { name, queries, medianMost, p99Most } of kinds) {
-    const search = () => send(node, agent, { path: `/api/v1/skills?q=${encodeURIComponent(pick(random, queries))}` })
-    await together(search, publish, settleSeconds)
-    await node.vitals()
-    const { searches, publishes, refused } = await together(search, publish, seconds)
-    const { delayMaxMs } = await node.vitals()
-    figures.push(
-      { part, name: `${name}, median`, value: quantile(searches, 0.5), unit: 'ms', most: medianMost, note },
-      { part, name: `${name}, 99th percentile`, value: quantile(searches, 0.99), unit: 'ms', most: p99Most, note },
-      { part, name: `${name}, the slowest`, value: Math.max(...searches), unit: 'ms' },
-      { part, name: `${name}, refused because too many waited`, value: refused, unit: '', most: 0 },
-      { part, name: `a publish beside ${name}, 99th percentile`, value: quantile(publishes, 0.99), unit: 'ms' },
-      { part, name: `event loop blocked beside ${name}, at most`, value: delayMaxMs, unit: 'ms', most: 50 },
-    )
-  }
-  const { rssMib } = await node.vitals()
-  agent.destroy()
-  await node.stop()
-  figures.push(
-    { part, name: 'event loop blocked while warming, at most', value: warmingMs, unit: 'ms', most: 50 },
-    { part, name: 'resident memory', value: rssMib, unit: 'MiB' },
-  )
+  const figures = await searchOverHttp(location, key, { part, kinds, isShort, seed: 2 })
+  const embedded: EmbeddedSearches = { location, part: `${part}, in-process`, kinds, isShort, seed: 3 }
+  const child = await startProcess<Figure[]>('./searches-child.ts', JSON.stringify(embedded))
+  figures.push(...child.ready)
+  await child.stop()
   printFigures(figures)
   return figures
 }
 
-async function together(search: () => Promise<boolean>, publish: () => Promise<boolean>, seconds: number) {
-  const [searches, publishes] = await Promise.all([
-    atRate(search, searchesPerSecond, seconds),
-    atRate(publish, publishesPerSecond, seconds),
-  ])
-  const isAnswered = (ms: number) => ms < Infinity
-  const answered = searches.filter(isAnswered)
-  return { searches: answered, publishes, refused: searches.length - answered.length }
-}
-
-/** Milliseconds from when each was due to its answer; Infinity if the node refused it because too many waited. */
-async function atRate(work: () => Promise<boolean>, perSecond: number, seconds: number): Promise<number[]> {
-  const everyMs = 1000 / perSecond
-  const startMs = performance.now()
-  const waiting: Promise<number>[] = []
-  for (let i = 0; i < perSecond * seconds; i++) {
-    const dueMs = startMs + i * everyMs
-    const earlyMs = dueMs - performance.now()
-    if (earlyMs > 0) await setTimeout(earlyMs)
-    const answered = work().then((isAnswered) => (isAnswered ? performance.now() - dueMs : Infinity))
-    // Looked at in the end; until then one that failed is not to end the process.
-    answered.catch(() => {})
-    waiting.push(answered)
-  }
-  return Promise.all(waiting)
+async function searchOverHttp(location: RegistryOptions, key: string, load: PacedLoadOptions): Promise<Figure[]> {
+  const { part } = load
+  const node = await startNode(location)
+  const { delayMaxMs: warmingMs } = await node.vitals('warm')
+  const agent = new Agent({ keepAlive: true })
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+  const figures = await measureSearches(
+    {
+      search: (query) => send(node, agent, { path: `/api/v1/skills?q=${encodeURIComponent(query)}` }),
+      publish: (skillMd) =>
+        send(node, agent, { method: 'PUT', path: '/api/v1/skills', headers, body: JSON.stringify({ skillMd }) }),
+      delayMaxMs: async () => (await node.vitals()).delayMaxMs,
+    },
+    load,
+  )
+  const { rssMib } = await node.vitals()
+  agent.destroy()
+  await node.stop()
+  return [
+    ...figures,
+    { part, name: 'event loop blocked while warming, at most', value: warmingMs, unit: 'ms', most: 50 },
+    { part, name: 'resident memory', value: rssMib, unit: 'MiB' },
+  ]
 }
 
 interface Sent {
