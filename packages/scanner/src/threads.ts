@@ -7,6 +7,12 @@ import { createWorker } from './thread-start.ts'
  */
 export type ThreadPlace = URL | 'inline' | 'default'
 
+/**
+ * V8 lets the heap of a thread grow by a factor that depends on its limit: with this one it collects earlier than with the
+ * default, which is 20 MB less for a thread that scans, in the same time. No known input needs nearly as much.
+ */
+const resourceLimits = { maxOldGenerationSizeMb: 1024 }
+
 type Listener = (message: string) => void
 
 let place: ThreadPlace = 'default'
@@ -42,7 +48,7 @@ export function startThread(
   if (missing.has(name)) throw reportMissing(name)
   let worker: Worker
   try {
-    worker = createWorker(name, place === 'default' ? undefined : place, start, options)
+    worker = createWorker(name, place === 'default' ? undefined : place, start, { resourceLimits, ...options })
   } catch (error) {
     throw reportMissing(name, error)
   }
