@@ -45,6 +45,8 @@ const usedParts: Readonly<Record<string, string>> = {
 const common = {
   platform: 'node',
   transform: { target: 'es2024' },
+  // Modules that are evaluated on use are also compiled on use.
+  optimization: { pifeForModuleWrappers: false },
   checks: { emptyImportMeta: false },
   logLevel: 'warn',
 } satisfies InputOptions

@@ -1,4 +1,3 @@
-import { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { createGunzip } from 'node:zlib'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { ArchiveError, toArchiveError } from './archive-error.ts'
@@ -17,6 +16,8 @@ const inflatedSlackBytes = 16 * 1024 * 1024
 export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveFile[]> {
   const { limits } = options
   const inflated = inflate(bytes, limits.versionBytesMax + inflatedSlackBytes)
+  // Loaded on use: it takes longer to load than most skills to scan.
+  const { ReadableStream: NodeReadableStream } = await import('node:stream/web')
   // Only the types of web streams and Node.js streams differ; at run time the streams are compatible.
   const source = NodeReadableStream.from(inflated) as unknown as ReadableStream<Uint8Array<ArrayBuffer>>
   const tar = source.pipeThrough(createTarDecoder({ strict: true }))
