@@ -31,12 +31,17 @@ function assignMember(target: Extract<Code, { type: 'member' }>, given: Value, s
   const of = on.evaluate(target.of, scope)
   const key = on.evaluate(target.key, scope)
   if (key.text === undefined || of.path !== undefined) put(target.of, of, [given, key], scope, on)
-  else if (of.fields) of.fields.set(key.text, given)
+  else if (of.fields) setField(of.fields, key.text, given, scope)
   else put(target.of, of, [given], scope, on)
   if (of.path === undefined || key.text === undefined) return
   // An assignment to a part of a library is like a call of it.
   const effect = on.library.effects.get(`${on.library.toPath(`${of.path}.${key.text}`)}=`)
   effect?.({ code: target, args: [given], named: new Map(), self: undefined, scope }, on)
+}
+
+function setField(fields: Map<string, Value>, name: string, value: Value, { changes }: Scope): void {
+  changes.note(fields, name)
+  fields.set(name, value)
 }
 
 /** Adds the facts of values to the variable at the root of an expression. */
@@ -48,7 +53,7 @@ export function put(code: Code, of: Value, values: readonly Value[], scope: Scop
   else if (code.type === 'member') {
     const key = on.evaluate(code.key, scope)
     const outer = on.evaluate(code.of, scope)
-    if (outer.fields && key.text !== undefined) outer.fields.set(key.text, value)
+    if (outer.fields && key.text !== undefined) setField(outer.fields, key.text, value, scope)
     else put(code.of, outer, values, scope, on)
   }
 }

@@ -30,7 +30,7 @@ export class Calls {
   }
 
   define(code: Closure['code'], scope: Scope): Value {
-    const closure = { code, scope, calls: 0 }
+    const closure = { code, scope, number: scope.changes.addNumber(), calls: 0 }
     this.#closures.push(closure)
     return { closure, facts: [], made: [] }
   }
@@ -127,6 +127,7 @@ export class Calls {
     if (!isFirst && (closure.calls > callsMax || steps.areSpent)) return mix(args)
     if (this.#depth > depthMax) return mix(args)
     closure.calls++
+    closure.scope.changes.noteCall(closure.number)
     this.#depth++
     this.#returned.push([])
     steps.repeat(!isFirst, () => {

@@ -110,7 +110,8 @@ export function writeFile(path: Value | undefined, data: Value | undefined, call
   const from = data ? [data] : []
   if (isStartupPlace(text)) on.record('startup-write', call.code, text, from)
   else if (isAgentFile(text)) on.record('agent-config-write', call.code, text, from)
-  if (path && data && gather(data).length > 0) on.files.set(path.text ?? path, { ...nothing, facts: gather(data) })
+  if (path && data && gather(data).length > 0)
+    on.putFile(path.text ?? path, { ...nothing, facts: gather(data) }, call.scope)
   if (data) on.reveal(data, call.code)
   return nothing
 }

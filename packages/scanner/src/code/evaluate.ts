@@ -61,6 +61,12 @@ export class Evaluation {
     return this.recorder.add('environment-read', this.#place ?? code, undefined, true)
   }
 
+  /** Remembers the content of a file. */
+  putFile(path: string | Value, content: Value, { changes }: Scope): void {
+    changes.note(this.files, path)
+    this.files.set(path, content)
+  }
+
   /** Reports a computed text for a scan. */
   reveal(value: Value, code: Code): void {
     if (value.text === undefined || value.made.length === 0 || value.text.length < 4) return
@@ -230,12 +236,23 @@ export class Evaluation {
   }
 
   #while({ test, body }: Extract<Code, { type: 'while' }>, scope: Scope): void {
-    for (let round = 0; round < itemsMax; round++) {
-      const { number } = this.evaluate(test, scope)
-      if (number === 0 && round > 0) break
-      this.steps.repeat(round > 0, () => this.evaluate(body, scope))
-      if (number === undefined || this.steps.areSpent) break
+    let number: number | undefined
+    const follow = (round: number) => {
+      number = this.evaluate(test, scope).number
+      if (number !== 0 || round === 0) this.steps.repeat(round > 0, () => this.evaluate(body, scope))
     }
+    for (let round = 0; round < itemsMax; round++) {
+      const before = this.#size
+      const isChanged = scope.changes.watch(() => follow(round))
+      if (number === undefined || (number === 0 && round > 0) || this.steps.areSpent) break
+      // All other rounds would be the same.
+      if (!isChanged && this.#size === before) break
+    }
+  }
+
+  /** A number that grows with everything that is recorded and every command that is read. */
+  get #size(): number {
+    return this.recorder.size + this.#commands.size
   }
 
   #assign({ target, operator, value: code }: Extract<Code, { type: 'assign' }>, scope: Scope): Value {

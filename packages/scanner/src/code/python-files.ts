@@ -33,7 +33,7 @@ const addToArchive: Effect = (call, on) => {
   const content = mix([...call.args.slice(1), ...(call.args[0] ? [readFile(call.args[0], call, on)] : [])])
   if (to && content.facts.length > 0) {
     const before = on.files.get(to.text ?? to)
-    on.files.set(to.text ?? to, before ? mix([before, content]) : content)
+    on.putFile(to.text ?? to, before ? mix([before, content]) : content, call.scope)
   }
   return nothing
 }

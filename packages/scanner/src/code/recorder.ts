@@ -21,6 +21,11 @@ export class Recorder implements CodeReading {
   readonly #flows = new Set<string>()
   #characters = 0
 
+  /** A number that grows with everything that is recorded. */
+  get size(): number {
+    return this.#known.size + this.flows.length + this.#characters
+  }
+
   /** Returns the fact, also if it is known already. A latent fact counts only as the origin of a flow. */
   add(kind: CodeFactKind, { start, end }: Span, value?: string, isLatent = false): CodeFact {
     const key = `${kind} ${start} ${value}`

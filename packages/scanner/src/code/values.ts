@@ -1,3 +1,4 @@
+import { Changes } from './changes.ts'
 import type { CodeFact } from './reading.ts'
 import type { Code } from './syntax.ts'
 
@@ -33,6 +34,8 @@ export interface Value {
 export interface Closure {
   readonly code: Extract<Code, { type: 'function' }>
   readonly scope: Scope
+  /** Its number in the order of functions and scopes. */
+  readonly number: number
   /** The object whose method it is. */
   owner?: Value
   calls: number
@@ -44,9 +47,13 @@ export class Scope {
   readonly outer: Scope | undefined
   /** Names that belong to a scope outside, as `global` of Python declares. */
   readonly outside = new Set<string>()
+  readonly changes: Changes
+  readonly #number: number
 
   constructor(outer?: Scope) {
     this.outer = outer
+    this.changes = outer?.changes ?? new Changes()
+    this.#number = this.changes.addNumber()
   }
 
   find(name: string): Value | undefined {
@@ -56,13 +63,18 @@ export class Scope {
   /** Defines a variable here. */
   define(name: string, value: Value): void {
     if (this.outside.has(name)) this.outer?.set(name, value)
-    else this.variables.set(name, value)
+    else this.#put(name, value)
   }
 
   /** Assigns to the variable where it is defined, or defines it here. */
   set(name: string, value: Value): void {
     const scope = this.#definedIn(name) ?? this
-    scope.variables.set(name, value)
+    scope.#put(name, value)
+  }
+
+  #put(name: string, value: Value): void {
+    this.changes.note(this.variables, name, this.#number)
+    this.variables.set(name, value)
   }
 
   #definedIn(name: string): Scope | undefined {
