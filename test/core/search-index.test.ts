@@ -740,6 +740,7 @@ describe('an index in its own thread', () => {
     expect(index.size).toBe(599)
     index.close()
     await expect(index.search(query('skill'))).rejects.toThrow('closed')
+    await index.put(documents)
   })
 
   test('refuses searches while the oldest one waits too long', async () => {

@@ -88,7 +88,7 @@ export function createCatalogueSearch(
       try {
         return await fill()
       } catch (error) {
-        options.onError(error)
+        if (!stopping.signal.aborted) options.onError(error)
       }
       await setTimeout(retryMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
     }

@@ -14,6 +14,7 @@ export interface IndexHost {
   remove(id: number): void
   search(query: SearchQuery): Promise<SearchHits>
   suggest(q: string, limit: number, viewer: string | null): Promise<string[]>
+  /** Ends the index: searches fail, and changes are ignored. */
   close(): void
 }
 

@@ -49,6 +49,7 @@ export function createIndexThread(
   let waitingDocuments = 0
   let room = Promise.withResolvers<void>()
   let lost: Error | undefined
+  let isClosed = false
   worker.unref()
   worker.on('message', (reply: IndexReply) => {
     const job = jobs.shift()!
@@ -106,7 +107,7 @@ export function createIndexThread(
     async put(documents) {
       tell({ kind: 'put', documents })
       if (waitingDocuments > documentsMax && !lost) await room.promise
-      if (lost) throw lost
+      if (lost && !isClosed) throw lost
     },
     async flush() {
       await send({ kind: 'put', documents: [] })
@@ -122,6 +123,7 @@ export function createIndexThread(
       return (await send({ kind: 'suggest', q, limit, viewer })) as string[]
     },
     close() {
+      isClosed = true
       lost ??= new Error('The search index is closed.')
       for (const { reject } of jobs.splice(0)) reject(lost)
       makeRoom()
