@@ -118,6 +118,7 @@ export function connect(database: SqliteDatabase.Database, onCommit?: () => void
  */
 function memoiseStatements(database: SqliteDatabase.Database, onCommit?: () => void): KyselyDatabase {
   const statements = new Map<string, KyselyStatement>()
+  const guard = guardTransaction(database)
   return {
     close: () => {
       statements.clear()
@@ -130,11 +131,43 @@ function memoiseStatements(database: SqliteDatabase.Database, onCommit?: () => v
       if (!statement) {
         if (statements.size >= statementsKeptMax) statements.clear()
         statement = sql === 'rollback' ? prepareRollback(database) : (database.prepare(sql) as KyselyStatement)
-        statements.set(sql, statement)
+        statements.set(sql, (statement = guard(text, statement)))
       }
       return statement
     },
   }
+}
+
+/**
+ * On a full disk SQLite rolls back by itself. Statements that were sent at once with the one that failed then fail with
+ * the same error: otherwise each would be a transaction of its own.
+ */
+function guardTransaction(database: SqliteDatabase.Database) {
+  let isIn = false
+  let lost: { readonly cause: unknown } | undefined
+  function run<T>(text: string, work: () => T): T {
+    const ends = text === 'commit' || text === 'rollback'
+    if (lost && !ends) throw lost.cause
+    try {
+      const result = work()
+      if (text === 'begin') isIn = true
+      return result
+    } catch (cause) {
+      if (isIn && !database.inTransaction) lost = { cause }
+      throw cause
+    } finally {
+      if (ends) {
+        isIn = false
+        lost = undefined
+      }
+    }
+  }
+  return (text: string, statement: KyselyStatement): KyselyStatement => ({
+    reader: statement.reader,
+    all: (values) => run(text, () => statement.all(values)),
+    run: (values) => run(text, () => statement.run(values)),
+    iterate: (values) => statement.iterate(values),
+  })
 }
 
 /** On a full disk SQLite rolls back by itself; another rollback would fail and hide the original error. */
