@@ -12,7 +12,7 @@ export interface Stance {
   /**
    * - `certain`: its own sentence, or several signs.
    * - `description`: a sentence that states something about others.
-   * - `label`: titles and labels, which an attacker may put over an instruction.
+   * - `label`: titles, labels and the topic of the skill, which an attacker may choose for an instruction.
    * - `sign`: a single sign.
    */
   readonly basis: 'certain' | 'description' | 'label' | 'sign'
@@ -29,10 +29,11 @@ export function toStance(document: Document, offset: number, end: number, isLess
   const passage = toPassage(document, offset, end)
   if (isProhibited(passage)) return { polarity: 'prohibition', basis: 'certain' }
   const polarity = passage.isQuoted ? 'quotation' : 'example'
-  const signs = countSigns(passage, isLesson)
-  if (signs > 1) return { polarity, basis: 'certain' }
+  const { said, placed } = countSigns(passage, isLesson)
+  const signs = said + placed
+  if (signs > 1 && (said > 0 || !isForUse(passage))) return { polarity, basis: 'certain' }
   if (document.isMarkdown && isDescription(passage)) return { polarity, basis: 'description' }
-  if (document.isMarkdown && isLabelled(passage, isLesson)) return { polarity, basis: 'label' }
+  if (signs > 1 || (document.isMarkdown && isLabelled(passage, isLesson))) return { polarity, basis: 'label' }
   return signs > 0 ? { polarity, basis: 'sign' } : imperative
 }
 
@@ -90,8 +91,21 @@ const reportedSpeech = regexWith(
 const attackWords = regexWith('i')`\b(attack\w*|adversar\w+|malicious|injections?|
   jailbreak\w*|exploit\w*|vulnerab\w+|red flags?|suspicious|untrusted|poison\w*|hostile|phishing|scam\w*)\b`
 
-/** Counts the signs that the passage is an example and not an instruction. */
-function countSigns(passage: Passage, isLesson: boolean): number {
+const useWords = regexWith(
+  'i',
+)`\b(run|execute|install|paste|setup|set up|prerequisites?|quick ?start|usage|getting started|first|
+  now|before you|required|must|apply|perform|start)\b`
+
+/** Whether the words around the passage have the agent or the user run it, whatever it is placed under. */
+function isForUse({ before, leadIn, label, headings }: Passage): boolean {
+  return [before, leadIn, label, headings[0]?.title ?? ''].some((text) => useWords.test(text))
+}
+
+/**
+ * Counts the signs that the passage is an example and not an instruction: those in its own sentence or line, and those in
+ * what it is placed under, which cost an attacker nothing.
+ */
+function countSigns(passage: Passage, isLesson: boolean): { readonly said: number; readonly placed: number } {
   const { line, before, after, leadIn, lineAbove } = passage
   const { isQuoted, isInBackticks, isInTable, isInFence, isInItem } = passage
   // Code between backticks may be a command to run, so backticks are no sign of a mention.
@@ -100,20 +114,22 @@ function countSigns(passage: Passage, isLesson: boolean): number {
   const isAmongAttacks = isUnderAttacks(passage, isLesson)
   const isLed = attackWords.test(leadIn) || negativeMark.test(leadIn) || mentionPattern.test(leadIn.slice(-60))
   const isMarked = negativeMark.test(line) || ((isInFence || isInItem) && negativeMark.test(lineAbove))
-  const signs = [
+  const said = [
     isMention,
     isMention && isQuoted,
     attackWords.test(before) && reportedSpeech.test(before),
+    isMarked,
+    isMarked,
+  ]
+  const placed = [
     isAmongAttacks,
     isAmongAttacks && (isQuoted || isInTable),
     isLed && (isInFence || isInItem || isQuoted),
-    isMarked,
-    isMarked,
     (isInFence || isInItem) && negativeMark.test(leadIn),
     isLesson && isQuoted,
     isLesson && (isInTable || isInFence || isAmongAttacks || isLed),
   ]
-  return signs.filter(Boolean).length
+  return { said: said.filter(Boolean).length, placed: placed.filter(Boolean).length }
 }
 
 /** The top heading counts only in a lesson, because it is the skill's name, which its author chooses. */

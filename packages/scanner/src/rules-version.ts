@@ -5,7 +5,7 @@ import { codeRules } from './rule-table.ts'
 import { combinations, facts, rules } from './text-rules.ts'
 
 /** Raised with every change of the engine that changes a report. */
-const engineVersion = '9'
+const engineVersion = '10'
 
 /** Identifies the engine and the rules: versions with a report of another engine or other rules are scanned again. */
 export const rulesVersion = `${engineVersion}.${createHash('sha256').update(toJson()).digest('hex').slice(0, 12)}`

@@ -91,7 +91,7 @@ export const facts: readonly Fact[] = [
   {
     id: 'runs-text',
     patterns: [
-      regex`(?<![.\w])(eval|exec)\s?\(\s?(?!["'\x60)])[\w([{]|\bnew function\s?\(\s?\w|\bos\.(system|popen)\s?\(\s?
+      regex`(?<![.\w$])(eval|exec)\s?\(\s?(?!["'\x60)])[\w([{]|\bnew function\s?\(\s?\w|\bos\.(system|popen)\s?\(\s?
         (?!["'f\x60])\w|\bshell\s?=\s?true\b|\bexecsync\s?\(\s?(?!["'\x60])\w|\bsubprocess\.(run|popen|call)\s?\(\s?
         \[?\s?\w{0,16}(path|file|dest|tmp|binary|exe)\b|\b(subprocess\.\w{3,12}|os\.system|popen|exec\w{0,8}|
         spawn\w{0,4})\s?\({0-40 in line}["'\s](/tmp|/var/tmp|/dev/shm)/|\bos\.startfile\s?\(|\bchmod(sync)?\s?\(

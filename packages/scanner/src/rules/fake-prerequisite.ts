@@ -55,7 +55,8 @@ export const fakePrerequisite: readonly Rule[] = [
         … https?://(([\w.-]{1,40}\.)?(glot\.io|rentry\.(co|org)|pastebin\.com|paste\.\w{2,6}|hastebin\.com|
         ghostbin\.\w{2,4}|termbin\.com|transfer\.sh|mediafire\.com|mega\.nz|anonfiles\.com|gofile\.io|
         dropmefiles\.com|catbox\.moe|file\.io|cdn\.discordapp\.com|bit\.ly|tinyurl\.com|t\.ly|is\.gd|cutt\.ly|
-        rb\.gy)/|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}[:/](?<!127\.0\.0\.1[:/])|[\w.-]{1,60}/[\w./%-]{0,100}\.
+        rb\.gy)/|
+        (?!(127|10)\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|0\.0)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}[:/](?<!127\.0\.0\.1[:/])|[\w.-]{1,60}/[\w./%-]{0,100}\.
         (exe|msi|dmg|pkg|scr|bat|cmd|vbs|ps1|hta)\b)`,
       within(120, /\uE000\uE000/)`\b(install|download|get|run) (the )?(required |mandatory |official |latest |
         companion |external |necessary ){1,2}{0-2 words}(agent|utility|helper|driver|core|client|runtime|component|

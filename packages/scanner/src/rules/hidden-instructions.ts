@@ -137,7 +137,7 @@ export const hiddenInstructions: readonly Rule[] = [
       regex`(^|[\n\uE000>\][(-])\s?(#{1,5} ?)?((important|urgent|critical|attention|new|priority|begin|emergency)
         [ :!_-]{1,3}){0,2}(system[ _](override|prompt (update|override))|
         (?<=(important|urgent|critical|emergency|mandatory)[ :!_-]{1,3})system update|(admin|administrator|developer
-        |security|emergency|safety|policy|root)[ _]override|new system prompt|new instructions? from (the )?
+        |security|emergency(?! override ?[\n\uE000])|safety|policy|root)[ _]override|new system prompt|new instructions? from (the )?
         (system|admin|developer|anthropic|openai)|override protocol)\b
         (?! (css|method|function|key|rate|manual|script|manager|check)) ?([:!\])]|\n|\uE000\s?\S{0,12}\s|activated|
         begin|-|protocol)`,

@@ -81,7 +81,7 @@ export const instructionOverride: readonly Rule[] = [
         ensure it (supersedes|overrides))
         … \b(system (prompts?|instructions?|messages?)|(the )?users?('s|'|s)? (instructions?|requests?|preferences|
         commands|messages?|wishes)|safety {0-1 words}(guidelines|rules|instructions|polic(y|ies)|training)|
-        (your|any|all) {0-1 words}(safety|training|guardrails|programming|restrictions)|
+        (your|any|all) {0-1 words}(safety|training(?! data)|guardrails|programming|restrictions)|
         (any|all) (other|previous|prior|existing|conflicting) (system )?(instructions?|guidance|guidelines|
         directives?|polic(y|ies)|prompts?)|other guidance)\b`,
       regex`\b(treat|consider|regard) (this|these|the|all|any) (\w{1,16}('s)? ){0,3}?(instructions?|rules|directives?

@@ -138,8 +138,8 @@ export function namesLookAlike(text: string): boolean {
 function isLookAlike(name: string): boolean {
   const [scope, scoped] = name.startsWith('@') ? name.split('/') : []
   if (scope) return scoped !== undefined && isSlipOf(scope, popularScopes)
-  // PyPI reads an underscore as a hyphen; a digit at the end states a major version.
-  const plain = name.replaceAll('_', '-').replace(/\d{1,2}$/, '')
+  // PyPI reads an underscore or a dot as a hyphen; a digit at the end states a major version.
+  const plain = name.replaceAll(/[_.]/g, '-').replace(/\d{1,2}$/, '')
   if ([name, plain].some((each) => popular.has(each) || honest.has(each))) return false
   if (misspelt.test(name) || popular.has(boast.exec(name)?.groups?.['name'] ?? '')) return true
   return name.length >= nameMin && isSlipOf(name, popular)

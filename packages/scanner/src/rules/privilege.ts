@@ -37,7 +37,7 @@ export const rules: readonly Rule[] = [
     references: [...references, 'https://attack.mitre.org/techniques/T1548/'],
     patterns: [
       regex`\bnopasswd\s?:\s?all\b{0-60 in line}(>>?|tee|sudoers)|\becho\s{0-80 in line}\bnopasswd\s?:|
-        (>>?|\btee(\s-a)?)\s?["']?/etc/sudoers(\.d/[\w-]{1,40})?\b`,
+        (>>?|\btee(\s-a)?)\s?["']?/etc/sudoers(\.d/[\w-]{1,40})?\b(?![^\uE000]{0,600}\bnopasswd\s?: ?/)`,
       regex`\bchmod\s([ug]?\+s|[2467][0-7]{3})\s["']?(/(usr/)?(local/)?s?bin/|/tmp/|\$|\./)|\bchmod\s\w?\+s\s|
         \bsetcap\scap_(setuid|sys_admin|dac_override|sys_ptrace)\S{0,12}|\bos\.setuid\s?\(\s?0\s?\)|
         \bchmod\s[ug]\+s\s["']?\$\(`,

@@ -118,7 +118,8 @@ export const socialEngineering: readonly Rule[] = [
       regex`\b((the )?(developers?|engineers?|team|staff|people) (at|of|from) (anthropic|openai|google|
         microsoft) (has|have|had)? ?(authori[sz]ed|approved|allowed|enabled|sanctioned)|
         (comes|issued|sent|coming) (directly |straight )?from (anthropic|openai|google|your (developers|makers?))
-        (?= (and|so|itself)|[.,;])|(user )?consent (was|has been|has already been|is) (already )?(obtained|given|
+        (?= (and|so|itself)|[.,;])|
+        (?<!\b(prove|proves|whether|that|if|show|shows|records?|evidence) )(user )?consent (was|has been|has already been|is) (already )?(obtained|given|
         granted|recorded)( in advance| beforehand| from the user|, (no|so|there)|[.;](?! ))|
         the user (has )?(already )?agreed to (the|these|all|our) (terms|conditions){0-20 in sentence} (so|therefore)
         \b)`,

@@ -40,7 +40,8 @@ export const toolOverreach: readonly Rule[] = [
         sandbox(ing)? (restrictions|limits|protections?|checks)|agent'?s? sandbox)|
         \b(all|any|every) ((user|safety|security) )?((confirmation|approval) (dialogs?|prompts?|steps?|requirements?
         |requests?|gates?|checks?)|confirmations|approvals)`,
-      regex`(?<!\b(not|never|n't|cannot|to|can|may|might|would|could|which|that) {0-1 words})\b(bypass(ing)?|
+      regex`(?<!\b(not|never|n't|cannot|to|can|may|might|would|could|which|that) {0-1 words}|
+        --[\w-]{1,30}[\x60"']? )\b(bypass(ing)?|
         skip(ping)?|disabl(e|ing)|circumvent(ing)?|remov(e|ing)|suppress(ing)?) (unnecessary |unneeded |annoying )?
         (safety (checks?|features?|restrictions?|filters?|confirmations?|mechanisms?|context)|
         security (checks?|confirmations?) (that|which|when|before|for|during|and)|
