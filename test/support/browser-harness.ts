@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { describe } from 'vitest'
 import { findDashboard } from '../../packages/cli/src/serving/dashboard-files.ts'
 import { ensureBuilt, settle, takeWindow, type WindowOptions } from './browser-windows.ts'
-import { chromiumPath } from './chromium.ts'
+import { headlessPath } from './chromium.ts'
 import { startNode, type Fixture } from './server-harness.ts'
 
 const pictures = join(import.meta.dirname, '../../.screenshots')
@@ -19,9 +19,9 @@ export interface Visit extends Fixture {
 
 /** Tests in a real Chromium; skipped by name where there is none. */
 export function describeBrowser(name: string, work: () => void): void {
-  if (!chromiumPath)
+  if (!headlessPath)
     console.warn(`\nThere is no Chromium here, so "${name}" is SKIPPED. Debian has it as \`chromium\`.\n`)
-  describe.skipIf(!chromiumPath)(`${name}${chromiumPath ? '' : ' (skipped: needs chromium)'}`, () => {
+  describe.skipIf(!headlessPath)(`${name}${headlessPath ? '' : ' (skipped: needs chromium)'}`, () => {
     work()
   })
 }
