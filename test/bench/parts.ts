@@ -161,9 +161,19 @@ export const parts: readonly Part[] = [
     about: 'how often the right skill comes first, compared with MiniSearch and FTS5',
     async run(bench) {
       const { run } = await import('./search.ts')
+      const { engines, readEngineOf } = await import('./search-engines.ts')
+      const { openDatabaseEngine } = await import('./database-engine.ts')
       const { against } = bench.options
+      const corpus = await bench.corpus()
       const isFull = bench.options.scale === 'full'
-      return run(await bench.corpus(), { isFull, ...(against !== undefined && { against }) })
+      const others = against === undefined ? [] : [await readEngineOf(against)]
+      const figures = await run(corpus, { engines: [...engines, ...others], isFull })
+      const inDatabases = await bench.onEmpty(({ title, location }) => {
+        const create = () => openDatabaseEngine(location)
+        const name = `Skillstead, database index (${title})`
+        return run(corpus, { engines: [{ name, isTimedOnce: true, create }], isFull: false })
+      })
+      return [...figures, ...inDatabases]
     },
   },
   {

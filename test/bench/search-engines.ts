@@ -13,32 +13,35 @@ export interface Engine {
   /** Computes what is known of a skill before it is put: not a part of the time that the index needs. */
   prepare?(document: BenchDocument): BenchDocument
   put(document: BenchDocument): void
-  find(q: string, limit: number): number[]
+  /** Ends putting; its time counts as that of putting. */
+  finish?(): Promise<void>
+  find(q: string, limit: number): number[] | Promise<number[]>
   /** Bytes of memory that the JavaScript heap does not contain. */
   bytes?(): number
+  close?(): Promise<void>
 }
 
 /** An engine by its name in the tables. */
 export interface NamedEngine {
   readonly name: string
-  /** Whether the engine is another program, whose searches are timed only once because they take long. */
-  readonly isRival?: boolean
+  /** Whether searches are timed only once, and with many skills only some of them, because they take long. */
+  readonly isTimedOnce?: boolean
   /** Whether the engine takes seconds for some described needs: it is only measured with the corpus. */
   readonly isSlow?: boolean
-  create(): Engine
+  create(): Engine | Promise<Engine>
 }
 
 const skillstead = 'Skillstead'
 
 export const engines: readonly NamedEngine[] = [
-  { name: 'MiniSearch defaults', isRival: true, create: () => miniSearch(['name', 'description', 'headings']) },
+  { name: 'MiniSearch defaults', isTimedOnce: true, create: () => miniSearch(['name', 'description', 'headings']) },
   {
     name: 'MiniSearch with body',
-    isRival: true,
+    isTimedOnce: true,
     isSlow: true,
     create: () => miniSearch(['name', 'description', 'headings', 'body']),
   },
-  { name: 'FTS5 with body', isRival: true, create: fullText },
+  { name: 'FTS5 with body', isTimedOnce: true, create: fullText },
   {
     name: `${skillstead} without bodies`,
     create: () => toEngine(createSearchIndex(), (document) => ({ ...document, content: new Uint8Array() })),

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Figure } from './figures.ts'
 import { seededRandom } from '../support/random.ts'
-import { type Engine, engines, type NamedEngine, readEngineOf } from './search-engines.ts'
+import type { Engine, NamedEngine } from './search-engines.ts'
 import { quantile } from './statistics.ts'
 import { toContentVector } from '../../packages/core/src/search/term-vector.ts'
 import { type BenchDocument, type QuerySet, readQuerySets, readRecords } from './search-queries.ts'
@@ -24,34 +24,34 @@ const unremarkable = {
 const manyDocuments = 50_000
 /** Each query is timed so often, so that one pause of the garbage collector is not the p99. */
 const repetitions = 3
-/** With many skills a rival takes seconds for some queries. */
-const rivalShare = 8
+/** With many skills, engines that are timed once take seconds for some queries. */
+const timedShare = 8
 /** Number of hits that are asked for, and those among which an answer counts as found. */
 const hitsMax = 20
 const rankMax = 10
 const broadWords = ['code', 'data', 'agent', 'file', 'api', 'skill', 'workflow', 'test', 'create', 'project', 'design']
 
 /**
- * Prints, for MiniSearch as it comes, SQLite's FTS5, the search index and that of another revision: the share of
+ * Prints for engines, such as MiniSearch as it comes, SQLite's FTS5 and the search index: the share of
  * known-item queries whose skill is first and among the first ten, for described needs also NDCG@10, milliseconds of a
  * search, and the memory that an index takes. A second table has the needs by the source of their answers.
  */
 export async function run(
   corpusDir: string,
-  { isFull = true, against }: { isFull?: boolean; against?: string } = {},
+  { engines, isFull = true }: { engines: readonly NamedEngine[]; isFull?: boolean },
 ): Promise<Figure[]> {
   const documents = readDocuments(corpusDir)
   const sets = readQuerySets(corpusDir, documents)
-  const all = against === undefined ? engines : [...engines, await readEngineOf(against)]
   console.log(`${documents.length} skills: share first / among the first ten (/ NDCG@10), milliseconds median / p99`)
-  const measured = all.map((engine) => ({ name: engine.name, ...measure(engine, documents, sets) }))
+  const measured: { name: string; row: Record<string, string>; ranks: Map<string, number[]> }[] = []
+  for (const engine of engines) measured.push({ name: engine.name, ...(await measure(engine, documents, sets)) })
   console.table(Object.fromEntries(measured.map(({ name, row }) => [name, row])))
   const needs = sets.filter(({ isNeed }) => isNeed)
   if (needs.length > 0) {
     console.log('Described needs by the source of the answer: share first / among the first ten / NDCG@10')
     console.table(Object.fromEntries(measured.map(({ name, ranks }) => [name, bySource(needs, ranks)])))
   }
-  if (isFull) benchMany(all, documents, sets)
+  if (isFull) await benchMany(engines, documents, sets)
   const part = `Known-item search in ${documents.length.toLocaleString('en')} skills`
   const name = 'share of queries whose skill comes first'
   return measured.map(({ name: engine, ranks }) => {
@@ -59,34 +59,36 @@ export async function run(
   })
 }
 
-function benchMany(all: readonly NamedEngine[], documents: BenchDocument[], sets: QuerySet[]): void {
+async function benchMany(all: readonly NamedEngine[], documents: BenchDocument[], sets: QuerySet[]): Promise<void> {
   const many = multiply(documents, manyDocuments)
   console.log(`${many.length} skills, most of them the same with other words: milliseconds median / p99`)
-  console.log(`MiniSearch and FTS5 answer every ${rivalShare}th query once.`)
+  console.log(`MiniSearch and FTS5 answer every ${timedShare}th query once.`)
   const timedSets = sets.filter(({ kind, isNeed }) => isNeed || ['query', 'typo', 'synonym', 'Chinese'].includes(kind))
-  const fewer = timedSets.map((set) => ({ ...set, queries: set.queries.filter((_, i) => i % rivalShare === 0) }))
-  const timed = all
-    .filter(({ isSlow }) => !isSlow)
-    .map((engine) => [engine.name, measure(engine, many, engine.isRival ? fewer : timedSets, false).row])
-  console.table(Object.fromEntries(timed))
+  const fewer = timedSets.map((set) => ({ ...set, queries: set.queries.filter((_, i) => i % timedShare === 0) }))
+  const rows: Record<string, Record<string, string>> = {}
+  for (const engine of all.filter(({ isSlow }) => !isSlow)) {
+    rows[engine.name] = (await measure(engine, many, engine.isTimedOnce ? fewer : timedSets, false)).row
+  }
+  console.table(rows)
 }
 
 /** The figures of one engine with one catalogue; quality only where the answers are unique in it. */
-function measure(
-  { create, isRival }: NamedEngine,
+async function measure(
+  { create, isTimedOnce }: NamedEngine,
   documents: BenchDocument[],
   sets: QuerySet[],
   withQuality = true,
-): { row: Record<string, string>; ranks: Map<string, number[]> } {
+): Promise<{ row: Record<string, string>; ranks: Map<string, number[]> }> {
   const memoryBefore = usedBytes()
-  const engine = create()
+  const engine = await create()
   let [buildMs, slowestMs] = [0, 0]
   for (const document of documents) {
     const ready = engine.prepare?.(document) ?? document
-    const ms = timeOf(() => engine.put(ready))
+    const ms = await timeOf(() => engine.put(ready))
     buildMs += ms
     slowestMs = Math.max(slowestMs, ms)
   }
+  buildMs += await timeOf(() => engine.finish?.())
   const megabytes = Math.round((Math.max(0, usedBytes() - memoryBefore) + (engine.bytes?.() ?? 0)) / 1e6)
   const row: Record<string, string> = {
     memory: `${megabytes} MB`,
@@ -94,21 +96,23 @@ function measure(
   }
   const ranks = new Map<string, number[]>()
   for (const { kind, queries, isNeed } of sets) {
-    const answers = queries.map(({ q }) => timedFind(engine, q))
+    const answers: { ids: number[]; ms: number }[] = []
+    for (const { q } of queries) answers.push(await timedFind(engine, q))
     const ranksOfKind = answers.map(({ ids }, i) => ids.slice(0, rankMax).findIndex(queries[i]!.isAnswer))
     ranks.set(kind, ranksOfKind)
     const quality = withQuality ? `${qualityOf(ranksOfKind, isNeed)}, ` : ''
-    // The first pass has warmed up the engine; a rival is not asked again.
-    const times = isRival
+    // The first pass has warmed up the engine; one that is timed once is not asked again.
+    const times = isTimedOnce
       ? answers.map(({ ms }) => ms)
-      : timesOf(
+      : await timesOf(
           engine,
           queries.map(({ q }) => q),
         )
     row[kind] = quality + toMedianAndTail(times)
   }
-  const broad = Array.from({ length: isRival ? 1 : 10 }, () => broadWords).flat()
-  row['broad word'] = toMedianAndTail(timesOf(engine, broad))
+  const broad = Array.from({ length: isTimedOnce ? 1 : 10 }, () => broadWords).flat()
+  row['broad word'] = toMedianAndTail(await timesOf(engine, broad))
+  await engine.close?.()
   return { row, ranks }
 }
 
@@ -141,19 +145,21 @@ function qualityOf(ranks: number[], isNeed = false): string {
   return [...shares, ...(isNeed ? [gain.toFixed(3)] : [])].join(' / ')
 }
 
-function timesOf(engine: Engine, queries: string[]): number[] {
-  return Array.from({ length: repetitions }, () => queries.map((q) => timedFind(engine, q).ms)).flat()
+async function timesOf(engine: Engine, queries: string[]): Promise<number[]> {
+  const times: number[] = []
+  for (let i = 0; i < repetitions; i++) for (const q of queries) times.push((await timedFind(engine, q)).ms)
+  return times
 }
 
-function timedFind(engine: Engine, q: string): { ids: number[]; ms: number } {
+async function timedFind(engine: Engine, q: string): Promise<{ ids: number[]; ms: number }> {
   let ids: number[] = []
-  const ms = timeOf(() => (ids = engine.find(q, hitsMax)))
+  const ms = await timeOf(async () => (ids = await engine.find(q, hitsMax)))
   return { ids, ms }
 }
 
-function timeOf(work: () => void): number {
+async function timeOf(work: () => unknown): Promise<number> {
   const startMs = performance.now()
-  work()
+  await work()
   return performance.now() - startMs
 }
 
