@@ -351,11 +351,10 @@ describeApi('a search by need', (open) => {
     expect(names(found)[0]).toBe('alice/charges')
     expect(names(found)).not.toContain('alice/hidden')
     expect(found.partial).toBeUndefined()
-    const long = Array.from({ length: 129 }, (_, i) => `w${i}`).join(' ')
-    // Words that no skill contains take no place of others; the database counts only the first words.
+    const long = Array.from({ length: 320 }, (_, i) => `w${i}`).join(' ')
+    // Words that no skill contains take no place of others.
     const unknown = await test.api().searchByNeed({ q: `${long} dinners for a family` })
-    const isInDatabase = options.memorySkillsMax === 0
-    expect([names(unknown), unknown.partial]).toEqual(isInDatabase ? [[], true] : [['alice/meals'], undefined])
+    expect([names(unknown), unknown.partial]).toEqual([['alice/meals'], undefined])
     await publish('long', `${long}\n`)
     expect((await test.api().searchByNeed({ q: `charged ${long}` })).partial).toBe(true)
     expect((await test.api().searchByNeed({ q: 'charged '.repeat(200) })).partial).toBeUndefined()
@@ -450,5 +449,21 @@ describeDatabases('a hit that changed since it was indexed', (open) => {
       visibility: 'private',
     })
     expect((await other.api().searchSkills({ q: 'tapir', explain: true })).skills).toEqual([])
+  })
+})
+
+describe.each([
+  ['in memory', undefined],
+  ['in the database', 0],
+])('a need, searched %s,', (_, memorySkillsMax) => {
+  describeApi('finds a skill', (open) => {
+    it('by other forms of the words of its description', async () => {
+      const test = await open({ memorySkillsMax })
+      const alice = await test.makeUser('alice')
+      const description = 'Deploys websites and handles invoices of customers.'
+      await alice.api.publishSkill({ skillMd: skillMd('shop', { description, body: 'Ask first.\n' }) })
+      for (const q of ['deploy a website please', 'invoice handling', 'handle the customer invoice today'])
+        expect(names(await test.api().searchSkills({ q })), q).toEqual(['alice/shop'])
+    })
   })
 })

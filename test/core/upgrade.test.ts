@@ -147,12 +147,13 @@ async function publishMore(registry: Registry, key: string): Promise<void> {
 
 async function isCaughtUp(registry: Registry): Promise<boolean> {
   const { read } = partsOf(registry).database
-  const waiting = await read.selectFrom('meta').select('key').where('key', '=', 'copies.sketched').execute()
+  const keys = ['copies.sketched', 'texts.indexed']
+  const waiting = await read.selectFrom('meta').select('key').where('key', 'in', keys).execute()
   const judging = await read
     .selectFrom('outbox')
     .select('id')
     .where('state', '=', 'pending')
-    .where('topic', 'in', ['copies.sketch', 'security.rescan', 'verification.skills'])
+    .where('topic', 'in', ['copies.sketch', 'search.texts', 'security.rescan', 'verification.skills'])
     .execute()
   return waiting.length + judging.length + (await countUnscanned(partsOf(registry))) === 0
 }

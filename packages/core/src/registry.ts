@@ -9,6 +9,7 @@ import { systemClock } from './kernel/clock.ts'
 import type { OperatorContext } from './operator/operator-context.ts'
 import { createCopyIndex } from './catalogue/copy-index.ts'
 import { SecondOpinion } from './catalogue/second-opinion.ts'
+import { scheduleTexts } from './catalogue/index-texts.ts'
 import { scheduleSketches } from './catalogue/sketch-versions.ts'
 import { createCounters, createSeenDownloads } from './community/download-counters.ts'
 import { createArtifacts } from './catalogue/discovery-artifacts.ts'
@@ -226,6 +227,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     await scheduleRescan(context)
     await scheduleRulesUpdates(context, onError)
     await scheduleSketches(context)
+    await scheduleTexts(context)
     await hooks.backups.schedule()
     outbox.start()
     // Count installs that a process recorded but did not count before it ended.

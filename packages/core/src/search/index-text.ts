@@ -1,6 +1,8 @@
 import { type SkillText, toStemToken } from '../storage/text-search.ts'
-import { type SearchTexts } from './search-document.ts'
-import { hashesOf } from './term-vector.ts'
+import { countStems } from './count-stems.ts'
+import { searchFields, type SearchTexts } from './search-document.ts'
+import { addWeights, joinVector, type TermVector, type TermWeights } from './term-vector.ts'
+import { ruleOfField, textsOf } from './text-index.ts'
 import { tokenize } from './tokenize.ts'
 
 /**
@@ -16,6 +18,33 @@ export function toIndexText(document: SearchTexts, terms: Uint8Array = new Uint8
     headings: tokenize(document.headings.join('\n')).join(' '),
     summary: tokenize(document.summary).join(' '),
     category: tokenize(document.category).join(' '),
-    body: Array.from(hashesOf(terms), toStemToken).join(' '),
+    body: toStemTokens(toTerms(document, terms)),
   }
+}
+
+/**
+ * Impacts from this one on are strong: those of three in ten terms of the open corpus. With these two levels, the best 100
+ * skills by need have the answer as often as with exact impacts (0.950 of short needs and 0.963 of tasks; 0.958 for both),
+ * with one level less often (0.896 and 0.858).
+ */
+const strongImpact = 150
+
+function toStemTokens({ hashes, impacts }: TermVector): string {
+  const tokens: string[] = []
+  for (let i = 0; i < hashes.length; i++) {
+    tokens.push(toStemToken(hashes[i]!, impacts[i]! < strongImpact ? 'weak' : 'strong'))
+  }
+  return tokens.join(' ')
+}
+
+/** The terms of all fields, as the index in memory weights them. */
+function toTerms(document: SearchTexts, content: Uint8Array): TermVector {
+  const weights: TermWeights = new Map()
+  for (const [at, texts] of textsOf(document).entries()) {
+    const field = searchFields[at]!
+    if (content.length > 0 && (field === 'headings' || field === 'summary')) continue
+    const { stems, length } = countStems(texts.join('\n'))
+    addWeights(weights, ruleOfField[field], stems, length)
+  }
+  return joinVector(content, weights)
 }

@@ -83,7 +83,7 @@ export function addWeights(
 }
 
 /** The hashes of the terms of a stored vector. */
-export function hashesOf(stored: Uint8Array): Int32Array {
+function hashesOf(stored: Uint8Array): Int32Array {
   const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength)
   const hashes = new Int32Array(Math.floor(stored.byteLength / termBytes))
   for (let i = 0; i < hashes.length; i++) hashes[i] = view.getInt32(i * hashBytes, true)

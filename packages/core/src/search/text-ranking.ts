@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import type { TextTerm } from '../storage/text-search.ts'
 import { hashStem } from './count-stems.ts'
 import type { SearchMatch } from './explanation.ts'
 import { idfOf } from './need-index.ts'
@@ -8,6 +7,15 @@ import { searchFields, type SearchTexts } from './search-document.ts'
 import { addWeights, joinVector, type TermVector, type TermWeights, valueOfImpact } from './term-vector.ts'
 import { ruleOfField, textsOf } from './text-index.ts'
 import { isStopWord, tokenizeSentences } from './tokenize.ts'
+
+/** A term of a query: a word, and its stem unless a word before it has the same. */
+export interface TextTerm {
+  readonly word: string
+  /** Whether the word may be the beginning of a longer one. */
+  readonly isPrefix: boolean
+  /** The hash of the stem. */
+  readonly stem?: number
+}
 
 /** A match that the database found, with its texts. */
 export interface Candidate extends SearchTexts {
@@ -65,7 +73,7 @@ export class TextRanking {
     this.values = new Map(stems.map(([stem, i]) => [stem, idfOf(size, counts.get(i) ?? 0)]))
     this.#valuesTotal = this.values.values().reduce((sum, value) => sum + value, 0) * valueOfImpact.at(-1)!
     this.#prefix = terms.find(({ isPrefix }) => isPrefix)?.word
-    this.#numbers = new Map(terms.map(({ word }, i) => [word!, i]))
+    this.#numbers = new Map(terms.map(({ word }, i) => [word, i]))
   }
 
   /** Best first; the order of equal candidates stays. Lets the event loop run meanwhile. */

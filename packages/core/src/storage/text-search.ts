@@ -13,22 +13,21 @@ export interface SkillText {
   readonly headings: string
   readonly summary: string
   readonly category: string
-  /** Of the latest SKILL.md: a {@link toStemToken} for each stem. */
+  /** Of all fields and the latest SKILL.md: a {@link toStemToken} for each stem. */
   readonly body: string
 }
 
-/** A term of a search: a word of the short texts, or a stem of the body. */
-export interface TextTerm {
-  readonly word?: string
-  /** Whether the word may be the beginning of a longer one. */
-  readonly isPrefix?: boolean
-  /** The hash of a stem. */
-  readonly stem?: number
-}
+/** What a search looks for: a word of the short texts, or a stem of any text. */
+export type TextToken =
+  | { readonly kind: 'word'; readonly word: string; readonly isPrefix: boolean }
+  | { readonly kind: 'strong' | 'weak'; readonly stem: number }
 
-/** A token that no word of a text equals, for a stem by its hash: neither database splits at the sign. */
-export function toStemToken(hash: number): string {
-  return `¤${(hash >>> 0).toString(36)}`
+/**
+ * A token that no word of a text equals, for a stem by its hash: neither database splits at the signs. A skill has one
+ * of the two tokens of a stem, depending on how much the stem counts in it.
+ */
+export function toStemToken(hash: number, kind: 'strong' | 'weak'): string {
+  return `${kind === 'strong' ? '§' : '¤'}${(hash >>> 0).toString(36)}`
 }
 
 /** Writes the words of a skill into the database's full-text index, replacing the previous ones. */
@@ -89,80 +88,82 @@ export interface RowRange {
 }
 
 /**
- * A table expression of `num`, `term` (an index into the terms) and `short` (1 for the word, 0 for the stem alone), with
- * one row for each term that a skill contains. SQLite can read a range of skills; PostgreSQL reads all of them.
+ * A table expression of `num` and `token` (an index into the tokens), with one row for each token that a skill contains.
+ * SQLite can read a range of skills; PostgreSQL reads all of them.
  */
-export function matchTerms(
+export function matchTokens(
   dialect: Dialect,
-  terms: readonly TextTerm[],
+  tokens: readonly TextToken[],
   range?: RowRange,
-): RawBuilder<{ num: number; term: number; short: number }> {
-  const within = range ? sql` and rowid between ${range.from} and ${range.to}` : sql``
-  const hits = terms.flatMap((term, i) =>
-    alternativesOf(dialect, term).map(({ match, short }) => {
-      const columns = sql`${sql.lit(i)} as term, ${sql.lit(short)} as short`
-      return dialect === 'sqlite'
-        ? sql`select rowid as num, ${columns} from skill_text where skill_text match ${match}${within}`
-        : sql`select num, ${columns} from skill_text where vector @@ ${match}`
-    }),
-  )
-  return sql`(${sql.join(hits, sql` union all `)})`
+): RawBuilder<{ num: number; token: number }> {
+  if (dialect === 'postgres') {
+    return sql`(select skill_text.num, tokens.token from ${toQueryTable(tokens)}
+      join skill_text on skill_text.vector @@ tokens.query)`
+  }
+  const within = range ? sql`where skill_text.rowid between ${range.from} and ${range.to}` : sql``
+  // One look-up for each token: the cross join keeps the order of its loops, and the limit separates them from others.
+  return sql`(select skill_text.rowid as num, tokens.key as token from json_each(${toJson(tokens, toFtsQuery)}) as tokens
+    cross join skill_text on skill_text match tokens.value ${within} limit -1)`
 }
 
 /** Longer words that a prefix stands for, of which the skills are counted; a search reads all of them. */
 const completionsMax = 2000
 
 /**
- * How many skills contain each term, hidden ones included and, on PostgreSQL, at most `max`: what it costs to search for
- * the term.
+ * How many skills contain each token, hidden ones included and, on PostgreSQL, at most `max`: what it costs to search for
+ * the token.
  */
 export async function countMatches(
   db: Kysely<Tables>,
   dialect: Dialect,
-  terms: readonly TextTerm[],
+  tokens: readonly TextToken[],
   max: number,
 ): Promise<number[]> {
-  const counts = terms.map((term) =>
-    alternativesOf(dialect, term).map(({ match, token, isPrefix }) => {
-      if (dialect === 'postgres')
-        return sql`(select count(*) from (select 1 from skill_text where vector @@ ${match} limit ${sql.lit(max)}) as found)`
-      const words = isPrefix ? sql`term >= ${token} and term < ${`${token}\u{10FFFF}`}` : sql`term = ${token}`
-      return sql`(select coalesce(sum(doc), 0) from
-        (select doc from skill_text_words where ${words} limit ${sql.lit(completionsMax)}))`
-    }),
-  )
-  const rows = counts.map((parts, i) => sql`select ${sql.lit(i)} as term, ${sql.join(parts, sql` + `)} as count`)
-  const found = await sql<{ term: number; count: number }>`${sql.join(rows, sql` union all `)}`.execute(db)
-  const sorted = found.rows.toSorted((a, b) => a.term - b.term)
-  return sorted.map(({ count }) => Number(count))
+  const found = await sql<{ token: number; count: number }>`${
+    dialect === 'sqlite' ? countInVocabulary(tokens) : countUpTo(tokens, max)
+  }`.execute(db)
+  const counts = new Map(found.rows.map(({ token, count }) => [Number(token), Number(count)]))
+  return tokens.map((_, i) => counts.get(i) ?? 0)
 }
 
-function alternativesOf(dialect: Dialect, { word, isPrefix = false, stem }: TextTerm) {
-  const isSqlite = dialect === 'sqlite'
-  const found: { match: unknown; token: string; isPrefix: boolean; short: number }[] = []
-  if (word !== undefined) {
-    const match = isSqlite ? toFtsQuery(word, isPrefix) : toTsQuery(word, isPrefix)
-    found.push({ match, token: word, isPrefix, short: 1 })
-  }
-  if (stem !== undefined) {
-    const token = toStemToken(stem)
-    const match = isSqlite ? toFtsQuery(token) : sql`cast(${`'${token}'`} as tsquery)`
-    found.push({ match: excludeFrom(dialect, match, found[0]?.match), token, isPrefix: false, short: 0 })
-  }
-  return found
+function countInVocabulary(tokens: readonly TextToken[]): RawBuilder<unknown> {
+  const words = sql`select doc from skill_text_words where term >= value ->> 0 and term <= value ->> 1
+    limit ${sql.lit(completionsMax)}`
+  return sql`select key as token, (select coalesce(sum(doc), 0) from (${words})) as count
+    from json_each(${toJson(tokens, toRange)})`
 }
 
-/** Matches what one query matches and the other, if there is one, does not. */
-function excludeFrom(dialect: Dialect, match: unknown, other: unknown): unknown {
-  if (other === undefined) return match
-  return dialect === 'sqlite' ? `${String(match)} NOT ${String(other)}` : sql`(${match} && !!${other})`
+/** The first and the last word that a token stands for. */
+function toRange(token: TextToken): [string, string] {
+  const text = toText(token)
+  return [text, token.kind === 'word' && token.isPrefix ? `${text}\u{10FFFF}` : text]
 }
 
-function toFtsQuery(token: string, isPrefix = false): string {
-  return `"${token.replaceAll('"', '""')}"${isPrefix ? ' *' : ''}`
+function countUpTo(tokens: readonly TextToken[], max: number): RawBuilder<unknown> {
+  return sql`select tokens.token, (select count(*) from
+    (select 1 from skill_text where vector @@ tokens.query limit ${sql.lit(max)}) as found) as count
+    from ${toQueryTable(tokens)}`
 }
 
-function toTsQuery(word: string, isPrefix: boolean): RawBuilder<string> {
-  const quoted = `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
-  return sql`to_tsquery('simple', ${isPrefix ? `${quoted}:*` : quoted})`
+function toJson(tokens: readonly TextToken[], toValue: (token: TextToken) => unknown): string {
+  return JSON.stringify(tokens.map(toValue))
+}
+
+function toText(token: TextToken): string {
+  return token.kind === 'word' ? token.word : toStemToken(token.stem, token.kind)
+}
+
+function toFtsQuery(token: TextToken): string {
+  return `"${toText(token).replaceAll('"', '""')}"${token.kind === 'word' && token.isPrefix ? ' *' : ''}`
+}
+
+function toQueryTable(tokens: readonly TextToken[]): RawBuilder<unknown> {
+  const rows = tokens.map((token, i) => sql`(${sql.lit(i)}, ${toTsQuery(token)})`)
+  return sql`(values ${sql.join(rows)}) as tokens (token, query)`
+}
+
+function toTsQuery(token: TextToken): RawBuilder<string> {
+  const quoted = `'${toText(token).replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+  if (token.kind !== 'word') return sql`cast(${quoted} as tsquery)`
+  return sql`to_tsquery('simple', ${token.isPrefix ? `${quoted}:*` : quoted})`
 }

@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
-import { toVector, type Database, type SkillText, type Tables } from '@skillstead/core/internal'
-
-/** The expected index entry of a skill, with the skill's full name. */
-export interface NumberedText {
-  readonly num: number
-  readonly name: string
-  readonly text: SkillText
-}
+import { toVector, type Database, type NumberedText, type SkillText, type Tables } from '@skillstead/core/internal'
 
 /**
  * Differences between the index and the skills: names of skills with missing or wrong entries, and numbers of surplus

@@ -1,0 +1,64 @@
+import { localApi, systemCaller, type Registry } from '@skillstead/core'
+import { hasOldTexts, partsOf } from '@skillstead/core/internal'
+import { checkRegistry, repairRegistry } from '@skillstead/maintenance'
+import { expect, it, onTestFinished } from 'vitest'
+import { skillMd } from '../support/answers.ts'
+import { describeDatabases } from '../support/harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
+import { makePlace } from '../support/places.ts'
+import { putSkillText } from '../../packages/core/src/storage/text-search.ts'
+
+const none = { name: '', owner: '', keywords: '', description: '', headings: '', summary: '', category: '', body: '' }
+const skills = ['first', 'second', 'third']
+
+describeDatabases('the index entries of an earlier program', (_open, dialect) => {
+  it('are replaced in the background, after the last one that was replaced before the process ended', async () => {
+    const open = await makeOld('1')
+    const registry = await open({ works: false })
+    expect((await findText(registry)).detail).toContain('A running node does so in the background.')
+    await registry.close()
+    const node = await open({})
+    await expect.poll(() => hasOldTexts(partsOf(node).database.read)).toBe(false)
+    // The test marked the first skill as replaced, so that it is the only one that still has its old entry.
+    expect((await findText(node)).detail).toMatch(/^The full-text index and the row of alice\/first differ\./)
+    expect((await localApi(node).searchSkills({ q: 'repair the bicycles' })).total).toBe(2)
+  })
+
+  it('are replaced by a repair', async () => {
+    const open = await makeOld('0')
+    const registry = await open({ works: false })
+    await repairRegistry(registry, [{ name: 'text', ok: false, detail: '', repairable: true }])
+    expect(await hasOldTexts(partsOf(registry).database.read)).toBe(false)
+    expect(await findText(registry)).toMatchObject({ ok: true, detail: expect.stringContaining('all 3 skills') })
+  })
+
+  /** A registry whose skills have empty entries, and that continues to replace them after a row number. */
+  async function makeOld(after: string) {
+    const place = await makePlace(dialect)
+    onTestFinished(place.remove)
+    const open = async (options: { works?: boolean }) => {
+      const registry = await openRegistry({ ...place.location, memorySkillsMax: 0, ...options })
+      onTestFinished(() => registry.close())
+      return registry
+    }
+    const registry = await open({ works: false })
+    const { key } = await localApi(registry, systemCaller).createUser({ username: 'alice' })
+    const alice = localApi(registry, await registry.authenticate(key))
+    for (const name of skills) {
+      await alice.publishSkill({ skillMd: skillMd(name, { description: 'Repairs a bicycle.' }) })
+    }
+    await partsOf(registry).database.writer.write(async (trx) => {
+      for (const num of skills.keys()) {
+        await putSkillText(trx, dialect === 'SQLite' ? 'sqlite' : 'postgres', num + 1, none, { isNew: false })
+      }
+      await trx.insertInto('meta').values({ key: 'texts.indexed', value: after }).execute()
+    })
+    await registry.close()
+    return open
+  }
+})
+
+async function findText(registry: Registry) {
+  const findings = await checkRegistry(registry, { deep: true })
+  return findings.find(({ name }) => name === 'text')!
+}
