@@ -683,6 +683,27 @@ describe('tokens', () => {
 
 const isEven = (id: number) => id % 2 === 0
 
+describe('a prefix of very many words', () => {
+  const many = Array.from({ length: 21_000 }, (_, i) => `zz${i.toString(36)}`)
+  const skillsOf = (visibility: SearchDocument['visibility']) =>
+    Array.from({ length: 11 }, (_, id) =>
+      skill(id, `s${id}`, { description: many.slice(id * 2000, id * 2000 + 2000).join(' '), visibility }),
+    )
+
+  test('is completed with some of them, and the result is partial', () => {
+    const index = indexOf(...skillsOf('public'))
+    const found = index.search(query('zz'))
+    expect(found.partial).toBe(true)
+    expect(found.total).toBeGreaterThan(0)
+    expect(index.search(query('zz1')).partial).toBeUndefined()
+  })
+
+  test('is not partial because of words of private skills', () => {
+    const index = indexOf(...skillsOf('private'), skill(20, 'zzz'))
+    expect(index.search(query('zz'))).toEqual({ ids: [20], total: 1 })
+  })
+})
+
 describe('the parts', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 4, maxLength: 7 })
 

@@ -6,6 +6,8 @@ import type { Repair, RepairBudget } from './typo-dictionary.ts'
 
 /** Words that one search compares with its misspellings, which takes about 5 ms. */
 const comparedMax = 2000
+/** Words that one search visits because they begin with a prefix, which takes about 5 ms. */
+const visitedMax = 20_000
 
 /**
  * The vocabulary as one viewer may see it. A word that only occurs in skills that the viewer cannot see does not exist
@@ -22,6 +24,8 @@ export class Lexicon {
   readonly #censuses: Census[]
   readonly #isGuest: boolean
   readonly #repairBudget: RepairBudget = { left: comparedMax }
+  #visitsLeft = visitedMax
+  #isCut = false
 
   constructor(text: TextIndex, table: DocumentTable, viewer: string | null) {
     this.#text = text
@@ -49,9 +53,28 @@ export class Lexicon {
     return count
   }
 
+  /** Whether words with a prefix were not visited, because too many begin with it. */
+  get isCut(): boolean {
+    return this.#isCut
+  }
+
   /** The words that begin with a prefix, most frequent first. */
   idsWithPrefix(prefix: string, max: number): number[] {
-    return this.#mostFrequent(this.#text.idsWithPrefix(prefix), max)
+    return this.#mostFrequent(this.visitWords(prefix), max)
+  }
+
+  /**
+   * The words that begin with a prefix, known or not, in no particular order, until the search has visited too many. Words
+   * of private skills alone do not count, so that they do not change the answers to others.
+   */
+  *visitWords(prefix: string): Generator<number> {
+    for (const id of this.#text.idsWithPrefix(prefix)) {
+      if (this.countOf(id) > 0 && --this.#visitsLeft < 0) {
+        this.#isCut = true
+        return
+      }
+      yield id
+    }
   }
 
   /** Corrections of a misspelling, by edit distance and then by frequency. */

@@ -42,7 +42,7 @@ export interface SearchHits {
   ids: number[]
   /** Exact number of hits on all pages. */
   total: number
-  /** Set if words of the query, or skills with frequent words, were left out because of the cost limit. */
+  /** Set if words of the query, completions, or skills with frequent words were left out because of the cost limit. */
   partial?: true
   /** In the order of `ids`; only for a query with words and `explain`. */
   matches?: SearchMatch[]
@@ -105,7 +105,7 @@ export function createSearchIndex(): SearchIndex {
     // The scores of the context replace those of the need.
     const keys = context.size === 0 ? ranking.keys : ranking.keysIn(needs.score(context, among), slots)
     const hits = toHits(query, slots, query.sort ? columnOf(query.sort) : keys)
-    if (need.isPartial || isCut) hits.partial = true
+    if (need.isPartial || isCut || lexicon.isCut) hits.partial = true
     if (!query.explain) return hits
     const matches = hits.ids.map((id) => explain(table.findSlot(id)!))
     return { ...hits, matches, values: valuesOf(need.values, matches) }

@@ -88,7 +88,7 @@ class VariantFinder {
   #bridge(pair: string): void {
     const lexicon = this.#lexicon
     const [first, last] = [...pair]
-    for (const id of this.#text.idsWithPrefix(first!)) {
+    for (const id of lexicon.visitWords(first!)) {
       const word = this.#text.vocabulary.wordOf(id)
       const missing = [...word][1]
       const second = missing === undefined ? 0 : lexicon.idOf(missing + last!)

@@ -46,7 +46,7 @@ export const skillSorts = ['downloads', 'recent', 'stars'] as const
 export const SearchResult = v.object({
   skills: v.array(v.object({ ...Skill.entries, match: v.optional(SearchMatch) })),
   ...pageFields,
-  /** Set if words of the query, or skills with frequent words, were left out to limit its cost. */
+  /** Set if words of the query, completions, or skills with frequent words were left out to limit its cost. */
   partial: v.optional(v.literal(true)),
   filters: v.object({
     q: v.string(),
