@@ -241,6 +241,15 @@ export const parts: readonly Part[] = [
     },
   },
   {
+    name: 'scale',
+    about: 'a node on PostgreSQL with a million skills, or --skills N; takes about an hour',
+    isApart: true,
+    async run(bench) {
+      const { benchScale } = await import('./scale.ts')
+      return benchScale(bench.options.skills ?? 1_000_000)
+    },
+  },
+  {
     name: 'scan',
     about: 'how often the scanner is right; needs --security FILE with labelled skills, or --honest DIR with code',
     isApart: true,
