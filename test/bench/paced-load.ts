@@ -8,7 +8,7 @@ const searchesPerSecond = 100
 const publishesPerSecond = 20
 const secondsLong = 60
 const secondsShort = 15
-/** In which code is compiled that has run often enough. */
+/** V8 compiles the code that runs often during this time, which is not measured. */
 const settleSeconds = 5
 
 /** Queries of one kind, and the limits of their times in milliseconds. */
@@ -37,8 +37,8 @@ export interface PacedLoadOptions {
 }
 
 /**
- * How long searches take while others publish. Both come at their times whether or not those before are answered, and a
- * search counts from the moment at which it was due: one that waits behind a slow one counts the wait.
+ * How long searches take while others publish. Both are sent on time, whether or not earlier ones were answered, and the
+ * time of a search counts from when it was due: a search that waits behind a slow one counts the wait.
  */
 export async function measureSearches(use: Use, { part, kinds, isShort, seed }: PacedLoadOptions): Promise<Figure[]> {
   const seconds = isShort ? secondsShort : secondsLong
@@ -58,8 +58,8 @@ export async function measureSearches(use: Use, { part, kinds, isShort, seed }: 
       { part, name: `${name}, 99th percentile`, value: quantile(searches, 0.99), unit: 'ms', most: p99Most, note },
       { part, name: `${name}, the slowest`, value: Math.max(...searches), unit: 'ms' },
       { part, name: `${name}, refused because too many waited`, value: refused, unit: '', most: 0 },
-      { part, name: `a publish beside ${name}, 99th percentile`, value: quantile(publishes, 0.99), unit: 'ms' },
-      { part, name: `event loop blocked beside ${name}, at most`, value: delayMaxMs, unit: 'ms', most: 50 },
+      { part, name: `a publish alongside ${name}, 99th percentile`, value: quantile(publishes, 0.99), unit: 'ms' },
+      { part, name: `event loop blocked alongside ${name}, at most`, value: delayMaxMs, unit: 'ms', most: 50 },
     )
   }
   return figures
@@ -84,7 +84,7 @@ async function atRate(work: () => Promise<boolean>, perSecond: number, seconds: 
     const earlyMs = dueMs - performance.now()
     if (earlyMs > 0) await setTimeout(earlyMs)
     const answered = work().then((isAnswered) => (isAnswered ? performance.now() - dueMs : Infinity))
-    // Looked at in the end; until then one that failed is not to end the process.
+    // Failures are read at the end; until then they must not end the process.
     answered.catch(() => {})
     waiting.push(answered)
   }

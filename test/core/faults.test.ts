@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { makeFolder } from '../support/cli-harness.ts'
+import { placeThreads } from '../../packages/scanner/src/threads.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
 const skillMd = (name: string, body = 'Do it.') =>
@@ -29,7 +30,10 @@ function limitPages(max: number) {
   return partsOf(registry).database.writer.write((trx) => sql`pragma max_page_count = ${sql.lit(max)}`.execute(trx))
 }
 
-afterEach(() => registry.close())
+afterEach(async () => {
+  placeThreads('default')
+  await registry.close()
+})
 
 describe('after a failure', () => {
   it('a full disk refuses writes as overloaded, stores nothing partially, and reads continue', async () => {
@@ -87,6 +91,29 @@ describe('after a failure', () => {
     await late.close()
   })
 
+  it('search moves to a thread when the catalogue has become large, and stays here if there is none', async () => {
+    for (const threads of [undefined, 'inline'] as const) {
+      const started: unknown[] = []
+      const note = (worker: unknown) => void started.push(worker)
+      const path = join(await makeFolder(), 'skills.db')
+      const growing = await openRegistry({ path, threadSkillsMin: 2, ...(threads && { threads }) })
+      const { search } = partsOf(growing)
+      await search.warmed
+      await localApi(growing, systemCaller).createUser({ username: 'alice' })
+      const alice = localApi(growing, await growing.getCaller('alice'))
+      await alice.publishSkill({ skillMd: skillMd('sieve') })
+      process.on('worker', note)
+      await alice.publishSkill({ skillMd: skillMd('colander') })
+      await alice.publishSkill({ skillMd: skillMd('strainer') })
+      await search.warmed
+      process.off('worker', note)
+      expect([search.warm, search.size, started.length > 0]).toEqual([true, 3, threads === undefined])
+      expect((await alice.searchSkills({ q: 'strainer' })).total).toBe(1)
+      await growing.close()
+    }
+    await open()
+  })
+
   it('search uses the database and is ready if the catalogue is too large for memory', async () => {
     const alice = await open()
     for (const name of ['one', 'two']) await alice.publishSkill({ skillMd: skillMd(name) })
@@ -96,6 +123,22 @@ describe('after a failure', () => {
     expect((await large.readiness()).search).toBe(true)
     expect((await localApi(large).searchSkills({})).total).toBe(2)
     await large.close()
+  })
+
+  it('statements that were sent with one that fails change nothing, and the next write succeeds', async () => {
+    await open()
+    const { writer, read } = partsOf(registry).database
+    const put = (trx: Pick<typeof read, 'insertInto'>, key: string, value: string) =>
+      trx.insertInto('meta').values({ key, value }).execute()
+    await limitPages(1)
+    const both = writer.write((trx) =>
+      Promise.allSettled([put(trx, 'large', 'x'.repeat(10_000_000)), put(trx, 'small', 'x')]),
+    )
+    await expect(both).rejects.toMatchObject({ code: 'SQLITE_FULL' })
+    await limitPages(1_000_000)
+    await writer.write((trx) => put(trx, 'later', 'x'))
+    const keys = await read.selectFrom('meta').select('key').where('key', 'in', ['large', 'small', 'later']).execute()
+    expect(keys).toEqual([{ key: 'later' }])
   })
 
   it('search uses the database while the thread of its index is replaced after a crash', async () => {
@@ -110,8 +153,8 @@ describe('after a failure', () => {
     await search.warmed
     const [thread] = await started
     const count = async () => (await localApi(threaded).searchSkills({ q: 'sieve' })).total
-    const [, before] = await Promise.all([thread.terminate(), count()])
-    expect([before, await count()]).toEqual([1, 1])
+    const [, during] = await Promise.all([thread.terminate(), count()])
+    expect(during).toBe(1)
     expect(failed).toEqual([new Error('The thread of the search index ended.')])
     await search.warmed
     expect([search.warm, await count()]).toEqual([true, 1])

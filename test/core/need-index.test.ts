@@ -118,14 +118,21 @@ describe('the index of needs', () => {
     )
   })
 
-  test('adds at most 128 terms of private skills, so that no sum overflows', () => {
-    const index = new NeedIndex()
-    const hashes = Int32Array.from({ length: 2000 }, (_, i) => i)
-    index.put(0, { hashes, impacts: new Uint8Array(2000).fill(255) }, 'private')
-    const audience = { size: 50_000, isGuest: false }
-    const { scores, counts, values } = index.score(new Set(hashes), { audience, end: 1, isVisible: () => true })
-    expect(counts[0]).toBe(128)
-    expect(scores[0]).toBe(128 * values.get(0)!)
+  test('counts the first 128 terms in private skills, whatever the private skills of others contain', () => {
+    const hashes = Int32Array.from({ length: 300 }, (_, i) => i)
+    const impacts = new Uint8Array(300).fill(255)
+    const search = (...others: number[]) => {
+      const index = new NeedIndex()
+      index.put(0, { hashes, impacts }, 'private')
+      index.put(1, { hashes: Int32Array.from(others), impacts: impacts.slice(0, others.length) }, 'private')
+      const audience = { size: 50_000, isGuest: false }
+      const found = index.score(new Set([...hashes, -1, -2]), { audience, end: 2, isVisible: (slot) => slot === 0 })
+      return { score: found.scores[0], count: found.counts[0], isPartial: found.isPartial }
+    }
+    const alone = search()
+    expect(alone).toMatchObject({ count: 128, isPartial: true })
+    expect(search(-1, -2)).toEqual(alone)
+    expect(search(200)).toEqual(alone)
   })
 
   test('removes dead entries while it is changed and searched, and changes no score', () => {

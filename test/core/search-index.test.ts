@@ -50,7 +50,7 @@ function query(q: string, more: Partial<SearchQuery> = {}): SearchQuery {
   return { q, offset: 0, limit: 20, viewer: null, filters: { includeStubs: false }, ...more }
 }
 
-const onLost = (error: Error) => expect.unreachable(String(error))
+const onLost = (error: unknown) => expect.unreachable(String(error))
 
 const nothing = { ids: [], total: 0 }
 
@@ -239,7 +239,7 @@ describe('order', () => {
     expect(index.search(query('')).ids).toEqual([3, 2, 1])
     expect(index.search(query('', { sort: 'stars' })).ids).toEqual([2, 3, 1])
     expect(index.search(query('', { sort: 'recent' })).ids).toEqual([1, 3, 2])
-    index.putCounters(1, { downloads: 10, stars: 10 })
+    index.putCounts({ id: 1, downloads: 10, stars: 10 })
     expect(index.search(query('')).ids).toEqual([1, 3, 2])
     expect(index.search(query('', { sort: 'stars' })).ids).toEqual([1, 2, 3])
   })
@@ -533,7 +533,7 @@ describe('changes', () => {
     index.remove(1)
     index.remove(1)
     index.remove(77)
-    index.putCounters(1, { downloads: 9, stars: 9 })
+    index.putCounts({ id: 1, downloads: 9, stars: 9 })
     expect(index.size).toBe(1)
     for (const q of ['zeppelin', 'zepelin', 'zepp']) expect(index.search(query(q))).toEqual(nothing)
     expect(index.suggest('zep', 10, null)).toEqual([])
@@ -747,12 +747,14 @@ describe('the parts', () => {
 })
 
 describe('an index in its own thread', () => {
+  const options = { onLost, onError: onLost }
+
   test('finds what was put, and its size', async () => {
-    const index = createIndexThread(onLost)
+    const index = createIndexThread(options)
     const documents = Array.from({ length: 600 }, (_, i) => skill(i + 1, `skill-${i}`))
     for (let i = 0; i < documents.length; i += 100) await index.put(documents.slice(i, i + 100))
-    index.remove(8)
-    index.putCounters(10, { downloads: 1, stars: 0 })
+    index.remove([8])
+    index.putCounts([{ id: 10, downloads: 1, stars: 0 }])
     const [found, completions] = await Promise.all([
       index.search(query('skill', { sort: 'downloads', limit: 2 })),
       index.suggest('skill-59', 1, null),
@@ -761,18 +763,52 @@ describe('an index in its own thread', () => {
     expect(completions).toEqual(['skill-59'])
     expect(index.size).toBe(599)
     index.close()
-    await expect(index.search(query('skill'))).rejects.toThrow('closed')
-    await index.put(documents)
   })
 
   test('refuses searches while the oldest one waits too long', async () => {
     let nowMs = 0
-    const index = createIndexThread(onLost, () => nowMs)
+    const index = createIndexThread({ ...options, now: () => nowMs })
     const [first, second] = [index.search(query('a')), index.search(query('b'))]
     nowMs = 401
     await expect(index.search(query('c'))).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 })
     expect(await Promise.all([first, second])).toEqual([nothing, nothing])
-    expect(await index.search(query('c'))).toEqual(nothing)
     index.close()
+  })
+
+  test('refuses searches behind so many that they would wait too long', async () => {
+    let nowMs = 0
+    const index = createIndexThread({ ...options, now: () => nowMs })
+    const first = index.search(query('a'))
+    nowMs = 100
+    await first
+    // A search takes 100 ms, so the sixth would wait for 500 ms.
+    const results = await Promise.allSettled(Array.from({ length: 7 }, () => index.search(query('a'))))
+    expect(results.map(({ status }) => status)).toEqual([...Array(5).fill('fulfilled'), 'rejected', 'rejected'])
+    index.close()
+  })
+
+  test('reports a document that cannot be indexed, and keeps the others', async () => {
+    const errors: unknown[] = []
+    const index = createIndexThread({ onLost, onError: (error) => errors.push(error) })
+    await index.put([skill(1, 'before')])
+    await index.put([null as unknown as SearchDocument])
+    await index.put([skill(2, 'after')])
+    await index.flush()
+    expect([index.size, errors.length]).toEqual([2, 1])
+    index.close()
+  })
+
+  test('ignores replies and changes after it was closed', async () => {
+    const index = createIndexThread(options)
+    await index.put([skill(1, 'one')])
+    await index.flush()
+    const searches = Array.from({ length: 30 }, () => index.search(query('one')))
+    // Blocks this thread until the replies have arrived.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+    index.close()
+    const ends = await Promise.allSettled(searches)
+    for (const end of ends) expect(end).toMatchObject({ status: 'rejected', reason: { code: 'closed' } })
+    await index.put([skill(2, 'two')])
+    await expect(index.search(query('one'))).rejects.toMatchObject({ code: 'closed' })
   })
 })

@@ -26,7 +26,13 @@ describe.each([
     const search = (query: Query = {}) => test.api().searchSkills(query)
 
     beforeAll(async () => {
+      const started: unknown[] = []
+      const note = (worker: unknown) => void started.push(worker)
+      process.on('worker', note)
       test = await open(options)
+      await partsOf(test.registry).search.warmed
+      process.off('worker', note)
+      if ('threadSkillsMin' in options && started.length === 0) throw new Error('No thread was started.')
       alice = await test.makeUser('alice')
       const owners = [alice, await test.makeUser('bob')]
       for (let i = 0; i < count; i++) {

@@ -28,8 +28,8 @@ const answerMs = 120_000
  */
 const aheadBytesMax = 128 * 1024
 /**
- * Maximum size of the orders in a thread's queue before another thread starts: that takes longer than these orders, and
- * the memory of a thread for as long as the process lives.
+ * Maximum size of the orders in a thread's queue before another thread starts. Starting one takes longer than smaller
+ * orders do, and its memory is in use until the process ends.
  */
 const unsharedBytesMax = 64 * 1024
 

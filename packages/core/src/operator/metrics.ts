@@ -24,6 +24,12 @@ export async function readNodeMetrics({ database, search, changes, sharedLimits 
       type: 'gauge',
       value: search.size,
     },
+    {
+      name: 'skillstead_search_refused_total',
+      help: 'Searches that were refused because too many waited for the thread of the index',
+      type: 'counter',
+      value: search.refused,
+    },
     { name: 'skillstead_changes_position', help: 'Last processed change', type: 'gauge', value: changes.position },
   ]
   if (changes.isNoticed !== undefined) {

@@ -2,19 +2,27 @@ import { setImmediate } from 'node:timers/promises'
 import type { SearchDocument } from './search-document.ts'
 import { createSearchIndex, type SearchHits, type SearchQuery } from './search-index.ts'
 
+/** The counters of a skill. */
+export interface SkillCounts {
+  readonly id: number
+  readonly downloads: number
+  readonly stars: number
+}
+
 /** The index in memory, in the thread of the caller or in its own. */
 export interface IndexHost {
   /** Number of skills. */
   readonly size: number
+  readonly hasThread: boolean
   /** Adds or replaces skills. Resolves when there is room for more; a later search finds them. */
   put(documents: readonly SearchDocument[]): Promise<void>
   /** Resolves when the index contains all that was put; rejects if it is lost. */
   flush(): Promise<void>
-  putCounters(id: number, counters: { downloads: number; stars: number }): void
-  remove(id: number): void
+  putCounts(counts: readonly SkillCounts[]): void
+  remove(ids: readonly number[]): void
   search(query: SearchQuery): Promise<SearchHits>
   suggest(q: string, limit: number, viewer: string | null): Promise<string[]>
-  /** Ends the index: searches fail, and changes are ignored. */
+  /** Ends the thread of the index: its searches fail, and changes are ignored. */
   close(): void
 }
 
@@ -28,6 +36,7 @@ export function createIndexHere(): IndexHost {
     get size() {
       return index.size
     },
+    hasThread: false,
     /** Lets the event loop run whenever that took long. */
     async put(documents) {
       let startedMs = performance.now()
@@ -39,8 +48,8 @@ export function createIndexHere(): IndexHost {
       }
     },
     async flush() {},
-    putCounters: index.putCounters,
-    remove: index.remove,
+    putCounts: (counts) => counts.forEach(index.putCounts),
+    remove: (ids) => ids.forEach(index.remove),
     search: async (query) => index.search(query),
     suggest: async (q, limit, viewer) => index.suggest(q, limit, viewer),
     close() {},

@@ -6,18 +6,26 @@ import { createSearchIndex } from './search-index.ts'
 const index = createSearchIndex()
 parentPort!.on('message', (order: IndexOrder) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-  parentPort!.postMessage({ found: run(order), size: index.size } satisfies IndexReply)
+  parentPort!.postMessage({ ...answer(order), size: index.size } satisfies IndexReply)
 })
+
+/** An order that fails ends neither the thread nor the others. */
+function answer(order: IndexOrder): Pick<IndexReply, 'found' | 'error'> {
+  try {
+    return { found: run(order) }
+  } catch (error) {
+    return { error }
+  }
+}
 
 function run(order: IndexOrder): IndexReply['found'] {
   switch (order.kind) {
     case 'put':
-      for (const document of order.documents) index.put(document)
-      return undefined
-    case 'counters':
-      return index.putCounters(order.id, order.counters)
+      return order.documents.forEach(index.put)
+    case 'counts':
+      return order.counts.forEach(index.putCounts)
     case 'remove':
-      return index.remove(order.id)
+      return order.ids.forEach(index.remove)
     case 'search':
       return index.search(order.query)
     case 'suggest':

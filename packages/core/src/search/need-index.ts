@@ -35,8 +35,8 @@ export interface NeedScores {
 
 /**
  * Postings of the audience's skills that one search may read: about 20 ms. Terms are read by rarity until the next one
- * would exceed the limit, or is the 129th that some skill contains. Private skills have a limit of their own, so that
- * they do not change the answers to others.
+ * would exceed the limit, or is the 129th that some skill contains. In private skills, only the first 128 terms of the
+ * query count: a limit that depended on what they contain would reveal the words of other users' skills.
  */
 const postingsPerSearchMax = 1_500_000
 /**
@@ -104,8 +104,9 @@ export class NeedIndex {
     }))
     terms.sort((a, b) => a.cost - b.cost || a.hash - b.hash)
     const values = new Map<number, number>()
-    let [scoreMax, unknownCount, knownCount, ownCount] = [0, 0, 0, 0]
-    let [left, ownLeft] = [postingsPerSearchMax, postingsPerSearchMax]
+    const ownHashes = new Set(audience.isGuest ? [] : [...hashes].slice(0, needTermsMax))
+    let [scoreMax, unknownCount, knownCount] = [0, 0, 0]
+    let left = postingsPerSearchMax
     for (const { hash, cost } of terms) {
       left -= cost
       if (left < 0 || (cost > 0 && ++knownCount > needTermsMax)) break
@@ -115,11 +116,9 @@ export class NeedIndex {
       values.set(hash, highest)
       scoreMax += highest
       for (const part of parts) part.addTo(hash, this.#values)
-      const ownCost = audience.isGuest ? 0 : own.countOf(hash)
-      ownLeft -= ownCost
-      if (ownCost > 0 && ownLeft >= 0 && ++ownCount <= needTermsMax) own.addTo(hash, this.#values)
+      if (ownHashes.has(hash)) own.addTo(hash, this.#values)
     }
-    const isPartial = values.size < hashes.size
+    const isPartial = values.size < hashes.size || (!audience.isGuest && ownHashes.size < hashes.size)
     const [scores, counts] = [this.#scores, this.#counts]
     for (const part of audience.isGuest ? parts : [...parts, own]) part.readSums(countUnit, scores, counts)
     let [best, countMax] = [0, 0]

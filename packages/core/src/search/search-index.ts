@@ -57,7 +57,7 @@ export interface SearchIndex {
   /** Adds or replaces a skill. Its text is indexed again only if it changed. */
   put(document: SearchDocument): void
   /** Sets the counters of a skill; ignores an unknown one. */
-  putCounters(id: number, counters: { downloads: number; stars: number }): void
+  putCounts(counts: { id: number; downloads: number; stars: number }): void
   /** Removes a skill; ignores an unknown one. */
   remove(id: number): void
   /** Finds skills. Never throws, whatever `q` contains. */
@@ -136,7 +136,7 @@ export function createSearchIndex(): SearchIndex {
       const vector = joinVector(content, text.weightsAt(slot, { hasContent: content.length > 0 }))
       needs.put(slot, vector, document.visibility)
     },
-    putCounters(id, { downloads, stars }) {
+    putCounts({ id, downloads, stars }) {
       const slot = table.findSlot(id)
       if (slot !== undefined) table.putCounters(slot, downloads, stars)
     },

@@ -146,20 +146,15 @@ function guardTransaction(database: SqliteDatabase.Database) {
   let isIn = false
   let lost: { readonly cause: unknown } | undefined
   function run<T>(text: string, work: () => T): T {
-    const ends = text === 'commit' || text === 'rollback'
-    if (lost && !ends) throw lost.cause
+    if (text === 'begin' || text === 'rollback') lost = undefined
+    if (lost) throw lost.cause
     try {
       const result = work()
-      if (text === 'begin') isIn = true
+      isIn = text === 'begin' || (isIn && text !== 'commit' && text !== 'rollback')
       return result
     } catch (cause) {
       if (isIn && !database.inTransaction) lost = { cause }
       throw cause
-    } finally {
-      if (ends) {
-        isIn = false
-        lost = undefined
-      }
     }
   }
   return (text: string, statement: KyselyStatement): KyselyStatement => ({

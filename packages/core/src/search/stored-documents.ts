@@ -1,0 +1,102 @@
+import type { Database } from '../storage/database.ts'
+import { isInList } from '../storage/list-query.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import type { SkillCounts } from './index-host.ts'
+import type { SearchDocument } from './search-document.ts'
+
+const columns = [
+  ...(['num', 'id', 'owner_id', 'owner', 'name', 'full_name', 'display_name', 'description', 'category'] as const),
+  ...(['license', 'keywords', 'headings', 'summary', 'visibility', 'state', 'stub', 'deprecated'] as const),
+  ...(['latest_version', 'published_at', 'downloads', 'stars', 'security_score', 'verified'] as const),
+] as const
+
+type Row = Pick<SkillRow, (typeof columns)[number]> & { terms: Uint8Array | null }
+
+/** Selects skills with the terms of their latest versions. */
+function selectSkills(database: Database) {
+  return database.read
+    .selectFrom('skills')
+    .leftJoin('versions', (join) =>
+      join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
+    )
+    .leftJoin('version_terms', 'version_terms.version_id', 'versions.id')
+    .select(columns.map((column) => `skills.${column}` as const))
+    .select('version_terms.terms')
+}
+
+/** Reads the next listed skills by row number, as search documents: fewer than `limit` only at the end. */
+export async function readSearchPage(database: Database, after: number, limit: number): Promise<SearchDocument[]> {
+  const rows = await selectSkills(database)
+    .where('skills.num', '>', after)
+    .where('skills.state', '=', 'live')
+    .where((eb) => eb.or([eb('skills.latest_version', '!=', ''), eb('skills.stub', '=', 1)]))
+    .orderBy('skills.num')
+    .limit(limit)
+    .execute()
+  return toDocuments(database, rows)
+}
+
+/** Reads skills as search documents, and the numbers of those that are not listed. */
+export async function readDocuments(
+  database: Database,
+  ids: readonly string[],
+): Promise<{ documents: SearchDocument[]; gone: number[] }> {
+  const rows = await selectSkills(database)
+    .where(isInList(database.dialect, 'skills.id', ids))
+    .execute()
+  const gone = rows.filter((row) => !isListed(row)).map(({ num }) => num)
+  return { documents: await toDocuments(database, rows.filter(isListed)), gone }
+}
+
+/** Reads the counters of skills by their row numbers. */
+export function readCounts(database: Database, ids: readonly string[]): Promise<SkillCounts[]> {
+  return database.read
+    .selectFrom('skills')
+    .select(['num as id', 'downloads', 'stars'])
+    .where(isInList(database.dialect, 'id', ids))
+    .execute()
+}
+
+/** Only live skills with a version that is not yanked, and stubs, are listed. */
+function isListed(row: Row): boolean {
+  return row.state === 'live' && (row.latest_version !== '' || row.stub === 1)
+}
+
+async function toDocuments(database: Database, rows: readonly Row[]): Promise<SearchDocument[]> {
+  const restricted = rows.filter(({ visibility }) => visibility === 'private').map(({ id }) => id)
+  const readers = await readReaders(database, restricted)
+  return rows.map((row) => ({
+    id: row.num,
+    name: row.name,
+    owner: row.owner,
+    fullName: row.full_name,
+    displayName: row.display_name,
+    keywords: JSON.parse(row.keywords) as string[],
+    description: row.description,
+    headings: JSON.parse(row.headings) as string[],
+    summary: row.summary,
+    ...(row.terms && { content: row.terms }),
+    category: row.category,
+    license: row.license,
+    visibility: row.visibility,
+    readers: [row.owner_id, ...(readers.get(row.id) ?? [])],
+    stub: row.stub === 1,
+    verified: row.verified === 1,
+    deprecated: row.deprecated === 1,
+    securityScore: row.security_score,
+    downloads: row.downloads,
+    stars: row.stars,
+    publishedAt: row.published_at,
+  }))
+}
+
+async function readReaders(database: Database, skillIds: readonly string[]): Promise<Map<string, string[]>> {
+  if (skillIds.length === 0) return new Map()
+  const rows = await database.read
+    .selectFrom('collaborators')
+    .select(['skill_id', 'user_id'])
+    .where(isInList(database.dialect, 'skill_id', skillIds))
+    .execute()
+  const readers = Map.groupBy(rows, ({ skill_id }) => skill_id)
+  return new Map([...readers].map(([id, all]) => [id, all.map(({ user_id }) => user_id)]))
+}
