@@ -1,5 +1,5 @@
 import { type Kysely, sql, type RawBuilder } from 'kysely'
-import { toQuiet } from './compiled-query.ts'
+import { compileWrite } from './compiled-query.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
@@ -38,19 +38,25 @@ export async function putSkillText(
   text: SkillText,
   { isNew }: { isNew: boolean },
 ): Promise<void> {
-  const { name, owner, keywords, description, headings, summary, category, body } = text
-  if (dialect === 'sqlite') {
-    if (!isNew) await removeSkillText(trx, num)
-    await sql`insert into skill_text (rowid, name, owner, keywords, description, headings, summary, category, body)
-      values (${num}, ${name}, ${owner}, ${keywords}, ${description}, ${headings}, ${summary}, ${category}, ${body})`.execute(
-      trx,
-    )
-    return
-  }
-  const put = sql`insert into skill_text (num, vector) values (${num}, ${toVector(text)})
-    on conflict (num) do update set vector = excluded.vector`
-  await trx.executeQuery(toQuiet(put.compile(trx)))
+  if (dialect === 'postgres') return putVector(trx, { num, ...text })
+  if (!isNew) await removeSkillText(trx, num)
+  await insertText(trx, { num, ...text })
 }
+
+type NumberedText = SkillText & { readonly num: number }
+
+const insertText = compileWrite((db, text: NumberedText) => {
+  const { num, name, owner, keywords, description, headings, summary, category, body } = text
+  const insert = sql`insert into skill_text (rowid, name, owner, keywords, description, headings, summary, category, body)
+    values (${num}, ${name}, ${owner}, ${keywords}, ${description}, ${headings}, ${summary}, ${category}, ${body})`
+  return { compile: () => insert.compile(db) }
+})
+
+const putVector = compileWrite((db, text: NumberedText) => {
+  const put = sql`insert into skill_text (num, vector) values (cast(${text.num} as bigint), ${toVector(text)})
+    on conflict (num) do update set vector = excluded.vector`
+  return { compile: () => put.compile(db) }
+})
 
 /** The weighted vector that PostgreSQL stores for a text. The fields may be columns. */
 export function toVector(text: Readonly<Record<keyof SkillText, unknown>>): RawBuilder<string> {
