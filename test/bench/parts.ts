@@ -261,7 +261,7 @@ export const parts: readonly Part[] = [
       }
       if (options.speed) {
         const { benchScanSpeed } = await import('./scan-speed.ts')
-        benchScanSpeed(await bench.corpus())
+        await benchScanSpeed(await bench.corpus())
       }
       if (options.security === undefined) {
         if (options.honest || options.speed) return []

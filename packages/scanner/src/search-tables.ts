@@ -47,7 +47,7 @@ export function toTables(traitsOfProbes: readonly (readonly SearchTraits[])[]): 
 export function readNeed({ needs, distances, distancesFrom }: SearchTables, need: number) {
   return {
     set: needs[need]!,
-    distances: distances.subarray(3 * distancesFrom[need]!, 3 * distancesFrom[need + 1]!),
+    distances: [...distances.subarray(3 * distancesFrom[need]!, 3 * distancesFrom[need + 1]!)],
   }
 }
 
@@ -71,7 +71,7 @@ export function toTraits(tables: SearchTables): SearchTraits[][] {
   const toNeed = (need: number) => {
     const { set, distances } = readNeed(tables, need)
     const numbers = texts.subarray(textsFrom[set], textsFrom[set + 1])
-    return { texts: Array.from(numbers, (text) => textOf[text]!), distances: [...distances] }
+    return { texts: Array.from(numbers, (text) => textOf[text]!), distances }
   }
   const toTraitsOf = (pattern: number) => ({
     ...readKind(tables, pattern),

@@ -54,13 +54,17 @@ export class Search {
    * between pieces. `onCut` is called for each probe that was not searched to the end.
    */
   *find(text: string, isWanted: (probe: number) => boolean, onCut: (probe: number) => void): Generator<Hit[]> {
+    const { patternsFrom, needsFrom, needs } = this.#tables
     const left = new Map<Sought, number>()
     for (const folded of foldText(text)) {
       const hits: Hit[] = []
       this.#positions.read(folded.codes, folded.size)
       this.#breaks.read(folded)
       for (let probe = 0; probe < this.#probes.length; probe++) {
-        for (const sought of this.#listPossible(probe, isWanted)) {
+        for (let pattern = patternsFrom[probe]!; pattern < patternsFrom[probe + 1]!; pattern++) {
+          if (this.#positions.count(needs[needsFrom[pattern]!]!) === 0) continue
+          if (!isWanted(probe)) break
+          const sought = (this.#sought[pattern] ??= this.#seek(probe, pattern))
           for (const window of findWindows(sought, this.#positions, this.#breaks)) {
             const before = left.get(sought) ?? triedCharactersMax
             if (before <= 0) break
@@ -75,22 +79,6 @@ export class Search {
     }
   }
 
-  /** The patterns of a probe of whose first need a text occurs. */
-  #listPossible(probe: number, isWanted: (probe: number) => boolean): readonly Sought[] {
-    const { patternsFrom, needsFrom, needs } = this.#tables
-    const to = patternsFrom[probe + 1]!
-    let possible = none
-    for (let pattern = patternsFrom[probe]!; pattern < to; pattern++) {
-      if (this.#positions.count(needs[needsFrom[pattern]!]!) === 0) continue
-      if (possible === none) {
-        if (!isWanted(probe)) return none
-        possible = []
-      }
-      possible.push((this.#sought[pattern] ??= this.#seek(probe, pattern)))
-    }
-    return possible
-  }
-
   #seek(probe: number, pattern: number): Sought {
     const tables = this.#tables
     const matcher = toMatcher(this.#probes[probe]!.patterns[pattern - tables.patternsFrom[probe]!]!)
@@ -98,8 +86,6 @@ export class Search {
     return { ...matcher, ...readKind(tables, pattern), probe, sought }
   }
 }
-
-const none: Sought[] = []
 
 /** Trying an expression at one position costs as much as searching this many characters with it. */
 const tryCharacters = 12

@@ -37,6 +37,8 @@ export function countUp(lists: readonly (readonly unknown[])[]): Uint16Array {
 export class TextPositions {
   readonly #tables: SetTables
   readonly #table: AnchorTable
+  /** The texts of the sets that were asked for. */
+  readonly #textsOf: (Uint16Array | undefined)[]
   /** The texts that were found, and the number of their occurrences. */
   readonly #found: number[] = []
   readonly #timesOf: Int32Array
@@ -52,6 +54,7 @@ export class TextPositions {
     this.#timesOf = new Int32Array(count)
     this.#sortedFrom = new Int32Array(count)
     this.#countOf = new Int32Array(tables.textsFrom.length - 1)
+    this.#textsOf = Array.from(this.#countOf, () => undefined)
   }
 
   /** Replaces the previous piece. */
@@ -96,7 +99,7 @@ export class TextPositions {
   /** The texts of a set, in the given order. */
   textsOf(set: number): Uint16Array {
     const { texts, textsFrom } = this.#tables
-    return texts.subarray(textsFrom[set], textsFrom[set + 1])
+    return (this.#textsOf[set] ??= texts.subarray(textsFrom[set], textsFrom[set + 1]))
   }
 
   lengthOf(text: number): number {

@@ -18,7 +18,7 @@ interface Span {
 /** A need of which the search knows the texts as the set of a number. */
 export interface SoughtNeed {
   readonly set: number
-  readonly distances: Uint16Array
+  readonly distances: readonly number[]
 }
 
 /** With more positions than this in a piece, checking the other needs of each takes longer than trying them all. */
