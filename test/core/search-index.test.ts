@@ -648,6 +648,11 @@ describe('tokens', () => {
     )
   })
 
+  test('a long query ends with a whole word', () => {
+    expect(parseQuery('data '.repeat(200))).toEqual({ terms: ['data'], lastIsOpen: false })
+    expect(parseQuery('a'.repeat(600)).terms).toEqual(['a'.repeat(termLengthMax)])
+  })
+
   test('a contraction leaves only its word', () => {
     expect(tokenize("I'd, you’ll, we're; they've; it's; o'clock; 'd")).toEqual('i you we they it oclock d'.split(' '))
   })

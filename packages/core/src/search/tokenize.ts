@@ -70,11 +70,18 @@ export function parseNeed(q: string, termsMax = needTermsMax): { words: string[]
  * @example parseQuery('how to make a PDF') // { terms: ['make', 'pdf'], lastIsOpen: true }
  */
 export function parseQuery(q: string): ParsedQuery {
-  const bounded = q.slice(0, queryLengthMax)
+  const bounded = cutQuery(q)
   const words = [...new Set(wordsOf(bounded, false))]
   const telling = words.filter((word) => !stopWords.has(word))
   const terms = (telling.length > 0 ? telling : words).slice(0, queryTermsMax)
   return { terms, lastIsOpen: terms.length > 0 && terms.at(-1) === words.at(-1) && /[\p{L}\p{N}]$/u.test(bounded) }
+}
+
+/** The first words of a long query: a part of a word would be another, rare word. */
+function cutQuery(q: string): string {
+  if (q.length <= queryLengthMax) return q
+  const start = q.slice(0, queryLengthMax)
+  return start.replace(/[A-Za-z\d]+$/, '') || start
 }
 
 /** Whether a token is from a script without spaces: one or two of its characters. */
