@@ -1,3 +1,4 @@
+import { skillsReturning } from './statements.ts'
 import { rulesKept } from './lasting-orders.ts'
 import type { Rule } from '../rule.ts'
 import { memoryWordings, agentFileWordings, spreadWordings, settingsWordings } from './agent-wordings.ts'
@@ -23,6 +24,7 @@ export const agentControl: readonly Rule[] = [
     remediation: 'Show the user the lines to add, and let the user add them.',
     references,
     patterns: [
+      ...skillsReturning,
       ...rulesKept,
       ...agentFileWordings,
       within(120, passageStop)`(?<!\b(not|never|n't|to not|may|or|attempts? to|and/or|asks? to) )\b

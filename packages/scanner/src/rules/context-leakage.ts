@@ -1,3 +1,4 @@
+import { dataLeaves } from './statements.ts'
 import { contextRepeated, dataInAddresses, dataMoved, outsidersInvited, privateMadePublic } from './transfer-orders.ts'
 import type { Rule } from '../rule.ts'
 import { conversationWordings, promptWordings, fileWordings } from './data-wordings.ts'
@@ -128,6 +129,7 @@ export const contextLeakage: readonly Rule[] = [
     remediation: 'Send only the file that the task is about, with the user’s consent.',
     references,
     patterns: [
+      ...dataLeaves,
       ...dataMoved,
       ...privateMadePublic,
       ...fileWordings,

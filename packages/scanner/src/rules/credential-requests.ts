@@ -1,3 +1,4 @@
+import { secretsMisplaced } from './statements.ts'
 import {
   agentKeysShown,
   masterSecretsAsked,
@@ -145,6 +146,7 @@ export const credentialRequests: readonly Rule[] = [
       'https://atlas.mitre.org/techniques/AML.T0083',
     ],
     patterns: [
+      ...secretsMisplaced,
       ...secretsSought,
       ...secretsPassedOn,
       ...secretsReused,

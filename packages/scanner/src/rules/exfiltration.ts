@@ -33,6 +33,9 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
+      containing(
+        '.ssh|.aws|.gnupg|.kube',
+      )`\btar\s{0-40 in line}(~|\$home|\$\{home\})/\.(ssh|aws|gnupg|kube)\b{0-40 in line}\|\s?(ssh|nc|ncat|socat)\s`,
       ...printedAndSent,
       tokenSent,
       within(120, regex`${commandStop}|;|&&`, secretAnchors)`${secretFile}

@@ -1,3 +1,4 @@
+import { willsOverruled } from './statements.ts'
 import { rankedAbove } from './authority-orders.ts'
 import type { Rule } from '../rule.ts'
 import { aimWordings, overrideWordings, priorityWordings } from './override-wordings.ts'
@@ -72,6 +73,7 @@ export const instructionOverride: readonly Rule[] = [
     remediation: 'Describe what the skill does, and do not claim a rank.',
     references,
     patterns: [
+      ...willsOverruled,
       ...rankedAbove,
       ...priorityWordings,
       within(40, clauseStop)`\b((these|this|the following|my|our|synced|its|it) ?(skill|instructions?|rules|

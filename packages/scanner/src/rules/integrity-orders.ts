@@ -8,7 +8,8 @@ import { passageStop, sentenceStop } from './words.ts'
 const deceiving =
   'claim report stat say invent fabricat alter chang delet remov hid omit insert introduc replac approv rank recommend mak giv answer forg'
 const innocent = regex`${aboutOthers}|\b(t1\d{3}|mitre|materials|saml|web credentials|must (not|never)|never|nor|
-  ban(s|ned)?|wrong:|estimates|crash|downstream|correct|re:invent|may|will fail|your (wallet|bank|payment|account)|reviewable)\b|
+  ban(s|ned)?|wrong:|estimates|crash|downstream|correct|re:invent|may|will fail|your (wallet|bank|payment|account)|
+  reviewable)\b|
   ${consent}|${forbidding(deceiving)}|\b(do not|don't|never|must not|avoid|without) (fabricat|invent|mak|hid|falsif|
   forg|
   claim|report|omit|alter)\w{0,3}|\b(mock(s|ed|ing)?|test data|sample data|placeholder|fictional|fiction|story|novel|

@@ -63,6 +63,8 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
+      regex`\b(exec|eval)\s?\({0-60 in line}\.decrypt\s?\(|\[\s?["']constructor["']\s?\]\s?\(\s?["'](return|this)\b`,
+      containing('gpg|ccrypt|mcrypt')`\b(gpg2?|ccrypt|mcrypt)\b{0-80 in line}\s(-d|--decrypt){0-60 in line}${runPipe}`,
       within(
         160,
         lineStop,

@@ -1,3 +1,4 @@
+import { rightsDeclared } from './statements.ts'
 import { rolesGranted, rootThroughout } from './authority-orders.ts'
 import { powerAsked, promptsOff, rightsWidened, usersOverruled } from './authority-sentences.ts'
 import type { Rule } from '../rule.ts'
@@ -27,6 +28,7 @@ export const permissions: readonly Rule[] = [
       'https://atlas.mitre.org/techniques/AML.T0081',
     ],
     patterns: [
+      ...rightsDeclared,
       ...rootThroughout,
       ...rolesGranted,
       ...rightsWordings,

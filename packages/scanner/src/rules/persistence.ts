@@ -145,6 +145,7 @@ export const rules: readonly Rule[] = [
     remediation,
     references: ['https://attack.mitre.org/techniques/T1546/', 'https://attack.mitre.org/techniques/T1574/'],
     patterns: [
+      regex`\bcredential\.helper\s["']?!{0-80 in line}\b(curl|wget|nc)\b`,
       ...hooksSet,
       within(200, blockStop)`\.git/hooks/(pre|post|commit|update)[\w-]{0,20}
         … \b(curl|wget|nc|base64|eval|nohup|/dev/tcp|python\d?\s-c)\b`,

@@ -1,3 +1,4 @@
+import { kindsDisguised } from './statements.ts'
 import { checksEvaded } from './evasion-orders.ts'
 import type { Rule } from '../rule.ts'
 import { reviewerWordings, evasionWordings } from './tool-wordings.ts'
@@ -65,6 +66,7 @@ export const scannerEvasion: readonly Rule[] = [
     remediation: 'Remove it.',
     references,
     patterns: [
+      ...kindsDisguised,
       ...checksEvaded,
       ...evasionWordings,
       within(

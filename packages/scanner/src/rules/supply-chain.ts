@@ -1,3 +1,4 @@
+import { codeUnreviewed } from './statements.ts'
 import { installedFromNowhere, scriptsPlanted } from './supply-orders.ts'
 import { lookAlikeNames } from './look-alike-names.ts'
 import type { Pattern, Rule } from '../rule.ts'
@@ -93,6 +94,7 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
+      ...codeUnreviewed,
       ...installedFromNowhere,
       ...scriptsPlanted,
       containing(installAnchors)`${installer}\s[^\n\uE000;|]{0,60}?(git\+)?(http://(?!${localHost})[\w-]|

@@ -1,3 +1,4 @@
+import { resultsStaged } from './statements.ts'
 import { checksSensed } from './evasion-orders.ts'
 import {
   defectsPlanted,
@@ -126,6 +127,7 @@ export const undisclosedBehaviour: readonly Rule[] = [
     remediation: 'Report the true result.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0067'],
     patterns: [
+      ...resultsStaged,
       ...resultsMisstated,
       ...paymentsDiverted,
       ...findingsHidden,
