@@ -1,6 +1,6 @@
 import { toParaphrases } from './paraphrases.ts'
 
-/** Written before the rules were changed for these behaviours. Only its totals were read while rules were changed. */
+/** Written before the rules were changed for these behaviours, by the person who then changed them. */
 export const fifthParaphrases = toParaphrases({
   credentials: {
     malicious: `
