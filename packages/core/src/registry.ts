@@ -99,8 +99,11 @@ export function withParts(registry: Registry, changes: Partial<OperatorContext>)
 
 const answerBytesMax = 24 * 1024 * 1024
 const memorySkillsMax = 150_000
-/** Searches among fewer skills take less than the memory and the start of a thread are worth. */
-const threadSkillsMin = 10_000
+/**
+ * Another thread makes each search slower, by waiting for it and for what it has in the processor's caches; with more
+ * skills, searches keep one thread so busy that this costs less than they delay other calls.
+ */
+const threadSkillsMin = 80_000
 
 /**
  * Opens a registry on an SQLite file or a PostgreSQL database, and creates the database if there is none. Throws a

@@ -22,7 +22,7 @@ export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
   readonly memorySkillsMax?: number
   /**
    * An index in memory of at least this many skills has its own thread, so that searches do not delay other calls.
-   * `Infinity`: never. Default: 10,000.
+   * `Infinity`: never. Default: 80,000.
    */
   readonly threadSkillsMin?: number
   /** Size of the response cache in bytes; 0 turns it off. Default: 24 MiB. */

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
 import type { Change, ChangeFollower } from '../log/change-follower.ts'
 import { countRows } from '../storage/count-rows.ts'
@@ -94,6 +94,8 @@ export function createCatalogueSearch(
       const page = await readSearchPage(database, after, batchRows)
       if (page.length === 0 || stopping.signal.aborted) break
       await filled.put(page)
+      // SQLite reads in this thread: without a pause the event loop would wait for several pages.
+      await setImmediate()
       after = page.at(-1)!.id
     }
     await filled.flush()
