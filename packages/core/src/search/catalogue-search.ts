@@ -65,6 +65,7 @@ export function createCatalogueSearch(
     if (stopping.signal.aborted) return
     if (options.memorySkillsMax === 0 || skills > options.memorySkillsMax) {
       state = 'in the database'
+      index = createIndexHere()
       changedMeanwhile.clear()
       return
     }
@@ -119,16 +120,17 @@ export function createCatalogueSearch(
   /** The index is here if there can be no thread, such as in a program without its file. */
   function createIndex(skills: number): IndexHost {
     if (skills < options.threadSkillsMin || threadsLeft === 0) return createIndexHere()
+    let started: IndexHost | undefined
+    const onLost = (error: Error) => {
+      threadsLeft--
+      // Filling an index that is lost fails by itself.
+      if (index !== started || !isInMemory()) return
+      options.onError(error)
+      rebuild()
+    }
     try {
-      const started: IndexHost = createIndexThread({ onLost, onError: options.onError })
+      started = createIndexThread({ onLost, onError: options.onError })
       return started
-      function onLost(error: Error): void {
-        threadsLeft--
-        // Filling an index that is lost fails by itself.
-        if (index !== started || !isInMemory()) return
-        options.onError(error)
-        rebuild()
-      }
     } catch {
       threadsLeft = 0
       return createIndexHere()

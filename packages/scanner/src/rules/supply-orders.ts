@@ -85,7 +85,7 @@ export const scriptsPlanted: readonly Pattern[] = [
     install script|code|package|workflow|pipeline)\b`,
 ]
 
-/** Orders to leave the choice of the version to whoever publishes next. */
+/** Orders to install whatever version is published next. */
 export const pinsRemoved: readonly Pattern[] = [
   together(
     100,
