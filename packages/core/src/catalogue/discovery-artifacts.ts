@@ -40,7 +40,7 @@ const artifactsMax = 20_000
 const blockMs = 10
 
 export function createArtifacts({ read }: Pick<Database, 'read'>): Artifacts {
-  const cached = new LRUCache<string, CachedArtifact>({ max: artifactsMax })
+  const cached = new LRUCache<string, CachedArtifact>({ maxSize: artifactsMax, sizeCalculation: () => 1 })
   // One batch at a time: concurrent callers share the results, and memory is bounded.
   const inTurn = pLimit(1)
 

@@ -16,7 +16,7 @@ export interface RecentLists {
 
 export function createRecentLists(host: GatewayHost): RecentLists {
   const { clock } = host.context
-  const readAt = new LRUCache<string, number>({ max: readersMax })
+  const readAt = new LRUCache<string, number>({ maxSize: readersMax, sizeCalculation: () => 1 })
   const toKey = (call: GatewayCall, scope: DiscoveryScope) => JSON.stringify([host.limitAddressOf(call), scope])
   return {
     add: (call, scope) => void readAt.set(toKey(call, scope), clock.now()),

@@ -20,7 +20,7 @@ const missesMaxDefault = 10_000
 
 /** Creates a store for a limited number of misses. It drops the oldest first. */
 export function createMisses({ clock, forMs = forMsDefault, missesMax = missesMaxDefault }: MissesOptions): Misses {
-  const missedAt = new LRUCache<string, number>({ max: missesMax })
+  const missedAt = new LRUCache<string, number>({ maxSize: missesMax, sizeCalculation: () => 1 })
   return {
     has(key) {
       const ageMs = clock.now() - (missedAt.peek(key) ?? -Infinity)
