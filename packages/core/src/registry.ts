@@ -13,6 +13,7 @@ import { scheduleTexts } from './catalogue/index-texts.ts'
 import { scheduleSketches } from './catalogue/sketch-versions.ts'
 import { createCounters, createSeenDownloads } from './community/download-counters.ts'
 import { createArtifacts } from './catalogue/discovery-artifacts.ts'
+import { createFindDocumented } from './catalogue/documented-skills.ts'
 import { scheduleTakedowns } from './governance/takedown-cases.ts'
 import { handleExternalScans } from './community/scan-external.ts'
 import { scheduleHousekeeping } from './operator/housekeeping.ts'
@@ -171,6 +172,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     secondStage: comparison?.stage,
     copies,
     answers,
+    findDocumented: createFindDocumented(database),
     artifacts: createArtifacts(database),
     publicNames: createPublicNames(changes),
     telemetry,

@@ -13,6 +13,7 @@ import type { SkillRow, Tables, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CopyIndex } from './copy-index.ts'
 import type { Artifacts } from './discovery-artifacts.ts'
+import type { FindDocumented } from './documented-skills.ts'
 import type { SecondOpinion } from './second-opinion.ts'
 import type { ScanRules } from './scan-rules.ts'
 import type { ScanPolicy } from './scan-policy.ts'
@@ -35,6 +36,7 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly secondStage: SecondStage | undefined
   readonly copies: CopyIndex
   readonly answers: ResponseCache
+  readonly findDocumented: FindDocumented
   readonly artifacts: Artifacts
   readonly publicNames: PublicNames
   /** The rules that scans apply. */

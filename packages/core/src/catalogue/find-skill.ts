@@ -5,7 +5,7 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { compileQuery } from '../storage/compiled-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { canSee } from './visibility.ts'
+import { canSee, type Visible } from './visibility.ts'
 
 /** Thrown for a full name that the skill had before a transfer. */
 export class SkillMoved extends Error {
@@ -46,7 +46,7 @@ export async function getSkill(context: StorageContext, ref: string, caller: Cal
 }
 
 /** Throws `not_found` if {@link findSkill} found no skill. */
-export function requireFound(skill: SkillRow | undefined, ref: string): SkillRow {
+export function requireFound<Row>(skill: Row | undefined, ref: string): Row {
   if (skill) return skill
   throw new RegistryError('not_found', `There is no skill '${ref}' that you may see.`)
 }
@@ -68,12 +68,23 @@ export async function getSkillNow(
 }
 
 /** As {@link getSkill}, but returns undefined if the skill does not exist or the caller may not see it. */
-export async function findSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
+export function findSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
+  const { read } = context.database
+  return findSkillBy(async (fullName) => (await selectByFullName(read, { fullName }))[0], context, ref, caller)
+}
+
+/** As {@link findSkill}, with other columns for a skill that is found by its full name. */
+export async function findSkillBy<Row extends Visible>(
+  findNamed: (fullName: string) => Promise<Row | undefined>,
+  context: StorageContext,
+  ref: string,
+  caller: Caller,
+): Promise<Row | SkillRow | undefined> {
   const { read } = context.database
   const isShort = !ref.includes('/')
   // A short name means the caller's own skill, private ones included, even if another skill holds the name.
   const fullName = !isShort ? ref : caller.kind === 'user' ? `${caller.username}/${ref}` : undefined
-  const [named] = fullName === undefined ? [] : await selectByFullName(read, { fullName })
+  const named = fullName === undefined ? undefined : await findNamed(fullName)
   if (named && (await canSee(context, named, caller))) return named
   const [holder] = isShort ? await selectByHolder(read, { name: ref }) : []
   if (holder && (await canSee(context, holder, caller))) return holder

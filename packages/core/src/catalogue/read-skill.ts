@@ -12,7 +12,7 @@ import { toOffset, toPage } from '../kernel/paging.ts'
 import { joinScans } from './metadata-scan.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import { readFiles, readFilesOfMany, readPackageFiles, refuseQuarantined, toContentType } from './version-files.ts'
-import { findSkill, getSkill, requireFound } from './find-skill.ts'
+import { findSkill, findSkillBy, getSkill, requireFound } from './find-skill.ts'
 import { findForkedFrom, readDocument, showDetails } from './show-details.ts'
 import { showName } from './shown-names.ts'
 import { toAnswer, toName, toVersion, type VersionMetadata } from './skill-document.ts'
@@ -30,14 +30,15 @@ export async function showSkill(
     if (cached) return cached
   }
   const position = context.changes.position
-  const skill = requireFound(await findSkill(context, name, caller), name)
-  if (version !== undefined) return showAtVersion(context, skill, version, caller)
-  if ((await showName(context, skill, caller)) !== toName(skill)) return showDetails(context, skill, caller)
-  const answer = toAnswer(
-    skill,
-    await readDocument(context.database.read, skill.id),
-    await findForkedFrom(context, skill, caller),
-  )
+  if (version !== undefined)
+    return showAtVersion(context, requireFound(await findSkill(context, name, caller), name), version, caller)
+  const skill = requireFound(await findSkillBy(context.findDocumented, context, name, caller), name)
+  const document =
+    'document' in skill
+      ? { document: skill.document, revision: skill.document_revision, updated_at: skill.documented_at }
+      : await readDocument(context.database.read, skill.id)
+  if ((await showName(context, skill, caller)) !== toName(skill)) return showDetails(context, skill, caller, document)
+  const answer = toAnswer(skill, document, await findForkedFrom(context, skill, caller))
   // Cached only for anonymous callers, and only if nothing changed meanwhile. A fork is not cached: its source may
   // change without a notification here.
   if (isForAll && skill.forked_from === null && position === context.changes.position)

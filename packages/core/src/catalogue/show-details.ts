@@ -8,12 +8,20 @@ import { showName } from './shown-names.ts'
 import { type ForkedFrom, toDetails } from './skill-document.ts'
 import { canSee } from './visibility.ts'
 
+/** The columns that the details add to the stored document. */
+export type DetailedSkill = Pick<
+  SkillRow,
+  'id' | 'name' | 'full_name' | 'owner_id' | 'holds_name' | 'downloads' | 'stars' | 'forks' | ForkColumn
+>
+
+type ForkColumn = 'forked_from' | 'forked_from_version'
+
 /** The complete public form of a skill for this caller. Pass `document` if the stored one does not match the row. */
 export async function showDetails(
   context: StorageContext,
-  skill: SkillRow,
+  skill: DetailedSkill,
   caller: Caller,
-  document?: SkillDocumentRow,
+  document?: Pick<SkillDocumentRow, 'document'>,
 ): Promise<SkillDetails> {
   const stored = document ?? (await readDocument(context.database.read, skill.id))
   const details = toDetails(skill, stored, await findForkedFrom(context, skill, caller))
@@ -31,7 +39,11 @@ export async function readDocument(db: Kysely<Tables>, skillId: string): Promise
 }
 
 /** The source of a fork; null if the caller may not see it now. */
-export async function findForkedFrom(context: StorageContext, skill: SkillRow, caller: Caller): Promise<ForkedFrom> {
+export async function findForkedFrom(
+  context: StorageContext,
+  skill: Pick<SkillRow, ForkColumn>,
+  caller: Caller,
+): Promise<ForkedFrom> {
   if (skill.forked_from === null) return null
   const source = await findSource(context.database.read, skill.forked_from)
   if (!source || !(await isSeen(context, source, caller))) return null

@@ -159,7 +159,7 @@ export function toOrigin(skill: Pick<SkillRow, 'origin_kind' | 'origin_upstream'
  */
 export function toAnswer(
   skill: Pick<SkillRow, 'id' | 'downloads' | 'stars' | 'forks'>,
-  { document, revision, updated_at }: SkillDocumentRow,
+  { document, revision, updated_at }: Pick<SkillDocumentRow, 'document' | 'revision' | 'updated_at'>,
   forkedFrom: ForkedFrom,
 ): EncodedJson {
   const { id, downloads, stars, forks } = skill
