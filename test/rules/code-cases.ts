@@ -224,7 +224,10 @@ export const codeCases: Record<string, RuleCases> = {
     misses: [python('import ssl\nc = ssl.create_default_context()')],
   },
   'code-installs-package': {
-    hits: [script('require("child_process").execSync("npm install left-pad")')],
+    hits: [
+      script('require("child_process").execSync("npm install left-pad")'),
+      script("import { execSync } from 'child_process';\nexecSync('npm install left-pad');"),
+    ],
     misses: [script('require("child_process").execSync("npm test")')],
   },
   'code-listens': {
