@@ -32,8 +32,6 @@ export interface SearchTraits {
 
 /** Finds a pattern in a piece of text. Built once per pattern. */
 export interface Matcher {
-  /** Whether a match may begin at an offset; if not, none does. */
-  mayBegin(text: string, at: number): boolean
   /** Finds all matches that begin at or after an offset. */
   find(text: string, from: number, onMatch: OnMatch): void
 }
@@ -76,11 +74,8 @@ function toSearchNeed(need: Need): SearchNeed {
 export function toMatcher(pattern: Pattern): Matcher {
   const { match, view, isMeant } = open(pattern)
   const flags = view === 'raw' ? 'g' : 'gi'
-  if (match instanceof RegExp)
-    return { mayBegin: toBeginningTest(match, flags), find: toWordFinder(match, flags, isMeant) }
-  // Any of the expressions may come first.
-  if ('all' in match) return { mayBegin: () => true, find: toTogetherFinder(match, flags) }
-  return { mayBegin: toBeginningTest(match.first, flags), find: toFlowFinder(match, flags) }
+  if (match instanceof RegExp) return { find: toWordFinder(match, flags, isMeant) }
+  return { find: 'all' in match ? toTogetherFinder(match, flags) : toFlowFinder(match, flags) }
 }
 
 /** All expressions of a pattern's match. */
@@ -152,15 +147,6 @@ function makeLater(source: string, flags: string): () => RegExp {
 
 function withOwnFlags({ multiline, dotAll }: RegExp, flags: string): string {
   return `${flags}${multiline ? 'm' : ''}${dotAll ? 's' : ''}`
-}
-
-function toBeginningTest(match: RegExp, flags: string): Matcher['mayBegin'] {
-  const getWords = makeLater(match.source, withOwnFlags(match, flags.replace('g', 'y')))
-  return (text, at) => {
-    const words = getWords()
-    words.lastIndex = at
-    return words.test(text)
-  }
 }
 
 type Find = Matcher['find']

@@ -27,9 +27,10 @@ const rawCharactersMax = 65_536
 const contextBefore = 128
 
 /** A pattern that is tried where all its needs occur. */
-interface Sought extends Matcher, Omit<SearchTraits, 'needs'> {
+interface Sought extends Omit<SearchTraits, 'needs'> {
   readonly probe: number
   readonly sought: readonly SoughtNeed[]
+  readonly getMatcher: () => Matcher
 }
 
 /** All probes, prepared for a simultaneous search. Keeps no data of the texts that it searches. */
@@ -81,35 +82,21 @@ export class Search {
 
   #seek(probe: number, pattern: number): Sought {
     const tables = this.#tables
-    const matcher = toMatcher(this.#probes[probe]!.patterns[pattern - tables.patternsFrom[probe]!]!)
     const sought = listNeeds(tables, pattern).map((need) => readNeed(tables, need))
-    return { ...matcher, ...readKind(tables, pattern), probe, sought }
+    let matcher: Matcher | undefined
+    // Most patterns whose needs occur in a text have no window in it.
+    const getMatcher = () =>
+      (matcher ??= toMatcher(this.#probes[probe]!.patterns[pattern - tables.patternsFrom[probe]!]!))
+    return { ...readKind(tables, pattern), probe, sought, getMatcher }
   }
 }
 
-/** Trying an expression at one position costs as much as searching this many characters with it. */
-const tryCharacters = 12
-
-/** The first position at which a match may begin; if there are few positions, each is tried separately. */
-function findBeginning(matcher: Sought, text: string, { start, end, beginnings }: Window): number {
-  let tries = 0
-  for (const { first, last } of beginnings) tries += last - first + 1
-  if (tries * tryCharacters > end - start) return start
-  for (const { first, last } of beginnings) {
-    for (let at = first; at <= last; at++) if (matcher.mayBegin(text, at)) return at
-  }
-  return -1
-}
-
-function tryWindow(matcher: Sought, text: string, folded: Folded, window: Window, hits: Hit[]): void {
-  const { probe, view } = matcher
-  const { end } = window
-  if (view === 'raw') return tryRaw(matcher, text, folded, window.start, end, hits)
-  const start = findBeginning(matcher, folded.text, window)
-  if (start === -1) return
+function tryWindow(sought: Sought, text: string, folded: Folded, { start, end }: Window, hits: Hit[]): void {
+  const { probe, view, aheadMax } = sought
+  if (view === 'raw') return tryRaw(sought, text, folded, { start, end }, hits)
   const sliceFrom = Math.max(0, start - contextBefore)
-  const slice = folded.text.slice(sliceFrom, end + matcher.aheadMax)
-  matcher.find(slice, start - sliceFrom, (matchStart, matchEnd) => {
+  const slice = folded.text.slice(sliceFrom, end + aheadMax)
+  sought.getMatcher().find(slice, start - sliceFrom, (matchStart, matchEnd) => {
     const from = sliceFrom + matchStart
     if (from < folded.from || from >= folded.to || from >= end) return
     const to = Math.max(sliceFrom + matchEnd, from + 1)
@@ -118,13 +105,13 @@ function tryWindow(matcher: Sought, text: string, folded: Folded, window: Window
   })
 }
 
-function tryRaw(matcher: Sought, text: string, folded: Folded, start: number, end: number, hits: Hit[]): void {
-  const { probe } = matcher
+function tryRaw(sought: Sought, text: string, folded: Folded, { start, end }: Window, hits: Hit[]): void {
+  const { probe, aheadMax } = sought
   const from = folded.offsets[start]!
-  const to = Math.min(folded.offsets[Math.min(end + matcher.aheadMax, folded.size) - 1]! + 1, from + rawCharactersMax)
+  const to = Math.min(folded.offsets[Math.min(end + aheadMax, folded.size) - 1]! + 1, from + rawCharactersMax)
   const fresh = folded.offsets[folded.from]!
   const stale = folded.to === folded.size ? Infinity : folded.offsets[folded.to]!
-  matcher.find(text.slice(from, to), 0, (matchStart, matchEnd) => {
+  sought.getMatcher().find(text.slice(from, to), 0, (matchStart, matchEnd) => {
     const begun = from + matchStart
     if (begun >= fresh && begun < stale) hits.push({ probe, start: begun, end: from + matchEnd, isHidden: false })
   })

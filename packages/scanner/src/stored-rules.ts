@@ -32,11 +32,12 @@ export function storeRules({ rules, facts, combinations }: TextRules): string {
 
 const withoutPatterns = <T extends Rule | Fact>({ patterns: _patterns, ...others }: T) => others
 
-/** Reads what {@link storeRules} wrote. The patterns of a rule or a fact are read on first use: a scan needs few. */
+/** Reads what {@link storeRules} wrote. Patterns are read on first use: a scan needs few. */
 export function readStoredRules(stored: string): TextRules {
   const [head, ...lines] = unpack(stored)
   const { rules, facts, combinations } = JSON.parse(head!) as TextRules
-  const readProbe = <T extends Rule | Fact>(probe: T, index: number) => addPatterns(probe, lines[index]!)
+  const readProbe = <T extends Rule | Fact>(probe: T, index: number) =>
+    defineLater(probe, 'patterns', () => readPatterns(lines[index]!))
   return {
     rules: rules.map(readProbe),
     facts: facts.map((fact, index) => readProbe(fact, rules.length + index)),
@@ -44,10 +45,22 @@ export function readStoredRules(stored: string): TextRules {
   }
 }
 
-function addPatterns<T extends Rule | Fact>(probe: T, line: string): T {
-  let patterns: readonly Pattern[] | undefined
-  const read = () => (JSON.parse(line) as StoredPattern[]).map((each) => mapPattern(each, toExpression, toFunction))
-  return Object.defineProperty(probe, 'patterns', { enumerable: true, get: () => (patterns ??= read()) })
+function readPatterns(line: string): readonly Pattern[] {
+  const patterns: Pattern[] = []
+  for (const [index, stored] of (JSON.parse(line) as StoredPattern[]).entries()) {
+    defineLater(patterns, index, () => mapPattern(stored, toExpression, toFunction))
+  }
+  return patterns
+}
+
+/** Defines a property that is computed on first use. Returns the object. */
+function defineLater<T extends object>(of: T, key: PropertyKey, compute: () => unknown): T {
+  const get = () => {
+    const value = compute()
+    Object.defineProperty(of, key, { value })
+    return value
+  }
+  return Object.defineProperty(of, key, { enumerable: true, configurable: true, get })
 }
 
 const toStored = ({ source, flags }: RegExp): StoredExpression => (flags === '' ? [source] : [source, flags])

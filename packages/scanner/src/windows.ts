@@ -2,17 +2,10 @@ import type { Breaks } from './breaks.ts'
 import type { Crossing } from './pattern-parts.ts'
 import type { TextPositions } from './text-positions.ts'
 
-/** A range of a piece, end exclusive, and where in it a match may begin. */
+/** A range of a piece, end exclusive. */
 export interface Window {
   readonly start: number
   end: number
-  readonly beginnings: Span[]
-}
-
-/** A range of positions, both ends inclusive. */
-interface Span {
-  readonly first: number
-  readonly last: number
 }
 
 /** A need of which the search knows the texts as the set of a number. */
@@ -33,7 +26,9 @@ interface Seeker {
  * The possible range of a match that contains a position: it begins between `first` and `last`, and ends between
  * `endLeast` and `end`.
  */
-interface Candidate extends Span {
+interface Candidate {
+  readonly first: number
+  readonly last: number
   readonly endLeast: number
   readonly end: number
 }
@@ -49,13 +44,12 @@ export function findWindows({ sought, crosses }: Seeker, positions: TextPosition
   if (candidates.length > 1) candidates.sort((a, b) => a.first - b.first)
   const windows: Window[] = []
   let last: Window | undefined
-  for (const { first, last: lastBeginning, end } of candidates) {
+  for (const { first, end } of candidates) {
     if (!last || first > last.end) {
-      last = { start: first, end, beginnings: [] }
+      last = { start: first, end }
       windows.push(last)
     }
     last.end = Math.max(last.end, end)
-    last.beginnings.push({ first, last: lastBeginning })
   }
   return windows
 }
