@@ -40,12 +40,13 @@ export function* findCommands(text: string): Generator<Encoded> {
     const line = text.slice(start, end)
     const plain = signs.reduce((read, [pattern, by]) => read.replace(pattern, by as string), line)
     signPattern.lastIndex = Math.max(end, found.index + 1)
-    const before = line.match(commandPattern)?.length ?? 0
-    if (plain !== line && (plain.match(commandPattern)?.length ?? 0) > before) {
+    if (plain !== line && countCommands(plain) > countCommands(line)) {
       yield { text: plain, start, end, spelled: line, form: 'shell-quotes', isHidden: true }
     }
   }
 }
+
+const countCommands = (line: string) => line.match(commandPattern)?.length ?? 0
 
 /** The line at a position, with the lines that continue it. */
 function toLines(text: string, at: number): { start: number; end: number } {

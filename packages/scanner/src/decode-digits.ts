@@ -1,4 +1,5 @@
 import type { Encoded } from './decode.ts'
+import type { Match } from './match.ts'
 import { decodeRun, isInRun, runCharactersMax } from './decode-runs.ts'
 
 /** Minimum number of digits or numbers that are decoded without any other sign. */
@@ -33,7 +34,8 @@ const kinds: readonly Digits[] = [
   },
   {
     form: 'hex',
-    sign: /[ :,][\da-f]{2}[ :,]\s{0,8}[\da-f]{2}[ :,]\s{0,8}[\da-f]{2}[ :,]/i,
+    // Three letters in a row; begins with a digit, which is rarer than a space.
+    sign: /[4-7][\da-f][ :,]\s{0,8}[4-7][\da-f][ :,]\s{0,8}[4-7][\da-f]/i,
     pattern: pairsPattern,
     read: ([found]) => fromBytes(toNumbers(found, /[\da-f]{2}/gi, 16)),
   },
@@ -93,9 +95,15 @@ const pieceClasses = Uint8Array.from({ length: 256 }, (_, unit) =>
 
 /** Decodes base64 and hex in pieces of one length, separated by white space, quote marks or commas. */
 export function* findPieces(text: string): Generator<Encoded> {
+  for (const { start, end } of findEqualRuns(text)) yield* decodePieces(text, start, end)
+}
+
+/** Finds runs of one length, of digits of base64 and hex. */
+function findEqualRuns(text: string): Match[] {
   // One more, so that no loop reads past the end.
   const codes = Buffer.alloc(text.length + 1)
   codes.write(text, 'latin1')
+  const found: Match[] = []
   let first = 0
   let length = 0
   let count = 0
@@ -107,7 +115,7 @@ export function* findPieces(text: string): Generator<Encoded> {
     if (size === length && size > 0) count++
     else {
       // The last piece may be shorter.
-      if (count >= piecesMin) yield* decodePieces(text, first, size < length ? at : last)
+      if (count >= piecesMin) found.push({ start: first, end: size < length ? at : last })
       const isPiece = size >= pieceCharactersMin && size <= pieceCharactersMax
       first = start
       length = isPiece ? size : 0
@@ -117,13 +125,14 @@ export function* findPieces(text: string): Generator<Encoded> {
     while (pieceClasses[codes[at]!] === 2) at++
     if (at - last > gapCharactersMax || pieceClasses[codes[at]!] === 0) {
       // Another character, or a wide gap, ends the pieces.
-      if (count >= piecesMin) yield* decodePieces(text, first, last)
+      if (count >= piecesMin) found.push({ start: first, end: last })
       length = 0
       count = 0
       while (at < text.length && pieceClasses[codes[at]!] !== 1) at++
     }
   }
-  if (count >= piecesMin) yield* decodePieces(text, first, last)
+  if (count >= piecesMin) found.push({ start: first, end: last })
+  return found
 }
 
 function* decodePieces(text: string, start: number, end: number): Generator<Encoded> {

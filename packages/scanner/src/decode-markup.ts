@@ -35,8 +35,9 @@ export function* findMarkedUp(text: string): Generator<Encoded> {
   if (!marksPattern.test(text)) return
   const isSplit = countMatches(text, inWords, inWordsMin) === inWordsMin
   const isApart =
-    countMatches(text, aroundWords, aroundWordsMin) === aroundWordsMin || countMatches(text, rows, 1) === 1
-  const isEscaped = countMatches(text, escapes, escapesMin) === escapesMin
+    countMatches(text, aroundWords, aroundWordsMin) === aroundWordsMin ||
+    (text.includes('|') && countMatches(text, rows, 1) === 1)
+  const isEscaped = text.includes('\\') && countMatches(text, escapes, escapesMin) === escapesMin
   if (!isSplit && !isApart && !isEscaped) return
   for (const passage of toPassages(text)) {
     const has = (pattern: RegExp, times: number) => countMatches(passage.text, pattern, times) === times

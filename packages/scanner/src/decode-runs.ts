@@ -106,11 +106,17 @@ function toText(run: string, encoding: 'base64' | 'hex'): string | undefined {
   const taste = Buffer.from(run.slice(0, tasteCharacters), encoding)
   if (isDeflated(taste)) return inflate(Buffer.from(run, encoding))
   const isWide = taste.length >= 8 && taste.every((byte, index) => index % 2 === 0 || byte === 0)
+  if (!isWide && taste.subarray(0, -1).some(isControl)) return undefined
   const decode = (bytes: Buffer) => bytes.toString(isWide ? 'utf16le' : 'utf8')
   // The last character of the sample may be cut in half.
   if (!isReadable(decode(taste).slice(0, -1))) return undefined
   const text = decode(Buffer.from(run.slice(0, runCharactersMax), encoding))
   return isReadable(text) ? text : undefined
+}
+
+/** A sample is too short for even one of these. */
+function isControl(byte: number): boolean {
+  return (byte < 32 && byte !== 9 && byte !== 10 && byte !== 13) || byte === 127
 }
 
 function isDeflated([first, second]: Uint8Array): boolean {

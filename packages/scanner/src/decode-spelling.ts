@@ -1,4 +1,5 @@
 import type { Encoded } from './decode.ts'
+import type { Match } from './match.ts'
 import { countMatches, findPlace, toPassages } from './text-passages.ts'
 
 /** A spelling of words that an agent reads as usual and a pattern does not. */
@@ -135,28 +136,31 @@ export function* findSpelled(text: string, marks: ReadonlySet<string>): Generato
   }
 }
 
-const shortLineCharactersMax = 90
 const shortLinesMin = 6
 
+/** Whether lines of at most two words follow each other, of which the first does not begin with a mark of a list or code. */
 function hasShortLines(text: string): boolean {
   let count = 0
   for (let start = 0; start < text.length && count < shortLinesMin;) {
     const next = text.indexOf('\n', start)
     const end = next === -1 ? text.length : next
-    count = end - start <= shortLineCharactersMax && end - start > 1 && isFewWords(text, start, end) ? count + 1 : 0
+    count = isShortLine(text, start, end) ? count + 1 : 0
     start = end + 1
   }
   return count >= shortLinesMin
 }
 
-/** Whether a line has at most two words, after its indentation. */
-function isFewWords(text: string, start: number, end: number): boolean {
+const shortLineCharactersMax = 90
+const notInProse = new Set([...'-*+#>|"\'`{}[]0123456789'].map((mark) => mark.charCodeAt(0)))
+
+function isShortLine(text: string, start: number, end: number): boolean {
+  if (end - start > shortLineCharactersMax) return false
   let words = 0
   for (let at = start; at < end; at++) {
     const isStart = text.charCodeAt(at) > 32 && (at === start || text.charCodeAt(at - 1) <= 32)
-    if (isStart && ++words > 2) return false
+    if (isStart && (++words > 2 || (words === 1 && notInProse.has(text.charCodeAt(at))))) return false
   }
-  return true
+  return words > 0
 }
 
 function readLeet(passage: string): string | undefined {
@@ -195,9 +199,10 @@ const aroundCharacters = 2000
 
 /** Finds English with another alphabet: letters moved by some number, or the alphabet reversed. */
 export function* findShifted(text: string): Generator<Encoded> {
+  const codes = Buffer.from(text, 'latin1')
   let last = 0
-  for (const { start, end, counts } of countLetters(text)) {
-    const alphabet = end > last && findAlphabet(counts)
+  for (const { start, end } of findForeign(codes)) {
+    const alphabet = end > last && findAlphabet(countLetters(codes.subarray(start, end)))
     if (!alphabet) continue
     const from = Math.max(last, start - aroundCharacters)
     last = Math.min(text.length, end + aroundCharacters)
@@ -210,30 +215,44 @@ export function* findShifted(text: string): Generator<Encoded> {
   }
 }
 
-/** The index of each letter, 26 for line ends and 27 for everything else. */
-const letterIndexes = new Uint8Array(256).fill(27)
-letterIndexes[10] = 26
-for (let letter = 0; letter < 26; letter++) {
-  letterIndexes[65 + letter] = letter
-  letterIndexes[97 + letter] = letter
+const lineEnd = 10
+/** 1 for letters. */
+const isLetter = new Uint8Array(256)
+/** By how much a letter raises the mean weight above that of English: whole numbers are added faster. */
+const gainOf = new Int32Array(256)
+for (const [letter, weight] of weights.entries()) {
+  for (const code of [65 + letter, 97 + letter]) {
+    isLetter[code] = 1
+    gainOf[code] = Math.floor((weight - englishMin) * 1024)
+  }
 }
 
-/** Counts the letters of each line, and of short lines of one passage together. The counts are reused. */
-function* countLetters(text: string): Generator<{ start: number; end: number; counts: Uint32Array }> {
-  const codes = Buffer.from(text, 'latin1')
-  const counts = new Uint32Array(28)
-  let start = 0
+/** Finds lines, and short lines of one passage together, that have enough letters and are not English. */
+function findForeign(codes: Buffer): Match[] {
+  const found: Match[] = []
+  let [start, letters, lineEnds, gain] = [0, 0, 0, 0]
   for (let at = 0; at < codes.length; at++) {
-    const index = letterIndexes[codes[at]!]!
-    counts[index]!++
-    if (index !== 26) continue
-    const isEnough = at - start - counts[27]! >= lettersMin
-    if (!isEnough && codes[at + 1] !== 10) continue
-    if (isEnough) yield { start, end: at, counts }
-    counts.fill(0)
+    const code = codes[at]!
+    letters += isLetter[code]!
+    gain += gainOf[code]!
+    if (code !== lineEnd) continue
+    const isEnough = letters + lineEnds >= lettersMin
+    lineEnds++
+    if (!isEnough && codes[at + 1] !== lineEnd) continue
+    if (gain < 0) found.push({ start, end: at })
     start = at
+    letters = 0
+    lineEnds = 1
+    gain = 0
   }
-  yield { start, end: codes.length, counts }
+  if (gain < 0) found.push({ start, end: codes.length })
+  return found
+}
+
+function countLetters(codes: Buffer): Uint32Array {
+  const counts = new Uint32Array(26)
+  for (const code of codes) if (isLetter[code] === 1) counts[(code & 31) - 1]!++
+  return counts
 }
 
 function findAlphabet(counts: Uint32Array): readonly number[] | undefined {
