@@ -1,5 +1,8 @@
 import type { SearchResult } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { compileListQuery } from '../storage/list-query.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
+import type { Tables } from '../storage/tables.ts'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
@@ -96,6 +99,17 @@ export async function listCategories(context: StorageContext) {
   return { categories, total: categories.length }
 }
 
+const selectPublic = compileListQuery((db, { nums }: { nums: Iterable<number> }, lists) =>
+  selectRows(db, null).where(lists.hasNumber('num', nums)),
+)
+const selectFor = compileListQuery((db, { nums, viewer }: { nums: Iterable<number>; viewer: string }, lists) =>
+  selectRows(db, viewer).where(lists.hasNumber('num', nums)),
+)
+
+function selectRows(read: Kysely<Tables>, viewer: string | null) {
+  return selectVisible({ read }, viewer, { includeStubs: true }).select(itemColumns)
+}
+
 /** Leaves out what the viewer may not see any more: another process may have changed it since it was indexed. */
 async function readRows(
   { database }: StorageContext,
@@ -103,8 +117,7 @@ async function readRows(
   viewer: string | null,
 ): Promise<Map<number, ItemRow>> {
   if (nums.length === 0) return new Map()
-  const visible = selectVisible(database, viewer, { includeStubs: true })
-  const rows = await visible.select(itemColumns).where('num', 'in', nums).execute()
+  const rows = await (viewer === null ? selectPublic(database, { nums }) : selectFor(database, { nums, viewer }))
   return new Map(rows.map((row) => [row.num, row]))
 }
 

@@ -5,7 +5,7 @@ import type { SearchFilters } from './document-table.ts'
 
 /** Selects the skills that a viewer may see, and that pass the filters. */
 export function selectVisible(
-  database: Database,
+  database: Pick<Database, 'read'>,
   viewer: string | null,
   filters: SearchFilters,
   stored: StoredTexts = {},

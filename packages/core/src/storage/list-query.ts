@@ -8,6 +8,8 @@ import type { Tables } from './tables.ts'
 export interface Lists {
   /** Whether the column's text is in the list. */
   has(column: string, list: Iterable<string>): RawBuilder<SqlBool>
+  /** Whether the column's whole number is in the list. */
+  hasNumber(column: string, list: Iterable<number>): RawBuilder<SqlBool>
   /** Whether the column's text is not in the list. */
   lacks(column: string, list: Iterable<string>): RawBuilder<SqlBool>
   /** A list of lists as a table to select from: `value ->> 0` is the first item of each. */
@@ -54,11 +56,14 @@ const isInJson: { [K in Dialect]: (column: string, json: unknown) => RawBuilder<
 const lists: { [K in Dialect]: Lists } = {
   sqlite: {
     has: isInJson.sqlite,
+    hasNumber: isInJson.sqlite,
     lacks: (column, json) => sql`${sql.ref(column)} not in (select value from json_each(${json}))`,
     table: (json) => sql`(select value from json_each(${json}))`,
   },
   postgres: {
     has: isInJson.postgres,
+    hasNumber: (column, json) =>
+      sql`${sql.ref(column)} = any(array(select json_array_elements_text(${json}::json)::bigint))`,
     lacks: (column, json) => sql`${sql.ref(column)} not in (select json_array_elements_text(${json}::json))`,
     table: (json) => sql`(select value from json_array_elements(${json}::json))`,
   },
