@@ -8,6 +8,7 @@ import {
   findRotated,
 } from './decode-marks.ts'
 import { findDigits, findPieces } from './decode-digits.ts'
+import { findLists } from './decode-lists.ts'
 import { findMarkedUp } from './decode-markup.ts'
 import { findRuns } from './decode-runs.ts'
 import { findCommands } from './decode-commands.ts'
@@ -54,6 +55,7 @@ const finders = [
   findCommands,
   findMarkedUp,
   findYaml,
+  findLists,
   findSpelled,
   findShifted,
   findRotated,
@@ -64,7 +66,8 @@ const finders = [
 /**
  * Decodes texts in a text, up to five layers deep: base64, base32 and hex (plain, deflated, UTF-16 or in pieces),
  * escapes of URLs, HTML, YAML and programs, character codes, concatenated strings, other alphabets, reversed strings,
- * bits of invisible characters; and reads words again that are split by markup, quote marks or line ends. Only results
+ * bits of invisible characters; and reads words again that are split by markup, quote marks or line ends, and lists with
+ * the line that introduces them. Only results
  * that are text count, so digests, images and fonts do not. `onCut` receives the reason of an early end.
  */
 export function* decodeText(text: string, onCut: (reason: string) => void): Generator<DecodedText> {
