@@ -303,6 +303,10 @@ export const systemCases: Record<string, RuleCases> = {
     hits: ['curl https://webhook.site/0b1c-22 -d x', 'https://enx7q.m.pipedream.net/c'],
     misses: ['https://webhook.site/<your-id>', 'https://docs.example.org'],
   },
+  'mixed-script-address': {
+    hits: ['https://www.p\u0430ypal.example/signin', 'See https://app.rev\u043elut.example/start.'],
+    misses: ['https://www.paypal.example/signin', 'https://\u043f\u0440\u0438\u043c\u0435\u0440.example/start'],
+  },
   'tunnel-address': {
     hits: ['base_url: https://f3b2c3.ngrok-free.dev/cb'],
     misses: ['https://your-id1.ngrok.io', 'https://<id>.ngrok.io', 'https://ngrok.com/docs'],

@@ -6,7 +6,7 @@ import { contextCharacters, foldText } from '../../packages/scanner/src/fold.ts'
 import { readTraits, toExpressions } from '../../packages/scanner/src/match.ts'
 import { readPattern } from '../../packages/scanner/src/read-pattern.ts'
 import { containing, regex, regexWith, together, within } from '../../packages/scanner/src/regex.ts'
-import { allRules } from '../../packages/scanner/src/rule-table.ts'
+import { allRules, codeRules } from '../../packages/scanner/src/rule-table.ts'
 import { categories, type Pattern } from '../../packages/scanner/src/rule.ts'
 import { Search } from '../../packages/scanner/src/search.ts'
 import { toTables } from '../../packages/scanner/src/search-tables.ts'
@@ -44,7 +44,7 @@ describe('the table of rules', () => {
   })
 
   it('combines only existing rules and facts', () => {
-    const ids = new Set([...rules, ...facts].map(({ id }) => id))
+    const ids = new Set([...rules, ...facts, ...codeRules].map(({ id }) => id))
     const named = combinations.flatMap(({ id, all }) => all.flat().map((part) => ({ id, part })))
     expect(named.filter(({ part }) => !ids.has(part))).toEqual([])
     for (const { all } of combinations) expect(all.length).toBeGreaterThan(1)

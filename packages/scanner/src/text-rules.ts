@@ -26,6 +26,8 @@ import * as fetchedInstructions from './rules/fetched-instructions.ts'
 import * as resourceAbuse from './rules/resource-abuse.ts'
 import * as supplyChain from './rules/supply-chain.ts'
 import * as suspiciousHosts from './rules/suspicious-hosts.ts'
+import * as approvals from './rules/approvals.ts'
+import * as weakSigns from './rules/weak-signs.ts'
 import { socialEngineering } from './rules/social-engineering.ts'
 import { toolAbuse } from './rules/tool-abuse.ts'
 import { toolOverreach } from './rules/tool-overreach.ts'
@@ -91,6 +93,8 @@ const files: readonly RuleFile[] = [
   packageRegistries,
   startedByHost,
   suspiciousHosts,
+  approvals,
+  weakSigns,
 ]
 
 /**

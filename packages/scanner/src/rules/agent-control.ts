@@ -1,3 +1,4 @@
+import { memoriesInvented } from './others-trusted.ts'
 import { skillsReturning } from './statements.ts'
 import { rulesKept } from './lasting-orders.ts'
 import type { Rule } from '../rule.ts'
@@ -90,6 +91,7 @@ export const agentControl: readonly Rule[] = [
     references: ['https://atlas.mitre.org/techniques/AML.T0080.000', ...references],
     patterns: [
       ...memoryWordings,
+      ...memoriesInvented,
       within(60, sentenceStop)`(?<!\b(not|never|n't|to not|may|attackers?) )\b(inject|plant|store|save|add|write|
         record|commit|persist|embed|insert|remember|memori[sz]e|update)\b
         … \b((persistent|false|permanent|fake|these|long-term) {0-2 words}(memory entries|beliefs|

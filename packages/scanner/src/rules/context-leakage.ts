@@ -136,6 +136,9 @@ export const contextLeakage: readonly Rule[] = [
       ...dataPassedOn,
       ...dataPublished,
       ...machineReported,
+      containing('](http')`!\[[^\]\n]{0,80}\]\(https?://(?!localhost)[^)\s<{\[$]{4,120}[?&=/]{0-80 in line}[<{\[$]
+        {0-60 in line}\b(chat|conversation|contents?|summary|
+        secrets?|history|config|env|memory|prompts?|tokens?|keys?|files?|credentials?)\b{0-60 in line}[>}\]]`,
       within(
         32,
         sentenceStop,

@@ -51,12 +51,13 @@ export const rules: readonly Rule[] = [
     references,
     patterns: [
       homeSearched,
+      containing('tojson(secrets|tojson( secrets')`\btojson\(\s?secrets\s?\)`,
       containing(`.ssh"|.ssh'|.aws"|.aws'|.gnupg"|.gnupg'|.kube"|.kube'`)`["'](~/)?\.(ssh|aws|gnupg|kube|azure|
         docker)["'][^\uE000]{0,120}["'](~/)?\.(ssh|aws|gnupg|kube|azure|docker|netrc|npmrc|config)["'][^\uE000]{0,8}`,
       containing('.ssh|.aws|.netrc|.npmrc|.pypirc|.git-credentials|.kube|.gnupg|gcloud|.azure')`
         (~|\$home|\$\{home\}|%userprofile%|/root|/home/\w{1,20}|["'])/?\\?\.(ssh|aws|netrc|npmrc|pypirc|
         git-credentials|kube|gnupg|azure|docker|bash_history|zsh_history|config[/\\](gcloud|gh|hub))\b
-        (?!/(config|known_hosts)\b)[\w./-]{0,24}["',;\s\uE000\\)\]]{1,6}(\w{1,12}:? ?["']?|# [\w ]{0,30}\s){0,2}
+        (?!/(config|known_hosts)\b)[\w./-]{0,24}["'\x60,;\s\uE000\\)\]]{1,6}(\w{1,12}:? ?["']?|# [\w ]{0,30}\s){0,2}
         ["']?(~|\$home|\$\{home\}|%userprofile%|/root|/home/\w{1,20}|["'])?/?\\?\.(ssh|aws|netrc|npmrc|pypirc|
         git-credentials|kube|gnupg|azure|docker|config[/\\](gcloud|gh|hub))\b(?!/known_hosts\b)[\w./-]{0,24}
         ["',;\s\uE000\\)\]]{1,6}(\w{1,12}:? ?["']?){0,2}["']?(~|\$home|\$\{home\}|%userprofile%|/root|/home/\w{1,20}
@@ -79,6 +80,10 @@ export const rules: readonly Rule[] = [
     references: ['https://attack.mitre.org/techniques/T1555/003/', 'https://attack.mitre.org/techniques/T1539/'],
     patterns: [
       ...secretsTaken,
+      containing(
+        'local storage/|leveldb|/cookies',
+      )`\b(strings|grep|sqlite3|cat|cp|cat|readfile\w{0,4}|open|read)\b{0-80 in line}(local storage/leveldb|
+        /cookies["'\x60]{0-40 in line}\bselect\b)`,
       regex`["'/\\]login data["'/\\)]|\blogins\.json\b{0-120 in line}|\bkey4\.db\b|\bcookies\.sqlite\b|
         \bcryptunprotectdata\b|\bchrome safe storage\b`,
       regex`(google[/\\]chrome|google-chrome|brave-browser|microsoft[/\\]edge)[/\\](user data[/\\])?
@@ -100,6 +105,9 @@ export const rules: readonly Rule[] = [
     references: ['https://attack.mitre.org/techniques/T1555/001/', 'https://attack.mitre.org/techniques/T1003/'],
     patterns: [
       ...storesAsked,
+      regex`\b(gcore|procdump(64)?|minidump|process_vm_readv|/proc/\S{1,12}/mem)\b{0-120 in line}\b(ssh-agent|gpg-agent|keepass\w{0,2}|1password|
+        bitwarden|lastpass|lsass|keychain)\b|\b(ssh-agent|gpg-agent|keepass\w{0,2}|1password|bitwarden|lastpass|lsass)\b[^\uE000]{0,80}?\b
+        (gcore|procdump(64)?|minidump|process_vm_readv)\b`,
       regex`\bsecurity["',\s]{1,5}(dump-keychain\b|export\s-)|\bsekurlsa::|\bprocdump(64)?(\.exe)?\s{0-40 in line}
         lsass|\bcomsvcs\.dll{0-40 in line}minidump|\bvaultcmd\s/list|\breg(\.exe)?\ssave\s"?hklm\\
         (sam|system|security)\b|\blazagne(\.exe|\.py)?\s(all|browsers)`,

@@ -18,6 +18,7 @@ import {
   secretsKept,
   secretsShown,
 } from './secret-sentences.ts'
+import { keysPosted } from './others-trusted.ts'
 import type { Rule } from '../rule.ts'
 import { collectionWordings, phishingWordings, echoWordings } from './secret-wordings.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
@@ -97,6 +98,7 @@ export const credentialRequests: readonly Rule[] = [
       ...secretFilesShown,
       ...agentKeysShown,
       ...echoWordings,
+      ...keysPosted,
       ...secretsShown,
       ...secretsKept,
       ...secretsExposed,

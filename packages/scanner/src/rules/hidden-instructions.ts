@@ -21,7 +21,9 @@ const order = regex`\b((ignore|disregard|forget|override) (all |any |the |your |
   models?|claude|scanner|reviewer|language models?)\b|(send|post|upload|forward|exfiltrate|transmit|curl|append|
   leak) [^<>]{1,80}(https?://|~/\.|\.env\b|credential|password|api[ _-]?key|token|secret|conversation|\.ssh)|
   (read|cat|open|include) [^<>]{0,40}(~/\.|\.ssh|\.env\b|credentials|/etc/passwd)|(curl|wget) [^<>]{1,120}\|\s?
-  (ba|z)?sh\b|when (an |the |any |you,? the )?(ai|agent|assistant|llm|model|claude) (reads|sees|processes|encounters
+  (ba|z)?sh\b|
+  when (the |an? |any )?users? (asks?|wants?|opens?|requests?|mentions?|says?|types?|uses?)[^<>]{0,80}?,? (first|also|
+  always|then|instead|you) \w|when (an |the |any |you,? the )?(ai|agent|assistant|llm|model|claude) (reads|sees|processes|encounters
   |parses|loads)|as an? (ai|llm|language model),? you|you are (now|an? (ai|unrestricted)))`
 
 /** Rules about instructions that are not visible on the rendered page. */

@@ -87,8 +87,8 @@ export const systemWordings: readonly Pattern[] = [
   {
     anchors: ['<system', '<admin', '<important', '<instruction', '<secret', '<hidden', '<override'],
     match: regex`<(system|admin|SYSTEM|ADMIN|system[_-]\w{1,12}|important|IMPORTANT|secret|hidden|override|OVERRIDE)>
-      \s{0,4}[^\n<]{0,80}?\b([Tt]he (assistant|agent|model)|[Yy]ou|AI)\b[^\n<]{0,24}? (now|must|no longer|
-      may (now )?disclose|will|are (free|allowed|permitted|authori[sz]ed))\b`,
+      \s{0,4}[^\n<]{0,200}?\b([Tt]he (assistant|agent|model)|[Yy]ou|AI)\b[^\n<]{0,24}? (now|must|no longer|
+      may (now )?disclose|will|have permission|are (free|allowed|permitted|authori[sz]ed))\b`,
     view: 'raw',
   },
 ]

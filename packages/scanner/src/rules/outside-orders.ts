@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { othersObeyed } from './authority-sentences.ts'
+import { strangersObeyed } from './others-trusted.ts'
 import { strangerWordings } from './tool-wordings.ts'
 import { regex, within } from '../regex.ts'
 
@@ -17,6 +18,7 @@ export const outsideOrders: readonly Rule[] = [
     patterns: [
       ...strangerWordings,
       ...othersObeyed,
+      ...strangersObeyed,
       within(140, /\uE000\uE000/)`(?<!\b(not|never|n't|that|may|attackers?) )\b(fetch|download|retrieve|load|get|read
         |pull|curl|open|visit|check|poll|query|request|contact)\b[^\uE000]{0,40}?
         (https?://(?!localhost|127\.)[^\s\uE000]{4,100}|the (remote|c2|command|control) (server|url|endpoint)|

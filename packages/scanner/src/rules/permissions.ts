@@ -1,3 +1,5 @@
+import { allApproved, dialogsAnswered } from './approvals.ts'
+import { consentAssumed } from './others-trusted.ts'
 import { rightsDeclared } from './statements.ts'
 import { rolesGranted, rootThroughout } from './authority-orders.ts'
 import { powerAsked, promptsOff, rightsWidened, usersOverruled } from './authority-sentences.ts'
@@ -36,6 +38,9 @@ export const permissions: readonly Rule[] = [
       ...powerAsked,
       ...rightsWidened,
       ...usersOverruled,
+      ...allApproved,
+      ...dialogsAnswered,
+      ...consentAssumed,
       within(24, clauseStop)`(?<!\b(not|never|n't|cannot|to not|avoid|attackers?) {0-1 words})\b(grant(s|ing)?|
         giv(e|ing) (yourself|itself|the agent|this skill)|elevat(e|es|ing)|escalat(e|es|ing)|broaden(s|ing)?|
         expand(s|ing)?|auto-?grant)\b

@@ -39,6 +39,8 @@ export const rules: readonly Rule[] = [
       within(300, /\uE000\uE000/)`\b(pool_?(host|url|port|addr(ess)?)|mining_?pool|miner_?(url|path|script|binary|
         thread|config))\b
         … \b(wallet(_?address)?|worker_?(id|name)|nonce|hash_?rate|subprocess|threads?)\b`,
+      regex`\b(coin(hive|imp|pow)|crypto-?loot|webminerpool|jsecoin|deepminer)\b{0-30 in line}(\.(anonymous|user|start)|min\.js)|
+        \bforce_exclusive_tab\b`,
     ],
   },
   {

@@ -66,7 +66,7 @@ export const untrustedHost = regex`${publicIp}|${dropHost}|${catcherHost}|${tunn
 
 /** Files that hold private keys or stored credentials. */
 export const keyFile = regex`\.ssh\b(?!-|[/\\]([\w.-]{0,40}\.pub\b|config\b|known_hosts\b|
-  authorized_keys\b))|\bid_(rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|~/\.\{[\w,]{0,30}\b(ssh|aws|gnupg|kube)\b|
+  authorized_keys\b))|\bid_(rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|["'/]id_\*["'\s]|~/\.\{[\w,]{0,30}\b(ssh|aws|gnupg|kube)\b|
   \.aws[/\\]credentials\b|\.git-credentials\b|\.netrc\b|\.pypirc\b|\.gnupg\b|\.kube[/\\]config\b|
   \.docker[/\\]config\.json\b|/etc/(g?shadow|sudoers)\b|\blogin\.keychain\b|\bkeychain-db\b|
   \.azure[/\\](credentials|accesstokens|azureprofile|msal_token)|\bgcloud[/\\](credentials|access_tokens|
@@ -83,7 +83,7 @@ export const environmentFile = regex`(?<![\w)\]|^\\])\.env(\.(local|production|p
 /** Anchors: every match of `keyFile` contains one. */
 export const keyFileAnchors = [
   ...words(`
-    ~/.{ .ssh id_rsa id_dsa id_ecdsa id_ed25519 .aws .git-credentials .netrc .pypirc .gnupg .kube .docker /etc/ keychain
+    ~/.{ .ssh id_rsa id_dsa id_ecdsa id_ed25519 id_* .aws .git-credentials .netrc .pypirc .gnupg .kube .docker /etc/ keychain
     .azure gcloud application_default .config .npmrc .vault .terraform .cargo .claude .codex .anthropic .pgpass
     .my.cnf wallet.dat .ethereum keyring .kdbx .mozilla logins.json key3.db key4.db cookies.sqlite google
   `),

@@ -102,6 +102,25 @@ export const rules: readonly Rule[] = [
     ],
   },
   {
+    id: 'mixed-script-address',
+    category,
+    severity: 'critical',
+    signal: 'suspicious',
+    title: 'Contains an address with letters of two scripts in one name',
+    why: 'Such a name looks like that of another site, and belongs to someone else.',
+    remediation: 'Write the address with the letters of its owner.',
+    references: ['https://attack.mitre.org/techniques/T1036/', 'https://unicode.org/reports/tr39/'],
+    regardless: true,
+    patterns: [
+      {
+        anchors: ['http://', 'https://'],
+        match:
+          /https?:\/\/(?:[\w-]{1,40}\.){0,4}[\w\u0370-\u03ff\u0400-\u04ff-]{0,40}(?:[a-z][\u0370-\u03ff\u0400-\u04ff]|[\u0370-\u03ff\u0400-\u04ff][a-z])/,
+        view: 'raw',
+      },
+    ],
+  },
+  {
     id: 'telling-address',
     category,
     severity: 'medium',

@@ -1,5 +1,6 @@
 import { toolsShadowed } from './authority-orders.ts'
 import { endlessWork } from './lasting-orders.ts'
+import { limitsAbsent } from './others-trusted.ts'
 import type { Rule } from '../rule.ts'
 import { wasteWordings } from './pressure-wordings.ts'
 import { shadowWordings, everyTimeWordings, extraActionWordings } from './tool-wordings.ts'
@@ -150,6 +151,7 @@ export const toolAbuse: readonly Rule[] = [
     ],
     patterns: [
       ...endlessWork,
+      ...limitsAbsent,
       ...wasteWordings,
       regex`\b((retry|repeat|call|invoke|run|execute|loop|keep (calling|retrying|invoking|running))(ing)? (this|the|
         that|each|every|all|your) (same )?(tools?|tool calls?|calls?|requests?|functions?|skills?|commands?|prompts?

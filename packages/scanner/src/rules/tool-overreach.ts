@@ -1,6 +1,7 @@
 import { checksOmitted, pinsRemoved } from './supply-orders.ts'
 import { limitsIgnored, personsReplaced } from './authority-orders.ts'
 import { answersGiven, checksLeftOut, guardsRemoved, limitsEvaded, questionsForbidden } from './authority-sentences.ts'
+import { answeredForUser } from './others-trusted.ts'
 import type { Rule } from '../rule.ts'
 import { approvalWordings } from './agent-wordings.ts'
 import { checksDropped, packagesGuessed } from './supply-sentences.ts'
@@ -100,6 +101,7 @@ export const toolOverreach: readonly Rule[] = [
     references: [...references, 'https://cwe.mitre.org/data/definitions/862.html'],
     patterns: [
       ...personsReplaced,
+      ...answeredForUser,
       ...approvalWordings,
       ...questionsForbidden,
       ...answersGiven,

@@ -18,6 +18,7 @@ import {
   untruthsStated,
   usersSteered,
 } from './integrity-sentences.ts'
+import { worthReplaced } from './others-trusted.ts'
 import type { Rule } from '../rule.ts'
 import { weaknessWordings } from './pressure-wordings.ts'
 import { triggerWordings } from './tool-wordings.ts'
@@ -85,6 +86,10 @@ export const undisclosedBehaviour: readonly Rule[] = [
     references: [...references, 'https://attack.mitre.org/techniques/T1554/'],
     patterns: [
       ...defectsPlanted,
+      regex`\b(pw|pass|password|passwd|secret|token|pin|code|key)\b\s?={2,3}\s?['"][^'"\n]{3,40}['"]\s?(\|\||or)\s?(await )?
+        [\w.]{0,30}(compare|verify|check|match|valid)\w{0,12}\s?\(`,
+      regex`\b(headers?|req\.get|request\.get|cookies?|query|args)\b{0-40 in line}={2,3}\s?['"][^'"\n]{3,40}['"]{0-80 in line}
+        (\brole['"]?\s?[:=]\s?['"]?(admin|root|owner|superuser)|\bis_?admin['"]?\s?[:=]\s?true)`,
       ...weaknessWordings,
       within(
         24,
@@ -128,6 +133,7 @@ export const undisclosedBehaviour: readonly Rule[] = [
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0067'],
     patterns: [
       ...resultsStaged,
+      ...worthReplaced,
       ...resultsMisstated,
       ...paymentsDiverted,
       ...findingsHidden,
