@@ -139,6 +139,7 @@ export const remoteCodeCases: Record<string, RuleCases> = {
       'data = requests.get(url).json()',
       'import("https://esm.sh/lodash")',
       'r = requests.get(url)\nprint(r.text)',
+      'output = stream.fetch()\nexec(code, scope)',
     ],
   },
   'code-in-data': {

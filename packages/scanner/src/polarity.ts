@@ -56,6 +56,8 @@ const forbiddingLeadIn = regexWith('i')`\b(never|(do|does|will|must|should|may|c
   [*_]{0,3}\s*$`
 const denyListPattern = regexWith('i')`["']?(deny|denied|denylist|deny_list|blocklist|
   block_list|blocked|blacklist|disallowed_?tools|forbidden|prohibited)["']?\s*[:=]\s*[[{(]?`
+/** The key of a deny list in settings of agents. */
+const denyKeyPattern = /^\s*["']?(?:deny|denied|denylist|disallowed_?tools|blocklist)["']?\s*[:=]\s*\[/i
 const negativeMark = regexWith('iu')`[\u274c\u26d4\u{1f6ab}\u2717\u2718]|
   (^|[\s#/*(-])(bad|wrong|incorrect|unsafe|insecure|vulnerable|dangerous|malicious|evil|attack|attacker|
   don[\u2019']?t|never|not this|anti-?pattern)\b\s?([:)\u2014]|-(?!\w)|$|example|code|skill|input|payload|version)`
@@ -64,7 +66,7 @@ function isProhibited({ before, leadIn, headings, line, isInItem, isInTable, isI
   const forbidden = [...before.matchAll(forbiddances)].at(-1)
   if (forbidden && !turnPattern.test(before.slice(forbidden.index + forbidden[0].length))) return true
   if (chineseForbiddance.test(before)) return true
-  if (isInFence) return false
+  if (isInFence) return denyKeyPattern.test(line)
   if ((isInItem || isInTable) && forbiddingLeadIn.test(leadIn)) return true
   if (denyListPattern.test(line)) return true
   return isInItem && forbiddingHeadings.test(headings[0]?.title ?? '')
@@ -72,7 +74,7 @@ function isProhibited({ before, leadIn, headings, line, isInItem, isInTable, isI
 
 const attackHeadings = regexWith('i')`\b(attack(s|er|ers)?|threats?|red flags?|malicious|
   suspicious|injections?|vulnerab\w+|exploit\w*|unsafe|insecure|danger\w*|detect\w*|adversar\w+|jailbreak\w*|
-  warning signs?|indicators?|flags?|looks? for|smells?|violations?|payloads?|abuse|poisoning|exfiltration|tampering|
+  signs?( of)?|indicators?|flags?|looks? for|smells?|violations?|payloads?|abuse|poisoning|exfiltration|tampering|
   bad examples?|incorrect|wrong)\b`
 /** Words that show that the text after them is mentioned, not instructed. */
 const mentionPattern = regexWith('i')`\b(such as|e\.g|for example|phrases?|keywords?|

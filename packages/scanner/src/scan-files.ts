@@ -183,6 +183,7 @@ export class Scan {
     const line = subject.document.toLine(offset)
     const key = `${id}\n${isDecoded ? layer.document.toLine(hit.start) : line}`
     if (seen.has(key) || isInBoth(layer, hit)) return
+    if (rules[hit.probe]?.ofAgents && isOfProgram(subject, line)) return
     const stance = this.#stance(subject, layer, hit)
     const rule = rules[hit.probe]
     // Continue: another match on the line may be an instruction.
@@ -213,6 +214,14 @@ export class Scan {
     else if (spots.length < spotsMax) spots.push(spot)
     else this.#isIncomplete = true
   }
+}
+
+const agentWords = /\b(?:you|your|agents?|assistants?|models?|llm|ai|claude|copilot|users?)\b/i
+
+/** Whether a line of a program names neither an agent nor its user. */
+function isOfProgram({ role, document }: Subject, line: number): boolean {
+  if (role !== 'script' || document.isMarkdown) return false
+  return !agentWords.test(document.line(line))
 }
 
 /** Whether another spelling of a text has no match that the text itself does not have. */

@@ -24,6 +24,7 @@ export const contextLeakage: readonly Rule[] = [
     why: 'A conversation contains what the user told only the agent.',
     remediation: 'Send only what the task needs, and name the recipient in the description.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0086'],
+    ofAgents: true,
     patterns: [
       ...dataInAddresses,
       ...conversationWordings,

@@ -29,7 +29,7 @@ export const rules: readonly Rule[] = [
         (await\s)?\(?[^\n\uE000;]{0,40}\b(urlopen\s?\(|requests\.(get|post)\s?\(|httpx\.(get|post)\s?\(|
         fetch\s?\(\s?["'h]|axios\.get\s?\(|file_get_contents\s?\(\s?["']https?|open-uri|uri\.open\s?\(|
         net::http\.get|\.downloadstring\s?\()`,
-      within(240, /\uE000\uE000/)`\b(requests\.get|httpx\.get|urlopen|axios\.get|fetch)\s?\(\s?{1-80 in line}
+      within(240, /\uE000\uE000/)`\b(requests\.get|httpx\.get|urlopen|axios\.get|fetch)\s?\(\s?(?!\)){1-80 in line}
         … (?<![.\w])(exec|eval|new function)\s?\(\s?(await\s)?(r|res|resp|response|code|payload|body|data|script|
         text|content|remote\w{0,12}|src|source)(\.(text|content|data|read\(\)|decode\([^\n)]{0,10}\)|body|
         text\(\))){0,2}\s?[,)]|\bpickle\.loads\s?\(\s?(r|res|resp|response|data|payload|content)\b`,

@@ -149,6 +149,7 @@ export const toolAbuse: readonly Rule[] = [
       'https://genai.owasp.org/llmrisk/llm102025-unbounded-consumption/',
       'https://cwe.mitre.org/data/definitions/400.html',
     ],
+    ofAgents: true,
     patterns: [
       ...endlessWork,
       ...limitsAbsent,

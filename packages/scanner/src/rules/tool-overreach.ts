@@ -69,6 +69,7 @@ export const toolOverreach: readonly Rule[] = [
     why: 'Code that no one reviews may do anything that its author wants.',
     remediation: 'Show the user what will run.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/494.html'],
+    ofAgents: true,
     patterns: [
       ...checksOmitted,
       ...pinsRemoved,

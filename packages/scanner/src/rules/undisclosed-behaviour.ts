@@ -131,6 +131,7 @@ export const undisclosedBehaviour: readonly Rule[] = [
     why: 'Users decide on the basis of the agent’s reports.',
     remediation: 'Report the true result.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0067'],
+    ofAgents: true,
     patterns: [
       ...resultsStaged,
       ...worthReplaced,
