@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { scanFiles } from '@skillstead/scanner/rules'
 import { fifthParaphrases } from './paraphrases/fifth.ts'
 import { firstParaphrases } from './paraphrases/first.ts'
@@ -5,7 +6,7 @@ import { fourthParaphrases } from './paraphrases/fourth.ts'
 import { secondParaphrases } from './paraphrases/second.ts'
 import { thirdParaphrases } from './paraphrases/third.ts'
 import type { Paraphrases } from './paraphrases/paraphrases.ts'
-import { toRate } from './scan-samples.ts'
+import { readLines, toRate, type TextFile } from './scan-samples.ts'
 
 const sets = {
   first: firstParaphrases,
@@ -21,6 +22,40 @@ export function printParaphrases(): void {
   for (const [name, set] of Object.entries(sets)) {
     console.log(`\nThe ${name} set of paraphrases`)
     console.table(Object.fromEntries([...set, toTotal(set)].map((one) => [one.category, toRow(one)])))
+  }
+}
+
+interface WholeSkill {
+  readonly label: 'malicious' | 'benign'
+  readonly category: string
+  readonly files: readonly TextFile[]
+}
+
+/**
+ * Skills that two authors wrote who knew no rule. The rules were changed after a look at the set that was shown, so only
+ * the unseen one estimates what they find elsewhere.
+ */
+export function readWholeSkills(set: 'shown' | 'unseen'): WholeSkill[] {
+  return readLines(fileURLToPath(new URL(`../fixtures/paraphrases/${set}-skills.ndjson`, import.meta.url)))
+}
+
+/** Prints how many whole skills are found. */
+export function printWholeSkills(): void {
+  for (const set of ['shown', 'unseen'] as const) {
+    const skills = readWholeSkills(set).map((skill) => ({ ...skill, verdict: scanFiles(skill.files, 0).verdict }))
+    const groups = Object.entries(Object.groupBy(skills, ({ category }) => category))
+    console.log(`\nWhole skills, the ${set} set`)
+    console.table({
+      malicious: toShares(skills.filter(({ label }) => label === 'malicious')),
+      ...Object.fromEntries(groups.map(([category, all]) => [category, toShares(all!)])),
+    })
+  }
+}
+
+function toShares(all: readonly { readonly verdict: string }[]) {
+  return {
+    flagged: toRate(all.filter(({ verdict }) => verdict !== 'safe').length, all.length),
+    dangerous: toRate(all.filter(({ verdict }) => verdict === 'dangerous').length, all.length),
   }
 }
 

@@ -9,8 +9,9 @@ import { Scan } from '../../packages/scanner/src/scan-files.ts'
 import { Search, type Hit } from '../../packages/scanner/src/search.ts'
 import { combinations, facts, rules } from '../../packages/scanner/src/text-rules.ts'
 import { toScore, toVerdict } from '@skillstead/scanner'
+import { scanFiles } from '@skillstead/scanner/rules'
 import { Alternatives, replaceWordLists, toAlternatives, toWordLists } from './pattern-alternatives.ts'
-import { toTexts, type Judged, type Sample } from './scan-samples.ts'
+import { toTexts, type Judged, type Sample, type TextFile } from './scan-samples.ts'
 
 const patterns = probes.flatMap((probe) => probe.patterns)
 const numberOf = new Map(patterns.map((pattern, number) => [pattern, number]))
@@ -18,10 +19,18 @@ const numberOf = new Map(patterns.map((pattern, number) => [pattern, number]))
 /**
  * Scans each sample without what only its own group supports: rules, patterns and entries of word lists whose hits in
  * malicious samples all lie in that group. So the result estimates what the rules find in sources that no one has seen
- * yet, and in which the wordings differ.
+ * yet, and in which the wordings differ. What `others` support, malicious skills of another author, stays.
  */
-export function judgeByGroup(judged: readonly Judged[], toGroup: (sample: Sample) => string): Judged[] {
+export function judgeByGroup(
+  judged: readonly Judged[],
+  toGroup: (sample: Sample) => string,
+  others: readonly (readonly TextFile[])[] = [],
+): Judged[] {
   const uses = new Uses()
+  for (const files of others) {
+    for (const { ruleId, signal } of scanFiles(files, 0).findings) if (signal !== 'none') uses.note(ruleId, elsewhere)
+    for (const { text } of files) for (const key of findUsed(text)) uses.note(key, elsewhere)
+  }
   for (const { sample, findings } of judged) {
     if (sample.label !== 'malicious') continue
     const group = toGroup(sample)
@@ -35,6 +44,9 @@ export function judgeByGroup(judged: readonly Judged[], toGroup: (sample: Sample
     return samples.map(({ sample }) => judgeWith(sample, left, isGone))
   })
 }
+
+/** The group of malicious skills that are no samples. */
+const elsewhere = 'elsewhere'
 
 /** The groups in which rules, patterns and entries were found. */
 class Uses {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isBlocked, isFlagged, isLexical, toFamilyMeans, type Judged, type Sample } from './scan-samples.ts'
+import { readWholeSkills } from './scan-paraphrases.ts'
 import { judgeByGroup } from './scan-sources.ts'
 
 const familyGroups = 5
@@ -9,9 +10,23 @@ export function printValidation(judged: readonly Judged[]): void {
   const toGroup = ({ family }: Sample) =>
     `${createHash('sha256').update(family).digest().readUInt32BE() % familyGroups}`
   const bySource = toSummary(judgeByGroup(judged, ({ source }) => source.repo))
+  const unseen = readWholeSkills('unseen').filter(({ label }) => label === 'malicious')
+  const bySupported = toSummary(
+    judgeByGroup(
+      judged,
+      ({ source }) => source.repo,
+      unseen.map(({ files }) => files),
+    ),
+  )
   const byFamily = toSummary(judgeByGroup(judged, toGroup))
   const rows = Object.entries(toSummary(judged)).map(([name, fitted]) => {
-    return [name, { fitted, 'own source withheld': bySource[name], 'own families withheld': byFamily[name] }] as const
+    const row = {
+      fitted,
+      'own source withheld': bySource[name],
+      'unless the unseen set supports it': bySupported[name],
+      'own families withheld': byFamily[name],
+    }
+    return [name, row] as const
   })
   console.log(
     `\nWithout the rules and entries that only the same source, or one of ${familyGroups} groups of families, supports`,

@@ -15,7 +15,7 @@ import {
   type TextFile,
 } from './scan-samples.ts'
 import { printBands } from './scan-bands.ts'
-import { printParaphrases } from './scan-paraphrases.ts'
+import { printParaphrases, printWholeSkills } from './scan-paraphrases.ts'
 import { printValidation } from './scan-validation.ts'
 
 /** Prints what each rule adds to the results on labelled skills. */
@@ -39,6 +39,7 @@ export async function benchScan(securityPath: string, corpusDir?: string): Promi
   printBands(judged)
   printValidation(judged)
   printParaphrases()
+  printWholeSkills()
   if (corpusDir) benchWild(corpusDir)
   await benchSpeed(judged.map(({ sample }) => toTexts(sample)))
 }
