@@ -9,6 +9,7 @@ import { openNdjson } from '../import/ndjson.ts'
 import { storeOptions, withRegistry } from '../registry/place.ts'
 import { scanPolicyOption, toScanPolicy } from '../registry/registry-options.ts'
 import { startBar } from '../terminal/progress-bar.ts'
+import { toCount } from '../terminal/output.ts'
 
 const refusalsShownMax = 20
 
@@ -63,16 +64,16 @@ export const commands = {
       const { versionsCreated, seconds, refusals, warnings } = summary
       const hidden = summary.refusals.length - refusalsShownMax
       return [
-        `${summary.taken} skills imported, ${summary.unchanged} unchanged, ${summary.refused} refused.`,
-        `${versionsCreated} versions published, ${summary.versionsUnchanged} unchanged, ${summary.versionsRefused} refused; ${seconds.toFixed(1)} s, ${Math.round(versionsCreated / Math.max(seconds, 0.001))} versions/s.`,
+        `${toCount(summary.taken, 'skill')} imported, ${toCount(summary.unchanged)} unchanged, ${toCount(summary.refused)} refused.`,
+        `${toCount(versionsCreated, 'version')} published, ${toCount(summary.versionsUnchanged)} unchanged, ${toCount(summary.versionsRefused)} refused; ${seconds.toFixed(1)} s, ${toCount(Math.round(versionsCreated / Math.max(seconds, 0.001)))} a second.`,
         ...(summary.versionsQuarantined > 0
-          ? [`${summary.versionsQuarantined} versions were quarantined; an administrator has to release them.`]
+          ? [`${toCount(summary.versionsQuarantined, 'version')} quarantined; an administrator has to release them.`]
           : []),
         ...(summary.filesMissing > 0
-          ? [`${summary.filesMissing} files were left out: the source names them without their content.`]
+          ? [`${toCount(summary.filesMissing, 'file')} left out: the source names them without their content.`]
           : []),
         ...(versionsCreated === 0 && summary.refused === 0 ? ['Nothing changed: everything was imported before.'] : []),
-        ...Object.entries(warnings).map(([code, count]) => `  warning ${code}: ${count} versions`),
+        ...Object.entries(warnings).map(([code, count]) => `  warning ${code}: ${toCount(count, 'version')}`),
         ...refusals.slice(0, refusalsShownMax).map(({ id, reason }) => `  refused ${id}: ${reason}`),
         ...(hidden > 0 ? [`  and ${hidden} more; use --json to list all.`] : []),
       ]
