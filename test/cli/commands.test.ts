@@ -143,6 +143,27 @@ describe('the command line program', () => {
     expect(linesRead).toBeLessThan(1000)
   })
 
+  it.each([
+    ['external scan', ['external', 'scan', '-'], 'a file'],
+    [
+      'webhooks add',
+      ['webhooks', 'add', 'https://example.com/', '--events', 'user.followed', '--secret-file', '-', '--user', 'alice'],
+      'a secret',
+    ],
+  ])('%s stops reading standard input that is too long', async (_, args, what) => {
+    const { data } = await makeRegistry()
+    let chunksRead = 0
+    const stdin = Readable.from(
+      (function* () {
+        for (; chunksRead < 10_000; chunksRead++) yield Buffer.alloc(64 * 1024, 'a')
+      })(),
+      { objectMode: false },
+    )
+    const { code, stderr } = await skillstead([...args, '--data', data], { stdin })
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`which is the maximum for ${what}.`)])
+    expect(chunksRead).toBeLessThan(1000)
+  })
+
   it('creates, lists and revokes API keys', async () => {
     const { data } = await makeRegistry()
     const made = await skillsteadJson<{ id: string; key: string }>([

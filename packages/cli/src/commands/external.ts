@@ -1,11 +1,18 @@
 import { readFileSync } from 'node:fs'
-import { text as readAll } from 'node:stream/consumers'
-import { RegistryError, type ExternalSkill, type RegistryApi, type ScanReport, toOneLine } from '@skillstead/protocol'
+import {
+  RegistryError,
+  limits,
+  type ExternalSkill,
+  type RegistryApi,
+  type ScanReport,
+  toOneLine,
+} from '@skillstead/protocol'
 import { command, flag, text } from '../command/command.ts'
 import { readExternalList, type ListedSkill } from '../import/external-list.ts'
 import { apiCommand, listCommand } from '../registry/api-command.ts'
 import { placeOptions, withApi } from '../registry/place.ts'
 import { toShortFindingLines } from '../scan/verdict.ts'
+import { readLimited } from '../terminal/read-input.ts'
 import { styled, verdictStyles } from '../terminal/style.ts'
 
 const registries = ['all', 'github', 'skills.sh'] as const
@@ -60,7 +67,9 @@ export const commands = {
     description: 'Scan a skill at a URL, or text from standard input.',
     words: ['URL|-'],
     async call(api, { words: [url], io }) {
-      return (await api.scanExternal(url === '-' ? { content: await readAll(io.stdin) } : { url })) as ScanReport
+      return (await api.scanExternal(
+        url === '-' ? { content: await readLimited(io, limits.fileBytesMax, 'a file') } : { url },
+      )) as ScanReport
     },
     show: ({ source, verdict, score, findings }) => [
       ...findings.flatMap(toShortFindingLines),

@@ -1,4 +1,3 @@
-import { text as readAll } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   eventNames,
@@ -11,6 +10,10 @@ import {
 import { UsageError, flag, list, readOptionFile, text, type Arguments, type Options } from '../command/command.ts'
 import { apiCommand } from '../registry/api-command.ts'
 import { findUrl } from '../registry/place.ts'
+import { readLimited } from '../terminal/read-input.ts'
+
+/** More than a secret can have, which the node then refuses. */
+const secretCharactersMax = 1000
 
 const actor = 'owner of the webhooks'
 const options: Options = { user: { value: 'NAME', help: 'the owner of the webhooks, with --data' } }
@@ -142,7 +145,9 @@ function toActive(given: Arguments): boolean | undefined {
 async function readSecret(given: Arguments): Promise<string | undefined> {
   const file = text(given, 'secret-file')
   if (file === undefined) return undefined
-  const secret = (file === '-' ? await readAll(given.io.stdin) : readOptionFile(file)).replace(/\r?\n$/, '')
+  const secret = (
+    file === '-' ? await readLimited(given.io, secretCharactersMax, 'a secret') : readOptionFile(file)
+  ).replace(/\r?\n$/, '')
   if (secret === '')
     throw new UsageError(file === '-' ? 'Standard input has no secret.' : `'${file}' contains no secret.`)
   return secret

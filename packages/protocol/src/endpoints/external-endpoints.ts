@@ -39,7 +39,7 @@ export const externalEndpoints = {
       bodyBytesMax: 12 * 1024 * 1024,
       input: v.strictObject({
         url: v.optional(text(2000)),
-        content: v.optional(v.pipe(v.string(), v.maxLength(10 * 1024 * 1024))),
+        content: v.optional(v.pipe(v.string(), v.maxLength(limits.fileBytesMax))),
         format: v.optional(v.picklist(['json', 'sarif']), 'json'),
       }),
       output: v.union([ScanReport, SarifLog]),
