@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash as hashOnce } from 'node:crypto'
 import { findForm } from '../file-forms.ts'
 import { isMarkdown } from '../role.ts'
 import { isText } from '../text-of-bytes.ts'
@@ -121,8 +121,9 @@ function toPlainLine(raw: string): string {
 }
 
 const fencePattern = /^\s{0,20}(?:```|~~~)/
-const marksPattern = /[*_`~]|\p{Cf}/gu
-const spacePattern = /\s+/g
+const marksPattern = /[*_`~\p{Cf}]/gu
+/** Every white space but single spaces. */
+const spacePattern = /\s{2,}|[^\S ]/g
 const itemPattern = /^(?:[-+>#|]+\s|\d{1,3}[.)]\s)+/
 
 function toRest(name: string, rest: readonly unknown[]): string {
@@ -130,7 +131,7 @@ function toRest(name: string, rest: readonly unknown[]): string {
 }
 
 function toHash(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('base64url').slice(0, hashCharacters)
+  return hashOnce('sha256', content, 'base64url').slice(0, hashCharacters)
 }
 
 function isPicture(bytes: Uint8Array): boolean {
