@@ -16,7 +16,7 @@ const packages = join(import.meta.dirname, '../../..')
  * The settings of `limitYoungMemory`, set at the start: V8 rejects code that was compiled under other settings, so they
  * must not change later.
  */
-const execArgv = ['--semi-space-growth-factor=1', '--min-semi-space-size=4']
+const execArgv = ['--semi-space-growth-factor=1', '--min-semi-space-size=4', '--no-parallel-scavenge']
 
 /** Builds the single executable for machines like this one, and returns its path. */
 export async function buildBinary(output: string): Promise<string> {
