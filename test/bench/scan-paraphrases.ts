@@ -32,7 +32,7 @@ interface WholeSkill {
 }
 
 /**
- * Skills that two authors wrote who knew no rule. The rules were changed after a look at the set that was shown, so only
+ * Skills whose authors knew no rule. The rules were changed after a look at those that were shown, two sets, so only
  * the unseen one estimates what they find elsewhere.
  */
 export function readWholeSkills(set: 'shown' | 'unseen'): WholeSkill[] {

@@ -9,7 +9,7 @@ import { moreWordingCases } from '../rules/more-wording-cases.ts'
 import { orderCases } from '../rules/order-cases.ts'
 import { sentenceCases } from '../rules/sentence-cases.ts'
 import { toolCases } from '../rules/tool-cases.ts'
-import { trustCases } from '../rules/trust-cases.ts'
+import { passiveCases, trustCases } from '../rules/trust-cases.ts'
 import { wordingCases } from '../rules/wording-cases.ts'
 
 const cases = [
@@ -23,6 +23,7 @@ const cases = [
   orderCases,
   composedCases,
   trustCases,
+  passiveCases,
 ].flatMap((each) => Object.entries(each))
 
 /** The rules with hostile or suspicious findings for a SKILL.md with the given body. */

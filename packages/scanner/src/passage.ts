@@ -4,8 +4,9 @@ import { regex } from './regex.ts'
 /** A passage with everything around it that shows whether it is an instruction. */
 export interface Passage {
   readonly text: string
-  /** The line, and the text before and after the position in its sentence, without Markdown marks. */
+  /** The line, what it has before the position, and the text around that in its sentence, without Markdown marks. */
   readonly line: string
+  readonly lineBefore: string
   readonly before: string
   readonly after: string
   /** The beginning of the line or item, up to a colon or dash. */
@@ -56,6 +57,7 @@ export function toPassage(document: Document, from: number, end: number): Passag
   return {
     text: text.slice(offset, end),
     line,
+    lineBefore: line.slice(0, Math.max(0, column)),
     before: raw.replace(marksPattern, ' ').split(sentenceEndPattern).at(-1)!,
     after: behind.replace(marksPattern, ' ').split(sentenceEndPattern, 1)[0]!,
     label: isInTable ? '' : toLabel(line),

@@ -54,21 +54,30 @@ const forbiddingHeadings = regexWith('i')`\b(never|do(es)? not|don[\u2019']?t|fo
 const forbiddingLeadIn = regexWith('i')`\b(never|(do|does|will|must|should|may|can) ?not|
   don[\u2019']?t|forbidden|prohibited|not allowed|disallowed|avoid|refuse|reject|block|deny|denied)\b[^.]{0,80}:?\s*
   [*_]{0,3}\s*$`
+/** The key of a list in front of one of its entries. */
 const denyListPattern = regexWith('i')`["']?(deny|denied|denylist|deny_list|blocklist|
-  block_list|blocked|blacklist|disallowed_?tools|forbidden|prohibited)["']?\s*[:=]\s*[[{(]?`
-/** The key of a deny list in settings of agents. */
-const denyKeyPattern = /^\s*["']?(?:deny|denied|denylist|disallowed_?tools|blocklist)["']?\s*[:=]\s*\[/i
+  block_list|blocked|blacklist|disallowed_?tools|forbidden|prohibited)["']?\s*[:=]\s*[[{(]?[^\]}]*$`
 const negativeMark = regexWith('iu')`[\u274c\u26d4\u{1f6ab}\u2717\u2718]|
   (^|[\s#/*(-])(bad|wrong|incorrect|unsafe|insecure|vulnerable|dangerous|malicious|evil|attack|attacker|
   don[\u2019']?t|never|not this|anti-?pattern)\b\s?([:)\u2014]|-(?!\w)|$|example|code|skill|input|payload|version)`
 
-function isProhibited({ before, leadIn, headings, line, isInItem, isInTable, isInFence }: Passage): boolean {
+function isProhibited({
+  text,
+  before,
+  lineBefore,
+  leadIn,
+  headings,
+  isInItem,
+  isInTable,
+  isInFence,
+}: Passage): boolean {
   const forbidden = [...before.matchAll(forbiddances)].at(-1)
   if (forbidden && !turnPattern.test(before.slice(forbidden.index + forbidden[0].length))) return true
   if (chineseForbiddance.test(before)) return true
-  if (isInFence) return denyKeyPattern.test(line)
+  const isListed = denyListPattern.test(`${lineBefore}${text}`)
+  if (isInFence) return isListed && /^\s*["']?deny/i.test(lineBefore)
   if ((isInItem || isInTable) && forbiddingLeadIn.test(leadIn)) return true
-  if (denyListPattern.test(line)) return true
+  if (isListed) return true
   return isInItem && forbiddingHeadings.test(headings[0]?.title ?? '')
 }
 

@@ -1,6 +1,7 @@
 import { memoriesInvented } from './others-trusted.ts'
 import { skillsReturning } from './statements.ts'
 import { rulesKept } from './lasting-orders.ts'
+import { rulesLost } from './passive-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { memoryWordings, agentFileWordings, spreadWordings, settingsWordings } from './agent-wordings.ts'
 import { clauseStop, passageStop, sentenceStop } from './words.ts'
@@ -25,6 +26,7 @@ export const agentControl: readonly Rule[] = [
     remediation: 'Show the user the lines to add, and let the user add them.',
     references,
     patterns: [
+      ...rulesLost,
       ...skillsReturning,
       ...rulesKept,
       ...agentFileWordings,

@@ -13,6 +13,19 @@ export const allApproved: readonly Pattern[] = [
   },
 ]
 
+/** Settings and grants that leave nothing to ask for. */
+export const everythingGranted: readonly Pattern[] = [
+  {
+    anchors: ['yolomode', 'protection"'],
+    match: /[Yy]olo[Mm]ode["']?\s{0,4}[:=]\s{0,4}true|(?:[Dd]elete|[Tt]ools)\w{0,8}Protection["']\s{0,4}:\s{0,4}false/,
+    view: 'raw',
+  },
+  within(80, /\uE000\uE000/)`\bapproval_policy\s?=\s?["']?never\b … \bdanger-full-access\b`,
+  within(160, /\uE000\uE000/)`\bsystem:(serviceaccounts|authenticated|unauthenticated)\b … \bcluster-admin\b`,
+  regex`"principal"\s?:\s?("\*"|\{\s?"aws"\s?:\s?"\*"\s?\})[^\uE000]{0,80}\bsts:assumerole\b|
+    \battach-(user|role)-policy\b{0-200 in line}\badministratoraccess\b`,
+]
+
 /** Programs that press the buttons of permission dialogs. */
 export const dialogsAnswered: readonly Pattern[] = [
   containing('click button')`\bclick button\s["']?(always allow|allow|approve|accept|yes|trust|grant|don't ask again)`,

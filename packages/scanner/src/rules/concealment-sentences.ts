@@ -1,5 +1,5 @@
 import type { Pattern } from '../rule.ts'
-import { regex, together } from '../regex.ts'
+import { containing, regex, together } from '../regex.ts'
 import { aboutOthers } from './vocabulary.ts'
 import { passageStop } from './words.ts'
 
@@ -12,4 +12,26 @@ export const actionsHidden: readonly Pattern[] = [
     (\b(not|never|without|neither|nor)\b|n't\b) … \b(users?|humans?|owners?|operators?|anyone|customers?)\b …
     \b(this (skill|tool|plug-?in|upload|transfer|operation|collection)|
     (collect|upload|send|transmit|forward|exfiltrate|copy|delete) (the|their|all) (data|files?|messages?|keys|records))\b`,
+  regex`\b(users?|clients?|customers?|owners?|team|readers?|reviewers?|patients?|employees?|recipients?)
+    \s(is|are|will be|must be|should be|stays?) (not|never) (notified|told|informed|warned|made aware|alerted)\b`,
+  regex`\b(keep|stay|be|remain) (quiet|silent|mum) about (it|this|that|them|these|the)\b`,
+  containing(
+    'flag the|explain the|show the|mention the|report the|list the|disclose the|point out the',
+  )`\b(do not|don't|
+    never) (flag|explain|show|mention|report|list|disclose|point out) the (changes?|swap|scopes|search|edits?|difference|
+    uploads?|copy|addition|links?|fees?|alterations?|hook|extra|substitution)\b(?! (in|as|with|for|until|unless|before|at|
+    on|of)\b)`,
+  containing(
+    'out of the',
+  )`\b(leave|keep|kept|left) ({word} ){0,3}?out of the ((plan|pr|commit|final|pull request|session) )?
+    (summary|readme|changelog|report|docs|plan|log)\b`,
+  regex`\b(changes?|swaps?|uploads?|cop(y|ies)|edits?|additions?|transfers?|search(es)?|alterations?|modifications?|
+    substitutions?)( {word}){0,4}? (is|are|must be|stays?|remains?|should be|shall be|to be) (not|never) (to be )?
+    (mentioned|reported|listed|disclosed|documented|announced|discussed|explained)\b`,
+]
+
+/** Harmful work that is given a harmless name. */
+export const harmlessNames: readonly Pattern[] = [
+  regex`\b(present|describe|call|label|announce|pass) (it|them|this|these|those) (off )?as ((current|a|an|the) )?
+    (best practices?|standard practice|industry standards?|health checks?|bug ?fix\w{0,2}|pure {word}|neutral|independent)\b`,
 ]

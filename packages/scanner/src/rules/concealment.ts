@@ -1,6 +1,7 @@
 import { stepsHidden } from './lasting-orders.ts'
+import { leftOut } from './passive-sentences.ts'
 import type { Rule } from '../rule.ts'
-import { actionsHidden } from './concealment-sentences.ts'
+import { actionsHidden, harmlessNames } from './concealment-sentences.ts'
 import { secrecyWordings, coverWordings, traceWordings } from './concealment-wordings.ts'
 import { secrecyElsewhere } from './languages.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
@@ -25,6 +26,7 @@ export const concealment: readonly Rule[] = [
     remediation: 'Remove the sentence. Users must be able to learn everything that the skill does.',
     references,
     patterns: [
+      ...leftOut,
       ...stepsHidden,
       ...secrecyWordings,
       ...actionsHidden,
@@ -126,6 +128,7 @@ export const concealment: readonly Rule[] = [
     references,
     patterns: [
       ...coverWordings,
+      ...harmlessNames,
       within(80, sentenceStop)`\b(if|when|should)\s((you are |you're )?(asked|questioned|confronted)|
         (the |your |a )?(users?|humans?|owner|operator|anyone|someone|they) (ever )?(asks?|questions?|notices?|
         inquires?|complains?|suspects?))\b

@@ -1,5 +1,6 @@
 import { dataLeaves } from './statements.ts'
 import { contextRepeated, dataInAddresses, dataMoved, outsidersInvited, privateMadePublic } from './transfer-orders.ts'
+import { copiedToAddress } from './passive-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { conversationWordings, promptWordings, fileWordings } from './data-wordings.ts'
 import { dataPassedOn, dataPublished, dataSmuggled, machineReported, recipientsAdded } from './transfer-sentences.ts'
@@ -26,6 +27,7 @@ export const contextLeakage: readonly Rule[] = [
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0086'],
     ofAgents: true,
     patterns: [
+      ...copiedToAddress,
       ...dataInAddresses,
       ...conversationWordings,
       ...dataSmuggled,

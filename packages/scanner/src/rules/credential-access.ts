@@ -50,6 +50,14 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
+      containing(
+        'credentials|auth.json|hosts.yml|config.json|id_|.netrc|.npmrc|.pypirc|.kube',
+      )`["'\x60][~/\w.$\{}-]{0,20}(\.claude/
+        \.?credentials|\.codex/auth|\.config/gh/hosts|\.docker/config|application_default_credentials|\.aws/credentials|
+        \.ssh/id_\w{1,8}|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.kube/config)[\w./]{0,8}["'\x60],\s?["'\x60]
+        [~/\w.$\{}-]{0,20}(\.claude/\.?credentials|\.codex/auth|\.config/(gh|gcloud)|\.docker/config|
+        application_default_credentials|\.aws/credentials|\.ssh/id_\w{1,8}|\.netrc|\.npmrc|\.pypirc|\.git-credentials|
+        \.kube/config)`,
       homeSearched,
       containing('tojson(secrets|tojson( secrets')`\btojson\(\s?secrets\s?\)`,
       containing(`.ssh"|.ssh'|.aws"|.aws'|.gnupg"|.gnupg'|.kube"|.kube'`)`["'](~/)?\.(ssh|aws|gnupg|kube|azure|

@@ -19,6 +19,7 @@ import {
   secretsShown,
 } from './secret-sentences.ts'
 import { keysPosted } from './others-trusted.ts'
+import { bankCodesAsked, homeScanned } from './passive-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { collectionWordings, phishingWordings, echoWordings } from './secret-wordings.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
@@ -42,6 +43,7 @@ export const credentialRequests: readonly Rule[] = [
     remediation: 'Let the user’s own wallet, agent or password manager use the secret; never ask for it.',
     references: [...references, 'https://attack.mitre.org/techniques/T1598/'],
     patterns: [
+      ...bankCodesAsked,
       ...masterSecretsAsked,
       ...phishingWordings,
       ...secretsIntoChat,
@@ -148,6 +150,7 @@ export const credentialRequests: readonly Rule[] = [
       'https://atlas.mitre.org/techniques/AML.T0083',
     ],
     patterns: [
+      ...homeScanned,
       ...secretsMisplaced,
       ...secretsSought,
       ...secretsPassedOn,

@@ -1,3 +1,4 @@
+import { environmentPasted } from './passive-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { secretSendWordings } from './data-wordings.ts'
 import { ownedSecretSent } from './secrets-leave.ts'
@@ -23,6 +24,7 @@ export const dataTheft: readonly Rule[] = [
     remediation: 'Remove it. Send a secret only to the service that issued it.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/522.html'],
     patterns: [
+      ...environmentPasted,
       ...secretSendWordings,
       ownedSecretSent,
       within(40, sentenceStop)`((?<!\b(not|never|n't|cannot|that|may|might|could|can|attackers?|to detect|who|which|

@@ -17,6 +17,8 @@ const order = regex`\b((ignore|disregard|forget|override) (all |any |the |your |
   (secretly|covertly) \w|silently (send|run|execute|perform|read|collect|upload|copy|post|append|install|download)|
   system (override|prompt|message|instructions?|note)\b|(hidden|secret|real|actual|true|important|new|special|
   additional|agent|assistant|ai|claude|llm|model) {0-1 words}instructions?\b(?! (above|below|here)? ?-->)|
+  (agent|assistant|claude), (please )?(fetch|send|read|run|list|open|append|copy|ignore|download|execute|collect|include|
+  add|tell|upload|forward) |
   (note|message|instructions?|attention|directive)s? (to|for) (the |all |any |your )?(ai|agents?|assistants?|llms?|
   models?|claude|scanner|reviewer|language models?)\b|(send|post|upload|forward|exfiltrate|transmit|curl|append|
   leak) [^<>]{1,80}(https?://|~/\.|\.env\b|credential|password|api[ _-]?key|token|secret|conversation|\.ssh)|

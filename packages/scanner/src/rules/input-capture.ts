@@ -20,6 +20,7 @@ export const rules: readonly Rule[] = [
       'https://attack.mitre.org/techniques/T1115/',
     ],
     patterns: [
+      within(160, /\uE000\uE000/)`\btype=\\?["']?password\b … \baddeventlistener\(\s?["']key`,
       regex`\bpynput\.keyboard\b{0-40 in line}listener|\bkeyboard\.listener\s?\(\s?on_press|
         \bkeyboard\.(on_press|on_release|hook|record)\s?\(|\bgetasynckeystate\b|\bsetwindowshookex\w?\b|
         \bxinput\stest\b|\bcat\s/dev/input/event|\bcgevent\.?tapcreate\b`,

@@ -1,5 +1,6 @@
 import { willsOverruled } from './statements.ts'
 import { rankedAbove } from './authority-orders.ts'
+import { guardsDismissed } from './passive-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { aimWordings, overrideWordings, priorityWordings } from './override-wordings.ts'
 import { overrideElsewhere } from './languages.ts'
@@ -25,6 +26,7 @@ export const instructionOverride: readonly Rule[] = [
     remediation: 'Remove the sentence. A skill may extend the user’s request but never replace it.',
     references,
     patterns: [
+      ...guardsDismissed,
       ...overrideWordings,
       within(48, clauseStop)`(?<!\b(attempt|tr[iy]|designed|crafted|meant|intended|want|ask|tell|instruct)
         \w{0,5} {0-2 words}to )\b(ignor(e|es|ing)|disregard(s|ing)?|forget(s|ting)?|overrid(e|es|ing)|

@@ -1,4 +1,4 @@
-import { allApproved, dialogsAnswered } from './approvals.ts'
+import { allApproved, dialogsAnswered, everythingGranted } from './approvals.ts'
 import { consentAssumed } from './others-trusted.ts'
 import { rightsDeclared } from './statements.ts'
 import { rolesGranted, rootThroughout } from './authority-orders.ts'
@@ -40,6 +40,7 @@ export const permissions: readonly Rule[] = [
       ...usersOverruled,
       ...allApproved,
       ...dialogsAnswered,
+      ...everythingGranted,
       ...consentAssumed,
       within(24, clauseStop)`(?<!\b(not|never|n't|cannot|to not|avoid|attackers?) {0-1 words})\b(grant(s|ing)?|
         giv(e|ing) (yourself|itself|the agent|this skill)|elevat(e|es|ing)|escalat(e|es|ing)|broaden(s|ing)?|

@@ -59,6 +59,7 @@ export const rules: readonly Rule[] = [
     remediation: 'Mount only the required folder, without --privileged.',
     references: ['https://attack.mitre.org/techniques/T1611/', ...references],
     patterns: [
+      regex`\bnsenter["',\s]{1,6}(-t|--target)["',\s=]{1,6}1\b`,
       regex`\b(docker|podman)\s(run|create)\b{0-160 in line}(-v\s?["']?/:/|--volume[ =]["']?/:/|
         --mount\s{0-20 in line}(source|src)=/,|--privileged\b{0-60 in line}--(pid|net|ipc|userns)[= ]host|
         --(pid|ipc)[= ]host\b{0-60 in line}--privileged)|\bnsenter\s{0-30 in line}(-t|--target)[ =]?1\b|
@@ -75,6 +76,8 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove it; add an exception only for the program that needs one.',
     references: weakening,
     patterns: [
+      regex`workspace\.trust\.enabled["']?\s?[:=]\s?false|\ballowautomatictasks["']?\s?[:=]\s?["']?on\b|
+        \bverifysignature["']?\s?[:=]\s?false`,
       ...machineOpened,
       guardsDown,
       regex`\bset-mppreference\s{0-40 in line}-disable\w{1,40}\s(\$true|1)|\badd-mppreference\s{0-20 in line}

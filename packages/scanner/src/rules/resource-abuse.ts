@@ -36,6 +36,7 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove it, or state what the skill does with the machine.',
     references,
     patterns: [
+      regex`\.anonymous\(\s?["'][\w-]{4,60}["']\s?,\s?\{[^}\uE000]{0,60}\b(throttle|threads)\b`,
       within(300, /\uE000\uE000/)`\b(pool_?(host|url|port|addr(ess)?)|mining_?pool|miner_?(url|path|script|binary|
         thread|config))\b
         … \b(wallet(_?address)?|worker_?(id|name)|nonce|hash_?rate|subprocess|threads?)\b`,
@@ -70,6 +71,11 @@ export const rules: readonly Rule[] = [
     remediation: 'Set a limit, and stop after it.',
     references: ['https://cwe.mitre.org/data/definitions/400.html', 'https://cwe.mitre.org/data/definitions/770.html'],
     patterns: [
+      regex`\bfallocate -l ?\d{3,6}g\b|\bseq 1 \d{7,12}\b|\bdd if=/dev/zero of=[~/](?!{0-60 in line}\bcount=){0-60 in line}\bbs=\d{1,6}m`,
+      within(
+        200,
+        /\uE000\uE000/,
+      )`\bwhile true\s?:[^\uE000]{0,80}\brequests\.(get|post)\( … \brange\(\d{4,9}\)[^\uE000]{0,100}\bthread\(`,
       within(200, blockStop)`\bwhile\s?\(?\s?(true|1)\s?\)?|\bfor\s?\(\s?;;\s?\)
         … \bspawn\s?\(\s?(process\.execpath|process\.argv|sys\.executable)|\.(append|push|extend)\s?\(\s?
         (["'][^"'\n]{1,4}["']\s\*?\s?\d|bytearray|new (array|buffer)|buffer\.alloc|" ?"\.repeat|["']\w["']\.repeat)|

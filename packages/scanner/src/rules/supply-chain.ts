@@ -94,6 +94,7 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
+      regex`\bextensioninstallforcelist\b{0-80 in line}https?://(?!clients2\.google\.com)`,
       ...codeUnreviewed,
       ...installedFromNowhere,
       ...scriptsPlanted,

@@ -63,7 +63,9 @@ export const rules: readonly Rule[] = [
     why: 'An IP address has no known owner, and usually no certificate.',
     remediation,
     references,
-    patterns: [regex`(?<![\w.=-])(https?|wss?|ftp)://([\w.-]{1,20}:[^\s@/]{1,30}@)?${publicIp}([:/"'\s)\uE000]|$)`],
+    patterns: [
+      regex`(?<![\w.=-])(https?|wss?|s?ftp|rsync|scp)://([\w.-]{1,20}(:[^\s@/]{1,30})?@)?${publicIp}([:/"'\s)\uE000]|$)`,
+    ],
   },
   {
     id: 'short-address',

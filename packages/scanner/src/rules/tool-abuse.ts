@@ -1,6 +1,7 @@
 import { toolsShadowed } from './authority-orders.ts'
 import { endlessWork } from './lasting-orders.ts'
 import { limitsAbsent } from './others-trusted.ts'
+import { othersOutranked, endsMissing } from './passive-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { wasteWordings } from './pressure-wordings.ts'
 import { shadowWordings, everyTimeWordings, extraActionWordings } from './tool-wordings.ts'
@@ -58,6 +59,7 @@ export const toolAbuse: readonly Rule[] = [
     remediation: 'Let the agent and its user choose.',
     references,
     patterns: [
+      ...othersOutranked,
       ...toolsShadowed,
       ...shadowWordings,
       within(24, clauseStop)`\b(this (tool|skill|plugin|function|agent)|it|always|these tools)\s(must |should |
@@ -151,6 +153,7 @@ export const toolAbuse: readonly Rule[] = [
     ],
     ofAgents: true,
     patterns: [
+      ...endsMissing,
       ...endlessWork,
       ...limitsAbsent,
       ...wasteWordings,

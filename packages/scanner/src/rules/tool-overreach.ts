@@ -2,6 +2,7 @@ import { checksOmitted, pinsRemoved } from './supply-orders.ts'
 import { limitsIgnored, personsReplaced } from './authority-orders.ts'
 import { answersGiven, checksLeftOut, guardsRemoved, limitsEvaded, questionsForbidden } from './authority-sentences.ts'
 import { answeredForUser } from './others-trusted.ts'
+import { questionsOmitted } from './passive-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { approvalWordings } from './agent-wordings.ts'
 import { checksDropped, packagesGuessed } from './supply-sentences.ts'
@@ -101,6 +102,7 @@ export const toolOverreach: readonly Rule[] = [
     remediation: 'Ask before deleting, sending, paying, publishing or installing.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/862.html'],
     patterns: [
+      ...questionsOmitted,
       ...personsReplaced,
       ...answeredForUser,
       ...approvalWordings,

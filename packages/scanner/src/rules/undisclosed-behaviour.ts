@@ -19,6 +19,7 @@ import {
   usersSteered,
 } from './integrity-sentences.ts'
 import { worthReplaced } from './others-trusted.ts'
+import { judgementsFixed } from './passive-sentences.ts'
 import type { Rule } from '../rule.ts'
 import { weaknessWordings } from './pressure-wordings.ts'
 import { triggerWordings } from './tool-wordings.ts'
@@ -133,6 +134,7 @@ export const undisclosedBehaviour: readonly Rule[] = [
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0067'],
     ofAgents: true,
     patterns: [
+      ...judgementsFixed,
       ...resultsStaged,
       ...worthReplaced,
       ...resultsMisstated,
