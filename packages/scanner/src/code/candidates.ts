@@ -5,10 +5,9 @@ import type { CodeLanguage } from './parts.ts'
 const pythonRuns = regex`\b(eval(?!\(\s?\))|exec|execfile|popen|startfile|subprocess|spawn\w{0,4}|fork|getattr|__import__|
   import_module|runpy|(?<!\bre\.)compile|pickle|dup2|pty)\b\s?["'\x60]?[\s(.,)\]:]|\b(FunctionType|CodeType|posix|nt)\b|
   \bsystem\s?["'\x60]?[()\]]|\b(os\s?\.\s?|import\s[^\n]{0,80})system\b|\b(builtins|__builtins__|globals\(\))\s?\[`
-const scriptRuns = regex`\b(eval|exec|Function|spawn\w{0,4}|fork|compile|Bun|Deno)\b\s?["'\x60]?[\s(.,)\]:]|
-  \b(child_process|execa|shelljs|vm|_compile)\b|[.["'\x60]\s?constructor\b(?!\.name\b)|\bconstructor\s?:|
-  \brequire\s?\(\s?[^"'\s)]|\bimport\s?\(|\b(globalThis|global|window|self)\s?\[|
-  \bset(Timeout|Interval)\s?\(\s?(["'\x60]|await|atob)`
+const scriptRuns = regex`\b((eval|exec|Function|spawn\w{0,4}|fork|compile|Bun|Deno)\b\s?["'\x60]?[\s(.,)\]:]|
+  (child_process|execa|shelljs|vm|_compile)\b|require\s?\(\s?[^"'\s)]|import\s?\(|(globalThis|global|window|self)\s?\[|
+  set(Timeout|Interval)\s?\(\s?(["'\x60]|await|atob)|constructor(\s?:|(?<=[.["'\x60]\s?constructor)\b(?!\.name\b)))`
 /** A name in two short pieces. */
 const pieces = /["'`][\w.]{1,12}["'`]\s?\+\s?["'`]\w{1,12}["'`]/
 /** Words of the network, also in commands. */
