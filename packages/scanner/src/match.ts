@@ -204,8 +204,8 @@ function toTogetherFinder({ all, stop, withinMax, unless }: Together, flags: str
       const foundEnd = found.index + found[0].length
       const [start, end] = findSentence(text, found.index, foundEnd, getStop(), withinMax)
       const sentence = text.slice(start, end)
-      const others = getOthers.map((getOther) => getOther().exec(sentence))
-      if (others.every((other) => other !== null) && !getUnless().test(sentence)) {
+      const others = findAll(sentence, getOthers)
+      if (others && !getUnless().test(sentence)) {
         onMatch(
           Math.min(found.index, ...others.map(({ index }) => start + index)),
           Math.max(foundEnd, ...others.map((other) => start + other.index + other[0].length)),
@@ -214,6 +214,17 @@ function toTogetherFinder({ all, stop, withinMax, unless }: Together, flags: str
       }
     }
   }
+}
+
+/** The first match of each expression in a text; undefined unless all match. */
+function findAll(text: string, expressions: readonly (() => RegExp)[]): RegExpExecArray[] | undefined {
+  const found: RegExpExecArray[] = []
+  for (const get of expressions) {
+    const match = get().exec(text)
+    if (!match) return undefined
+    found.push(match)
+  }
+  return found
 }
 
 /** The sentence around a passage, as far as it may extend to both sides. */
