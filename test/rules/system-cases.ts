@@ -304,7 +304,11 @@ export const systemCases: Record<string, RuleCases> = {
     misses: ['https://webhook.site/<your-id>', 'https://docs.example.org'],
   },
   'mixed-script-address': {
-    hits: ['https://www.p\u0430ypal.example/signin', 'See https://app.rev\u043elut.example/start.'],
+    hits: [
+      'https://www.p\u0430ypal.example/signin',
+      'See https://app.rev\u043elut.example/start.',
+      'https://login@p\u0430ypal.example',
+    ],
     misses: ['https://www.paypal.example/signin', 'https://\u043f\u0440\u0438\u043c\u0435\u0440.example/start'],
   },
   'tunnel-address': {

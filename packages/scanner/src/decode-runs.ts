@@ -114,7 +114,7 @@ function toText(run: string, encoding: 'base64' | 'hex'): string | undefined {
   return isReadable(text) ? text : undefined
 }
 
-/** A sample is too short for even one of these. */
+/** One control character in the sample is already more than a readable text may have. */
 function isControl(byte: number): boolean {
   return (byte < 32 && byte !== 9 && byte !== 10 && byte !== 13) || byte === 127
 }

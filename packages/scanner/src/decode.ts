@@ -66,9 +66,9 @@ const finders = [
 /**
  * Decodes texts in a text, up to five layers deep: base64, base32 and hex (plain, deflated, UTF-16 or in pieces),
  * escapes of URLs, HTML, YAML and programs, character codes, concatenated strings, other alphabets, reversed strings,
- * bits of invisible characters; and reads words again that are split by markup, quote marks or line ends, and lists with
- * the line that introduces them. Only results
- * that are text count, so digests, images and fonts do not. `onCut` receives the reason of an early end.
+ * bits of invisible characters. It also reads words again that are split by markup, quote marks or line ends, and the
+ * items of a list with the sentence that introduces it. Only results that are text count, so digests, images and fonts
+ * do not. `onCut` receives the reason of an early end.
  */
 export function* decodeText(text: string, onCut: (reason: string) => void): Generator<DecodedText> {
   let room = Math.max(text.length * decodedShareMax, decodedCharactersMin)

@@ -54,15 +54,20 @@ const forbiddingHeadings = regexWith('i')`\b(never|do(es)? not|don[\u2019']?t|fo
 const forbiddingLeadIn = regexWith('i')`\b(never|(do|does|will|must|should|may|can) ?not|
   don[\u2019']?t|forbidden|prohibited|not allowed|disallowed|avoid|refuse|reject|block|deny|denied)\b[^.]{0,80}:?\s*
   [*_]{0,3}\s*$`
-/** The key of a list in front of one of its entries. */
-const denyListPattern = regexWith('i')`["']?(deny|denied|denylist|deny_list|blocklist|
-  block_list|blocked|blacklist|disallowed_?tools|forbidden|prohibited)["']?\s*[:=]\s*[[{(]?[^\]}]*$`
+const denyKey = regex`(deny|denied|denylist|deny_list|blocklist|block_list|blocked|blacklist|disallowed_?tools|forbidden|
+  prohibited)`
+/** The key of a list in front of one of its entries, without the end of a command between them. */
+const denyListPattern = regexWith('i')`["']?${denyKey}["']?\s*(:\s*[[{(]?|=\s*[[{("'])[^\]});&|\n]*$`
+/** The same in settings, where it must be an array of strings. */
+const denyArrayPattern = regexWith(
+  'i',
+)`^\s*[{,]?\s*["']${denyKey}["']\s*:\s*\[(\s*["'][^"'$\x60\n]*["']\s*,)*\s*["'][^"'$\x60\n]*$`
+const settingsLanguages: ReadonlySet<string> = new Set(['json', 'jsonc', 'json5', 'yaml', 'yml', 'toml'])
 const negativeMark = regexWith('iu')`[\u274c\u26d4\u{1f6ab}\u2717\u2718]|
   (^|[\s#/*(-])(bad|wrong|incorrect|unsafe|insecure|vulnerable|dangerous|malicious|evil|attack|attacker|
   don[\u2019']?t|never|not this|anti-?pattern)\b\s?([:)\u2014]|-(?!\w)|$|example|code|skill|input|payload|version)`
 
 function isProhibited({
-  text,
   before,
   lineBefore,
   leadIn,
@@ -70,20 +75,20 @@ function isProhibited({
   isInItem,
   isInTable,
   isInFence,
+  language,
 }: Passage): boolean {
   const forbidden = [...before.matchAll(forbiddances)].at(-1)
   if (forbidden && !turnPattern.test(before.slice(forbidden.index + forbidden[0].length))) return true
   if (chineseForbiddance.test(before)) return true
-  const isListed = denyListPattern.test(`${lineBefore}${text}`)
-  if (isInFence) return isListed && /^\s*["']?deny/i.test(lineBefore)
+  if (isInFence) return settingsLanguages.has(language) && denyArrayPattern.test(lineBefore)
   if ((isInItem || isInTable) && forbiddingLeadIn.test(leadIn)) return true
-  if (isListed) return true
+  if (denyListPattern.test(lineBefore)) return true
   return isInItem && forbiddingHeadings.test(headings[0]?.title ?? '')
 }
 
 const attackHeadings = regexWith('i')`\b(attack(s|er|ers)?|threats?|red flags?|malicious|
   suspicious|injections?|vulnerab\w+|exploit\w*|unsafe|insecure|danger\w*|detect\w*|adversar\w+|jailbreak\w*|
-  signs?( of)?|indicators?|flags?|looks? for|smells?|violations?|payloads?|abuse|poisoning|exfiltration|tampering|
+  warning signs?|indicators?|flags?|looks? for|smells?|violations?|payloads?|abuse|poisoning|exfiltration|tampering|
   bad examples?|incorrect|wrong)\b`
 /** Words that show that the text after them is mentioned, not instructed. */
 const mentionPattern = regexWith('i')`\b(such as|e\.g|for example|phrases?|keywords?|

@@ -75,8 +75,8 @@ export interface Rule {
   /** Whether a match counts even if it is quoted or prohibited, such as hidden text or a secret. */
   readonly regardless?: true
   /**
-   * Whether it is about what an agent does or reports. In a program it counts only where the line names an agent or its
-   * user: other comments and messages are about the program.
+   * Whether it is about what an agent does or reports. In a program it counts only near words about an agent, its user or
+   * what it reads: other comments and messages are about the program.
    */
   readonly ofAgents?: true
   readonly patterns: readonly Pattern[]

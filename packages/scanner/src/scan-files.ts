@@ -183,7 +183,7 @@ export class Scan {
     const line = subject.document.toLine(offset)
     const key = `${id}\n${isDecoded ? layer.document.toLine(hit.start) : line}`
     if (seen.has(key) || isInBoth(layer, hit)) return
-    if (rules[hit.probe]?.ofAgents && isOfProgram(subject, line)) return
+    if (rules[hit.probe]?.ofAgents && !isDecoded && isOfProgram(subject, offset)) return
     const stance = this.#stance(subject, layer, hit)
     const rule = rules[hit.probe]
     // Continue: another match on the line may be an instruction.
@@ -216,12 +216,15 @@ export class Scan {
   }
 }
 
-const agentWords = /\b(?:you|your|agents?|assistants?|models?|llm|ai|claude|copilot|users?)\b/i
+const programPattern = /\.(?:py|pyi|js|mjs|cjs|jsx|ts|mts|cts|tsx|sh|bash|rb|pl|go|rs|java|c|cc|cpp|h|php|lua)$/i
+/** Words near a text by which an agent may read it: who it is for, or what carries it there. */
+const agentWords = /you|agent|assistant|model|llm|\bai\b|claude|copilot|user|prompt|system|tool|mcp|message|instruct/i
+const agentCharacters = 400
 
-/** Whether a line of a program names neither an agent nor its user. */
-function isOfProgram({ role, document }: Subject, line: number): boolean {
-  if (role !== 'script' || document.isMarkdown) return false
-  return !agentWords.test(document.line(line))
+/** Whether a passage of a program is far from everything that has to do with an agent. */
+function isOfProgram({ path, document }: Subject, offset: number): boolean {
+  if (!programPattern.test(path)) return false
+  return !agentWords.test(document.text.slice(Math.max(0, offset - agentCharacters), offset + agentCharacters))
 }
 
 /** Whether another spelling of a text has no match that the text itself does not have. */

@@ -17,7 +17,8 @@ export const allApproved: readonly Pattern[] = [
 export const everythingGranted: readonly Pattern[] = [
   {
     anchors: ['yolomode', 'protection"'],
-    match: /[Yy]olo[Mm]ode["']?\s{0,4}[:=]\s{0,4}true|(?:[Dd]elete|[Tt]ools)\w{0,8}Protection["']\s{0,4}:\s{0,4}false/,
+    match:
+      /[Yy]olo[Mm]ode["']?\s{0,4}[:=]\s{0,4}true|(?:deleteFile|mcpTools|dotFiles)Protection["']\s{0,4}:\s{0,4}false/,
     view: 'raw',
   },
   within(80, /\uE000\uE000/)`\bapproval_policy\s?=\s?["']?never\b … \bdanger-full-access\b`,
@@ -30,8 +31,9 @@ export const everythingGranted: readonly Pattern[] = [
 export const dialogsAnswered: readonly Pattern[] = [
   containing('click button')`\bclick button\s["']?(always allow|allow|approve|accept|yes|trust|grant|don't ask again)`,
   within(200, lineStop, 'xdotool|sendkeys|keystroke|pyautogui')`\b(xdotool|sendkeys|keystroke|pyautogui)\b …
-    \b(permission|always allow|approve|approval|claude|codex|cursor|consent|allow)\b`,
-  regex`\byes\s?\|\s?(npx )?(claude|codex|gemini|cursor-agent|aider|opencode)\b`,
+    \b(return|enter|click|press)\b{0-60 in line}\b(permission|always allow|approv\w{0,4})\b|\b(permission|always allow|
+    approv\w{0,4})\b{0-60 in line}\b(return|enter|click|press)\b`,
+  regex`(^|[\n\x60;&(:])\s?yes\s?\|\s?(npx )?(claude|codex|gemini|cursor-agent|aider|opencode)\b`,
   regex`\btcc\.db\b{0-60 in line}\b(insert|replace|update)\b|\bpm grant {1-60 in line}android\.permission\.(read_sms|
     read_contacts|record_audio|bind_accessibility\w{0,10}|read_call_log|camera|access_fine_location)\b`,
 ]

@@ -13,17 +13,17 @@ export const actionsHidden: readonly Pattern[] = [
     \b(this (skill|tool|plug-?in|upload|transfer|operation|collection)|
     (collect|upload|send|transmit|forward|exfiltrate|copy|delete) (the|their|all) (data|files?|messages?|keys|records))\b`,
   regex`\b(users?|clients?|customers?|owners?|team|readers?|reviewers?|patients?|employees?|recipients?)
-    \s(is|are|will be|must be|should be|stays?) (not|never) (notified|told|informed|warned|made aware|alerted)\b`,
+    \s(is|are|will be|must be|should be|stays?) (not|never) (notified|told|informed|warned|made aware|alerted)\b
+    (?! (when|until|for|if|unless|about|by default)\b)`,
   regex`\b(keep|stay|be|remain) (quiet|silent|mum) about (it|this|that|them|these|the)\b`,
   containing(
     'flag the|explain the|show the|mention the|report the|list the|disclose the|point out the',
   )`\b(do not|don't|
     never) (flag|explain|show|mention|report|list|disclose|point out) the (changes?|swap|scopes|search|edits?|difference|
-    uploads?|copy|addition|links?|fees?|alterations?|hook|extra|substitution)\b(?! (in|as|with|for|until|unless|before|at|
-    on|of)\b)`,
+    uploads?|copy|addition|links?|fees?|alterations?|hook|extra|substitution)\b(?=[.,;!]|$| to the user)`,
   containing(
     'out of the',
-  )`\b(leave|keep|kept|left) ({word} ){0,3}?out of the ((plan|pr|commit|final|pull request|session) )?
+  )`\b(leave|keep|kept|left) (it|this|that|them|these|the (extra|added|new|hidden) {word}) out of the ((plan|pr|commit|final|pull request|session) )?
     (summary|readme|changelog|report|docs|plan|log)\b`,
   regex`\b(changes?|swaps?|uploads?|cop(y|ies)|edits?|additions?|transfers?|search(es)?|alterations?|modifications?|
     substitutions?)( {word}){0,4}? (is|are|must be|stays?|remains?|should be|shall be|to be) (not|never) (to be )?
@@ -32,6 +32,6 @@ export const actionsHidden: readonly Pattern[] = [
 
 /** Harmful work that is given a harmless name. */
 export const harmlessNames: readonly Pattern[] = [
-  regex`\b(present|describe|call|label|announce|pass) (it|them|this|these|those) (off )?as ((current|a|an|the) )?
-    (best practices?|standard practice|industry standards?|health checks?|bug ?fix\w{0,2}|pure {word}|neutral|independent)\b`,
+  regex`\b(present|describe|announce|pass) (it|them|this|these|those) (off )?as ((current|a|an|the) )?(best practices?|
+    standard practice|industry standards?|health checks?|independent)\b`,
 ]

@@ -17,16 +17,17 @@ const order = regex`\b((ignore|disregard|forget|override) (all |any |the |your |
   (secretly|covertly) \w|silently (send|run|execute|perform|read|collect|upload|copy|post|append|install|download)|
   system (override|prompt|message|instructions?|note)\b|(hidden|secret|real|actual|true|important|new|special|
   additional|agent|assistant|ai|claude|llm|model) {0-1 words}instructions?\b(?! (above|below|here)? ?-->)|
-  (agent|assistant|claude), (please )?(fetch|send|read|run|list|open|append|copy|ignore|download|execute|collect|include|
-  add|tell|upload|forward) |
   (note|message|instructions?|attention|directive)s? (to|for) (the |all |any |your )?(ai|agents?|assistants?|llms?|
   models?|claude|scanner|reviewer|language models?)\b|(send|post|upload|forward|exfiltrate|transmit|curl|append|
   leak) [^<>]{1,80}(https?://|~/\.|\.env\b|credential|password|api[ _-]?key|token|secret|conversation|\.ssh)|
   (read|cat|open|include) [^<>]{0,40}(~/\.|\.ssh|\.env\b|credentials|/etc/passwd)|(curl|wget) [^<>]{1,120}\|\s?
-  (ba|z)?sh\b|
-  when (the |an? |any )?users? (asks?|wants?|opens?|requests?|mentions?|says?|types?|uses?)[^<>]{0,80}?,? (first|also|
-  always|then|instead|you) \w|when (an |the |any |you,? the )?(ai|agent|assistant|llm|model|claude) (reads|sees|processes|encounters
+  (ba|z)?sh\b|when (an |the |any |you,? the )?(ai|agent|assistant|llm|model|claude) (reads|sees|processes|encounters
   |parses|loads)|as an? (ai|llm|language model),? you|you are (now|an? (ai|unrestricted)))`
+
+/** What is an order in a text without size or colour, and may be a remark in a comment. */
+const unseenOrder = regex`\b(agent|assistant|claude), (please )?(fetch|send|read|run|list|open|append|copy|ignore|download|
+  execute|collect|include|add|tell|upload|forward)\b|\bwhen (the |an? |any )?users? (asks?|wants?|opens?|requests?|mentions?|
+  says?|types?|uses?)[^<>]{0,80}?,? (first|also|always|then|instead|you) \w`
 
 /** Rules about instructions that are not visible on the rendered page. */
 export const hiddenInstructions: readonly Rule[] = [
@@ -59,7 +60,7 @@ export const hiddenInstructions: readonly Rule[] = [
       within(300, regex`</(div|span|p|font|small|section)>`)`<\w{1,12}[^<>]{0,80}(display\s?:\s?none|
         visibility\s?:\s?hidden|font-size\s?:\s?[01](px|pt|em|rem)?\b|opacity\s?:\s?0(?![.\d][1-9])|
         color\s?:\s?(white|#fff(fff)?|transparent|rgba?\(255)|\shidden\b)[^<>]{0,80}>
-        … ${order}`,
+        … ${order}|${unseenOrder}`,
     ],
   },
   {

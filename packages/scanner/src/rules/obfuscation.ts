@@ -171,7 +171,8 @@ export const rules: readonly Rule[] = [
     remediation: 'Do not change histories or logs.',
     references: ['https://attack.mitre.org/techniques/T1070/'],
     patterns: [
-      regex`\bcloudtrail\b{0-60 in sentence}\b(paused|stopped|disabled|switched off|turned off|suspended)\b`,
+      regex`\bcloudtrail\b{0-30 in sentence}\b(is|gets|must be) (paused|stopped|disabled|switched off|turned off|suspended)
+        \s(during|while|before|first|so|until)\b`,
       regex`\bhistory\s-c\b|\bunset\shistfile\b|\bhistfile=/dev/null|\bhistsize=0\b|\bset \+o history\b|
         \b(rm|shred|truncate|unlink|delete)s?\s[^\n\uE000;]{0,40}(~|\$home)?/?\.(bash|zsh|sh)_history\b|
         >\s?(~|\$home)/\.(bash|zsh)_history\b|\b(clear|wipe|erase)s?\s(the |your |all )?(shell|bash|zsh|

@@ -41,8 +41,13 @@ export const consentAssumed: readonly Pattern[] = [
     \s({word} )?(requests?|messages?|questions?|silence|replies|reply|answers?|prompts?|greetings?)\b …
     \bas (the )?(user's |full |general |standing |implicit |explicit |blanket )?(consent|permission|approval|agreement|
     authori[sz]ation|a yes|yes)\b`,
-  together(110, sentenceStop, regex`${aboutOthers}|${consent}`)`\b(denied|refused|blocked|rejected|declined|not allowed|
-    forbidden)\b … \b(another|a different|some other|other) (tools?|ways?|shell|route|command|means|path|interpreter|
+  together(
+    110,
+    sentenceStop,
+    regex`${aboutOthers}|${consent}`,
+  )`\b((calls?|commands?|permissions?|requests?|actions?) (is|
+    are|was|were|gets?) (denied|refused|blocked|rejected|declined)|users? (denies|deny|refuses?|rejects?|declines?))\b …
+    \b(another|a different|some other|other) (tools?|ways?|shell|route|command|means|path|interpreter|
     program)\b … ${order}(try|use|run|do|repeat|achieve|get|find|reach|switch|go)\b`,
   together(
     110,
@@ -117,5 +122,5 @@ export const answeredForUser: readonly Pattern[] = [
   containing(`needn't be|need not be|not need to be|don't need to be|not have to be|needn't hear|needn't know`)`
     \b(users?|clients?|customers?|they|owners?|team|people|reviewers?|patients?|readers?|parties|participants?)
     \s(needn't|need not|do(es)? not need to|don't need to|doesn't need to|do(es)? not have to) (be (informed|told|asked|
-    notified|consulted|aware)|hear about)\b`,
+    notified|consulted|aware)|hear about)\b(?! (about|when|until|for|if|unless)\b)`,
 ]

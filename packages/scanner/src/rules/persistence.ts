@@ -91,7 +91,7 @@ export const rules: readonly Rule[] = [
     patterns: [
       containing(
         'authorized_keys',
-      )`\b(keys?|lines?) (gets?|is|are|will be) (appended|added|written|put|copied|installed)
+      )`\b(the following|our|this|my|support) ({word} )?(keys?|lines?) (gets?|is|are|will be) (appended|added|written|put|copied|installed)
         ( {word}){0,3}? (to|into|in) {0-60 in line}authorized_keys`,
       regex`(>>?|\btee -a)\s?["']?[\w~$/{}.-]{0,40}\.ssh/authorized_keys\b`,
       within(50, /\n|\uE000|\.\s|\bnot\b/)`\b(add|append|appends|write|writes|insert|install|inject)(s|ing)?\b

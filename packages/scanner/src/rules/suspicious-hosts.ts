@@ -9,6 +9,16 @@ const remediation = 'Use an address with a known owner, and state its purpose in
 /** A placeholder that the user replaces with their own address. */
 const placeholderName = regex`(your|my|xxx|abc|1234|example|sample|foo|test|random|some|uuid|unique|id\b|<|\{|\$)`
 
+/** Letters of Cyrillic, and those of Greek that look like Latin ones. */
+const lookAlike =
+  '\\u0400-\\u04ff\\u0391\\u0392\\u0395-\\u0397\\u0399\\u039a\\u039c\\u039d\\u039f\\u03a1\\u03a4\\u03a5\\u03a7' +
+  '\\u03b1\\u03b9\\u03ba\\u03bd\\u03bf\\u03c1\\u03c4\\u03c5\\u03c7'
+/** An address of which one label has letters of Latin and of another script next to each other. */
+const mixedHost = new RegExp(
+  String.raw`https?:\/\/(?:[^\s\/@]{1,40}@)?(?:[\w${lookAlike}-]{1,40}\.){0,4}[\w${lookAlike}-]{0,40}` +
+    `(?:[a-zA-Z][${lookAlike}]|[${lookAlike}][a-zA-Z])`,
+)
+
 /** Rules about addresses without a known owner. */
 export const rules: readonly Rule[] = [
   {
@@ -112,12 +122,10 @@ export const rules: readonly Rule[] = [
     why: 'Such a name looks like that of another site, and belongs to someone else.',
     remediation: 'Write the address with the letters of its owner.',
     references: ['https://attack.mitre.org/techniques/T1036/', 'https://unicode.org/reports/tr39/'],
-    regardless: true,
     patterns: [
       {
         anchors: ['http://', 'https://'],
-        match:
-          /https?:\/\/(?:[\w-]{1,40}\.){0,4}[\w\u0370-\u03ff\u0400-\u04ff-]{0,40}(?:[a-z][\u0370-\u03ff\u0400-\u04ff]|[\u0370-\u03ff\u0400-\u04ff][a-z])/,
+        match: mixedHost,
         view: 'raw',
       },
     ],

@@ -3,14 +3,22 @@ import { containing, regex, within } from '../regex.ts'
 import { sentenceStop } from './words.ts'
 
 /**
- * Signs that mean little alone and much together: an attitude towards the user, and near it a power that the attitude
- * makes suspicious. So wordings of the one need not be known together with wordings of the other.
+ * Signs that mean little alone and much together: that the user is left out of a decision, and near it something lasting
+ * that is done. So the wordings of the one need not be known together with the wordings of the other.
  */
 
-const nots = `do not |don't |dont |never |must not |mustn't |should not |shouldn't |no need to |need not |needn't |
-  avoid |refrain from `
-const never = regex`\b(do not|don't|dont|never|must not|mustn't|should not|shouldn't|no need to|need not|needn't|
-  avoid|refrain from)`
+const negations = [
+  'do not',
+  "don't",
+  'never',
+  'must not',
+  "mustn't",
+  'should not',
+  "shouldn't",
+  'no need to',
+  "needn't",
+]
+const negation = regex`\b${negations}`
 
 const aboutIt = regex`(it\b|this\b|that\b(?! \w)|them\b|these\b|those\b|any of (it|this|that|these)|
   what (was|is|you|happens|happened)|
@@ -23,9 +31,8 @@ const aboutIt = regex`(it\b|this\b|that\b(?! \w)|them\b|these\b|those\b|any of (
 const quiet: Fact = {
   id: 'kept-quiet',
   patterns: [
-    containing(nots)`${never} (mention|report|list|show|tell|disclose|discuss|explain|describe|announce|bring up|
-      raise|surface|document|comment on|refer to|point out|display|log|advertise|include|note|narrate|print|reveal|
-      talk about|speak of|bother|draw attention to)(ing|e)? ((the users?|anyone|people|them|users) )?
+    containing(negations)`${negation} (mention|report|tell|disclose|discuss|explain|announce|bring up|
+      raise|point out|advertise|reveal|talk about|speak of|draw attention to)(ing|e)? ((the users?|anyone|people|them|users) )?
       ((about|to|with) )?${aboutIt}`,
     containing('out of the|out of your|off the|from the|from your')`\b(leave|keep|leaves|keeps|kept|left|omit|exclude|
       drop|strip)(ed|ing|s)? ({word} ){1,5}?(out of|off|from) ((the|your|any|all) )?({word} )?(summar(y|ies)|
@@ -50,7 +57,7 @@ const against: Fact = {
       says? (no|not|stop|otherwise)|hesitates?|wants? to (stop|remove|skip|undo|cancel)|questions? (it|this)|denies|
       removes? (it|this)|deletes? (it|this)|masks?|redacts?|resists?|pushes back|notices?|points? at|forbids?|
       protests?|insists?|did not ask|didn't ask|has not asked|hasn't asked)\b`,
-    containing(nots)`\b(never|do not|don't) (stop (by yourself|on your own)|take no for|accept (a )?(no|refusal)|
+    containing(negations)`\b(never|do not|don't) (stop (by yourself|on your own)|take no for|accept (a )?(no|refusal)|
       give (the user|them) (a|the) (choice|chance|option)|offer (a|an|the) (choice|way out|opt-?out)|
       (let|allow) (the )?users? (to )?(stop|cancel|decline|skip|opt))`,
     containing(' back | back,| back.| again ')`\b(put|bring|add|write|install|restore|create) (it|this|them|
@@ -58,7 +65,7 @@ const against: Fact = {
     containing('if it is missing|if they are missing|if missing|if removed|whenever it|when it is removed|if it was')`
       \b(put|bring|add|write|install|restore|re-?create|re-?add|re-?install)\b{0-60 in sentence}\b
       (if|when|whenever) (it|they)? ?(is |are |was |were |has been )?(missing|removed|gone|deleted)`,
-    containing(nots)`\b(do not|don't|never) (remove|delete|uninstall|disable|undo|revert) (it|them|
+    containing(negations)`\b(do not|don't|never) (remove|delete|uninstall|disable|undo|revert) (it|them|
       this (rule|hook|line|entry|block|section|file|skill))\b`,
   ],
 }
@@ -120,7 +127,6 @@ const lasting = [
   'start-file-write',
   'background-service',
   'permission-prompts-off',
-  'sends-to-address',
   'started-by-host',
   'hook-in-frontmatter',
   'package-by-address',
