@@ -7,7 +7,7 @@ import { matchReading } from '../../packages/scanner/src/match-reading.ts'
 import { codeRules } from '../../packages/scanner/src/rule-table.ts'
 import { codeCases } from '../rules/code-cases.ts'
 import { startMs } from '../support/harness.ts'
-import { splitLiterals } from '../support/split-literals.ts'
+import { respellLiterals } from '../support/respell-literals.ts'
 
 type Language = 'python' | 'script'
 
@@ -137,8 +137,8 @@ const examples = Object.values(codeCases).flatMap(({ hits, misses }) =>
 )
 
 describe('code that is skipped', () => {
-  it.each(examples)('is about no rule, also with its texts split: %s %j', (language, code) => {
-    const lost = Array.from({ length: 24 }, (_, seed) => splitLiterals(language, code, seed)).filter(
+  it.each(examples)('is about no rule, also with its texts respelled: %s %j', (language, code) => {
+    const lost = Array.from({ length: 24 }, (_, seed) => respellLiterals(language, code, seed)).filter(
       (text) => !mayMatter(language, text) && readRules(language, text).length > 0,
     )
     expect(lost).toEqual([])

@@ -17,9 +17,13 @@ const scriptRuns = regex`\b((eval|exec|Function|spawn\w{0,4}|fork|compile|Bun|De
 /** A timer that gets no function. */
 const timers = /\bset(?:Timeout|Interval|Immediate)\b(?!\s?\(\s?(?:function|async|\(|\w+\s?=>))/
 /** A name or path in pieces. */
-const pieces = regex`["'\x60](?!\\[nrt]["'\x60])[^\s"'\x60(){}<>,;:]{1,60}["'\x60](\s{0,9}\+\s{0,9}|\s{1,9})["'\x60][^\s"'\x60(){}<>,;:]{1,60}["'\x60]|
+const pieces = regex`["'\x60](?!\\[nrt]["'\x60])[^\s"'\x60(){}<>,;:]{1,60}["'\x60](\)?\s{0,9}\+\s{0,9}\(?|\s{1,9})["'\x60][^\s"'\x60(){}<>,;:]{1,60}["'\x60]|
   ["'\x60]\.(join\(\s?[\[(]\s?|concat\(\s?|format\(\s?)["'\x60]|\]\s?\.join\(\s?(""|'')|\w\[\[["'\x60]|\$\{\s?["']|
   require\s?\(\s?([\x60(\[]|["'][^"'\n]{0,60}["']\s?[^\s)])`
+/** A name or path that is spelled in another way. */
+const disguised = regex`["'\x60]\.(replace(All)?\(\s?["'/]|split\(\s?(""|''))|["'\x60]\s?\[[-\d]{0,3}:[-\d]{0,3}:|
+  %s[^"'\n]{0,40}["']\s?%\s?\(?\s?["'][\w~/.]|\bf["'][^"'\n]{0,60}\{["']\w|
+  \\(x|u00|u\{(00)?)(2[ef]|5f|[46][1-9a-f]|[57][\da])`
 /** Any text in pieces. */
 const joined = /["'`]\s{0,9}(?:\+|\s)\s{0,9}["'`]\w/
 /** Words of the network, also in commands. */
@@ -71,7 +75,8 @@ export function mayMatter(language: Exclude<CodeLanguage, 'shell'>, text: string
   const isOnline = sends.test(text)
   const isRunning = mayRun(language, text)
   if (isRunning && (isOnline || [network, decodes, installs, joined].some((pattern) => pattern.test(text)))) return true
-  if (pieces.test(text) || (timers.test(text) && decodes.test(text))) return true
+  if (pieces.test(text) || disguised.test(text)) return true
+  if (timers.test(text) && decodes.test(text)) return true
   if (isOnline && (files.test(text) || mayCollect(language, text))) return true
   return ((isRunning || writes.test(text)) && planted.test(text)) || grave.test(text)
 }
