@@ -246,6 +246,13 @@ describe('a fact about a Python program', () => {
     expect(listFacts(readPython(program))).toContain(fact)
   })
 
+  it.each([`"`, `'`])('is computed from more pieces in %s than a parser nests', (quote) => {
+    const command = `echo ${'abcdefgh '.repeat(400)}; cat ~/.ssh/id_rsa`
+    const pieces = command.match(/.{1,8}/g)!.map((piece) => `${quote}${piece}${quote}`)
+    const { texts } = readPython(`import os\nos.system(${pieces.join(' + ')})\nprint("done")\n`)
+    expect(texts).toMatchObject([{ text: command, decoded: ['concatenation'] }])
+  })
+
   it('is the text that a program computes', () => {
     const { texts } = readPython('import base64\nx = base64.b64decode("aW1wb3J0IG9z" + "CmltcG9ydCBzeXM=")\n')
     expect(texts).toMatchObject([{ text: 'import os\nimport sys', decoded: ['base64', 'concatenation'] }])

@@ -1,5 +1,6 @@
 import { lowerJavaScript } from './lower-javascript.ts'
 import { lowerPython } from './lower-python.ts'
+import { shortenChains } from './long-chains.ts'
 import { Evaluation } from './evaluate.ts'
 import type { Library } from './library.ts'
 import { javascript } from './library-javascript.ts'
@@ -26,7 +27,8 @@ export function readCode(language: CodeLanguage, text: string): CodeReading {
 
 function read(text: string, grammar: Grammar, library: Library): CodeReading {
   const recorder = new Recorder()
-  const parse = (given: string): Code => {
+  const parse = (written: string): Code => {
+    const given = shortenChains(written)
     const { tree, cut } = parseCode(grammar, given)
     if (cut !== undefined) recorder.cut ??= cut
     return grammar === 'python' ? lowerPython(tree, given) : lowerJavaScript(tree, given)
