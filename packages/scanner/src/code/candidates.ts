@@ -37,6 +37,9 @@ const installs = /\b(?:install|add)\b|\b(?:npm|pnpm|bun|yarn)\W{1,6}i\b/
 const decodes = regexWith('i')`atob|base64|b64|b32decode|b85decode|fromhex|unhexlify|["']hex["']|fromCharCode|
   fromCodePoint|\bchr\b|codecs|rot_?13|unescape|decodeURI|zlib|inflate|gunzip|decompress|marshal|\[[^\]\n]{0,9}:[^\]\n]{0,9}:|
   reverse|\^|maketrans|bytes(array)?\s?\(\s?\[|charCodeAt|\bxor|\\x[\da-f]{2}\\x|decrypt`
+/** Commands that change the system or delete data. */
+const systems =
+  /\b(?:rm|dd|mkfs(?:\.\w{1,9})?|shred|wipefs|setcap|chmod|sudoers|ssh|git|systemctl|launchctl|LSQuarantine|LoginHook|http\.server)\b|-delete\b/
 /** Functions and methods that send data; an address alone sends nothing. */
 const sends = regex`\b(fetch|axios|got|ky|needle|superagent|phin|undici|https?(?!:/)|requests|httpx|aiohttp|urlopen|urllib\d?|
   urlretrieve|wget|[sS]ocket|WebSocket|ws|net|dns|smtplib|ftplib|paramiko|boto3|sendBeacon|XMLHttpRequest|nodemailer|
@@ -74,11 +77,12 @@ const grave =
 export function mayMatter(language: Exclude<CodeLanguage, 'shell'>, text: string): boolean {
   const isOnline = sends.test(text)
   const isRunning = mayRun(language, text)
-  if (isRunning && (isOnline || [network, decodes, installs, joined].some((pattern) => pattern.test(text)))) return true
+  if (isRunning && (isOnline || [network, decodes, installs, joined, systems].some((pattern) => pattern.test(text))))
+    return true
   if (pieces.test(text) || disguised.test(text)) return true
   if (timers.test(text) && decodes.test(text)) return true
   if (isOnline && (files.test(text) || mayCollect(language, text))) return true
-  return ((isRunning || writes.test(text)) && planted.test(text)) || grave.test(text)
+  return ((isRunning || writes.test(text)) && (planted.test(text) || joined.test(text))) || grave.test(text)
 }
 
 function mayRun(language: CodeLanguage, text: string): boolean {
