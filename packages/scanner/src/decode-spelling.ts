@@ -29,6 +29,8 @@ const leetLetters: Readonly<Record<string, string>> = {
 /** Minimum share of words with digits among their letters. */
 const leetShareMin = 0.25
 const englishWords = /\b(?:the|and|all|any|your|you|of|to|this|that|with|from|for|is|are|not)\b/gi
+/** Marks of commands and programs. */
+const codeMarks = /[(){}=;$|]/g
 const reversedWords =
   /(?<![a-z])(?:eht|dna|lla|ruoy|morf|htiw|siht|elif|nur|resu)(?![a-z])|ptth|lruc|hsab|tegw|noit|erongi/gi
 
@@ -78,7 +80,8 @@ const spellings: readonly Spelling[] = [
     isHidden: false,
     read: (passage) => {
       const plain = passage.normalize('NFD').replace(/[\u0300-\u036f]/g, '')
-      return countMatches(plain, englishWords, 2) === 2 ? plain : undefined
+      const isRead = countMatches(plain, englishWords, 2) === 2 || countMatches(plain, codeMarks, 4) === 4
+      return isRead ? plain : undefined
     },
   },
   {
