@@ -20,6 +20,16 @@ export function* readBetween<T extends NamedText>(files: readonly T[]): Generato
   yield* joinUnfinished(files)
 }
 
+/** Fewer files with such names are titles, not a text in names. */
+const sentenceNamesMin = 4
+const sentenceWordsMin = 6
+
+/** The files whose names are long sentences, if they are so many that the skill may consist of them. */
+export function findSentenceNames<T extends NamedText>(files: readonly T[]): readonly T[] {
+  const named = files.filter(({ path }) => (toNameText(path)?.split(' ').length ?? 0) >= sentenceWordsMin)
+  return named.length < sentenceNamesMin ? [] : named
+}
+
 /** The words of a file name; undefined for names that are not sentences. */
 function toNameText(path: string): string | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.\w{1,8}$/, '')

@@ -1,5 +1,5 @@
 import { findGitProblems } from '@skillstead/skill-format/archives'
-import { readBetween } from './between-files.ts'
+import { findSentenceNames, readBetween } from './between-files.ts'
 import { inspectBytes, type BinaryFile } from './binary.ts'
 import type { EngineRuleName } from './engine-rules.ts'
 import type { ScanFile } from './scan.ts'
@@ -29,6 +29,10 @@ export function readFiles(files: readonly ScanFile[], onCut: OnCut): readonly Te
     const [first, ...more] = reader.read(file)
     return [inGit.has(file.path) ? { ...first!, found: [...first!.found, 'gitFolder' as const] } : first!, ...more]
   })
+  const [named, ...others] = findSentenceNames(files.map(({ path }) => ({ path, text: '' })))
+  if (named) {
+    onCut(named.path, `The names of ${others.length + 1} files are sentences, which lost their punctuation.`)
+  }
   const between = [...readBetween(read)].map(({ text, file: { path, of } }) => ({ path, text, found: [], of }))
   return [...read, ...between]
 }
