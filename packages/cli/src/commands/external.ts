@@ -8,11 +8,11 @@ import {
   toOneLine,
 } from '@skillstead/protocol'
 import { command, flag, text } from '../command/command.ts'
+import { readLimited } from '../command/read-limited.ts'
 import { readExternalList, type ListedSkill } from '../import/external-list.ts'
 import { apiCommand, listCommand } from '../registry/api-command.ts'
 import { placeOptions, withApi } from '../registry/place.ts'
 import { toShortFindingLines } from '../scan/verdict.ts'
-import { readLimited } from '../terminal/read-input.ts'
 import { styled, verdictStyles } from '../terminal/style.ts'
 
 const registries = ['all', 'github', 'skills.sh'] as const

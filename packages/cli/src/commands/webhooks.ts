@@ -8,9 +8,9 @@ import {
   toOneLine,
 } from '@skillstead/protocol'
 import { UsageError, flag, list, readOptionFile, text, type Arguments, type Options } from '../command/command.ts'
+import { readLimited } from '../command/read-limited.ts'
 import { apiCommand } from '../registry/api-command.ts'
 import { findUrl } from '../registry/place.ts'
-import { readLimited } from '../terminal/read-input.ts'
 
 /** More than a secret can have, which the node then refuses. */
 const secretCharactersMax = 1000
