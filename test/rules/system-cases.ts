@@ -308,6 +308,7 @@ export const systemCases: Record<string, RuleCases> = {
       'https://www.p\u0430ypal.example/signin',
       'See https://app.rev\u043elut.example/start.',
       'https://login@p\u0430ypal.example',
+      'HTTPS://p\u0430ypal.example',
     ],
     misses: ['https://www.paypal.example/signin', 'https://\u043f\u0440\u0438\u043c\u0435\u0440.example/start'],
   },

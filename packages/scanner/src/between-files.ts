@@ -24,9 +24,9 @@ export function* readBetween<T extends NamedText>(files: readonly T[]): Generato
 const sentenceNamesMin = 4
 const sentenceWordsMin = 6
 
-/** The files whose names are long sentences, if they are so many that the skill may consist of them. */
-export function findSentenceNames<T extends NamedText>(files: readonly T[]): readonly T[] {
-  const named = files.filter(({ path }) => (toNameText(path)?.split(' ').length ?? 0) >= sentenceWordsMin)
+/** The paths of files whose names are long sentences, if they are so many that the skill may consist of them. */
+export function findSentenceNames(paths: readonly string[]): readonly string[] {
+  const named = paths.filter((path) => (toNameText(path)?.split(' ').length ?? 0) >= sentenceWordsMin)
   return named.length < sentenceNamesMin ? [] : named
 }
 

@@ -29,10 +29,8 @@ export function readFiles(files: readonly ScanFile[], onCut: OnCut): readonly Te
     const [first, ...more] = reader.read(file)
     return [inGit.has(file.path) ? { ...first!, found: [...first!.found, 'gitFolder' as const] } : first!, ...more]
   })
-  const [named, ...others] = findSentenceNames(files.map(({ path }) => ({ path, text: '' })))
-  if (named) {
-    onCut(named.path, `The names of ${others.length + 1} files are sentences, which lost their punctuation.`)
-  }
+  const named = findSentenceNames(files.map(({ path }) => path))
+  if (named[0]) onCut(named[0], `The names of ${named.length} files are sentences, which lost their punctuation.`)
   const between = [...readBetween(read)].map(({ text, file: { path, of } }) => ({ path, text, found: [], of }))
   return [...read, ...between]
 }

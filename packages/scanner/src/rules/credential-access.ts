@@ -13,6 +13,11 @@ const references = [
 const remediation =
   'Let the programs that own the keys use them (ssh-agent, the vendor’s client); do not read their files.'
 
+/** Files of secrets of several programs, in a list of paths. */
+const secretPath = regex`(\.claude/\.?credentials|\.codex/auth|\.config/(gh/hosts|gcloud)|\.docker/config|
+  application_default_credentials|\.aws/credentials|\.ssh/id_\w{1,8}|\.netrc|\.npmrc|\.pypirc|\.git-credentials|
+  \.kube/config)`
+
 /** Rules about reading credentials of accounts and machines. */
 export const rules: readonly Rule[] = [
   {
@@ -52,12 +57,7 @@ export const rules: readonly Rule[] = [
     patterns: [
       containing(
         'credentials|auth.json|hosts.yml|config.json|id_|.netrc|.npmrc|.pypirc|.kube',
-      )`["'\x60][~/\w.$\{}-]{0,20}(\.claude/
-        \.?credentials|\.codex/auth|\.config/gh/hosts|\.docker/config|application_default_credentials|\.aws/credentials|
-        \.ssh/id_\w{1,8}|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.kube/config)[\w./]{0,8}["'\x60],\s?["'\x60]
-        [~/\w.$\{}-]{0,20}(\.claude/\.?credentials|\.codex/auth|\.config/(gh|gcloud)|\.docker/config|
-        application_default_credentials|\.aws/credentials|\.ssh/id_\w{1,8}|\.netrc|\.npmrc|\.pypirc|\.git-credentials|
-        \.kube/config)`,
+      )`["'\x60][~/\w.$\{}-]{0,20}${secretPath}[\w./]{0,8}["'\x60],\s?["'\x60][~/\w.$\{}-]{0,20}${secretPath}`,
       homeSearched,
       containing('tojson(secrets|tojson( secrets')`\btojson\(\s?secrets\s?\)`,
       containing(`.ssh"|.ssh'|.aws"|.aws'|.gnupg"|.gnupg'|.kube"|.kube'`)`["'](~/)?\.(ssh|aws|gnupg|kube|azure|
@@ -90,7 +90,7 @@ export const rules: readonly Rule[] = [
       ...secretsTaken,
       containing(
         'local storage/|leveldb|/cookies',
-      )`\b(strings|grep|sqlite3|cat|cp|cat|readfile\w{0,4}|open|read)\b{0-80 in line}(local storage/leveldb|
+      )`\b(strings|grep|sqlite3|cat|cp|readfile\w{0,4}|open|read)\b{0-80 in line}(local storage/leveldb|
         /cookies["'\x60]{0-40 in line}\bselect\b)`,
       regex`["'/\\]login data["'/\\)]|\blogins\.json\b{0-120 in line}|\bkey4\.db\b|\bcookies\.sqlite\b|
         \bcryptunprotectdata\b|\bchrome safe storage\b`,

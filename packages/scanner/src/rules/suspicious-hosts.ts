@@ -15,7 +15,7 @@ const lookAlike =
   '\\u03b1\\u03b9\\u03ba\\u03bd\\u03bf\\u03c1\\u03c4\\u03c5\\u03c7'
 /** An address of which one label has letters of Latin and of another script next to each other. */
 const mixedHost = new RegExp(
-  String.raw`https?:\/\/(?:[^\s\/@]{1,40}@)?(?:[\w${lookAlike}-]{1,40}\.){0,4}[\w${lookAlike}-]{0,40}` +
+  String.raw`[hH][tT]{2}[pP][sS]?:\/\/(?:[^\s\/@]{1,40}@)?(?:[\w${lookAlike}-]{1,40}\.){0,4}[\w${lookAlike}-]{0,40}` +
     `(?:[a-zA-Z][${lookAlike}]|[${lookAlike}][a-zA-Z])`,
 )
 

@@ -154,7 +154,7 @@ export const combinations: readonly Combination[] = [
     id: 'replaced-unchecked',
     category: 'supply-chain',
     title: 'Takes over code or instructions of an address without any check',
-    why: 'Whoever controls the address decides what the agent runs next.',
+    why: 'The owner of the address decides what the agent runs next.',
     remediation: 'Pin a version and compare its digest, and let the user update.',
     references: ['https://cwe.mitre.org/data/definitions/494.html'],
     all: [['left-unchecked'], ['self-update', 'package-by-address', 'checks-disabled']],
