@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { partsOf } from '@skillstead/core/internal'
 import { describe, expect, it } from 'vitest'
 import {
@@ -126,42 +125,6 @@ describe('the command line program', () => {
     expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('The text of --need is empty.')])
     const long = await skillstead(['search', '--need', '-', '--data', data], { input: 'tidy '.repeat(401) })
     expect([long.code, long.stderr]).toEqual([1, expect.stringContaining('q must have at most 2000 characters')])
-  })
-
-  it('stops reading a need from standard input that is much too long', async () => {
-    const { data } = await makeRegistry()
-    let linesRead = 0
-    const stdin = Readable.from(
-      (function* () {
-        for (; linesRead < 100_000; linesRead++) yield Buffer.from('tidy up the folder\n'.repeat(10))
-      })(),
-      { objectMode: false },
-    )
-    const endless = await skillstead(['search', '--need', '-', '--data', data], { stdin })
-    const reason = 'Standard input has more than 4000 characters, and a need has at most 2000.'
-    expect([endless.code, endless.stderr]).toEqual([2, expect.stringContaining(reason)])
-    expect(linesRead).toBeLessThan(1000)
-  })
-
-  it.each([
-    ['external scan', ['external', 'scan', '-'], 'a file'],
-    [
-      'webhooks add',
-      ['webhooks', 'add', 'https://example.com/', '--events', 'user.followed', '--secret-file', '-', '--user', 'alice'],
-      'a secret',
-    ],
-  ])('%s stops reading standard input that is too long', async (_, args, what) => {
-    const { data } = await makeRegistry()
-    let chunksRead = 0
-    const stdin = Readable.from(
-      (function* () {
-        for (; chunksRead < 10_000; chunksRead++) yield Buffer.alloc(64 * 1024, 'a')
-      })(),
-      { objectMode: false },
-    )
-    const { code, stderr } = await skillstead([...args, '--data', data], { stdin })
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`which is the maximum for ${what}.`)])
-    expect(chunksRead).toBeLessThan(1000)
   })
 
   it('creates, lists and revokes API keys', async () => {
