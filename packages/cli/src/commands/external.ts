@@ -8,7 +8,7 @@ import {
   toOneLine,
 } from '@skillstead/protocol'
 import { command, flag, text } from '../command/command.ts'
-import { readLimited } from '../command/read-limited.ts'
+import { readWholeInput } from '../command/read-whole-input.ts'
 import { readExternalList, type ListedSkill } from '../import/external-list.ts'
 import { apiCommand, listCommand } from '../registry/api-command.ts'
 import { placeOptions, withApi } from '../registry/place.ts'
@@ -68,7 +68,7 @@ export const commands = {
     words: ['URL|-'],
     async call(api, { words: [url], io }) {
       return (await api.scanExternal(
-        url === '-' ? { content: await readLimited(io, limits.fileBytesMax, 'a file') } : { url },
+        url === '-' ? { content: await readWholeInput(io, limits.fileBytesMax, 'a file') } : { url },
       )) as ScanReport
     },
     show: ({ source, verdict, score, findings }) => [

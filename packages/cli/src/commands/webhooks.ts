@@ -8,7 +8,7 @@ import {
   toOneLine,
 } from '@skillstead/protocol'
 import { UsageError, flag, list, readOptionFile, text, type Arguments, type Options } from '../command/command.ts'
-import { readLimited } from '../command/read-limited.ts'
+import { readWholeInput } from '../command/read-whole-input.ts'
 import { apiCommand } from '../registry/api-command.ts'
 import { findUrl } from '../registry/place.ts'
 
@@ -146,7 +146,7 @@ async function readSecret(given: Arguments): Promise<string | undefined> {
   const file = text(given, 'secret-file')
   if (file === undefined) return undefined
   const secret = (
-    file === '-' ? await readLimited(given.io, secretCharactersMax, 'a secret') : readOptionFile(file)
+    file === '-' ? await readWholeInput(given.io, secretCharactersMax, 'a secret') : readOptionFile(file)
   ).replace(/\r?\n$/, '')
   if (secret === '')
     throw new UsageError(file === '-' ? 'Standard input has no secret.' : `'${file}' contains no secret.`)
