@@ -214,8 +214,8 @@ describe('the packed packages together', { timeout: 120_000 }, () => {
   })
 
   it.each([
-    ['core', 15, 45],
-    ['cli', 70, 65],
+    ['core', 10, 40],
+    ['cli', 60, 55],
   ] as const)('%s installs at most %i packages and %i MB', async (folder, packagesMax, megabytesMax) => {
     const found = await listInstalled(await realpath(await installed(folder)))
     expect(found.size).toBeLessThanOrEqual(packagesMax)

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { rolldown, type InputOptions, type OutputChunk, type OutputOptions, type Plugin } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { bakeRules } from './bake-rules.ts'
+import { bakeTokens } from './bake-tokens.ts'
 import { bundleRequired } from './bundle-required.ts'
 import { describeLicenses } from './licenses.ts'
 
@@ -21,8 +22,8 @@ export interface BundledManifest {
  */
 const bundledDependencies = new Set(['valibot'])
 
-/** Packages whose threads a package needs besides its own. */
-const borrowedThreads: Readonly<Record<string, readonly string[]>> = { '@skillstead/core': ['../scanner'] }
+/** Packages whose threads others copy, with the folders that these come from. */
+const copiedThreads: Readonly<Record<string, readonly string[]>> = { '@skillstead/core': ['.', '../scanner'] }
 
 /** The table of the tokenizer: the largest module, which the program and a thread share. */
 const tokenTable = 'gpt-tokenizer/encoding/o200k_base'
@@ -52,12 +53,17 @@ const common = {
 } satisfies InputOptions
 
 /**
- * Bundles the package in the current folder into `dist`: a file for each entry point, chunks for code that is loaded on
- * use, and one file without imports from other files for each worker thread in `dist/threads`. Dependencies are not
- * bundled, development dependencies are. Writes the licenses of bundled packages to `licenses.md`, if there are any.
+ * Bundles the package in the current folder into `dist`: a file for each entry point, chunks for code that is shared or
+ * loaded on use, and one file for each worker thread in `dist/threads`. Dependencies are not bundled, development
+ * dependencies are. Writes the licenses of bundled packages to `licenses.md`, if there are any.
  */
 export async function bundlePackage(manifest: BundledManifest): Promise<void> {
-  const code = [...(await bundleEntries(manifest)), ...(await bundleThreads(manifest))]
+  const threads = copiedThreads[manifest.name]
+  const own = threads === undefined ? listThreads(['.']) : {}
+  const code = [
+    ...(await bundleEntries(manifest, own)),
+    ...(threads === undefined ? [] : await bundleCopiedThreads(manifest, threads)),
+  ]
   const types = await bundleTypes(manifest)
   await rm('dist', { recursive: true })
   for (const { fileName, code: text } of [...code, ...types]) {
@@ -77,10 +83,14 @@ function toAscii(code: string): string {
   )
 }
 
-async function bundleEntries(manifest: BundledManifest): Promise<OutputChunk[]> {
+async function bundleEntries(
+  manifest: BundledManifest,
+  threads: Readonly<Record<string, string>>,
+): Promise<OutputChunk[]> {
+  const entries = Object.fromEntries(listEntries(manifest).map((name) => [name, `src/${name}.ts`]))
   const bundle = await rolldown({
     ...common,
-    input: Object.fromEntries(listEntries(manifest).map((name) => [name, `src/${name}.ts`])),
+    input: { ...entries, ...threads },
     external: toPatterns([...listExternal(manifest), optionalNative]),
     plugins: [findThreads(), bakeRules(), takeUsedParts(), bundleRequired(), shareTokenTable('./threads/')],
   })
@@ -122,30 +132,30 @@ const toPatterns = (names: readonly string[]) => names.map((name) => new RegExp(
 
 const outputs = { format: 'esm', comments: { jsdoc: false } } satisfies OutputOptions
 
-/** Bundles each thread into one file, so that programs can be bundled or traced with copies of these files. */
-async function bundleThreads({ name, dependencies = {} }: BundledManifest): Promise<OutputChunk[]> {
-  const folders = ['.', ...(borrowedThreads[name] ?? [])]
-  const chunks: OutputChunk[] = []
-  for (const path of folders.flatMap((folder) => globSync(`${folder}/src/**/*-worker.ts`))) {
-    const bundle = await rolldown({
-      ...common,
-      input: path,
-      resolve: { conditionNames: ['source', 'node', 'import'] },
-      external: Object.keys(dependencies).filter((one) => one === 'better-sqlite3'),
-      plugins: [bakeRules(), takeUsedParts(), bundleRequired(), shareTokenTable('./')],
-    })
-    const file = `threads/${basename(path, '.ts')}.js`
-    const { output } = await bundle.generate({ ...outputs, minify: true, entryFileNames: file, codeSplitting: false })
-    await bundle.close()
-    chunks.push(output[0])
-  }
-  if (chunks.some(({ code }) => code.includes('./token-table.js'))) {
-    const table = await rolldown({ ...common, input: { 'threads/token-table': tokenTable } })
-    const { output } = await table.generate({ ...outputs, minify: true, entryFileNames: '[name].js' })
-    chunks.push(output[0])
-    await table.close()
-  }
-  return chunks
+/** The worker threads in folders of packages, as entry points of `dist/threads`. */
+function listThreads(folders: readonly string[]): Record<string, string> {
+  const paths = folders.flatMap((folder) => globSync(`${folder}/src/**/*-worker.ts`))
+  return Object.fromEntries(paths.map((path) => [`threads/${basename(path, '.ts')}`, path]))
+}
+
+/** Bundles threads with everything they import into one folder, which programs that are bundled or traced can copy. */
+async function bundleCopiedThreads(
+  { dependencies = {} }: BundledManifest,
+  folders: readonly string[],
+): Promise<OutputChunk[]> {
+  const bundle = await rolldown({
+    ...common,
+    input: listThreads(folders),
+    resolve: { conditionNames: ['source', 'node', 'import'] },
+    external: Object.keys(dependencies).filter((one) => one === 'better-sqlite3'),
+    plugins: [bakeRules(), takeUsedParts(), bundleRequired(), shareTokenTable('./')],
+  })
+  const { output } = await bundle.generate({ ...outputs, minify: true, chunkFileNames: 'threads/[name]-[hash].js' })
+  await bundle.close()
+  const table = await rolldown({ ...common, input: { 'threads/token-table': tokenTable }, plugins: [bakeTokens()] })
+  const { output: tables } = await table.generate({ ...outputs, minify: true })
+  await table.close()
+  return [...output, ...tables].filter((one) => one.type === 'chunk')
 }
 
 /** Points `new URL('./x-worker.ts', import.meta.url)` to the file in `dist/threads`. */
