@@ -7,6 +7,7 @@ import { bakeRules } from './bake-rules.ts'
 import { bakeTokens } from './bake-tokens.ts'
 import { bundleRequired } from './bundle-required.ts'
 import { describeLicenses } from './licenses.ts'
+import { takeUsedParts } from './used-parts.ts'
 
 /** The fields of a package.json that decide what is bundled. */
 export interface BundledManifest {
@@ -30,18 +31,6 @@ const tokenTable = 'gpt-tokenizer/encoding/o200k_base'
 
 /** pg loads it only if it is installed. */
 const optionalNative = 'pg-native'
-
-/** Modules that export only the used parts of packages which cannot be tree-shaken. */
-const usedParts: Readonly<Record<string, string>> = {
-  'rate-limiter-flexible': `export { default as RateLimiterMemory } from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
-    export { default as RateLimiterRes } from 'rate-limiter-flexible/lib/RateLimiterRes.js'`,
-  undici: `import api from 'undici/lib/api/index.js'
-    import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
-    export { default as Pool } from 'undici/lib/dispatcher/pool.js'
-    export { default as buildConnector } from 'undici/lib/core/connect.js'
-    // Undici's own index does the same.
-    Object.assign(Dispatcher.prototype, api)`,
-}
 
 const common = {
   platform: 'node',
@@ -168,15 +157,6 @@ function findThreads(): Plugin {
             return `new URL('./threads/${name}.js', import.meta.url)`
           })
         : null,
-  }
-}
-
-function takeUsedParts(): Plugin {
-  const prefix = '\0used-parts:'
-  return {
-    name: 'take-used-parts',
-    resolveId: (specifier) => (Object.hasOwn(usedParts, specifier) ? { id: prefix + specifier } : null),
-    load: (id) => (id.startsWith(prefix) ? usedParts[id.slice(prefix.length)] : null),
   }
 }
 

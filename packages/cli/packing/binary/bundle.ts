@@ -2,7 +2,9 @@ import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { rolldown, type InputOptions, type OutputChunk, type Plugin } from 'rolldown'
 import { bakeRules } from '../bake-rules.ts'
+import { bakeTokens } from '../bake-tokens.ts'
 import { bundleRequired } from '../bundle-required.ts'
+import { takeUsedParts } from '../used-parts.ts'
 
 const packages = join(import.meta.dirname, '../../..')
 const inside = join(import.meta.dirname, 'inside')
@@ -38,7 +40,15 @@ export async function bundleProgram(): Promise<Chunks> {
   const bundle = await rolldown({
     ...common,
     input: Object.fromEntries(entries.map((path) => [basename(path, '.ts'), path])),
-    plugins: [substitute(unused), bakeRules(), bundleRequired(), leaveOutCertificates(), takeAddon()],
+    plugins: [
+      substitute(unused),
+      bakeRules(),
+      bakeTokens(),
+      takeUsedParts(),
+      bundleRequired(),
+      leaveOutCertificates(),
+      takeAddon(),
+    ],
   })
   const { output } = await bundle.generate({
     format: 'cjs',
