@@ -1,11 +1,23 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { computeRulesVersion } from '../../packages/scanner/src/compute-rules-version.ts'
 import { listTables } from '../../packages/scanner/src/list-tables.ts'
 import { readTraits } from '../../packages/scanner/src/match.ts'
 import { toTables, toTraits } from '../../packages/scanner/src/search-tables.ts'
 import { readStoredRules, storeRules } from '../../packages/scanner/src/stored-rules.ts'
 import { readStoredTables, storeTables } from '../../packages/scanner/src/stored-tables.ts'
 import { combinations, facts, rules } from '../../packages/scanner/src/text-rules.ts'
+
+describe('the version of the rules', () => {
+  it('is of these rules: this file run with -u writes it', async () => {
+    const lines = [
+      '/** Identifies the engine and the rules: versions with a report of another engine or other rules are scanned again. */',
+      `export const rulesVersion = '${computeRulesVersion()}'`,
+    ]
+    const path = '../../packages/scanner/src/rules-version.ts'
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(path)
+  })
+})
 
 describe('what packages are built with', () => {
   it('are the rules that their files compose', () => {

@@ -1,6 +1,5 @@
 import type { Plugin } from 'rolldown'
 import { listTables } from '../../scanner/src/list-tables.ts'
-import { rulesVersion } from '../../scanner/src/rules-version.ts'
 import { storeRules } from '../../scanner/src/stored-rules.ts'
 import { storeTables } from '../../scanner/src/stored-tables.ts'
 import * as textRules from '../../scanner/src/text-rules.ts'
@@ -8,7 +7,6 @@ import * as textRules from '../../scanner/src/text-rules.ts'
 /** Replaces modules that compute something from all rules by modules that have the result. */
 export function bakeRules(): Plugin {
   const baked: Readonly<Record<string, () => string>> = {
-    'scanner/src/rules-version.ts': () => `export const rulesVersion = ${JSON.stringify(rulesVersion)}`,
     'scanner/src/list-tables.ts': () => `import { readStoredTables } from './stored-tables.ts'
       export const listTables = () => readStoredTables(${JSON.stringify(storeTables(listTables()))})`,
     'scanner/src/text-rules.ts': () => `import { readStoredRules } from './stored-rules.ts'
