@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { buildBinary } from '../../packages/cli/packing/binary/build-binary.ts'
 import { measureCompressed, measureStart, zstdLevel } from '../../packages/cli/packing/binary/measure.ts'
 import { makeCatalogue } from './catalogue.ts'
@@ -7,17 +9,23 @@ import type { Figure } from './figures.ts'
 import { makeScratch } from './scratch.ts'
 import { median } from './statistics.ts'
 
+const run = promisify(execFile)
+const clone = join(import.meta.dirname, '../../packages/cli/clone')
 const part = 'The single file'
 const starts = 9
 const compressedMbMax = 50
 const emptyMsMax = 150
 const fullMsMax = 1500
 
-/** The size of the single file, and how soon it answers: from the start of the process to its first answer over HTTP. */
+/**
+ * The size of the single file, and how soon it and the command of this clone answer: from the start of the process to its
+ * first answer over HTTP.
+ */
 export async function benchBinary({ isShort }: { isShort: boolean }): Promise<Figure[]> {
   const scratch = makeScratch('binary')
   try {
     const file = await buildBinary(join(scratch, 'skillstead'))
+    await run(process.execPath, ['--conditions=source', join(clone, 'build.ts')])
     const full = join(scratch, 'full')
     const count = isShort ? 2_000 : 50_000
     await makeCatalogue(full, { count })
@@ -29,14 +37,14 @@ export async function benchBinary({ isShort }: { isShort: boolean }): Promise<Fi
       {
         part,
         name: 'first answer, a new folder',
-        value: await startOften(file, (i) => join(scratch, `new-${i}`)),
+        value: await startOften([file], (i) => join(scratch, `new-${i}`)),
         unit: 'ms',
         note: made,
       },
       {
         part,
         name: 'first answer, an empty catalogue',
-        value: await startOften(file, () => join(scratch, 'new-0')),
+        value: await startOften([file], () => join(scratch, 'new-0')),
         unit: 'ms',
         most: emptyMsMax,
         note: made,
@@ -44,9 +52,18 @@ export async function benchBinary({ isShort }: { isShort: boolean }): Promise<Fi
       {
         part,
         name: `first answer, ${count.toLocaleString('en')} skills`,
-        value: await startOften(file, () => full),
+        value: await startOften([file], () => full),
         unit: 'ms',
         most: fullMsMax,
+        note: made,
+      },
+      {
+        part: 'A clone, built',
+        name: 'first answer, an empty catalogue',
+        value: await startOften([process.execPath, '--conditions=source', join(clone, 'main.js')], () =>
+          join(scratch, 'new-0'),
+        ),
+        unit: 'ms',
         note: made,
       },
     ]
@@ -55,8 +72,11 @@ export async function benchBinary({ isShort }: { isShort: boolean }): Promise<Fi
   }
 }
 
-async function startOften(file: string, toFolder: (turn: number) => string): Promise<number> {
+async function startOften(
+  command: readonly [string, ...string[]],
+  toFolder: (turn: number) => string,
+): Promise<number> {
   const tookMs: number[] = []
-  for (let turn = 0; turn < starts; turn++) tookMs.push(await measureStart(file, toFolder(turn)))
+  for (let turn = 0; turn < starts; turn++) tookMs.push(await measureStart(command, toFolder(turn)))
   return median(tookMs)
 }

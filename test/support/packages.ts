@@ -40,6 +40,16 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Manifest
 }
 
+/** Copies everything that the packages are built from, and links what they need of others. */
+export async function copyWorkspace(workspace: string): Promise<void> {
+  await Promise.all(
+    ['packages/cli/packing', 'tsconfig.json', 'tsconfig.build.json', 'examples/skills'].map(copy(root, workspace)),
+  )
+  await symlink(join(root, 'node_modules'), join(workspace, 'node_modules'))
+  for (const folder of folders) await copyPackage(folder, workspace)
+  await copyDashboard(workspace)
+}
+
 /**
  * Packs every package with `npm pack`, in a copy of the workspace: packing changes package.json for as long as it
  * takes, and other tests run concurrently. Returns the paths of the tarballs, in the order of `packed`.
@@ -47,12 +57,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
 export async function packAll(scratch: string, packed: readonly string[] = folders): Promise<string[]> {
   const workspace = join(scratch, 'workspace')
   const tarballs = join(scratch, 'tarballs')
-  await Promise.all(
-    ['packages/cli/packing', 'tsconfig.json', 'tsconfig.build.json', 'examples/skills'].map(copy(root, workspace)),
-  )
-  await symlink(join(root, 'node_modules'), join(workspace, 'node_modules'))
-  for (const folder of folders) await copyPackage(folder, workspace)
-  await copyDashboard(workspace)
+  await copyWorkspace(workspace)
   await mkdir(tarballs)
   const { stdout } = await run(
     'npm',

@@ -25,6 +25,7 @@ async function makeClone({ install = 'true' }: { install?: string } = {}): Promi
     'skillstead',
     'packages/cli/clone/install-serving.js',
     'packages/cli/clone/main.js',
+    'packages/cli/clone/program.ts',
     'packages/cli/package.json',
   ])
     await copyFile(join(root, path), join(folder, path))

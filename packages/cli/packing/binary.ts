@@ -12,7 +12,7 @@ const starts = 5
 const file = await buildBinary(join(import.meta.dirname, '../../../dist/skillstead'))
 const scratch = await mkdtemp(join(tmpdir(), 'skillstead-starts-'))
 const tookMs: number[] = []
-for (let i = 0; i < starts; i++) tookMs.push(await measureStart(file, join(scratch, 'data')))
+for (let i = 0; i < starts; i++) tookMs.push(await measureStart([file], join(scratch, 'data')))
 await rm(scratch, { recursive: true })
 
 const toMegabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`

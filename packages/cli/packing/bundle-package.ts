@@ -6,6 +6,7 @@ import { dts } from 'rolldown-plugin-dts'
 import { bakeRules } from './bake-rules.ts'
 import { bakeTokens } from './bake-tokens.ts'
 import { bundleRequired } from './bundle-required.ts'
+import { findThreads } from './find-threads.ts'
 import { describeLicenses } from './licenses.ts'
 import { takeUsedParts } from './used-parts.ts'
 
@@ -145,19 +146,6 @@ async function bundleCopiedThreads(
   const { output: tables } = await table.generate({ ...outputs, minify: true })
   await table.close()
   return [...output, ...tables].filter((one) => one.type === 'chunk')
-}
-
-/** Points `new URL('./x-worker.ts', import.meta.url)` to the file in `dist/threads`. */
-function findThreads(): Plugin {
-  return {
-    name: 'find-threads',
-    transform: (code) =>
-      code.includes('-worker.ts')
-        ? code.replaceAll(/new URL\('\.\/([a-z]+-worker)\.ts', import\.meta\.url\)/g, (_, name: string) => {
-            return `new URL('./threads/${name}.js', import.meta.url)`
-          })
-        : null,
-  }
 }
 
 /** Leaves the table in a file of its own. `folder` is relative to the importing file. */

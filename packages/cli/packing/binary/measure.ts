@@ -18,10 +18,11 @@ export async function measureCompressed(file: string): Promise<number> {
   return bytes
 }
 
-/** The time from starting a node on a folder to its first HTTP response, in milliseconds. */
-export async function measureStart(file: string, data: string): Promise<number> {
+/** The time from starting a node on a folder to its first HTTP response, in milliseconds. `command`: with its arguments. */
+export async function measureStart([file, ...args]: readonly [string, ...string[]], data: string): Promise<number> {
   const startedMs = performance.now()
-  const child = spawn(file, ['serve', '--port', '0', '--data', data, '--json'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const all = [...args, 'serve', '--port', '0', '--data', data, '--json']
+  const child = spawn(file, all, { stdio: ['ignore', 'pipe', 'ignore'] })
   const ended = once(child, 'exit')
   try {
     const [line] = (await Promise.race([once(child.stdout, 'data'), ended])) as [Buffer | number | null]

@@ -1,0 +1,61 @@
+import { globSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { rolldown, type Plugin } from 'rolldown'
+import { bakeRules } from './bake-rules.ts'
+import { bundleRequired } from './bundle-required.ts'
+import { findThreads } from './find-threads.ts'
+import { takeUsedParts } from './used-parts.ts'
+
+const packages = join(import.meta.dirname, '../..')
+
+/** Bundles the command and its threads, for this machine and for this place of the clone, into `folder`. */
+export async function bundleClone(folder: string): Promise<void> {
+  const threads = globSync('*/src/**/*-worker.ts', { cwd: packages })
+  const bundle = await rolldown({
+    platform: 'node',
+    resolve: { conditionNames: ['source', 'node', 'import'] },
+    input: {
+      main: join(packages, 'cli/src/main.ts'),
+      ...Object.fromEntries(threads.map((path) => [`threads/${basename(path, '.ts')}`, join(packages, path)])),
+    },
+    // pg loads it only if it is installed.
+    external: ['pg-native'],
+    plugins: [leaveNative(), bakeRules(), bundleRequired(), takeUsedParts(), findThreads(), keepPlaces()],
+    checks: { emptyImportMeta: false },
+    logLevel: 'warn',
+  })
+  await bundle.write({ dir: folder, format: 'esm', comments: { jsdoc: false }, chunkFileNames: '[name]-[hash].js' })
+  await bundle.close()
+}
+
+/** The database driver looks for its native file next to itself. */
+function leaveNative(): Plugin {
+  return {
+    name: 'leave-native',
+    async resolveId(specifier, importer, options) {
+      if (specifier !== 'better-sqlite3') return null
+      const found = await this.resolve(specifier, importer, { ...options, skipSelf: true })
+      return found && { id: pathToFileURL(found.id).href, external: true }
+    },
+  }
+}
+
+/** Modules that look for files next to themselves find those of the clone. The files of threads are in the bundle. */
+function keepPlaces(): Plugin {
+  return {
+    name: 'keep-places',
+    transform(code, id) {
+      if (!/import\.meta\.|__dirname|__filename/.test(code)) return null
+      const places: Readonly<Record<string, string>> = {
+        'import.meta.url': pathToFileURL(id).href,
+        'import.meta.dirname': dirname(id),
+        'import.meta.filename': id,
+        __dirname: dirname(id),
+        __filename: id,
+      }
+      const pattern = /(?<!-worker\.js', |[\w$.])(?:import\.meta\.(?:url|dirname|filename)|__dirname|__filename)\b/g
+      return code.replaceAll(pattern, (found) => JSON.stringify(places[found]))
+    },
+  }
+}

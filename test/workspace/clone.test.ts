@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process'
+import { cp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+import { skillMd } from '../support/answers.ts'
+import { makeFolder } from '../support/cli-harness.ts'
+import { copyWorkspace } from '../support/packages.ts'
+
+const run = promisify(execFile)
+const root = join(import.meta.dirname, '../..')
+
+it('a clone runs its bundle only while no source has changed, and one bundle for all starts', async () => {
+  const clone = join(await makeFolder(), 'a clone')
+  await copyWorkspace(clone)
+  await cp(join(root, 'packages/cli/clone'), join(clone, 'packages/cli/clone'), { recursive: true })
+  const file = (path: string) => join(clone, 'packages/cli', path)
+  const node = (path: string, ...args: string[]) => run(process.execPath, ['--conditions=source', file(path), ...args])
+  const version = async () => (await node('clone/main.js', '--version')).stdout.trim()
+  const listBuilds = () => readdir(file('.built'))
+
+  await node('clone/build.ts')
+  await node('clone/build.ts')
+  const [build, ...others] = await listBuilds()
+  expect(others).toEqual([])
+  const main = file(`.built/${build}/main.js`)
+  const bundled = await readFile(main, 'utf8')
+  await writeFile(main, `${bundled}\nconsole.log('bundled')\n`)
+  expect(await version()).toMatch(/^\d.*\nbundled$/)
+
+  // It finds the files of threads, pages and examples.
+  const skill = join(clone, 'skill')
+  await cp(join(root, 'examples/skills/release-checklist'), skill, { recursive: true })
+  await writeFile(join(skill, 'SKILL.md'), `${skillMd('tea')}\n${'Steep the leaves.\n'.repeat(8000)}`)
+  expect((await node('clone/main.js', 'scan', skill)).stdout).toContain('safe')
+  const examples = await node('clone/main.js', 'examples', '--data', join(clone, 'data'), '--json')
+  expect(examples.stdout).toContain('skillstead/release-checklist')
+
+  // A change counts whatever time its file claims.
+  const source = file('src/version.ts')
+  const before = await readFile(source, 'utf8')
+  await writeFile(source, before.replace('.version', ".version + '-changed'"))
+  await utimes(source, 0, 0)
+  expect(await version()).toMatch(/^\d.*-changed$/)
+  await node('clone/build.ts')
+  expect(await version()).toMatch(/^\d.*-changed$/)
+  expect(await listBuilds()).toHaveLength(2)
+  // So does a file that is gone.
+  await rm(source)
+  await expect(version()).rejects.toThrow('version.ts')
+})
