@@ -2,7 +2,7 @@ import { hash as hashOnce } from 'node:crypto'
 import { findForm } from '../file-forms.ts'
 import { isMarkdown } from '../role.ts'
 import { isText } from '../text-of-bytes.ts'
-import { isDirective, isSafeguard } from './passages.ts'
+import { readLineKinds } from './passages.ts'
 
 /** A sentence or line of instructions that a comparison may name. */
 export interface Passage {
@@ -74,15 +74,17 @@ function createOutlineReader() {
     let isCode = false
     for (const [index, raw] of all.entries()) {
       if (fencePattern.test(raw)) isCode = !isCode
-      const text = toPlainLine(raw)
-      if (text === '') continue
-      const hash = toHash(text.toLowerCase())
-      if (lines.has(hash)) continue
-      lines.add(hash)
-      if (lines.size > linesMax) continue
-      const passage = { path, line: index + 1, text: text.slice(0, passageCharactersMax).toWellFormed(), hash }
-      if (isDirective(text)) directives.push(passage)
-      if (!isCode && index >= bodyStart && isSafeguard(text)) safeguards.push(passage)
+      const line = toPlainLine(raw)
+      if (line === '') continue
+      const hash = toHash(line.toLowerCase())
+      const count = lines.size
+      if (lines.add(hash).size === count || count >= linesMax) continue
+      const { isDirective, isSafeguard } = readLineKinds(line)
+      if (!isDirective && !isSafeguard) continue
+      const text = line.slice(0, passageCharactersMax).toWellFormed()
+      const passage = { path, line: index + 1, text, hash }
+      if (isDirective) directives.push(passage)
+      if (isSafeguard && !isCode && index >= bodyStart) safeguards.push(passage)
     }
   }
 
@@ -116,11 +118,15 @@ function findBodyStart(lines: readonly string[]): number {
 
 /** The line without white space around it, marks of Markdown and invisible characters; empty without a letter. */
 function toPlainLine(raw: string): string {
-  const text = raw.replace(marksPattern, '').replace(spacePattern, ' ').trim().replace(itemPattern, '')
+  const trimmed = raw.trim()
+  const cleaned = unclean.test(trimmed) ? trimmed.replace(marksPattern, '').replace(spacePattern, ' ').trim() : trimmed
+  const text = cleaned.replace(itemPattern, '')
   return /[\p{L}\p{N}]/u.test(text) ? text : ''
 }
 
 const fencePattern = /^\s{0,20}(?:```|~~~)/
+/** A mark, repeated spaces, or anything except printable ASCII. */
+const unclean = /[*_`~]| {2}|[^ -~]/
 const marksPattern = /[*_`~\p{Cf}]/gu
 /** Every white space but single spaces. */
 const spacePattern = /\s{2,}|[^\S ]/g

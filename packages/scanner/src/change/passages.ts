@@ -1,4 +1,4 @@
-import { regexWith } from '../regex.ts'
+import { regex, regexWith } from '../regex.ts'
 
 /** Lines longer than this are examined in part: authors write sentences, generators write more. */
 const examinedCharactersMax = 2000
@@ -6,34 +6,55 @@ const examinedCharactersMax = 2000
 const secrets = regexWith('i')`\b(credentials?|passwords?|passphrases?|secrets?|private keys?|api[ _-]?keys?|
   (access|auth|bearer|session)[ _-]?tokens?|cookies|ssh keys?|seed phrase|environment variables)\b|
   \.env\b|\.ssh\b|\.aws\b|id_rsa|keychain`
-const outward = regexWith('i')`\b(send|upload|post|transmit|forward|submit|push|exfiltrate|sync|copy|report|share)\b
+// The words with which an order begins.
+const sends = /send|upload|post|transmit|forward|submit|push|exfiltrate|sync|copy|report|share/
+const fetches = /download|fetch|curl|wget|retrieve|pull|clone|install/
+const withholds = /do not|don['’]t|never|without|no need to|avoid/
+const unasked = regex`always|silently|quietly|in the background|automatically|every time|(before|after) (any|each|every)|
+  at (the )?(start|startup|beginning)|on start-?up`
+const takes = /read|collect|gather|extract|dump|export|cat|copy|paste/
+/** Every directive has one of these words; most lines have none. */
+const beginning = regexWith('i')`\b(${sends}|${fetches}|${withholds}|${unasked}|${takes})\b`
+
+const outward = regexWith('i')`\b${sends}\b
   [^.!?]{0,100}\b(to|with|at|via)\b[^.!?]{0,60}(https?://|\b(webhook|endpoint|server|remote|external|third[- ]party|
   e-?mail|slack|discord|telegram|collector|telemetry))`
-const fetched = regexWith('i')`\b(download|fetch|curl|wget|retrieve|pull|clone|install)\b[^.!?]{0,100}
+const fetched = regexWith('i')`\b${fetches}\b[^.!?]{0,100}
   \b(run|execute|source|eval|follow|apply|obey|bash|sh|python)\b`
-const covert = regexWith('i')`\b(do not|don['’]t|never|without|no need to|avoid)\s(to\s)?
+const covert = regexWith('i')`\b${withholds}\s(to\s)?
   (tell|telling|mention|mentioning|inform|informing|ask|asking|notify|notifying|show|showing|display|displaying|
   reveal|revealing|log|logging|disclose|disclosing|confirm|confirming|warn|warning|wait for|waiting for)\b[^.!?]{0,60}
   \b(user|users|anyone|human|approval|confirmation|permission|them|step|this|it)\b`
-const automatic = regexWith(
-  'i',
-)`\b(always|silently|quietly|in the background|automatically|every time|(before|after) (any|each|every)|
-  at (the )?(start|startup|beginning)|on start-?up)\b[^.!?]{0,80}
+const automatic = regexWith('i')`\b${unasked}\b[^.!?]{0,80}
   \b(run|execute|invoke|send|upload|post|fetch|download|append|source)\b`
+const taken = regexWith('i')`\b${takes}\b`
 
-/** Whether a line tells the agent to do something that reaches beyond the task at hand. */
-export function isDirective(line: string): boolean {
+/** What a line of instructions may be. */
+export interface LineKinds {
+  /** It tells the agent to do something that reaches beyond the task at hand. */
+  readonly isDirective: boolean
+  /** It restricts what the agent may do. */
+  readonly isSafeguard: boolean
+}
+
+/** Finds out what a line of instructions is. */
+export function readLineKinds(line: string): LineKinds {
   const text = line.slice(0, examinedCharactersMax)
-  if (covert.test(text)) return true
-  const isMeant = outward.test(text) || fetched.test(text) || automatic.test(text) || takesSecrets(text)
-  return isMeant && !restricting.test(text)
+  const [mayDirect, isRestricting] = [beginning.test(text), restricting.test(text)]
+  if (!mayDirect && !isRestricting) return neither
+  const isCovert = mayDirect && covert.test(text)
+  return {
+    isDirective: isCovert || (mayDirect && !isRestricting && reachesOut(text)),
+    isSafeguard: isRestricting && !isCovert && guarded.test(text),
+  }
 }
 
-function takesSecrets(text: string): boolean {
-  return secrets.test(text) && takes.test(text)
-}
+const neither: LineKinds = { isDirective: false, isSafeguard: false }
 
-const takes = /\b(?:read|collect|gather|extract|dump|export|cat|copy|paste)\b/i
+function reachesOut(text: string): boolean {
+  if (outward.test(text) || fetched.test(text) || automatic.test(text)) return true
+  return secrets.test(text) && taken.test(text)
+}
 
 const restricting = regexWith('i')`\b(never|do not|don['’]t|must not|mustn['’]t|may not|should not|cannot|can't|
   forbidden|prohibited|not allowed|only (if|when|after|with)|unless|refuse|ask (the )?(user|before|first)|
@@ -45,9 +66,3 @@ const guarded = regexWith(
   expos\w*|leak\w*|log\w*|print\w*|commit\w*|stor\w*|run\w*|execut\w*|install\w*|sudo|root|production|credential\w*|secrets?|
   passwords?|tokens?|keys?|personal|private|sensitive|payment|purchase|money|transfer\w*|e-?mails?|network|external|
   approval|confirmation|consent|permission|user)\b|删除|发送|密钥|确认`
-
-/** Whether a line restricts what the agent may do. */
-export function isSafeguard(line: string): boolean {
-  const text = line.slice(0, examinedCharactersMax)
-  return restricting.test(text) && guarded.test(text) && !covert.test(text)
-}
