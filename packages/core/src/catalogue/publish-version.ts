@@ -106,7 +106,9 @@ export async function publishVersion(
   if (choice.existing && publication.imported) {
     return { skill: before!, version: choice.existing, created: false, warnings: known }
   }
-  const skillId = before?.id ?? (await insertSkill(trx, publication, now))
+  const { publishedAt = now, yanked } = publication
+  const latest = choice.existing || yanked ? undefined : { version: choice.number, publishedAt }
+  const skillId = before?.id ?? (await insertSkill(trx, { ...publication, latest }, now))
   const changed = before !== undefined && (await applySettings(trx, before, settings))
   const change = { skillId, before, at: now }
 

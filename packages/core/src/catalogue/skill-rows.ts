@@ -43,6 +43,7 @@ export async function insertSkill(
     forkedFrom,
     mirrored,
     imported,
+    latest,
   }: {
     owner: Pick<UserRow, 'id' | 'username'>
     fields: { name: string; metadata?: { category?: string | undefined } }
@@ -50,6 +51,8 @@ export async function insertSkill(
     forkedFrom?: { fullName: string; version: string } | undefined
     mirrored?: MirroredFrom
     imported?: boolean | undefined
+    /** The first version, if it is not yanked. */
+    latest?: { version: string; publishedAt: number } | undefined
   },
   now: number,
 ): Promise<string> {
@@ -62,8 +65,10 @@ export async function insertSkill(
     holds_name: 0,
     display_name: fields.name,
     description: '',
-    // From the start: the update that follows the first version then changes no index.
+    // These from the start: the update that follows the first version then changes no index.
     category: fields.metadata?.category ?? '',
+    latest_version: latest?.version ?? '',
+    published_at: latest?.publishedAt ?? now,
     license: '',
     keywords: '[]',
     headings: '[]',
@@ -74,9 +79,7 @@ export async function insertSkill(
     deprecated: 0,
     deprecation_message: '',
     repository: '',
-    latest_version: '',
     described_by: '',
-    published_at: now,
     created_at: mirrored?.createdAt ?? now,
     updated_at: now,
     downloads: 0,
