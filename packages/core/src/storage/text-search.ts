@@ -1,4 +1,5 @@
 import { type Kysely, sql, type RawBuilder } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { compileWrite } from './compiled-query.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
@@ -116,23 +117,32 @@ export function matchTokens(
 const completionsMax = 2000
 
 /**
- * How many skills contain each token, hidden ones included and, on PostgreSQL, at most `max`: what it costs to search for
- * the token.
+ * How many skills contain each token, hidden ones included: what it costs to search for the token. PostgreSQL counts only
+ * as far as it matters to a search that reads at most `max` rows of the rarest tokens: a token that does not fit has a
+ * lower count, which does not fit either.
  */
-export async function countMatches(
+export function countMatches(
   db: Kysely<Tables>,
   dialect: Dialect,
   tokens: readonly TextToken[],
   max: number,
 ): Promise<number[]> {
-  const found = await sql<{ token: number; count: number }>`${
-    dialect === 'sqlite' ? countInVocabulary(tokens) : countUpTo(tokens, max)
-  }`.execute(db)
-  const counts = new Map(found.rows.map(({ token, count }) => [Number(token), Number(count)]))
+  return dialect === 'sqlite' ? readCounts(db, tokens, countInVocabulary(tokens)) : countRarest(db, tokens, max)
+}
+
+interface TokenCount {
+  readonly token: number
+  readonly count: number
+}
+
+async function readCounts(db: Kysely<Tables>, tokens: readonly TextToken[], query: RawBuilder<TokenCount>) {
+  if (tokens.length === 0) return []
+  const { rows } = await query.execute(db)
+  const counts = new Map(rows.map(({ token, count }) => [Number(token), Number(count)]))
   return tokens.map((_, i) => counts.get(i) ?? 0)
 }
 
-function countInVocabulary(tokens: readonly TextToken[]): RawBuilder<unknown> {
+function countInVocabulary(tokens: readonly TextToken[]): RawBuilder<TokenCount> {
   const words = sql`select doc from skill_text_words where term >= value ->> 0 and term <= value ->> 1
     limit ${sql.lit(completionsMax)}`
   return sql`select key as token, (select coalesce(sum(doc), 0) from (${words})) as count
@@ -145,7 +155,39 @@ function toRange(token: TextToken): [string, string] {
   return [text, token.kind === 'word' && token.isPrefix ? `${text}\u{10FFFF}` : text]
 }
 
-function countUpTo(tokens: readonly TextToken[], max: number): RawBuilder<unknown> {
+/**
+ * How many skills at least have a frequent token, by database: counting takes long, and few tokens become rarer. It only
+ * says of a token that it does not fit.
+ */
+const leastCounts = new WeakMap<Kysely<Tables>, LRUCache<string, number>>()
+const leastLimits = { max: 20_000, ttl: 600_000 }
+/** The part of all rows that a token without such a number is counted up to first. */
+const firstShare = 0.1
+
+async function countRarest(db: Kysely<Tables>, tokens: readonly TextToken[], max: number): Promise<number[]> {
+  const frequentMin = Math.ceil(max * firstShare)
+  const least = leastCounts.get(db) ?? new LRUCache<string, number>(leastLimits)
+  leastCounts.set(db, least)
+  const counts = new Map(tokens.map((token) => [token, least.get(toKey(token)) ?? 0]))
+  const countSome = async (limit: number, isWanted: (count: number) => boolean) => {
+    const some = tokens.filter((token) => isWanted(counts.get(token)!))
+    const found = await readCounts(db, some, countUpTo(some, limit))
+    for (const [i, token] of some.entries()) {
+      counts.set(token, found[i]!)
+      if (found[i]! >= frequentMin) least.set(toKey(token), found[i]!)
+    }
+  }
+  await countSome(frequentMin, (count) => count < frequentMin)
+  const left = max - [...counts.values()].reduce((sum, count) => sum + (count < frequentMin ? count : 0), 0)
+  if (left >= frequentMin) await countSome(Math.min(max, left + 1), (count) => count >= frequentMin && count <= left)
+  return tokens.map((token) => counts.get(token)!)
+}
+
+function toKey(token: TextToken): string {
+  return `${token.kind === 'word' && token.isPrefix} ${toText(token)}`
+}
+
+function countUpTo(tokens: readonly TextToken[], max: number): RawBuilder<TokenCount> {
   return sql`select tokens.token, (select count(*) from
     (select 1 from skill_text where vector @@ tokens.query limit ${sql.lit(max)}) as found) as count
     from ${toQueryTable(tokens)}`
