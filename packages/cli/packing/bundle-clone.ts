@@ -5,6 +5,7 @@ import { rolldown, type Plugin } from 'rolldown'
 import { bakeRules } from './bake-rules.ts'
 import { bundleRequired } from './bundle-required.ts'
 import { findThreads } from './find-threads.ts'
+import { leaveOutCertificates } from './leave-out-certificates.ts'
 import { takeUsedParts } from './used-parts.ts'
 
 const packages = join(import.meta.dirname, '../..')
@@ -21,7 +22,15 @@ export async function bundleClone(folder: string): Promise<void> {
     },
     // pg loads it only if it is installed.
     external: ['pg-native'],
-    plugins: [leaveNative(), bakeRules(), bundleRequired(), takeUsedParts(), findThreads(), keepPlaces()],
+    plugins: [
+      leaveNative(),
+      bakeRules(),
+      bundleRequired(),
+      takeUsedParts(),
+      leaveOutCertificates(),
+      findThreads(),
+      keepPlaces(),
+    ],
     checks: { emptyImportMeta: false },
     logLevel: 'warn',
   })

@@ -4,6 +4,7 @@ import { rolldown, type InputOptions, type OutputChunk, type Plugin } from 'roll
 import { bakeRules } from '../bake-rules.ts'
 import { bakeTokens } from '../bake-tokens.ts'
 import { bundleRequired } from '../bundle-required.ts'
+import { leaveOutCertificates } from '../leave-out-certificates.ts'
 import { takeUsedParts } from '../used-parts.ts'
 
 const packages = join(import.meta.dirname, '../../..')
@@ -86,16 +87,6 @@ function substitute(unused: Set<string>): Plugin {
       unused.delete(path)
       return join(inside, substitutes[path]!)
     },
-  }
-}
-
-/** listhen creates certificates with node-forge, which takes 0.7 MB. The executable serves HTTP without TLS. */
-function leaveOutCertificates(): Plugin {
-  const virtual = '\0node-forge'
-  return {
-    name: 'leave-out-certificates',
-    resolveId: (specifier) => (specifier === 'node-forge' ? virtual : null),
-    load: (id) => (id === virtual ? 'export default {}' : null),
   }
 }
 
