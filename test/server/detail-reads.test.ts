@@ -1,4 +1,4 @@
-import { createNode } from '@skillstead/server'
+import { createLogger, createNode } from '@skillstead/server'
 import { describe, expect, it } from 'vitest'
 import { skillMd, startNode } from '../support/server-harness.ts'
 
@@ -49,6 +49,62 @@ describe('GET /skills/<name>', () => {
         for (let round = 0; round < 2; round++) expect(await ask(''), `${name} ${Object.keys(headers)}`).toEqual(routed)
       }
     }
+  })
+
+  it.each([
+    ['a public URL', { publicUrl: 'https://skills.example/' }, {}],
+    [
+      'a trusted proxy',
+      { trustedProxies: ['127.0.0.1'] },
+      { 'x-forwarded-host': 'a.example', 'x-forwarded-for': '1.2.3.4' },
+    ],
+    ['limits', { rates: {} }, { 'x-request-id': 'mine' }],
+    ['an own request id that is not one', {}, { 'x-request-id': 'not one' }],
+  ] as const)('gives the same answer with %s', async (_, options, headers) => {
+    const { node, api } = await startNode(options)
+    await api.publishSkill({ skillMd: skillMd.replace('Reads them', 'Liest sie – 読む 🫖'), version: '1.1.0' })
+    const ask = async (query: string) => fetch(`${node.url}/api/v1/skills/alice%2Fpdf${query}`, { headers })
+    const routed = await ask('?')
+    const expected = await toAnswer(routed)
+    expect(expected).toMatchObject({ status: 200, body: expect.stringContaining('🫖') })
+    for (let round = 0; round < 2; round++) {
+      const answer = await ask('')
+      const id = answer.headers.get('x-request-id')
+      expect(id === routed.headers.get('x-request-id')).toBe(
+        'x-request-id' in headers && headers['x-request-id'] === 'mine',
+      )
+      expect(await toAnswer(answer)).toEqual(expected)
+    }
+  })
+
+  it('spends the allowance of the caller, and counts and logs each answer', async () => {
+    const lines: string[] = []
+    const logger = createLogger({ write: (line) => void lines.push(line) })
+    const { node } = await startNode({ rates: { anonymous: 3 }, logger })
+    const read = () => fetch(`${node.url}/api/v1/skills/pdf`)
+    const answers = [await read(), await read(), await read(), await read()]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429])
+    expect(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual(['2', '1', '0', '0'])
+    const logged = lines.map((line) => JSON.parse(line) as { endpoint: string; status: number })
+    expect(logged.map(({ endpoint, status }) => `${endpoint} ${status}`)).toEqual([
+      ...Array.from({ length: 3 }, () => 'getSkill 200'),
+      'getSkill 429',
+    ])
+    const metrics = await (await fetch(`${node.url}/metrics`)).text()
+    expect(metrics).toContain('skillstead_http_requests_total{endpoint="getSkill",method="GET",status="2xx"} 3')
+    expect(metrics).toContain('skillstead_http_request_duration_seconds_count{endpoint="getSkill"} 4')
+  })
+
+  it('gives nothing that is no longer public, and reports a closed registry', async () => {
+    const { node, api, registry } = await startNode()
+    const read = async () => (await fetch(`${node.url}/api/v1/skills/pdf`)).status
+    expect([await read(), await read()]).toEqual([200, 200])
+    await api.publishSkill({ name: 'pdf', visibility: 'private' })
+    expect(await read()).toBe(404)
+    await api.publishSkill({ name: 'pdf', visibility: 'public' })
+    expect([await read(), await read()]).toEqual([200, 200])
+    await registry.close()
+    expect(await read()).toBe(503)
   })
 
   it('answers from the cache of a mounted node, until the skill changes', async () => {

@@ -9,7 +9,7 @@ import { limitKeyOf, refuseMethod, toHandler, type NodeParts } from './gate.ts'
 import { claimKey } from './idempotency.ts'
 import { readPayload, toInput } from './input.ts'
 import { etagOf, isKnownToCaller, nothingHere, reply } from './replies.ts'
-import { detailRoute, joinName, renameInPath, routes, toSlashedPattern, type Route } from './routes.ts'
+import { detailRoute, joinName, renameInPath, routes, tokenNames, toSlashedPattern, type Route } from './routes.ts'
 import { moveSession, readSessionToken, requireOwnPage } from './sessions.ts'
 
 /**
@@ -115,9 +115,6 @@ function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) =
     }
   }
 }
-
-/** Tokens with which a caller may see more than a guest. */
-const tokenNames = ['x-agent-token', 'x-case-token', 'x-share-token'] as const
 
 /** The cached details of a skill, the most frequent response, which need neither validation nor further promises. */
 function answerCached(node: NodeParts, call: Call): Response | undefined {

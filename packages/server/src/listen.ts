@@ -6,7 +6,7 @@ import type { Metric, Registry } from '@skillstead/core'
 import { createAddresses } from './addresses.ts'
 import { clientErrorHandler, createRefuse, type Refusal } from './client-errors.ts'
 import { guardConnections, setTimeouts, toConnectionLimits, type ConnectionLimits, type Guard } from './connections.ts'
-import { createNode } from './node.ts'
+import { openNode } from './node.ts'
 import type { NodeOptions } from './options.ts'
 import { toListener } from './node-listener.ts'
 
@@ -41,9 +41,9 @@ export interface ListeningNode {
 export async function listenNode(registry: Registry, options: ListenOptions = {}): Promise<ListeningNode> {
   const { host = '127.0.0.1', port = 7545, graceMs = 10_000 } = options
   const limits = toConnectionLimits(options.connections)
-  const node = createNode(registry, options)
+  const node = openNode(registry, options)
   const refuse = createRefuse(options)
-  const handle = toListener(node.fetch, limits, refuse)
+  const handle = toListener(node, limits, refuse)
   const server = await bind(handle, { host, port, limits }).catch((error: Error) => {
     node.close()
     throw error

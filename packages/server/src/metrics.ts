@@ -26,20 +26,21 @@ interface Series {
   observe(seconds: number): void
 }
 
-const statusClasses = ['', '1xx', '2xx', '3xx', '4xx', '5xx']
-
 export function createMetrics(): Metrics {
   const own = new PromRegistry()
   const registers = [own]
-  /** A look-up of labels takes longer than counting, so each of the few combinations of labels has its own counter. */
-  const kept = new Map<string, Series>()
+  /**
+   * A look-up of labels takes longer than counting, so each of the few combinations of labels has its own counter: by
+   * endpoint and method, one for each class of status.
+   */
+  const kept = new Map<string, Map<string, Series[]>>()
   const requests = new Counter({
     name: 'skillstead_http_requests_total',
     help: 'Completed requests, by endpoint, method and status class.',
     labelNames: ['endpoint', 'method', 'status'],
     registers,
     collect() {
-      for (const series of kept.values()) {
+      for (const series of [...kept.values()].flatMap((byMethod) => [...byMethod.values()].flat())) {
         requests.inc(series.labels, series.fresh)
         series.fresh = 0
       }
@@ -73,15 +74,20 @@ export function createMetrics(): Metrics {
 
   let running = 0
 
-  function seriesOf(endpoint: string, method: string, status: string): Series {
-    const key = `${endpoint} ${method} ${status}`
-    let series = kept.get(key)
-    if (!series) {
-      const histogram = durations.labels({ endpoint })
-      series = { labels: { endpoint, method, status }, fresh: 0, observe: (seconds) => histogram.observe(seconds) }
-      kept.set(key, series)
-    }
-    return series
+  function seriesOf(endpoint: string, sent: string, status: number): Series {
+    const method = toMethodLabel(sent)
+    let byMethod = kept.get(endpoint)
+    if (!byMethod) kept.set(endpoint, (byMethod = new Map()))
+    let byClass = byMethod.get(method)
+    if (!byClass) byMethod.set(method, (byClass = []))
+    const statusClass = Math.trunc(status / 100)
+    byClass[statusClass] ??= createSeries({ endpoint, method, status: `${statusClass}xx` })
+    return byClass[statusClass]
+  }
+
+  function createSeries(labels: Series['labels']): Series {
+    const histogram = durations.labels({ endpoint: labels.endpoint })
+    return { labels, fresh: 0, observe: (seconds) => histogram.observe(seconds) }
   }
 
   return {
@@ -90,7 +96,7 @@ export function createMetrics(): Metrics {
     },
     end(call, status) {
       running -= 1
-      const series = seriesOf(call.endpoint, toMethodLabel(call.method), statusClasses[Math.trunc(status / 100)]!)
+      const series = seriesOf(call.endpoint, call.method, status)
       series.fresh += 1
       series.observe((performance.now() - call.startedAtMs) / 1000)
     },
@@ -135,7 +141,7 @@ async function renderRegistryMetrics(registry: Registry): Promise<string> {
   return fresh.metrics()
 }
 
+const knownMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
 /** The method is text from the caller, so only known methods become labels. */
-function toMethodLabel(method: string): string {
-  return ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].includes(method) ? method : 'other'
-}
+const toMethodLabel = (method: string) => (knownMethods.has(method) ? method : 'other')

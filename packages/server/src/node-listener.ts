@@ -2,18 +2,19 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { NodeRequest, sendNodeResponse } from 'srvx/node'
 import type { Refusal, Refuse } from './client-errors.ts'
 import type { ConnectionLimits } from './connections.ts'
+import type { ServeCached } from './cached-details.ts'
 import { WholeResponse } from './replies.ts'
 
 const noHost: Refusal = { code: 'invalid_request', status: 400, detail: 'Send one `Host` header.' }
 const tooManyHeaders: Refusal = { code: 'invalid_request', status: 431, detail: 'There are too many headers.' }
 
 /**
- * Handles Node's requests by a handler that never throws. Refuses requests that Node's parser accepts: too many headers,
+ * Handles Node's requests by handlers that never throw: `serveCached` those that it takes, `fetch` the others. Refuses requests that Node's parser accepts: too many headers,
  * and a missing or repeated `Host` (RFC 9112, section 3.2). srvx writes the head, the body and an empty end separately;
  * here a complete response is sent as one write.
  */
 export function toListener(
-  fetch: (request: Request) => Promise<Response>,
+  { fetch, serveCached }: { fetch(request: Request): Promise<Response>; readonly serveCached: ServeCached },
   { headersMax }: Pick<ConnectionLimits, 'headersMax'>,
   refuse: Refuse,
 ): RequestListener {
@@ -23,11 +24,15 @@ export function toListener(
     if (res.socket === null) return void res.once('socket', () => receive(req, res))
     if (req.rawHeaders.length > headersMax * 2) return void refuse(req.socket, tooManyHeaders)
     if (!hasOneHost(req)) return void refuse(req.socket, noHost)
-    void fetch(new NodeRequest({ req, res }))
-      .then((response) =>
-        response instanceof WholeResponse ? sendWhole(res, response) : sendNodeResponse(res, response),
-      )
-      .catch((error: Error) => res.destroy(error))
+    if (!serveCached(req, res, serve)) serve()
+
+    function serve() {
+      void fetch(new NodeRequest({ req, res }))
+        .then((response) =>
+          response instanceof WholeResponse ? sendWhole(res, response) : sendNodeResponse(res, response),
+        )
+        .catch((error: Error) => res.destroy(error))
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import { RegistryError, limits } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
 import { createInFlight, partsOf, type InFlightLimits } from '@skillstead/core/internal'
 import { createAddresses } from './addresses.ts'
+import { createServeCached, type ServeCached } from './cached-details.ts'
 import { Call } from './call.ts'
 import { isOrigin } from './cross-origin.ts'
 import type { ReplyPage } from './dashboard.ts'
@@ -48,6 +49,14 @@ export interface RegistryNode {
  * const response = await node.fetch(new Request('http://localhost/api/v1/skills'))
  */
 export function createNode(registry: Registry, options: NodeOptions = {}): RegistryNode {
+  return openNode(registry, options)
+}
+
+/** As {@link createNode}, for a server of Node. */
+export function openNode(
+  registry: Registry,
+  options: NodeOptions,
+): RegistryNode & { readonly serveCached: ServeCached } {
   if (options.publicUrl !== undefined && !URL.canParse(options.publicUrl)) {
     throw new TypeError(`\`publicUrl\` is not a URL: ${options.publicUrl}`)
   }
@@ -80,6 +89,7 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
   const handleDetail = toEndpointHandler(node, detailRoute)
   const refuseTarget = toHandler(node, { admission: 'page', work: throwMalformed })
   return {
+    serveCached: createServeCached(node),
     fetch(request: ServerRequest) {
       const call = new Call(request)
       const target = toTarget(request)

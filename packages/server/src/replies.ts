@@ -45,21 +45,17 @@ const preflight: readonly Header[] = [
  * so all headers are collected before the one `FastResponse` is created.
  */
 export function reply(call: Call, answer: Answer): Response {
-  const { status, contentType, body, cacheControl = 'private, no-store' } = answer
+  const { status, body } = answer
   const reads = call.method === 'GET' || call.method === 'HEAD'
   const bytes = body instanceof Uint8Array ? body : undefined
   const etag = status === 200 && reads ? etagOf(answer) : undefined
   const headers: Header[] = commonHeaders(call)
-  headers.push(['cache-control', cacheControl])
-  if (etag) headers.push(['etag', etag])
-  if (answer.headers) headers.push(...answer.headers)
-
   if (isKnownToCaller(call, etag)) {
     abandon(body)
+    headers.push(...cacheHeaders(answer, etag))
     return new WholeResponse(null, { status: 304, headers })
   }
-  if (contentType) headers.push(['content-type', contentType])
-  if (bytes) headers.push(['content-length', `${bytes.byteLength}`])
+  headers.push(...contentHeaders(answer, etag))
   if (call.method === 'HEAD') {
     abandon(body)
     return new WholeResponse(null, { status, headers })
@@ -69,6 +65,24 @@ export function reply(call: Call, answer: Answer): Response {
     return new FastResponse(toStream(body as AsyncIterable<Uint8Array>) as BodyInit, { status, headers })
   if (status !== 204) headers.push(['content-length', '0'])
   return new WholeResponse(null, { status, headers })
+}
+
+/** The headers that are about the content of a response. */
+export function contentHeaders(answer: Answer, etag: string | undefined): Header[] {
+  const { contentType, body } = answer
+  const headers = cacheHeaders(answer, etag)
+  if (contentType) headers.push(['content-type', contentType])
+  if (body instanceof Uint8Array) headers.push(['content-length', `${body.byteLength}`])
+  return headers
+}
+
+function cacheHeaders(
+  { cacheControl = 'private, no-store', headers = [] }: Answer,
+  etag: string | undefined,
+): Header[] {
+  const all: Header[] = [['cache-control', cacheControl]]
+  if (etag) all.push(['etag', etag])
+  return all.concat(headers)
 }
 
 /** The entity tag of a response: its own, or one computed from its bytes. */
@@ -132,7 +146,8 @@ export function toRegistryError(thrown: unknown): RegistryError {
   )
 }
 
-function commonHeaders(call: Call): Header[] {
+/** The headers of every response. */
+export function commonHeaders(call: Call): Header[] {
   const [reset, policy, left] = quotaHeaders(call.quota!)
   const headers: Header[] = [
     ['x-request-id', call.requestId],

@@ -55,6 +55,9 @@ export const routes: readonly Route[] = Object.entries(endpoints).map(([key, row
 /** `GET /skills/<name>`, which is most of a node's requests. */
 export const detailRoute = routes.find(({ name }) => name === 'getSkill')!
 
+/** Headers with tokens with which a caller may see more than a guest. */
+export const tokenNames = ['x-agent-token', 'x-case-token', 'x-share-token'] as const
+
 const skillsBase = `${apiBase}/skills/`
 /** `name` and `owner%2Fname`, without any other escape or dot, which h3 might normalise. */
 const plainName = /^[A-Za-z0-9_-]+(?:%2[Ff][A-Za-z0-9_-]+)?$/

@@ -46,7 +46,6 @@ export function createResponseCache(bytesMax: number): ResponseCache {
       drop(key)
       const size = Buffer.byteLength(answer.json)
       if (size > bytesMax / 16) return
-      answer.isCached = true
       answers.set(key, { subject, answer, size, used: false })
       bytes += size
       const keys = keysOf.get(subject)
