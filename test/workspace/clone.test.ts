@@ -19,6 +19,12 @@ it('a clone runs its bundle only while no source has changed, and one bundle for
   const version = async () => (await node('clone/main.js', '--version')).stdout.trim()
   const listBuilds = () => readdir(file('.built'))
 
+  // Without a bundle the sources run.
+  await writeFile(file('.built'), '')
+  expect((await node('clone/build.ts')).stderr).toContain('starts from its sources')
+  expect(await version()).toMatch(/^\d[\d.]*$/)
+  await rm(file('.built'))
+
   await node('clone/build.ts')
   await node('clone/build.ts')
   const [build, ...others] = await listBuilds()

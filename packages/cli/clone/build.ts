@@ -10,7 +10,12 @@ const keptBuilds = 3
 
 await buildDashboard()
 const build = toBuild()
-if (!existsSync(build)) {
+if (!existsSync(build))
+  await buildCommand().catch((error: Error) => {
+    console.error(`The command starts from its sources, more slowly, because it could not be bundled: ${error.message}`)
+  })
+
+async function buildCommand(): Promise<void> {
   const { bundleClone } = await import('../packing/bundle-clone.ts')
   const unfinished = `${build}.${process.pid}`
   await mkdir(builds, { recursive: true })
