@@ -38,6 +38,7 @@ describe('GET /skills/<name>', () => {
       { origin: 'https://app.example' },
       { origin: 'https://other.example' },
       { 'if-none-match': '*' },
+      { 'if-none-match': '"another"' },
       { 'x-skillstead-session': '1', cookie: 'skillstead-session=wrong' },
     ]
     for (const name of [...names, ...others]) {

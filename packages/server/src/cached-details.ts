@@ -6,11 +6,11 @@ import { toAnswer } from './answers.ts'
 import { Call } from './call.ts'
 import type { NodeParts } from './gate.ts'
 import type { Quota } from './quotas.ts'
-import { commonHeaders, contentHeaders } from './replies.ts'
+import { cacheHeaders, commonHeaders, contentHeaders, isKnownToCaller } from './replies.ts'
 import { detailRoute, matchDetail, tokenNames } from './routes.ts'
 
-/** Headers on which an answer depends: a credential, a copy that the caller has, a page of another site. */
-const telling = ['authorization', 'cookie', 'if-none-match', 'origin', ...tokenNames] as const
+/** Headers on which an answer depends: a credential, a page of another site. */
+const telling = ['authorization', 'cookie', 'origin', ...tokenNames] as const
 
 /** The targets whose skills are known; only those of cached skills are. */
 const namesMax = 20_000
@@ -21,8 +21,9 @@ const textBytesMax = 16 * 1024
 interface Prepared {
   /** The address of the node, which is in its links. */
   readonly address: string
-  /** The headers that the content alone decides: names and values in turn. */
+  /** The headers that the content alone decides, names and values in turn: of the answer, and of 304. */
   readonly headers: readonly string[]
+  readonly headersOf304: readonly string[]
   /** The body, each byte as one character. */
   readonly text: string
 }
@@ -68,24 +69,27 @@ export function createServeCached(node: NodeParts): ServeCached {
     if (last?.address === address) return last
     const answer = toAnswer(node, call, detailRoute, { status: 200, body: entity })
     const headers = contentHeaders(answer, entity.etag).flat()
+    const headersOf304 = cacheHeaders(answer, entity.etag).flat()
     // In this encoding each byte is one character.
     const bytes = answer.body as Uint8Array
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
-    const made = { address, headers, text }
+    const made = { address, headers, headersOf304, text }
     prepared.set(entity, made)
     return made
   }
 
   function send(call: Call, res: ServerResponse, entity: EncodedJson, quota: Quota): void {
     call.quota = quota
-    const { headers, text } = prepare(call, entity)
+    const { headers, headersOf304, text } = prepare(call, entity)
     const head: string[] = []
     for (const [name, value] of commonHeaders(call)) head.push(name, value)
+    const status = isKnownToCaller(call, entity.etag) ? 304 : 200
     node.metrics.begin()
-    res.writeHead(200, head.concat(headers))
-    res.end(text, 'latin1')
-    node.metrics.end(call, 200)
-    node.log.answered(call, 200)
+    res.writeHead(status, head.concat(status === 304 ? headersOf304 : headers))
+    if (status === 304) res.end()
+    else res.end(text, 'latin1')
+    node.metrics.end(call, status)
+    node.log.answered(call, status)
   }
 
   return function serveCached(req, res, otherwise) {

@@ -76,7 +76,8 @@ export function contentHeaders(answer: Answer, etag: string | undefined): Header
   return headers
 }
 
-function cacheHeaders(
+/** The headers for caches, which a response without its content has too (RFC 9110, section 15.4.5). */
+export function cacheHeaders(
   { cacheControl = 'private, no-store', headers = [] }: Answer,
   etag: string | undefined,
 ): Header[] {
