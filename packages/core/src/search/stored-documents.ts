@@ -1,5 +1,5 @@
 import type { Database } from '../storage/database.ts'
-import { isInList } from '../storage/list-query.ts'
+import { compileListQuery, isInList } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { SkillCounts } from './index-host.ts'
 import type { SearchDocument } from './search-document.ts'
@@ -13,8 +13,8 @@ const columns = [
 type Row = Pick<SkillRow, (typeof columns)[number]> & { terms: Uint8Array | null }
 
 /** Selects skills with the terms of their latest versions. */
-function selectSkills(database: Database) {
-  return database.read
+function selectSkills(read: Database['read']) {
+  return read
     .selectFrom('skills')
     .leftJoin('versions', (join) =>
       join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
@@ -26,7 +26,7 @@ function selectSkills(database: Database) {
 
 /** Reads the next listed skills by row number, as search documents: fewer than `limit` only at the end. */
 export async function readSearchPage(database: Database, after: number, limit: number): Promise<SearchDocument[]> {
-  const rows = await selectSkills(database)
+  const rows = await selectSkills(database.read)
     .where('skills.num', '>', after)
     .where('skills.state', '=', 'live')
     .where((eb) => eb.or([eb('skills.latest_version', '!=', ''), eb('skills.stub', '=', 1)]))
@@ -41,12 +41,14 @@ export async function readDocuments(
   database: Database,
   ids: readonly string[],
 ): Promise<{ documents: SearchDocument[]; gone: number[] }> {
-  const rows = await selectSkills(database)
-    .where(isInList(database.dialect, 'skills.id', ids))
-    .execute()
+  const rows = await selectByIds(database, { ids })
   const gone = rows.filter((row) => !isListed(row)).map(({ num }) => num)
   return { documents: await toDocuments(database, rows.filter(isListed)), gone }
 }
+
+const selectByIds = compileListQuery((db, { ids }: { ids: Iterable<string> }, lists) =>
+  selectSkills(db).where(lists.has('skills.id', ids)),
+)
 
 /** Reads the counters of skills by their row numbers. */
 export function readCounts(database: Database, ids: readonly string[]): Promise<SkillCounts[]> {
