@@ -7,6 +7,7 @@ import { partsOf } from '@skillstead/core/internal'
 import { createMirror } from '@skillstead/mirror'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openSqlite } from '../../packages/core/src/storage/sqlite.ts'
+import { doLast } from '../../packages/core/src/storage/writer.ts'
 import { codeOf, refusalOf, skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 import { makeEmptyPlace, makePlace } from '../support/places.ts'
@@ -92,6 +93,29 @@ describeDatabases('storage', (open, dialect) => {
     ])
     expect(await names(test)).toEqual(expect.arrayContaining(['a', 'c', 'd']))
     expect(await names(test)).not.toContain('b')
+  })
+
+  it('does at the end of a transaction what its writes left for it, in their order, but not what failing writes left', async () => {
+    const test = await open({ works: false })
+    const { writer } = partsOf(test.registry).database
+    const done: string[] = []
+    const leave = (key: string, fails = false) =>
+      writer.write(async (trx) => {
+        doLast(trx, async () => {
+          await trx.insertInto('meta').values({ key, value: '' }).execute()
+          done.push(`last ${key}`)
+        })
+        done.push(key)
+        if (fails) throw new Error(`${key} fails.`)
+      })
+    await Promise.allSettled([leave('a'), leave('b', true), leave('c')])
+    await leave('alone')
+    expect(done).toEqual(['a', 'b', 'c', 'last a', 'last c', 'alone', 'last alone'])
+    expect(await names(test)).toEqual(expect.arrayContaining(['a', 'c', 'alone']))
+    expect(await names(test)).not.toContain('b')
+    const failed = await Promise.allSettled([put(test, 'd'), leave('a')])
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(await names(test)).not.toContain('d')
   })
 
   it('commits larger batches of bulk writes, unless other writes wait', async () => {

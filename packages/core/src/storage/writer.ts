@@ -53,6 +53,34 @@ interface Job {
   outcome?: { value: unknown } | { error: unknown }
 }
 
+type Work = () => Promise<unknown>
+
+/** What the writes of a transaction left for its end. */
+const lastWork = new WeakMap<WriteTransaction, Work[]>()
+
+/**
+ * Does work at the end of the transaction, after all of its writes and in the order of these calls; not at all if the
+ * write that calls is rolled back. For what costs as much for one write as for all of them together. If it fails, all of
+ * them fail.
+ */
+export function doLast(trx: WriteTransaction, work: Work): void {
+  const known = lastWork.get(trx)
+  if (known) known.push(work)
+  else lastWork.set(trx, [work])
+}
+
+/** Does at once what is left for the end of the transaction. */
+export async function doLastNow(trx: WriteTransaction): Promise<void> {
+  const all = lastWork.get(trx)?.splice(0) ?? []
+  let turnedMs = performance.now()
+  for (const work of all) {
+    await work()
+    if (performance.now() - turnedMs < batchMs) continue
+    await setImmediate()
+    turnedMs = performance.now()
+  }
+}
+
 export function createWriter(connections: Connections): Writer {
   const queued: Job[] = []
   /** Number of queued writes that are not bulk. */
@@ -91,20 +119,25 @@ export function createWriter(connections: Connections): Writer {
   /** Runs queued jobs in a transaction until the batch is full or the queue is empty. */
   async function runBatch(trx: WriteTransaction, batch: Job[]): Promise<void> {
     if (connections.dialect === 'postgres') await selectHead(trx, {})
-    const startedMs = performance.now()
     await withConnection(trx, async (connection) => {
       // A single job needs no savepoint; those that are queued meanwhile are in the next batch.
-      if (queued.length === 1) return runAlone(trx, batch)
-      let turnedMs = startedMs
-      for (let [job] = takeFirst(); job; [job] = takeFirst()) {
-        batch.push(job)
-        await runInSavepoint(connection, trx, job)
-        if (!isOpen(batch, performance.now() - startedMs)) return
-        if (performance.now() - turnedMs < batchMs) continue
-        await setImmediate()
-        turnedMs = performance.now()
-      }
+      if (queued.length === 1) await runAlone(trx, batch)
+      else await runInSavepoints(connection, trx, batch)
+      await doLastNow(trx)
     })
+  }
+
+  async function runInSavepoints(connection: DatabaseConnection, trx: WriteTransaction, batch: Job[]): Promise<void> {
+    const startedMs = performance.now()
+    let turnedMs = startedMs
+    for (let [job] = takeFirst(); job; [job] = takeFirst()) {
+      batch.push(job)
+      await runInSavepoint(connection, trx, job)
+      if (!isOpen(batch, performance.now() - startedMs)) return
+      if (performance.now() - turnedMs < batchMs) continue
+      await setImmediate()
+      turnedMs = performance.now()
+    }
   }
 
   async function runAlone(trx: WriteTransaction, batch: Job[]): Promise<void> {
@@ -205,6 +238,7 @@ const rollBack = CompiledQuery.raw('rollback to savepoint job')
 /** Runs a job so that its failure does not affect the others of its transaction. */
 async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransaction, job: Job): Promise<void> {
   await connection.executeQuery(savepoint)
+  const left = lastWork.get(trx)?.length ?? 0
   try {
     const value = await job.work(trx)
     await connection.executeQuery(release)
@@ -212,6 +246,7 @@ async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransact
   } catch (error) {
     // On a full disk the whole transaction is already rolled back; report that cause instead of the failed rollback.
     await connection.executeQuery(rollBack).catch(() => Promise.reject(error as Error))
+    lastWork.get(trx)?.splice(left)
     job.outcome = { error }
   }
 }
