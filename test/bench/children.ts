@@ -1,6 +1,7 @@
 import { fork, type ChildProcess, type Serializable } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RegistryOptions } from '@skillstead/core'
 import type { StatementTime } from './profiler.ts'
@@ -84,7 +85,9 @@ export async function startProcess<Ready>(
 ) {
   // What is built is what people run: taking the types out of sources costs memory of its own.
   const execArgv = [...(built ? [] : ['--conditions=source']), '--expose-gc']
-  const child = fork(join(root, 'test/bench', module), [argument], { execArgv })
+  // As the command does: what was read as stripped before needs no compiler of types, in the process and its threads.
+  const env = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'), ...process.env }
+  const child = fork(join(root, 'test/bench', module), [argument], { execArgv, env })
   watchProcess(child)
   return {
     ready: await receive<Ready>(child),
