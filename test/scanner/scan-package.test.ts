@@ -99,4 +99,18 @@ describe('threads with several queued orders', () => {
     await Promise.all([askOf(30_000), askOf(30_000), askOf(30_000)])
     expect(started).toBe(2)
   })
+
+  it('end when they are idle, except one', async () => {
+    const [threads, ended]: Worker[][] = [[], []]
+    const start = () => {
+      const thread = script(worker)()
+      threads!.push(thread)
+      return thread.once('exit', () => ended!.push(thread))
+    }
+    const pool = new WorkerPool<string[], string>({ start, workersMax: 2, idleMs: 1 })
+    expect(await Promise.all([pool.ask('a'), pool.ask('b')])).toEqual([['a'], ['b']])
+    await expect.poll(() => ended!.length).toBe(1)
+    expect(await pool.ask('c')).toEqual(['c'])
+    expect([threads!.length, ended!.length]).toEqual([2, 1])
+  })
 })

@@ -14,6 +14,7 @@ interface Job<Report, Order> {
 interface Thread<Report, Order> {
   readonly worker: Worker
   readonly jobs: Job<Report, Order>[]
+  /** Ends the thread: because its order takes too long, or because it has none. */
   timer?: NodeJS.Timeout
 }
 
@@ -29,9 +30,12 @@ const answerMs = 120_000
 const aheadBytesMax = 128 * 1024
 /**
  * Maximum size of the orders in a thread's queue before another thread starts. Starting one takes longer than smaller
- * orders do, and its memory is in use until the process ends.
+ * orders do, and its memory stays in use for a while.
  */
 const unsharedBytesMax = 64 * 1024
+
+/** The duration without orders after which a thread ends, which frees some 50 MB. The last one stays, for short orders. */
+const idleMs = 60_000
 
 /** Settings of a {@link WorkerPool}. */
 export interface WorkerPoolOptions {
@@ -39,12 +43,15 @@ export interface WorkerPoolOptions {
   readonly start: () => Worker
   /** Timeout of an order in milliseconds. Default: 120,000. */
   readonly answerMs?: number
+  /** The duration in milliseconds after which an idle thread ends unless it is the only one. Default: 60,000. */
+  readonly idleMs?: number
   /** Maximum number of threads. Default: 2, or 1 on a machine with one processor. */
   readonly workersMax?: number
 }
 
 /**
- * Worker threads, started on first use and reused. An idle thread does not keep the process alive.
+ * Worker threads, started on first use and reused. An idle thread does not keep the process alive, and ends after a while
+ * unless it is the only one.
  *
  * Piscina 5 does not fit: it starts its own `worker.js` from its own folder, which does not exist in the single-file
  * program; it limits a thread's queue by the number of tasks, not by their bytes; it holds the data of all waiting tasks in
@@ -55,11 +62,13 @@ export class WorkerPool<Report extends object, Order> {
   readonly #waiting: Job<Report, Order>[] = []
   readonly #startWorker: () => Worker
   readonly #answerMs: number
+  readonly #idleMs: number
   readonly #workersMax: number
 
   constructor(options: WorkerPoolOptions) {
     this.#startWorker = options.start
     this.#answerMs = options.answerMs ?? answerMs
+    this.#idleMs = options.idleMs ?? idleMs
     this.#workersMax = options.workersMax ?? workersMax
   }
 
@@ -123,14 +132,22 @@ export class WorkerPool<Report extends object, Order> {
   }
 
   #watch(thread: Thread<Report, Order>): void {
+    clearTimeout(thread.timer)
     thread.timer = setTimeout(() => this.#drop(thread, 'late'), this.#answerMs)
+  }
+
+  #rest(thread: Thread<Report, Order>): void {
+    thread.worker.unref()
+    thread.timer = setTimeout(() => {
+      if (this.#threads.length > 1) this.#drop(thread, 'late')
+    }, this.#idleMs).unref()
   }
 
   #take(thread: Thread<Report, Order>, report: Report): void {
     clearTimeout(thread.timer)
     thread.jobs.shift()?.resolve(report)
     if (thread.jobs.length > 0) this.#watch(thread)
-    else thread.worker.unref()
+    else this.#rest(thread)
     this.#next()
   }
 
