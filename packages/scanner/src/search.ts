@@ -55,7 +55,7 @@ export class Search {
    * between pieces. `onCut` is called for each probe that was not searched to the end.
    */
   *find(text: string, isWanted: (probe: number) => boolean, onCut: (probe: number) => void): Generator<Hit[]> {
-    const { patternsFrom, needsFrom, needs } = this.#tables
+    const { patternsFrom } = this.#tables
     const left = new Map<Sought, number>()
     for (const folded of foldText(text)) {
       const hits: Hit[] = []
@@ -63,7 +63,7 @@ export class Search {
       this.#breaks.read(folded)
       for (let probe = 0; probe < this.#probes.length; probe++) {
         for (let pattern = patternsFrom[probe]!; pattern < patternsFrom[probe + 1]!; pattern++) {
-          if (this.#positions.count(needs[needsFrom[pattern]!]!) === 0) continue
+          if (!this.#hasNeeds(pattern)) continue
           if (!isWanted(probe)) break
           const sought = (this.#sought[pattern] ??= this.#seek(probe, pattern))
           for (const window of findWindows(sought, this.#positions, this.#breaks)) {
@@ -78,6 +78,14 @@ export class Search {
       }
       yield hits.toSorted((a, b) => a.start - b.start)
     }
+  }
+
+  /** Whether the piece contains a text of each need. */
+  #hasNeeds(pattern: number): boolean {
+    const { needsFrom, needs } = this.#tables
+    const to = needsFrom[pattern + 1]!
+    for (let need = needsFrom[pattern]!; need < to; need++) if (this.#positions.count(needs[need]!) === 0) return false
+    return true
   }
 
   #seek(probe: number, pattern: number): Sought {
