@@ -70,7 +70,7 @@ export async function putShingles(
   entries: readonly SharedShingle[],
 ): Promise<void> {
   await sql`insert into shared_shingles (shingle, skill_num, sketch_num)
-    select given.shingle, given.skill_num, given.sketch_num from (${toEntries(dialect, entries)}) as given
+    select given.shingle, given.skill_num, given.sketch_num from (${selectEntries(dialect, toEntryTexts(dialect, entries))}) as given
     where not exists (select 1 from shared_shingles as there where there.shingle = given.shingle
       limit 1 offset ${sql.lit(skillsPerShingleMax - 1)})
     on conflict do nothing`.execute(trx)
@@ -87,18 +87,36 @@ export async function findShared(
   waiting: readonly SharedShingle[],
 ): Promise<SharedGroup[]> {
   if (shingles.length === 0) return []
-  const { rows } = await sql<SharedGroup>`with hits as (${selectHits(dialect, shingles, waiting)}
-    ), frequencies as (select shingle, count(*) as skills from hits group by shingle
-    ), sharers as (
-      select skill_num, sketch_num, count(*) as shared, sum(1.0 / skills) as weight
-      from hits inner join frequencies on frequencies.shingle = hits.shingle
-      group by skill_num, sketch_num
-      order by weight desc, sketch_num limit ${sql.lit(groupsMax)}
-    )
-    select skill_num, sketch_num, shared, version_sketches.shingles
-    from sharers inner join version_sketches on version_sketches.num = sharers.sketch_num
-    order by weight desc, sketch_num`.execute(db)
-  return rows
+  const select = selectShared[dialect][waiting.length === 0 ? 'entered' : 'all']
+  return select(db, { shingles: toText[dialect](shingles), ...toEntryTexts(dialect, waiting) })
+}
+
+function compileShared(selectHits: (given: HitTexts) => RawBuilder<unknown>) {
+  return compileQuery((db, given: HitTexts) => {
+    const query = sql<SharedGroup>`with hits as (${selectHits(given)}
+      ), frequencies as (select shingle, count(*) as skills from hits group by shingle
+      ), sharers as (
+        select skill_num, sketch_num, count(*) as shared, sum(1.0 / skills) as weight
+        from hits inner join frequencies on frequencies.shingle = hits.shingle
+        group by skill_num, sketch_num
+        order by weight desc, sketch_num limit ${sql.lit(groupsMax)}
+      )
+      select skill_num, sketch_num, shared, version_sketches.shingles
+      from sharers inner join version_sketches on version_sketches.num = sharers.sketch_num
+      order by weight desc, sketch_num`
+    return { compile: () => query.compile(db) }
+  })
+}
+
+function compileSharedOf(dialect: Dialect) {
+  // A queued entry may also be in the table: the process that inserted it may not have announced that yet.
+  const selectAll = (given: HitTexts) => sql`select shingle, skill_num, min(sketch_num) as sketch_num
+    from (${selectEntered(dialect, given.shingles)} union all ${selectEntries(dialect, given)}) as entered_or_waiting
+    group by shingle, skill_num`
+  return {
+    entered: compileShared(({ shingles }) => selectEntered(dialect, shingles)),
+    all: compileShared(selectAll),
+  }
 }
 
 /**
@@ -112,7 +130,7 @@ export async function readHolders(
   skillNums: readonly number[],
 ): Promise<SharedShingle[]> {
   if (shingles.length === 0 || skillNums.length === 0) return []
-  const { rows } = await sql<SharedShingle>`${selectEntered(dialect, shingles)}
+  const { rows } = await sql<SharedShingle>`${selectEntered(dialect, toText[dialect](shingles))}
     and skill_num in (${sql.join(skillNums)})`.execute(db)
   return rows
 }
@@ -134,39 +152,54 @@ export const selectWaiting = compileQuery((db, { after }: { after: number }) =>
   db.selectFrom('waiting_sketches').selectAll().where('sketch_num', '>', after).orderBy('sketch_num'),
 )
 
-/** A queued entry may also be in the table: the process that inserted it may not have announced that yet. */
-function selectHits(dialect: Dialect, shingles: readonly number[], waiting: readonly SharedShingle[]) {
-  if (waiting.length === 0) return selectEntered(dialect, shingles)
-  return sql`select shingle, skill_num, min(sketch_num) as sketch_num
-    from (${selectEntered(dialect, shingles)} union all ${toEntries(dialect, waiting)}) as entered_or_waiting
-    group by shingle, skill_num`
+/** Numbers as one parameter, so that the statement has the same text for any number of them. */
+const toText = {
+  sqlite: (numbers: readonly number[]) => JSON.stringify(numbers),
+  postgres: (numbers: readonly number[]) => `{${numbers.join()}}`,
 }
 
-function selectEntered(dialect: Dialect, shingles: readonly number[]): RawBuilder<unknown> {
+function selectEntered(dialect: Dialect, shingles: string): RawBuilder<unknown> {
+  const given =
+    dialect === 'sqlite' ? sql`json_each(${shingles}) as given` : sql`unnest(${toArray(shingles)}) as given (value)`
   return sql`select shingle, skill_num, sketch_num from shared_shingles
-    where shingle in (select given.value from ${toTable(dialect, shingles)})`
-}
-
-/** One parameter for any number of values, so that the statement text stays the same. */
-function toTable(dialect: Dialect, numbers: readonly number[]): RawBuilder<unknown> {
-  return dialect === 'sqlite'
-    ? sql`json_each(${JSON.stringify(numbers)}) as given`
-    : sql`unnest(${toArray(numbers)}) as given (value)`
+    where shingle in (select given.value from ${given})`
 }
 
 /** An array of PostgreSQL as one text: the driver would escape each number. */
-function toArray(numbers: readonly number[]): RawBuilder<number[]> {
-  return sql`cast(cast(${`{${numbers.join()}}`} as text) as bigint[])`
+function toArray(numbers: string): RawBuilder<number[]> {
+  return sql`cast(cast(${numbers} as text) as bigint[])`
 }
 
-/** As {@link toTable}, with three columns. */
-function toEntries(dialect: Dialect, entries: readonly SharedShingle[]): RawBuilder<unknown> {
+/** Entries as parameters: the columns for PostgreSQL, the rows for SQLite. */
+interface EntryTexts {
+  readonly shingle: string
+  readonly skill_num: string
+  readonly sketch_num: string
+  readonly rows: string
+}
+type HitTexts = EntryTexts & { readonly shingles: string }
+
+function toEntryTexts(dialect: Dialect, entries: readonly SharedShingle[]): EntryTexts {
+  if (dialect === 'sqlite') {
+    const rows = entries.map(({ shingle, skill_num, sketch_num }) => [shingle, skill_num, sketch_num])
+    return { shingle: '', skill_num: '', sketch_num: '', rows: JSON.stringify(rows) }
+  }
+  const toColumn = (name: keyof SharedShingle) => toText.postgres(entries.map((entry) => entry[name]))
+  return {
+    shingle: toColumn('shingle'),
+    skill_num: toColumn('skill_num'),
+    sketch_num: toColumn('sketch_num'),
+    rows: '',
+  }
+}
+
+function selectEntries(dialect: Dialect, { shingle, skill_num, sketch_num, rows }: EntryTexts): RawBuilder<unknown> {
   if (dialect === 'postgres') {
-    const columns = (['shingle', 'skill_num', 'sketch_num'] as const).map((name) => entries.map((entry) => entry[name]))
-    return sql`select shingle, skill_num, sketch_num from unnest(${sql.join(columns.map(toArray))})
+    return sql`select shingle, skill_num, sketch_num
+      from unnest(${toArray(shingle)}, ${toArray(skill_num)}, ${toArray(sketch_num)})
       as entry (shingle, skill_num, sketch_num)`
   }
-  const rows = entries.map(({ shingle, skill_num, sketch_num }) => [shingle, skill_num, sketch_num])
-  return sql`select value ->> 0 as shingle, value ->> 1 as skill_num, value ->> 2 as sketch_num
-    from json_each(${JSON.stringify(rows)})`
+  return sql`select value ->> 0 as shingle, value ->> 1 as skill_num, value ->> 2 as sketch_num from json_each(${rows})`
 }
+
+const selectShared = { sqlite: compileSharedOf('sqlite'), postgres: compileSharedOf('postgres') }
