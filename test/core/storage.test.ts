@@ -101,7 +101,7 @@ describeDatabases('storage', (open, dialect) => {
     const done: string[] = []
     const leave = (key: string, fails = false) =>
       writer.write(async (trx) => {
-        doLast(trx, async () => {
+        await doLast(trx, async () => {
           await trx.insertInto('meta').values({ key, value: '' }).execute()
           done.push(`last ${key}`)
         })

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { compileWrite } from './compiled-query.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
-import { doLast, doLastNow, type WriteTransaction } from './writer.ts'
+import { doLast, type WriteTransaction } from './writer.ts'
 
 /** The words of a skill: tokens joined by spaces, one text for each searchable field. */
 export interface SkillText {
@@ -42,7 +42,7 @@ export async function putSkillText(
   if (dialect === 'postgres') return putVector(trx, { num, ...text })
   if (!isNew) await removeSkillText(trx, num)
   // FTS5 writes a part of its index at the end of each savepoint in which it changed, and merges the parts later.
-  doLast(trx, () => insertText(trx, { num, ...text }))
+  await doLast(trx, () => insertText(trx, { num, ...text }))
 }
 
 type NumberedText = SkillText & { readonly num: number }
@@ -76,15 +76,18 @@ function both(first: unknown, second: unknown): RawBuilder<string> {
 
 /** Removes a skill from the full-text index. */
 export async function removeSkillText(trx: WriteTransaction, num: number, dialect: Dialect = 'sqlite'): Promise<void> {
-  if (dialect === 'sqlite') doLast(trx, () => sql`delete from skill_text where rowid = ${num}`.execute(trx))
+  if (dialect === 'sqlite') await doLast(trx, () => sql`delete from skill_text where rowid = ${num}`.execute(trx))
   else await sql`delete from skill_text where num = ${num}`.execute(trx)
 }
 
 /** Empties the full-text index, even if it is damaged. */
 export async function clearTexts(trx: WriteTransaction, dialect: Dialect): Promise<void> {
-  if (dialect === 'postgres') return void (await sql`delete from skill_text`.execute(trx))
-  await doLastNow(trx)
-  // Drops the table: deleting rows could fail in a damaged index.
+  if (dialect === 'postgres') await sql`delete from skill_text`.execute(trx)
+  else await doLast(trx, () => recreateTexts(trx))
+}
+
+/** Drops the table: deleting rows could fail in a damaged index. */
+async function recreateTexts(trx: WriteTransaction): Promise<void> {
   const { rows } = await sql<{ sql: string }>`select sql from sqlite_schema where name = 'skill_text'`.execute(trx)
   await sql`drop table skill_text`.execute(trx)
   await sql.raw(rows[0]!.sql).execute(trx)

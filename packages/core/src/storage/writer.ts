@@ -55,30 +55,18 @@ interface Job {
 
 type Work = () => Promise<unknown>
 
-/** What the writes of a transaction left for its end. */
+/** What the writes of each transaction of a writer left for its end. */
 const lastWork = new WeakMap<WriteTransaction, Work[]>()
 
 /**
  * Does work at the end of the transaction, after all of its writes and in the order of these calls; not at all if the
  * write that calls is rolled back. For what costs as much for one write as for all of them together. If it fails, all of
- * them fail.
+ * them fail. In a transaction that no {@link Writer} began, such as that of an import, does it at once.
  */
-export function doLast(trx: WriteTransaction, work: Work): void {
-  const known = lastWork.get(trx)
-  if (known) known.push(work)
-  else lastWork.set(trx, [work])
-}
-
-/** Does at once what is left for the end of the transaction. */
-export async function doLastNow(trx: WriteTransaction): Promise<void> {
-  const all = lastWork.get(trx)?.splice(0) ?? []
-  let turnedMs = performance.now()
-  for (const work of all) {
-    await work()
-    if (performance.now() - turnedMs < batchMs) continue
-    await setImmediate()
-    turnedMs = performance.now()
-  }
+export async function doLast(trx: WriteTransaction, work: Work): Promise<void> {
+  const left = lastWork.get(trx)
+  if (left) left.push(work)
+  else await work()
 }
 
 export function createWriter(connections: Connections): Writer {
@@ -119,11 +107,12 @@ export function createWriter(connections: Connections): Writer {
   /** Runs queued jobs in a transaction until the batch is full or the queue is empty. */
   async function runBatch(trx: WriteTransaction, batch: Job[]): Promise<void> {
     if (connections.dialect === 'postgres') await selectHead(trx, {})
+    lastWork.set(trx, [])
     await withConnection(trx, async (connection) => {
       // A single job needs no savepoint; those that are queued meanwhile are in the next batch.
       if (queued.length === 1) await runAlone(trx, batch)
       else await runInSavepoints(connection, trx, batch)
-      await doLastNow(trx)
+      await finish(trx)
     })
   }
 
@@ -238,7 +227,7 @@ const rollBack = CompiledQuery.raw('rollback to savepoint job')
 /** Runs a job so that its failure does not affect the others of its transaction. */
 async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransaction, job: Job): Promise<void> {
   await connection.executeQuery(savepoint)
-  const left = lastWork.get(trx)?.length ?? 0
+  const left = lastWork.get(trx)!.length
   try {
     const value = await job.work(trx)
     await connection.executeQuery(release)
@@ -246,7 +235,18 @@ async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransact
   } catch (error) {
     // On a full disk the whole transaction is already rolled back; report that cause instead of the failed rollback.
     await connection.executeQuery(rollBack).catch(() => Promise.reject(error as Error))
-    lastWork.get(trx)?.splice(left)
+    lastWork.get(trx)!.splice(left)
     job.outcome = { error }
+  }
+}
+
+/** Does what the writes left for the end of the transaction. */
+async function finish(trx: WriteTransaction): Promise<void> {
+  let turnedMs = performance.now()
+  for (const work of lastWork.get(trx)!) {
+    await work()
+    if (performance.now() - turnedMs < batchMs) continue
+    await setImmediate()
+    turnedMs = performance.now()
   }
 }
