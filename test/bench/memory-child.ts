@@ -14,12 +14,12 @@ function record(stage: StageName): void {
 }
 
 record('node')
-const { limitYoungMemory } = await import('../../packages/cli/src/young-memory.ts')
+const { setEngineFlags } = await import('../../packages/cli/src/engine-flags.ts')
 const { guest, localApi } = await import('@skillstead/core')
 const { openRegistry } = await import('../support/open-registry.ts')
 const { partsOf } = await import('@skillstead/core/internal')
 const { createNode } = await import('@skillstead/server')
-limitYoungMemory()
+setEngineFlags()
 record('code')
 const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
 const node = createNode(registry, { rates: 'off' })

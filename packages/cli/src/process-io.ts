@@ -1,5 +1,5 @@
 import type { Io } from './terminal/io.ts'
-import { limitYoungMemory } from './young-memory.ts'
+import { setEngineFlags } from './engine-flags.ts'
 
 /** The environment and streams of this process; each stream is opened on first use. */
 export const processIo: Io = {
@@ -13,7 +13,7 @@ export const processIo: Io = {
   get stderr() {
     return process.stderr
   },
-  limitMemory: limitYoungMemory,
+  setEngineFlags,
   /** A second interruption ends the process at once. */
   interruption() {
     const controller = new AbortController()

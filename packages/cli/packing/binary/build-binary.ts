@@ -13,10 +13,15 @@ const run = promisify(execFile)
 const packages = join(import.meta.dirname, '../../..')
 
 /**
- * The settings of `limitYoungMemory`, set at the start: V8 rejects code that was compiled under other settings, so they
+ * The settings of `setEngineFlags`, set at the start: V8 rejects code that was compiled under other settings, so they
  * must not change later.
  */
-const execArgv = ['--semi-space-growth-factor=1', '--min-semi-space-size=4', '--no-parallel-scavenge']
+const execArgv = [
+  '--semi-space-growth-factor=1',
+  '--min-semi-space-size=4',
+  '--no-parallel-scavenge',
+  '--invocation-count-for-turbofan=12000',
+]
 
 /** Builds the single executable for machines like this one, and returns its path. */
 export async function buildBinary(output: string): Promise<string> {

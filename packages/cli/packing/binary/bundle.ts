@@ -16,7 +16,7 @@ const substitutes: Readonly<Record<string, string>> = {
   'cli/src/serving/dashboard-files.ts': 'dashboard-files.ts',
   'cli/src/serving/example-files.ts': 'example-files.ts',
   'cli/src/version.ts': 'version.ts',
-  'cli/src/young-memory.ts': 'young-memory.ts',
+  'cli/src/engine-flags.ts': 'engine-flags.ts',
   'gateways/src/version.ts': 'version.ts',
 }
 

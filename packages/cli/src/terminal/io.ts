@@ -18,8 +18,8 @@ export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean }
   readonly stdout: OutputStream
   readonly stderr: OutputStream
-  /** Limits the memory of the process, for long-running commands. */
-  limitMemory?(): void
+  /** Sets flags of V8, for long-running commands. */
+  setEngineFlags?(): void
   /** Returns a signal that the next interruption aborts. Without a call an interruption ends the process. */
   interruption(): AbortSignal
 }

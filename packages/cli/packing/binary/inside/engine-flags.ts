@@ -1,4 +1,4 @@
-/** Replaces `packages/cli/src/young-memory.ts`. */
+/** Replaces `packages/cli/src/engine-flags.ts`. */
 
 /** Does nothing: the executable starts with these settings, because V8 rejects code that was compiled under others. */
-export function limitYoungMemory(): void {}
+export function setEngineFlags(): void {}
