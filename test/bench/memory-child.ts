@@ -14,12 +14,12 @@ function record(stage: StageName): void {
 }
 
 record('node')
-const { setEngineFlags } = await import('../../packages/cli/src/engine-flags.ts')
+const { processIo } = await import('../../packages/cli/src/process-io.ts')
 const { guest, localApi } = await import('@skillstead/core')
 const { openRegistry } = await import('../support/open-registry.ts')
 const { partsOf } = await import('@skillstead/core/internal')
 const { createNode } = await import('@skillstead/server')
-setEngineFlags()
+processIo.limitMemory?.()
 record('code')
 const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
 const node = createNode(registry, { rates: 'off' })

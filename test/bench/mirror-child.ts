@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { RegistryOptions } from '@skillstead/core'
 import { createBundle, createMirror, importBundle } from '@skillstead/mirror'
-import { setEngineFlags } from '../../packages/cli/src/engine-flags.ts'
+import { processIo } from '../../packages/cli/src/process-io.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
 /** What the parent asks of the process that syncs. */
@@ -21,7 +21,7 @@ export interface MirrorFigures {
 /** A registry that follows another one, in a process of its own and without an index to search in. */
 const { registry: options, url } = JSON.parse(process.argv[2]!) as { registry: RegistryOptions; url?: string }
 // As `skillstead serve` and `skillstead mirror sync` do.
-setEngineFlags()
+processIo.limitMemory?.()
 const registry = await openRegistry({ ...options, works: false, memorySkillsMax: 0 })
 const mirror = createMirror(registry)
 if (url !== undefined) await mirror.add('main', url, { everySeconds: 0 })

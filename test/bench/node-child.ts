@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { partsOf } from '@skillstead/core/internal'
 import { findDashboard } from '../../packages/cli/src/serving/dashboard-files.ts'
-import { setEngineFlags } from '../../packages/cli/src/engine-flags.ts'
+import { processIo } from '../../packages/cli/src/process-io.ts'
 import { listenNode } from '@skillstead/server'
 import type { ChildOptions } from './children.ts'
 import { startProfile } from './profiler.ts'
@@ -10,7 +10,7 @@ import { openRegistry } from '../support/open-registry.ts'
 /** A node in a process of its own, so that what loads it does not share its event loop. */
 const options = JSON.parse(process.argv[2]!) as ChildOptions
 // As `skillstead serve` does.
-setEngineFlags()
+processIo.limitMemory?.()
 const delay = monitorEventLoopDelay({ resolution: 5 })
 delay.enable()
 const registry = await openRegistry(options.registry)

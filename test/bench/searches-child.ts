@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { localApi } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
-import { setEngineFlags } from '../../packages/cli/src/engine-flags.ts'
+import { processIo } from '../../packages/cli/src/process-io.ts'
 import { openRegistry } from '../support/open-registry.ts'
 import type { Figure } from './figures.ts'
 import { measureSearches } from './paced-load.ts'
@@ -10,7 +10,7 @@ import type { EmbeddedSearches } from './searches.ts'
 
 /** A program that embeds the registry: it searches and publishes in its own process, and reports the figures. */
 const { location, ...load } = JSON.parse(process.argv[2]!) as EmbeddedSearches
-setEngineFlags()
+processIo.limitMemory?.()
 const registry = await openRegistry(location)
 const api = localApi(registry, await registry.getCaller('bench'))
 await partsOf(registry).search.warmed

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { localApi, systemCaller, type RegistryOptions } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { listenNode } from '@skillstead/server'
-import { setEngineFlags } from '../../packages/cli/src/engine-flags.ts'
+import { processIo } from '../../packages/cli/src/process-io.ts'
 import { toDeliveries } from '../../packages/core/src/webhooks/events.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
@@ -35,7 +35,7 @@ const sampleMs = 250
 const tickMs = 2
 
 const { registry: location, receivers } = JSON.parse(process.argv[2]!) as WebhooksChildOptions
-setEngineFlags()
+processIo.limitMemory?.()
 const lookup = async (host: string) => [
   { address: '127.0.0.1', port: host.startsWith('refuses.') ? receivers.refused : receivers.port },
 ]

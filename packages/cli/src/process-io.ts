@@ -13,7 +13,7 @@ export const processIo: Io = {
   get stderr() {
     return process.stderr
   },
-  setEngineFlags,
+  limitMemory: setEngineFlags,
   /** A second interruption ends the process at once. */
   interruption() {
     const controller = new AbortController()

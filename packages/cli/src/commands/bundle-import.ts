@@ -30,7 +30,7 @@ export const commands = {
       ...storeOptions,
     },
     async run(given, output) {
-      given.io.setEngineFlags?.()
+      given.io.limitMemory?.()
       const [file] = given.words
       const key = text(given, 'key')
       const options = {

@@ -24,7 +24,7 @@ export const commands = {
       ...storeOptions,
     },
     async run(given, output) {
-      given.io.setEngineFlags?.()
+      given.io.limitMemory?.()
       const [path] = given.words
       if (await isExportGiven(path)) return importExport(path, given, output)
       const owner = text(given, 'owner')

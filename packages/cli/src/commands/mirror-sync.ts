@@ -59,7 +59,7 @@ async function sync(
   output: Output,
   choose: (mirror: Mirror) => Promise<SyncOptions>,
 ): Promise<SyncReport> {
-  given.io.setEngineFlags?.()
+  given.io.limitMemory?.()
   const [name] = given.words
   const signal = given.io.interruption()
   const line = createProgressLine(output)

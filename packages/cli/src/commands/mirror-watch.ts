@@ -21,7 +21,7 @@ export const commands = {
     options: { ...scanPolicyOption, ...askingOptions, ...originOption, ...storeOptions },
     printsItself: true,
     async run(given, output) {
-      given.io.setEngineFlags?.()
+      given.io.limitMemory?.()
       const signal = given.io.interruption()
       const { onBegin, ...reporter } = createReporter(output)
       await withMirror(

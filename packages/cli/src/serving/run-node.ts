@@ -26,7 +26,7 @@ export async function runNode(
   output: Output,
   prepare: (registry: Registry) => Promise<Greeting>,
 ): Promise<void> {
-  given.io.setEngineFlags?.()
+  given.io.limitMemory?.()
   const options = await toRegistryOptions(given)
   const registry = await openRegistry({
     ...toLocation(given, { make: makePrivateFolder }),

@@ -18,8 +18,8 @@ export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean }
   readonly stdout: OutputStream
   readonly stderr: OutputStream
-  /** Sets flags of V8, for long-running commands. */
-  setEngineFlags?(): void
+  /** Limits the memory of the process, and what is compiled in it, for long-running commands. */
+  limitMemory?(): void
   /** Returns a signal that the next interruption aborts. Without a call an interruption ends the process. */
   interruption(): AbortSignal
 }
