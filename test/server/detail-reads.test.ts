@@ -1,5 +1,10 @@
-import { createLogger, createNode } from '@skillstead/server'
-import { describe, expect, it } from 'vitest'
+import { guest, localApi, systemCaller } from '@skillstead/core'
+import { localCall } from '@skillstead/core/internal'
+import { createLogger, createNode, listenNode } from '@skillstead/server'
+import pg from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openRegistry } from '../support/open-registry.ts'
+import { makePlace } from '../support/places.ts'
 import { skillMd, startNode } from '../support/server-harness.ts'
 
 const ofOneRequest = new Set(['date', 'x-request-id', 'x-ratelimit-remaining', 'ratelimit', 'x-ratelimit-reset'])
@@ -106,6 +111,49 @@ describe('GET /skills/<name>', () => {
     expect([await read(), await read()]).toEqual([200, 200])
     await registry.close()
     expect(await read()).toBe(503)
+  })
+
+  it('gives nothing that became private while the allowance was awaited', async () => {
+    const place = await makePlace('PostgreSQL')
+    const registry = await openRegistry(place.location)
+    await localCall(registry, 'createUser', { username: 'alice' }, systemCaller)
+    const api = localApi(registry, await registry.getCaller('alice'))
+    await api.publishSkill({ skillMd, version: '1.0.0' })
+    await localApi(registry, guest).getSkill({ name: 'pdf' })
+    const node = await listenNode(registry, { port: 0, rates: { anonymous: 1000 } })
+    const client = new pg.Client({ connectionString: place.location.databaseUrl })
+    await client.connect()
+    onTestFinished(async () => {
+      await client.end()
+      await node.close()
+      await registry.close()
+      await place.remove()
+    })
+    const inFlight = async () => /in_flight (\d+)/.exec(await (await fetch(`${node.url}/metrics`)).text())![1]
+    await client.query('begin')
+    await client.query('lock table rate_leases in access exclusive mode')
+    const answer = fetch(`${node.url}/api/v1/skills/pdf`)
+    // The other one is the request for the metrics.
+    await expect.poll(inFlight).toBe('2')
+    await api.publishSkill({ name: 'pdf', visibility: 'private' })
+    await client.query('rollback')
+    expect((await answer).status).toBe(404)
+  })
+
+  it.each([{ rates: 'off' }, { rates: {} }] as const)('survives a log that fails, with %o', async (options) => {
+    const logger = createLogger({
+      write: () => {
+        throw new Error('the disk is full')
+      },
+    })
+    const { node, registry } = await startNode({ ...options, logger })
+    await localApi(registry, guest).getSkill({ name: 'pdf' })
+    const read = () =>
+      fetch(`${node.url}/api/v1/skills/pdf`).then(
+        ({ status }) => status,
+        () => 'failed',
+      )
+    expect([await read(), await read()]).toEqual(['failed', 'failed'])
   })
 
   it('answers from the cache of a mounted node, until the skill changes', async () => {

@@ -19,9 +19,9 @@ export function toAnswer(node: NodeParts, call: Call, route: Route, { status, bo
   const reads = call.method === 'GET' || call.method === 'HEAD'
   // Responses for guests may be cached but must be revalidated; responses to a key or token must not be stored.
   const cacheControl = reads && !call.personal && !route.endpoint.volatile ? 'no-cache' : 'private, no-store'
-  const toBytes = (json: string) => encodeJson(json, node.addressOf(call))
+  const toBytes = (json: string | EncodedJson) => encodeJson(json, node.addressOf(call))
   if (body instanceof EncodedJson)
-    return { status, cacheControl, body: toBytes(body.json), etag: body.etag, contentType: jsonType }
+    return { status, cacheControl, body: toBytes(body), etag: body.etag, contentType: jsonType }
   if (route.endpoint.kind !== 'content') {
     const etag =
       reads && route.toTagged ? toEtag(Buffer.from(JSON.stringify(route.toTagged(body as never)))) : undefined

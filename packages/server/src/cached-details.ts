@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { NodeRequest } from 'srvx/node'
 import { guest } from '@skillstead/core'
-import { findCachedSkill, type EncodedJson } from '@skillstead/core/internal'
+import { EncodedJson, findCachedSkill } from '@skillstead/core/internal'
 import { toAnswer } from './answers.ts'
 import { Call } from './call.ts'
-import type { NodeParts } from './gate.ts'
-import type { Quota } from './quotas.ts'
+import { toWork } from './engine.ts'
+import { finish, replyThrown, spendOne, type NodeParts } from './gate.ts'
+import { sendResponse, textBytesMax, toLatin1 } from './node-listener.ts'
 import { cacheHeaders, commonHeaders, contentHeaders, isKnownToCaller } from './replies.ts'
 import { detailRoute, matchDetail, tokenNames } from './routes.ts'
 
@@ -14,8 +15,6 @@ const telling = ['authorization', 'cookie', 'origin', ...tokenNames] as const
 
 /** The targets whose skills are known; only those of cached skills are. */
 const namesMax = 20_000
-/** A longer text is sent by the endpoint, in a second write. */
-const textBytesMax = 16 * 1024
 
 /** An answer that is sent again and again. */
 interface Prepared {
@@ -28,11 +27,8 @@ interface Prepared {
   readonly text: string
 }
 
-/**
- * Serves a request and returns true; returns false, having done nothing, if it does not apply. `otherwise` serves it if a
- * limit refuses it.
- */
-export type ServeCached = (req: IncomingMessage, res: ServerResponse, otherwise: () => void) => boolean
+/** Serves a request and returns true; returns false, having done nothing, if it does not apply. Never throws. */
+export type ServeCached = (req: IncomingMessage, res: ServerResponse) => boolean
 
 /**
  * Serves the cached details of a skill to a guest, which is most of a node's requests, exactly as the endpoint does, but
@@ -41,6 +37,7 @@ export type ServeCached = (req: IncomingMessage, res: ServerResponse, otherwise:
 export function createServeCached(node: NodeParts): ServeCached {
   const names = new Map<string, string>()
   const prepared = new WeakMap<EncodedJson, Prepared>()
+  const work = toWork(node, detailRoute)
 
   function find(target: string): EncodedJson | undefined {
     const known = names.get(target)
@@ -67,46 +64,63 @@ export function createServeCached(node: NodeParts): ServeCached {
     const address = node.addressOf(call)
     const last = prepared.get(entity)
     if (last?.address === address) return last
-    const answer = toAnswer(node, call, detailRoute, { status: 200, body: entity })
+    // A copy, so that its bytes are not kept besides the text.
+    const body = new EncodedJson(entity.json, entity.etag)
+    const answer = toAnswer(node, call, detailRoute, { status: 200, body })
     const headers = contentHeaders(answer, entity.etag).flat()
     const headersOf304 = cacheHeaders(answer, entity.etag).flat()
-    // In this encoding each byte is one character.
-    const bytes = answer.body as Uint8Array
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
-    const made = { address, headers, headersOf304, text }
+    const made = { address, headers, headersOf304, text: toLatin1(answer.body as Uint8Array) }
     prepared.set(entity, made)
     return made
   }
 
-  function send(call: Call, res: ServerResponse, entity: EncodedJson, quota: Quota): void {
-    call.quota = quota
+  function send(call: Call, res: ServerResponse, entity: EncodedJson): void {
     const { headers, headersOf304, text } = prepare(call, entity)
     const head: string[] = []
     for (const [name, value] of commonHeaders(call)) head.push(name, value)
     const status = isKnownToCaller(call, entity.etag) ? 304 : 200
-    node.metrics.begin()
+    node.context.traffic.calls += 1
+    finish(node, call, status)
     res.writeHead(status, head.concat(status === 304 ? headersOf304 : headers))
     if (status === 304) res.end()
     else res.end(text, 'latin1')
-    node.metrics.end(call, status)
-    node.log.answered(call, status)
   }
 
-  return function serveCached(req, res, otherwise) {
+  /** What was found before the allowance was spent may have changed meanwhile. */
+  async function sendAdmitted(call: Call, res: ServerResponse, target: string): Promise<void> {
+    const entity = find(target)
+    if (entity !== undefined) return send(call, res, entity)
+    call.params = matchDetail(target)
+    const response = await work(call)
+    finish(node, call, response.status)
+    await sendResponse(res, response)
+  }
+
+  async function refuse(call: Call, res: ServerResponse, thrown: unknown): Promise<void> {
+    const response = await replyThrown(node, call, thrown)
+    finish(node, call, response.status)
+    await sendResponse(res, response)
+  }
+
+  return function serveCached(req, res) {
     if (req.method !== 'GET' || node.draining || node.requireKey) return false
-    const { headers } = req
-    for (const name of telling) if (headers[name] !== undefined) return false
-    const entity = tryFind(req.url!)
+    for (const name of telling) if (req.headers[name] !== undefined) return false
+    const target = req.url!
+    const entity = tryFind(target)
+    // The endpoint sends long texts, in a second write.
     if (entity === undefined || entity.json.length > textBytesMax) return false
     const call = new Call(new NodeRequest({ req, res }))
     call.endpoint = detailRoute.name
     if (node.publicOrigin !== undefined) call.allowedOrigin = '*'
-    const quota = node.quotas.spend(guest, () => node.addresses.clientOf(call.request))
-    if (!(quota instanceof Promise)) send(call, res, entity, quota)
-    else
-      quota
-        .then((spent) => (spent.exceeded ? otherwise() : send(call, res, entity, spent)))
-        .catch((error: Error) => res.destroy(error))
+    const fail = (thrown: unknown) => refuse(call, res, thrown).catch((error: Error) => res.destroy(error))
+    node.metrics.begin()
+    try {
+      const spending = spendOne(node, call)
+      if (spending === undefined) send(call, res, entity)
+      else void spending.then(() => sendAdmitted(call, res, target)).catch(fail)
+    } catch (thrown) {
+      void fail(thrown)
+    }
     return true
   }
 }

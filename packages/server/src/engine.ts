@@ -75,7 +75,11 @@ export function toEndpointHandler(node: NodeParts, route: Route, take: TakeParam
 }
 
 /** What an admitted request to an endpoint runs: reads the input, calls the operation, and builds the response. */
-function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) => Promise<Response> {
+export function toWork(
+  node: NodeParts,
+  route: Route,
+  take: TakeParams = takeParams,
+): (call: Call) => Promise<Response> {
   const { endpoint, name } = route
   return async function answer(call) {
     take(call)
@@ -121,7 +125,9 @@ function answerCached(node: NodeParts, call: Call): Response | undefined {
   if (call.url?.search || tokenNames.some((name) => call.header(name) !== null)) return undefined
   const { name } = toInput(call, detailRoute, undefined)
   const body = findCachedSkill(node.registry, name as string, call.caller)
-  return body && reply(call, toAnswer(node, call, detailRoute, { status: 200, body }))
+  if (body === undefined) return undefined
+  node.context.traffic.calls += 1
+  return reply(call, toAnswer(node, call, detailRoute, { status: 200, body }))
 }
 
 function replyMoved(call: Call, route: Route, fullName: string): Response {

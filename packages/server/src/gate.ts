@@ -97,16 +97,31 @@ export function toHandler(node: NodeParts, entry: Entry) {
       const isRefused = methods !== undefined && !methods.includes(call.method)
       response = isRefused ? refuseMethod(call, methods) : await work(call)
     } catch (thrown) {
-      const error = toRegistryError(thrown)
-      if (error.status >= 500) node.log.failure(call, error)
-      if (error.allowance) call.quota = toQuota(error.allowance, error.retryAfterSeconds)
-      call.quota ??= await node.quotas.peek(call.caller, () => node.addresses.clientOf(call.request))
-      response = replyProblem(call, error, thrown instanceof ErrorWithHeaders ? thrown.headers : undefined, toFailure)
+      response = await replyThrown(node, call, thrown, toFailure)
     }
-    node.metrics.end(call, response.status)
-    node.log.answered(call, response.status)
+    finish(node, call, response.status)
     return response
   }
+}
+
+/** The response to what the handling of a request threw. */
+export async function replyThrown(
+  node: NodeParts,
+  call: Call,
+  thrown: unknown,
+  toFailure?: GatewayRoute['toFailure'],
+): Promise<Response> {
+  const error = toRegistryError(thrown)
+  if (error.status >= 500) node.log.failure(call, error)
+  if (error.allowance) call.quota = toQuota(error.allowance, error.retryAfterSeconds)
+  call.quota ??= await node.quotas.peek(call.caller, () => node.addresses.clientOf(call.request))
+  return replyProblem(call, error, thrown instanceof ErrorWithHeaders ? thrown.headers : undefined, toFailure)
+}
+
+/** Counts and logs a request that was handled; `metrics.begin` must have been called. */
+export function finish(node: NodeParts, call: Call, status: number): void {
+  node.metrics.end(call, status)
+  node.log.answered(call, status)
 }
 
 /** Responds to `OPTIONS`, and throws `method_not_allowed` for every other method. */

@@ -9,9 +9,9 @@ const noHost: Refusal = { code: 'invalid_request', status: 400, detail: 'Send on
 const tooManyHeaders: Refusal = { code: 'invalid_request', status: 431, detail: 'There are too many headers.' }
 
 /**
- * Handles Node's requests by handlers that never throw: `serveCached` those that it takes, `fetch` the others. Refuses requests that Node's parser accepts: too many headers,
- * and a missing or repeated `Host` (RFC 9112, section 3.2). srvx writes the head, the body and an empty end separately;
- * here a complete response is sent as one write.
+ * Handles Node's requests by handlers that never throw: `serveCached` those that it takes, `fetch` the others. Refuses
+ * requests that Node's parser accepts: too many headers, and a missing or repeated `Host` (RFC 9112, section 3.2). srvx
+ * writes the head, the body and an empty end separately; here a complete response is sent as one write.
  */
 export function toListener(
   { fetch, serveCached }: { fetch(request: Request): Promise<Response>; readonly serveCached: ServeCached },
@@ -24,16 +24,17 @@ export function toListener(
     if (res.socket === null) return void res.once('socket', () => receive(req, res))
     if (req.rawHeaders.length > headersMax * 2) return void refuse(req.socket, tooManyHeaders)
     if (!hasOneHost(req)) return void refuse(req.socket, noHost)
-    if (!serveCached(req, res, serve)) serve()
-
-    function serve() {
-      void fetch(new NodeRequest({ req, res }))
-        .then((response) =>
-          response instanceof WholeResponse ? sendWhole(res, response) : sendNodeResponse(res, response),
-        )
-        .catch((error: Error) => res.destroy(error))
-    }
+    if (serveCached(req, res)) return
+    void fetch(new NodeRequest({ req, res }))
+      .then((response) => sendResponse(res, response))
+      .catch((error: Error) => res.destroy(error))
   }
+}
+
+/** Sends a response; a complete one in one write if it is short. */
+export async function sendResponse(res: ServerResponse, response: Response): Promise<void> {
+  if (response instanceof WholeResponse) sendWhole(res, response)
+  else await sendNodeResponse(res, response)
 }
 
 function hasOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
@@ -46,7 +47,7 @@ function hasOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean 
 }
 
 /** Above this size, copying the bytes into one text costs more than a second write. */
-const textBytesMax = 16 * 1024
+export const textBytesMax = 16 * 1024
 
 function sendWhole(res: ServerResponse, { status, head, content }: WholeResponse): void {
   const fields: string[] = []
@@ -55,6 +56,10 @@ function sendWhole(res: ServerResponse, { status, head, content }: WholeResponse
   res.writeHead(status, fields)
   if (content === null) res.end()
   else if (content.byteLength > textBytesMax) res.end(content)
-  // In this encoding each byte is one character.
-  else res.end(Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1'), 'latin1')
+  else res.end(toLatin1(content), 'latin1')
+}
+
+/** A text in which each byte is one character. */
+export function toLatin1({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
 }

@@ -49,7 +49,8 @@ export interface RegistryNode {
  * const response = await node.fetch(new Request('http://localhost/api/v1/skills'))
  */
 export function createNode(registry: Registry, options: NodeOptions = {}): RegistryNode {
-  return openNode(registry, options)
+  const { fetch, drain, close } = openNode(registry, options)
+  return { fetch, drain, close }
 }
 
 /** As {@link createNode}, for a server of Node. */

@@ -1,3 +1,4 @@
+import type { EncodedJson } from '@skillstead/core/internal'
 import type { Addresses } from './addresses.ts'
 import type { Call } from './call.ts'
 import { isPlainHost } from './cross-origin.ts'
@@ -31,9 +32,18 @@ function toPlainOrigin(host: string | null): string {
 }
 
 /** Encodes JSON with the node's address before the paths of users' pictures, because responses are cached with paths. */
-export function encodeJson(json: string, address: string): Uint8Array {
-  return Buffer.from(prefixPictures(json, address))
+export function encodeJson(json: string | EncodedJson, address: string): Uint8Array {
+  if (typeof json === 'string') return Buffer.from(prefixPictures(json, address))
+  const last = encoded.get(json)
+  if (last?.address === address) return last.bytes
+  const bytes = Buffer.from(prefixPictures(json.json, address))
+  // A response that no cache holds is sent once: to remember it would only cost memory.
+  if (json.isCached) encoded.set(json, { address, bytes })
+  return bytes
 }
+
+/** By cached response, the bytes that were sent last. */
+const encoded = new WeakMap<EncodedJson, { readonly address: string; readonly bytes: Uint8Array }>()
 
 const member = '"avatarUrl":"'
 const ownPicture = `${member}${apiBase}/users/`

@@ -46,6 +46,7 @@ export function createResponseCache(bytesMax: number): ResponseCache {
       drop(key)
       const size = Buffer.byteLength(answer.json)
       if (size > bytesMax / 16) return
+      answer.isCached = true
       answers.set(key, { subject, answer, size, used: false })
       bytes += size
       const keys = keysOf.get(subject)
