@@ -1,8 +1,9 @@
-import { execFile } from 'node:child_process'
-import { cp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { makeFolder } from '../support/cli-harness.ts'
 import { copyWorkspace } from '../support/packages.ts'
@@ -42,6 +43,21 @@ it('a clone runs its bundle only while no source has changed, and one bundle for
   const examples = await node('clone/main.js', 'examples', '--data', join(clone, 'data'), '--json')
   expect(examples.stdout).toContain('skillstead/release-checklist')
 
+  // A running node keeps its build, and loads the rest of it when it is asked for.
+  const running = spawn(process.execPath, [
+    file('clone/main.js'),
+    'serve',
+    '--port',
+    '0',
+    '--data',
+    join(clone, 'data'),
+    '--json',
+  ])
+  onTestFinished(() => void running.kill('SIGKILL'))
+  const [line] = (await once(running.stdout, 'data')) as [Buffer]
+  const { url } = JSON.parse(String(line)) as { url: string }
+  await mkdir(file('.built/0123456789abcdef.999999999'))
+
   // A change counts whatever time its file claims.
   const source = file('src/version.ts')
   const before = await readFile(source, 'utf8')
@@ -50,7 +66,17 @@ it('a clone runs its bundle only while no source has changed, and one bundle for
   expect(await version()).toMatch(/^\d.*-changed$/)
   await node('clone/build.ts')
   expect(await version()).toMatch(/^\d.*-changed$/)
+  expect(await listBuilds()).toEqual(expect.arrayContaining([build]))
   expect(await listBuilds()).toHaveLength(2)
+  const question = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const asked = await fetch(`${url}/mcp`, { method: 'POST', headers, body: JSON.stringify(question) })
+  expect(asked.status).toBe(200)
+  running.kill('SIGTERM')
+  await once(running, 'exit')
+  await utimes(source, 1, 1)
+  await node('clone/build.ts')
+  expect(await listBuilds()).toHaveLength(1)
   // So does a file that is gone.
   await rm(source)
   await expect(version()).rejects.toThrow('version.ts')

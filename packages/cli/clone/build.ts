@@ -1,12 +1,9 @@
 /** Builds the pages and the command of this clone, unless they were built from these very files. */
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { buildDashboard } from '../../dashboard/building/build.ts'
-import { builds, toBuild } from './program.ts'
-
-/** Processes that run load parts of their build later, so that the last ones are kept. */
-const keptBuilds = 3
+import { builds, toBuild, toUsers } from './program.ts'
 
 await buildDashboard()
 const build = toBuild()
@@ -23,12 +20,23 @@ async function buildCommand(): Promise<void> {
   // Another process may have built the same, and a file may have changed meanwhile.
   if (existsSync(build) || toBuild() !== build) await rm(unfinished, { recursive: true })
   else await rename(unfinished, build)
-  await removeOld()
+  await removeUnused()
 }
 
-async function removeOld(): Promise<void> {
-  const names = await readdir(builds)
-  const found = await Promise.all(names.map(async (name) => ({ name, ms: (await stat(join(builds, name))).mtimeMs })))
-  const old = found.toSorted((a, b) => b.ms - a.ms).slice(keptBuilds)
-  await Promise.all(old.map(({ name }) => rm(join(builds, name), { recursive: true, force: true })))
+/** Removes the other builds that no process uses, and those that killed processes left unfinished. */
+async function removeUnused(): Promise<void> {
+  for (const name of await readdir(builds)) {
+    const [, builder] = name.split('.')
+    const users = builder === undefined ? await readdir(toUsers(join(builds, name))).catch(() => []) : [builder]
+    if (name !== basename(build) && !users.some(isRunning))
+      await rm(join(builds, name), { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: string): boolean {
+  try {
+    return process.kill(Number(pid), 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, lstatSync, readdirSync } from 'node:fs'
+import { existsSync, globSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const packages = join(import.meta.dirname, '../..')
@@ -8,8 +8,13 @@ export const builds = join(packages, 'cli/.built')
 
 /** The module to run: the bundle of this clone if it was built from these very files, or the sources. */
 export function findProgram(): string {
-  const built = join(toBuild(), 'main.js')
-  return existsSync(built) ? built : join(packages, 'cli/src/main.ts')
+  const sources = join(packages, 'cli/src/main.ts')
+  if (!existsSync(builds)) return sources
+  const build = toBuild()
+  const built = join(build, 'main.js')
+  if (!existsSync(built)) return sources
+  keepWhileRunning(build)
+  return built
 }
 
 /**
@@ -22,9 +27,26 @@ export function toBuild(): string {
   const folders = globSync('packages/*/src', { cwd }).flatMap((folder) => [folder, ...listBelow(cwd, folder)])
   const others = globSync(['pnpm-lock.yaml', 'packages/*/package.json', 'packages/cli/{clone,packing}/**'], { cwd })
   let newest = 0
-  for (const path of [...folders, ...others]) newest = Math.max(newest, lstatSync(join(cwd, path)).ctimeMs)
+  // A file that is gone by now has changed its folder.
+  for (const path of [...folders, ...others])
+    newest = Math.max(newest, lstatSync(join(cwd, path), { throwIfNoEntry: false })?.ctimeMs ?? 0)
   return join(builds, createHash('sha256').update(`${packages}\0${newest}`).digest('hex').slice(0, 16))
 }
 
 const listBelow = (cwd: string, folder: string) =>
   readdirSync(join(cwd, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))
+
+/** Marks a build as in use: the process loads parts of it later. */
+function keepWhileRunning(build: string): void {
+  const mark = join(toUsers(build), `${process.pid}`)
+  try {
+    mkdirSync(toUsers(build), { recursive: true })
+    writeFileSync(mark, '')
+    process.once('exit', () => rmSync(mark, { force: true }))
+  } catch {
+    // In a clone that is read-only, nothing is removed either.
+  }
+}
+
+/** The folder with a file for each process that uses a build, by its number. */
+export const toUsers = (build: string) => join(build, 'users')
