@@ -8,12 +8,14 @@ export const lists: Migration = {
   name: '0005-lists',
   async up({ schema }) {
     // What decides who may see a skill.
-    const shown = ['visibility', 'stub', 'owner_id', 'id'] as const
-    const sorted = ['downloads desc', 'full_name', ...shown, 'published_at', 'stars', 'num']
+    const seen = ['visibility', 'stub', 'owner_id', 'id'] as const
     const create = (name: string) => schema.createIndex(name).on('skills').where(isListed)
-    await create('skills_listed').columns(sorted).execute()
+    await create('skills_listed')
+      .columns(['downloads desc', 'full_name', ...seen, 'num'])
+      .execute()
+    // Also for lists in another order, of which the rows are sorted.
     await create('skills_shown')
-      .columns(['num', ...shown])
+      .columns(['num', ...seen, 'published_at', 'stars', 'full_name'])
       .execute()
   },
 }
