@@ -71,8 +71,8 @@ interface Entry {
 
 /**
  * Makes an h3 handler that admits a request, runs the work of the entry, and converts thrown errors to problem
- * responses. Every response of a node passes through such a handler, so that each has rate headers, a request id, a log
- * line and metrics.
+ * responses. Every response of a node passes through such a handler, or through `createServeCached`, so that each has rate
+ * headers, a request id, a log line and metrics.
  */
 export function toHandler(node: NodeParts, entry: Entry) {
   const { admission, endpoint = 'unknown', methods, crossOrigin = true, personal = false, work } = entry
