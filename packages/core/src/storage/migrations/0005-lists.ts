@@ -6,16 +6,19 @@ const isListed = sql<SqlBool>`state = 'live' and (latest_version <> '' or stub =
 /** Indexes with all columns that lists and searches look at, so that they do not read the wide rows of all skills. */
 export const lists: Migration = {
   name: '0005-lists',
-  async up({ schema }) {
+  async up({ schema }, dialect) {
     // What decides who may see a skill.
     const seen = ['visibility', 'stub', 'owner_id', 'id'] as const
+    // Lists in another order sort the rows of the index in which these are: each database prefers one of the two.
+    const sorted = ['published_at', 'stars'] as const
+    const isSqlite = dialect === 'sqlite'
     const create = (name: string) => schema.createIndex(name).on('skills').where(isListed)
     await create('skills_listed')
-      .columns(['downloads desc', 'full_name', ...seen, 'num'])
+      .columns(['downloads desc', 'full_name', ...seen, ...(isSqlite ? [] : sorted), 'num'])
       .execute()
-    // Also for lists in another order, of which the rows are sorted.
+    // PostgreSQL counts with it if it is small.
     await create('skills_shown')
-      .columns(['num', ...seen, 'published_at', 'stars', 'full_name'])
+      .columns(['num', ...seen, ...(isSqlite ? [...sorted, 'full_name'] : [])])
       .execute()
   },
 }
