@@ -1,10 +1,9 @@
-import { globSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown, type Plugin } from 'rolldown'
 import { bakeRules } from './bake-rules.ts'
 import { bundleRequired } from './bundle-required.ts'
-import { findThreads } from './find-threads.ts'
+import { findThreads, listThreads } from './find-threads.ts'
 import { leaveOutCertificates } from './leave-out-certificates.ts'
 import { takeUsedParts } from './used-parts.ts'
 
@@ -12,14 +11,10 @@ const packages = join(import.meta.dirname, '../..')
 
 /** Bundles the command and its threads, for this machine and for this place of the clone, into `folder`. */
 export async function bundleClone(folder: string): Promise<void> {
-  const threads = globSync('*/src/**/*-worker.ts', { cwd: packages })
   const bundle = await rolldown({
     platform: 'node',
     resolve: { conditionNames: ['source', 'node', 'import'] },
-    input: {
-      main: join(packages, 'cli/src/main.ts'),
-      ...Object.fromEntries(threads.map((path) => [`threads/${basename(path, '.ts')}`, join(packages, path)])),
-    },
+    input: { main: join(packages, 'cli/src/main.ts'), ...listThreads(['*'], packages) },
     // pg loads it only if it is installed.
     external: ['pg-native'],
     plugins: [

@@ -1,12 +1,11 @@
-import { globSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { rolldown, type InputOptions, type OutputChunk, type OutputOptions, type Plugin } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { bakeRules } from './bake-rules.ts'
 import { bakeTokens } from './bake-tokens.ts'
 import { bundleRequired } from './bundle-required.ts'
-import { findThreads } from './find-threads.ts'
+import { findThreads, listThreads } from './find-threads.ts'
 import { describeLicenses } from './licenses.ts'
 import { takeUsedParts } from './used-parts.ts'
 
@@ -121,12 +120,6 @@ function listEntries({ exports = {}, bin = {} }: BundledManifest): string[] {
 const toPatterns = (names: readonly string[]) => names.map((name) => new RegExp(`^${name}(?:/|$)`))
 
 const outputs = { format: 'esm', comments: { jsdoc: false } } satisfies OutputOptions
-
-/** The worker threads in folders of packages, as entry points of `dist/threads`. */
-function listThreads(folders: readonly string[]): Record<string, string> {
-  const paths = folders.flatMap((folder) => globSync(`${folder}/src/**/*-worker.ts`))
-  return Object.fromEntries(paths.map((path) => [`threads/${basename(path, '.ts')}`, path]))
-}
 
 /** Bundles threads with everything they import into one folder, which programs that are bundled or traced can copy. */
 async function bundleCopiedThreads(

@@ -5,23 +5,13 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildDashboard } from '../../../dashboard/building/build.ts'
+import { engineFlags } from '../../src/engine-flags.ts'
 import { readExamples } from '../../src/serving/example-files.ts'
 import { bundleBoot, bundleProgram, toTarget, type Chunks } from './bundle.ts'
 import { recordCompiled } from './record.ts'
 
 const run = promisify(execFile)
 const packages = join(import.meta.dirname, '../../..')
-
-/**
- * The settings of `setEngineFlags`, set at the start: V8 rejects code that was compiled under other settings, so they
- * must not change later.
- */
-const execArgv = [
-  '--semi-space-growth-factor=1',
-  '--min-semi-space-size=4',
-  '--no-parallel-scavenge',
-  '--invocation-count-for-turbofan=12000',
-]
 
 /** Builds the single executable for machines like this one, and returns its path. */
 export async function buildBinary(output: string): Promise<string> {
@@ -108,6 +98,8 @@ async function makeExecutable({ scratch, node, assets, boot }: Parts): Promise<s
   const output = join(scratch, `with-${basename(main, '.js')}`)
   const config = join(scratch, `${boot}.json`)
   await writeFile(main, `${await bundleBoot(boot)}skillstead.load('main.js')\n`)
+  // V8 rejects code that was compiled under other settings, so they are set at the start and must not change later.
+  const execArgv = engineFlags
   const options = { main, output, executable: node, disableExperimentalSEAWarning: true, execArgv, assets }
   await writeFile(config, JSON.stringify(options))
   await run(process.execPath, ['--build-sea', config])
