@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
+import { partsOf } from '@skillstead/core/internal'
 import { expect, it, onTestFinished } from 'vitest'
 import { selectVisible } from '../../packages/core/src/search/visible-skills.ts'
+import { skillMd } from '../support/answers.ts'
+import { describeDatabases } from '../support/harness.ts'
 import { openDatabase } from '../support/open-registry.ts'
 
 it('lists are counted and sorted by indexes, not by the rows of all skills', async () => {
@@ -15,4 +18,42 @@ it('lists are counted and sorted by indexes, not by the rows of all skills', asy
       expect(first!.detail).toMatch(/^SCAN skills USING (?:COVERING )?INDEX skills_(listed|shown)$/)
     }
   }
+})
+
+describeDatabases('the indexes of skills', (open, dialect) => {
+  it.skipIf(dialect !== 'PostgreSQL')('have no column that a further version changes', async () => {
+    const test = await open()
+    const alice = await test.makeUser('alice')
+    const { read } = partsOf(test.registry).database
+    const publish = async (version: string) => {
+      test.clock.advance(1000)
+      await alice.api.publishSkill({ skillMd: skillMd('tool', { body: `Release ${version}.` }), version })
+      return read.selectFrom('skills').selectAll().executeTakeFirstOrThrow()
+    }
+    const first = await publish('1.0.0')
+    const changed = Object.entries(await publish('1.0.1')).filter(([name, value]) => value !== first[name as 'num'])
+    // The columns of keys, and those that conditions mention.
+    const { rows } = await sql<{ name: string }>`select distinct attname as name from pg_index
+      left join pg_depend on classid = 'pg_class'::regclass and objid = indexrelid and refobjid = indrelid
+      join pg_attribute on attrelid = indrelid and (attnum = any(indkey) or attnum = refobjsubid)
+      where indrelid = 'skills'::regclass`.execute(read)
+    const indexed = new Set(rows.map(({ name }) => name))
+    expect([...indexed]).toEqual(expect.arrayContaining(['num', 'downloads', 'moderation', 'listed']))
+    expect(changed.map(([name]) => name)).toContain('latest_version')
+    expect(changed.filter(([name]) => indexed.has(name))).toEqual([])
+  })
+
+  it('leave out what a node of an older version deletes', async () => {
+    const test = await open()
+    const alice = await test.makeUser('alice')
+    await alice.api.publishSkill({ skillMd: skillMd('tool') })
+    const { read, writer } = partsOf(test.registry).database
+    const find = () => selectVisible({ read }, null, { includeStubs: false }).select('name').execute()
+    expect(await find()).toEqual([{ name: 'tool' }])
+    // It writes all columns as it read them.
+    await writer.write((trx) => trx.updateTable('skills').set({ state: 'withdrawn', listed: 1 }).execute())
+    expect(await find()).toEqual([])
+    await writer.write((trx) => trx.updateTable('skills').set({ state: 'live', listed: 0 }).execute())
+    expect(await find()).toEqual([{ name: 'tool' }])
+  })
 })

@@ -205,7 +205,8 @@ async function toChangedSkill(trx: WriteTransaction, change: ProjectedChange): P
 }
 
 async function storeRow(trx: WriteTransaction, { skill, skillId }: ProjectedChange): Promise<void> {
-  const { num: _num, id: _id, owner_id: _ownerId, name: _name, full_name: _fullName, ...columns } = skill
+  const { num: _num, id: _id, owner_id: _ownerId, name: _name, full_name: _fullName, ...changing } = skill
+  const { listed: _listed, ...columns } = changing
   await updateSkill(trx, columns, skillId)
 }
 

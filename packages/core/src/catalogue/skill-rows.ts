@@ -56,7 +56,7 @@ export async function insertSkill(
   },
   now: number,
 ): Promise<string> {
-  const row: Omit<SkillTable, 'num'> = {
+  const row: Omit<SkillTable, 'num' | 'listed'> = {
     id: mirrored?.skillId ?? newId(),
     owner_id: owner.id,
     owner: owner.username,

@@ -6,8 +6,8 @@ import type { SearchDocument } from './search-document.ts'
 
 const columns = [
   ...(['num', 'id', 'owner_id', 'owner', 'name', 'full_name', 'display_name', 'description', 'category'] as const),
-  ...(['license', 'keywords', 'headings', 'summary', 'visibility', 'state', 'stub', 'deprecated'] as const),
-  ...(['latest_version', 'published_at', 'downloads', 'stars', 'security_score', 'verified'] as const),
+  ...(['license', 'keywords', 'headings', 'summary', 'visibility', 'listed', 'stub', 'deprecated'] as const),
+  ...(['published_at', 'downloads', 'stars', 'security_score', 'verified'] as const),
 ] as const
 
 type Row = Pick<SkillRow, (typeof columns)[number]> & { terms: Uint8Array | null }
@@ -28,8 +28,7 @@ function selectSkills(read: Database['read']) {
 export async function readSearchPage(database: Database, after: number, limit: number): Promise<SearchDocument[]> {
   const rows = await selectSkills(database.read)
     .where('skills.num', '>', after)
-    .where('skills.state', '=', 'live')
-    .where((eb) => eb.or([eb('skills.latest_version', '!=', ''), eb('skills.stub', '=', 1)]))
+    .where('skills.listed', '=', 1)
     .orderBy('skills.num')
     .limit(limit)
     .execute()
@@ -42,8 +41,8 @@ export async function readDocuments(
   ids: readonly string[],
 ): Promise<{ documents: SearchDocument[]; gone: number[] }> {
   const rows = await selectByIds(database, { ids })
-  const gone = rows.filter((row) => !isListed(row)).map(({ num }) => num)
-  return { documents: await toDocuments(database, rows.filter(isListed)), gone }
+  const [listed, gone] = [1, 0].map((value) => rows.filter((row) => row.listed === value))
+  return { documents: await toDocuments(database, listed!), gone: gone!.map(({ num }) => num) }
 }
 
 const selectByIds = compileListQuery((db, { ids }: { ids: Iterable<string> }, lists) =>
@@ -57,11 +56,6 @@ export function readCounts(database: Database, ids: readonly string[]): Promise<
     .select(['num as id', 'downloads', 'stars'])
     .where(isInList(database.dialect, 'id', ids))
     .execute()
-}
-
-/** Only live skills with a version that is not yanked, and stubs, are listed. */
-function isListed(row: Row): boolean {
-  return row.state === 'live' && (row.latest_version !== '' || row.stub === 1)
 }
 
 async function toDocuments(database: Database, rows: readonly Row[]): Promise<SearchDocument[]> {

@@ -12,7 +12,7 @@ export function selectVisible(
 ): SelectQueryBuilder<Tables, 'skills', object> {
   return database.read
     .selectFrom('skills')
-    .where(isListed)
+    .where('listed', '=', listed)
     .where((eb) => {
       if (viewer === null) return eb('visibility', '=', sql.lit('public'))
       const mine = eb.exists(
@@ -27,8 +27,8 @@ export function selectVisible(
     .where((eb) => eb.and(toConditions(filters, stored)))
 }
 
-/** The condition of the indexes of lists: the databases recognise it only without parameters. */
-const isListed = sql<SqlBool>`state = 'live' and (latest_version <> '' or stub = 1)`
+/** For the condition of the indexes of lists, which the databases recognise only without parameters. */
+const listed = sql.lit(1)
 const openToUsers = (['public', 'internal'] as const).map((visibility) => sql.lit(visibility))
 
 function toConditions(filters: SearchFilters, stored: StoredTexts): Expression<SqlBool>[] {

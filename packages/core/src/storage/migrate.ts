@@ -6,6 +6,7 @@ import { change } from './migrations/0002-change.ts'
 import { opinions } from './migrations/0003-opinions.ts'
 import { texts } from './migrations/0004-texts.ts'
 import { lists } from './migrations/0005-lists.ts'
+import { listed } from './migrations/0006-listed.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -13,7 +14,7 @@ import type { Tables } from './tables.ts'
 const advisoryLock = 7_545_001
 
 /** Migrations in the order in which they run. None leads back to an older schema. */
-const migrations: readonly Migration[] = [baseline, change, opinions, texts, lists]
+const migrations: readonly Migration[] = [baseline, change, opinions, texts, lists, listed]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]
 

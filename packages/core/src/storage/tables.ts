@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import type { Generated, Selectable } from 'kysely'
 import type { RowsOf } from './schema/columns.ts'
 import type { accountTables } from './schema/accounts-tables.ts'
 import type { catalogueTables } from './schema/catalogue-tables.ts'
@@ -23,6 +23,10 @@ export interface Tables
     RowsOf<typeof opinionTables>,
     RowsOf<typeof usageTables>,
     RowsOf<typeof webhookTables> {
+  skills: RowsOf<typeof catalogueTables>['skills'] & {
+    /** 1 if lists contain the skill, which triggers compute: it is live, and has a version to show or is a stub. */
+    listed: Generated<number>
+  }
   version_access: RowsOf<typeof catalogueTables>['version_access'] & {
     /** The parts that later versions are compared with, as JSON. Null until a rescan has read them. */
     outline: string | null
