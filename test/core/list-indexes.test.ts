@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import { partsOf } from '@skillstead/core/internal'
 import { expect, it, onTestFinished } from 'vitest'
-import { selectVisible } from '../../packages/core/src/search/visible-skills.ts'
+import { countVisible, selectVisible } from '../../packages/core/src/search/visible-skills.ts'
 import { skillMd } from '../support/answers.ts'
+import { addCollaborator } from '../support/collaboration.ts'
 import { describeDatabases } from '../support/harness.ts'
 import { openDatabase } from '../support/open-registry.ts'
 
@@ -55,5 +56,22 @@ describeDatabases('the indexes of skills', (open, dialect) => {
     expect(await find()).toEqual([])
     await writer.write((trx) => trx.updateTable('skills').set({ state: 'live', listed: 0 }).execute())
     expect(await find()).toEqual([{ name: 'tool' }])
+  })
+
+  it('count as many skills as a user may see', async () => {
+    const test = await open()
+    const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
+    const all = ['public', 'internal', 'private'] as const
+    for (const user of [alice, bob]) {
+      for (const visibility of all) await user.api.publishSkill({ skillMd: skillMd(visibility), visibility })
+    }
+    await bob.api.publishSkill({ skillMd: skillMd('shared'), visibility: 'private' })
+    await addCollaborator(test, bob, { name: 'shared', username: 'alice', role: 'read' })
+    const { database } = partsOf(test.registry)
+    const users = await database.read.selectFrom('users').select(['id', 'username']).execute()
+    const count = (name: string) =>
+      countVisible(database, users.find(({ username }) => username === name)!.id, { includeStubs: false })
+    expect(await countVisible(database, null, { includeStubs: false })).toBe(2)
+    expect([await count('alice'), await count('bob')]).toEqual([6, 6])
   })
 })

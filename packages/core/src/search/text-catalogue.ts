@@ -9,7 +9,7 @@ import { relevanceFloor } from './scoreboard.ts'
 import { valueOfImpact } from './term-vector.ts'
 import { type Hits, readHits } from './text-hits.ts'
 import { type Candidate, type Frequencies, TextRanking, weightOf } from './text-ranking.ts'
-import { readStored, selectVisible } from './visible-skills.ts'
+import { countVisible, readStored, selectVisible } from './visible-skills.ts'
 
 /** Best matches whose order is computed from their texts; the others keep the order by the index alone. */
 const rankedMax = 200
@@ -57,9 +57,10 @@ export async function suggestText(
 
 /** All skills that pass the filters. */
 async function readListed(database: Database, query: SearchQuery): Promise<SearchHits> {
-  const visible = selectVisible(database, query.viewer, query.filters, await readStored(database, query.filters))
-  const { total } = await visible.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const rows = await visible
+  const { viewer, filters } = query
+  const stored = await readStored(database, filters)
+  const total = await countVisible(database, viewer, filters, stored)
+  const rows = await selectVisible(database, viewer, filters, stored)
     .select('num')
     .orderBy(sortColumns[query.sort ?? 'downloads'], 'desc')
     .orderBy('full_name')

@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import type { Database } from '../storage/database.ts'
 import { matchTokens, type RowRange, type TextToken } from '../storage/text-search.ts'
 import { matchesMax, type QueryTokens } from './query-tokens.ts'
 import type { SearchQuery } from './search-index.ts'
-import { selectVisible } from './visible-skills.ts'
+import { countVisible, selectVisible } from './visible-skills.ts'
 
 /** What one statement reads, so that SQLite blocks the event loop for about 10 ms: skills with a term, and skills. */
 const rangeMatches = 3000
@@ -69,10 +70,9 @@ const readRange: TokenReader = async (database, query, tokens, range) => {
 
 /** All rows as two texts: PostgreSQL and its driver take as long for a row as for a hundred numbers. */
 const readAll: TokenReader = async (database, query, tokens) => {
-  const seen = selectSeen(database, query, undefined)
-  const { size } = await seen.select((eb) => eb.fn.countAll<number>().as('size')).executeTakeFirstOrThrow()
+  const size = await countSeen(database, query)
   if (tokens.length === 0) return { size, rows: [] }
-  const found = seen
+  const found = selectSeen(database, query, undefined)
     .innerJoin(matchTokens('postgres', tokens).as('hits'), 'hits.num', 'skills.num')
     .select(['hits.num', 'hits.token'])
     .orderBy('hits.num', 'desc')
@@ -86,6 +86,20 @@ const readAll: TokenReader = async (database, query, tokens) => {
     .executeTakeFirstOrThrow()
   const own = toNumbers(of)
   return { size, rows: toNumbers(nums).map((num, i) => ({ num, token: own[i]! })) }
+}
+
+/** The number of skills that a viewer sees, by database: it only weights words, and counting many takes long. */
+const sizes = new WeakMap<Database, LRUCache<string, number>>()
+const sizeLimits = { max: 1000, ttl: 60_000 }
+const manySkills = 10_000
+
+async function countSeen(database: Database, { viewer, filters: { includeStubs } }: SearchQuery): Promise<number> {
+  const known = sizes.get(database) ?? new LRUCache<string, number>(sizeLimits)
+  sizes.set(database, known)
+  const key = `${viewer} ${includeStubs}`
+  const size = known.get(key) ?? (await countVisible(database, viewer, { includeStubs }))
+  if (size >= manySkills && !known.has(key)) known.set(key, size)
+  return size
 }
 
 function toNumbers(text: string | null): number[] {

@@ -1,7 +1,10 @@
 import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely'
+import { countRows } from '../storage/count-rows.ts'
 import type { Database } from '../storage/database.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 import type { SearchFilters } from './document-table.ts'
+
+type SkillQuery = SelectQueryBuilder<Tables, 'skills', object>
 
 /** Selects the skills that a viewer may see, and that pass the filters. */
 export function selectVisible(
@@ -9,21 +12,45 @@ export function selectVisible(
   viewer: string | null,
   filters: SearchFilters,
   stored: StoredTexts = {},
-): SelectQueryBuilder<Tables, 'skills', object> {
-  return database.read
+): SkillQuery {
+  return selectListed(database, filters, stored).where((eb) => {
+    if (viewer === null) return eb('visibility', '=', sql.lit('public'))
+    const mine = eb.exists(
+      eb
+        .selectFrom('collaborators')
+        .select('user_id')
+        .whereRef('collaborators.skill_id', '=', 'skills.id')
+        .where('collaborators.user_id', '=', viewer),
+    )
+    return eb.or([eb('visibility', 'in', openToUsers), eb('owner_id', '=', viewer), mine])
+  })
+}
+
+/** Counts what {@link selectVisible} selects. */
+export async function countVisible(
+  database: Database,
+  viewer: string | null,
+  filters: SearchFilters,
+  stored: StoredTexts = {},
+): Promise<number> {
+  if (viewer === null || database.dialect === 'sqlite') {
+    return countRows(selectVisible(database, viewer, filters, stored))
+  }
+  // PostgreSQL counts each of these with an index, but all of them together only by looking at every skill.
+  const all = selectListed(database, filters, stored)
+  const closed = all.where('visibility', '=', sql.lit('private'))
+  const shared = closed
+    .where('owner_id', '!=', viewer)
+    .where('id', 'in', (eb) => eb.selectFrom('collaborators').select('skill_id').where('user_id', '=', viewer))
+  const parts = [all.where('visibility', 'in', openToUsers), closed.where('owner_id', '=', viewer), shared]
+  const counts = await Promise.all(parts.map(countRows))
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+function selectListed({ read }: Pick<Database, 'read'>, filters: SearchFilters, stored: StoredTexts): SkillQuery {
+  return read
     .selectFrom('skills')
     .where('listed', '=', listed)
-    .where((eb) => {
-      if (viewer === null) return eb('visibility', '=', sql.lit('public'))
-      const mine = eb.exists(
-        eb
-          .selectFrom('collaborators')
-          .select('user_id')
-          .whereRef('collaborators.skill_id', '=', 'skills.id')
-          .where('collaborators.user_id', '=', viewer),
-      )
-      return eb.or([eb('visibility', 'in', openToUsers), eb('owner_id', '=', viewer), mine])
-    })
     .where((eb) => eb.and(toConditions(filters, stored)))
 }
 

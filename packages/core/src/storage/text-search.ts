@@ -109,8 +109,9 @@ export function matchTokens(
   range?: RowRange,
 ): RawBuilder<{ num: number; token: number }> {
   if (dialect === 'postgres') {
-    return sql`(select skill_text.num, tokens.token from ${toQueryTable(tokens)}
-      join skill_text on skill_text.vector @@ tokens.query)`
+    // The offset keeps the look-up in the index: testing a vector reads all words of its skill.
+    return sql`(select found.num, tokens.token from ${toQueryTable(tokens)}
+      cross join lateral (select num from skill_text where vector @@ tokens.query offset 0) as found)`
   }
   const within = range ? sql`where skill_text.rowid between ${range.from} and ${range.to}` : sql``
   // One look-up for each token: the cross join keeps the order of its loops, and the limit separates them from others.
@@ -169,10 +170,16 @@ const leastLimits = { max: 20_000, ttl: 600_000 }
 /** The part of all rows that a token without such a number is counted up to first. */
 const firstShare = 0.1
 
+/** The key under which it is stored that the sample was read. */
+const sampled = ''
+/** The part of the frequency in a sample that a token has at least. */
+const certainShare = 0.8
+
 async function countRarest(db: Kysely<Tables>, tokens: readonly TextToken[], max: number): Promise<number[]> {
   const frequentMin = Math.ceil(max * firstShare)
   const least = leastCounts.get(db) ?? new LRUCache<string, number>(leastLimits)
   leastCounts.set(db, least)
+  if (!least.has(sampled)) await readSample(db, least, frequentMin)
   const counts = new Map(tokens.map((token) => [token, least.get(toKey(token)) ?? 0]))
   const countSome = async (limit: number, isWanted: (count: number) => boolean) => {
     const some = tokens.filter((token) => isWanted(counts.get(token)!))
@@ -186,6 +193,19 @@ async function countRarest(db: Kysely<Tables>, tokens: readonly TextToken[], max
   const left = max - [...counts.values()].reduce((sum, count) => sum + (count < frequentMin ? count : 0), 0)
   if (left >= frequentMin) await countSome(Math.min(max, left + 1), (count) => count >= frequentMin && count <= left)
   return tokens.map((token) => counts.get(token)!)
+}
+
+/** Adds the tokens that were frequent in the sample of rows that PostgreSQL takes for its planner. */
+async function readSample(db: Kysely<Tables>, least: LRUCache<string, number>, min: number): Promise<void> {
+  least.set(sampled, 0)
+  const { rows } = await sql<{ word: string; count: number }>`
+    select word, floor(share * reltuples * ${sql.lit(certainShare)})::bigint as count
+    from pg_class join pg_stats on tablename = relname and schemaname = current_schema(),
+      unnest(most_common_elems::text::text[], most_common_elem_freqs) as sample (word, share)
+    where pg_class.oid = 'skill_text'::regclass and attname = 'vector' and word is not null`.execute(db)
+  for (const { word, count } of rows.filter((row) => row.count >= min)) {
+    for (const isPrefix of [false, true]) least.set(`${isPrefix} ${word}`, count)
+  }
 }
 
 function toKey(token: TextToken): string {
