@@ -60,6 +60,8 @@ export class AnchorTable {
   /** The class of each code unit; 0 for code units that occur in no text. */
   readonly #classes = new Uint8Array(unitCount)
   readonly #automaton: Automaton
+  /** The state after each code unit. */
+  #states = new Uint16Array(foundAtFirst)
   /** Where the code units of each text begin. */
   readonly #unitsFrom: Uint32Array
 
@@ -77,25 +79,39 @@ export class AnchorTable {
 
   /** Searches the first `size` code units. */
   find(codes: Uint16Array, size: number): void {
-    const classes = this.#classes
-    const automaton = this.#automaton
+    if (size > this.#states.length) this.#states = new Uint16Array(size)
     const { outputs } = this.#tables
-    const { next } = automaton
+    const states = this.#states
+    this.#follow(codes, size)
     this.size = 0
-    let state = automaton.root
     for (let at = 0; at < size; at++) {
-      const unitClass = classes[codes[at]!]!
-      const before = state
-      state = next[before * classCount + unitClass]!
-      if (state === 0) state = automaton.follow(before, unitClass)
-      if (outputs[state] !== 0) this.#add(state, codes, at + 1, size)
+      const output = outputs[states[at]!]!
+      if (output !== 0) this.#add(output, codes, at + 1, size)
     }
   }
 
-  /** Adds the texts whose first code units end at a position. */
-  #add(state: number, codes: Uint16Array, wordEnd: number, size: number): void {
+  /** Writes the state after each code unit. The inner loop calls nothing, which makes it several times faster. */
+  #follow(codes: Uint16Array, size: number): void {
+    const automaton = this.#automaton
+    const { next, root } = automaton
+    const classes = this.#classes
+    const states = this.#states
+    let state = root
+    for (let at = 0; at < size; at++) {
+      for (let after = 0; at < size; at++) {
+        after = next[state * classCount + classes[codes[at]!]!]!
+        if (after === 0) break
+        states[at] = after
+        state = after
+      }
+      if (at < size) states[at] = state = automaton.follow(state, classes[codes[at]!]!)
+    }
+  }
+
+  /** Adds the texts whose first code units end at a position: those of an output, and of its suffixes. */
+  #add(first: number, codes: Uint16Array, wordEnd: number, size: number): void {
     const { outputs, suffixes, words, wordsFrom, compared, lengths } = this.#tables
-    for (let output = outputs[state]!; output !== 0; output = outputs[suffixes[output]!]!) {
+    for (let output = first; output !== 0; output = outputs[suffixes[output]!]!) {
       const to = wordsFrom[output + 1]!
       for (let index = wordsFrom[output]!; index < to; index++) {
         const text = words[index]!
@@ -109,11 +125,12 @@ export class AnchorTable {
     }
   }
 
+  /** Compares from the end, because the beginning is known to be similar. */
   #isAt(text: number, codes: Uint16Array, start: number): boolean {
     const { units, lengths } = this.#tables
     const from = this.#unitsFrom[text]!
     const length = lengths[text]!
-    for (let index = 0; index < length; index++) {
+    for (let index = length - 1; index >= 0; index--) {
       if (lowerOf[codes[start + index]!] !== units[from + index]) return false
     }
     return true
