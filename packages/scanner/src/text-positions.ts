@@ -37,8 +37,11 @@ export function countUp(lists: readonly (readonly unknown[])[]): Uint16Array {
 export class TextPositions {
   readonly #tables: SetTables
   readonly #table: AnchorTable
-  /** The texts of the sets that were asked for. */
-  readonly #textsOf: (Uint16Array | undefined)[]
+  /** The place of each text in each of its sets, in the order of `sets`. */
+  readonly #places: Uint16Array
+  /** For each set, the first of its texts that were found, and for each of them the next, as 1 + an index of `sets`; or 0. */
+  readonly #firstOf: Int32Array
+  readonly #nextOf: Int32Array
   /** The texts that were found, and the number of their occurrences. */
   readonly #found: number[] = []
   readonly #timesOf: Int32Array
@@ -54,7 +57,9 @@ export class TextPositions {
     this.#timesOf = new Int32Array(count)
     this.#sortedFrom = new Int32Array(count)
     this.#countOf = new Int32Array(tables.textsFrom.length - 1)
-    this.#textsOf = Array.from(this.#countOf, () => undefined)
+    this.#places = toPlaces(tables)
+    this.#firstOf = new Int32Array(this.#countOf.length)
+    this.#nextOf = new Int32Array(tables.sets.length)
   }
 
   /** Replaces the previous piece. */
@@ -67,6 +72,7 @@ export class TextPositions {
   #forget(): void {
     for (const text of this.#found) this.#timesOf[text] = 0
     this.#countOf.fill(0)
+    this.#firstOf.fill(0)
     this.#found.length = 0
   }
 
@@ -83,7 +89,12 @@ export class TextPositions {
     for (const text of this.#found) {
       const times = timesOf[text]!
       const to = setsFrom[text + 1]!
-      for (let index = setsFrom[text]!; index < to; index++) this.#countOf[sets[index]!]! += times
+      for (let index = setsFrom[text]!; index < to; index++) {
+        const set = sets[index]!
+        this.#countOf[set]! += times
+        this.#nextOf[index] = this.#firstOf[set]!
+        this.#firstOf[set] = index + 1
+      }
       from += times
       this.#sortedFrom[text] = from
     }
@@ -96,10 +107,24 @@ export class TextPositions {
     return this.#countOf[set]!
   }
 
-  /** The texts of a set, in the given order. */
-  textsOf(set: number): Uint16Array {
+  /** The first member of a set that was found, and the next after another one; 0 if there is none. */
+  firstOf(set: number): number {
+    return this.#firstOf[set]!
+  }
+
+  nextOf(member: number): number {
+    return this.#nextOf[member - 1]!
+  }
+
+  /** The place of a member among the texts of its set, in the given order. */
+  placeOf(member: number): number {
+    return this.#places[member - 1]!
+  }
+
+  /** The text of a member. */
+  textOf(set: number, member: number): number {
     const { texts, textsFrom } = this.#tables
-    return (this.#textsOf[set] ??= texts.subarray(textsFrom[set], textsFrom[set + 1]))
+    return texts[textsFrom[set]! + this.#places[member - 1]!]!
   }
 
   lengthOf(text: number): number {
@@ -127,4 +152,16 @@ export class TextPositions {
     }
     return low < last && this.#sorted[low]! <= most
   }
+}
+
+/** The place of each text in each of its sets. Both list the texts and sets in ascending order. */
+function toPlaces({ texts, textsFrom, sets, setsFrom }: SetTables): Uint16Array {
+  const places = new Uint16Array(sets.length)
+  const filled = setsFrom.slice()
+  for (let set = 0; set + 1 < textsFrom.length; set++) {
+    const from = textsFrom[set]!
+    const to = textsFrom[set + 1]!
+    for (let index = from; index < to; index++) places[filled[texts[index]!]!++] = index - from
+  }
+  return places
 }

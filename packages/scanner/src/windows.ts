@@ -23,36 +23,25 @@ interface Seeker {
 }
 
 /**
- * The possible range of a match that contains a position: it begins between `first` and `last`, and ends between
- * `endLeast` and `end`.
- */
-interface Candidate {
-  readonly first: number
-  readonly last: number
-  readonly endLeast: number
-  readonly end: number
-}
-
-/**
  * Finds the disjoint, sorted ranges of a piece in which a match is possible: around the occurrences of the rarest need,
  * as far as a match extends, if all other needs occur within their distances.
  */
-export function findWindows({ sought, crosses }: Seeker, positions: TextPositions, breaks: Breaks): Window[] {
+export function findWindows({ sought, crosses }: Seeker, positions: TextPositions, breaks: Breaks): readonly Window[] {
   const rarest = findRarest(sought, positions)
-  if (!rarest) return []
-  const candidates = findCandidates(rarest, sought, crosses, positions, breaks)
-  if (candidates.length > 1) candidates.sort((a, b) => a.first - b.first)
-  const windows: Window[] = []
-  let last: Window | undefined
-  for (const { first, end } of candidates) {
-    if (!last || first > last.end) {
-      last = { start: first, end }
-      windows.push(last)
-    }
-    last.end = Math.max(last.end, end)
+  if (!rarest) return none
+  const windows = findCandidates(rarest, sought, crosses, positions, breaks)
+  if (windows.length < 2) return windows
+  windows.sort((a, b) => a.start - b.start)
+  let last = windows[0]!
+  const disjoint = [last]
+  for (const window of windows) {
+    if (window.start <= last.end) last.end = Math.max(last.end, window.end)
+    else disjoint.push((last = window))
   }
-  return windows
+  return disjoint
 }
+
+const none: readonly Window[] = []
 
 /** The need with the fewest occurrences; undefined if one has none. */
 function findRarest(needs: readonly SoughtNeed[], positions: TextPositions): SoughtNeed | undefined {
@@ -68,45 +57,56 @@ function findRarest(needs: readonly SoughtNeed[], positions: TextPositions): Sou
   return rarest
 }
 
+/**
+ * Finds the possible ranges of matches that contain the rarest need. Such a match begins between `start` and `last`, and
+ * ends between `endLeast` and `end`.
+ */
 function findCandidates(
   rarest: SoughtNeed,
   needs: readonly SoughtNeed[],
   crosses: Crossing,
   positions: TextPositions,
   breaks: Breaks,
-): Candidate[] {
-  const candidates: Candidate[] = []
-  const others = positions.count(rarest.set) > askedPlacesMax ? [] : needs.filter((need) => need !== rarest)
-  const { distances } = rarest
-  const texts = positions.textsOf(rarest.set)
-  for (let index = 0; index < texts.length; index++) {
-    const text = texts[index]!
+): Window[] {
+  const candidates: Window[] = []
+  const { set, distances } = rarest
+  const asksOthers = positions.count(set) <= askedPlacesMax
+  for (let member = positions.firstOf(set); member !== 0; member = positions.nextOf(member)) {
+    const text = positions.textOf(set, member)
     const times = positions.timesOf(text)
-    const [before, behind, outside] = [distances[3 * index]!, distances[3 * index + 1]!, distances[3 * index + 2]!]
+    const length = positions.lengthOf(text)
+    const at = 3 * positions.placeOf(member)
+    const [before, behind, outside] = [distances[at]!, distances[at + 1]!, distances[at + 2]!]
     for (let time = 0; time < times; time++) {
-      const endOfPlace = positions.endOf(text, time)
-      const place = endOfPlace - positions.lengthOf(text)
-      const candidate: Candidate = {
-        first: Math.max(endOfPlace - before, breaks.startOf(place, crosses)),
-        last: place + outside,
-        endLeast: endOfPlace - outside,
-        end: Math.min(place + behind, breaks.endOf(endOfPlace, crosses)),
+      const placeEnd = positions.endOf(text, time)
+      const place = placeEnd - length
+      const start = Math.max(placeEnd - before, breaks.startOf(place, crosses))
+      const end = Math.min(place + behind, breaks.endOf(placeEnd, crosses))
+      let isPossible = true
+      for (let index = 0; asksOthers && isPossible && index < needs.length; index++) {
+        const need = needs[index]!
+        isPossible = need === rarest || isNear(need, start, place + outside, placeEnd - outside, end, positions)
       }
-      if (others.every((need) => isNear(need, candidate, positions))) candidates.push(candidate)
+      if (isPossible) candidates.push({ start, end })
     }
   }
   return candidates
 }
 
 /** Whether one of a need's texts occurs within its distances from the ends of such a match. */
-function isNear({ set, distances }: SoughtNeed, candidate: Candidate, positions: TextPositions): boolean {
-  const { first, last, endLeast, end } = candidate
-  const texts = positions.textsOf(set)
-  for (let index = 0; index < texts.length; index++) {
-    const text = texts[index]!
-    if (positions.timesOf(text) === 0) continue
-    const [before, behind, outside] = [distances[3 * index]!, distances[3 * index + 1]!, distances[3 * index + 2]!]
-    const least = Math.max(first, endLeast - behind) - outside + positions.lengthOf(text)
+function isNear(
+  { set, distances }: SoughtNeed,
+  start: number,
+  last: number,
+  endLeast: number,
+  end: number,
+  positions: TextPositions,
+): boolean {
+  for (let member = positions.firstOf(set); member !== 0; member = positions.nextOf(member)) {
+    const text = positions.textOf(set, member)
+    const at = 3 * positions.placeOf(member)
+    const [before, behind, outside] = [distances[at]!, distances[at + 1]!, distances[at + 2]!]
+    const least = Math.max(start, endLeast - behind) - outside + positions.lengthOf(text)
     if (positions.endsWithin(text, least, Math.min(end, last + before) + outside)) return true
   }
   return false
