@@ -1,4 +1,5 @@
 import { anchorCharactersMin } from './anchors.ts'
+import { Expression, type Slice } from './expression.ts'
 import { contextCharacters } from './fold.ts'
 import { crossings, spread, type Crossing, type Need } from './pattern-parts.ts'
 import { readPattern, type PatternTraits } from './read-pattern.ts'
@@ -30,10 +31,12 @@ export interface SearchTraits {
   readonly aheadMax: number
 }
 
-/** Finds a pattern in a piece of text. Built once per pattern. */
+/** Finds a pattern in a part of a piece of text. Built once per pattern. */
 export interface Matcher {
+  /** The expression that is searched for first. */
+  readonly first: Expression
   /** Finds all matches that begin at or after an offset. */
-  find(text: string, from: number, onMatch: OnMatch): void
+  find(slice: Slice, from: number, onMatch: OnMatch): void
 }
 
 /**
@@ -73,9 +76,9 @@ function toSearchNeed(need: Need): SearchNeed {
 /** Builds a matcher of a pattern. */
 export function toMatcher(pattern: Pattern): Matcher {
   const { match, view, isMeant } = open(pattern)
-  const flags = view === 'raw' ? 'g' : 'gi'
-  if (match instanceof RegExp) return { find: toWordFinder(match, flags, isMeant) }
-  return { find: 'all' in match ? toTogetherFinder(match, flags) : toFlowFinder(match, flags) }
+  const flags = view === 'raw' ? '' : 'i'
+  if (match instanceof RegExp) return toWordMatcher(match, flags, isMeant)
+  return 'all' in match ? toTogetherMatcher(match, flags) : toFlowMatcher(match, flags)
 }
 
 /** All expressions of a pattern's match. */
@@ -139,88 +142,85 @@ function isWorthIt(need: Need, lengthMin: number): boolean {
   return need.every(({ text }) => text.trim().length >= lengthMin)
 }
 
-/** A regular expression that is compiled on first use: most are never used, and compiling takes time. */
-function makeLater(source: string, flags: string): () => RegExp {
-  let made: RegExp | undefined
-  return () => (made ??= new RegExp(source, flags))
-}
-
 function withOwnFlags({ multiline, dotAll }: RegExp, flags: string): string {
   return `${flags}${multiline ? 'm' : ''}${dotAll ? 's' : ''}`
 }
 
-type Find = Matcher['find']
-
 const always = () => true
 
-function toWordFinder(match: RegExp, flags: string, isMeant: (text: string) => boolean): Find {
-  const getWords = makeLater(match.source, withOwnFlags(match, flags))
-  return (text, from, onMatch) => {
-    const words = getWords()
-    words.lastIndex = from
-    for (let found = words.exec(text); found; found = words.exec(text)) {
-      const { index } = found
-      if (isMeant(found[0])) onMatch(index, index + found[0].length)
-      if (found[0] === '') words.lastIndex++
-    }
+function toWordMatcher(match: RegExp, flags: string, isMeant: (text: string) => boolean): Matcher {
+  const words = new Expression(match.source, withOwnFlags(match, flags))
+  return {
+    first: words,
+    find(slice, from, onMatch) {
+      for (let found = words.exec(slice, from); found;) {
+        const { 0: text, index } = found
+        const end = index + text.length
+        if (isMeant(text)) onMatch(index, end)
+        found = words.exec(slice, text === '' ? end + 1 : end)
+      }
+    },
   }
 }
 
 /** An end belongs to the last beginning before it, if no stop is between them and it is near enough. */
-function toFlowFinder({ first, last, stop, withinMax }: Flow, flags: string): Find {
-  const getBeginnings = makeLater(first.source, flags)
+function toFlowMatcher({ first, last, stop, withinMax }: Flow, flags: string): Matcher {
+  const beginnings = new Expression(first.source, flags)
   let marks: RegExp | undefined
   let firstGroup = 0
-  return (text, from, onMatch) => {
-    const beginnings = getBeginnings()
-    if (!marks) {
-      marks = new RegExp(`(${last.source})|(${first.source})|${stop.source}`, flags)
-      firstGroup = countGroups(last) + 2
-    }
-    beginnings.lastIndex = from
-    let begun = beginnings.exec(text)
-    while (begun) {
-      const begunEnd = begun.index + begun[0].length
-      marks.lastIndex = begunEnd
-      const next = marks.exec(text)
-      if (!next) return
-      const end = next.index + next[0].length
-      if (next.index - begunEnd <= withinMax && next[1] !== undefined) onMatch(begun.index, end)
-      beginnings.lastIndex = Math.max(end, begunEnd)
-      begun = next[firstGroup] === undefined ? beginnings.exec(text) : next
-    }
+  return {
+    first: beginnings,
+    find(slice, from, onMatch) {
+      let begun = beginnings.exec(slice, from)
+      while (begun) {
+        if (!marks) {
+          marks = new RegExp(`(${last.source})|(${first.source})|${stop.source}`, `g${flags}`)
+          firstGroup = countGroups(last) + 2
+        }
+        const begunEnd = begun.index + begun[0].length
+        marks.lastIndex = begunEnd
+        const next = marks.exec(slice.text)
+        if (!next) return
+        const end = next.index + next[0].length
+        if (next.index - begunEnd <= withinMax && next[1] !== undefined) onMatch(begun.index, end)
+        begun = next[firstGroup] === undefined ? beginnings.exec(slice, Math.max(end, begunEnd)) : next
+      }
+    },
   }
 }
 
 /** Finds the first expression, then the others in the sentence around it; a sentence counts once. */
-function toTogetherFinder({ all, stop, withinMax, unless }: Together, flags: string): Find {
-  const [getFirst, ...getOthers] = all.map((each, index) => makeLater(each.source, index === 0 ? flags : 'i'))
-  const getStop = makeLater(stop.source, flags)
-  const getUnless = makeLater(unless.source, 'i')
-  return (text, from, onMatch) => {
-    const first = getFirst!()
-    first.lastIndex = from
-    for (let found = first.exec(text); found; found = first.exec(text)) {
-      const foundEnd = found.index + found[0].length
-      const [start, end] = findSentence(text, found.index, foundEnd, getStop(), withinMax)
-      const sentence = text.slice(start, end)
-      const others = findAll(sentence, getOthers)
-      if (others && !getUnless().test(sentence)) {
-        onMatch(
-          Math.min(found.index, ...others.map(({ index }) => start + index)),
-          Math.max(foundEnd, ...others.map((other) => start + other.index + other[0].length)),
-        )
-        first.lastIndex = Math.max(end, foundEnd)
+function toTogetherMatcher({ all, stop, withinMax, unless }: Together, flags: string): Matcher {
+  const [first, ...others] = all.map(({ source }, index) => new Expression(source, index === 0 ? flags : 'i'))
+  const stops = new Expression(stop.source, flags)
+  const innocent = new Expression(unless.source, 'i')
+  return {
+    first: first!,
+    find(slice, from, onMatch) {
+      for (let found = first!.exec(slice, from); found;) {
+        const foundEnd = found.index + found[0].length
+        const [start, end] = findSentence(slice, found.index, foundEnd, stops, withinMax)
+        const sentence = { ...slice, text: slice.text.slice(start, end), at: slice.at + start }
+        const rest = findAll(sentence, others)
+        let next = foundEnd
+        if (rest && !innocent.exec(sentence, 0)) {
+          onMatch(
+            Math.min(found.index, ...rest.map(({ index }) => start + index)),
+            Math.max(foundEnd, ...rest.map((other) => start + other.index + other[0].length)),
+          )
+          next = Math.max(end, foundEnd)
+        }
+        found = first!.exec(slice, next)
       }
-    }
+    },
   }
 }
 
 /** The first match of each expression in a text; undefined unless all match. */
-function findAll(text: string, expressions: readonly (() => RegExp)[]): RegExpExecArray[] | undefined {
+function findAll(slice: Slice, expressions: readonly Expression[]): RegExpExecArray[] | undefined {
   const found: RegExpExecArray[] = []
-  for (const get of expressions) {
-    const match = get().exec(text)
+  for (const expression of expressions) {
+    const match = expression.exec(slice, 0)
     if (!match) return undefined
     found.push(match)
   }
@@ -228,15 +228,13 @@ function findAll(text: string, expressions: readonly (() => RegExp)[]): RegExpEx
 }
 
 /** The sentence around a passage, as far as it may extend to both sides. */
-function findSentence(text: string, from: number, to: number, stop: RegExp, withinMax: number): [number, number] {
+function findSentence(slice: Slice, from: number, to: number, stops: Expression, withinMax: number): [number, number] {
   let start = Math.max(0, from - withinMax)
-  stop.lastIndex = start
-  for (let found = stop.exec(text); found && found.index < from; found = stop.exec(text)) {
+  for (let found = stops.exec(slice, start); found && found.index < from; found = stops.exec(slice, start)) {
     start = found.index + found[0].length
   }
-  stop.lastIndex = to
-  const next = stop.exec(text)
-  return [start, Math.min(next ? next.index : text.length, to + withinMax, text.length)]
+  const next = stops.exec(slice, to)
+  return [start, Math.min(next ? next.index : slice.text.length, to + withinMax, slice.text.length)]
 }
 
 /** Matches the beginnings of capturing groups; also escapes and classes, in which a bracket begins no group. */

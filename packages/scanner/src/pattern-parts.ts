@@ -1,4 +1,5 @@
 import { anchorCharactersMin } from './anchors.ts'
+import { joinBeginnings, limitBeginnings, openBeginning } from './beginnings.ts'
 import { toRarity } from './rarity.ts'
 
 /** What a match may contain: no line end, line ends, or also ends of passages (U+E000). */
@@ -29,6 +30,8 @@ export interface Part {
   readonly needs: readonly Need[]
   /** All texts that the part matches, if they are few; the part then has no other needs. */
   readonly exact?: readonly string[]
+  /** The first characters of its matches (see `Beginnings`). */
+  readonly begins: readonly string[]
 }
 
 /** With more texts than this, one of them occurs almost everywhere. */
@@ -40,16 +43,16 @@ const productMax = 6
 const sharedNeedsMax = 3
 
 /** A part that matches the empty text. */
-export const nothing: Part = { width: 0, crosses: 0, needs: [], exact: [''] }
+export const nothing: Part = { width: 0, crosses: 0, needs: [], exact: [''], begins: [''] }
 
 /** A part that matches exactly one text. */
 export function toText(text: string): Part {
-  return { width: text.length, crosses: toCrossing(text), needs: [], exact: [text] }
+  return { width: text.length, crosses: toCrossing(text), needs: [], exact: [text], begins: [text] }
 }
 
 /** A part that matches one of some characters. */
 export function toCharacters(characters: readonly string[]): Part {
-  return { width: 1, crosses: toCrossing(characters.join('')), needs: [], exact: characters }
+  return { width: 1, crosses: toCrossing(characters.join('')), needs: [], exact: characters, begins: characters }
 }
 
 function toCrossing(text: string): number {
@@ -60,13 +63,15 @@ function toCrossing(text: string): number {
 /** A part that repeats `least` to `most` times. */
 export function repeat(part: Part, least: number, most: number): Part {
   const { width, crosses, exact } = part
+  const first = most === 1 ? part.begins : part.begins.map(openBeginning)
+  const begins = least === 0 ? ['', ...first] : first
   if (least === 0) {
     const all = width === 0 ? 0 : width * most
-    if (most === 1 && exact) return { width, crosses, needs: [], exact: [...new Set(['', ...exact])] }
-    return { width: all, crosses, needs: [] }
+    if (most === 1 && exact) return { width, crosses, needs: [], exact: [...new Set(['', ...exact])], begins }
+    return { width: all, crosses, needs: [], begins }
   }
   const more = width === 0 ? 0 : width * (most - 1)
-  return { width: width + more, crosses, needs: toNeedsOf(part).map((need) => spread(need, more, more)) }
+  return { width: width + more, crosses, needs: toNeedsOf(part).map((need) => spread(need, more, more)), begins }
 }
 
 /** All needs of a part. */
@@ -118,8 +123,9 @@ export function chain(parts: readonly Part[]): Part {
     }
     at += part.width
   }
-  if (runAt === 0 && parts.every(({ exact }) => exact)) return { width: total, crosses, needs: [], exact: run }
-  return { width: total, crosses, needs: [...needs, ...toNeedOf(run, runAt, 0)] }
+  const begins = parts.reduce((joined, part) => joinBeginnings(joined, part.begins), nothing.begins)
+  if (runAt === 0 && parts.every(({ exact }) => exact)) return { width: total, crosses, needs: [], exact: run, begins }
+  return { width: total, crosses, needs: [...needs, ...toNeedOf(run, runAt, 0)], begins }
 }
 
 function toWidest(parts: readonly Part[]): number {
@@ -134,11 +140,12 @@ function isFew(some: number, others: number): boolean {
 export function choose(parts: readonly Part[]): Part {
   const crosses = toWidest(parts)
   const width = Math.max(...parts.map((part) => part.width))
+  const begins = limitBeginnings(parts.flatMap((part) => part.begins))
   if (parts.every((part) => part.exact)) {
     const exact = [...new Set(parts.flatMap((part) => part.exact!))]
-    if (exact.length <= exactMax) return { width, crosses, needs: [], exact }
+    if (exact.length <= exactMax) return { width, crosses, needs: [], exact, begins }
   }
-  return { width, crosses, needs: join(parts.map(toNeedsOf)) }
+  return { width, crosses, needs: join(parts.map(toNeedsOf)), begins }
 }
 
 /** Needs of an alternation: a need of the first part or one of the second, the rarest first. */

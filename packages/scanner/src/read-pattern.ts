@@ -1,3 +1,4 @@
+import { anything, wordEdge } from './beginnings.ts'
 import {
   chain,
   choose,
@@ -23,15 +24,25 @@ export interface PatternTraits {
   readonly crosses: Crossing
 }
 
+/** The first characters of the matches of an expression (see `Beginnings`). */
+export function readBeginnings(source: string): readonly string[] {
+  return readPart(source).begins
+}
+
 /** Throws a `TypeError` if the brackets do not match. */
 export function readPattern({ source }: RegExp): PatternTraits {
+  const part = readPart(source)
+  return { width: part.width, needs: toNeedsOf(part), crosses: crossings[part.crosses]! }
+}
+
+function readPart(source: string): Part {
   const lower = toPlainLetters(source).replace(/\\.|[A-Z]/g, (found) =>
     found.length === 1 ? found.toLowerCase() : found,
   )
   const reader = new Reader(lower)
   const part = reader.alternatives()
   if (!reader.isDone) throw new TypeError(`The pattern ${source} has an unmatched bracket.`)
-  return { width: part.width, needs: toNeedsOf(part), crosses: crossings[part.crosses]! }
+  return part
 }
 
 /** Characters without a special meaning. */
@@ -140,6 +151,7 @@ function toClass(source: string): Part {
 }
 
 function toEscape(source: string): Part {
+  if (source === '\\b') return edge
   if (edges.has(source)) return nothing
   // A backreference may match as much as its group.
   if (/^\\(?:k<|[1-9])/.test(source)) return { ...toAny(source), width: Infinity }
@@ -147,6 +159,9 @@ function toEscape(source: string): Part {
   return /^\\[^a-z\d]$/i.test(source) ? toText(source[1]!) : toAny(source)
 }
 
+/** A character of each class of white space in `Beginnings`. */
+const whiteSpace = [' ', '\t', '\n', '\v', '\u00A0']
+const edge: Part = { ...nothing, begins: [wordEdge] }
 const anyOf = new Map<string, Part>()
 
 /**
@@ -158,7 +173,7 @@ function toAny(atom: string): Part {
   if (!part) {
     const taken = new RegExp(`^${atom}`, 'i')
     const crosses = taken.test('\uE000') ? 2 : taken.test('\n') ? 1 : 0
-    part = { width: 1, crosses, needs: [] }
+    part = { width: 1, crosses, needs: [], begins: atom === '\\s' ? whiteSpace : [anything] }
     anyOf.set(atom, part)
   }
   return part

@@ -1,5 +1,6 @@
+import { Beginnings } from './beginnings.ts'
 import { Breaks } from './breaks.ts'
-import { foldText, type Folded } from './fold.ts'
+import { foldText, pieceCharactersMax, type Folded } from './fold.ts'
 import { toMatcher, type Match, type Matcher, type SearchTraits } from './match.ts'
 import type { Pattern } from './rule.ts'
 import { listNeeds, readKind, readNeed, type SearchTables } from './search-tables.ts'
@@ -41,6 +42,7 @@ export class Search {
   readonly #sought: (Sought | undefined)[]
   readonly #positions: TextPositions
   readonly #breaks = new Breaks()
+  readonly #beginnings = new Beginnings(pieceCharactersMax)
 
   /** `tables`: those of the patterns of the probes, in their order. */
   constructor(probes: readonly Probe[], tables: SearchTables) {
@@ -61,6 +63,7 @@ export class Search {
       const hits: Hit[] = []
       this.#positions.read(folded.codes, folded.size)
       this.#breaks.read(folded)
+      this.#beginnings.read(folded.codes, folded.size)
       for (let probe = 0; probe < this.#probes.length; probe++) {
         for (let pattern = patternsFrom[probe]!; pattern < patternsFrom[probe + 1]!; pattern++) {
           if (!this.#hasNeeds(pattern)) continue
@@ -72,7 +75,7 @@ export class Search {
             const after = before - (window.end - window.start + sought.aheadMax)
             left.set(sought, after)
             if (after <= 0) onCut(probe)
-            else tryWindow(sought, text, folded, window, hits)
+            else this.#try(sought, text, folded, window, hits)
           }
         }
       }
@@ -88,6 +91,24 @@ export class Search {
     return true
   }
 
+  #try(sought: Sought, text: string, folded: Folded, { start, end }: Window, hits: Hit[]): void {
+    const { probe, view, aheadMax } = sought
+    if (view === 'raw') return tryRaw(sought, text, folded, { start, end }, hits)
+    const matcher = sought.getMatcher()
+    const beginnings = this.#beginnings
+    const to = Math.min(end + aheadMax, folded.size)
+    const begin = matcher.first.seek(beginnings, start, to)
+    if (begin >= to) return
+    const at = Math.max(0, start - contextBefore)
+    matcher.find({ text: folded.text.slice(at, to), at, beginnings }, begin - at, (matchStart, matchEnd) => {
+      const from = at + matchStart
+      if (from < folded.from || from >= folded.to || from >= end) return
+      const last = Math.max(at + matchEnd, from + 1)
+      const isHidden = folded.hidden.subarray(from, last).includes(1)
+      hits.push({ probe, start: folded.offsets[from]!, end: folded.offsets[last - 1]! + 1, isHidden })
+    })
+  }
+
   #seek(probe: number, pattern: number): Sought {
     const tables = this.#tables
     const sought = listNeeds(tables, pattern).map((need) => readNeed(tables, need))
@@ -99,27 +120,13 @@ export class Search {
   }
 }
 
-function tryWindow(sought: Sought, text: string, folded: Folded, { start, end }: Window, hits: Hit[]): void {
-  const { probe, view, aheadMax } = sought
-  if (view === 'raw') return tryRaw(sought, text, folded, { start, end }, hits)
-  const sliceFrom = Math.max(0, start - contextBefore)
-  const slice = folded.text.slice(sliceFrom, end + aheadMax)
-  sought.getMatcher().find(slice, start - sliceFrom, (matchStart, matchEnd) => {
-    const from = sliceFrom + matchStart
-    if (from < folded.from || from >= folded.to || from >= end) return
-    const to = Math.max(sliceFrom + matchEnd, from + 1)
-    const isHidden = folded.hidden.subarray(from, to).includes(1)
-    hits.push({ probe, start: folded.offsets[from]!, end: folded.offsets[to - 1]! + 1, isHidden })
-  })
-}
-
 function tryRaw(sought: Sought, text: string, folded: Folded, { start, end }: Window, hits: Hit[]): void {
   const { probe, aheadMax } = sought
   const from = folded.offsets[start]!
   const to = Math.min(folded.offsets[Math.min(end + aheadMax, folded.size) - 1]! + 1, from + rawCharactersMax)
   const fresh = folded.offsets[folded.from]!
   const stale = folded.to === folded.size ? Infinity : folded.offsets[folded.to]!
-  sought.getMatcher().find(text.slice(from, to), 0, (matchStart, matchEnd) => {
+  sought.getMatcher().find({ text: text.slice(from, to), at: 0, beginnings: undefined }, 0, (matchStart, matchEnd) => {
     const begun = from + matchStart
     if (begun >= fresh && begun < stale) hits.push({ probe, start: begun, end: from + matchEnd, isHidden: false })
   })
