@@ -74,7 +74,7 @@ async function readListed(database: Database, query: SearchQuery): Promise<Searc
 async function readMatches(database: Database, query: SearchQuery, kept: QueryTokens): Promise<SearchHits> {
   const { offset, limit } = query
   const { frequencies, hits, isCut } = await readHits(database, query, kept)
-  const nums = await sortMatches(database, query, findMatches(hits, kept, frequencies))
+  const { nums, total } = await sortMatches(database, query, findMatches(hits, kept, frequencies))
   const ranking = new TextRanking(kept.terms, frequencies)
   const isRanked = !query.sort && offset < rankedMax
   const shown = nums.slice(offset, offset + limit)
@@ -83,7 +83,7 @@ async function readMatches(database: Database, query: SearchQuery, kept: QueryTo
   )
   const order = isRanked ? [...ranked.map(({ num }) => num), ...nums.slice(rankedMax)] : nums
   const ids = order.slice(offset, offset + limit)
-  const found = { ids, total: nums.length, ...(isCut && { partial: true as const }) }
+  const found = { ids, total, ...(isCut && { partial: true as const }) }
   if (!query.explain) return found
   const explained = new Map(ranked.map((one) => [one.num, one]))
   const others = ids.filter((num) => !explained.has(num))
@@ -129,26 +129,33 @@ function sumOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, value) => sum + value, 0)
 }
 
-/** The matches that pass the filters: most relevant first, or as the query wants them sorted. */
+/**
+ * The matches that pass the filters, most relevant first or as the query wants them sorted, and how many there are. Reads
+ * only those that are ranked or shown, and others as relevant as the last of these, unless all must be tested or sorted.
+ */
 async function sortMatches(
   database: Database,
-  { viewer, filters, sort }: SearchQuery,
+  { viewer, filters, sort, offset, limit }: SearchQuery,
   matches: ReadonlyMap<number, number>,
-): Promise<number[]> {
+): Promise<{ nums: number[]; total: number }> {
+  const { includeStubs: _includeStubs, ...others } = filters
+  const isFiltered = Object.values(others).some((filter) => filter !== undefined)
+  const relevances = [...matches.values()].toSorted((a, b) => b - a)
+  const least = isFiltered || sort ? 0 : (relevances[Math.max(rankedMax, offset + limit) - 1] ?? 0)
+  const read = [...matches.keys()].filter((num) => matches.get(num)! >= least)
   const column = sortColumns[sort ?? 'downloads']
   const visible = selectVisible(database, viewer, filters, await readStored(database, filters))
   const found: { num: number; full_name: string; value: number; relevance: number }[] = []
-  const nums = [...matches.keys()]
-  for (let at = 0; at < nums.length; at += sortedMax) {
+  for (let at = 0; at < read.length; at += sortedMax) {
     const rows = await visible
       .select(['num', 'full_name', `${column} as value`])
-      .where('num', 'in', nums.slice(at, at + sortedMax))
+      .where('num', 'in', read.slice(at, at + sortedMax))
       .execute()
     for (const row of rows) found.push({ ...row, relevance: sort ? 0 : matches.get(row.num)! })
     await setImmediate()
   }
   found.sort((a, b) => b.relevance - a.relevance || b.value - a.value || (a.full_name < b.full_name ? -1 : 1))
-  return found.map(({ num }) => num)
+  return { nums: found.map(({ num }) => num), total: isFiltered ? found.length : matches.size }
 }
 
 /** Reads the texts of skills and the terms of their latest versions, in the given order. */

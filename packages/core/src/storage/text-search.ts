@@ -109,9 +109,11 @@ export function matchTokens(
   range?: RowRange,
 ): RawBuilder<{ num: number; token: number }> {
   if (dialect === 'postgres') {
-    // The offset keeps the look-up in the index: testing a vector reads all words of its skill.
+    // The inner offset keeps the look-up in the index: testing a vector reads all words of its skill. The outer one keeps
+    // the order, in which the skills of the rows are looked up from neighbouring pages.
     return sql`(select found.num, tokens.token from ${toQueryTable(tokens)}
-      cross join lateral (select num from skill_text where vector @@ tokens.query offset 0) as found)`
+      cross join lateral (select num from skill_text where vector @@ tokens.query offset 0) as found
+      order by found.num desc offset 0)`
   }
   const within = range ? sql`where skill_text.rowid between ${range.from} and ${range.to}` : sql``
   // One look-up for each token: the cross join keeps the order of its loops, and the limit separates them from others.
