@@ -163,12 +163,15 @@ function toRange(token: TextToken): [string, string] {
   return [text, token.kind === 'word' && token.isPrefix ? `${text}\u{10FFFF}` : text]
 }
 
-/**
- * How many skills at least have a frequent token, by database: counting takes long, and few tokens become rarer. It only
- * says of a token that it does not fit.
- */
-const leastCounts = new WeakMap<Kysely<Tables>, LRUCache<string, number>>()
-const leastLimits = { max: 20_000, ttl: 600_000 }
+/** How many skills have a frequent token, or how many at least. */
+interface FrequentToken {
+  readonly count: number
+  readonly isExact: boolean
+}
+
+/** What is known of frequent tokens, by database: counting takes long, and what a search costs may be a little wrong. */
+const frequentTokens = new WeakMap<Kysely<Tables>, LRUCache<string, FrequentToken>>()
+const frequentLimits = { max: 20_000, ttl: 600_000 }
 /** The part of all rows that a token without such a number is counted up to first. */
 const firstShare = 0.1
 
@@ -179,34 +182,39 @@ const certainShare = 0.8
 
 async function countRarest(db: Kysely<Tables>, tokens: readonly TextToken[], max: number): Promise<number[]> {
   const frequentMin = Math.ceil(max * firstShare)
-  const least = leastCounts.get(db) ?? new LRUCache<string, number>(leastLimits)
-  leastCounts.set(db, least)
-  if (!least.has(sampled)) await readSample(db, least, frequentMin)
-  const counts = new Map(tokens.map((token) => [token, least.get(toKey(token)) ?? 0]))
-  const countSome = async (limit: number, isWanted: (count: number) => boolean) => {
+  const frequent = frequentTokens.get(db) ?? new LRUCache<string, FrequentToken>(frequentLimits)
+  frequentTokens.set(db, frequent)
+  if (!frequent.has(sampled)) await readSample(db, frequent, frequentMin)
+  const counts = new Map(tokens.map((token) => [token, frequent.get(toKey(token)) ?? { count: 0, isExact: false }]))
+  const countSome = async (limit: number, isWanted: (known: FrequentToken) => boolean) => {
     const some = tokens.filter((token) => isWanted(counts.get(token)!))
     const found = await readCounts(db, some, countUpTo(some, limit))
     for (const [i, token] of some.entries()) {
-      counts.set(token, found[i]!)
-      if (found[i]! >= frequentMin) least.set(toKey(token), found[i]!)
+      const known = { count: found[i]!, isExact: found[i]! < limit }
+      counts.set(token, known)
+      if (known.count >= frequentMin) frequent.set(toKey(token), known)
     }
   }
-  await countSome(frequentMin, (count) => count < frequentMin)
-  const left = max - [...counts.values()].reduce((sum, count) => sum + (count < frequentMin ? count : 0), 0)
-  if (left >= frequentMin) await countSome(Math.min(max, left + 1), (count) => count >= frequentMin && count <= left)
-  return tokens.map((token) => counts.get(token)!)
+  await countSome(frequentMin, ({ count }) => count < frequentMin)
+  const rare = [...counts.values()].filter(({ count }) => count < frequentMin)
+  const left = max - rare.reduce((sum, { count }) => sum + count, 0)
+  if (left >= frequentMin) {
+    const mayFit = ({ count, isExact }: FrequentToken) => count >= frequentMin && count <= left && !isExact
+    await countSome(Math.min(max, left + 1), mayFit)
+  }
+  return tokens.map((token) => counts.get(token)!.count)
 }
 
 /** Adds the tokens that were frequent in the sample of rows that PostgreSQL takes for its planner. */
-async function readSample(db: Kysely<Tables>, least: LRUCache<string, number>, min: number): Promise<void> {
-  least.set(sampled, 0)
+async function readSample(db: Kysely<Tables>, frequent: LRUCache<string, FrequentToken>, min: number): Promise<void> {
+  frequent.set(sampled, { count: 0, isExact: false })
   const { rows } = await sql<{ word: string; count: number }>`
     select word, floor(share * reltuples * ${sql.lit(certainShare)})::bigint as count
     from pg_class join pg_stats on tablename = relname and schemaname = current_schema(),
       unnest(most_common_elems::text::text[], most_common_elem_freqs) as sample (word, share)
     where pg_class.oid = 'skill_text'::regclass and attname = 'vector' and word is not null`.execute(db)
   for (const { word, count } of rows.filter((row) => row.count >= min)) {
-    for (const isPrefix of [false, true]) least.set(`${isPrefix} ${word}`, count)
+    for (const isPrefix of [false, true]) frequent.set(`${isPrefix} ${word}`, { count, isExact: false })
   }
 }
 
