@@ -116,10 +116,14 @@ export function joinVector(stored: Uint8Array, others: TermWeights): TermVector 
 function packVector(weights: TermWeights): Uint8Array {
   const bytes = new Uint8Array(weights.size * termBytes)
   const view = new DataView(bytes.buffer)
-  const sorted = Int32Array.from(weights.keys()).toSorted()
-  for (const [i, hash] of sorted.entries()) {
+  const sorted = new Int32Array(weights.size)
+  let size = 0
+  for (const hash of weights.keys()) sorted[size++] = hash
+  sorted.sort()
+  for (let i = 0; i < size; i++) {
+    const hash = sorted[i]!
     view.setInt32(i * hashBytes, hash, true)
-    bytes[sorted.length * hashBytes + i] = toImpact(weights.get(hash)!)
+    bytes[size * hashBytes + i] = toImpact(weights.get(hash)!)
   }
   return bytes
 }
