@@ -13,6 +13,7 @@ export interface Spot {
  * groups within the distance.
  */
 export function combine({ all, within }: Combination, spotsOf: ReadonlyMap<string, readonly Spot[]>): Spot[] {
+  if (!all.every((ids) => ids.some((id) => spotsOf.has(id)))) return []
   const groups = all.map((ids) => ids.flatMap((id) => spotsOf.get(id) ?? []))
   const last = groups.at(-1)!
   const others = groups.slice(0, -1)
