@@ -94,23 +94,21 @@ const pieceClasses = Uint8Array.from({ length: 256 }, (_, unit) =>
 )
 
 /** Decodes base64 and hex in pieces of one length, separated by white space, quote marks or commas. */
-export function* findPieces(text: string): Generator<Encoded> {
-  for (const { start, end } of findEqualRuns(text)) yield* decodePieces(text, start, end)
+export function* findPieces(text: string, _: unknown, units: Uint16Array): Generator<Encoded> {
+  for (const { start, end } of findEqualRuns(units)) yield* decodePieces(text, start, end)
 }
 
 /** Finds runs of one length, of digits of base64 and hex. */
-function findEqualRuns(text: string): Match[] {
-  // One more, so that no loop reads past the end.
-  const codes = Buffer.alloc(text.length + 1)
-  codes.write(text, 'latin1')
+function findEqualRuns(units: Uint16Array): Match[] {
+  const end = units.length - 1
   const found: Match[] = []
   let first = 0
   let length = 0
   let count = 0
   let last = 0
-  for (let at = 0; at < text.length;) {
+  for (let at = 0; at < end;) {
     const start = at
-    while (pieceClasses[codes[at]!] === 1) at++
+    while (pieceClasses[units[at]! & 0xff] === 1) at++
     const size = at - start
     if (size === length && size > 0) count++
     else {
@@ -122,13 +120,13 @@ function findEqualRuns(text: string): Match[] {
       count = Number(isPiece)
     }
     last = at
-    while (pieceClasses[codes[at]!] === 2) at++
-    if (at - last > gapCharactersMax || pieceClasses[codes[at]!] === 0) {
+    while (pieceClasses[units[at]! & 0xff] === 2) at++
+    if (at - last > gapCharactersMax || pieceClasses[units[at]! & 0xff] === 0) {
       // Another character, or a wide gap, ends the pieces.
       if (count >= piecesMin) found.push({ start: first, end: last })
       length = 0
       count = 0
-      while (at < text.length && pieceClasses[codes[at]!] !== 1) at++
+      while (at < end && pieceClasses[units[at]! & 0xff] !== 1) at++
     }
   }
   if (count >= piecesMin) found.push({ start: first, end: last })

@@ -17,31 +17,32 @@ for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 }
 
 /** Decodes texts in base64 (also base64url and wrapped) and in plain hexadecimal digits. */
-export function* findRuns(text: string): Generator<Encoded> {
-  for (let start = findRun(text, 0); start < text.length;) {
-    const lineEnd = findRunEnd(text, start)
+export function* findRuns(text: string, _: unknown, units: Uint16Array): Generator<Encoded> {
+  for (let start = findRun(units, 0); start < text.length;) {
+    const lineEnd = findRunEnd(units, start)
     const end = lineEnd - start >= wrappedCharactersMin ? findWrappedEnd(text, start, lineEnd) : lineEnd
     const found = decodeRun(text.slice(start, end))
     if (found) yield { ...found, start, end, isHidden: true }
-    start = findRun(text, end)
+    start = findRun(units, end)
   }
 }
 
 /** Finds the start of the next run. Jumps from one position to the next that any long enough run would cover. */
-function findRun(text: string, from: number): number {
+function findRun(units: Uint16Array, from: number): number {
+  const textEnd = units.length - 1
   let at = from + runCharactersMin - 1
-  while (at < text.length) {
+  while (at < textEnd) {
     let start = at
-    while (start >= from && isInRun[text.charCodeAt(start)] === 1 && at - start < runCharactersMin) start--
+    while (start >= from && isInRun[units[start]!] === 1 && at - start < runCharactersMin) start--
     if (at - start === runCharactersMin || start < from) return start + 1
     at = start + runCharactersMin
   }
-  return text.length
+  return textEnd
 }
 
-function findRunEnd(text: string, start: number): number {
+function findRunEnd(units: Uint16Array, start: number): number {
   let end = start
-  while (end < text.length && isInRun[text.charCodeAt(end)] === 1) end++
+  while (isInRun[units[end]!] === 1) end++
   return end
 }
 

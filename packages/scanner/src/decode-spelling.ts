@@ -201,11 +201,10 @@ const alphabets: readonly (readonly number[])[] = [
 const aroundCharacters = 2000
 
 /** Finds English with another alphabet: letters moved by some number, or the alphabet reversed. */
-export function* findShifted(text: string): Generator<Encoded> {
-  const codes = Buffer.from(text, 'latin1')
+export function* findShifted(text: string, _: unknown, units: Uint16Array): Generator<Encoded> {
   let last = 0
-  for (const { start, end } of findForeign(codes)) {
-    const alphabet = end > last && findAlphabet(countLetters(codes.subarray(start, end)))
+  for (const { start, end } of findForeign(units)) {
+    const alphabet = end > last && findAlphabet(countLetters(units.subarray(start, end)))
     if (!alphabet) continue
     const from = Math.max(last, start - aroundCharacters)
     last = Math.min(text.length, end + aroundCharacters)
@@ -231,30 +230,31 @@ for (const [letter, weight] of weights.entries()) {
 }
 
 /** Finds lines, and short lines of one passage together, that have enough letters and are not English. */
-function findForeign(codes: Buffer): Match[] {
+function findForeign(units: Uint16Array): Match[] {
   const found: Match[] = []
   let [start, letters, lineEnds, gain] = [0, 0, 0, 0]
-  for (let at = 0; at < codes.length; at++) {
-    const code = codes[at]!
+  const textEnd = units.length - 1
+  for (let at = 0; at < textEnd; at++) {
+    const code = units[at]! & 0xff
     letters += isLetter[code]!
     gain += gainOf[code]!
     if (code !== lineEnd) continue
     const isEnough = letters + lineEnds >= lettersMin
     lineEnds++
-    if (!isEnough && codes[at + 1] !== lineEnd) continue
+    if (!isEnough && (units[at + 1]! & 0xff) !== lineEnd) continue
     if (gain < 0) found.push({ start, end: at })
     start = at
     letters = 0
     lineEnds = 1
     gain = 0
   }
-  if (gain < 0) found.push({ start, end: codes.length })
+  if (gain < 0) found.push({ start, end: textEnd })
   return found
 }
 
-function countLetters(codes: Buffer): Uint32Array {
+function countLetters(units: Uint16Array): Uint32Array {
   const counts = new Uint32Array(26)
-  for (const code of codes) if (isLetter[code] === 1) counts[(code & 31) - 1]!++
+  for (const unit of units) if (isLetter[unit & 0xff] === 1) counts[(unit & 31) - 1]!++
   return counts
 }
 

@@ -7,6 +7,7 @@ import {
   findReversed,
   findRotated,
 } from './decode-marks.ts'
+import { toCodeUnits } from './code-units.ts'
 import { findDigits, findPieces } from './decode-digits.ts'
 import { findLists } from './decode-lists.ts'
 import { findMarkedUp } from './decode-markup.ts'
@@ -77,9 +78,10 @@ export function* decodeText(text: string, onCut: (reason: string) => void): Gene
     { text, offset: 0, end: text.length, decoded: [], isHidden: false, spelled: undefined, depth: 0 },
   ]
   for (const outer of queue) {
-    const marks = decodeMarks.in(outer.text)
+    const units = toCodeUnits(outer.text)
+    const marks = decodeMarks.in(units)
     for (const find of finders) {
-      for (const inner of find(outer.text, marks)) {
+      for (const inner of find(outer.text, marks, units)) {
         // A spelling is not repeated, and its result may have the same signs.
         if (inner.spelled !== undefined && outer.decoded.includes(inner.form)) continue
         // Two decodings may cancel out, as ROT13 and another alphabet.

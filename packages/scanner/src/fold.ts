@@ -1,3 +1,4 @@
+import { toCodeUnits } from './code-units.ts'
 import { lookAlikes } from './look-alikes.ts'
 import {
   badgesFirstHalf,
@@ -76,6 +77,8 @@ class Fold implements Folded {
   readonly offsets: Uint32Array
   readonly hidden: Uint8Array
   readonly #source: string
+  /** Those of the source: reading them is several times faster than `charCodeAt`. */
+  readonly #units: Uint16Array
   #at = 0
   /** Whether the line so far has only white space and quote marks. */
   #isLineStart = true
@@ -84,6 +87,7 @@ class Fold implements Folded {
 
   constructor(source: string, { codes, offsets, hidden }: Buffers) {
     this.#source = source
+    this.#units = toCodeUnits(source)
     this.codes = codes
     this.offsets = offsets
     this.hidden = hidden
@@ -107,11 +111,11 @@ class Fold implements Folded {
   #takePlain(end: number): void {
     if (this.#isLineStart || this.#skippedInvisible) return
     const { codes, offsets, hidden } = this
-    const source = this.#source
+    const units = this.#units
     let at = this.#at
     let size = this.size
     for (; at < end && size < codes.length; at++, size++) {
-      const unit = source.charCodeAt(at)
+      const unit = units[at]!
       if (isPlain[unit] !== 1 && (unit !== space || codes[size - 1] === space)) break
       codes[size] = unit
       offsets[size] = at
@@ -130,7 +134,7 @@ class Fold implements Folded {
   }
 
   #take(at: number): void {
-    const unit = this.#source.charCodeAt(at)
+    const unit = this.#units[at]!
     if (unit > 126) return this.#takeUncommon(unit, at)
     if (unit === newline || unit === carriageReturn) return this.#takeNewline(unit, at)
     if (unit <= space) return this.#takeSpace(at)

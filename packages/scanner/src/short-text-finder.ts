@@ -13,14 +13,13 @@ export class ShortTextFinder {
     this.#longest = Math.max(...texts.map(({ length }) => length))
   }
 
-  /** The short texts that occur in a text, as they were given. */
-  in(text: string): ReadonlySet<string> {
+  /** The short texts that occur in the code units of a text, as they were given. */
+  in(units: Uint16Array): ReadonlySet<string> {
     const anchors = (this.#anchors ??= new AnchorTable(toAnchorTables(this.#texts.map((each) => each.toLowerCase()))))
     const found = new Set<number>()
-    for (let at = 0; at < text.length; at += chunkCharacters) {
-      const bytes = Buffer.from(text.slice(at, at + chunkCharacters + this.#longest), 'utf16le')
-      const codes = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2)
-      anchors.find(codes, codes.length)
+    for (let at = 0; at < units.length; at += chunkCharacters) {
+      const chunk = units.subarray(at, at + chunkCharacters + this.#longest)
+      anchors.find(chunk, chunk.length)
       for (let index = 0; index < anchors.size; index++) found.add(anchors.texts[index]!)
     }
     return new Set([...found].map((index) => this.#texts[index]!))
