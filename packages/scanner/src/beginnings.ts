@@ -23,7 +23,6 @@ for (let unit = 0; unit < 128; unit++) if (/\w/.test(String.fromCharCode(unit)))
 
 /** Joins the beginnings of two adjacent parts: texts of up to four characters. */
 export function joinBeginnings(some: readonly string[], others: readonly string[]): readonly string[] {
-  if (some.every(isComplete)) return some
   const joined = new Set<string>()
   for (const text of some) {
     if (isComplete(text)) joined.add(text)
@@ -47,6 +46,11 @@ export function limitBeginnings(beginnings: readonly string[]): readonly string[
 /** A beginning after which any characters follow. */
 export function openBeginning(text: string): string {
   return isComplete(text) ? text : text + anything
+}
+
+/** Whether what follows the beginnings does not matter. */
+export function areComplete(beginnings: readonly string[]): boolean {
+  return beginnings.every(isComplete)
 }
 
 function isComplete(text: string): boolean {

@@ -1,5 +1,5 @@
 import { anchorCharactersMin } from './anchors.ts'
-import { joinBeginnings, limitBeginnings, openBeginning } from './beginnings.ts'
+import { areComplete, joinBeginnings, limitBeginnings, openBeginning } from './beginnings.ts'
 import { toRarity } from './rarity.ts'
 
 /** What a match may contain: no line end, line ends, or also ends of passages (U+E000). */
@@ -123,9 +123,18 @@ export function chain(parts: readonly Part[]): Part {
     }
     at += part.width
   }
-  const begins = parts.reduce((joined, part) => joinBeginnings(joined, part.begins), nothing.begins)
+  const begins = joinAll(parts)
   if (runAt === 0 && parts.every(({ exact }) => exact)) return { width: total, crosses, needs: [], exact: run, begins }
   return { width: total, crosses, needs: [...needs, ...toNeedOf(run, runAt, 0)], begins }
+}
+
+function joinAll(parts: readonly Part[]): readonly string[] {
+  let joined = nothing.begins
+  for (const { begins } of parts) {
+    joined = joinBeginnings(joined, begins)
+    if (areComplete(joined)) break
+  }
+  return joined
 }
 
 function toWidest(parts: readonly Part[]): number {

@@ -1,4 +1,4 @@
-import { anything, wordEdge } from './beginnings.ts'
+import { anything, areComplete, joinBeginnings, wordEdge } from './beginnings.ts'
 import {
   chain,
   choose,
@@ -24,9 +24,9 @@ export interface PatternTraits {
   readonly crosses: Crossing
 }
 
-/** The first characters of the matches of an expression (see `Beginnings`). */
+/** The first characters of the matches of an expression, in either case (see `Beginnings`). */
 export function readBeginnings(source: string): readonly string[] {
-  return readPart(source).begins
+  return new Reader(toPlainLetters(source), true).alternatives().begins
 }
 
 /** Throws a `TypeError` if the brackets do not match. */
@@ -49,6 +49,8 @@ function readPart(source: string): Part {
 const textPattern = /[^\\[\](){}|*+?.^$]+/y
 const repeatedBy: ReadonlySet<string | undefined> = new Set(['*', '+', '?', '{'])
 const classPattern = /\[(?:\\[^]|[^\]\\])*\]/y
+/** Everything except brackets of groups and bars. */
+const ungroupedPattern = /(?:[^\\[()|]|\\[^]|\[(?:\\[^]|[^\]\\])*\])+/y
 const groupPattern = /\((?:\?(?:(?<look><?[=!])|:|<[^>]*>|[a-z-]+:))?/y
 const quantifierPattern = /(?:[*+]|\?|\{(?<least>\d+)(?<comma>,(?<most>\d*))?\})\??/y
 const escapePattern = /\\(?:u\{[\da-f]+\}|u[\da-f]{4}|x[\da-f]{2}|[pP]\{[^}]*\}|k<[^>]*>|[^])/iuy
@@ -60,10 +62,13 @@ const edges: ReadonlySet<string> = new Set(['\\b', '\\B', '^', '$'])
  */
 class Reader {
   readonly #source: string
+  readonly #onlyBegins: boolean
   #at = 0
 
-  constructor(source: string) {
+  /** `onlyBegins`: whether only the beginnings of the part are wanted, so that the rest is skipped. */
+  constructor(source: string, onlyBegins = false) {
     this.#source = source
+    this.#onlyBegins = onlyBegins
   }
 
   get isDone(): boolean {
@@ -84,13 +89,28 @@ class Reader {
 
   #sequence(): Part {
     const parts: Part[] = []
+    let begins = nothing.begins
     while (!this.isDone && this.#source[this.#at] !== '|' && this.#source[this.#at] !== ')') {
       const one = this.#one()
       const [least, most] = this.#times()
-      if (least === 1 && most === 1) parts.push(one)
-      else parts.push(repeat(one, least, most))
+      const part = least === 1 && most === 1 ? one : repeat(one, least, most)
+      parts.push(part)
+      if (!this.#onlyBegins) continue
+      begins = joinBeginnings(begins, part.begins)
+      if (areComplete(begins)) this.#skipSequence()
     }
     return parts.length === 1 ? parts[0]! : chain(parts)
+  }
+
+  /** Skips the rest of a sequence, with the groups in it. */
+  #skipSequence(): void {
+    for (let depth = 0; ; this.#at++) {
+      this.#read(ungroupedPattern)
+      const next = this.#source[this.#at]
+      if (next === undefined || (depth === 0 && next !== '(')) return
+      if (next === '(') depth++
+      else if (next === ')') depth--
+    }
   }
 
   /** Reads one atom to which a following quantifier applies; plain text up to that atom. */
