@@ -24,6 +24,13 @@ describe('bytes that are not text', () => {
     expect(withoutNoise(Buffer.alloc(100_000, 0xff))).toEqual(Uint8Array.of(0xff))
   })
 
+  it('are not changed by a scan', () => {
+    const bytes = Buffer.from('Read\x01 the notes.\n\0Then\x7f stop.')
+    const before = Uint8Array.from(bytes)
+    scanFiles([{ path: 'SKILL.md', bytes }], 0)
+    expect(Uint8Array.from(bytes)).toEqual(before)
+  })
+
   it('keep every passage of text', () => {
     const passages = fc.oneof(
       fc.string({ unit: fc.constantFrom(...'abc |./-~ é漢'), minLength: 12, maxLength: 200 }),
