@@ -30,7 +30,6 @@ export interface BenchOptions {
   readonly every: number
   readonly skills?: number
   readonly tenfold: boolean
-  readonly built: boolean
 }
 
 /** Where a registry with the skills of the corpus is. */

@@ -1,11 +1,11 @@
 import { fork, type ChildProcess, type Serializable } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { globSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { RegistryOptions } from '@skillstead/core'
+import { bundleClone } from '../../packages/cli/packing/bundle-clone.ts'
 import type { StatementTime } from './profiler.ts'
-import { workspace } from './revision.ts'
 import { makeScratch } from './scratch.ts'
 
 export interface ChildOptions {
@@ -31,7 +31,7 @@ export interface Child {
   stop(): Promise<void>
 }
 
-/** A node on a free port, in a process of its own; `root` is the workspace with its sources. */
+/** A node on a free port, in a process of its own; from the sources in the workspace `root` if it is given. */
 export function startNode(registry: RegistryOptions, root?: string): Promise<Child> {
   return start('./node-child.ts', JSON.stringify({ registry }), root)
 }
@@ -71,23 +71,40 @@ export function endProcesses(): void {
 }
 
 async function start(module: string, argument: string, root?: string): Promise<Child> {
-  const { ready, pid, ask, stop } = await startProcess<{ port: number }>(module, argument, { root })
+  const { ready, pid, ask, stop } = await startProcess<{ port: number }>(module, argument, root)
   const vitals = (when = 'now') => ask<Vitals>(when)
   const stopProfile = (file: string) => ask<StatementTime[]>({ stopProfile: file })
   return { url: `http://127.0.0.1:${ready.port}`, pid, vitals, stopProfile, stop }
 }
 
-/** A process of the benchmark that says when it is ready, and then answers one question after another. */
-export async function startProcess<Ready>(
-  module: string,
-  argument: string,
-  { built = false, root = workspace }: { built?: boolean; root?: string | undefined } = {},
-) {
-  // What is built is what people run: taking the types out of sources costs memory of its own.
-  const execArgv = [...(built ? [] : ['--conditions=source']), '--expose-gc']
-  // As the command does: what was read as stripped before needs no compiler of types, in the process and its threads.
+let bundled: Promise<string> | undefined
+
+/**
+ * A folder with all programs of this folder that are processes of the benchmark, bundled as `start` bundles the command of
+ * a clone: this is what people run, and modules one by one, with their types taken out, need more memory and time.
+ */
+async function bundleChildren(): Promise<string> {
+  const folder = makeScratch('children')
+  const files = globSync('*-child.ts', { cwd: import.meta.dirname })
+  await bundleClone(folder, Object.fromEntries(files.map((file) => [toName(file), join(import.meta.dirname, file)])))
+  return folder
+}
+
+const toName = (file: string) => basename(file, '.ts')
+
+/**
+ * A process of the benchmark that says when it is ready, and then answers one question after another. It runs from the
+ * sources in `root`, or from the bundle of this workspace.
+ */
+export async function startProcess<Ready>(module: string, argument: string, root?: string) {
+  const file =
+    root === undefined
+      ? join(await (bundled ??= bundleChildren()), `${toName(module)}.js`)
+      : join(root, 'test/bench', module)
+  const execArgv = [...(root === undefined ? [] : ['--conditions=source']), '--expose-gc']
+  // As the command does: what was compiled before need not be compiled again, in the process and its threads.
   const env = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'), ...process.env }
-  const child = fork(join(root, 'test/bench', module), [argument], { execArgv, env })
+  const child = fork(file, [argument], { execArgv, env })
   watchProcess(child)
   return {
     ready: await receive<Ready>(child),

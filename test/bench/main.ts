@@ -28,7 +28,6 @@ const { values, positionals } = parseArgs({
     every: { type: 'string', default: '1' },
     skills: { type: 'string' },
     tenfold: { type: 'boolean', default: false },
-    built: { type: 'boolean', default: false },
     short: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     keep: { type: 'string' },
@@ -50,7 +49,7 @@ ${parts.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
   --sqlite, --postgres   only that database
   --keep DIR        keep catalogues there for the next run
   --skills N        searches, memory, mirror, dashboard: so many skills
-  --tenfold, --built     mirror: ten times as many skills; what \`pnpm build\` made
+  --tenfold         mirror: ten times as many skills too
   --against REV     profile, search: also that revision of this repository, in alternating turns
   --only TEXT       profile: works whose names contain it: --only GET
   --every N         loading: every so-manyth document of the corpus
@@ -141,13 +140,12 @@ function choose(): readonly Part[] {
 }
 
 function toOptions(): BenchOptions {
-  const { corpus, security, against, only, ablation, honest, cloaks, speed, tenfold, built } = values
+  const { corpus, security, against, only, ablation, honest, cloaks, speed, tenfold } = values
   const scale: Scale = values.short ? 'short' : isEverything ? 'medium' : 'full'
   const isEither = values.sqlite || values.postgres
   return {
     scale,
     tenfold,
-    built,
     cloaks,
     speed,
     every: toCount('every', values.every),

@@ -24,21 +24,20 @@ const copies = 10
 /**
  * Syncs a node with the corpus into an empty one, and prints each figure with its bound; times also as a share of what
  * the import of the same skills takes in the same run. `skills` takes only the first of them: bounds of time are then
- * scaled. With `tenfold` it does it again with ten times as many. With `built` the processes that are measured run what
- * `pnpm build` made, as people do: else memory is that of the sources too, with what takes their types out.
+ * scaled. With `tenfold` it does it again with ten times as many.
  */
 export async function benchMirror(
   corpusDir: string,
-  options: { skills?: number; tenfold?: boolean; built?: boolean } = {},
+  options: { skills?: number; tenfold?: boolean } = {},
 ): Promise<Figure[]> {
-  const { skills, tenfold, built = false } = options
+  const { skills, tenfold } = options
   const folder = makeScratch('mirror')
   try {
     const lines = await readLines(join(corpusDir, 'open.ndjson.gz'), skills)
-    const one = await measure({ folder, name: 'once', built }, lines)
+    const one = await measure({ folder, name: 'once' }, lines)
     const rows = toRows(one, lines.length)
     if (tenfold) {
-      const ten = await measure({ folder, name: 'tenfold', built }, multiply(lines))
+      const ten = await measure({ folder, name: 'tenfold' }, multiply(lines))
       rows.push(
         { name: `memory at ${copies} times the size`, unit: 'MiB', value: ten.full.rssMaxMib, most: 250 },
         { name: `memory at ${copies} times the size, ratio`, unit: '', value: ten.full.rssMaxMib / one.full.rssMaxMib },
@@ -89,12 +88,13 @@ function toRows(one: Measured, count: number): Omit<Figure, 'part'>[] {
 interface Place {
   readonly folder: string
   readonly name: string
-  readonly built: boolean
 }
 
-async function measure({ folder, name, built }: Place, lines: readonly string[]) {
-  const startMirror = (registry: { path: string }, url?: string) =>
-    startProcess('./mirror-child.ts', JSON.stringify({ registry, url }), { built })
+function startMirror(registry: { readonly path: string }, url?: string) {
+  return startProcess('./mirror-child.ts', JSON.stringify({ registry, url }))
+}
+
+async function measure({ folder, name }: Place, lines: readonly string[]) {
   const corpus = join(folder, `${name}.ndjson.gz`)
   const data = join(folder, name)
   const packed = gzipSync(`${lines.join('\n')}\n`, { level: 9 })

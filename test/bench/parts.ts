@@ -43,7 +43,8 @@ export const parts: readonly Part[] = [
     isApart: true,
     async run(bench) {
       const { benchProfile } = await import('./profile.ts')
-      const { against, only } = bench.options
+      const { against, only, sqlite } = bench.options
+      if (!sqlite) throw new Error('The profile measures SQLite only.')
       return benchProfile({
         ...(only !== undefined && { only }),
         corpus: await bench.corpus(),
@@ -228,8 +229,8 @@ export const parts: readonly Part[] = [
     about: 'following a node, and bundles',
     async run(bench) {
       const { benchMirror } = await import('./mirror.ts')
-      const { skills = bench.at({ short: 200, medium: 500, full: undefined }), tenfold, built } = bench.options
-      return benchMirror(await bench.corpus(), { ...(skills !== undefined && { skills }), tenfold, built })
+      const { skills = bench.at({ short: 200, medium: 500, full: undefined }), tenfold } = bench.options
+      return benchMirror(await bench.corpus(), { ...(skills !== undefined && { skills }), tenfold })
     },
   },
   {

@@ -133,7 +133,7 @@ const commands = {
   },
   /** The yardstick: POSTs the same body to the same receivers over reused connections, and does nothing else. */
   async bare({ rows, webhooks, atOnce }: { rows: number; webhooks: number; atOnce: number }) {
-    const { Agent } = createRequire(import.meta.resolve('@skillstead/core'))('undici') as Undici
+    const { Agent } = createRequire(new URL('../../packages/core/package.json', import.meta.url))('undici') as Undici
     const connect = { ca: receivers.ca, lookup: toReceivers }
     const agent = new Agent({ connect, connections: 64 })
     const [job] = toDeliveries([{ ...subscriber, webhookId: 'w0', url: toUrl(0) }], 'user.followed', toData(0), 0)

@@ -9,12 +9,14 @@ import { takeUsedParts } from './used-parts.ts'
 
 const packages = join(import.meta.dirname, '../..')
 
-/** Bundles the command and its threads, for this machine and for this place of the clone, into `folder`. */
-export async function bundleClone(folder: string): Promise<void> {
+const command = { main: join(packages, 'cli/src/main.ts') }
+
+/** Bundles programs and their threads, for this machine and for this place of the clone, into `folder`. Default: the command. */
+export async function bundleClone(folder: string, programs: Readonly<Record<string, string>> = command): Promise<void> {
   const bundle = await rolldown({
     platform: 'node',
     resolve: { conditionNames: ['source', 'node', 'import'] },
-    input: { main: join(packages, 'cli/src/main.ts'), ...listThreads(['*'], packages) },
+    input: { ...programs, ...listThreads(['*'], packages) },
     // pg loads it only if it is installed.
     external: ['pg-native'],
     plugins: [
