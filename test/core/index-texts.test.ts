@@ -1,12 +1,13 @@
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
-import { hasOldTexts, partsOf } from '@skillstead/core/internal'
+import { hasOldTexts, partsOf, rebuildTexts } from '@skillstead/core/internal'
 import { checkRegistry, repairRegistry } from '@skillstead/maintenance'
+import SqliteDatabase from 'better-sqlite3'
 import { expect, it, onTestFinished } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { describeDatabases } from '../support/harness.ts'
 import { openRegistry } from '../support/open-registry.ts'
 import { makePlace } from '../support/places.ts'
-import { putSkillText } from '../../packages/core/src/storage/text-search.ts'
+import { putSkillText, removeSkillText } from '../../packages/core/src/storage/text-search.ts'
 
 const none = { name: '', owner: '', keywords: '', description: '', headings: '', summary: '', category: '', body: '' }
 const skills = ['first', 'second', 'third']
@@ -62,3 +63,22 @@ async function findText(registry: Registry) {
   const findings = await checkRegistry(registry, { deep: true })
   return findings.find(({ name }) => name === 'text')!
 }
+
+it('rebuilds a damaged index of SQLite also in one commit with a write that fails in it', async () => {
+  const place = await makePlace('SQLite')
+  onTestFinished(place.remove)
+  const registry = await openRegistry({ ...place.location, memorySkillsMax: 0, works: false })
+  onTestFinished(() => registry.close())
+  const { key } = await localApi(registry, systemCaller).createUser({ username: 'alice' })
+  const alice = localApi(registry, await registry.authenticate(key))
+  for (const name of skills) await alice.publishSkill({ skillMd: skillMd(name, { description: 'Repairs a bicycle.' }) })
+  const { database } = partsOf(registry)
+  const file = new SqliteDatabase(place.location.path!)
+  file.unsafeMode(true)
+  file.exec("update skill_text_data set block = x'ff00ff00ff' where id > 1")
+  file.close()
+  const remove = () => database.writer.write((trx) => removeSkillText(trx, 1))
+  await expect(remove()).rejects.toThrow('fts5')
+  await expect(Promise.all([remove(), rebuildTexts(database)])).resolves.toBeDefined()
+  expect((await localApi(registry).searchSkills({ q: 'repair the bicycles' })).total).toBe(3)
+})

@@ -80,10 +80,13 @@ export async function removeSkillText(trx: WriteTransaction, num: number, dialec
   else await sql`delete from skill_text where num = ${num}`.execute(trx)
 }
 
-/** Empties the full-text index, even if it is damaged. */
+/**
+ * Empties the full-text index, even if it is damaged. What other writes of the transaction left for its end on SQLite then
+ * changes the new index.
+ */
 export async function clearTexts(trx: WriteTransaction, dialect: Dialect): Promise<void> {
   if (dialect === 'postgres') await sql`delete from skill_text`.execute(trx)
-  else await doLast(trx, () => recreateTexts(trx))
+  else await recreateTexts(trx)
 }
 
 /** Drops the table: deleting rows could fail in a damaged index. */

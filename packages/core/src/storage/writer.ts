@@ -12,7 +12,8 @@ export type WriteTransaction = Transaction<Tables>
 
 /**
  * The only way to change the database. Queued writes are committed together, each in its own savepoint: a write that
- * throws does not affect the others, and many writes share one sync of the disk.
+ * throws does not affect the others, and many writes share one sync of the disk. What {@link doLast} does can fail only for
+ * all of them.
  */
 export interface Writer {
   /** Runs the work in a transaction; resolves after the commit and after all commit listeners have run. */
