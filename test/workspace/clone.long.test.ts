@@ -35,6 +35,11 @@ it('a clone runs its bundle only while no source has changed, and one bundle for
   await writeFile(main, `${bundled}\nconsole.log('bundled')\n`)
   expect(await version()).toMatch(/^\d.*\nbundled$/)
 
+  // A process that cannot mark the bundle as in use could lose it while it runs.
+  await rm(file(`.built/${build}/users`), { recursive: true })
+  expect(await version()).toMatch(/^\d[\d.]*$/)
+  await mkdir(file(`.built/${build}/users`))
+
   // It finds the files of threads, pages and examples.
   const skill = join(clone, 'skill')
   await cp(join(root, 'examples/skills/release-checklist'), skill, { recursive: true })

@@ -17,6 +17,7 @@ async function buildCommand(): Promise<void> {
   const unfinished = `${build}.${process.pid}`
   await mkdir(builds, { recursive: true })
   await bundleClone(unfinished)
+  await mkdir(toUsers(unfinished))
   // Another process may have built the same, and a file may have changed meanwhile.
   if (existsSync(build) || toBuild() !== build) await rm(unfinished, { recursive: true })
   else await rename(unfinished, build)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const packages = join(import.meta.dirname, '../..')
@@ -12,9 +12,7 @@ export function findProgram(): string {
   if (!existsSync(builds)) return sources
   const build = toBuild()
   const built = join(build, 'main.js')
-  if (!existsSync(built)) return sources
-  keepWhileRunning(build)
-  return built
+  return existsSync(built) && keepWhileRunning(build) ? built : sources
 }
 
 /**
@@ -36,16 +34,19 @@ export function toBuild(): string {
 const listBelow = (cwd: string, folder: string) =>
   readdirSync(join(cwd, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))
 
-/** Marks a build as in use: the process loads parts of it later. */
-function keepWhileRunning(build: string): void {
+/**
+ * Marks a build as in use: the process loads parts of it later. Returns false if it may be removed meanwhile, since this
+ * user cannot mark it but another one can remove it.
+ */
+function keepWhileRunning(build: string): boolean {
   const mark = join(toUsers(build), `${process.pid}`)
   try {
-    mkdirSync(toUsers(build), { recursive: true })
     writeFileSync(mark, '')
-    process.once('exit', () => rmSync(mark, { force: true }))
-  } catch {
-    // In a clone that is read-only, nothing is removed either.
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EROFS'
   }
+  process.once('exit', () => rmSync(mark, { force: true }))
+  return true
 }
 
 /** The folder with a file for each process that uses a build, by its number. */
