@@ -142,8 +142,8 @@ describe('GET /skills/<name>', () => {
 
   it.each([{ rates: 'off' }, { rates: {} }] as const)('survives a log that fails, with %o', async (options) => {
     const logger = createLogger({
-      write: () => {
-        throw new Error('the disk is full')
+      write: (line) => {
+        if (/getSkill.*"status":200/.test(line)) throw new Error('the disk is full')
       },
     })
     const { node, registry } = await startNode({ ...options, logger })
@@ -154,6 +154,10 @@ describe('GET /skills/<name>', () => {
         () => 'failed',
       )
     expect([await read(), await read()]).toEqual(['failed', 'failed'])
+    const metrics = await (await fetch(`${node.url}/metrics`)).text()
+    // The request for the metrics.
+    expect(/in_flight (-?\d+)/.exec(metrics)![1]).toBe('1')
+    expect(/requests_total\{endpoint="getSkill".*\} (\d+)/.exec(metrics)![1]).toBe('2')
   })
 
   it('answers from the cache of a mounted node, until the skill changes', async () => {

@@ -64,7 +64,7 @@ export function createServeCached(node: NodeParts): ServeCached {
     const address = node.addressOf(call)
     const last = prepared.get(entity)
     if (last?.address === address) return last
-    // A copy, so that its bytes are not kept besides the text.
+    // A copy, so that the bytes are not kept as well as the text.
     const body = new EncodedJson(entity.json, entity.etag)
     const answer = toAnswer(node, call, detailRoute, { status: 200, body })
     const headers = contentHeaders(answer, entity.etag).flat()
@@ -80,7 +80,7 @@ export function createServeCached(node: NodeParts): ServeCached {
     for (const [name, value] of commonHeaders(call)) head.push(name, value)
     const status = isKnownToCaller(call, entity.etag) ? 304 : 200
     node.context.traffic.calls += 1
-    finish(node, call, status)
+    if (!tryFinish(call, res, status)) return
     res.writeHead(status, head.concat(status === 304 ? headersOf304 : headers))
     if (status === 304) res.end()
     else res.end(text, 'latin1')
@@ -91,15 +91,27 @@ export function createServeCached(node: NodeParts): ServeCached {
     const entity = find(target)
     if (entity !== undefined) return send(call, res, entity)
     call.params = matchDetail(target)
-    const response = await work(call)
-    finish(node, call, response.status)
-    await sendResponse(res, response)
+    await reply(call, res, await work(call))
   }
 
   async function refuse(call: Call, res: ServerResponse, thrown: unknown): Promise<void> {
-    const response = await replyThrown(node, call, thrown)
-    finish(node, call, response.status)
-    await sendResponse(res, response)
+    await reply(call, res, await replyThrown(node, call, thrown))
+  }
+
+  async function reply(call: Call, res: ServerResponse, response: Response): Promise<void> {
+    if (tryFinish(call, res, response.status))
+      await sendResponse(res, response).catch((error: Error) => res.destroy(error))
+  }
+
+  /** A log that fails ends the connection, as it does behind the router. */
+  function tryFinish(call: Call, res: ServerResponse, status: number): boolean {
+    try {
+      finish(node, call, status)
+      return true
+    } catch (error) {
+      res.destroy(error as Error)
+      return false
+    }
   }
 
   return function serveCached(req, res) {
