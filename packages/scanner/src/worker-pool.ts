@@ -124,7 +124,7 @@ export class WorkerPool<Report extends object, Order> {
       thread.worker.postMessage(job.toOrder())
     } catch {
       // An order that cannot be copied, such as for lack of memory.
-      if (thread.jobs.length === 0) thread.worker.unref()
+      if (thread.jobs.length === 0) this.#rest(thread)
       return job.resolve('broken')
     }
     thread.worker.ref()
@@ -138,13 +138,13 @@ export class WorkerPool<Report extends object, Order> {
 
   #rest(thread: Thread<Report, Order>): void {
     thread.worker.unref()
+    clearTimeout(thread.timer)
     thread.timer = setTimeout(() => {
-      if (this.#threads.length > 1) this.#drop(thread, 'late')
+      if (this.#threads.length > 1) this.#drop(thread, 'broken')
     }, this.#idleMs).unref()
   }
 
   #take(thread: Thread<Report, Order>, report: Report): void {
-    clearTimeout(thread.timer)
     thread.jobs.shift()?.resolve(report)
     if (thread.jobs.length > 0) this.#watch(thread)
     else this.#rest(thread)
