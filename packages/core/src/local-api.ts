@@ -130,7 +130,7 @@ async function perform(
 
 /**
  * The cached response to `getSkill`, found without the promises of {@link localCall}. Undefined if there is none, and
- * where an upstream has to be asked. Who answers with it counts the call in the traffic of the registry.
+ * where an upstream has to be asked. A caller that answers with it counts the call in the traffic of the registry.
  */
 export function findCachedSkill(registry: Registry, name: string, caller: Caller): EncodedJson | undefined {
   const context = partsOf(registry)

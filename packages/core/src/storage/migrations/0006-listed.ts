@@ -3,8 +3,8 @@ import type { Tables } from '../tables.ts'
 import type { Migration } from './migration.ts'
 
 /**
- * A column that says whether lists contain a skill, for the conditions of their indexes. No index has a column any more
- * that a further version changes: PostgreSQL would write all indexes of the skill again. Triggers set the column, also for
+ * A column that says whether lists contain a skill, for the conditions of their indexes. On PostgreSQL no index has a column
+ * any more that a further version changes: it would write all indexes of the skill again. Triggers set the column, also for
  * nodes of an older version.
  */
 export const listed: Migration = {
