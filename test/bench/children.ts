@@ -1,7 +1,6 @@
 import { fork, type ChildProcess, type Serializable } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { RegistryOptions } from '@skillstead/core'
 import { bundleClone } from '../../packages/cli/packing/bundle-clone.ts'
@@ -78,6 +77,7 @@ async function start(module: string, argument: string, root?: string): Promise<C
 }
 
 let bundled: Promise<string> | undefined
+let compiled: string | undefined
 
 /**
  * A folder with all programs of this folder that are processes of the benchmark, bundled as `start` bundles the command of
@@ -102,8 +102,8 @@ export async function startProcess<Ready>(module: string, argument: string, root
       ? join(await (bundled ??= bundleChildren()), `${toName(module)}.js`)
       : join(root, 'test/bench', module)
   const execArgv = [...(root === undefined ? [] : ['--conditions=source']), '--expose-gc']
-  // As the command does: what was compiled before need not be compiled again, in the process and its threads.
-  const env = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'), ...process.env }
+  // As the command does: what a process of this run compiled need not be compiled again, in the next and in threads.
+  const env = { NODE_COMPILE_CACHE: (compiled ??= makeScratch('compiled')), ...process.env }
   const child = fork(file, [argument], { execArgv, env })
   watchProcess(child)
   return {

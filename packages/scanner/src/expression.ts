@@ -28,14 +28,14 @@ export class Expression {
 
   /** The first position between two, the second exclusive, at which a match may begin; the second if there is none. */
   seek(beginnings: Beginnings | undefined, from: number, to: number): number {
-    const mask = this.#getMask()
-    return mask && beginnings ? beginnings.find(mask, from, to) : from
+    const mask = beginnings && this.#getMask()
+    return mask ? beginnings.find(mask, from, to) : from
   }
 
   /** The first match at or after an offset. */
   exec({ text, at, beginnings }: Slice, from: number): RegExpExecArray | null {
-    const mask = this.#getMask()
-    if (!mask || !beginnings) {
+    const mask = beginnings && this.#getMask()
+    if (!mask) {
       const global = (this.#global ??= new RegExp(this.#source, `g${this.#flags}`))
       global.lastIndex = from
       return global.exec(text)
