@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { makeFolder } from '../support/cli-harness.ts'
 import { copyWorkspace } from '../support/packages.ts'
+import { makePlace } from '../support/places.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
@@ -49,15 +50,12 @@ it('a clone runs its bundle only while no source has changed, and one bundle for
   expect(examples.stdout).toContain('skillstead/release-checklist')
 
   // A running node keeps its build, and loads the rest of it when it is asked for.
-  const running = spawn(process.execPath, [
-    file('clone/main.js'),
-    'serve',
-    '--port',
-    '0',
-    '--data',
-    join(clone, 'data'),
-    '--json',
-  ])
+  const place = await makePlace('PostgreSQL')
+  onTestFinished(place.remove)
+  const running = spawn(process.execPath, [file('clone/main.js'), 'serve', '--port', '0', '--json'], {
+    cwd: await makeFolder(),
+    env: { ...process.env, DATABASE_URL: place.location.databaseUrl },
+  })
   onTestFinished(() => void running.kill('SIGKILL'))
   const [line] = (await once(running.stdout, 'data')) as [Buffer]
   const { url } = JSON.parse(String(line)) as { url: string }

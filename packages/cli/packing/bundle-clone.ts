@@ -15,7 +15,7 @@ const command = { main: join(packages, 'cli/src/main.ts') }
 export async function bundleClone(folder: string, programs: Readonly<Record<string, string>> = command): Promise<void> {
   const bundle = await rolldown({
     platform: 'node',
-    resolve: { conditionNames: ['source', 'node', 'import'] },
+    resolve: { conditionNames: ['source', 'node'] },
     input: { ...programs, ...listThreads(['*'], packages) },
     // pg loads it only if it is installed.
     external: ['pg-native'],
