@@ -22,27 +22,30 @@ it('lists are counted and sorted by indexes, not by the rows of all skills', asy
 })
 
 describeDatabases('the indexes of skills', (open, dialect) => {
-  it.skipIf(dialect !== 'PostgreSQL')('have no column that a further version changes', async () => {
-    const test = await open()
-    const alice = await test.makeUser('alice')
-    const { read } = partsOf(test.registry).database
-    const publish = async (version: string) => {
-      test.clock.advance(1000)
-      await alice.api.publishSkill({ skillMd: skillMd('tool', { body: `Release ${version}.` }), version })
-      return read.selectFrom('skills').selectAll().executeTakeFirstOrThrow()
-    }
-    const first = await publish('1.0.0')
-    const changed = Object.entries(await publish('1.0.1')).filter(([name, value]) => value !== first[name as 'num'])
-    // The columns of keys, and those that conditions mention.
-    const { rows } = await sql<{ name: string }>`select distinct attname as name from pg_index
+  it.skipIf(dialect !== 'PostgreSQL')(
+    'have no column that a further version changes (only PostgreSQL would write all indexes again)',
+    async () => {
+      const test = await open()
+      const alice = await test.makeUser('alice')
+      const { read } = partsOf(test.registry).database
+      const publish = async (version: string) => {
+        test.clock.advance(1000)
+        await alice.api.publishSkill({ skillMd: skillMd('tool', { body: `Release ${version}.` }), version })
+        return read.selectFrom('skills').selectAll().executeTakeFirstOrThrow()
+      }
+      const first = await publish('1.0.0')
+      const changed = Object.entries(await publish('1.0.1')).filter(([name, value]) => value !== first[name as 'num'])
+      // The columns of keys, and those that conditions mention.
+      const { rows } = await sql<{ name: string }>`select distinct attname as name from pg_index
       left join pg_depend on classid = 'pg_class'::regclass and objid = indexrelid and refobjid = indrelid
       join pg_attribute on attrelid = indrelid and (attnum = any(indkey) or attnum = refobjsubid)
       where indrelid = 'skills'::regclass`.execute(read)
-    const indexed = new Set(rows.map(({ name }) => name))
-    expect([...indexed]).toEqual(expect.arrayContaining(['num', 'downloads', 'moderation', 'listed']))
-    expect(changed.map(([name]) => name)).toContain('latest_version')
-    expect(changed.filter(([name]) => indexed.has(name))).toEqual([])
-  })
+      const indexed = new Set(rows.map(({ name }) => name))
+      expect([...indexed]).toEqual(expect.arrayContaining(['num', 'downloads', 'moderation', 'listed']))
+      expect(changed.map(([name]) => name)).toContain('latest_version')
+      expect(changed.filter(([name]) => indexed.has(name))).toEqual([])
+    },
+  )
 
   it('leave out what a node of an older version deletes', async () => {
     const test = await open()

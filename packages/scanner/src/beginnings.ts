@@ -1,6 +1,6 @@
 /** Number of characters of a match by which it is found. */
 const beginCharacters = 4
-/** In a beginning: any characters follow. */
+/** At the end of a beginning: what follows does not matter. */
 export const anything = '\0'
 /** Before a beginning: `\b`. */
 export const wordEdge = '\x01'
