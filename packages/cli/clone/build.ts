@@ -24,13 +24,13 @@ async function buildCommand(): Promise<void> {
   await removeUnused()
 }
 
-/** Removes the other builds that no process uses, and those that killed processes left unfinished. */
+/** Removes the other builds that no process uses, those that killed processes left unfinished, and the compile cache. */
 async function removeUnused(): Promise<void> {
   for (const name of await readdir(builds)) {
     const [, builder] = name.split('.')
     const users = builder === undefined ? await readdir(toUsers(join(builds, name))).catch(() => []) : [builder]
     if (name !== basename(build) && !users.some(isRunning))
-      await rm(join(builds, name), { recursive: true, force: true })
+      await rm(join(builds, name), { recursive: true, force: true, maxRetries: 3 })
   }
 }
 

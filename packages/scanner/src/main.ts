@@ -1,13 +1,9 @@
 #!/usr/bin/env node
-import module from 'node:module'
-
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 14)) {
   console.error(`The scanner needs Node 22.14 or later; this is Node ${process.versions.node}.`)
   process.exit(1)
 }
-// Cache compiled code between starts: a scan begins in half the time.
-module.enableCompileCache?.()
 const { runCommandLine } = await import('./command/command-line.ts')
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   env: process.env,

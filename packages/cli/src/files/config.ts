@@ -16,6 +16,13 @@ export function configFile(name: string, env: Environment): string {
   return join(folder, 'skillstead', name)
 }
 
+/** The user's cache folder; it is safe to delete at any time. */
+export function cacheFolder(env: Environment): string {
+  const folder =
+    env['XDG_CACHE_HOME'] || (process.platform === 'win32' && env['LOCALAPPDATA']) || join(homeFolder(env), '.cache')
+  return join(folder, 'skillstead')
+}
+
 /** Writes a file that only its user can read. It is replaced atomically: half a file could not be parsed. */
 export function writePrivate(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

@@ -2,9 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyFiles, type ContentFile } from '@skillstead/client/verify'
 import { limits } from '@skillstead/protocol'
-import { homeFolder } from '../files/config.ts'
 import { writeWhole } from '../files/write-whole.ts'
-import type { Environment } from '../terminal/io.ts'
 import { readPackage } from './fetch-package.ts'
 
 /** The downloaded packages, by the digest of their version. Content is verified on every read. */
@@ -13,13 +11,6 @@ export interface PackageCache {
   find(digest: string): Promise<ContentFile[] | undefined>
   /** Caches a verified package. If the folder cannot be written, caches it in memory and returns the reason. */
   keep(digest: string, zip: Uint8Array): string | undefined
-}
-
-/** The cache folder; it is safe to delete at any time. */
-export function cacheFolder(env: Environment): string {
-  const folder =
-    env['XDG_CACHE_HOME'] || (process.platform === 'win32' && env['LOCALAPPDATA']) || join(homeFolder(env), '.cache')
-  return join(folder, 'skillstead')
 }
 
 /** Opens the cache in a folder, which is created on the first write. */

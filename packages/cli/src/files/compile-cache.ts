@@ -1,0 +1,46 @@
+import { mkdirSync, realpathSync, statSync } from 'node:fs'
+import module from 'node:module'
+import { dirname, join } from 'node:path'
+import { cacheFolder } from './config.ts'
+
+/**
+ * Caches compiled code between starts: commands start in half the time and use less memory. Node runs what it finds in
+ * the cache, so it must be a folder that no other user of the machine can write or replace: not the temporary folder,
+ * which is Node's default. Without such a folder there is no cache.
+ */
+export function enableCompileCache(): void {
+  const folder = findPrivateFolder()
+  if (folder === undefined) return
+  module.enableCompileCache(folder)
+  // Threads find the cache by the environment, and start in less than half the time.
+  const used = module.getCompileCacheDir()
+  if (used !== undefined) process.env['NODE_COMPILE_CACHE'] ??= dirname(used)
+}
+
+function findPrivateFolder(): string | undefined {
+  try {
+    const folder = join(cacheFolder(process.env), 'compiled')
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const path = realpathSync(folder)
+    return isPrivate(path) ? path : undefined
+  } catch {
+    // The user has no home folder, or it cannot be written.
+    return undefined
+  }
+}
+
+/** Like StrictModes of OpenSSH: no folder on the way may belong to another user or be writable by others. */
+function isPrivate(path: string): boolean {
+  // A home folder of Windows is private by its access control list.
+  const user = process.getuid?.()
+  if (user === undefined) return true
+  const { uid, mode } = statSync(path)
+  if (uid !== user || (mode & 0o077) !== 0) return false
+  for (let at = path; at !== dirname(at); at = dirname(at)) {
+    const parent = statSync(dirname(at))
+    // In a sticky folder, such as /tmp, only the owner of an entry can replace it.
+    const isReplaceable = (parent.mode & 0o022) !== 0 && (parent.mode & 0o1000) === 0
+    if (isReplaceable || (parent.uid !== user && parent.uid !== 0)) return false
+  }
+  return true
+}
