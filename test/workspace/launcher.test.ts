@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { toChildEnvironment } from '../support/child-environment.ts'
 import { makeFolder, type Finished } from '../support/cli-harness.ts'
@@ -83,6 +85,17 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
     expect(await countInstalls()).toBe(3)
   })
 
+  it('notices changes after an install while the clock was ahead', async () => {
+    const { folder, run, countInstalls } = await makeClone()
+    await run(['--version'])
+    const ahead = new Date(Date.now() + 3_600_000)
+    await utimes(join(folder, 'node_modules/.skillstead-installed'), ahead, ahead)
+    await writeFile(join(folder, 'pnpm-lock.yaml'), '{}\n')
+    expect(await run(['--version'])).toMatchObject({ code: 0, stderr: expect.stringMatching(message) })
+    expect(await run(['--version'])).toMatchObject({ code: 0, stderr: '' })
+    expect(await countInstalls()).toBe(2)
+  })
+
   it('exits if the install fails, and repeats the install the next time', async () => {
     const { run, countInstalls } = await makeClone({ install: 'false' })
     for (const count of [1, 2]) {
@@ -91,6 +104,33 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
       expect(await countInstalls()).toBe(count)
     }
   })
+})
+
+it('a clone has another build after each change of a source, also if the clock was ahead when another one changed', async () => {
+  const folder = await makeFolder()
+  const [program, older] = [join(folder, 'packages/cli/clone/program.ts'), join(folder, 'packages/cli/src/older.ts')]
+  await Promise.all([program, older].map((path) => mkdir(dirname(path), { recursive: true })))
+  await copyFile(join(root, 'packages/cli/clone/program.ts'), program)
+  await writeFile(older, 'export const first = 1\n')
+  await writeFile(join(dirname(older), 'ahead.ts'), '')
+  // The time of an inode cannot be set.
+  const script = `
+    import fs from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    const { lstatSync } = fs
+    fs.lstatSync = (path, options) => {
+      const found = lstatSync(path, options)
+      return path.endsWith('ahead.ts') ? Object.assign(found, { ctimeMs: Date.now() + 3_600_000 }) : found
+    }
+    syncBuiltinESMExports()
+    const { toBuild } = await import(${JSON.stringify(pathToFileURL(program).href)})
+    const build = toBuild()
+    fs.writeFileSync(${JSON.stringify(older)}, 'export const other = 2\\n')
+    console.log(JSON.stringify([build, toBuild()]))`
+  const options = { env: toChildEnvironment() }
+  const child = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], options)
+  const [before, after] = JSON.parse(child.stdout) as [string, string]
+  expect(after).not.toBe(before)
 })
 
 it('scripts that install Node also run on it: a shell caches the path of the previous `node`', async () => {

@@ -9,26 +9,27 @@ export const builds = join(packages, 'cli/.built')
 /** The module to run: the bundle of this clone if it was built from these very files, or the sources. */
 export function findProgram(): string {
   const sources = join(packages, 'cli/src/main.ts')
-  if (!existsSync(builds)) return sources
   const build = toBuild()
   const built = join(build, 'main.js')
   return existsSync(built) && keepWhileRunning(build) ? built : sources
 }
 
 /**
- * The folder of the build from the present files. Its name depends on when the last of them changed: the time of an
- * inode, which also a copy with the old times of its files raises. A moved clone has other builds, since they contain
+ * The folder of the build from the present files. Its name is a digest over the path, size and time of each: that of the
+ * inode, which a copy that keeps the times of its files cannot keep. A moved clone has other builds, since they contain
  * its path.
  */
 export function toBuild(): string {
   const cwd = dirname(packages)
   const folders = globSync('packages/*/src', { cwd }).flatMap((folder) => [folder, ...listBelow(cwd, folder)])
   const others = globSync(['pnpm-lock.yaml', 'packages/*/package.json', 'packages/cli/{clone,packing}/**'], { cwd })
-  let newest = 0
-  // A file that is gone by now has changed its folder.
-  for (const path of [...folders, ...others])
-    newest = Math.max(newest, lstatSync(join(cwd, path), { throwIfNoEntry: false })?.ctimeMs ?? 0)
-  return join(builds, createHash('sha256').update(`${packages}\0${newest}`).digest('hex').slice(0, 16))
+  const hash = createHash('sha256').update(packages)
+  for (const path of [...folders, ...others].toSorted()) {
+    // A file that is gone by now has changed its folder.
+    const { ctimeMs, size } = lstatSync(join(cwd, path), { throwIfNoEntry: false }) ?? {}
+    hash.update(`\0${path}\0${size}\0${ctimeMs}`)
+  }
+  return join(builds, hash.digest('hex').slice(0, 16))
 }
 
 const listBelow = (cwd: string, folder: string) =>
