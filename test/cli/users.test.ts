@@ -70,6 +70,35 @@ describe('users and their skills from the command line', () => {
     expect((await skillstead(asBob)).code).toBe(0)
   })
 
+  it('`keys revoke --with-made` also revokes what the key made, without which the command names what still works', async () => {
+    const create = async (name: string, as: string[], more: string[] = []) => {
+      const { stdout } = await skillstead(['keys', 'create', name, '--json', ...more, ...as])
+      return JSON.parse(stdout) as { id: string; key: string; expiresAt: string | null }
+    }
+    const withKey = ({ key }: { key: string }) => ['--url', server.url, '--key', key]
+    const isValid = async (made: { key: string }) => (await skillstead(['whoami', ...withKey(made)])).code === 0
+    const first = await create('first', bob, ['--expires-in-days', '2'])
+    const second = await create('second', withKey(first))
+    const third = await create('third', withKey(second), ['--expires-in-days', '30'])
+    expect([second.expiresAt, third.expiresAt]).toEqual([first.expiresAt, first.expiresAt])
+    expect((await skillstead(['keys', 'create', 'fourth', ...withKey(third)])).stdout).toContain(
+      `It expires at ${first.expiresAt}.\n`,
+    )
+    expect((await skillstead(['keys', 'list', ...bob])).stdout).toContain(
+      `expires ${first.expiresAt}  made by ${second.id}\n`,
+    )
+    const alone = await skillstead(['keys', 'revoke', second.id, ...bob])
+    expect(alone.stdout).toMatch(
+      new RegExp(
+        `^Revoked ${second.id}\\. Without --with-made, the key or share link that it made still works\\.\n${third.id}  ssk_`,
+      ),
+    )
+    expect([await isValid(second), await isValid(third)]).toEqual([false, true])
+    const all = await skillstead(['keys', 'revoke', first.id, '--with-made', ...bob])
+    expect(all.stdout).toBe(`Revoked ${first.id}, the key or share link that it made, and what those made.\n`)
+    expect([await isValid(first), await isValid(third)]).toEqual([false, false])
+  })
+
   it('`yank`, `unyank` and `deprecate` change what other users see of a skill', async () => {
     const shown = async () => (await skillstead(['show', 'bob/pdf-tools', '--url', server.url])).stdout
     expect((await skillstead(['yank', 'pdf-tools@1.0.1', ...bob])).stdout).toContain('Yanked pdf-tools@1.0.1.')
