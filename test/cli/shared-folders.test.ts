@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, chown, lstat, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, lchown, lstat, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openCache } from '../../packages/cli/src/install/cache.ts'
@@ -44,7 +44,7 @@ describe.skipIf(process.platform === 'win32')('a folder that other users of the 
       await chmod(folder, 0o777)
     }
     await symlink(elsewhere, join(shared, 'link'))
-    execFileSync('chown', ['-h', `${neighbour}`, join(shared, 'link')])
+    await lchown(join(shared, 'link'), neighbour, neighbour)
     for (const [data, named] of [
       ['placed', 'placed'],
       ['placed/below/data', 'placed'],

@@ -4,6 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer, type Running } from '../support/cli-harness.ts'
 
+/** Creates a key for the caller that the options name. */
+async function createKey(name: string, as: string[], more: string[] = []) {
+  const { stdout } = await skillstead(['keys', 'create', name, '--json', ...more, ...as])
+  return JSON.parse(stdout) as { id: string; key: string; expiresAt: string | null }
+}
+
 describe('users and their skills from the command line', () => {
   let server: Running
   let data: string
@@ -70,18 +76,15 @@ describe('users and their skills from the command line', () => {
     expect((await skillstead(asBob)).code).toBe(0)
   })
 
+  const withKey = (key: string) => ['--url', server.url, '--key', key]
+
   it('`keys revoke --with-made` also revokes what the key made, without which the command names what still works', async () => {
-    const create = async (name: string, as: string[], more: string[] = []) => {
-      const { stdout } = await skillstead(['keys', 'create', name, '--json', ...more, ...as])
-      return JSON.parse(stdout) as { id: string; key: string; expiresAt: string | null }
-    }
-    const withKey = ({ key }: { key: string }) => ['--url', server.url, '--key', key]
-    const isValid = async (made: { key: string }) => (await skillstead(['whoami', ...withKey(made)])).code === 0
-    const first = await create('first', bob, ['--expires-in-days', '2'])
-    const second = await create('second', withKey(first))
-    const third = await create('third', withKey(second), ['--expires-in-days', '30'])
+    const isValid = async ({ key }: { key: string }) => (await skillstead(['whoami', ...withKey(key)])).code === 0
+    const first = await createKey('first', bob, ['--expires-in-days', '2'])
+    const second = await createKey('second', withKey(first.key))
+    const third = await createKey('third', withKey(second.key), ['--expires-in-days', '30'])
     expect([second.expiresAt, third.expiresAt]).toEqual([first.expiresAt, first.expiresAt])
-    expect((await skillstead(['keys', 'create', 'fourth', ...withKey(third)])).stdout).toContain(
+    expect((await skillstead(['keys', 'create', 'fourth', ...withKey(third.key)])).stdout).toContain(
       `It expires at ${first.expiresAt}.\n`,
     )
     expect((await skillstead(['keys', 'list', ...bob])).stdout).toContain(
