@@ -50,7 +50,9 @@ export async function createFirstUser(context: AccountsContext, username: string
     // On PostgreSQL two requests could otherwise both create the first user.
     await lockHeads(trx)
     if (!(await isWithoutUsers(trx))) throw toSetUpError()
-    return insertCreated(context, trx, { username }, caller)
+    // No key made this one.
+    const { keyExpiresAt: _, ...created } = await insertCreated(context, trx, { username }, caller)
+    return created
   })
 }
 
