@@ -120,6 +120,25 @@ describe('serve', () => {
     await chmod(data, 0o700)
     expect(await serve()).not.toContain('chmod')
   })
+
+  it('warns when other users can read the secret key, or replace the files of the registry', async () => {
+    const data = join(await makeFolder(), 'data')
+    await mkdir(data, { mode: 0o755 })
+    const serve = async () => {
+      const server = await startServer(['serve', '--port', '0', '--data', data])
+      await expect.poll(server.said).toContain('There are no users yet')
+      await server.stop()
+      return server.said()
+    }
+    expect(await serve()).not.toContain('chmod')
+    const secret = join(data, 'secret.key')
+    await chmod(secret, 0o644)
+    expect(await serve()).toContain(`Other users of this machine can open ${secret}. Run: chmod 600 ${secret}`)
+    await chmod(data, 0o777)
+    expect(await serve()).toContain(
+      `Other users of this machine can replace the files in ${data}. Run: chmod o-w ${data}`,
+    )
+  })
 })
 
 describe('serve on a folder that cannot be used', () => {

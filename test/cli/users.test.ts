@@ -4,6 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer, type Running } from '../support/cli-harness.ts'
 
+/** Creates a key for the caller that the options name. */
+async function createKey(name: string, as: string[], more: string[] = []) {
+  const { stdout } = await skillstead(['keys', 'create', name, '--json', ...more, ...as])
+  return JSON.parse(stdout) as { id: string; key: string; expiresAt: string | null }
+}
+
 describe('users and their skills from the command line', () => {
   let server: Running
   let data: string
@@ -68,6 +74,32 @@ describe('users and their skills from the command line', () => {
     expect((await skillstead(asBob)).code).toBe(1)
     expect((await skillstead(['users', 'enable', 'bob', ...admin])).stdout).toBe('bob can sign in again.\n')
     expect((await skillstead(asBob)).code).toBe(0)
+  })
+
+  const withKey = (key: string) => ['--url', server.url, '--key', key]
+
+  it('`keys revoke --with-made` also revokes what the key made, without which the command names what still works', async () => {
+    const isValid = async ({ key }: { key: string }) => (await skillstead(['whoami', ...withKey(key)])).code === 0
+    const first = await createKey('first', bob, ['--expires-in-days', '2'])
+    const second = await createKey('second', withKey(first.key))
+    const third = await createKey('third', withKey(second.key), ['--expires-in-days', '30'])
+    expect([second.expiresAt, third.expiresAt]).toEqual([first.expiresAt, first.expiresAt])
+    expect((await skillstead(['keys', 'create', 'fourth', ...withKey(third.key)])).stdout).toContain(
+      `It expires at ${first.expiresAt}.\n`,
+    )
+    expect((await skillstead(['keys', 'list', ...bob])).stdout).toContain(
+      `expires ${first.expiresAt}  made by ${second.id}\n`,
+    )
+    const alone = await skillstead(['keys', 'revoke', second.id, ...bob])
+    expect(alone.stdout).toMatch(
+      new RegExp(
+        `^Revoked ${second.id}\\. Without --with-made, the key or share link that it made still works\\.\n${third.id}  ssk_`,
+      ),
+    )
+    expect([await isValid(second), await isValid(third)]).toEqual([false, true])
+    const all = await skillstead(['keys', 'revoke', first.id, '--with-made', ...bob])
+    expect(all.stdout).toBe(`Revoked ${first.id}, the key or share link that it made, and what those made.\n`)
+    expect([await isValid(first), await isValid(third)]).toEqual([false, false])
   })
 
   it('`yank`, `unyank` and `deprecate` change what other users see of a skill', async () => {

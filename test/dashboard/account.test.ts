@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createClient } from '@skillstead/client'
 import { localApi } from '@skillstead/core'
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
@@ -84,6 +85,21 @@ describeBrowser('the account pages of the dashboard', () => {
       .click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await expect.poll(async () => (await ask()).status).toBe(401)
+  })
+
+  test('revoke an API key together with the keys that it made', async () => {
+    const { openSignedIn, node, api } = await visit()
+    const isValid = async ({ key }: { key: string }) =>
+      (await fetch(`${node.url}/api/v1/users/me`, { headers: { authorization: `Bearer ${key}` } })).status === 200
+    const outer = await api.createApiKey({ name: 'outer', expiresInDays: 3 })
+    const inner = await createClient({ baseUrl: node.url, apiKey: outer.key }).createApiKey({ name: 'inner' })
+    const page = await openSignedIn('/account/keys')
+    await page.getByRole('row', { name: /outer/ }).getByRole('button', { name: 'Revoke' }).click()
+    await page.getByLabel('This key made 1 other key or share link: revoke them, too, and what they made').check()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('row', { name: /inner/ }).waitFor({ state: 'detached' })
+    expect([await isValid(outer), await isValid(inner)]).toEqual([false, false])
   })
 
   test('publish a chosen folder after a preview with the scan findings', async () => {

@@ -70,6 +70,21 @@ describe('the device sign-in', () => {
     expect(await poll(device_code)).toEqual([400, { error: 'expired_token' }])
   })
 
+  it("gives a program no key that outlives the key of the user's session, and revokes it with that key", async () => {
+    const fixture = await startDevices()
+    const { post, request, poll, clock, api } = fixture
+    const short = await api.createApiKey({ name: 'short', expiresInDays: 1 })
+    const { device_code, user_code: userCode } = await request()
+    await post('decide', { userCode, allow: true }, await toPageHeaders(fixture, short.key))
+    const listed = async () => (await api.listApiKeys()).apiKeys.find(({ name }) => name.startsWith('clawhub'))
+    expect(await listed()).toMatchObject({ expiresAt: short.expiresAt, madeBy: short.id })
+    waitForPoll(clock)
+    const [status, token] = await poll(device_code)
+    expect([status, token.token_type]).toEqual([200, 'Bearer'])
+    await api.deleteApiKey({ id: short.id, withMade: true })
+    expect(await listed()).toBeUndefined()
+  })
+
   it('tells a denied program so, and forgets a code after 10 minutes', async () => {
     const fixture = await startDevices()
     const { post, request, poll, clock } = fixture

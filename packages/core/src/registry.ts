@@ -35,6 +35,7 @@ import { createSecrets } from './kernel/secrets.ts'
 import { createSharedLimits } from './accounts/shared-limits.ts'
 import { createPublicNames } from './catalogue/use-counts.ts'
 import { openDatabase } from './storage/database.ts'
+import { passOnShares } from './catalogue/share-links.ts'
 import { storageQuotaBytesDefault } from './catalogue/storage-quota.ts'
 import { createTelemetry } from './community/telemetry.ts'
 import { readVerifierKeys, type VerifierKey } from './log/signing-keys.ts'
@@ -168,6 +169,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       await refreshStanding(trx, userId, at)
       await refreshVerifiedSkills(context, trx, userId)
     },
+    onKeysRevoked: passOnShares,
     search,
     secondStage: comparison?.stage,
     copies,

@@ -28,7 +28,7 @@ async function furnish(registry: Registry): Promise<string[]> {
   const { total } = await api.searchSkills({ limit: 1, includeStubs: true })
   const key = await makeKey(registry)
   if (key === undefined) return []
-  writeFileSync(keyFile, `${key}\n`, { mode: 0o600 })
+  writeFileSync(keyFile, `${key}\n`, { mode: 0o600, flag: 'wx' })
   const examples = total === 0 ? await publishExamples(registry) : []
   return [
     `Created the administrator '${administrator}'. The API key, also saved in ${keyFile}:`,

@@ -2,7 +2,7 @@ import { planNames, type PlanName } from '@skillstead/protocol'
 import { command, flag, text } from '../command/command.ts'
 import { apiCommand, listCommand } from '../registry/api-command.ts'
 import { placeOptions, withApi } from '../registry/place.ts'
-import { newKeyOptions, toNewKey } from './keys.ts'
+import { newKeyOptions, toExpiry, toNewKey } from './keys.ts'
 
 export const commands = {
   'users create': command({
@@ -20,12 +20,13 @@ export const commands = {
     async run(given) {
       const role = flag(given, 'admin') ? 'admin' : undefined
       const input = { username: given.words[0], plan: text<PlanName>(given, 'plan'), role } as const
-      const { key, ...user } = await withApi(given, (api) => api.createUser(input), { make: true })
-      return { user, key }
+      const { key, keyExpiresAt, ...user } = await withApi(given, (api) => api.createUser(input), { make: true })
+      return { user, key, ...(keyExpiresAt && { keyExpiresAt }) }
     },
-    show: ({ user, key }) => [
+    show: ({ user, key, keyExpiresAt }) => [
       `Created ${user.username}, ${user.role} on the ${user.plan} plan. The first API key, shown only once:`,
       key,
+      ...toExpiry(keyExpiresAt),
     ],
   }),
   'users list': listCommand({
@@ -53,7 +54,11 @@ export const commands = {
       const [username] = given.words
       return { username, ...(await api.issueKey({ username, name: text(given, 'key-name'), ...toNewKey(given) })) }
     },
-    show: ({ username, key }) => [`An API key for ${username}, shown only once:`, key],
+    show: ({ username, key, expiresAt }) => [
+      `An API key for ${username}, shown only once:`,
+      key,
+      ...toExpiry(expiresAt),
+    ],
   }),
   'users disable': apiCommand({
     description: 'Disable a user: keys and sessions stop working at once; published skills stay.',

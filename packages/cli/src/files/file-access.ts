@@ -1,15 +1,36 @@
-import { statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { statSync, type Stats } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/**
+ * Throws for a file of the user's configuration that other users of the machine can change, or that another user owns: it
+ * decides which keys and folders are trusted. Root may use the files of the user who became root.
+ */
+export function requireOwn(file: string, { uid, mode }: Stats): void {
+  // Windows uses access control lists instead of these modes.
+  if (process.getuid === undefined) return
+  const own = process.getuid()
+  if (own !== 0 && uid !== own && uid !== 0)
+    throw new Error(`${file} belongs to another user of this machine, so it is not used. Check and delete it.`)
+  if ((mode & 0o022) !== 0)
+    throw new Error(
+      `Other users of this machine can change ${file}, so it is not used. Check it, and run: chmod go-w ${file}`,
+    )
+}
 
 /**
  * A warning for the operator if other users of the machine can open an SQLite file or its journal, which contain
- * private skills and secrets. New files are private to their owner; older, copied or restored files may not be.
+ * private skills and secrets, or the key of the secrets, or replace them all. New files are private to their owner; older,
+ * copied or restored files may not be.
  */
 export function findAccessWarning(path: string | undefined): string | undefined {
   // Windows uses access control lists instead of these modes.
   if (path === undefined || process.platform === 'win32') return undefined
-  const folder = modeOf(dirname(path))
-  const open = ['', '-wal', '-shm'].map((end) => path + end).filter((file) => isOpen(modeOf(file), folder))
+  const home = dirname(path)
+  const folder = modeOf(home)
+  if ((folder & 0o002) !== 0)
+    return `Other users of this machine can replace the files in ${home}. Run: chmod o-w ${home}`
+  const files = [...['', '-wal', '-shm'].map((end) => path + end), join(home, 'secret.key')]
+  const open = files.filter((file) => isOpen(modeOf(file), folder))
   if (open.length === 0) return undefined
   return `Other users of this machine can open ${open.join(', ')}. Run: chmod 600 ${open.join(' ')}`
 }

@@ -1,12 +1,16 @@
+import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Replaces a file atomically: after a crash it has either the new or the old content. */
+/**
+ * Replaces a file atomically: after a crash it has either the new or the old content. Other users may write to the folder,
+ * so the temporary file is new: a link with its name would lead to another file.
+ */
 export function writeWhole(file: string, content: string | Uint8Array, mode = 0o644): void {
   mkdirSync(dirname(file), { recursive: true })
-  const written = `${file}.${process.pid}.tmp`
+  const written = `${file}.${randomBytes(4).toString('hex')}.tmp`
   try {
-    writeFileSync(written, content, { mode, flush: true })
+    writeFileSync(written, content, { mode, flush: true, flag: 'wx' })
     renameSync(written, file)
   } catch (error) {
     rmSync(written, { force: true })

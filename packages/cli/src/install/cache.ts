@@ -53,7 +53,9 @@ function deleteQuietly(file: string): void {
 }
 
 async function readKept(file: string, digest: string): Promise<ContentFile[]> {
-  if (statSync(file).size > limits.archiveBytesMax) throw new Error('The file is larger than any package.')
+  const stats = statSync(file)
+  // Reading a pipe that another user made would never end.
+  if (!stats.isFile() || stats.size > limits.archiveBytesMax) throw new Error('The file is no package.')
   const files = await readPackage(readFileSync(file))
   verifyFiles(files, digest)
   return files

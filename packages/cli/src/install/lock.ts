@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { isSkillName, isUsername, isVersion, parseForeignJson } from '@skillstead/protocol'
 import { checkPaths } from '@skillstead/skill-format/archives'
+import { requireOwn } from '../files/file-access.ts'
 import { replaceAlone } from '../files/write-whole.ts'
 
 /** An installed version of a skill: its registry and its folders. */
@@ -45,6 +46,7 @@ export async function readLock(folder: string, options: LockOptions = {}): Promi
   const stats = statSync(file, { throwIfNoEntry: false })
   if (!stats) return { version: 1, skills: {} }
   if (!stats.isFile()) throw toLockError(file, 'it is not a file')
+  if (options.anywhere) requireOwn(file, stats)
   if (stats.size > lockBytesMax)
     throw new Error(`The lock file ${file} is too large: ${stats.size} bytes, at most ${lockBytesMax} are allowed.`)
   return parseLock(file, readFileSync(file, 'utf8'), options)

@@ -2,6 +2,7 @@ import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync } fr
 import { dirname } from 'node:path'
 import * as v from 'valibot'
 import { configFile, toNodeAddress, writePrivate } from '../files/config.ts'
+import { requireOwn } from '../files/file-access.ts'
 import type { Environment } from '../terminal/io.ts'
 
 /** A user's login at one node. */
@@ -81,7 +82,9 @@ function readOwn(file: string): string | undefined {
     })
   }
   try {
-    refuseOpen(file, fstatSync(handle).mode)
+    const stats = fstatSync(handle)
+    refuseOpen(file, stats.mode)
+    requireOwn(file, stats)
     return readFileSync(handle, 'utf8')
   } finally {
     closeSync(handle)

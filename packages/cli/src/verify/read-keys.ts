@@ -3,6 +3,7 @@ import { toOneLine } from '@skillstead/protocol'
 import { parseVerifierKey, VerificationError } from '@skillstead/client/verify'
 import { UsageError } from '../command/command.ts'
 import { configFile, toNodeAddress, writePrivate } from '../files/config.ts'
+import { requireOwn } from '../files/file-access.ts'
 import type { Environment } from '../terminal/io.ts'
 
 /**
@@ -57,13 +58,10 @@ export function keepKnownKeys(file: string, url: string, known: KnownKeys): void
 }
 
 function readKnown(file: string): Record<string, KnownKeys> {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw error
-  }
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (!stats) return {}
+  requireOwn(file, stats)
+  const text = readFileSync(file, 'utf8')
   try {
     const known = JSON.parse(text) as Record<string, KnownKeys>
     for (const { keys } of Object.values(known)) parseKeys(keys.join('\n'))

@@ -4,6 +4,14 @@ import type { Outbox } from '../outbox/outbox.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
+/** Keys that are revoked at once. */
+export interface RevokedKeys {
+  readonly ids: readonly string[]
+  /** Whether what the keys made is revoked, too. Otherwise `heir`, the key that made the first of them, becomes its maker. */
+  readonly withMade: boolean
+  readonly heir: string | null
+}
+
 /** Dependencies of users, keys, sessions and author verification. */
 export interface AccountsContext extends StorageContext {
   readonly outbox: Outbox
@@ -17,4 +25,6 @@ export interface AccountsContext extends StorageContext {
    * milliseconds since 1970.
    */
   onVerificationChange(trx: WriteTransaction, userId: string, at: number): Promise<void>
+  /** Called in the transaction in which keys are revoked. */
+  onKeysRevoked(trx: WriteTransaction, revoked: RevokedKeys): Promise<void>
 }

@@ -11,6 +11,7 @@ import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { ApiKeyRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import type { AccountsContext } from './accounts-context.ts'
 import { getUserByName } from './users.ts'
 
 /** GET /api-keys: the caller's keys, newest first. */
@@ -24,18 +25,39 @@ export async function listApiKeys(context: StorageContext, input: Input<'listApi
     .limit(input.limit)
     .offset(toOffset(input.page, input.limit))
     .execute()
-  return { apiKeys: rows.map(toApiKey), ...toPage(count, input.page, input.limit) }
+  const made = await countMade(context, rows)
+  const apiKeys = rows.map((row) => ({ ...toApiKey(row), made: made.get(row.id) ?? 0 }))
+  return { apiKeys, ...toPage(count, input.page, input.limit) }
+}
+
+/** How many keys and share links each key made that have not ended. */
+async function countMade({ database, clock }: StorageContext, rows: readonly ApiKeyRow[]) {
+  const ids = rows.map(({ id }) => id)
+  const made = new Map<string, number>()
+  if (ids.length === 0) return made
+  for (const table of ['api_keys', 'shares'] as const) {
+    const counts = await database.read
+      .selectFrom(table as 'api_keys')
+      .select(({ fn }) => ['made_by', fn.countAll<number>().as('count')])
+      .where('made_by', 'in', ids)
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', clock.now())]))
+      .groupBy('made_by')
+      .execute()
+    for (const { made_by: id, count } of counts) made.set(id!, (made.get(id!) ?? 0) + count)
+  }
+  return made
 }
 
 /**
- * POST /api-keys: creates a key, shown only in this response. A key cannot create a key with more scopes than its own.
+ * POST /api-keys: creates a key, shown only in this response. A key cannot create a key with more scopes than its own; the
+ * new key ends no later than the one in use.
  */
 export async function createApiKey(context: StorageContext, input: Input<'createApiKey'>, caller: Caller) {
   const user = requireAccount(caller)
   const wanted = [...new Set(input.scopes ?? user.scopes)]
   refuseWiderScopes(wanted, user)
   return context.database.writer.write(async (trx) => {
-    const made = await insertLimitedKey(context, trx, { ...input, userId: user.userId, scopes: wanted })
+    const made = await insertLimitedKey(context, trx, { ...input, userId: user.userId, scopes: wanted }, caller)
     const [at, data] = [context.clock.now(), { name: input.name }]
     await recordAudit(trx, { caller, action: 'key.create', subject: made.id, at, data })
     return made
@@ -44,7 +66,8 @@ export async function createApiKey(context: StorageContext, input: Input<'create
 
 /**
  * POST /users/<username>/keys, for administrators: a key for a user who lost theirs. Throws `conflict` for a user who
- * cannot sign in, and `forbidden` for scopes that the administrator's own key lacks.
+ * cannot sign in, and `forbidden` for scopes that the administrator's own key lacks. The key ends no later than the
+ * administrator's own.
  */
 export async function issueKey(context: StorageContext, input: Input<'issueKey'>, caller: Caller) {
   const { username, name } = input
@@ -58,52 +81,117 @@ export async function issueKey(context: StorageContext, input: Input<'issueKey'>
     )
   if (user.disabled) throw new RegistryError('conflict', `'${username}' is disabled. Enable the user first.`)
   return context.database.writer.write(async (trx) => {
-    const made = await insertLimitedKey(context, trx, { ...input, userId: user.id, scopes: wanted })
+    const made = await insertLimitedKey(context, trx, { ...input, userId: user.id, scopes: wanted }, caller)
     const [at, data] = [context.clock.now(), { id: made.id, name }]
     await recordAudit(trx, { caller, action: 'key.issue', subject: username, at, data })
     return made
   })
 }
 
-/** DELETE /api-keys/<id>: revokes a key at once. Throws `not_found`, also for keys of other users. */
+/**
+ * DELETE /api-keys/<id>: revokes a key at once; with `withMade` also the keys and share links that it made, directly or
+ * through other keys. Keys of other users among them are revoked if the caller is an administrator. Throws `not_found`, also
+ * for keys of other users.
+ */
 export async function deleteApiKey(
-  context: StorageContext,
+  context: AccountsContext,
   input: Input<'deleteApiKey'>,
   caller: Caller,
 ): Promise<undefined> {
-  const { userId } = requireAccount(caller)
+  const { userId, role } = requireAccount(caller)
+  const { id, withMade } = input
   await context.database.writer.write(async (trx) => {
-    const gone = await trx
-      .deleteFrom('api_keys')
-      .where('id', '=', input.id)
-      .where('user_id', '=', userId)
-      .returning('id')
-      .execute()
-    if (gone.length === 0) throw new RegistryError('not_found', 'You have no API key with this id.')
-    await recordAudit(trx, { caller, action: 'key.delete', subject: input.id, at: context.clock.now() })
+    const removal = trx.deleteFrom('api_keys').where('id', '=', id).where('user_id', '=', userId)
+    const gone = await removal.returning('made_by').executeTakeFirst()
+    if (!gone) throw new RegistryError('not_found', 'You have no API key with this id.')
+    const [at, heir] = [context.clock.now(), gone.made_by]
+    await recordAudit(trx, { caller, action: 'key.delete', subject: id, at })
+    // A deleted key can make nothing more, so each round finds all keys that those of the round before made.
+    for (let left = [id]; left.length > 0;) {
+      const ids = left.slice(0, idsMax)
+      const revoked = withMade ? await deleteMade(trx, ids, role === 'admin' ? undefined : userId) : []
+      await trx.updateTable('api_keys').set({ made_by: heir }).where('made_by', 'in', ids).execute()
+      await context.onKeysRevoked(trx, { ids, withMade, heir })
+      for (const key of revoked) {
+        const data = { madeBy: key.made_by }
+        await recordAudit(trx, { caller, action: 'key.delete', subject: key.id, at, data })
+      }
+      left = [...left.slice(idsMax), ...revoked.map((key) => key.id)]
+    }
   })
+}
+
+/** Databases limit the parameters of a statement. */
+const idsMax = 1000
+
+/** Deletes the keys that keys made: those of one user, or of all users. */
+async function deleteMade(trx: WriteTransaction, makers: readonly string[], userId: string | undefined) {
+  return trx
+    .deleteFrom('api_keys')
+    .where('made_by', 'in', makers)
+    .$if(userId !== undefined, (removal) => removal.where('user_id', '=', userId!))
+    .returning(['id', 'made_by'])
+    .execute()
 }
 
 async function insertLimitedKey(
   context: StorageContext,
   trx: WriteTransaction,
   key: { userId: string; name: string; scopes: readonly Scope[]; expiresInDays?: number },
+  caller: Caller,
 ) {
-  await refuseTooMany(trx, key.userId)
   const now = context.clock.now()
+  const maker = await requireMaker(trx, caller, now)
+  await refuseTooMany(trx, key.userId)
+  const { expiresInDays } = key
   return insertKey(trx, {
     ...key,
     now,
-    expiresAt: key.expiresInDays === undefined ? null : now + key.expiresInDays * dayMs,
+    maker,
+    endsAt: expiresInDays === undefined ? undefined : now + expiresInDays * dayMs,
   })
 }
 
-/** Stores a key and returns it with its text, which is not stored. */
+/** The key that makes something, and when it ends, in milliseconds since 1970. */
+export interface Maker {
+  readonly id: string | null
+  readonly endsAt: number
+}
+
+/**
+ * The key behind the caller, which what the caller makes must not outlive. Locks the key until the end of the transaction,
+ * so that no node revokes it meanwhile and misses what it made. Throws `unauthorized` if the key ended after the request
+ * arrived. Callers without a key, such as the operator, bound nothing.
+ */
+export async function requireMaker(trx: WriteTransaction, caller: Caller, now: number): Promise<Maker> {
+  const id = caller.kind === 'user' ? caller.makerId : undefined
+  if (id === undefined) return { id: null, endsAt: Infinity }
+  const key = await trx
+    .updateTable('api_keys')
+    .set(({ ref }) => ({ expires_at: ref('expires_at') }))
+    .where('id', '=', id)
+    .where('user_id', 'in', (eb) => eb.selectFrom('users').select('id').where('disabled', '=', 0))
+    .returning('expires_at')
+    .executeTakeFirst()
+  const endsAt = key ? (key.expires_at ?? Infinity) : 0
+  if (endsAt <= now) throw new RegistryError('unauthorized', 'This API key is no longer valid.')
+  return { id, endsAt }
+}
+
+/** Stores a key and returns it with its text, which is not stored. The key ends no later than its maker. */
 export async function insertKey(
   trx: WriteTransaction,
-  key: { userId: string; name: string; scopes?: readonly Scope[]; now: number; expiresAt?: number | null },
+  key: {
+    userId: string
+    name: string
+    scopes?: readonly Scope[]
+    now: number
+    maker: Maker
+    endsAt?: number | undefined
+  },
 ) {
   const secret = createKey()
+  const endsAt = Math.min(key.endsAt ?? Infinity, key.maker.endsAt)
   const row: ApiKeyRow = {
     id: newId(),
     user_id: key.userId,
@@ -113,7 +201,8 @@ export async function insertKey(
     scopes: (key.scopes ?? scopes).join(' '),
     created_at: key.now,
     last_used_at: null,
-    expires_at: key.expiresAt ?? null,
+    expires_at: endsAt === Infinity ? null : endsAt,
+    made_by: key.maker.id,
   }
   await trx.insertInto('api_keys').values(row).execute()
   return { ...toApiKey(row), key: secret }
@@ -145,6 +234,7 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     createdAt: toTimestamp(row.created_at),
     lastUsedAt: row.last_used_at === null ? null : toTimestamp(row.last_used_at),
     expiresAt: row.expires_at === null ? null : toTimestamp(row.expires_at),
+    madeBy: row.made_by,
   }
 }
 

@@ -122,6 +122,6 @@ async function findKey(database: Database, key: string): Promise<KeyRow | undefi
 }
 
 function toCaller(row: KeyRow, keyId?: string): UserCaller {
-  const { user_id: userId, username, plan, role } = row
-  return { kind: 'user', userId, username, plan, role, scopes: row.scopes.split(' ') as Scope[], keyId }
+  const { id: makerId, user_id: userId, username, plan, role } = row
+  return { kind: 'user', userId, username, plan, role, scopes: row.scopes.split(' ') as Scope[], keyId, makerId }
 }

@@ -3,6 +3,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { AccountsContext } from './accounts-context.ts'
+import { requireMaker } from './api-keys.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { createToken, hashToken } from '../kernel/tokens.ts'
 
@@ -15,13 +16,14 @@ const sessionsPerKeyMax = 100
  * disabled. A session cannot create another: a stolen session could then be extended without end.
  */
 export async function createSession(context: StorageContext, _input: object, caller: Caller) {
-  const { keyId } = requireAccount(caller)
+  const user = requireAccount(caller)
+  const { keyId } = user
   if (keyId === undefined)
     throw new RegistryError('forbidden', 'Only an API key opens a session: `Authorization: Bearer ssk_...`.')
   const { token, hash } = createToken('sss')
   const now = context.clock.now()
   const expiresAt = await context.database.writer.write(async (trx) => {
-    const endsAt = Math.min(now + lifetimeMs, await readKeyEnd(trx, keyId, now))
+    const endsAt = Math.min(now + lifetimeMs, (await requireMaker(trx, user, now)).endsAt)
     await makeRoom(trx, keyId)
     await trx.insertInto('sessions').values({ id: hash, key_id: keyId, created_at: now, expires_at: endsAt }).execute()
     return endsAt
@@ -48,20 +50,6 @@ export async function sweepSessions({ database, clock }: Pick<AccountsContext, '
   await database.writer.write(async (trx) => {
     await trx.deleteFrom('sessions').where('expires_at', '<=', clock.now()).execute()
   })
-}
-
-/** Reads when the key ends. Throws `unauthorized` if the key ended after the request arrived. */
-async function readKeyEnd(trx: WriteTransaction, keyId: string, now: number): Promise<number> {
-  const key = await trx
-    .selectFrom('api_keys')
-    .innerJoin('users', 'users.id', 'api_keys.user_id')
-    .select('api_keys.expires_at')
-    .where('api_keys.id', '=', keyId)
-    .where('users.disabled', '=', 0)
-    .executeTakeFirst()
-  const endsAt = key ? (key.expires_at ?? Infinity) : 0
-  if (endsAt <= now) throw new RegistryError('unauthorized', 'This API key is no longer valid.')
-  return endsAt
 }
 
 async function makeRoom(trx: WriteTransaction, keyId: string): Promise<void> {

@@ -13,7 +13,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
-import { insertKey } from './api-keys.ts'
+import { insertKey, requireMaker } from './api-keys.ts'
 
 /** GET /users, for administrators: ordered by name. */
 export async function listUsers(context: StorageContext, input: Input<'listUsers'>) {
@@ -34,8 +34,9 @@ export async function listUsers(context: StorageContext, input: Input<'listUsers
 }
 
 /**
- * POST /users: creates a user with a first key, or hands the namespace of an imported author over to a user. The first
- * user of a node becomes its administrator on the Enterprise plan. Throws `name_taken`.
+ * POST /users: creates a user with a first key, which ends no later than the administrator's, or hands the namespace of an
+ * imported author over to a user. The first user of a node becomes its administrator on the Enterprise plan. Throws
+ * `name_taken`.
  */
 export async function createUser(context: AccountsContext, input: Input<'createUser'>, caller: Caller) {
   requireFreeName(input.username)
@@ -49,7 +50,9 @@ export async function createFirstUser(context: AccountsContext, username: string
     // On PostgreSQL two requests could otherwise both create the first user.
     await lockHeads(trx)
     if (!(await isWithoutUsers(trx))) throw toSetUpError()
-    return insertCreated(context, trx, { username }, caller)
+    // No key made this one.
+    const { keyExpiresAt: _, ...created } = await insertCreated(context, trx, { username }, caller)
+    return created
   })
 }
 
@@ -69,9 +72,10 @@ async function insertCreated(
   const plan = input.plan ?? (first ? 'enterprise' : context.defaultPlan)
   const role = input.role ?? (first ? 'admin' : 'user')
   const user = await claimUser(trx, { username: input.username, plan, role, now })
-  const { key } = await insertKey(trx, { userId: user.id, name: 'first key', now })
+  const maker = await requireMaker(trx, caller, now)
+  const { key, expiresAt } = await insertKey(trx, { userId: user.id, name: 'first key', now, maker })
   await recordAudit(trx, { caller, action: 'user.create', subject: user.username, at: now, data: { plan, role } })
-  return { ...toUser(user), key }
+  return { ...toUser(user), key, keyExpiresAt: expiresAt }
 }
 
 /** PATCH /users/<username>, for administrators. The last administrator cannot be demoted or disabled. */

@@ -5,40 +5,47 @@ import { dayMs } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { createToken, hashToken } from '../kernel/tokens.ts'
+import type { RevokedKeys } from '../accounts/accounts-context.ts'
+import { requireMaker } from '../accounts/api-keys.ts'
 import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
 import { removeRows } from '../storage/table-rows.ts'
 import type { ShareRow, SkillRow } from '../storage/tables.ts'
-import type { Writer } from '../storage/writer.ts'
+import type { Writer, WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
 import { requireOwner } from './visibility.ts'
 
 const sharesMax = 100
 
-/** POST /skills/<name>/shares: creates a link token with read access. The token is in this response only. */
+/**
+ * POST /skills/<name>/shares: creates a link token with read access, which ends no later than the key in use. The token is
+ * in this response only.
+ */
 export async function createShare(context: CatalogueContext, input: Input<'createShare'>, caller: Caller) {
   const skill = await getOwned(context, input.name, caller)
   const { token, hash } = createToken('ssl')
   const now = context.clock.now()
-  const row: ShareRow = {
-    id: newId(),
-    skill_id: skill.id,
-    token_hash: hash,
-    created_at: now,
-    expires_at: now + input.expiresInDays * dayMs,
-  }
-  await context.database.writer.write(async (trx) => {
+  return context.database.writer.write(async (trx) => {
+    const maker = await requireMaker(trx, caller, now)
     requireOwner(await getSkillNow(context, trx, skill, caller), caller)
     // Expired links are useless and not listed.
     await trx.deleteFrom('shares').where('skill_id', '=', skill.id).where('expires_at', '<=', now).execute()
     const count = await countRows(trx.selectFrom('shares').where('skill_id', '=', skill.id))
     if (count >= sharesMax)
       throw new RegistryError('conflict', `${skill.full_name} already has ${sharesMax} share links. Delete one first.`)
+    const row: ShareRow = {
+      id: newId(),
+      skill_id: skill.id,
+      token_hash: hash,
+      created_at: now,
+      expires_at: Math.min(now + input.expiresInDays * dayMs, maker.endsAt),
+      made_by: maker.id,
+    }
     await trx.insertInto('shares').values(row).execute()
     await recordAudit(trx, { caller, action: 'skill.share', subject: skill.full_name, at: now })
+    return { ...toShare(row), token }
   })
-  return { ...toShare(row), token }
 }
 
 /** GET /skills/<name>/shares: links that have not expired, newest first. */
@@ -64,6 +71,12 @@ export async function deleteShare(context: CatalogueContext, input: Input<'delet
     const at = context.clock.now()
     await recordAudit(trx, { caller, action: 'skill.unshare', subject: skill.full_name, at })
   })
+}
+
+/** Revokes the links that revoked keys made, or hands them over to the heir of the keys. */
+export async function passOnShares(trx: WriteTransaction, { ids, withMade, heir }: RevokedKeys): Promise<void> {
+  if (withMade) await trx.deleteFrom('shares').where('made_by', 'in', ids).execute()
+  else await trx.updateTable('shares').set({ made_by: heir }).where('made_by', 'in', ids).execute()
 }
 
 /** The caller with read access to the shared skill. Throws `not_found` for an expired or revoked link. */

@@ -20,6 +20,11 @@ export interface UserCaller extends LinkHolder {
   readonly scopes: readonly Scope[]
   /** Id of the API key that the caller sent. Absent for sessions and for callers created inside the process. */
   readonly keyId?: string
+  /**
+   * Id of the API key behind the call: the one that the caller sent, or the one that opened the caller's session. What the
+   * caller makes ends no later than this key. Absent for callers created inside the process.
+   */
+  readonly makerId?: string
 }
 
 /** The caller of an operation. Every access check takes a caller. */

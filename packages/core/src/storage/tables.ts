@@ -35,6 +35,13 @@ export interface Tables
     /** The verdict on what the version changes, as JSON. */
     change: string | null
   }
+  api_keys: RowsOf<typeof accountTables>['api_keys'] & Made
+  shares: RowsOf<typeof catalogueTables>['shares'] & Made
+}
+
+interface Made {
+  /** Id of the key that made the row. Null for rows that the operator made, or a guest or an older node. */
+  made_by: string | null
 }
 
 export type AgentRow = Tables['agents']

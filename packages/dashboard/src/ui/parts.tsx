@@ -103,10 +103,24 @@ function CopyButton({ text, label }: { text: string; label: string }) {
 }
 
 /** A secret that the node shows only once, with a sentence about its use. */
-export function NewSecret(props: { label: string; text: string; children: ComponentChildren; onDone?: () => void }) {
+export function NewSecret(props: {
+  label: string
+  text: string
+  expiresAt?: string | null | undefined
+  children: ComponentChildren
+  onDone?: () => void
+}) {
   return (
     <section class={props.onDone ? 'card secret' : 'secret'} aria-label={props.label}>
-      <p role="status">{props.children}</p>
+      <p role="status">
+        {props.children}
+        {props.expiresAt && (
+          <>
+            {' '}
+            It expires <Time at={props.expiresAt} />.
+          </>
+        )}
+      </p>
       <Copyable text={props.text} />
       {props.onDone && (
         <button type="button" onClick={props.onDone}>

@@ -40,7 +40,7 @@ export const accountEndpoints = {
       auth: 'key',
       scope: 'manage',
       status: 201,
-      summary: 'Create an API key; only this response contains it',
+      summary: 'Create an API key, which ends no later than the key in use; only this response contains it',
       input: v.strictObject({
         name: text(100),
         expiresInDays: v.optional(wholeNumber(1, 3650)),
@@ -52,8 +52,12 @@ export const accountEndpoints = {
       auth: 'key',
       scope: 'manage',
       status: 204,
-      summary: 'Revoke an API key at once',
-      input: v.strictObject({ id: Term }),
+      summary: 'Revoke an API key at once, and with withMade also the keys and share links that it made',
+      input: v.strictObject({
+        id: Term,
+        /** True: also revokes what the key made, directly or through other keys. */
+        withMade: v.optional(Flag, false),
+      }),
       output: NoContent,
     },
     getMe: {
@@ -153,9 +157,10 @@ export const accountEndpoints = {
       auth: 'admin',
       scope: 'manage',
       status: 201,
-      summary: 'Create a user with a first key, or hand over the namespace of an imported author',
+      summary:
+        'Create a user with a first key, which ends no later than yours, or hand over the namespace of an imported author',
       input: v.strictObject({ username: Username, plan: v.optional(Plan), role: v.optional(Role) }),
-      output: v.object({ ...User.entries, key: v.string() }),
+      output: v.object({ ...User.entries, key: v.string(), keyExpiresAt: v.optional(v.nullable(Timestamp)) }),
     },
     updateUser: {
       auth: 'admin',
@@ -173,7 +178,8 @@ export const accountEndpoints = {
       auth: 'admin',
       scope: 'manage',
       status: 201,
-      summary: 'Create an API key for a user who lost theirs; only this response contains it',
+      summary:
+        'Create an API key for a user who lost theirs, which ends no later than yours; only this response contains it',
       input: v.strictObject({
         ...username,
         name: v.optional(text(100), 'issued by an administrator'),

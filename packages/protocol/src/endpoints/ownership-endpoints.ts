@@ -150,7 +150,7 @@ export const ownershipEndpoints = toEndpoints('Skills', {
     auth: 'key',
     scope: 'manage',
     status: 201,
-    summary: 'Create a link that grants read access to a private skill',
+    summary: 'Create a link that grants read access to a private skill, and ends no later than the key in use',
     input: v.strictObject({ ...name, expiresInDays: v.optional(wholeNumber(1, 365), 7) }),
     output: v.object({ ...Share.entries, token: v.optional(v.string()) }),
   },

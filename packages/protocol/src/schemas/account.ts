@@ -17,6 +17,10 @@ export const ApiKey = v.object({
   createdAt: Timestamp,
   lastUsedAt: v.nullable(Timestamp),
   expiresAt: v.nullable(Timestamp),
+  /** Id of the key that made this one, or whose session did. Null if none did, or if it is unknown. */
+  madeBy: v.optional(v.nullable(Id)),
+  /** In lists: how many keys and share links this key made that have not ended. */
+  made: v.optional(Count),
 })
 export type ApiKey = v.InferOutput<typeof ApiKey>
 

@@ -41,35 +41,42 @@ export function KeysPage() {
   )
 }
 
-function Revoke({ of: { id, name } }: { of: Key }) {
+function Revoke({ of: { id, name, made = 0 } }: { of: Key }) {
+  const [withMade, setWithMade] = useState(false)
   const title = (
     <>
       Revoke <bdi>{name}</bdi>?
     </>
   )
   return (
-    <ConfirmButton action="Revoke" title={title} work={() => api.deleteApiKey({ id })} refreshes={[['keys']]}>
+    <ConfirmButton action="Revoke" title={title} work={() => api.deleteApiKey({ id, withMade })} refreshes={[['keys']]}>
       <p>Programs that use this key stop working at once, and sessions opened with it end.</p>
+      {made > 0 && (
+        <Check checked={withMade} onChange={(event) => setWithMade(event.currentTarget.checked)}>
+          This key made {made} other {made === 1 ? 'key or share link' : 'keys and share links'}: revoke them, too, and
+          what they made
+        </Check>
+      )}
     </ConfirmButton>
   )
 }
 
 function NewKey() {
-  const [secret, setSecret] = useState<string>()
+  const [secret, setSecret] = useState<{ key: string; expiresAt: string | null }>()
   const action = useAction(
     async (fields: Record<string, string>) => {
-      const { key } = await api.createApiKey({
+      const made = await api.createApiKey({
         name: fields.name!,
         expiresInDays: fields.days ? Number(fields.days) : undefined,
         scopes: scopes.map(([scope]) => scope).filter((scope): scope is Scope => fields[scope] === 'on'),
       })
-      setSecret(key)
+      setSecret(made)
     },
     ['keys'],
   )
   if (secret !== undefined) {
     return (
-      <NewSecret label="The new key" text={secret} onDone={() => setSecret(undefined)}>
+      <NewSecret label="The new key" text={secret.key} expiresAt={secret.expiresAt} onDone={() => setSecret(undefined)}>
         Copy the key now: it is shown only once. The node stores only its digest.
       </NewSecret>
     )
@@ -83,7 +90,14 @@ function NewKey() {
         maxLength={100}
         hint="What uses the key, such as the name of a machine."
       />
-      <Field label="Expires after, in days" name="days" type="number" min={1} max={3650} hint="Empty: never." />
+      <Field
+        label="Expires after, in days"
+        name="days"
+        type="number"
+        min={1}
+        max={3650}
+        hint="At most as long as the key that you signed in with. Empty: as long."
+      />
       <fieldset>
         <legend>Scopes</legend>
         {scopes.map(([scope, title, what]) => (

@@ -79,15 +79,15 @@ function Access({ user: { username, disabled } }: { user: User }) {
 }
 
 function IssuedKey({ username }: { username: string }) {
-  const [key, setKey] = useState<string>()
-  if (key !== undefined) {
+  const [made, setMade] = useState<{ key: string; expiresAt: string | null }>()
+  if (made !== undefined) {
     return (
-      <NewSecret label={`The new key of ${username}`} text={key}>
+      <NewSecret label={`The new key of ${username}`} text={made.key} expiresAt={made.expiresAt}>
         Pass it on over a safe channel: it is shown only once.
       </NewSecret>
     )
   }
-  const issue = async () => setKey((await api.issueKey({ username })).key)
+  const issue = async () => setMade(await api.issueKey({ username }))
   return (
     <ConfirmButton action="Issue a key" title={`Issue a key for ${username}?`} work={issue}>
       <p>The key acts as this user, with all scopes. The user's other keys stay valid. The audit log records this.</p>
@@ -96,17 +96,16 @@ function IssuedKey({ username }: { username: string }) {
 }
 
 function NewUser() {
-  const [made, setMade] = useState<{ username: string; key: string }>()
+  const [made, setMade] = useState<{ username: string; key: string; keyExpiresAt?: string | null }>()
   const action = useAction(
     async ({ username = '', plan, role }: Record<string, string>) => {
-      const { key } = await api.createUser({ username, plan: plan as User['plan'], role: role as User['role'] })
-      setMade({ username, key })
+      setMade(await api.createUser({ username, plan: plan as User['plan'], role: role as User['role'] }))
     },
     ['users'],
   )
   if (made) {
     return (
-      <NewSecret label="The new key" text={made.key} onDone={() => setMade(undefined)}>
+      <NewSecret label="The new key" text={made.key} expiresAt={made.keyExpiresAt} onDone={() => setMade(undefined)}>
         This is the first key of {made.username}. Pass it on over a safe channel: it is shown only once.
       </NewSecret>
     )
