@@ -31,15 +31,26 @@ export async function listApiKeys(context: StorageContext, input: Input<'listApi
  * POST /api-keys: creates a key, shown only in this response. A key cannot create a key with more scopes than its own.
  */
 export async function createApiKey(context: StorageContext, input: Input<'createApiKey'>, caller: Caller) {
+  const { key, ...secret } = createKey()
+  const made = await context.database.writer.write((trx) => addApiKey(context, trx, input, caller, secret))
+  return { ...made, key }
+}
+
+/** {@link createApiKey} as part of a transaction, with a key whose text its user gets otherwise. */
+export async function addApiKey(
+  context: StorageContext,
+  trx: WriteTransaction,
+  input: Pick<Input<'createApiKey'>, 'name' | 'scopes' | 'expiresInDays'>,
+  caller: Caller,
+  secret: StoredSecret,
+): Promise<ApiKey> {
   const user = requireAccount(caller)
   const wanted = [...new Set(input.scopes ?? user.scopes)]
   refuseWiderScopes(wanted, user)
-  return context.database.writer.write(async (trx) => {
-    const made = await insertLimitedKey(context, trx, { ...input, userId: user.userId, scopes: wanted })
-    const [at, data] = [context.clock.now(), { name: input.name }]
-    await recordAudit(trx, { caller, action: 'key.create', subject: made.id, at, data })
-    return made
-  })
+  const made = await insertLimitedKey(context, trx, { ...input, userId: user.userId, scopes: wanted }, secret)
+  const [at, data] = [context.clock.now(), { name: input.name }]
+  await recordAudit(trx, { caller, action: 'key.create', subject: made.id, at, data })
+  return made
 }
 
 /**
@@ -57,11 +68,12 @@ export async function issueKey(context: StorageContext, input: Input<'issueKey'>
       `'${username}' is the name of an imported author, not of a user. Create a user with this name first.`,
     )
   if (user.disabled) throw new RegistryError('conflict', `'${username}' is disabled. Enable the user first.`)
+  const { key, ...secret } = createKey()
   return context.database.writer.write(async (trx) => {
-    const made = await insertLimitedKey(context, trx, { ...input, userId: user.id, scopes: wanted })
+    const made = await insertLimitedKey(context, trx, { ...input, userId: user.id, scopes: wanted }, secret)
     const [at, data] = [context.clock.now(), { id: made.id, name }]
     await recordAudit(trx, { caller, action: 'key.issue', subject: username, at, data })
-    return made
+    return { ...made, key }
   })
 }
 
@@ -88,35 +100,33 @@ async function insertLimitedKey(
   context: StorageContext,
   trx: WriteTransaction,
   key: { userId: string; name: string; scopes: readonly Scope[]; expiresInDays?: number },
-) {
+  secret: StoredSecret,
+): Promise<ApiKey> {
   await refuseTooMany(trx, key.userId)
   const now = context.clock.now()
-  return insertKey(trx, {
-    ...key,
-    now,
-    expiresAt: key.expiresInDays === undefined ? null : now + key.expiresInDays * dayMs,
-  })
+  const expiresAt = key.expiresInDays === undefined ? null : now + key.expiresInDays * dayMs
+  return insertKey(trx, { ...key, now, expiresAt }, secret)
 }
 
-/** Stores a key and returns it with its text, which is not stored. */
+/** Stores a key without its text. */
 export async function insertKey(
   trx: WriteTransaction,
   key: { userId: string; name: string; scopes?: readonly Scope[]; now: number; expiresAt?: number | null },
-) {
-  const secret = createKey()
+  { prefix, hash }: StoredSecret,
+): Promise<ApiKey> {
   const row: ApiKeyRow = {
     id: newId(),
     user_id: key.userId,
     name: key.name,
-    prefix: secret.slice(0, prefixLength),
-    hash: hashKey(secret),
+    prefix,
+    hash,
     scopes: (key.scopes ?? scopes).join(' '),
     created_at: key.now,
     last_used_at: null,
     expires_at: key.expiresAt ?? null,
   }
   await trx.insertInto('api_keys').values(row).execute()
-  return { ...toApiKey(row), key: secret }
+  return toApiKey(row)
 }
 
 function refuseWiderScopes(wanted: readonly Scope[], user: UserCaller): void {
@@ -160,9 +170,16 @@ const prefixLength = 8
  * Creates a key: `ssk_`, 32 random base62 characters (190 bits), and a checksum by which secret scanners recognise
  * keys.
  */
-function createKey(): string {
+export function createKey(): StoredSecret & { readonly key: string } {
   const body = Array.from({ length: bodyLength }, () => alphabet[randomInt(alphabet.length)]).join('')
-  return `ssk_${body}${toChecksum(body)}`
+  const key = `ssk_${body}${toChecksum(body)}`
+  return { key, prefix: key.slice(0, prefixLength), hash: hashKey(key) }
+}
+
+/** What is stored of a key. */
+interface StoredSecret {
+  readonly prefix: string
+  readonly hash: string
 }
 
 /** Whether a text has the form and checksum of a key; needs no database. */

@@ -7,6 +7,7 @@ import { opinions } from './migrations/0003-opinions.ts'
 import { texts } from './migrations/0004-texts.ts'
 import { lists } from './migrations/0005-lists.ts'
 import { listed } from './migrations/0006-listed.ts'
+import { handovers } from './migrations/0008-handovers.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -14,7 +15,7 @@ import type { Tables } from './tables.ts'
 const advisoryLock = 7_545_001
 
 /** Migrations in the order in which they run. None leads back to an older schema. */
-const migrations: readonly Migration[] = [baseline, change, opinions, texts, lists, listed]
+const migrations: readonly Migration[] = [baseline, change, opinions, texts, lists, listed, handovers]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]
 
