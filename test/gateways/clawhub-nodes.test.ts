@@ -133,10 +133,10 @@ describeDatabases('clawhub on several nodes of one database', (open, dialect) =>
     const polls = await Promise.all([b, c, b, c].map((node) => node.poll(code)))
     expect(polls.filter(({ error }) => error === 'authorization_pending')).toHaveLength(1)
     expect(polls.filter(({ error }) => error === 'slow_down')).toHaveLength(3)
-    const page = await toPageHeaders({ node: b as never }, alice.key)
+    const page = await toPageHeaders({ node: b }, alice.key)
     expect((await b.post('show', { userCode }, page)).status).toBe(200)
     expect((await b.post('decide', { userCode, allow: true }, page)).status).toBe(200)
-    const other = await toPageHeaders({ node: c as never }, alice.key)
+    const other = await toPageHeaders({ node: c }, alice.key)
     expect((await c.post('decide', { userCode, allow: false }, other)).status).toBe(400)
     await b.stop()
     const again = await startNode(open, first)
@@ -157,7 +157,7 @@ describeDatabases('clawhub on several nodes of one database', (open, dialect) =>
   it('limit the wrong codes of a user together, also at the same time', async () => {
     const { first, alice, nodes, a } = await startNodes(open)
     const { user_code: userCode } = await requestSignIn(a)
-    const pages = await Promise.all(nodes.map((node) => toPageHeaders({ node: node as never }, alice.key)))
+    const pages = await Promise.all(nodes.map((node) => toPageHeaders({ node: node }, alice.key)))
     const show = async (i: number, code: string) =>
       (await nodes[i % 3]!.post('show', { userCode: code }, pages[i % 3])).status
     const statuses = await Promise.all(Array.from({ length: 15 }, (_, i) => show(i, 'BBBB-BBBB')))
@@ -170,7 +170,7 @@ describeDatabases('clawhub on several nodes of one database', (open, dialect) =>
   it('store no code, key or address of a sign-in in the clear, and delete it within a day', async () => {
     const { first, alice, a, b } = await startNodes(open)
     const { device_code: code, user_code: userCode } = await requestSignIn(a)
-    const page = await toPageHeaders({ node: a as never }, alice.key)
+    const page = await toPageHeaders({ node: a }, alice.key)
     expect((await a.post('decide', { userCode, allow: true }, page)).status).toBe(200)
     expect((await a.post('show', { userCode: 'BBBB-BBBB' }, page)).status).toBe(400)
     const { read } = partsOf(first.registry).database

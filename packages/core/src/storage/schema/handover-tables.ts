@@ -21,9 +21,7 @@ export const handoverTables = {
     polled_at: whole,
     requested_at: whole,
     expires_at: whole,
-  })
-    .index('sign_ins_address', ['address_hash', 'num'])
-    .index('sign_ins_end', ['expires_at']),
+  }).index('sign_ins_address', ['address_hash', 'num']),
   /** The wrong user codes of each user until a time. */
   sign_in_guesses: table({
     user_id: primary(to('users.id', { isCascading: true })),
@@ -35,9 +33,8 @@ export const handoverTables = {
     id: primary(text),
     user_id: to('users.id', { isCascading: true }),
     size: whole,
-    bytes,
     expires_at: whole,
-  })
-    .index('uploads_end', ['expires_at'])
-    .index('uploads_user', ['user_id', 'expires_at', 'size']),
+    // Last: what follows large bytes is slow to read.
+    bytes,
+  }).index('uploads_user', ['user_id', 'expires_at', 'size']),
 }
