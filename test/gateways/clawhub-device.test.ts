@@ -1,3 +1,4 @@
+import { partsOf } from '@skillstead/core/internal'
 import { describe, expect, it } from 'vitest'
 import { toPageHeaders } from '../support/clawhub-acts.ts'
 import { createClock, type TestClock } from '../support/harness.ts'
@@ -158,6 +159,24 @@ describe('the device sign-in', () => {
     for (let i = 0; i < 21; i++) codes.push((await fixture.request()).user_code)
     const show = async (i: number) => (await fixture.post('show', { userCode: codes[i] }, alice)).status
     expect([await show(0), await show(1), await show(20)]).toEqual([400, 200, 200])
+  })
+
+  it('drops the oldest requests in a flood, and refuses none', async () => {
+    const { registry, request, poll, clock } = await startDevices()
+    const [first, second] = [await request(), await request()]
+    const { writer } = partsOf(registry).database
+    // As after as many further requests.
+    await writer.write((trx) =>
+      trx
+        .updateTable('sign_ins')
+        .set(({ eb }) => ({ num: eb('num', '+', 99_999) }))
+        .where('num', '=', 2)
+        .execute(),
+    )
+    const third = await request()
+    waitForPoll(clock)
+    const errors = [first, second, third].map(async ({ device_code }) => (await poll(device_code))[1]['error'])
+    expect(await Promise.all(errors)).toEqual(['expired_token', 'authorization_pending', 'authorization_pending'])
   })
 
   it('keeps a program waiting if the user can have no more keys', async () => {

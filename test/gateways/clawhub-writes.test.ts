@@ -94,20 +94,61 @@ describe('a ClawHub client with a key', () => {
     expect((await asClawhubUser(fixture, bob).announce(Buffer.from(''), { size: -1 })).status).toBe(400)
   })
 
-  it('loses its oldest announced files above its limit; the limit of all refuses new ones', async () => {
+  it('publishes while many others announce files that they never send', async () => {
     const fixture = await startNode()
-    const size = 10 * 1024 ** 2
-    const keys = await Promise.all(['bob', 'eve', 'mia', 'tom', 'zoe'].map((name) => fixture.createUser(name)))
-    const announce = (key: string) => asClawhubUser(fixture, key).announce(new Uint8Array(), { size, sha256: 'x' })
-    const urls: string[] = []
-    for (let i = 0; i < 4; i++)
-      urls.push(((await (await announce(keys[0]!)).json()) as { uploadUrl: string }).uploadUrl)
-    const probe = async (url: string) =>
-      (await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${keys[0]}` }, body: 'x' })).status
-    expect(await Promise.all(urls.map(probe))).toEqual([404, 400, 400, 400])
-    for (const key of keys.slice(1, 4)) for (let i = 0; i < 3; i++) expect((await announce(key)).status).toBe(200)
-    const refused = await announce(keys[4]!)
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '60'])
+    // A share of each user, also for nodes that would count announced bytes.
+    const size = 8 * 1024 ** 2
+    for (const name of ['eve', 'mia', 'tom', 'zoe']) {
+      const user = asClawhubUser(fixture, await fixture.createUser(name))
+      const announced = Array.from({ length: 10 }, () => user.announce(new Uint8Array(), { size, sha256: 'x' }))
+      for (const { status } of await Promise.all(announced)) expect(status).toBe(200)
+    }
+    const bob = asClawhubUser(fixture, await fixture.createUser('bob'))
+    for (let i = 0; i < 10; i++) await bob.announce(new Uint8Array(), { size, sha256: 'x' })
+    expect((await bob.publish('tea', { 'SKILL.md': tea })).status).toBe(200)
+  })
+
+  it('refuses uploads above the share of a user until a publish uses them', async () => {
+    const fixture = await startNode({}, undefined, { clock: createClock() })
+    const bob = await fixture.createUser('bob')
+    const user = asClawhubUser(fixture, bob)
+    const headers = { authorization: `Bearer ${bob}` }
+    const uploads: { storageId: string }[] = []
+    const send = async (body: Uint8Array<ArrayBuffer>) => {
+      const { uploadUrl } = (await (await user.announce(body)).json()) as { uploadUrl: string }
+      const response = await fetch(uploadUrl, { method: 'POST', headers, body })
+      if (response.ok) uploads.push((await response.json()) as { storageId: string })
+      return response
+    }
+    for (const mebibytes of [8, 7, 10, 7]) await send(new Uint8Array(mebibytes * 1024 ** 2))
+    expect(uploads).toHaveLength(4)
+    const refused = await send(new Uint8Array(1))
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '600'])
+    const publish = (many: number) => {
+      const files = uploads.slice(0, many).map(({ storageId }, i) => ({ path: `${i}.bin`, storageId }))
+      return user.post('/skills', { slug: 'tea', version: '1.0.0', files })
+    }
+    const tooLarge = await publish(4)
+    expect([tooLarge.status, await tooLarge.text()]).toEqual([
+      413,
+      expect.stringContaining('The files have 33554432 bytes'),
+    ])
+    expect((await publish(2)).status, 'without a SKILL.md').toBe(422)
+    expect((await send(new Uint8Array(1))).status).toBe(200)
+  })
+
+  it('takes no ticket that is made up', async () => {
+    const fixture = await startNode()
+    const { userId } = await fixture.registry.getCaller('alice')
+    const tickets = ['x', '', '5', 'null', '{}', '[]', `["${userId}","3","x",9e15]`, `["${userId}",1e9,"x",9e15]`]
+    for (const text of tickets) {
+      const ticket = Buffer.from(text).toString('base64url') || 'x'
+      const response = await asClawhubUser(fixture, fixture.key).ask(`/uploads/${ticket}`, {
+        method: 'POST',
+        body: 'tea',
+      })
+      expect([text, response.status]).toEqual([text, 404])
+    }
   })
 
   it('forgets uploads after 10 minutes', async () => {

@@ -12,6 +12,7 @@ import { createClock, describeDatabases } from '../support/harness.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
 const hourMs = 60 * 60 * 1000
+const pageBytes = 4096
 
 describeDatabases('gc', (open) => {
   it('removes only unreferenced data', async () => {
@@ -112,8 +113,8 @@ describe('skillstead gc', () => {
     const before = await skillsteadJson<Result>(['gc', '--data', data])
     const after = await skillsteadJson<Result>(['gc', '--vacuum', '--data', data])
     expect(before.file.freeBytes).toBeGreaterThan(1_000_000)
-    // VACUUM also repacks pages, so it can return more than the free pages.
-    expect(after.file.bytes).toBeLessThanOrEqual(before.file.bytes - before.file.freeBytes)
+    // VACUUM also repacks pages, so it can return more than the free pages; the list of tables may take a page more.
+    expect(after.file.bytes).toBeLessThanOrEqual(before.file.bytes - before.file.freeBytes + pageBytes)
     expect(after.file.freeBytes).toBe(0)
     expect(await skillstead(['doctor', '--deep', '--data', data])).toMatchObject({ code: 0 })
     expect((await skillstead(['gc', '--data', data])).stdout).toMatch(/^There is no unreferenced data\.\n/)

@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
-import { partsOf } from '@skillstead/core/internal'
+import { partsOf, requestSignIn, storeUpload } from '@skillstead/core/internal'
 import { writeBackup } from '@skillstead/maintenance'
 import { createMirror } from '@skillstead/mirror'
 import { listenNode } from '@skillstead/server'
@@ -105,6 +105,8 @@ describe('a restored registry', () => {
       const { id: key_id } = await trx.selectFrom('api_keys').select('id').executeTakeFirstOrThrow()
       await trx.insertInto('sessions').values({ id: 's', key_id, created_at: 0, expires_at: 9e15 }).execute()
     })
+    await requestSignIn(partsOf(registry), { label: 'laptop', address: '192.0.2.1' })
+    await storeUpload(partsOf(registry), Buffer.from('a file'), await registry.authenticate(key))
     const backup = await backUp(path)
     await alice.updateMe({ displayName: 'Later' })
     await registry.close()
@@ -118,7 +120,8 @@ describe('a restored registry', () => {
       { id: 'held', lease: null, claimable_at: 5, due_at: 5 },
       { id: 'later', lease: null, claimable_at: 7, due_at: 7 },
     ])
-    expect(await read.selectFrom('sessions').selectAll().execute()).toEqual([])
+    for (const table of ['sessions', 'sign_ins', 'uploads'] as const)
+      expect(await read.selectFrom(table).selectAll().execute()).toEqual([])
     expect(await read.selectFrom('idempotent_answers').select('id').execute()).toEqual([{ id: 'answered' }])
     expect(await again.authenticate(key)).toMatchObject({ username: 'alice' })
     await again.close()

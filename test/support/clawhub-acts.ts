@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readArchive } from '@skillstead/skill-format/archives'
-import type { Fixture } from './server-harness.ts'
+
+/** A node, by its URL. */
+interface Served {
+  readonly node: { readonly url: string }
+}
 
 interface Listed {
   readonly slug: string
@@ -33,7 +37,7 @@ export interface ClawhubUser {
   publish(slug: string, files: Record<string, string | Uint8Array>, more?: object): Promise<Response>
 }
 
-export function asClawhubUser({ node }: Pick<Fixture, 'node'>, key?: string): ClawhubUser {
+export function asClawhubUser({ node }: Served, key?: string): ClawhubUser {
   const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
   const ask: ClawhubUser['ask'] = (path, init) =>
     fetch(`${node.url}/clawhub/api/v1${path}`, {
@@ -82,7 +86,7 @@ export async function readZipFiles(zip: Uint8Array): Promise<Record<string, Buff
 }
 
 /** What the dashboard sends with the requests of a signed-in user. */
-export async function toPageHeaders({ node }: Pick<Fixture, 'node'>, key: string): Promise<Record<string, string>> {
+export async function toPageHeaders({ node }: Served, key: string): Promise<Record<string, string>> {
   const headers = { authorization: `Bearer ${key}`, 'x-skillstead-session': '1' }
   const response = await fetch(`${node.url}/api/v1/session`, { method: 'POST', headers })
   const cookie = response.headers.get('set-cookie')!.split(';')[0]!

@@ -11,6 +11,7 @@ export {
   keptMs as answersKeptMs,
 } from './accounts/idempotency.ts'
 export type { SharedLimits } from './accounts/shared-limits.ts'
+export { allowSignIn, denySignIn, findSignIn, pollSignIn, requestSignIn } from './accounts/sign-ins.ts'
 export { ensureNamespace } from './accounts/users.ts'
 export { authorize, findCachedSkill, localCall } from './local-api.ts'
 export {
@@ -99,6 +100,14 @@ export {
   type Upstreams,
   type WantedSkill,
 } from './catalogue/upstream-port.ts'
+export {
+  dropUploads,
+  measureUploads,
+  readUploads,
+  storeUpload,
+  unknownUpload,
+  uploadKeptMs,
+} from './catalogue/uploads.ts'
 export type { MirroredInstalls } from './catalogue/use-counts.ts'
 export { type FileRow, readFiles, readFilesOfMany } from './catalogue/version-files.ts'
 export { settleTrust, toTrustScore, trustTable } from './community/agent-actions.ts'

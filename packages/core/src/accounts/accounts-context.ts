@@ -3,6 +3,7 @@ import type { Outgoing } from '../http/outgoing.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import type { SharedLimits } from './shared-limits.ts'
 
 /** Keys that are revoked at once. */
 export interface RevokedKeys {
@@ -18,6 +19,8 @@ export interface AccountsContext extends StorageContext {
   readonly outgoing: Outgoing
   /** Name of this node. Verification tokens contain it. */
   readonly origin: string
+  /** Rate limits that all nodes on one database share; undefined if only one node can use the database. */
+  readonly sharedLimits: SharedLimits | undefined
   /** Plan of new users. */
   readonly defaultPlan: PlanName
   /**

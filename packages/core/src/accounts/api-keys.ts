@@ -53,15 +53,26 @@ async function countMade({ database, clock }: StorageContext, rows: readonly Api
  * new key ends no later than the one in use.
  */
 export async function createApiKey(context: StorageContext, input: Input<'createApiKey'>, caller: Caller) {
+  const { key, ...secret } = createKey()
+  const made = await context.database.writer.write((trx) => addApiKey(context, trx, input, caller, secret))
+  return { ...made, key }
+}
+
+/** {@link createApiKey} as part of a transaction, with a key whose text its user gets otherwise. */
+export async function addApiKey(
+  context: StorageContext,
+  trx: WriteTransaction,
+  input: Pick<Input<'createApiKey'>, 'name' | 'scopes' | 'expiresInDays'>,
+  caller: Caller,
+  secret: StoredSecret,
+): Promise<ApiKey> {
   const user = requireAccount(caller)
   const wanted = [...new Set(input.scopes ?? user.scopes)]
   refuseWiderScopes(wanted, user)
-  return context.database.writer.write(async (trx) => {
-    const made = await insertLimitedKey(context, trx, { ...input, userId: user.userId, scopes: wanted }, caller)
-    const [at, data] = [context.clock.now(), { name: input.name }]
-    await recordAudit(trx, { caller, action: 'key.create', subject: made.id, at, data })
-    return made
-  })
+  const made = await insertLimitedKey(context, trx, { ...input, userId: user.userId, scopes: wanted }, caller, secret)
+  const [at, data] = [context.clock.now(), { name: input.name }]
+  await recordAudit(trx, { caller, action: 'key.create', subject: made.id, at, data })
+  return made
 }
 
 /**
@@ -80,11 +91,12 @@ export async function issueKey(context: StorageContext, input: Input<'issueKey'>
       `'${username}' is the name of an imported author, not of a user. Create a user with this name first.`,
     )
   if (user.disabled) throw new RegistryError('conflict', `'${username}' is disabled. Enable the user first.`)
+  const { key, ...secret } = createKey()
   return context.database.writer.write(async (trx) => {
-    const made = await insertLimitedKey(context, trx, { ...input, userId: user.id, scopes: wanted }, caller)
+    const made = await insertLimitedKey(context, trx, { ...input, userId: user.id, scopes: wanted }, caller, secret)
     const [at, data] = [context.clock.now(), { id: made.id, name }]
     await recordAudit(trx, { caller, action: 'key.issue', subject: username, at, data })
-    return made
+    return { ...made, key }
   })
 }
 
@@ -139,17 +151,14 @@ async function insertLimitedKey(
   trx: WriteTransaction,
   key: { userId: string; name: string; scopes: readonly Scope[]; expiresInDays?: number },
   caller: Caller,
-) {
+  secret: StoredSecret,
+): Promise<ApiKey> {
   const now = context.clock.now()
   const maker = await requireMaker(trx, caller, now)
   await refuseTooMany(trx, key.userId)
   const { expiresInDays } = key
-  return insertKey(trx, {
-    ...key,
-    now,
-    maker,
-    endsAt: expiresInDays === undefined ? undefined : now + expiresInDays * dayMs,
-  })
+  const endsAt = expiresInDays === undefined ? undefined : now + expiresInDays * dayMs
+  return insertKey(trx, { ...key, now, maker, endsAt }, secret)
 }
 
 /** The key that makes something, and when it ends, in milliseconds since 1970. */
@@ -178,7 +187,7 @@ export async function requireMaker(trx: WriteTransaction, caller: Caller, now: n
   return { id, endsAt }
 }
 
-/** Stores a key and returns it with its text, which is not stored. The key ends no later than its maker. */
+/** Stores a key without its text. The key ends no later than its maker. */
 export async function insertKey(
   trx: WriteTransaction,
   key: {
@@ -189,15 +198,15 @@ export async function insertKey(
     maker: Maker
     endsAt?: number | undefined
   },
-) {
-  const secret = createKey()
+  { prefix, hash }: StoredSecret,
+): Promise<ApiKey> {
   const endsAt = Math.min(key.endsAt ?? Infinity, key.maker.endsAt)
   const row: ApiKeyRow = {
     id: newId(),
     user_id: key.userId,
     name: key.name,
-    prefix: secret.slice(0, prefixLength),
-    hash: hashKey(secret),
+    prefix,
+    hash,
     scopes: (key.scopes ?? scopes).join(' '),
     created_at: key.now,
     last_used_at: null,
@@ -205,7 +214,7 @@ export async function insertKey(
     made_by: key.maker.id,
   }
   await trx.insertInto('api_keys').values(row).execute()
-  return { ...toApiKey(row), key: secret }
+  return toApiKey(row)
 }
 
 function refuseWiderScopes(wanted: readonly Scope[], user: UserCaller): void {
@@ -250,9 +259,16 @@ const prefixLength = 8
  * Creates a key: `ssk_`, 32 random base62 characters (190 bits), and a checksum by which secret scanners recognise
  * keys.
  */
-function createKey(): string {
+export function createKey(): StoredSecret & { readonly key: string } {
   const body = Array.from({ length: bodyLength }, () => alphabet[randomInt(alphabet.length)]).join('')
-  return `ssk_${body}${toChecksum(body)}`
+  const key = `ssk_${body}${toChecksum(body)}`
+  return { key, prefix: key.slice(0, prefixLength), hash: hashKey(key) }
+}
+
+/** What is stored of a key. */
+interface StoredSecret {
+  readonly prefix: string
+  readonly hash: string
 }
 
 /** Whether a text has the form and checksum of a key; needs no database. */

@@ -13,7 +13,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
-import { insertKey, requireMaker } from './api-keys.ts'
+import { createKey, insertKey, requireMaker } from './api-keys.ts'
 
 /** GET /users, for administrators: ordered by name. */
 export async function listUsers(context: StorageContext, input: Input<'listUsers'>) {
@@ -73,7 +73,8 @@ async function insertCreated(
   const role = input.role ?? (first ? 'admin' : 'user')
   const user = await claimUser(trx, { username: input.username, plan, role, now })
   const maker = await requireMaker(trx, caller, now)
-  const { key, expiresAt } = await insertKey(trx, { userId: user.id, name: 'first key', now, maker })
+  const { key, ...secret } = createKey()
+  const { expiresAt } = await insertKey(trx, { userId: user.id, name: 'first key', now, maker }, secret)
   await recordAudit(trx, { caller, action: 'user.create', subject: user.username, at: now, data: { plan, role } })
   return { ...toUser(user), key, keyExpiresAt: expiresAt }
 }

@@ -2,6 +2,8 @@ import { sweepEmbeddings } from '../search/embeddings-reranker.ts'
 import { removeChanges } from '../log/append-change.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { sweepSessions } from '../accounts/sessions.ts'
+import { sweepSignIns } from '../accounts/sign-ins.ts'
+import { sweepUploads } from '../catalogue/uploads.ts'
 import { dayMs, minuteMs } from '../kernel/clock.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { sweepIdempotent } from '../accounts/idempotency.ts'
@@ -27,6 +29,8 @@ export async function scheduleHousekeeping(context: OperatorContext): Promise<vo
     async handle() {
       await sweepIdempotent(context)
       await sweepSessions(context)
+      await sweepSignIns(context)
+      await sweepUploads(context)
       await context.collectGarbage()
       await forgetRetiredKeys(context)
       const now = context.clock.now()

@@ -1,4 +1,3 @@
-import type { SharedLimits } from '../accounts/shared-limits.ts'
 import type { CommunityContext } from '../community/community-context.ts'
 import type { DownloadCounters } from '../community/download-counters.ts'
 import type { Secrets } from '../kernel/secrets.ts'
@@ -10,8 +9,6 @@ import type { SetupCode } from './setup.ts'
 /** Dependencies of the operator endpoints: the whole registry. */
 export interface OperatorContext extends CommunityContext, WebhooksContext {
   readonly counters: DownloadCounters
-  /** Rate limits that all nodes on one database share; undefined if only one node can use the database. */
-  readonly sharedLimits: SharedLimits | undefined
   readonly backups: ExtensionHooks['backups']
   readonly collectGarbage: ExtensionHooks['collectGarbage']
   /** The HTTP node that serves the registry, after it has started. */

@@ -83,6 +83,17 @@ function requireFile(path: string, mode: DatabaseLocation['mode']): void {
   }
 }
 
+/**
+ * Runs one statement that changes a row which no other write depends on. On PostgreSQL it does not wait for the lock that
+ * all writers of all nodes take, as for the log.
+ */
+export function writeApart<T>(
+  { dialect, isReadOnly, read, writer }: Database,
+  statement: (db: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  return dialect === 'postgres' && !isReadOnly ? statement(read) : writer.write(statement)
+}
+
 async function openOnce(location: OpenDatabaseOptions): Promise<Database> {
   const isReadOnly = location.mode === 'read'
   const connections = await openConnections(location)

@@ -8,6 +8,7 @@ import { texts } from './migrations/0004-texts.ts'
 import { lists } from './migrations/0005-lists.ts'
 import { listed } from './migrations/0006-listed.ts'
 import { makers } from './migrations/0007-makers.ts'
+import { handovers } from './migrations/0008-handovers.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -15,7 +16,7 @@ import type { Tables } from './tables.ts'
 const advisoryLock = 7_545_001
 
 /** Migrations in the order in which they run. None leads back to an older schema. */
-const migrations: readonly Migration[] = [baseline, change, opinions, texts, lists, listed, makers]
+const migrations: readonly Migration[] = [baseline, change, opinions, texts, lists, listed, makers, handovers]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]
 

@@ -4,6 +4,7 @@ import type { accountTables } from './schema/accounts-tables.ts'
 import type { catalogueTables } from './schema/catalogue-tables.ts'
 import type { communityTables } from './schema/community-tables.ts'
 import type { governanceTables } from './schema/governance-tables.ts'
+import type { handoverTables } from './schema/handover-tables.ts'
 import type { opinionTables } from './schema/opinion-tables.ts'
 import type { logTables } from './schema/log-tables.ts'
 import type { usageTables } from './schema/usage-tables.ts'
@@ -19,6 +20,7 @@ export interface Tables
     RowsOf<typeof catalogueTables>,
     RowsOf<typeof communityTables>,
     RowsOf<typeof governanceTables>,
+    RowsOf<typeof handoverTables>,
     RowsOf<typeof logTables>,
     RowsOf<typeof opinionTables>,
     RowsOf<typeof usageTables>,
@@ -60,6 +62,7 @@ export type RequestRow = Tables['requests']
 export type ReviewRow = Tables['reviews']
 export type ScanRow = Tables['scans']
 export type ShareRow = Tables['shares']
+export type SignInRow = Selectable<Tables['sign_ins']>
 export type SigningKeyRow = Tables['signing_keys']
 export type SkillRow = Selectable<Tables['skills']>
 export type SkillDocumentRow = Tables['skill_documents']

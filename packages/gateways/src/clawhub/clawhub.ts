@@ -4,7 +4,7 @@ import { createDeviceRoutes } from './device-routes.ts'
 import { fetchRoutes } from './fetch-routes.ts'
 import { findRoutes, inspect, listSkills, showVersion } from './find-routes.ts'
 import { missingRoutes } from './missing-routes.ts'
-import { createPublishRoutes } from './publish-routes.ts'
+import { publish, publishRoutes } from './publish-routes.ts'
 import { mountPath, type RouteTable, toJson, toRoutes, toTextFailure } from './route-table.ts'
 import { transferRoutes } from './transfer-routes.ts'
 import { deleteSkill, deleteVersion, withdrawRoutes } from './withdraw-routes.ts'
@@ -14,14 +14,13 @@ import { deleteSkill, deleteVersion, withdrawRoutes } from './withdraw-routes.ts
  * registry answers with a text that names an alternative.
  */
 export const clawhub: Gateway = (host) => {
-  const { table, publish } = createPublishRoutes(host)
   // Paths with methods of several areas.
   const shared: RouteTable = {
     '/api/v1/skills': { GET: listSkills, POST: publish },
     '/api/v1/skills/:slug': { GET: inspect, DELETE: deleteSkill },
     '/api/v1/skills/:slug/versions/:version': { GET: showVersion, DELETE: deleteVersion },
   }
-  const tables = [findRoutes, fetchRoutes, shared, table, withdrawRoutes, communityRoutes, transferRoutes]
+  const tables = [findRoutes, fetchRoutes, shared, publishRoutes, withdrawRoutes, communityRoutes, transferRoutes]
   return [
     ...toDiscovery(host),
     ...tables.flatMap((routes) => toRoutes(host, routes)),

@@ -1,4 +1,5 @@
-import { RegistryError, toVisibleText, type Scope } from '@skillstead/protocol'
+import { allowSignIn, authorize, denySignIn, findSignIn, pollSignIn, requestSignIn } from '@skillstead/core/internal'
+import { endpoints, RegistryError, toVisibleText, type Scope } from '@skillstead/protocol'
 import {
   requireAddress,
   toJsonAnswer,
@@ -7,7 +8,6 @@ import {
   type GatewayHost,
   type GatewayRoute,
 } from '../gateway.ts'
-import { DeviceCodes } from './device-codes.ts'
 import { type Fields, readFields, requireText, toJson, toText } from './route-table.ts'
 
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
@@ -21,15 +21,14 @@ const keyScopes: Scope[] = ['read', 'publish']
  * where the program expects them whatever the base of its API is.
  */
 export function createDeviceRoutes(host: GatewayHost): GatewayRoute[] {
-  const codes = new DeviceCodes(() => host.context.clock.now())
   const ofProgram = { admission: 'guests', origins: 'none', toFailure: toOauthFailure } as const
   // Only pages of the node send its session.
   const ofPage = { admission: 'api', origins: 'own' } as const
   return [
-    toRoute('code', { ...ofProgram, answer: (call) => requestCode(host, codes, call) }),
-    toRoute('token', { ...ofProgram, answer: (call) => pollToken(host, codes, call) }),
-    toRoute('show', { ...ofPage, answer: (call) => showRequest(host, codes, call) }),
-    toRoute('decide', { ...ofPage, answer: (call) => decideRequest(host, codes, call) }),
+    toRoute('code', { ...ofProgram, answer: (call) => requestCode(host, call) }),
+    toRoute('token', { ...ofProgram, answer: (call) => pollToken(host, call) }),
+    toRoute('show', { ...ofPage, answer: (call) => showRequest(host, call) }),
+    toRoute('decide', { ...ofPage, answer: (call) => decideRequest(host, call) }),
   ]
 }
 
@@ -39,14 +38,15 @@ function toRoute(action: string, rest: Omit<GatewayRoute, 'pattern' | 'endpoint'
 
 const labelCharactersMax = 60
 
-async function requestCode(host: GatewayHost, codes: DeviceCodes, call: GatewayCall): Promise<Answer> {
+async function requestCode(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   const fields = await readForm(host, call)
   const label = toVisibleText(toText(fields, 'label') ?? '')
     .slice(0, labelCharactersMax)
     .toWellFormed()
     .trim()
   const address = requireAddress(host, call)
-  const made = codes.request(label || 'CLI sign-in', host.limitAddressOf(call))
+  const wanted = { label: label || 'CLI sign-in', address: host.limitAddressOf(call) }
+  const made = await requestSignIn(host.context, wanted)
   return toJson({
     device_code: made.deviceCode,
     user_code: made.userCode,
@@ -56,40 +56,39 @@ async function requestCode(host: GatewayHost, codes: DeviceCodes, call: GatewayC
   })
 }
 
-async function pollToken(host: GatewayHost, codes: DeviceCodes, call: GatewayCall): Promise<Answer> {
+async function pollToken(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   const fields = await readForm(host, call)
   if (toText(fields, 'grant_type') !== grantType) return toJson({ error: 'unsupported_grant_type' }, 400)
-  const result = codes.poll(requireText(fields, 'device_code'))
+  const result = await pollSignIn(host.context, requireText(fields, 'device_code'))
   if ('error' in result) return toJson(result, 400)
   return toJson({ access_token: result.key, token_type: 'Bearer', scope: keyScopes.join(' ') })
 }
 
 /** What the page shows before the user decides. */
-async function showRequest(host: GatewayHost, codes: DeviceCodes, call: GatewayCall): Promise<Answer> {
-  const userId = requireSession(call)
-  const { label, requestedAt } = codes.find(requireText(await readFields(host, call), 'userCode'), userId)
+async function showRequest(host: GatewayHost, call: GatewayCall): Promise<Answer> {
+  requireSession(call)
+  const userCode = requireText(await readFields(host, call), 'userCode')
+  const { label, requestedAt } = await findSignIn(host.context, userCode, call.caller)
   return toJsonAnswer(call, { label, requestedAt: new Date(requestedAt).toISOString() })
 }
 
-async function decideRequest(host: GatewayHost, codes: DeviceCodes, call: GatewayCall): Promise<Answer> {
-  const userId = requireSession(call)
+async function decideRequest(host: GatewayHost, call: GatewayCall): Promise<Answer> {
+  requireSession(call)
   const fields = await readFields(host, call)
   const userCode = requireText(fields, 'userCode')
   if (typeof fields.allow !== 'boolean') throw new RegistryError('invalid_request', 'allow must be true or false.')
-  if (!fields.allow) codes.deny(userCode, userId)
-  else {
-    await codes.allow(userCode, userId, async (label) => {
-      const { key } = await host.api(call).createApiKey({ name: `clawhub: ${label}`, scopes: keyScopes })
-      return key
-    })
-  }
+  if (fields.allow) {
+    authorize(endpoints.createApiKey, call.caller)
+    const key = { scopes: keyScopes, toName: (label: string) => `clawhub: ${label}` }
+    await allowSignIn(host.context, userCode, call.caller, key)
+  } else await denySignIn(host.context, userCode, call.caller)
   return toJsonAnswer(call, { allowed: fields.allow })
 }
 
 /** The user of the dashboard. A program with a key needs no other key. Throws `unauthorized` and `forbidden`. */
-function requireSession({ caller }: GatewayCall): string {
+function requireSession({ caller }: GatewayCall): void {
   if (caller.kind === 'guest') throw new RegistryError('unauthorized', 'Sign in to the dashboard first.')
-  if (caller.keyId === undefined) return caller.userId
+  if (caller.keyId === undefined) return
   throw new RegistryError('forbidden', 'Confirm the code on the page /device of the dashboard.')
 }
 

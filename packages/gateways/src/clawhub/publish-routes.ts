@@ -1,6 +1,16 @@
-import { authorize } from '@skillstead/core/internal'
-import { endpoints, RegistryError } from '@skillstead/protocol'
-import type { GatewayCall, GatewayHost } from '../gateway.ts'
+import {
+  authorize,
+  dropUploads,
+  measureUploads,
+  readUploads,
+  storeUpload,
+  unknownUpload,
+  uploadKeptMs,
+} from '@skillstead/core/internal'
+import type { UserCaller } from '@skillstead/core'
+import { endpoints, limits, RegistryError } from '@skillstead/protocol'
+import { createHash } from 'node:crypto'
+import type { GatewayCall } from '../gateway.ts'
 import {
   type Asked,
   baseOf,
@@ -13,55 +23,90 @@ import {
   toText,
   toTexts,
 } from './route-table.ts'
-import { Uploads } from './uploads.ts'
 
 /** Publishing: each file is announced and uploaded, then published together with the others. */
-export function createPublishRoutes(host: GatewayHost) {
-  const uploads = new Uploads(() => host.context.clock.now())
-  return {
-    table: {
-      '/api/v1/skills/-/upload-url': { POST: (asked) => announce(asked, uploads) },
-      '/api/v1/uploads/:ticket': { POST: (asked) => upload(asked, uploads) },
-    } satisfies RouteTable,
-    publish: (asked: Asked) => publish(asked, uploads),
-  }
+export const publishRoutes: RouteTable = {
+  '/api/v1/skills/-/upload-url': { POST: announce },
+  '/api/v1/uploads/:ticket': { POST: upload },
 }
 
-async function announce({ host, call, readFields }: Asked, uploads: Uploads) {
-  const owner = requirePublisher(call)
+async function announce({ host, call, readFields }: Asked) {
+  const userId = requirePublisher(call)
   const fields = await readFields()
   const [size, sha256] = [fields.size, requireText(fields, 'sha256')]
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)
     throw new RegistryError('invalid_request', 'size must be the number of bytes of the file.')
-  const ticket = uploads.announce(owner, { size, sha256 })
+  if (size > limits.fileBytesMax)
+    throw new RegistryError('payload_too_large', `The file is larger than ${limits.fileBytesMax} bytes.`)
+  if (sha256.length > sha256Characters)
+    throw new RegistryError('invalid_request', 'sha256 must be the SHA-256 of the file in hexadecimal digits.')
+  const ticket = toTicket({ userId, size, sha256, endsAt: host.context.clock.now() + uploadKeptMs })
   return toJson({ uploadUrl: `${baseOf(host, call)}/api/v1/uploads/${ticket}`, uploadTicket: ticket })
 }
 
-async function upload({ host, call, params: { ticket = '' } }: Asked, uploads: Uploads) {
-  const owner = requirePublisher(call)
-  const size = uploads.sizeOf(owner, ticket)
-  uploads.put(owner, ticket, await host.readBody(call, size))
-  return toJson({ storageId: ticket })
+async function upload({ host, call, params }: Asked) {
+  const userId = requirePublisher(call)
+  const ticket = readTicket(params.ticket ?? '')
+  if (ticket?.userId !== userId || ticket.endsAt <= host.context.clock.now()) throw unknownUpload()
+  const bytes = await host.readBody(call, ticket.size)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  if (bytes.byteLength !== ticket.size || sha256 !== ticket.sha256)
+    throw new RegistryError('invalid_request', 'The uploaded bytes are not those that were announced. Publish again.')
+  return toJson({ storageId: await storeUpload(host.context, bytes, call.caller) })
+}
+
+const sha256Characters = 64
+
+/** What a user announces before uploading a file. `endsAt` is in milliseconds since 1970. */
+interface Ticket {
+  readonly userId: string
+  readonly size: number
+  readonly sha256: string
+  readonly endsAt: number
+}
+
+/**
+ * The announcement itself, so that no node stores it and announcing takes nothing from others. It needs no signature: a
+ * user who writes one gets what announcing would give.
+ */
+function toTicket({ userId, size, sha256, endsAt }: Ticket): string {
+  return Buffer.from(JSON.stringify([userId, size, sha256, endsAt])).toString('base64url')
+}
+
+/** Undefined for a text that is no ticket. */
+function readTicket(text: string): Ticket | undefined {
+  try {
+    const [userId, size, sha256, endsAt] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as unknown[]
+    const isTicket =
+      typeof userId === 'string' && typeof sha256 === 'string' && typeof size === 'number' && typeof endsAt === 'number'
+    return isTicket && size <= limits.fileBytesMax ? { userId, size, sha256, endsAt } : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** POST /skills. */
-async function publish({ host, call, api, readFields }: Asked, uploads: Uploads) {
-  const owner = requirePublisher(call)
+export async function publish({ host, call, api, readFields }: Asked) {
+  requirePublisher(call)
   const fields = await readFields()
   refuseUnsupported(fields)
   const files = readFiles(fields)
-  const tickets = files.map(({ storageId }) => storageId)
-  const given = files.map(({ path, storageId }) => ({ path, bytes: uploads.read(owner, storageId) }))
-  const size = given.reduce((sum, { bytes }) => sum + bytes.byteLength, 0)
-  const { skill, version, quarantined } = await host.holding(call, 2 * size, async () => {
+  const ids = files.map(({ storageId }) => storageId)
+  const uploads = await measureUploads(host.context, ids, call.caller)
+  const size = ids.reduce((sum, id) => sum + uploads.get(id)!, 0)
+  if (size > limits.versionBytesMax)
+    throw new RegistryError('payload_too_large', `The files have ${size} bytes; ${limits.versionBytesMax} are allowed.`)
+  const drop = () => dropUploads(host.context, uploads).catch((error: unknown) => host.failed(call, error))
+  const { skill, version, quarantined } = await host.holding(call, 3 * size, async () => {
     try {
+      const read = await readUploads(host.context, uploads)
+      const given = files.map(({ path, storageId }) => ({ path, bytes: read.get(storageId)! }))
       const published = await api.publishSkill({ ...toMetadata(fields), ...toPackage(given) })
-      uploads.drop(owner, tickets)
+      await drop()
       return published
     } catch (error) {
-      // The program repeats the request after these errors.
-      if (!(error instanceof RegistryError && (error.status >= 500 || error.status === 429)))
-        uploads.drop(owner, tickets)
+      // After other errors the program repeats the request.
+      if (error instanceof RegistryError && error.status < 500 && error.status !== 429) await drop()
       throw error
     }
   })
@@ -77,9 +122,11 @@ async function publish({ host, call, api, readFields }: Asked, uploads: Uploads)
   })
 }
 
+/** The id of a user who may publish. */
 function requirePublisher(call: GatewayCall): string {
+  requireUser(call)
   authorize(endpoints.publishSkill, call.caller)
-  return requireUser(call)
+  return (call.caller as UserCaller).userId
 }
 
 /** Throws `invalid_request` for wishes that would be ignored otherwise. */

@@ -4,22 +4,42 @@ import type { GatewayCall, GatewayHost } from '../gateway.ts'
 
 const listedMs = 60_000
 const readersMax = 20_000
+/** Other nodes know in which of these periods a list was read. */
+const periodMs = listedMs / 2
+/** One mark for a period of an address and a scope. */
+const mark = { points: 1, share: Number.MAX_SAFE_INTEGER, isOnce: true }
 
 /**
- * Remembers which address read the list of which scope within the last minute. Some installers fetch all files of a list
- * only to show them, so these reads are no downloads.
+ * Remembers which address read the list of which scope within the last minute, on any node. Some installers fetch all files
+ * of a list only to show them, so these reads are no downloads. Of lists that another node sent, half a minute to a minute
+ * counts, and none while the database does not respond.
  */
 export interface RecentLists {
-  add(call: GatewayCall, scope: DiscoveryScope): void
-  has(call: GatewayCall, scope: DiscoveryScope): boolean
+  add(call: GatewayCall, scope: DiscoveryScope): Promise<void>
+  has(call: GatewayCall, scope: DiscoveryScope): Promise<boolean>
 }
 
 export function createRecentLists(host: GatewayHost): RecentLists {
-  const { clock } = host.context
+  const { clock, sharedLimits: shared } = host.context
   const readAt = new LRUCache<string, number>({ maxSize: readersMax, sizeCalculation: () => 1 })
   const toKey = (call: GatewayCall, scope: DiscoveryScope) => JSON.stringify([host.limitAddressOf(call), scope])
+  const toSharedKey = (key: string, periodsAgo: number) =>
+    `list ${Math.floor(clock.now() / periodMs) - periodsAgo} ${key}`
+
   return {
-    add: (call, scope) => void readAt.set(toKey(call, scope), clock.now()),
-    has: (call, scope) => clock.now() - (readAt.get(toKey(call, scope)) ?? -Infinity) < listedMs,
+    async add(call, scope) {
+      const key = toKey(call, scope)
+      readAt.set(key, clock.now())
+      await shared?.take(toSharedKey(key, 0), { ...mark, windowMs: listedMs })
+    },
+    async has(call, scope) {
+      const key = toKey(call, scope)
+      if (clock.now() - (readAt.get(key) ?? -Infinity) < listedMs) return true
+      // Lists of one skill are not remembered.
+      if (!shared || scope.of === 'skill' || scope.of === 'share') return false
+      // Taking nothing reads the mark, and leaves none.
+      const asked = [0, 1].map((ago) => shared.take(toSharedKey(key, ago), { ...mark, windowMs: 0 }, 0))
+      return (await Promise.all(asked)).some((state) => state?.remaining === 0)
+    },
   }
 }

@@ -59,7 +59,7 @@ export async function answerList(
 ): Promise<Answer> {
   const value = await throughUpstreams(host, call, read, list)
   const { skills } = value as { readonly skills?: readonly unknown[] }
-  if (skills && skills.length > 1 && call.method === 'GET') lists?.add(call, scope)
+  if (skills && skills.length > 1 && call.method === 'GET') await lists?.add(call, scope)
   return toJsonAnswer(call, value, [...ownHeaders(scope), ...(await readPageFreshness(host, read))])
 }
 
@@ -80,7 +80,8 @@ export async function answerFile(
   const own = [...ownHeaders(scope), ...(await readPageFreshness(host, read))]
   if (host.isKnown(call, etag)) return { status: 200, body: null, etag, cacheControl, headers: own }
   if (call.method !== 'HEAD') await host.spendBytes(call, artifact.bytes)
-  const content = await readArtifact(host, call, artifact, lists?.has(call, scope) ?? false)
+  const isListed = (await lists?.has(call, scope)) ?? false
+  const content = await readArtifact(host, call, artifact, isListed)
   const { headers = [], ...rest } = host.toContentAnswer(content)
   return { status: 200, cacheControl, ...rest, headers: [...headers, ...own] }
 }

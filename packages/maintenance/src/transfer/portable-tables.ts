@@ -4,6 +4,10 @@ import type { SchemaExtension, TableRule, Tables } from '@skillstead/core/intern
 const leftOut = {
   /** Sessions last hours, and an old copy must not sign anyone in: users sign in again. */
   sessions: true,
+  /** They last minutes. */
+  sign_ins: true,
+  sign_in_guesses: true,
+  uploads: true,
   /** A cache: the node that imports may use another model. */
   embeddings: true,
 } as const

@@ -104,9 +104,10 @@ async function goOn(database: Database, { name, now, secretKey, extensions }: Re
   })
 }
 
-/** Releases the leases of former processes and ends all sessions: an old copy must not sign anyone in. */
+/** Releases the leases of former processes and ends all sessions and sign-ins: an old copy must not sign anyone in. */
 async function release(trx: WriteTransaction, extensions: readonly SchemaExtension[]): Promise<void> {
-  await trx.deleteFrom('sessions').execute()
+  for (const table of ['sessions', 'sign_ins', 'sign_in_guesses', 'uploads'] as const)
+    await trx.deleteFrom(table).execute()
   await trx.deleteFrom('idempotent_answers').where('status', '=', 0).execute()
   await trx
     .updateTable('outbox')

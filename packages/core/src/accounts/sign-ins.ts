@@ -1,0 +1,230 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import { RegistryError, type Scope } from '@skillstead/protocol'
+import { requireAccount, type Caller } from '../kernel/caller.ts'
+import { createSecrets } from '../kernel/secrets.ts'
+import { hashToken } from '../kernel/tokens.ts'
+import { writeApart } from '../storage/database.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
+import { hasRow } from '../storage/table-rows.ts'
+import type { SignInRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { addApiKey, createKey } from './api-keys.ts'
+
+/** Time between two polls at least, in seconds; each poll that comes too early adds as much (RFC 8628, section 3.5). */
+const intervalSeconds = 5
+/** Networks deliver some polls sooner than the one before, and the clocks of nodes differ. */
+const toleranceMs = 1000
+const lifetimeMs = 10 * 60_000
+const addressPendingMax = 20
+/**
+ * A request is dropped after as many later ones, so that a flood neither fills the database nor refuses other programs. No
+ * count is needed for that.
+ */
+const requestsMax = 100_000
+/** Letters without vowels, so that codes form no words (RFC 8628, section 6.1); 20 to the power of 8 codes. */
+const letters = 'BCDFGHJKLMNPQRSTVWXZ'
+const deviceCodePattern = /^[\w-]{43}$/
+
+/**
+ * Creates the codes of a program that asks for a sign-in (RFC 8628). The database has only digests of them. It has the
+ * key that the program may get as well, encrypted with the device code, so that any node can answer its polls.
+ */
+export async function requestSignIn(context: StorageContext, { label, address }: { label: string; address: string }) {
+  const deviceCode = randomBytes(32).toString('base64url')
+  const { key, prefix, hash } = createKey()
+  const now = context.clock.now()
+  const row = {
+    device_hash: hashToken(deviceCode),
+    label,
+    address_hash: hashToken(address),
+    state: 'pending' as const,
+    sealed_key: toSecrets(deviceCode).seal(key),
+    key_prefix: prefix,
+    key_hash: hash,
+    interval_seconds: intervalSeconds,
+    polled_at: now,
+    requested_at: now,
+    expires_at: now + lifetimeMs,
+  }
+  const userCode = await context.database.writer.write(async (trx) => {
+    const code = await createUserCode(trx)
+    await makeRoom(trx, row.address_hash)
+    const added = await trx
+      .insertInto('sign_ins')
+      .values({ ...row, user_hash: hashToken(code) })
+      .returning('num')
+      .executeTakeFirstOrThrow()
+    await trx
+      .deleteFrom('sign_ins')
+      .where('num', '<=', added.num - requestsMax)
+      .execute()
+    return code
+  })
+  return { userCode: `${userCode.slice(0, 4)}-${userCode.slice(4)}`, deviceCode, intervalSeconds, lifetimeMs }
+}
+
+/** What a program gets when it polls; the errors are those of RFC 8628. */
+type PollResult =
+  | { readonly key: string }
+  | { readonly error: 'authorization_pending' | 'access_denied' | 'expired_token' }
+  | { readonly error: 'slow_down'; readonly interval: number }
+
+/** The state of a request. A program gets its key once. A poll writes only the row of its request. */
+export async function pollSignIn({ database, clock }: StorageContext, deviceCode: string): Promise<PollResult> {
+  const now = clock.now()
+  const id = hashToken(deviceCode)
+  const row = deviceCodePattern.test(deviceCode)
+    ? await database.read
+        .selectFrom('sign_ins')
+        .selectAll()
+        .where('device_hash', '=', id)
+        .where('expires_at', '>', now)
+        .executeTakeFirst()
+    : undefined
+  if (!row) return { error: 'expired_token' }
+  const isEarly = now - row.polled_at < row.interval_seconds * 1000 - toleranceMs
+  const interval = row.interval_seconds + (isEarly ? intervalSeconds : 0)
+  const { numUpdatedRows } = await writeApart(database, (db) =>
+    db
+      .updateTable('sign_ins')
+      .set({ polled_at: now, interval_seconds: interval })
+      .where('device_hash', '=', id)
+      // Of polls at the same time, on any node, all but one are too early.
+      .where('polled_at', '=', row.polled_at)
+      .where('interval_seconds', '=', row.interval_seconds)
+      .executeTakeFirst(),
+  )
+  if (isEarly || numUpdatedRows === 0n) return { error: 'slow_down', interval }
+  if (row.state === 'pending') return { error: 'authorization_pending' }
+  const { numDeletedRows } = await writeApart(database, (db) =>
+    db.deleteFrom('sign_ins').where('device_hash', '=', id).executeTakeFirst(),
+  )
+  if (numDeletedRows === 0n) return { error: 'expired_token' }
+  return row.state === 'denied' ? { error: 'access_denied' } : { key: toSecrets(deviceCode).open(row.sealed_key) }
+}
+
+/**
+ * The pending request with the code that a user typed. Throws `invalid_request` if there is none, and `rate_limited` for a
+ * user who guesses codes, on any nodes.
+ */
+export async function findSignIn(context: StorageContext, typed: string, caller: Caller) {
+  const { label, requested_at: requestedAt } = await withPending(context, typed, caller, async (_trx, row) => row)
+  return { label, requestedAt }
+}
+
+/** Denies a request. Throws as {@link findSignIn}. */
+export async function denySignIn(context: StorageContext, typed: string, caller: Caller): Promise<void> {
+  await withPending(context, typed, caller, (trx, row) => decide(trx, row, 'denied'))
+}
+
+/**
+ * Allows a request: the program gets a key of the caller. Throws as {@link findSignIn} and `createApiKey`; the request
+ * then stays pending.
+ */
+export async function allowSignIn(
+  context: StorageContext,
+  typed: string,
+  caller: Caller,
+  key: { readonly scopes: Scope[]; toName(label: string): string },
+): Promise<void> {
+  await withPending(context, typed, caller, async (trx, row) => {
+    const secret = { prefix: row.key_prefix, hash: row.key_hash }
+    await addApiKey(context, trx, { name: key.toName(row.label), scopes: key.scopes }, caller, secret)
+    await decide(trx, row, 'allowed')
+  })
+}
+
+/** Deletes requests and counts of wrong codes that are over. */
+export async function sweepSignIns({ database, clock }: StorageContext): Promise<void> {
+  await database.writer.write(async (trx) => {
+    await trx.deleteFrom('sign_ins').where('expires_at', '<=', clock.now()).execute()
+    await trx.deleteFrom('sign_in_guesses').where('until', '<=', clock.now()).execute()
+  })
+}
+
+/** The program alone has the device code, 256 random bits. */
+function toSecrets(deviceCode: string) {
+  return createSecrets(Buffer.from(deviceCode, 'base64url'))
+}
+
+async function createUserCode(trx: WriteTransaction): Promise<string> {
+  for (;;) {
+    const code = Array.from({ length: 8 }, () => letters[randomInt(letters.length)]).join('')
+    if (!(await hasRow(trx, 'sign_ins', { user_hash: hashToken(code) }))) return code
+  }
+}
+
+/** Drops the oldest pending request of an address that has too many. */
+async function makeRoom(trx: WriteTransaction, addressHash: string): Promise<void> {
+  const oldest = trx
+    .selectFrom('sign_ins')
+    .select('num')
+    .where('address_hash', '=', addressHash)
+    .where('state', '=', 'pending')
+    .orderBy('num', 'desc')
+    .limit(addressPendingMax)
+    .offset(addressPendingMax - 1)
+  await trx.deleteFrom('sign_ins').where('num', 'in', oldest).execute()
+}
+
+async function decide(trx: WriteTransaction, { num }: SignInRow, state: 'allowed' | 'denied'): Promise<void> {
+  await trx.updateTable('sign_ins').set({ state }).where('num', '=', num).execute()
+}
+
+const wrongMax = 10
+const guessingMs = 10 * 60_000
+
+/**
+ * Does work with the pending request of a code. Writers take turns, on all nodes, so no guess is lost from the count and a
+ * request is decided once.
+ */
+async function withPending<T>(
+  { database, clock }: StorageContext,
+  typed: string,
+  caller: Caller,
+  work: (trx: WriteTransaction, row: SignInRow) => Promise<T>,
+): Promise<T> {
+  const { userId } = requireAccount(caller)
+  const code = typed.toUpperCase().replaceAll(/[^A-Z]/g, '')
+  const done = await database.writer.write(async (trx) => {
+    const now = clock.now()
+    const wrong = await countGuesses(trx, userId, now)
+    const row = await trx
+      .selectFrom('sign_ins')
+      .selectAll()
+      .where('user_hash', '=', hashToken(code))
+      .where('state', '=', 'pending')
+      .where('expires_at', '>', now)
+      .executeTakeFirst()
+    if (row) return { value: await work(trx, row) }
+    const guesses = { user_id: userId, wrong: wrong + 1, until: now + guessingMs }
+    await trx
+      .insertInto('sign_in_guesses')
+      .values(guesses)
+      .onConflict((conflict) => conflict.column('user_id').doUpdateSet(wrong === 0 ? guesses : { wrong: wrong + 1 }))
+      .execute()
+    return undefined
+  })
+  if (done) return done.value
+  // Thrown here, after the guess is stored.
+  throw new RegistryError(
+    'invalid_request',
+    'No program waits with this code. Codes are valid for 10 minutes. Check it, or start the sign-in again.',
+  )
+}
+
+/** The wrong codes of a user. Throws `rate_limited` after too many. */
+async function countGuesses(trx: WriteTransaction, userId: string, now: number): Promise<number> {
+  const guesses = await trx
+    .selectFrom('sign_in_guesses')
+    .select(['wrong', 'until'])
+    .where('user_id', '=', userId)
+    .where('until', '>', now)
+    .executeTakeFirst()
+  if (!guesses) return 0
+  if (guesses.wrong < wrongMax) return guesses.wrong
+  const retryAfterSeconds = Math.ceil((guesses.until - now) / 1000)
+  throw new RegistryError('rate_limited', `Too many wrong codes. Try again in ${retryAfterSeconds} s.`, {
+    retryAfterSeconds,
+  })
+}
