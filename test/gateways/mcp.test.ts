@@ -58,6 +58,8 @@ describeDatabases('MCP over HTTP', (open) => {
       const loaded = await callTool(client, 'load_skill', { name: 'alice/pdf', level: 'full' })
       expect(loaded.value).toMatchObject({ level: 'full', metadata: { fullName: 'alice/pdf' } })
       expect(loaded.content[0]!.text).toContain('Open the file.')
+      const without = await callTool(client, 'load_skill', { name: 'alice/pdf', maxTokens: 0 })
+      expect(without.value, 'no budget is too small').toMatchObject({ summary: '', fullContent: '' })
       expect((await callTool(client, 'list_packs')).value).toMatchObject({
         packs: [{ slug: 'papers', skills: [{ fullName: 'alice/pdf', pinnedVersion: null, note: '' }], totalSkills: 1 }],
         total: 1,

@@ -48,7 +48,7 @@ export const toolInputs = {
       'full',
     ),
     version: v.optional(text(64, 'Version such as 1.4.0. Default: the latest.')),
-    maxTokens: v.optional(count(10_000_000, 'Token budget of the response. Content that does not fit is left out.')),
+    maxTokens: v.optional(count(10_000_000, 'Token budget of the response. Content that does not fit is left out.', 0)),
     priority: v.optional(
       v.union([
         v.pipe(
@@ -87,6 +87,6 @@ function texts(itemsMax: number, charactersMax: number, description: string) {
   return v.pipe(boundedArray(item, itemsMax), v.description(description))
 }
 
-function count(max: number, description: string) {
-  return v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(max), v.description(description))
+function count(max: number, description: string, min = 1) {
+  return v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max), v.description(description))
 }
