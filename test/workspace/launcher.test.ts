@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFile, mkdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { toChildEnvironment } from '../support/child-environment.ts'
 import { makeFolder, type Finished } from '../support/cli-harness.ts'
 
@@ -19,7 +22,10 @@ interface Clone {
 }
 
 /** A clone with the launcher and the sources of the command line, a caller's folder, and an `npx` without a network. */
-async function makeClone({ install = 'true' }: { install?: string } = {}): Promise<Clone> {
+async function makeClone({
+  install = 'true',
+  variables = {},
+}: { install?: string; variables?: Record<string, string> } = {}): Promise<Clone> {
   const top = await makeFolder()
   const [folder, caller, bin] = ['a clone', 'caller', 'bin'].map((name) => join(top, name)) as [string, string, string]
   await Promise.all([mkdir(join(folder, 'packages/cli/clone'), { recursive: true }), mkdir(caller), mkdir(bin)])
@@ -41,7 +47,7 @@ async function makeClone({ install = 'true' }: { install?: string } = {}): Promi
   await symlink('linked', join(bin, 'skillstead'))
   await mkdir(join(caller, 'my skill'))
   await writeFile(join(caller, 'my skill/SKILL.md'), '---\nname: my-skill\ndescription: Sorts notes.\n---\n# Notes\n')
-  const env = toChildEnvironment({ PATH: [bin, process.env['PATH']].join(delimiter) })
+  const env = toChildEnvironment({ ...variables, PATH: [bin, process.env['PATH']].join(delimiter) })
   return {
     folder,
     run: (args) =>
@@ -104,6 +110,33 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
       expect(await countInstalls()).toBe(count)
     }
   })
+
+  it(
+    'reports a download that stalls with what to do, and exits when npm gives it up',
+    { timeout: 120_000 },
+    async () => {
+      const registry = createServer(() => undefined).listen(0, '127.0.0.1')
+      await once(registry, 'listening')
+      onTestFinished(() => {
+        registry.closeAllConnections()
+        registry.close()
+      })
+      const { port } = registry.address() as AddressInfo
+      const variables = {
+        npm_config_registry: `http://127.0.0.1:${port}`,
+        npm_config_cache: await makeFolder(),
+        npm_config_fetch_timeout: '15000',
+        npm_config_fetch_retries: '0',
+      }
+      const { run } = await makeClone({ install: 'npm view node', variables })
+      const { code, stderr } = await run(['--version'])
+      expect(code).toBe(1)
+      expect(stderr).toMatch(
+        /^Still waiting for packages, or for Node itself, .* set HTTPS_PROXY, .* npm_config_registry\.$/m,
+      )
+      expect(stderr).toMatch(/^The packages could not be installed\. .* set HTTPS_PROXY/m)
+    },
+  )
 })
 
 it('a clone has another build after each change of a source, also if the clock was ahead when another one changed', async () => {

@@ -1,6 +1,6 @@
 // Installs the packages that `start` and `skillstead` need, unless they were installed from the same lockfile and
 // manifests already. Plain JavaScript: the first run has only the machine's own Node, which may be an old one.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,17 +9,45 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const stamp = join(root, 'node_modules/.skillstead-installed')
 const install = 'npx --yes pnpm@12 install --filter skillstead... --filter @skillstead/dashboard...'
+/** Silence of a download before the first notice about it, and between later ones. */
+const silenceMs = { first: 10_000, later: 60_000 }
+const advice =
+  'If nothing arrives, check the network. Behind a proxy set HTTPS_PROXY, and for another registry npm_config_registry.'
 
 if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digestInputs()) {
   // The launcher compares times of files: this one is now newer than the lockfile.
   writeFileSync(stamp, digestInputs())
 } else {
   console.error(`Installing the packages of ${root} ...`)
-  // Standard output belongs to the command that follows.
-  const { status } = spawnSync(install, { cwd: root, shell: true, stdio: ['ignore', 2, 2] })
+  const status = await runInstall()
   if (status === 0) writeFileSync(stamp, digestInputs())
-  else console.error(`The packages could not be installed. Run this in ${root} to see why: ${install}`)
+  else console.error(`The packages could not be installed. ${advice} Run this in ${root} to see why: ${install}`)
   process.exitCode = status === 0 ? 0 : 1
+}
+
+/** Runs the install and returns its exit code. A script of the package `node` downloads Node without any output. */
+function runInstall() {
+  // npm waits five minutes for each attempt at a download that stalls.
+  const env = { npm_config_fetch_timeout: '60000', ...process.env }
+  const child = spawn(install, { cwd: root, shell: true, stdio: ['ignore', 'pipe', 'pipe'], env })
+  let timer = setTimeout(notify, silenceMs.first)
+  function notify() {
+    console.error(`Still waiting for packages, or for Node itself, which has about 50 MB. ${advice}`)
+    timer = setTimeout(notify, silenceMs.later)
+  }
+  for (const output of [child.stdout, child.stderr])
+    output.on('data', (chunk) => {
+      // Standard output belongs to the command that follows.
+      process.stderr.write(chunk)
+      clearTimeout(timer)
+      timer = setTimeout(notify, silenceMs.first)
+    })
+  return new Promise((resolve) => {
+    child.on('close', (status) => {
+      clearTimeout(timer)
+      resolve(status)
+    })
+  })
 }
 
 /** The lockfile and all manifests: what an install depends on. */
