@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { toOneLine } from '@skillstead/protocol'
 import { buildDashboard } from '../../dashboard/building/build.ts'
 import { builds, toBuild, toUsers } from './program.ts'
 
@@ -9,7 +10,9 @@ await buildDashboard()
 const build = toBuild()
 if (!existsSync(build))
   await buildCommand().catch((error: Error) => {
-    console.error(`The command starts from its sources, more slowly, because it could not be bundled: ${error.message}`)
+    console.error(
+      `The command starts from its sources, more slowly, because it could not be bundled: ${toOneLine(error.message)}`,
+    )
   })
 
 async function buildCommand(): Promise<void> {

@@ -24,9 +24,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 async function execute(command: Command, given: Arguments, output: Output): Promise<boolean> {
   const result = await command.run(given as Parameters<Command['run']>[0], output)
   if (output.json) {
-    if (!command.printsItself && result !== undefined) output.print(toJsonLine(result))
+    if (!command.printsItself && result !== undefined) output.showJson(result)
   } else {
-    const print = command.isExact ? output.print : output.show
+    const print = command.isExact ? output.copy : output.show
     for (const line of command.show?.(result, given.io) ?? []) print(line as string)
   }
   return command.hasFailed?.(result) ?? false

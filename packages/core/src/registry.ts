@@ -2,6 +2,7 @@ import { RegistryError } from '@skillstead/protocol'
 import { onThreadsMissing, placeThreads } from '@skillstead/scanner/workers'
 import { createAuthenticator } from './accounts/authenticate.ts'
 import { createAddressLimits } from './accounts/address-limits.ts'
+import { printError } from './kernel/print-error.ts'
 import { createResponseCache } from './kernel/response-cache.ts'
 import type { UserCaller } from './kernel/caller.ts'
 import { createChangeFollower } from './log/change-follower.ts'
@@ -120,7 +121,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   if (options.origin !== undefined && !isNoteName(options.origin)) {
     throw new TypeError('`origin` must not contain spaces or plus signs. Use a name such as registry.example.com.')
   }
-  const { extensions = [], clock = systemClock, onError = (error: unknown) => console.error(error) } = options
+  const { extensions = [], clock = systemClock, onError = printError } = options
   if (options.threads !== undefined) placeThreads(options.threads)
   const secrets = createSecrets(options.secretKey)
   const outgoing = createOutgoing(options.outgoing ?? {})

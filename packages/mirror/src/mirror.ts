@@ -1,5 +1,5 @@
 import type { Registry } from '@skillstead/core'
-import { partsOf } from '@skillstead/core/internal'
+import { partsOf, printError } from '@skillstead/core/internal'
 import type { MirrorContext, MirrorParts, Run } from './run.ts'
 import { setImmediate } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
@@ -197,14 +197,7 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
 const runEngine = (run: Run): Promise<void> => engines[run.upstream.kind].sync(run)
 
 function toParts(context: MirrorContext, options: MirrorOptions): MirrorParts {
-  const {
-    mode = 'prefer-local',
-    privateNames = [],
-    fetch,
-    ca,
-    sleep,
-    onError = (error) => console.error(error),
-  } = options
+  const { mode = 'prefer-local', privateNames = [], fetch, ca, sleep, onError = printError } = options
   return {
     context,
     mode,

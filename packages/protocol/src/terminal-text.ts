@@ -1,17 +1,36 @@
-/** The result as one line of JSON. Characters that control a terminal are escaped, also those that JSON allows. */
+import { toVisibleText } from './visible-text.ts'
+
+/** The result as one line of JSON, in which nothing controls a terminal. */
 export function toJsonLine(result: unknown): string {
-  return JSON.stringify(result).replaceAll(
-    /[\x7F-\x9F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return escapeJson(JSON.stringify(result))
 }
 
-/** Untrusted text as one line for a terminal: control characters that could fake other lines are removed. */
+/**
+ * JSON with the same values, in which control and invisible characters are escaped, also those that JSON allows in a
+ * string: terminals obey C1 controls, and reverse or hide text.
+ */
+export function escapeJson(json: string): string {
+  return json.replaceAll(/[\x7F-\x9F\u2028\u2029\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, toEscapes)
+}
+
+/** The escapes of a character: two for one beyond U+FFFF. */
+function toEscapes(character: string): string {
+  return Array.from({ length: character.length }, (_, i) => {
+    return `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`
+  }).join('')
+}
+
+/** Untrusted text as one line for a terminal, without what could fake other lines. */
 export function toOneLine(written: string): string {
-  return written.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
+  return toVisibleText(written.replaceAll(/[\p{Cc}\s\u202A-\u202E\u2066-\u2069]+/gu, ' ')).trim()
 }
 
-/** Untrusted text for a terminal, with its line breaks. Cursor movements and bidirectional controls are removed. */
+/** Untrusted text for a terminal, with its line breaks. Control and invisible characters are removed. */
 export function toPlainText(written: string): string {
-  return written.replaceAll(/\r\n?/g, '\n').replaceAll(/[^\P{Cc}\n\t]|[\u202A-\u202E\u2066-\u2069]/gu, '')
+  return toVisibleText(written.replaceAll(/\r\n?|[\u2028\u2029]/g, '\n'))
+}
+
+/** Untrusted text as one entry of a log: lines after the first are indented, so that none looks like another entry. */
+export function toLogText(written: string): string {
+  return toPlainText(written).replaceAll('\n', '\n    ')
 }

@@ -1,5 +1,5 @@
 import pino, { type DestinationStream, type Logger } from 'pino'
-import type { RegistryError } from '@skillstead/protocol'
+import { escapeJson, type RegistryError } from '@skillstead/protocol'
 import type { Call } from './call.ts'
 
 /** The log of requests. It contains no bodies, keys, tokens, search texts or addresses, only the endpoint's name. */
@@ -16,7 +16,7 @@ export interface RequestLog {
  * await listenNode(registry, { logger: createLogger() })
  */
 export function createLogger(destination?: DestinationStream): Logger {
-  const options = { base: undefined, timestamp: pino.stdTimeFunctions.isoTime }
+  const options = { base: undefined, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite: escapeJson } }
   return destination ? pino(options, destination) : pino(options)
 }
 

@@ -52,8 +52,7 @@ export interface Command<Result = unknown, Placeholders extends readonly string[
   /** Whether the command prints its result while it runs, also with --json. */
   readonly printsItself?: true
   /**
-   * Whether programs read the lines, so that they are printed unchanged. The command then escapes terminal controls
-   * itself.
+   * Whether programs read the lines, so that they are printed unchanged unless standard output is a terminal.
    */
   readonly isExact?: true
   /** Whether the result counts as a failure although it is printed: exit code 1. */

@@ -4,6 +4,7 @@ import { exportRegistry } from '@skillstead/maintenance'
 import { mirrorExtension } from '@skillstead/mirror/extension'
 import { UsageError, command } from '../command/command.ts'
 import { storeOptions, toLocation } from '../registry/place.ts'
+import { toJsonStream } from '../terminal/output.ts'
 import { startRowBar } from '../terminal/progress-bar.ts'
 
 const extensions = [mirrorExtension]
@@ -21,7 +22,8 @@ export const commands = {
       if (file === '-') {
         if (output.json)
           throw new UsageError('--json cannot be used with -, because the export itself goes to standard output.')
-        await exportRegistry(location, given.io.stdout, { extensions, signal })
+        const { stdout } = given.io
+        await exportRegistry(location, stdout.isTTY ? toJsonStream(stdout) : stdout, { extensions, signal })
         return undefined
       }
       if (existsSync(file)) throw new UsageError(`${file} already exists. Choose another file name.`)

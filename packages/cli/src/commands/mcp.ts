@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { guest } from '@skillstead/core'
-import type { RegistryApi } from '@skillstead/protocol'
+import { toOneLine, type RegistryApi } from '@skillstead/protocol'
 import { localCatalogue, serveStdio, type McpServerOptions } from '@skillstead/gateways/mcp'
 import { command, text } from '../command/command.ts'
 import { placeOptions, userOption, withApi } from '../registry/place.ts'
 import { untilInterrupted, type Io } from '../terminal/io.ts'
-import type { Output } from '../terminal/output.ts'
+import { toJsonStream, type Output } from '../terminal/output.ts'
 
 /** Over a network each skill of a list costs one request, and a guest may make 60 per minute. */
 const remote: McpServerOptions = { pageSize: 10 }
@@ -40,8 +40,8 @@ export const commands = {
 
 async function serve(api: RegistryApi, io: Io, output: Output, options: McpServerOptions): Promise<void> {
   if (io.stdin.isTTY) output.say('An agent host starts this command; it waits for messages on standard input.')
-  const onError = (error: unknown) => output.warn(error instanceof Error ? error.message : String(error))
-  const server = serveStdio(api, { input: io.stdin, output: io.stdout }, { ...options, onError })
+  const onError = (error: unknown) => output.warn(toOneLine(error instanceof Error ? error.message : String(error)))
+  const server = serveStdio(api, { input: io.stdin, output: toJsonStream(io.stdout) }, { ...options, onError })
   await Promise.race([once(io.stdin, 'close'), untilInterrupted(io)])
   await server.close()
 }

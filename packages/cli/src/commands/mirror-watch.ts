@@ -44,9 +44,10 @@ export const commands = {
 }
 
 /** Prints events: a line of text, or with --json a line of JSON. */
-function createReporter({ json, print, warn }: Output) {
+function createReporter({ json, show, showJson, warn }: Output) {
   const printEvent = (event: object, lines: readonly string[]) => {
-    for (const line of json ? [JSON.stringify(event)] : lines) print(line)
+    if (json) showJson(event)
+    else lines.forEach(show)
   }
   return {
     onBegin(upstreams: readonly string[]) {

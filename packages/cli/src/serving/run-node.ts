@@ -1,6 +1,7 @@
 import { openRegistry, type Registry } from '@skillstead/core'
 import { makePrivateFolder, partsOf } from '@skillstead/core/internal'
 import { createMirror, type Mirror } from '@skillstead/mirror'
+import { toOneLine } from '@skillstead/protocol'
 import { createLogger, listenNode } from '@skillstead/server'
 import { flag, type Arguments } from '../command/command.ts'
 import { findAccessWarning } from '../files/file-access.ts'
@@ -37,7 +38,8 @@ export async function runNode(
   const { setupCode, toLines } = await prepare(registry)
   const { node, mirror } = await listen(registry, given, output)
   const { url, port } = node
-  output.print(output.json ? JSON.stringify({ url, port, setupCode }) : `Skillstead listens on ${url}`)
+  if (output.json) output.showJson({ url, port, setupCode })
+  else output.show(`Skillstead listens on ${url}`)
   const warning = findAccessWarning(partsOf(registry).database.path)
   for (const line of [...(warning === undefined ? [] : [warning]), ...toLines(url)]) output.say(line)
   await untilInterrupted(given.io)
@@ -73,11 +75,11 @@ async function createNodeMirror(registry: Registry, given: Arguments, { warn }: 
     ...(await toMirrorOptions(given)),
     onError(error) {
       if (logger) logger.warn({ err: error }, 'mirror failed')
-      else warn(error instanceof Error ? error.message : String(error))
+      else warn(toOneLine(error instanceof Error ? error.message : String(error)))
     },
     onAlarm(upstream, { code, message }) {
       if (logger) logger.error({ upstream, alarm: code }, message)
-      else warn(`The sync of '${upstream}' is paused (${code}): ${message}`)
+      else warn(toOneLine(`The sync of '${upstream}' is paused (${code}): ${message}`))
     },
     onReport({ upstream, applied, refusedTotal, requests, durationMs }) {
       if (applied + refusedTotal > 0)

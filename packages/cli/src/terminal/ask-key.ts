@@ -1,3 +1,4 @@
+import { toOneLine } from '@skillstead/protocol'
 import type { Io } from './io.ts'
 import { readInput } from './read-input.ts'
 
@@ -20,7 +21,7 @@ async function askTerminal({ stdin, stderr }: Io, url: string): Promise<string> 
   // A terminal that does not report its width has 0 columns; every character would get its own line.
   stderr.columns ||= columnsUsual
   // Standard output is for the result only.
-  const answer = await password({ message: `API key for ${url}`, input: stdin, output: stderr })
+  const answer = await password({ message: `API key for ${toOneLine(url)}`, input: stdin, output: stderr })
   if (isCancel(answer)) throw new Error('No API key was given. Nothing was changed.')
   return answer ?? ''
 }

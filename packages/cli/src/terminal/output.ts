@@ -1,20 +1,28 @@
 import { Console } from 'node:console'
-import { toOneLine, toPlainText } from '@skillstead/protocol'
+import { Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import { inspect } from 'node:util'
+import { escapeJson, toJsonLine, toLogText, toOneLine, toPlainText } from '@skillstead/protocol'
 import type { Io, OutputStream } from './io.ts'
 import { createRender, type Line } from './style.ts'
 
-/** The output of a command: progress messages go to standard error, results to standard output. */
+/**
+ * The output of a command: progress messages go to standard error, results to standard output. Texts come from other
+ * servers: every line loses what controls a terminal, except for its style.
+ */
 export interface Output {
   readonly json: boolean
   /** For progress bars, which are shown only on a terminal. */
   readonly stderr: OutputStream
   /** Prints a progress message; silent with --json. */
   say(line: Line): void
-  /** Prints a line to standard output unchanged. */
-  print(line: string): void
   /** Prints a line of a result to standard output. */
   show(line: Line): void
-  /** Prints a line to standard error unchanged, also with --json. */
+  /** Prints a line of content that programs read, to standard output: unchanged unless that is a terminal. */
+  copy(line: string): void
+  /** Prints a value as a line of JSON to standard output. */
+  showJson(value: unknown): void
+  /** Prints a line to standard error, also with --json. */
   warn(line: string): void
 }
 
@@ -27,16 +35,27 @@ export function createOutput({ stdout, stderr, env }: Io, json: boolean): Output
     json,
     stderr,
     say: (line) => void (json || lines.error(onStderr(line))),
-    print: (line) => lines.log(line),
     show: (line) => lines.log(onStdout(line)),
-    warn: (line) => lines.error(line),
+    copy: (line) => lines.log(stdout.isTTY ? onStdout(line) : line),
+    showJson: (value) => lines.log(toJsonLine(value)),
+    warn: (line) => lines.error(toPlainText(line)),
   }
 }
 
 /** An error log for background work, with stack traces. */
-export function createErrorLog({ stderr }: Io): (error: unknown) => void {
+export function createErrorLog({ stderr }: Pick<Io, 'stderr'>): (error: unknown) => void {
   const lines = new Console(stderr)
-  return (error) => lines.error(error)
+  return (error) => lines.error(toLogText(inspect(error)))
+}
+
+/** A stream into `output` for JSON that a library writes: what its strings have for a terminal is escaped. */
+export function toJsonStream(output: Writable): Writable {
+  const decoder = new StringDecoder()
+  const stream = new Writable({
+    write: (chunk: Buffer, _encoding, done) => void output.write(escapeJson(decoder.write(chunk)), done),
+  })
+  output.on('error', (error) => stream.destroy(error))
+  return stream
 }
 
 /** Facts as lines with aligned labels, without empty values. Values are untrusted text. */

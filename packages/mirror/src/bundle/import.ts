@@ -2,7 +2,7 @@ import type { Registry } from '@skillstead/core'
 import { type MirrorContext, updateOwn, type MirrorParts, type Run } from '../run.ts'
 import { parseVerifierKey } from '@skillstead/client/verify'
 import { readUpstreamFrontier } from '../store/upstream-log.ts'
-import { partsOf, splitHashes, toRoot } from '@skillstead/core/internal'
+import { partsOf, printError, splitHashes, toRoot } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import { SyncAlarm } from '../alarms.ts'
 import { requireExtension } from '../extension.ts'
@@ -161,7 +161,7 @@ async function requireHistory({ parts, upstream }: Run, { since, frontier }: Bun
 /** The parts of a mirror without network access. */
 function toParts(
   context: MirrorContext,
-  { privateNames = [], onError = (error) => console.error(error) }: ImportBundleOptions,
+  { privateNames = [], onError = printError }: ImportBundleOptions,
 ): MirrorParts {
   return {
     context,

@@ -1,6 +1,6 @@
 import type { MirrorContext } from '../run.ts'
 import { setTimeout } from 'node:timers/promises'
-import type { UpstreamOperator } from '@skillstead/core/internal'
+import { printError, type UpstreamOperator } from '@skillstead/core/internal'
 import { RegistryError, type MirrorStatus, type Parsed, type endpoints } from '@skillstead/protocol'
 import { findUpstream } from '../find-upstream.ts'
 import type { AddOptions, Mirror, MirrorOptions } from '../types.ts'
@@ -16,7 +16,7 @@ const startMsMax = 250
 export function toOperator(
   context: MirrorContext,
   mirror: Mirror,
-  { ca, fetch, onError = (error) => console.error(error) }: MirrorOptions,
+  { ca, fetch, onError = printError }: MirrorOptions,
 ): UpstreamOperator {
   async function get(name: string): Promise<MirrorStatus> {
     const [status] = await mirror.status(name)

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { toJsonLine } from '@skillstead/protocol'
+import { toJsonLine, toPlainText } from '@skillstead/protocol'
 import type { ScanIo } from './io.ts'
 import { runScan } from './run-scan.ts'
 import { findRequestProblem, scanOptions, toScanRequest, type ScanOption, type ScanRequest } from './scan-options.ts'
@@ -30,7 +30,7 @@ export async function runCommandLine(args: readonly string[], io: ScanIo): Promi
     const isUsage = error instanceof UsageError
     const detail = (error as Error).message
     const code = isUsage ? 'usage' : 'failed'
-    io.stderr.write(`${args.includes('--json') ? toJsonLine({ error: { code, detail } }) : detail}\n`)
+    io.stderr.write(`${args.includes('--json') ? toJsonLine({ error: { code, detail } }) : toPlainText(detail)}\n`)
     return isUsage ? 2 : 1
   }
 }

@@ -65,7 +65,7 @@ export function openSarifFile(file: string, output: ScanOutput, added?: AddedRul
 const root = '%SRCROOT%'
 
 function openText(file: string, output: ScanOutput): { write: (text: string) => void; close: () => void } {
-  if (file === '-') return { write: output.print, close: () => undefined }
+  if (file === '-') return { write: output.printJson, close: () => undefined }
   let handle: number
   try {
     handle = openSync(file, 'w')

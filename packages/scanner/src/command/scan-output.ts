@@ -1,16 +1,21 @@
 import { Console } from 'node:console'
 import { styleText } from 'node:util'
-import { toJsonLine, toOneLine } from '@skillstead/protocol'
+import { escapeJson, toJsonLine, toOneLine, toPlainText } from '@skillstead/protocol'
 import type { ScanIo } from './io.ts'
 
 const formats = { good: 'green', warning: 'yellow', bad: 'red', faint: 'dim' } as const
 
-/** A line of output with its meaning, which a terminal shows as a colour. Contains no control characters. */
+/** A line of output with its meaning, which a terminal shows as a colour. */
 export type Line = string | { readonly text: string; readonly style: keyof typeof formats }
 
-/** The output of a scan: results go to standard output; notes, errors and progress to standard error. */
+/**
+ * The output of a scan: results go to standard output; notes, errors and progress to standard error. Skills and rules of
+ * others are untrusted: every line loses what controls a terminal, except for its style.
+ */
 export interface ScanOutput {
   print(line: Line): void
+  /** Prints a part of a JSON document. */
+  printJson(part: string): void
   /** Reports something about a skill or a path that is no finding. */
   note(id: string, note: string): void
   /** Reports something that was not scanned. */
@@ -33,10 +38,11 @@ export function createScanOutput({ stdout, stderr, env }: ScanIo, json: boolean)
   }
   return {
     print(line) {
-      if (typeof line === 'string') return lines.log(line)
-      const { style, text } = line
-      lines.log(isColoured ? styleText(formats[style], text, { validateStream: false }) : text)
+      if (typeof line === 'string') return lines.log(toPlainText(line))
+      const text = toPlainText(line.text)
+      lines.log(isColoured ? styleText(formats[line.style], text, { validateStream: false }) : text)
     },
+    printJson: (part) => lines.log(escapeJson(part)),
     note(id, note) {
       clear()
       lines.error(json ? toJsonLine({ id, note }) : `${toOneLine(id)}: ${toOneLine(note)}`)

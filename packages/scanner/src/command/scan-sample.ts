@@ -1,4 +1,4 @@
-import { toJsonLine, type Security } from '@skillstead/protocol'
+import type { Security } from '@skillstead/protocol'
 import { scanPackage } from '../scan-package.ts'
 import type { AddedRules } from '../added/added-rules.ts'
 import type { Baseline } from './baseline.ts'
@@ -20,14 +20,14 @@ export async function scanSample(
 ): Promise<Security> {
   const whole = await scanPackage(sample.files, Date.now(), added)
   const { report, known } = baseline?.apply(sample, whole) ?? { report: whole, known: 0 }
-  if (json) output.print(toLine(sample.id, report, baseline && known))
+  if (json) output.printJson(toLine(sample.id, report, baseline && known))
   else if (sarif !== '-') await printText(sample.id, report, known, { output, added })
   return report
 }
 
 function toLine(id: string, report: Security, known: number | undefined): string {
   const { score, verdict, risk, findings, cut, rulesVersion } = report
-  return toJsonLine({ id, score, verdict, risk, findings, cut, rulesVersion, known })
+  return JSON.stringify({ id, score, verdict, risk, findings, cut, rulesVersion, known })
 }
 
 async function printText(
