@@ -20,6 +20,14 @@ describe('the hourly limit of an address', () => {
     expect(await limits.take('vote', here, 'one')).toBe(true)
   })
 
+  it('asks to wait no longer than an hour after the clock was set back', async () => {
+    const limits = createAddressLimits()
+    for (let i = 0; i < 10; i++) await limits.require('vote', here, 'one')
+    vi.setSystemTime(Date.now() - 365 * 24 * hourMs)
+    const refusal = await refusalOf(limits.require('vote', here, 'one'))
+    expect(refusal).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 3600 })
+  })
+
   it('is separate for each address, action and subject, and does not apply to the operator’s own code', async () => {
     const limits = createAddressLimits()
     for (let i = 0; i < 20; i++) await limits.take('vote', here, 'one')

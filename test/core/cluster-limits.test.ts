@@ -85,6 +85,18 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
       await expect.poll(async () => (await node.take('once', once))!.exceeded, { interval: 50 }).toBe(false)
   })
 
+  it('is reset after the clock of the database was set back', async () => {
+    const allowance = { points: 1, windowMs: minute, share }
+    expect((await nodes[0]!.take('set back', allowance))!.exceeded).toBe(false)
+    expect((await nodes[1]!.take('set back', allowance))!.exceeded).toBe(true)
+    const { rows } = await query(
+      `update rate_leases set ends_at = ends_at + 3600000 where taken = 1 and points = 1 returning key`,
+    )
+    expect(rows.length).toBeGreaterThan(0)
+    expect((await nodes[2]!.take('set back', allowance))!).toMatchObject({ exceeded: false })
+    expect((await nodes[2]!.take('set back', allowance))!.resetMs).toBeLessThanOrEqual(minute)
+  })
+
   it('leaves no database rows of past windows', async () => {
     await query(`insert into rate_leases select 'over ' || i, 1, 1, 1, 1, 1, 0 from generate_series(1, 10050) as i`)
     await sweepLeases(databases[0]!)

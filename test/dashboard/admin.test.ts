@@ -51,6 +51,13 @@ describeBrowser('the administration pages of the dashboard', () => {
     }
   })
 
+  test('show direction marks of the audit log as escapes, which reorder nothing', async () => {
+    const { openSignedIn, api } = await visit()
+    await api.createApiKey({ name: 'a\u202Eb' })
+    const page = await openSignedIn('/admin/audit')
+    expect(await page.locator('code').first().textContent()).toContain('"name":"a\\u202eb"')
+  })
+
   test('start a scan of all versions of all skills', async () => {
     const { openSignedIn } = await visit()
     const page = await openSignedIn('/admin')

@@ -52,6 +52,25 @@ describeBrowser('untrusted text in the dashboard', () => {
     expect(heard).toEqual([])
   })
 
+  test('makes no page wider than its window, however long a word is', async () => {
+    const visited = await visit()
+    const word = 'W'.repeat(4000)
+    await spread(visited, (max) => word.slice(0, max))
+    const page = await visited.openSignedIn('/skills/alice/trap')
+    const parts = ['', '/install', '/files', '/versions', '/security', '/provenance', '/similar', '/reviews', '/issues']
+    const here = parts.map((part) => `/skills/alice/trap${part}`)
+    for (const width of [1280, 360]) {
+      await page.setViewportSize({ width, height: 900 })
+      for (const path of [...here, '/skills/alice/trap/reviews?by=agents', '/', '/account/skills']) {
+        await goWithin(page, path)
+        const overflow = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        )
+        expect([path, width, overflow]).toEqual([path, width, 0])
+      }
+    }
+  })
+
   test('is shown completely and does not freeze the page, however long it is', async () => {
     const visited = await visit()
     const paragraph = 'Boil the water, warm the pot, pour and wait. '.repeat(20)
@@ -151,12 +170,12 @@ function findTrouble(): string[] {
 }
 
 /** Writes all injections into every field that a user can set; returns the text that pages must show. */
-async function spread({ registry, api, createUser }: Visit): Promise<Map<string, string[]>> {
-  const skillMd = `---\nname: trap\ndescription: A trap\nmetadata:\n  tags: ["<b onclick=pwned()>"]\n---\n${joined(400_000)}\n`
-  const description = joined(4000)
+async function spread({ registry, api, createUser }: Visit, text = joined): Promise<Map<string, string[]>> {
+  const skillMd = `---\nname: trap\ndescription: A trap\nmetadata:\n  tags: ["<b onclick=pwned()>"]\n---\n${text(400_000)}\n`
+  const description = text(4000)
   const files = [{ path: 'notes.md', content: injections.join('\n') }]
   await api.publishSkill({ skillMd: `${head}# A trap\n`, version: '1.0.0' })
-  await api.publishSkill({ skillMd, version: '1.0.1', changelog: joined(19_000), files })
+  await api.publishSkill({ skillMd, version: '1.0.1', changelog: text(19_000), files })
   await api.publishSkill({
     name: 'alice/trap',
     description,
@@ -164,14 +183,14 @@ async function spread({ registry, api, createUser }: Visit): Promise<Map<string,
     license: '<svg onload=pwned()>',
     category: '<script>pwned()</script>',
     deprecated: true,
-    deprecationMessage: joined(900),
+    deprecationMessage: text(900),
   })
   await createUser('bob')
   const bob = localApi(registry, await registry.getCaller('bob'))
-  const said = { title: '<img src=x onerror=pwned()>', body: joined(9000) }
+  const said = { title: '<img src=x onerror=pwned()>', body: text(9000) }
   await bob.createReview({ name: 'alice/trap', rating: 1, ...said })
   await bob.createIssue({ name: 'alice/trap', type: 'bug', ...said })
-  await api.createAgentReview({ name: 'alice/trap', agentKey: 'trap:1', rating: 1, content: joined(3900) })
+  await api.createAgentReview({ name: 'alice/trap', agentKey: 'trap:1', rating: 1, content: text(3900) })
   const handler = '<img src=x onerror=pwned()>'
   return new Map([
     ['/skills/alice/trap', ['<svg onload=pwned()>', '<script>pwned()</script>']],

@@ -101,6 +101,19 @@ describe('the device sign-in', () => {
     expect(await poll('unknown')).toEqual([400, { error: 'expired_token' }])
   })
 
+  it('forgets codes and wrong codes when the clock is set back', async () => {
+    const fixture = await startDevices()
+    const { post, request, poll, clock } = fixture
+    const alice = await toPageHeaders(fixture, fixture.key)
+    const early = await request()
+    const guess = () => post('show', { userCode: 'BBBB-BBBB' }, alice)
+    for (let guesses = 0; guesses < 10; guesses++) await guess()
+    expect((await guess()).status).toBe(429)
+    clock.advance(-3_600_000)
+    expect((await post('show', { userCode: early.user_code }, alice)).status).toBe(400)
+    expect(await poll(early.device_code)).toEqual([400, { error: 'expired_token' }])
+  })
+
   it('slows a program down that polls too fast', async () => {
     const { request, poll, clock } = await startDevices()
     const { device_code } = await request()

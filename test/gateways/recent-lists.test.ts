@@ -26,6 +26,18 @@ describeDatabases('the files of an index of several skills', (open, dialect) => 
     expect((await test.api().getSkill({ name: 'alice/two' })).downloads).toBe(1)
   })
 
+  it('are downloads again after the clock was set back', async () => {
+    const test = await open()
+    const { api } = await test.makeUser('alice')
+    for (const name of ['one', 'two']) await api.publishSkill({ skillMd: skillMd(name) })
+    const installer = await serve(test)
+    await installer.names('/alice')
+    test.clock.advance(-365 * 24 * 3_600_000)
+    expect((await installer.get(`/alice${folder}/one-1.0.0.md`)).status).toBe(200)
+    await partsOf(test.registry).counters.flush()
+    expect((await test.api().getSkill({ name: 'alice/one' })).downloads).toBe(1)
+  })
+
   it.skipIf(dialect === 'SQLite')('are no downloads either if another node sent the index', async () => {
     const first = await open()
     const { api } = await first.makeUser('alice')

@@ -176,6 +176,25 @@ describe('scheduled backups', () => {
     expect(await metrics()).toMatchObject({ last_success_seconds: clock.now() / 1000, failing: 0 })
   })
 
+  it('continue after the clock went ahead and back, and retain the newest backups', async () => {
+    const { path, names } = await makeData()
+    const clock = createClock()
+    const { registry } = await open(path, clock, { everyMs: hourMs, backupsMax: 2 })
+    await untilNext(registry, startMs + hourMs)
+    clock.advance(10_000 * hourMs)
+    await untilNext(registry, clock.now() + hourMs)
+    clock.set(startMs + minuteMs)
+    await untilNext(registry, clock.now() + hourMs)
+    expect((await readList(registry)).schedule).toMatchObject({ lastAt: new Date(startMs).toISOString() })
+    const newest: string[] = []
+    for (let times = 0; times < 2; times++) {
+      clock.advance(hourMs)
+      await untilNext(registry, clock.now() + hourMs)
+      newest.push(toName(clock.now()))
+    }
+    expect((await names()).toSorted()).toEqual(newest)
+  })
+
   it('never delete the newest backup after the clock was set back', async () => {
     const { path, names } = await makeData()
     const clock = createClock()

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { toLimitKey } from '../../packages/server/src/addresses.ts'
 import { createQuotas } from '../../packages/server/src/quotas.ts'
 import { createNode } from '@skillstead/server'
@@ -53,6 +53,18 @@ describe('callers of the API', () => {
     expect(refused.headers.get('x-ratelimit-limit')).toBe('3')
     expect(refused.headers.get('ratelimit-policy')).toBe('"anonymous";q=3;w=60')
     expect(refused.headers.get('ratelimit')).toMatch(/^"anonymous";r=0;t=\d+$/)
+  })
+
+  it('have to wait no longer than a minute after the clock was set back', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { get } = await startNode({ rates: { ...rates, anonymous: 1 } })
+    await get('/skills')
+    vi.setSystemTime(Date.now() - 365 * 24 * 3_600_000)
+    const { status, headers } = await get('/skills')
+    expect(status).toBe(429)
+    expect(Number(headers.get('retry-after'))).toBe(60)
+    expect(headers.get('ratelimit')).toBe('"anonymous";r=0;t=60')
   })
 
   it('see the anti-abuse limit that they exceeded in the rate limit headers, instead of the limit of their plan', async () => {

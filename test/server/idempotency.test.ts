@@ -124,6 +124,18 @@ describe('a request with an Idempotency-Key', () => {
     expect(await claim()).toMatchObject({ state: 'done', body: '{"second":true}' })
   })
 
+  it('is executed if the key was claimed before the clock was set back', async () => {
+    const clock = createClock()
+    const { registry } = await startNode({}, undefined, { clock })
+    const alice = await registry.getCaller('alice')
+    const claim = async () => beginIdempotent(partsOf(registry), alice, 'k11', 'body')
+    await claim()
+    clock.advance(-30_000)
+    await expect(claim()).rejects.toMatchObject({ code: 'conflict' })
+    clock.advance(-365 * 24 * 3_600_000)
+    expect(await claim()).toEqual({ state: 'new', claimedAt: clock.now() })
+  })
+
   it('may be a PUT without a request body and without a response body', async () => {
     const { as } = await startNode()
     const init = { method: 'PUT', headers: { 'idempotency-key': 'k7' } }

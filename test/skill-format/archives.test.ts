@@ -140,6 +140,8 @@ describe('paths of files', () => {
     ['a\\b', 'backslash'],
     ['a\nb', 'control'],
     ['a\u0085b', 'control'],
+    ['harmless\u202Etxt.sh', 'reads as another name'],
+    ['a\u2067b\u2069.md', 'reads as another name'],
     ['C:/x', 'drive'],
     ['a.txt:stream', 'stream'],
     ['CON', 'device'],

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { expect } from 'vitest'
 import { type OutboxJob, partsOf } from '@skillstead/core/internal'
 import type { TestRegistry } from './harness.ts'
 
@@ -12,6 +13,17 @@ export const letLook = () => setTimeout(60)
 
 /** Numbered jobs without a topic, for {@link outboxOf}. */
 export const makeJobs = (count: number) => Array.from({ length: count }, (_, n) => ({ payload: { n } }))
+
+/** Moves the clock far ahead, and on until the housekeeping believes the new time. */
+export async function advanceFar(test: TestRegistry, ms: number): Promise<void> {
+  test.clock.advance(ms)
+  const now = test.clock.now()
+  const { rowsOf } = outboxOf('housekeeping')
+  await expect
+    .poll(async () => (await rowsOf(test)).map(({ payload }) => JSON.parse(payload)))
+    .toContainEqual({ since: now })
+  test.clock.advance(60 * 60 * 1000)
+}
 
 /** What a test does with the rows of one topic. */
 export function outboxOf(topic: string) {

@@ -112,7 +112,8 @@ function createMemoryLimiter(points: number) {
   const limiter = new RateLimiterMemory({ points, duration: windowSeconds })
   const toStanding = ({ consumedPoints, msBeforeNext }: RateLimiterRes): Standing => ({
     remaining: Math.max(0, points - consumedPoints),
-    resetMs: msBeforeNext,
+    // No more than the window: the limiter computes the time with a clock that may be set back.
+    resetMs: Math.min(msBeforeNext, windowSeconds * 1000),
     exceeded: consumedPoints > points,
   })
   return {

@@ -46,7 +46,8 @@ export function createAddressLimits(shared?: SharedLimits): AddressLimits {
       .consume(`${address} ${subject}`)
       .then(
         () => 0,
-        ({ msBeforeNext }: RateLimiterRes) => toSeconds(msBeforeNext),
+        // No more than the window: the limiter computes the time with a clock that may be set back.
+        ({ msBeforeNext }: RateLimiterRes) => toSeconds(Math.min(msBeforeNext, windowSeconds * 1000)),
       )
   }
 

@@ -83,7 +83,9 @@ export function createAuthenticator(
   function noteUse(row: KeyRow): void {
     if (database.isReadOnly) return
     const now = clock.now()
-    if (now - Math.max(row.last_used_at ?? 0, used.get(row.id) ?? 0) < lastUsePrecisionMs) return
+    const lastUsedAt = used.get(row.id) ?? row.last_used_at ?? -Infinity
+    // A last use in the future, from before the clock was set back, is replaced.
+    if (Math.abs(now - lastUsedAt) < lastUsePrecisionMs) return
     used.set(row.id, now)
     writing ??= writeUses()
       .catch(onError)

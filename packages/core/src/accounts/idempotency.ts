@@ -36,7 +36,8 @@ export async function beginIdempotent(
     const now = context.clock.now()
     const stored = await trx.selectFrom('idempotent_answers').selectAll().where('id', '=', id).executeTakeFirst()
     const lifeMs = stored?.status === 0 ? runningMs : keptMs
-    if (stored && now - stored.created_at < lifeMs) {
+    // The absolute value, so that a key from before the clock was set back does not stay claimed.
+    if (stored && Math.abs(now - stored.created_at) < lifeMs) {
       if (stored.body_hash !== bodyHash) {
         throw new RegistryError(
           'idempotency_key_reused',

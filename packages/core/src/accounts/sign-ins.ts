@@ -15,6 +15,8 @@ const intervalSeconds = 5
 /** Networks deliver some polls sooner than the one before, and the clocks of nodes differ. */
 const toleranceMs = 1000
 const lifetimeMs = 10 * 60_000
+/** Clocks of nodes on one database differ by less. A later end is from before the clock was set back. */
+const skewMs = 60_000
 const addressPendingMax = 20
 /**
  * A request is dropped after as many later ones, so that a flood neither fills the database nor refuses other programs. No
@@ -79,6 +81,7 @@ export async function pollSignIn({ database, clock }: StorageContext, deviceCode
         .selectAll()
         .where('device_hash', '=', id)
         .where('expires_at', '>', now)
+        .where('expires_at', '<=', now + lifetimeMs + skewMs)
         .executeTakeFirst()
     : undefined
   if (!row) return { error: 'expired_token' }
@@ -195,6 +198,7 @@ async function withPending<T>(
       .where('user_hash', '=', hashToken(code))
       .where('state', '=', 'pending')
       .where('expires_at', '>', now)
+      .where('expires_at', '<=', now + lifetimeMs + skewMs)
       .executeTakeFirst()
     if (row) return { value: await work(trx, row) }
     const guesses = { user_id: userId, wrong: wrong + 1, until: now + guessingMs }
@@ -220,6 +224,7 @@ async function countGuesses(trx: WriteTransaction, userId: string, now: number):
     .select(['wrong', 'until'])
     .where('user_id', '=', userId)
     .where('until', '>', now)
+    .where('until', '<=', now + guessingMs + skewMs)
     .executeTakeFirst()
   if (!guesses) return 0
   if (guesses.wrong < wrongMax) return guesses.wrong

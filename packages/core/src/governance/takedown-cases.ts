@@ -113,6 +113,7 @@ const retryDelaysMs = [minuteMs, 5 * minuteMs, ...Array<number>(7 * 24).fill(hou
 export function scheduleTakedowns(context: CatalogueContext): void {
   context.outbox.handle(restoreTopic, {
     retryDelaysMs,
+    hasDeadlines: true,
     handle: ({ caseId }) => restore(context, caseId as string),
   })
 }

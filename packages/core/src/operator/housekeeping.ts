@@ -4,7 +4,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import { sweepSessions } from '../accounts/sessions.ts'
 import { sweepSignIns } from '../accounts/sign-ins.ts'
 import { sweepUploads } from '../catalogue/uploads.ts'
-import { dayMs, minuteMs } from '../kernel/clock.ts'
+import { dayMs, hourMs, minuteMs } from '../kernel/clock.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { sweepIdempotent } from '../accounts/idempotency.ts'
 import { sweepDays } from '../community/download-days.ts'
@@ -21,31 +21,55 @@ const embeddingsMax = 200_000
 /** Failed jobs are retained longer, since an operator may retry them. */
 const failedKeptMs = 30 * dayMs
 
-/** Deletes expired data once a day. The next run is a row of the outbox. */
+/** A longer time since the last run is a clock that jumped ahead, or a node that did not run. */
+const steadyMs = 2 * dayMs
+
+/**
+ * Deletes expired data once a day. The next run is a row of the outbox.
+ *
+ * A run deletes nothing if the clock was not steady since the last one: while it is years ahead, all data seems to have
+ * expired. The next run is an hour later and believes a clock that is still the same.
+ */
 export async function scheduleHousekeeping(context: OperatorContext): Promise<void> {
-  const toJob = (dueAt: number) => ({ topic, payload: {}, uniqueKey: topic, dueAt })
+  const toJob = (since: number, delayMs: number) => ({
+    topic,
+    payload: { since },
+    uniqueKey: topic,
+    dueAt: since + delayMs,
+  })
   context.outbox.handle(topic, {
     retryDelaysMs: [minuteMs, minuteMs, minuteMs],
-    async handle() {
-      await sweepIdempotent(context)
-      await sweepSessions(context)
-      await sweepSignIns(context)
-      await sweepUploads(context)
-      await context.collectGarbage()
-      await forgetRetiredKeys(context)
-      const now = context.clock.now()
-      await context.outbox.sweep({ done: now - doneKeptMs, failed: now - failedKeptMs })
-      await sweepChanges(context)
+    async handle(payload) {
       // Stores the counts of nodes that ended before they stored them and did not restart.
       await context.telemetry.flush()
-      await rollUpInstalls(context)
-      await sweepDays(context)
-      await sweepEmbeddings(context.database, { before: now - embeddingsKeptMs, rowsMax: embeddingsMax })
+      if (isSteady(payload, context.clock.now())) await deleteExpired(context)
     },
-    // Schedules the next run also after the last failed attempt: a day after the start, because the clock may jump.
-    afterwards: (trx, [ended]) => context.outbox.enqueue(trx, toJob(ended!.startedAt + dayMs)),
+    // Schedules the next run also after the last failed attempt: from the start, because the clock may jump.
+    afterwards: (trx, [ended]) => {
+      const { payload, startedAt } = ended!
+      return context.outbox.enqueue(trx, toJob(startedAt, isSteady(payload, startedAt) ? dayMs : hourMs))
+    },
   })
-  await context.database.writer.write((trx) => context.outbox.enqueue(trx, toJob(context.clock.now() + dayMs)))
+  await context.database.writer.write((trx) => context.outbox.enqueue(trx, toJob(context.clock.now(), dayMs)))
+}
+
+function isSteady({ since }: Record<string, unknown>, now: number): boolean {
+  return typeof since === 'number' && now >= since && now <= since + steadyMs
+}
+
+async function deleteExpired(context: OperatorContext): Promise<void> {
+  await sweepIdempotent(context)
+  await sweepSessions(context)
+  await sweepSignIns(context)
+  await sweepUploads(context)
+  await context.collectGarbage()
+  await forgetRetiredKeys(context)
+  const now = context.clock.now()
+  await context.outbox.sweep({ done: now - doneKeptMs, failed: now - failedKeptMs })
+  await sweepChanges(context)
+  await rollUpInstalls(context)
+  await sweepDays(context)
+  await sweepEmbeddings(context.database, { before: now - embeddingsKeptMs, rowsMax: embeddingsMax })
 }
 
 /** Every node has already processed the changes of the previous days; a starting node reads the catalogue itself. */

@@ -96,6 +96,11 @@ export interface OutboxHandler {
   handle(payload: Record<string, unknown>, attempt: number, id: string): Promise<{ statusCode: number } | void>
   /** Delays in milliseconds before the retries. If the attempt after the last delay fails too, the row has failed. */
   readonly retryDelaysMs: readonly number[]
+  /**
+   * Whether jobs are due at a time that is also stored elsewhere, such as a deadline. Such a time is not corrected after
+   * the clock was set back. Default: false.
+   */
+  readonly hasDeadlines?: boolean
   /** Called in the transaction that completes rows. Recurring jobs enqueue their next run here. */
   afterwards?(trx: WriteTransaction, ended: readonly EndedJob[]): Promise<void>
 }

@@ -6,6 +6,7 @@ import { createDueTimer } from './due-timer.ts'
 import { runAttempt, toAttemptResult, type Outcome } from './attempts.ts'
 import { claimRows, type ClaimedRow } from './claims.ts'
 import { createAttemptResults, createLeases } from './attempt-results.ts'
+import { isSetBack, recallFutureRows } from './future-rows.ts'
 import { Partitions } from './partitions.ts'
 import type { OutboxHandler } from './outbox.ts'
 import { createSingleRun } from './single-run.ts'
@@ -64,6 +65,8 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   let isTickPlanned = false
   let isBeginPlanned = false
   let poll: NodeJS.Timeout | undefined
+  /** The latest time that the clock showed since the last poll. The first poll corrects rows of earlier processes, too. */
+  let seenAt = Infinity
 
   function wake(): void {
     isWoken = true
@@ -112,6 +115,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     isWoken = false
     isBehind = false
     roundStartedAt = clock.now()
+    seenAt = Math.max(seenAt, roundStartedAt)
     const isAnyDue = await dueTimer.set()
     if (!isAnyDue) rounds = 0
     else rounds = lastPartition === '' ? 1 : 2
@@ -201,11 +205,15 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     if (started) return
     started = true
     poll = setInterval(polling.start, pollMs).unref()
+    polling.start()
     wake()
   }
 
   /** Finds rows of other processes, and rows whose earlier claim failed. */
   async function checkForDue(): Promise<void> {
+    const now = clock.now()
+    if (isSetBack(seenAt, now)) await recallFutureRows(database, handlers, now)
+    seenAt = now
     if (!claiming.isRunning && (await dueTimer.set())) wake()
   }
 

@@ -29,8 +29,16 @@ const sweptMax = 10_000
 const columns = { key: 'text', points: 'whole', need: 'whole', share: 'whole', window_ms: 'whole' } as const
 
 const now = sql`(extract(epoch from statement_timestamp()) * 1000)::bigint`
+/** Nodes with different clocks may ask for windows whose ends differ, but by less. */
+const skewMs = 60_000
+/**
+ * A window that ends later than a new one is from before the clock was set back. A request for a window of no length
+ * only reads.
+ */
+const isOver = sql`(r.ends_at <= ${now}
+  or (excluded.ends_at > ${now} and r.ends_at > excluded.ends_at + ${sql.lit(skewMs)}))`
 /** Points left in the existing row's window, or all points if that window is over. */
-const left = sql`case when r.ends_at <= ${now} then excluded.points else greatest(0, excluded.points - r.taken) end`
+const left = sql`case when ${isOver} then excluded.points else greatest(0, excluded.points - r.taken) end`
 const grant = sql`least(${left}, greatest(excluded.need, (${left}) / excluded.share))`
 
 /**
@@ -59,8 +67,8 @@ export async function takeLeases(
       need = excluded.need,
       share = excluded.share,
       granted = ${grant},
-      taken = case when r.ends_at <= ${now} then 0 else r.taken end + ${grant},
-      ends_at = case when r.ends_at <= ${now} then excluded.ends_at else r.ends_at end
+      taken = case when ${isOver} then 0 else r.taken end + ${grant},
+      ends_at = case when ${isOver} then excluded.ends_at else r.ends_at end
     returning key, granted, greatest(0, points - taken) as rest, ends_at as "endsAt", ends_at - ${now} as "endsInMs"`.execute(
     read,
   )

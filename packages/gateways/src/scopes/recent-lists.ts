@@ -34,7 +34,8 @@ export function createRecentLists(host: GatewayHost): RecentLists {
     },
     async has(call, scope) {
       const key = toKey(call, scope)
-      if (clock.now() - (readAt.get(key) ?? -Infinity) < listedMs) return true
+      // The absolute value, so that an age is not negative after the clock was set back.
+      if (Math.abs(clock.now() - (readAt.get(key) ?? -Infinity)) < listedMs) return true
       // Lists of one skill are not remembered.
       if (!shared || scope.of === 'skill' || scope.of === 'share') return false
       // Taking nothing reads the mark, and leaves none.

@@ -70,10 +70,15 @@ export async function recordBackup(
   )
 }
 
-/** Deletes the oldest scheduled backups beyond `retained`, never the one just made and never backups made by users. */
+/**
+ * Deletes the oldest scheduled backups beyond `retained`, never the one just made and never backups made by users. Those
+ * with a later name than the one just made are older: the clock was set back after them.
+ */
 export async function dropOldBackups(folder: string, retained: number, made: string): Promise<void> {
   const others = (await readBackups(folder)).filter(({ name, scheduled }) => scheduled && name !== made)
-  for (const { name } of others.slice(Math.max(0, retained - 1))) await rm(join(folder, name), { force: true })
+  const isLater = ({ name }: Backup) => name > made
+  const newestFirst = [...others.filter((one) => !isLater(one)), ...others.filter(isLater)]
+  for (const { name } of newestFirst.slice(Math.max(0, retained - 1))) await rm(join(folder, name), { force: true })
 }
 
 /** The error for a database that is not a file and so cannot be copied. */

@@ -99,9 +99,11 @@ function toJob(dueAt: number) {
   return { topic, payload: {}, uniqueKey: topic, dueAt }
 }
 
-async function findLastAt({ database }: ExtensionParts): Promise<number | undefined> {
-  const last = (await readBackups(findFolder(database)!)).find(({ scheduled }) => scheduled)
-  return last && Date.parse(last.createdAt)
+/** A time in the future, from before the clock was set back, is only returned if there is no other. */
+async function findLastAt({ database, clock }: ExtensionParts): Promise<number | undefined> {
+  const all = (await readBackups(findFolder(database)!)).filter(({ scheduled }) => scheduled)
+  const times = all.map(({ createdAt }) => Date.parse(createdAt))
+  return times.find((at) => at <= clock.now()) ?? times[0]
 }
 
 /** Removes the pending backup, because a new plan changes its time; a running backup continues. */

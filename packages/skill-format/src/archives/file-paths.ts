@@ -80,6 +80,11 @@ const pathRules: readonly { breaks: (path: string) => boolean; message: string }
   { breaks: isLong, message: `The path is longer than ${pathBytesMax} bytes.` },
   { breaks: (path) => !path.isWellFormed(), message: 'The path is not valid Unicode.' },
   { breaks: (path) => /\p{Cc}/u.test(path), message: 'The path contains control characters.' },
+  // `harmless<U+202E>txt.sh` is displayed as `harmlesshs.txt`.
+  {
+    breaks: (path) => /[\u202A-\u202E\u2066-\u2069]/.test(path),
+    message: 'The path contains characters that reverse text, so that it reads as another name.',
+  },
   { breaks: (path) => path.includes('\\'), message: 'The path contains a backslash. Separate folders with `/`.' },
   { breaks: (path) => path.startsWith('/'), message: 'The path is absolute. It must be relative to SKILL.md.' },
   // `a.txt:b` is a hidden stream of a.txt on Windows, and `C:` a drive.

@@ -1,3 +1,4 @@
+import { toJsonLine } from '@skillstead/protocol'
 import { api, useData } from '../../data/api.ts'
 import { useAddress } from '../../addresses.ts'
 import { SearchField } from '../../ui/form.tsx'
@@ -24,7 +25,7 @@ export function AuditPage() {
             <strong>{entry.action}</strong>
             <bdi>{entry.subject}</bdi>
             <span>by {entry.actor ?? 'the node'}</span>
-            {Object.keys(entry.data).length > 0 && <code>{JSON.stringify(entry.data)}</code>}
+            {Object.keys(entry.data).length > 0 && <code>{toJsonLine(entry.data)}</code>}
           </li>
         )}
       </ItemList>
