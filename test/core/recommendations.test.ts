@@ -165,6 +165,23 @@ describeApi('recommendations', (open) => {
     }
   })
 
+  it('reveal by no score how many hidden skills a pack has', async () => {
+    const names = ['spade', 'rake', 'hidden-hoe']
+    for (const name of names) await alice.api.publishSkill({ skillMd: skillMd(name) })
+    await alice.api.createPack({ name: 'Shed', description: '', skills: names })
+    const see = async () => {
+      const ofPack = (await ask(['spade'])).recommendations.filter(({ pack }) => pack !== null)
+      return ofPack.map(({ skill, score }) => [skill.name, score])
+    }
+    expect(await see()).toEqual([
+      ['hidden-hoe', 0.3],
+      ['rake', 0.3],
+    ])
+    await alice.api.publishSkill({ name: 'hidden-hoe', visibility: 'private' })
+    // As in a pack of two, which is what the pack shows.
+    expect(await see()).toEqual([['rake', 0.35]])
+  })
+
   it('are filled up to ten with the most downloaded skills of the installed skills’ categories', async () => {
     const names = Array.from({ length: 13 }, (_, i) => `plant-${String(i).padStart(2, '0')}`)
     for (const name of names) await alice.api.publishSkill({ skillMd: skillMd(name), category: 'plants' })
