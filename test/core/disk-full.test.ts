@@ -250,6 +250,12 @@ describe('a database in trouble', () => {
     ['EACCES', /cannot be written/, 30],
     ['53300', /Try again shortly/, 2],
     ['40P01', /Try again shortly/, 2],
+    ['57014', /Try again shortly/, 2],
+    ['25P04', /Try again shortly/, 2],
+    ['55P03', /Try again shortly/, 2],
+    ['58030', /Try again shortly/, 2],
+    ['EHOSTUNREACH', /Try again shortly/, 2],
+    ['ENETUNREACH', /Try again shortly/, 2],
   ])('is reported to clients without details: %s', (code, told, retryAfterSeconds) => {
     const cause = Object.assign(new Error('in /srv/skillstead.db, table versions'), { code })
     const error = toRegistryError(cause) as RegistryError

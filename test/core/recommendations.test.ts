@@ -77,6 +77,10 @@ describeApi('recommendations', (open) => {
         version: '1.0.0',
       })),
     })
+  const scoresInPacks = async (name: string) => {
+    const inPacks = (await ask([name])).recommendations.filter(({ pack }) => pack !== null)
+    return inPacks.map(({ skill, score }) => [skill.name, score])
+  }
   /** Gives the first skill the most downloads; unnamed skills have none. */
   const setDownloads = (names: readonly string[]) =>
     partsOf(test.registry).database.writer.write(async (trx) => {
@@ -163,6 +167,19 @@ describeApi('recommendations', (open) => {
         'alice/own: In a pack with alice/in-pack.',
       ])
     }
+  })
+
+  it('reveal by no score how many hidden skills a pack has', async () => {
+    const names = ['spade', 'rake', 'hidden-hoe']
+    for (const name of names) await alice.api.publishSkill({ skillMd: skillMd(name) })
+    await alice.api.createPack({ name: 'Shed', description: '', skills: names })
+    expect(await scoresInPacks('spade')).toEqual([
+      ['hidden-hoe', 0.3],
+      ['rake', 0.3],
+    ])
+    await alice.api.publishSkill({ name: 'hidden-hoe', visibility: 'private' })
+    // As in a pack of two, which is what the pack shows.
+    expect(await scoresInPacks('spade')).toEqual([['rake', 0.35]])
   })
 
   it('are filled up to ten with the most downloaded skills of the installed skills’ categories', async () => {

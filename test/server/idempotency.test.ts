@@ -117,7 +117,7 @@ describe('a request with an Idempotency-Key', () => {
     clock.advance(60_000)
     const second = (await claim()) as IdempotentClaim
     expect(second).toMatchObject({ state: 'new' })
-    await finishIdempotent(partsOf(registry), alice, 'k9', slow, null)
+    await finishIdempotent(partsOf(registry), alice, 'k9', slow, 'failed')
     await expect(claim()).rejects.toMatchObject({ code: 'conflict' })
     await finishIdempotent(partsOf(registry), alice, 'k9', second, { status: 201, body: '{"second":true}' })
     await finishIdempotent(partsOf(registry), alice, 'k9', slow, { status: 201, body: '{"second":false}' })

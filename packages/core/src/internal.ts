@@ -7,8 +7,10 @@ export { getCaller } from './accounts/users.ts'
 export {
   beginIdempotent,
   finishIdempotent,
+  type IdempotentEnd,
   type IdempotentClaim,
   keptMs as answersKeptMs,
+  noteWrites,
 } from './accounts/idempotency.ts'
 export type { SharedLimits } from './accounts/shared-limits.ts'
 export { allowSignIn, denySignIn, findSignIn, pollSignIn, requestSignIn } from './accounts/sign-ins.ts'

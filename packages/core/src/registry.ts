@@ -95,7 +95,7 @@ export function requireOpen({ closing }: Pick<OperatorContext, 'closing'>, cause
   if (closing.aborted) throw new RegistryError('closed', 'The registry was closed. Open it again to use it.', { cause })
 }
 
-/** A copy of a registry with some of its parts replaced, such as its clock. Only tests need it. */
+/** A copy of a registry with some of its parts replaced, such as its database or its clock. */
 export function withParts(registry: Registry, changes: Partial<OperatorContext>): Registry {
   return Object.assign({ ...registry }, { [parts]: { ...partsOf(registry), ...changes } })
 }

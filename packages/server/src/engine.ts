@@ -92,6 +92,7 @@ export function toWork(
       const payload = held && (await readPayload(call, route, held))
       const claim = held && (await claimKey(node, route, call, payload))
       if (claim?.replayed) return claim.replayed
+      const registry = claim?.registry ?? node.registry
       let result: Result
       try {
         if (endpoint.cookie) requireOwnPage(node, call)
@@ -100,9 +101,9 @@ export function toWork(
         // A cached copy at the caller is not a download; this is known only when the entity tags can be compared.
         const compares = options.counts === true && call.header('if-none-match') !== null
         const first = compares ? { ...options, counts: false } : options
-        result = await localCall(node.registry, name, input, call.caller, first)
+        result = await localCall(registry, name, input, call.caller, first)
         if (compares && !isKnownToCaller(call, etagOf(toAnswer(node, call, route, result)))) {
-          result = await localCall(node.registry, name, input, call.caller, options)
+          result = await localCall(registry, name, input, call.caller, options)
         }
         if (endpoint.cookie) result = moveSession(node, call, result)
       } catch (error) {

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto'
 import { RegistryError, toProblem, type EndpointName } from '@skillstead/protocol'
-import type { UserCaller } from '@skillstead/core'
-import { beginIdempotent, EncodedJson, finishIdempotent, SkillMoved } from '@skillstead/core/internal'
+import type { Registry, UserCaller } from '@skillstead/core'
+import {
+  beginIdempotent,
+  EncodedJson,
+  finishIdempotent,
+  type IdempotentEnd,
+  noteWrites,
+  SkillMoved,
+  withParts,
+} from '@skillstead/core/internal'
 import type { Result } from './answers.ts'
 import { encodeJson } from './own-address.ts'
 import type { Call } from './call.ts'
@@ -15,10 +23,7 @@ const secretFields = new Set(['key', 'agentToken', 'caseToken', 'token', 'secret
 /** These tokens are not secret: an author publishes them to prove the ownership of a domain or account. */
 const shownAgain: ReadonlySet<EndpointName> = new Set(['verifyAuthor'])
 
-interface StoredAnswer {
-  readonly status: number
-  readonly body: string | null
-}
+type StoredAnswer = Exclude<IdempotentEnd, string>
 
 /**
  * The `Idempotency-Key` of a call; used for writing with `POST` and `PUT`, of signed-in callers only.
@@ -43,9 +48,11 @@ export function takesIdempotencyKey({ endpoint: { method, kind, reads } }: Route
 interface Claim {
   /** The stored response of the first request. */
   readonly replayed?: Response
+  /** The registry that runs the request. */
+  readonly registry: Registry
   /** Stores the result under the key. */
   finish(result: Result): Promise<void>
-  /** Stores the error under the key, or releases the key if a retry may succeed. */
+  /** Stores the error under the key, or releases the key if a retry may succeed and cannot store anything twice. */
   fail(thrown: unknown): Promise<void>
 }
 
@@ -60,13 +67,16 @@ export async function claimKey(
   if (key === undefined) return undefined
   const caller = call.caller as UserCaller
   const begun = await beginIdempotent(node.context, caller, key, hashRequest(call, payload))
-  const store = async (answer: StoredAnswer | null) => {
-    if (begun.state !== 'done') await finishIdempotent(node.context, caller, key, begun, answer)
+  const store = async (end: IdempotentEnd) => {
+    if (begun.state !== 'done') await finishIdempotent(node.context, caller, key, begun, end)
   }
+  // A repeated PUT stores the same again.
+  const isNoted = begun.state !== 'done' && route.endpoint.method === 'POST'
   return {
+    registry: isNoted ? withParts(node.registry, noteWrites(node.context, caller, key, begun)) : node.registry,
     ...(begun.state === 'done' && { replayed: replay(node, call, begun) }),
     finish: ({ status, body }) => store({ status, body: keepBody(route, body) }),
-    fail: (thrown) => store(keepError(call, thrown)),
+    fail: (thrown) => store(toEnd(call, thrown)),
   }
 }
 
@@ -89,14 +99,12 @@ function hashRequest(call: Call, payload: Payload | undefined): string {
     .digest('base64url')
 }
 
-/**
- * The response to store; null for errors that a retry may avoid: an invalid key, the rate limit, and failures of the
- * node.
- */
-function keepError(call: Call, thrown: unknown): StoredAnswer | null {
-  if (thrown instanceof SkillMoved) return null
+/** Errors that a retry may avoid are not stored: an invalid key, the rate limit, and failures of the node. */
+function toEnd(call: Call, thrown: unknown): IdempotentEnd {
+  if (thrown instanceof SkillMoved) return 'refused'
   const error = toRegistryError(thrown)
-  if (error.status === 401 || error.status === 429 || error.status >= 500) return null
+  if (error.status >= 500) return 'failed'
+  if (error.status === 401 || error.status === 429) return 'refused'
   return { status: error.status, body: JSON.stringify(toProblem(error, call.requestId)) }
 }
 

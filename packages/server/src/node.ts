@@ -53,11 +53,11 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
   return { fetch, drain, close }
 }
 
-/** As {@link createNode}, for a server of Node. */
+/** As {@link createNode}, for a server of Node. `patterns` are those of all routes; a route may be for all methods. */
 export function openNode(
   registry: Registry,
   options: NodeOptions,
-): RegistryNode & { readonly serveCached: ServeCached } {
+): RegistryNode & { readonly serveCached: ServeCached; readonly patterns: ReadonlySet<string> } {
   if (options.publicUrl !== undefined && !URL.canParse(options.publicUrl)) {
     throw new TypeError(`\`publicUrl\` is not a URL: ${options.publicUrl}`)
   }
@@ -91,6 +91,7 @@ export function openNode(
   const refuseTarget = toHandler(node, { admission: 'page', work: throwMalformed })
   return {
     serveCached: createServeCached(node),
+    patterns: new Set(app['~routes'].map(({ route }) => route ?? '')),
     fetch(request: ServerRequest) {
       const call = new Call(request)
       const target = toTarget(request)

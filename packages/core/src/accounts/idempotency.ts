@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { RegistryError } from '@skillstead/protocol'
+import type { Database } from '../storage/database.ts'
 import type { UserCaller } from '../kernel/caller.ts'
 import type { AccountsContext } from './accounts-context.ts'
 
@@ -18,12 +19,22 @@ export interface IdempotentClaim {
 
 /** How long a response to a request with an idempotency key is stored, in milliseconds. */
 export const keptMs = 24 * 60 * 60 * 1000
+/** What is stored as the status of a request that has no answer yet; it begins as `running`. */
+const states = {
+  running: 0,
+  /** A write of the request was committed, and the request may still be running. */
+  written: 1,
+  /** A write of the request was committed, and the request failed afterwards. */
+  lost: 2,
+} as const
+
 /** If the first request is older than this, in milliseconds, its process is assumed to have ended. */
 const runningMs = 60_000
 
 /**
  * Claims an idempotency key for a request, or finds the response to the key's first use. Throws
- * `idempotency_key_reused` for another body, and `conflict` while the first request is still running.
+ * `idempotency_key_reused` for another body, and `conflict` while the first request is still running, or if it was
+ * stored and its response was lost: running it again could store the same twice.
  */
 export async function beginIdempotent(
   context: Pick<AccountsContext, 'database' | 'clock'>,
@@ -35,7 +46,7 @@ export async function beginIdempotent(
   return context.database.writer.write(async (trx) => {
     const now = context.clock.now()
     const stored = await trx.selectFrom('idempotent_answers').selectAll().where('id', '=', id).executeTakeFirst()
-    const lifeMs = stored?.status === 0 ? runningMs : keptMs
+    const lifeMs = stored?.status === states.running ? runningMs : keptMs
     // The absolute value, so that a key from before the clock was set back does not stay claimed.
     if (stored && Math.abs(now - stored.created_at) < lifeMs) {
       if (stored.body_hash !== bodyHash) {
@@ -44,14 +55,20 @@ export async function beginIdempotent(
           'This Idempotency-Key was used with another request. Use a new key for a new request.',
         )
       }
-      if (stored.status === 0) {
+      if (stored.status === states.lost || (stored.status === states.written && now - stored.created_at >= runningMs)) {
+        throw new RegistryError(
+          'conflict',
+          'The first request with this Idempotency-Key was stored, but its response was lost. Read what it stored, or send a new key to repeat it.',
+        )
+      }
+      if (stored.status === states.running || stored.status === states.written) {
         throw new RegistryError('conflict', 'The first request with this Idempotency-Key is still running.', {
           retryAfterSeconds: 1,
         })
       }
       return { state: 'done', status: stored.status, body: stored.body }
     }
-    const row = { id, body_hash: bodyHash, status: 0, body: null, created_at: now }
+    const row = { id, body_hash: bodyHash, status: states.running, body: null, created_at: now }
     await trx
       .insertInto('idempotent_answers')
       .values(row)
@@ -62,29 +79,55 @@ export async function beginIdempotent(
 }
 
 /**
- * Stores the response under the key; null releases the key, for responses that may differ on the next try. Has no
- * effect if another request claimed the key meanwhile, because this request took too long.
+ * The database with a writer that stores, in the transaction of each write, that the request has written. So it is known
+ * even if the commit succeeds and its acknowledgement is lost.
+ */
+export function noteWrites(
+  { database }: Pick<AccountsContext, 'database'>,
+  caller: UserCaller,
+  key: string,
+  { claimedAt }: IdempotentClaim,
+): { readonly database: Database } {
+  const { writer } = database
+  const write: typeof writer.write = (work, options) =>
+    writer.write(async (trx) => {
+      const value = await work(trx)
+      await trx
+        .updateTable('idempotent_answers')
+        .set({ status: states.written })
+        .where(({ and }) => and({ id: toId(caller, key), created_at: claimedAt, status: states.running }))
+        .execute()
+      return value
+    }, options)
+  return { database: { ...database, writer: { ...writer, write } } }
+}
+
+/**
+ * How a request ended: with an answer that is stored, `refused` with one that may differ on the next try, or `failed`
+ * with an error of the node.
+ */
+export type IdempotentEnd = StoredAnswer | 'refused' | 'failed'
+
+/**
+ * Stores the response under the key, or releases the key for another try, unless the request failed after one of its
+ * writes was committed. Has no effect if another request claimed the key meanwhile, because this request took too long.
  */
 export async function finishIdempotent(
   context: Pick<AccountsContext, 'database'>,
   caller: UserCaller,
   key: string,
   { claimedAt }: IdempotentClaim,
-  answer: StoredAnswer | null,
+  end: IdempotentEnd,
 ): Promise<void> {
   const claimed = { id: toId(caller, key), created_at: claimedAt }
   await context.database.writer.write(async (trx) => {
-    if (answer)
-      await trx
-        .updateTable('idempotent_answers')
-        .set(answer)
-        .where(({ and }) => and(claimed))
-        .execute()
-    else
-      await trx
-        .deleteFrom('idempotent_answers')
-        .where(({ and }) => and(claimed))
-        .execute()
+    const update = trx.updateTable('idempotent_answers').where(({ and }) => and(claimed))
+    if (typeof end === 'object') return void (await update.set(end).execute())
+    if (end === 'failed') await update.set({ status: states.lost }).where('status', '=', states.written).execute()
+    await trx
+      .deleteFrom('idempotent_answers')
+      .where(({ and }) => and(end === 'failed' ? { ...claimed, status: states.running } : claimed))
+      .execute()
   })
 }
 

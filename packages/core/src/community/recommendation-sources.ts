@@ -156,7 +156,9 @@ export async function suggestFromPacks({ database }: StorageContext, installed: 
   return packs.flatMap(({ id, name, slug, installedIds }) => {
     const all = members.get(id) ?? []
     const partner = installedIds.map((skillId) => names.get(skillId)!).toSorted()[0]!
-    const share = Math.min(1, installedIds.length / all.length)
+    // Only of the members that all may see, because the score would tell how many others there are.
+    const seen = new Set([...installedIds, ...all.map(({ skill_id }) => skill_id)])
+    const share = installedIds.length / seen.size
     return all.map(({ skill_id }) => ({
       skillId: skill_id,
       share,
@@ -179,8 +181,10 @@ const selectHoldings = compileListQuery((db, { skillIds }: { skillIds: Iterable<
 const selectMembers = compileListQuery((db, { packIds }: { packIds: Iterable<string> }, lists) =>
   db
     .selectFrom('pack_skills')
+    .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
     .select(['pack_id', 'skill_id'])
     .where(lists.has('pack_id', packIds))
+    .where(sql<boolean>`skills.visibility = 'public' and skills.state = 'live'`)
     .limit(sql.lit(memberRowsMax)),
 )
 

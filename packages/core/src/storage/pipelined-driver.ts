@@ -16,14 +16,37 @@ const endings: ReadonlySet<string> = new Set(['rollback', 'rollback to savepoint
  */
 export class PipelinedDriver extends PostgresDriver {
   readonly #pipelined = new WeakSet<DatabaseConnection>()
+  #isDestroyed = false
 
+  /** Throws a {@link ConnectionFailure} if no connection can be opened. */
   override async acquireConnection(...options: Parameters<PostgresDriver['acquireConnection']>) {
-    const connection = await super.acquireConnection(...options)
+    const connection = await super.acquireConnection(...options).catch((error: unknown) => {
+      throw this.#isDestroyed ? error : new ConnectionFailure(error)
+    })
     if (!this.#pipelined.has(connection)) {
       this.#pipelined.add(connection)
       pipeline(connection)
     }
     return connection
+  }
+
+  override async destroy(): Promise<void> {
+    this.#isDestroyed = true
+    await super.destroy()
+  }
+}
+
+/**
+ * No connection could be opened. The codes of the causes have nothing in common: a host without an address or a route,
+ * a certificate, a password, a database that is missing or accepts no connections.
+ */
+class ConnectionFailure extends Error {
+  /** SQLSTATE `sqlclient_unable_to_establish_sqlconnection`. */
+  readonly code = '08001'
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.name = 'ConnectionFailure'
   }
 }
 

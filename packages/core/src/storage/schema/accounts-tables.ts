@@ -72,7 +72,7 @@ export const accountTables = {
   idempotent_answers: table({
     id: primary(text),
     body_hash: text,
-    /** HTTP status of the answer; 0 while the first request is still running. */
+    /** HTTP status of the answer; below 100 if the first request has none, see `accounts/idempotency.ts`. */
     status: whole,
     body: optional(text),
     created_at: whole,
