@@ -48,6 +48,7 @@ export {
   type Offer,
   type OfferedSkill,
   readOfferedFiles,
+  readOfferedPart,
 } from './catalogue/discovery-offers.ts'
 export { SkillMoved } from './catalogue/find-skill.ts'
 export {
@@ -136,7 +137,7 @@ export type { Outbox, OutboxJob } from './outbox/outbox.ts'
 export { partsOf, withParts } from './registry.ts'
 export { toIndexText } from './search/index-text.ts'
 export { putTerms } from './search/version-terms.ts'
-export { type Blob, findBlob, unpackBlob } from './storage/blobs.ts'
+export { type Blob, type BlobPart, findBlob, unpackBlob } from './storage/blobs.ts'
 export { compileQuery, compileInsert } from './storage/compiled-query.ts'
 export { copySqliteFile } from './storage/copy-file.ts'
 export { countRows } from './storage/count-rows.ts'
