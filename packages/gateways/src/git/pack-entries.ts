@@ -2,10 +2,9 @@ import { promisify } from 'node:util'
 import { deflate, deflateSync } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import type { BlobPart } from '@skillstead/core/internal'
+import { type BlobPart, isSliceOver, nextSlice } from '@skillstead/core/internal'
 import { objectKinds } from './git-objects.ts'
 import type { PackObject, StoredBlob } from './repository.ts'
-import { isSliceOver, nextSlice } from './time-slices.ts'
 
 /** Reads stored files. */
 export interface BlobSource {

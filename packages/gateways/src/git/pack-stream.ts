@@ -1,9 +1,9 @@
+import { isSliceOver, nextSlice } from '@skillstead/core/internal'
 import { createHash } from 'node:crypto'
 import type { PackEntries } from './pack-entries.ts'
 import { flushPacket, GitError, toBandPacket } from './pkt-line.ts'
 import type { Commit, CommitVersion, PackObject } from './repository.ts'
 import type { Selection } from './select-commits.ts'
-import { isSliceOver, nextSlice } from './time-slices.ts'
 import type { ChargeVersions, VersionTrees } from './version-trees.ts'
 
 /** A longer chain of deltas would cost clients much to read its last object. */

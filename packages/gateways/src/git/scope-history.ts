@@ -1,8 +1,8 @@
+import { isSliceOver, nextSlice } from '@skillstead/core/internal'
 import type { GeneratedText } from './generated-text.ts'
 import { toCommit, toSeconds, toTrees } from './git-objects.ts'
 import type { Commit, GeneratedObject, PackObject } from './repository.ts'
 import { createScopeState, type ScopeChange, type ScopeState, toTreeEntry } from './scope-state.ts'
-import { isSliceOver, nextSlice } from './time-slices.ts'
 
 /** A commit of a repository with several skills. Only small things are in memory; texts are generated again. */
 export interface ScopeCommit {

@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto'
-import { type CatalogueContext, readVersionDescriptions, type RepositoryVersion } from '@skillstead/core/internal'
+import {
+  type CatalogueContext,
+  isSliceOver,
+  nextSlice,
+  readVersionDescriptions,
+  type RepositoryVersion,
+} from '@skillstead/core/internal'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { mainRef, type Repository } from './repository.ts'
 import { type PlacedVersion, type ScopeChanges, selectChanges } from './scope-changes.ts'
 import { openHistoryWriter, type ScopeCommit } from './scope-history.ts'
 import type { ScopeChange } from './scope-state.ts'
-import { isSliceOver, nextSlice } from './time-slices.ts'
 import type { ChargeVersions, VersionTrees } from './version-trees.ts'
 
 /** The repositories of owners and packs, cached by what they contain. */
@@ -66,7 +71,7 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
 
   return {
     async open(name, versions, charge) {
-      const key = toKey(name, versions)
+      const key = await toKey(name, versions)
       const cached = histories.get(key)
       if (cached) return cached.repository
       const start = toStart(versions, histories.peek(newest.get(name) ?? ''))
@@ -111,11 +116,17 @@ function toIds(versions: readonly RepositoryVersion[]): string[] {
   return versions.map(({ id }) => id)
 }
 
-function toKey(name: string, versions: readonly RepositoryVersion[]): string {
+async function toKey(name: string, versions: readonly RepositoryVersion[]): Promise<string> {
   const hash = createHash('sha256').update(name)
-  hash.update(versions.map((version) => `\n${toIdentity(version)}`).join(''))
+  for (let at = 0; at < versions.length; at += hashedAtOnce) {
+    if (isSliceOver()) await nextSlice()
+    const batch = versions.slice(at, at + hashedAtOnce)
+    hash.update(batch.map((version) => `\n${toIdentity(version)}`).join(''))
+  }
   return hash.digest('base64')
 }
+
+const hashedAtOnce = 1000
 
 /** Everything of a version on which its commit depends. The id is the one by which its files are read. */
 function toIdentity({ owner, name, version, digest, publishedAt, id }: RepositoryVersion): string {

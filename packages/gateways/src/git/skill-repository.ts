@@ -1,8 +1,7 @@
-import type { SkillHistory } from '@skillstead/core/internal'
+import { isSliceOver, nextSlice, type SkillHistory } from '@skillstead/core/internal'
 import { compareVersions } from '@skillstead/protocol'
 import { toCommit, toSeconds, toTag } from './git-objects.ts'
 import { type Commit, mainRef, type Ref, type Repository, type Tag } from './repository.ts'
-import { isSliceOver, nextSlice } from './time-slices.ts'
 import type { ChargeVersions, VersionTrees } from './version-trees.ts'
 
 /**

@@ -1,5 +1,5 @@
+import { isSliceOver, nextSlice } from '@skillstead/core/internal'
 import { createPacketReader, GitError, type Packet } from './pkt-line.ts'
-import { isSliceOver, nextSlice } from './time-slices.ts'
 
 /** What a client wants and has. */
 export interface FetchRequest {

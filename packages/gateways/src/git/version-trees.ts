@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto'
-import { type CatalogueContext, readOfferedFiles, readOfferedPart, readReadableFiles } from '@skillstead/core/internal'
+import {
+  type CatalogueContext,
+  isSliceOver,
+  nextSlice,
+  readOfferedFiles,
+  readOfferedPart,
+  readReadableFiles,
+} from '@skillstead/core/internal'
 import { isPluginRoot } from '@skillstead/skill-format/archives'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { type GitObject, toTrees } from './git-objects.ts'
 import type { BlobSource } from './pack-entries.ts'
 import type { PackObject, StoredBlob } from './repository.ts'
-import { isSliceOver, nextSlice } from './time-slices.ts'
 
 /** A version by its id and digest. The digest covers all files, so that it determines the tree. */
 interface TreeVersion {
