@@ -1,6 +1,6 @@
 import { systemCaller, type Registry } from '@skillstead/core'
 import { importVersions, partsOf } from '@skillstead/core/internal'
-import { toPackets } from './git-client.ts'
+import { fetchObjects, listRefs, toPackets } from './git-client.ts'
 
 /** What an owner of the worst requests has. */
 export interface OwnerSize {
@@ -40,7 +40,7 @@ function toVersion(owner: string, i: number, n: number, { skills, files, largeBy
 }
 
 /** Bytes that look random, the same in every run (xorshift). */
-function toNoise(seed: number, bytes: number): Buffer {
+export function toNoise(seed: number, bytes: number): Buffer {
   const noise = Buffer.alloc(bytes)
   let state = (seed + 1) * 0x9e3779b1
   for (let at = 0; at < bytes; at++) {
@@ -52,6 +52,18 @@ function toNoise(seed: number, bytes: number): Buffer {
   return noise
 }
 
+/** The ids of the commits of a repository, newest first. */
+export async function readCommits(repository: string): Promise<string[]> {
+  const { HEAD = '' } = await listRefs(repository)
+  const objects = await fetchObjects(repository, [HEAD])
+  const commits: string[] = []
+  for (let id: string | undefined = HEAD; id !== undefined;) {
+    commits.push(id)
+    id = /^parent (\w{40})$/m.exec(objects.get(id)!.bytes.toString())?.[1]
+  }
+  return commits
+}
+
 /** A request to `git-upload-pack` with the version of the protocol that its body has. */
 export interface WorstGitRequest {
   readonly title: string
@@ -60,8 +72,7 @@ export interface WorstGitRequest {
 }
 
 /**
- * Valid requests that cost a node more than a clone does. `commits`: the ids of a repository's history, newest first, as
- * {@link readCommits} reads them.
+ * Valid requests that cost a node more than a clone does. `commits`: as {@link readCommits} returns them.
  */
 export function toWorstGitRequests(commits: readonly string[]): WorstGitRequest[] {
   const [head = ''] = commits

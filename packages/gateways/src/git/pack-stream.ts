@@ -42,8 +42,8 @@ interface Planning {
  */
 export async function planPack(selection: Selection, planning: Planning): Promise<PackPlan> {
   const { readContent, charge, signal } = planning
-  const objects = listTexts(selection)
-  const { sent, had } = selectVersions(selection)
+  const objects = await listTexts(selection, signal)
+  const { sent, had } = await selectVersions(selection, signal)
   if (sent.length > 0) await charge(sent.length + had.length)
   const taken = new Set(objects.keys())
   for (const version of had) {
@@ -81,7 +81,7 @@ function createIsContinued({ commits, known }: Selection): (commit: Commit) => b
 }
 
 /** The commits, the tags, and the generated trees and files that the client lacks. */
-function listTexts(selection: Selection): Map<string, PackObject> {
+async function listTexts(selection: Selection, signal?: AbortSignal): Promise<Map<string, PackObject>> {
   const { commits, tags, known, isThin } = selection
   const isContinued = createIsContinued(selection)
   const had = new Set(known.flatMap(({ texts }) => texts.map(({ id }) => id)))
@@ -90,6 +90,7 @@ function listTexts(selection: Selection): Map<string, PackObject> {
   const depths = new Map<string, number>()
   // The oldest commit is the last.
   for (const commit of commits.toReversed()) {
+    if (isSliceOver()) await nextSlice(signal)
     for (const object of isContinued(commit) ? commit.changedTexts : commit.texts) {
       if (had.has(object.id) || objects.has(object.id)) continue
       if (object.kind !== 'delta') {
@@ -109,11 +110,11 @@ function listTexts(selection: Selection): Map<string, PackObject> {
  * The versions to send, and those of the client with which they may share objects: those in the same folders. Each
  * digest is there once.
  */
-function selectVersions(selection: Selection): { sent: CommitVersion[]; had: CommitVersion[] } {
+async function selectVersions(selection: Selection, signal?: AbortSignal) {
   const { history, commits, known } = selection
   const isContinued = createIsContinued(selection)
-  const inClient = listVersions(history, new Set(known))
-  const wanted = listVersions(history, new Set(commits.filter((commit) => !isContinued(commit))))
+  const inClient = await listVersions(history, new Set(known), signal)
+  const wanted = await listVersions(history, new Set(commits.filter((commit) => !isContinued(commit))), signal)
   for (const commit of commits) {
     if (!isContinued(commit)) continue
     for (const version of commit.versions) wanted.set(version.digest, version)
@@ -127,13 +128,14 @@ function selectVersions(selection: Selection): { sent: CommitVersion[]; had: Com
  * The versions that some commits of a history have, by digest. Goes through the history once, newest first: a version is
  * in one of the commits if there is one between the version and the next one in its folder.
  */
-function listVersions(history: readonly Commit[], commits: ReadonlySet<Commit>): Map<string, CommitVersion> {
+async function listVersions(history: readonly Commit[], commits: ReadonlySet<Commit>, signal?: AbortSignal) {
   const versions = new Map<string, CommitVersion>()
   if (commits.size === 0) return versions
   /** The number of those commits that are newer than the next version of a folder. */
   const passed = new Map<string, number>()
   let count = 0
   for (let at = history.length - 1; at >= 0; at--) {
+    if (isSliceOver()) await nextSlice(signal)
     const commit = history[at]!
     if (commits.has(commit)) count += 1
     for (const version of commit.versions) {
