@@ -199,6 +199,8 @@ describe('a large file', () => {
     await fillOwner(registry, 'bob', { skills: 1, files: 0, largeBytes: mebibyte / 2 })
     const slow: IncomingMessage[] = []
     for (let i = 0; i < 6; i++) slow.push(await openClone(`${node.url}/git/ann/skill-${i}.git`))
+    // The other objects have less.
+    for (const { socket } of slow) await expect.poll(() => socket.bytesRead).toBeGreaterThan(60_000)
     const repository = `${node.url}/git/bob/skill-0.git`
     const { HEAD = '' } = await listRefs(repository)
     expect((await fetchObjects(repository, [HEAD])).size).toBe(4)
