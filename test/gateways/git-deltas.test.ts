@@ -95,13 +95,13 @@ const toVersion = (n: number, skills: number, size = 100) => ({
 /** `history`: newest first. */
 async function pack(history: readonly Commit[], commits: readonly Commit[], known: readonly Commit[], isThin: boolean) {
   const selection = { history: history.toReversed(), commits, tags: [], known, isThin, shallow: [], unshallow: [] }
-  const readContent = async () => []
   const plan = await planPack(selection, { readContent, charge: async () => {} })
   const chunks: Uint8Array[] = []
   for await (const chunk of writePack(createPackEntries(noBlobs), plan, { readContent })) chunks.push(chunk)
   return Buffer.concat(chunks)
 }
 
+const readContent = async () => []
 const noBlobs: BlobSource = { async *read() {}, readPart: () => expect.unreachable() }
 
 describe('a long history', () => {

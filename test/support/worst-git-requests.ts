@@ -71,14 +71,17 @@ export interface WorstGitRequest {
   readonly body: Buffer
 }
 
+const fetching = (...lines: readonly string[]) => toPackets('command=fetch', '0001', ...lines, 'done', '0000')
+
+/** Commits that no repository has. */
+const strange = (count: number) => Array.from({ length: count }, (_, i) => `have ${`${i}`.padStart(40, 'e')}`)
+
 /**
  * Valid requests that cost a node more than a clone does. `commits`: as {@link readCommits} returns them.
  */
 export function toWorstGitRequests(commits: readonly string[]): WorstGitRequest[] {
   const [head = ''] = commits
   const every = (step: number, most: number) => commits.filter((_, i) => i % step === 1).slice(0, most)
-  const fetching = (...lines: readonly string[]) => toPackets('command=fetch', '0001', ...lines, 'done', '0000')
-  const strange = (count: number) => Array.from({ length: count }, (_, i) => `have ${`${i}`.padStart(40, 'e')}`)
   return [
     { title: 'a clone', version: 2, body: fetching(`want ${head}`) },
     { title: 'a shallow clone', version: 2, body: fetching(`want ${head}`, 'deepen 1') },

@@ -18,10 +18,13 @@ export function isSliceOver(): boolean {
  * it is aborted, because the client is gone.
  */
 export async function nextSlice(signal?: AbortSignal): Promise<void> {
-  last = last.then(async () => {
-    await setImmediate()
-    endsAtMs = performance.now() + sliceMs
-  })
+  last = begin(last)
   await last
   signal?.throwIfAborted()
+}
+
+async function begin(before: Promise<void>): Promise<void> {
+  await before
+  await setImmediate()
+  endsAtMs = performance.now() + sliceMs
 }

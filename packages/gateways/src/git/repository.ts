@@ -17,7 +17,7 @@ export interface GeneratedObject {
 }
 
 /** A generated object as the instructions that make it from another object, its base. */
-export interface DeltaObject {
+interface DeltaObject {
   readonly kind: 'delta'
   readonly id: string
   readonly base: string
