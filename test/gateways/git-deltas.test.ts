@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createDeltaWriter } from '../../packages/gateways/src/git/deltas.ts'
 import { createGeneratedText, type TextForm } from '../../packages/gateways/src/git/generated-text.ts'
-import { createPackEntries } from '../../packages/gateways/src/git/pack-entries.ts'
-import { listObjects, writePack } from '../../packages/gateways/src/git/pack-stream.ts'
+import { type BlobSource, createPackEntries } from '../../packages/gateways/src/git/pack-entries.ts'
+import { planPack, writePack } from '../../packages/gateways/src/git/pack-stream.ts'
 import type { Commit } from '../../packages/gateways/src/git/repository.ts'
 import { selectChanges } from '../../packages/gateways/src/git/scope-changes.ts'
-import { createHistoryWriter } from '../../packages/gateways/src/git/scope-history.ts'
+import { openHistoryWriter } from '../../packages/gateways/src/git/scope-history.ts'
 import { applyDelta, readEntries, readPack } from '../support/git-client.ts'
 
 interface Item {
@@ -92,19 +92,21 @@ const toVersion = (n: number, skills: number, size = 100) => ({
   publishedAt: n * 1000,
 })
 
-async function pack(commits: readonly Commit[], known: readonly Commit[], isThin: boolean): Promise<Buffer> {
-  const objects = await listObjects({ commits, tags: [], known, isThin, shallow: [], unshallow: [] })
+/** `history`: newest first. */
+async function pack(history: readonly Commit[], commits: readonly Commit[], known: readonly Commit[], isThin: boolean) {
+  const selection = { history: history.toReversed(), commits, tags: [], known, isThin, shallow: [], unshallow: [] }
+  const plan = await planPack(selection, { readContent, charge: async () => {} })
   const chunks: Uint8Array[] = []
-  for await (const chunk of writePack(createPackEntries(readNothing), objects, () => {})) chunks.push(chunk)
+  for await (const chunk of writePack(createPackEntries(noBlobs), plan, { readContent })) chunks.push(chunk)
   return Buffer.concat(chunks)
 }
 
-async function* readNothing() {}
+const readContent = async () => []
+const noBlobs: BlobSource = { async *read() {}, readPart: () => expect.unreachable() }
 
 describe('a long history', () => {
   it('has no long chain of deltas', async () => {
-    const trees = { findRoots: async () => new Map(), readContent: async () => [] }
-    const writer = createHistoryWriter({ name: 'ann', base: [], last: undefined }, trees)
+    const writer = await openHistoryWriter({ name: 'ann', base: [], last: undefined })
     const commits: Commit[] = []
     for (let n = 0; n < 200; n++) {
       const version = toVersion(n, 40)
@@ -117,18 +119,18 @@ describe('a long history', () => {
       }
       commits.unshift(writer.append(change).commit)
     }
-    const whole = await pack(commits, [], false)
+    const whole = await pack(commits, commits, [], false)
     const deltas = readEntries(whole).filter(({ kind }) => kind === 'delta')
     // Three texts for each commit, of which every 65th is whole.
     expect(deltas).toHaveLength(3 * (200 - Math.ceil(200 / 65)))
     const objects = readPack(whole)
     for (const commit of [0, 17, 199].map((i) => commits[i]!)) {
-      for (const { id } of await commit.readContent()) expect(objects.has(id)).toBe(true)
+      for (const { id } of commit.texts) expect(objects.has(id)).toBe(true)
     }
     const [recent, older] = [commits.slice(0, 100), commits.slice(100)]
-    const had = readPack(await pack(older, [], false))
+    const had = readPack(await pack(commits, older, [], false))
     for (const isThin of [false, true]) {
-      const added = readPack(await pack(recent, older.slice(0, 1), isThin), had)
+      const added = readPack(await pack(commits, recent, older.slice(0, 1), isThin), had)
       expect(new Set([...had, ...added].map(([id]) => id))).toEqual(new Set(objects.keys()))
     }
   })

@@ -81,6 +81,10 @@ describe('a malformed request', () => {
     const most = await upload(repository, `${wanting}${toHaves(32_000)}0009done\n`)
     expect(Buffer.from(await most.arrayBuffer()).toString('latin1', 0, 12)).toBe('0008NAK\nPACK')
     expect(await readRefusal(await upload(repository, `${wanting}${toHaves(45_000)}`))).toMatch(/^413 /)
+    const wants = Array.from({ length: 516 }, (_, i) => `want ${`${i}`.padStart(40, 'e')}`)
+    const wanted = await readRefusal(await upload(repository, toPackets(...wants, '0000', 'done')))
+    // Three references, and 512 more.
+    expect(wanted).toBe('ERR The request wants more than 515 objects. Fetch fewer at once.')
     const gzip = { 'content-encoding': 'gzip' }
     const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024))
     expect(await readRefusal(await upload(repository, bomb, { headers: gzip }))).toBe(

@@ -51,6 +51,7 @@ export {
   type Offer,
   type OfferedSkill,
   readOfferedFiles,
+  readOfferedPart,
 } from './catalogue/discovery-offers.ts'
 export { SkillMoved } from './catalogue/find-skill.ts'
 export {
@@ -129,6 +130,7 @@ export { type CallInFlight, createInFlight, type InFlight, type InFlightLimits }
 export { checkJsonShape } from './kernel/json-shape.ts'
 export { printError } from './kernel/print-error.ts'
 export { createSecrets, type Secrets } from './kernel/secrets.ts'
+export { isSliceOver, nextSlice } from './kernel/time-slices.ts'
 export { appendChange, type LogDraft } from './log/append-change.ts'
 export { recordAudit } from './log/audit.ts'
 export { type CheckedTree, findTreeProblem } from './log/check-tree.ts'
@@ -148,7 +150,7 @@ export type { Outbox, OutboxJob } from './outbox/outbox.ts'
 export { partsOf, withParts } from './registry.ts'
 export { toIndexText } from './search/index-text.ts'
 export { putTerms } from './search/version-terms.ts'
-export { type Blob, findBlob, unpackBlob } from './storage/blobs.ts'
+export { type Blob, type BlobPart, findBlob, unpackBlob } from './storage/blobs.ts'
 export { compileQuery, compileInsert } from './storage/compiled-query.ts'
 export { copySqliteFile } from './storage/copy-file.ts'
 export { countRows } from './storage/count-rows.ts'

@@ -1,9 +1,11 @@
 import { RegistryError } from '@skillstead/protocol'
 import { isDangerousScore } from '@skillstead/scanner'
 import { sql } from 'kysely'
+import { readBlobPart } from '../storage/blobs.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { getUserByName } from '../accounts/users.ts'
 import { type Caller, callerId, guest } from '../kernel/caller.ts'
+import { isSliceOver, nextSlice } from '../kernel/time-slices.ts'
 import { toRegistryError } from '../storage/storage-error.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -60,15 +62,26 @@ export async function readOffers(
 /** A repository with all skills of an owner has at most this number of them. */
 const repositorySkillsMax = 5000
 
-/** The skills of an owner that everyone may see, or those of a pack that the caller may see. */
-export function readOffersInBulk(
+/** Skills that are read with one query, which blocks the event loop. */
+const skillsPerQuery = 200
+
+/** The skills of an owner that everyone may see, in no order, or those of a pack that the caller may see. */
+export async function readOffersInBulk(
   context: StorageContext,
   scope: Extract<DiscoveryScope, { of: 'owner' | 'pack' }>,
   caller: Caller,
 ): Promise<Offer[]> {
-  return scope.of === 'owner'
-    ? readOfOwner(context, scope.owner, guest, repositorySkillsMax)
-    : readOfPack(context, scope.slug, caller)
+  if (scope.of === 'pack') return readOfPack(context, scope.slug, caller)
+  const { id } = await getUserByName(context, scope.owner)
+  const skills = await selectOwned(context, id, ['public'], repositorySkillsMax).execute()
+  const offers: Offer[] = []
+  for (let at = 0; at < skills.length; at += skillsPerQuery) {
+    if (isSliceOver()) await nextSlice()
+    const ids = skills.slice(at, at + skillsPerQuery).map((skill) => skill.id)
+    const rows = await selectLatest(context).where('skills.id', 'in', ids).execute()
+    offers.push(...(await toOffers(context, rows, guest)))
+  }
+  return offers
 }
 
 /** A page of all skills that the caller may see, most downloaded first. */
@@ -94,33 +107,36 @@ async function readOne(context: StorageContext, input: { name: string; version?:
   return { id, digest, version: number, owner, name, description, publishedAt }
 }
 
-async function readOfOwner(
-  context: StorageContext,
-  username: string,
-  caller: Caller,
-  skillsMax = ownerSkillsMax,
-): Promise<Offer[]> {
+async function readOfOwner(context: StorageContext, username: string, caller: Caller): Promise<Offer[]> {
   const { id } = await getUserByName(context, username)
   const isOwn = callerId(caller) === id
   const open: SkillRow['visibility'][] = caller.kind === 'user' ? ['public', 'internal'] : ['public']
   const rows = await selectLatest(context)
     // Only the selected skills are joined: an owner may have thousands.
-    .where('skills.id', 'in', (eb) =>
-      eb
-        .selectFrom('skills')
-        .select('id')
-        .where('owner_id', '=', id)
-        .where('state', '=', 'live')
-        .where('latest_version', '!=', '')
-        .where('visibility', 'in', isOwn ? [...open, 'private'] : open)
-        .orderBy('downloads', 'desc')
-        .orderBy('name')
-        .limit(skillsMax),
-    )
+    .where('skills.id', 'in', selectOwned(context, id, isOwn ? [...open, 'private'] : open, ownerSkillsMax))
     .orderBy('skills.downloads', 'desc')
     .orderBy('skills.name')
     .execute()
   return toOffers(context, rows, caller)
+}
+
+/** The most downloaded skills of an owner. */
+function selectOwned(
+  { database }: StorageContext,
+  ownerId: string,
+  visibilities: SkillRow['visibility'][],
+  skillsMax: number,
+) {
+  return database.read
+    .selectFrom('skills')
+    .select('id')
+    .where('owner_id', '=', ownerId)
+    .where('state', '=', 'live')
+    .where('latest_version', '!=', '')
+    .where('visibility', 'in', visibilities)
+    .orderBy('downloads', 'desc')
+    .orderBy('name')
+    .limit(skillsMax)
 }
 
 function selectLatest({ database }: StorageContext) {
@@ -220,6 +236,11 @@ export function listOffers(context: CatalogueContext, page: { page: number; limi
 /** The bytes, by digest and in batches, of files that {@link listOffers} returned. Does not check permissions. */
 export function readOfferedFiles(context: StorageContext, files: readonly FileRow[]) {
   return readBlobs(context.database.read, new Map(files.map(({ digest, size }) => [digest, size])))
+}
+
+/** Stored bytes of a file that {@link listOffers} returned, from an offset on. Does not check permissions. */
+export function readOfferedPart(context: StorageContext, digest: string, part: { from: number; bytesMax: number }) {
+  return readBlobPart(context.database.read, digest, part)
 }
 
 /** The skills that an index covers. */

@@ -1,5 +1,6 @@
 import { compareVersions } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
+import { isSliceOver, nextSlice } from '../kernel/time-slices.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { VersionRow } from '../storage/tables.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -16,7 +17,10 @@ export interface RepositoryVersion extends Pick<VersionRow, 'id' | 'digest' | 'v
 
 /** The versions of an owner or of a pack. If there are more, only the current ones are read. */
 const versionsMax = 20_000
-const idsPerQuery = 500
+/** Versions that are read with one query, about: it blocks the event loop. */
+const rowsPerQuery = 1000
+const offersFirst = 4
+const idsPerQuery = 250
 
 /**
  * The versions of the skills of an owner that everyone may see, or of those of a pack that the caller may see, in the
@@ -46,8 +50,11 @@ function compare(a: RepositoryVersion, b: RepositoryVersion): number {
 async function readVersions({ database }: StorageContext, offers: readonly Offer[], areOnlyOffered = false) {
   const versions: RepositoryVersion[] = []
   let left = versionsMax
-  for (let at = 0; at < offers.length; at += idsPerQuery) {
-    const batch = new Map(offers.slice(at, at + idsPerQuery).map((offer) => [offer.id, offer]))
+  let size = offersFirst
+  for (let at = 0; at < offers.length;) {
+    if (isSliceOver()) await nextSlice()
+    const batch = new Map(offers.slice(at, at + size).map((offer) => [offer.id, offer]))
+    at += size
     const rows = await database.read
       .selectFrom('versions as offered')
       .innerJoin('versions', 'versions.skill_id', 'offered.skill_id')
@@ -60,6 +67,8 @@ async function readVersions({ database }: StorageContext, offers: readonly Offer
       .execute()
     left -= rows.length
     if (left < 0) return undefined
+    // A skill has one version or hundreds.
+    size = rows.length < rowsPerQuery / 2 ? Math.min(size * 2, idsPerQuery) : Math.ceil(size / 2)
     for (const { offered_id, published_at: publishedAt, yanked, verdict, ...version } of rows) {
       const { owner, name, isPinned = false } = batch.get(offered_id)!
       const isOlder = !isPinned && yanked === 0 && verdict !== 'dangerous'
@@ -76,6 +85,7 @@ export async function readVersionDescriptions(
 ): Promise<Map<string, string>> {
   const descriptions = new Map<string, string>()
   for (let at = 0; at < versionIds.length; at += idsPerQuery) {
+    if (isSliceOver()) await nextSlice()
     const rows = await database.read
       .selectFrom('versions')
       .select(['id', 'metadata'])

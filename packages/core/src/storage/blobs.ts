@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { compileWrite } from './compiled-query.ts'
 import type { BlobEncoding, Tables } from './tables.ts'
@@ -54,8 +54,34 @@ export async function findBlob(db: Kysely<Tables>, digest: string): Promise<Uint
 /** Reads the bytes with a digest that another row refers to. Throws if they are missing. */
 export async function getBlob(db: Kysely<Tables>, digest: string): Promise<Uint8Array> {
   const bytes = await findBlob(db, digest)
-  if (!bytes) throw new Error(`The blob ${digest} is missing from the storage. Run \`skillstead doctor\`.`)
+  if (!bytes) throw missing(digest)
   return bytes
+}
+
+function missing(digest: string): Error {
+  return new Error(`The blob ${digest} is missing from the storage. Run \`skillstead doctor\`.`)
+}
+
+/** Bytes of a blob as they are stored. */
+export interface BlobPart extends Pick<Blob, 'encoding' | 'bytes'> {
+  /** Of all stored bytes. */
+  readonly storedBytes: number
+}
+
+/** Reads stored bytes from an offset on. Throws if the blob is missing. */
+export async function readBlobPart(
+  db: Kysely<Tables>,
+  digest: string,
+  { from, bytesMax }: { from: number; bytesMax: number },
+): Promise<BlobPart> {
+  const part = await db
+    .selectFrom('blobs')
+    .select(['encoding', sql<number>`length(bytes)`.as('storedBytes')])
+    .select(sql<Uint8Array>`substr(bytes, ${from + 1}, ${bytesMax})`.as('bytes'))
+    .where('digest', '=', digest)
+    .executeTakeFirst()
+  if (!part) throw missing(digest)
+  return part
 }
 
 /** Returns the uncompressed bytes of a stored blob. */

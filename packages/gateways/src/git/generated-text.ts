@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createDeltaWriter } from './deltas.ts'
-import { createSortedParts } from './sorted-parts.ts'
+import { createSortedParts, type SortedParts } from './sorted-parts.ts'
 
 /** How a tree or a file is generated from items: a part for each item, and the bytes before and after the parts. */
 export interface TextForm<Item> {
@@ -29,14 +29,15 @@ interface TextHash {
 }
 
 export function createGeneratedText<Item>(form: TextForm<Item>): GeneratedText<Item> {
-  const parts = createSortedParts()
+  /** The items that were put before the parts are first used: inserting them one by one would take longer. */
+  const first = new Map<string, Uint8Array>()
+  let opened: SortedParts | undefined
+  const open = () => (opened ??= createSortedParts(first))
   let [before, after]: readonly [Uint8Array, Uint8Array] = [Buffer.alloc(0), Buffer.alloc(0)]
-
-  const put = (item: Item) => parts.set(form.toKey(item), form.toPart(item))
 
   function toRuns(): readonly Uint8Array[] {
     ;[before, after] = form.toFrames()
-    return [before, parts.bytes, after]
+    return [before, open().bytes, after]
   }
 
   function toHash(): TextHash {
@@ -49,12 +50,19 @@ export function createGeneratedText<Item>(form: TextForm<Item>): GeneratedText<I
 
   return {
     put(item) {
-      put(item)
+      const [key, part] = [form.toKey(item), form.toPart(item)]
+      if (opened) opened.set(key, part)
+      else first.set(key, part)
     },
     toHash,
     change(item) {
+      const parts = open()
       const base = { before, length: parts.bytes.length, after }
-      const splice = put(item) ?? { at: base.length, removed: 0, inserted: Buffer.alloc(0) }
+      const splice = parts.set(form.toKey(item), form.toPart(item)) ?? {
+        at: base.length,
+        removed: 0,
+        inserted: Buffer.alloc(0),
+      }
       const hash = toHash()
       const writer = createDeltaWriter()
       const frame = (from: Uint8Array, to: Uint8Array, at: number) => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 /** Kinds of objects, with their numbers in packs. */
 export const objectKinds = { commit: 1, tree: 2, blob: 3, tag: 4 } as const
-export type ObjectKind = keyof typeof objectKinds
+type ObjectKind = keyof typeof objectKinds
 
 /** An object whose bytes are in memory. `id` is its SHA-1 in hex digits. */
 export interface GitObject {
@@ -27,7 +27,7 @@ export interface Signature {
 }
 
 /** The id of an object. */
-export function hashObject(kind: ObjectKind, bytes: Uint8Array): string {
+function hashObject(kind: ObjectKind, bytes: Uint8Array): string {
   return createHash('sha1').update(`${kind} ${bytes.length}\0`).update(bytes).digest('hex')
 }
 

@@ -1,4 +1,11 @@
-import { readRepositoryVersions, readSkillHistory, SkillMoved } from '@skillstead/core/internal'
+import {
+  type CallInFlight,
+  createInFlight,
+  type InFlight,
+  readRepositoryVersions,
+  readSkillHistory,
+  SkillMoved,
+} from '@skillstead/core/internal'
 import { isRegistryError, RegistryError } from '@skillstead/protocol'
 import { throughUpstreams, toPageRead } from '../scopes/through-upstreams.ts'
 import {
@@ -11,7 +18,7 @@ import {
 } from '../gateway.ts'
 import { readProtocolVersion, toAdvertisement } from './advertisement.ts'
 import { createPackEntries, type PackEntries } from './pack-entries.ts'
-import { listObjects, measureObjects, prepend, toBands, writePack } from './pack-stream.ts'
+import { planPack, prepend, toBands, writePack } from './pack-stream.ts'
 import { GitError, toErrorPacket } from './pkt-line.ts'
 import type { Repository } from './repository.ts'
 import { readUploadBody } from './request-body.ts'
@@ -19,7 +26,7 @@ import { createScopeRepositories, type ScopeRepositories } from './scope-reposit
 import type { Selection } from './select-commits.ts'
 import { toSkillRepository } from './skill-repository.ts'
 import { answerUpload, sendsHead } from './upload-pack.ts'
-import { createReadBlobs, createVersionTrees, type VersionTrees } from './version-trees.ts'
+import { type ChargeVersions, createBlobSource, createVersionTrees, type VersionTrees } from './version-trees.ts'
 
 /** The repository that an address names. */
 type Address =
@@ -39,6 +46,8 @@ interface Parts {
   readonly trees: VersionTrees
   readonly scopes: ScopeRepositories
   readonly entries: PackEntries
+  /** The packs that are being made or sent. */
+  readonly sending: InFlight
 }
 
 /**
@@ -52,7 +61,8 @@ export function git(host: GatewayHost): GatewayRoute[] {
     host,
     trees,
     scopes: createScopeRepositories(context, trees),
-    entries: createPackEntries(createReadBlobs(context)),
+    entries: createPackEntries(createBlobSource(context)),
+    sending: createInFlight(sendingLimits),
   }
   const shared = { admission: 'keyed', scheme: 'basic', reads: toRead, toFailure } as const
   return ['/git/:repository', '/git/:owner/:repository'].flatMap((base): GatewayRoute[] => [
@@ -113,23 +123,29 @@ const varyByProtocol: Answer['headers'] = [['vary', 'Git-Protocol']]
 /** `POST git-upload-pack`. */
 async function answerPack(parts: Parts, call: GatewayCall, params: Params): Promise<Answer> {
   const { host } = parts
+  const { signal } = call.request
   const body = await readUploadBody(host, call)
   try {
     const found = await findRepository(parts, call, parseAddress(params))
     const version = readProtocolVersion(call.header('git-protocol'))
-    const { head, selection, bandBytesMax } = answerUpload(found.repository, version, body)
+    const { head, selection, bandBytesMax } = await answerUpload(found.repository, version, body, signal)
     if (!selection) return toResult(head)
-    const pack = await openPack(parts, call, found, selection)
-    return toResult(
-      prepend(
-        head,
-        bandBytesMax === undefined ? pack : toBands(pack, bandBytesMax, (error) => toMessage(host, call, error)),
-      ),
-    )
+    const running = beginPack(parts, call)
+    try {
+      const pack = await openPack(parts, call, found, selection)
+      const packets =
+        bandBytesMax === undefined ? pack : toBands(pack, bandBytesMax, (error) => toMessage(host, call, error))
+      return toResult(untilEnded(prepend(head, packets), () => running.end()))
+    } catch (error) {
+      running.end()
+      throw error
+    }
   } catch (error) {
     if (error instanceof GitError) return toResult(toErrorPacket(error.message))
     // Git follows no redirects between the requests of a fetch.
     if (error instanceof SkillMoved) return toResult(toErrorPacket(`${error.message} Fetch again.`))
+    // The client is gone.
+    if (signal.aborted) return toResult(Buffer.alloc(0))
     throw error
   }
 }
@@ -138,22 +154,69 @@ function toResult(body: NonNullable<Answer['body']>): Answer {
   return { status: 200, contentType: 'application/x-git-upload-pack-result', body, cacheControl: 'no-store' }
 }
 
+/** Packs that one caller receives at a time: a client that reads slowly occupies some memory for minutes. */
+const packsMax = 128
+const sendingLimits = {
+  callerCallsMax: packsMax,
+  callsMax: Infinity,
+  callerBytesMax: Infinity,
+  bytesMax: Infinity,
+  of: 'packs',
+}
+
+function beginPack({ host, sending }: Parts, call: GatewayCall): CallInFlight {
+  try {
+    return sending.begin(host.limitKeyOf(call))
+  } catch (cause) {
+    const message = `You are receiving ${packsMax} packs at the moment. Wait until one of them has arrived.`
+    throw new RegistryError('rate_limited', message, { retryAfterSeconds: 5, cause })
+  }
+}
+
+/** Reports the end of a stream. A generator that was never started would not report that it was abandoned. */
+function untilEnded(stream: AsyncGenerator<Uint8Array>, end: () => void): AsyncIterable<Uint8Array> {
+  const next = async () => {
+    try {
+      const result = await stream.next()
+      if (result.done) end()
+      return result
+    } catch (error) {
+      end()
+      throw error
+    }
+  }
+  const abandon = () => {
+    end()
+    return stream.return(undefined)
+  }
+  return { [Symbol.asyncIterator]: () => ({ next, return: abandon }) }
+}
+
 /** Charges a pack, and counts a download if it has the latest version. Nothing is read before the client reads. */
-async function openPack({ host, entries }: Parts, call: GatewayCall, found: FoundRepository, selection: Selection) {
+async function openPack(parts: Parts, call: GatewayCall, found: FoundRepository, selection: Selection) {
+  const { host, entries, trees } = parts
+  const { signal } = call.request
   await host.spendFile(call)
-  const objects = await listObjects(selection)
-  await host.spendBytes(call, measureObjects(objects))
+  const plan = await planPack(selection, { readContent: trees.readContent, charge: toCharge(host, call), signal })
+  await host.spendBytes(call, plan.bytes)
   if (sendsHead(found.repository, selection)) {
     const client = host.clientOf(call)
     found.countDownload?.({ ...(client !== undefined && { client }), address: host.limitAddressOf(call) })
   }
-  return writePack(entries, objects, () => host.hangUp(call))
+  return writePack(entries, plan, { readContent: trees.readContent, signal })
+}
+
+/** What listing the files of a version costs of the allowance for downloads, in addition to the bytes that are sent. */
+const versionBytes = 4096
+
+function toCharge(host: GatewayHost, call: GatewayCall): ChargeVersions {
+  return (versions) => host.spendBytes(call, versions * versionBytes)
 }
 
 /** The text for an error while a pack is sent; unknown errors disclose nothing. */
 function toMessage(host: GatewayHost, call: GatewayCall, error: unknown): string {
-  if (isRegistryError(error, 'overloaded')) return error.message
-  host.failed(call, error)
+  if (error instanceof GitError) return error.message
+  if (!call.request.signal.aborted) host.failed(call, error)
   return `The node failed to send the pack. It logged the error with the request id ${call.requestId}.`
 }
 
@@ -193,11 +256,13 @@ async function readRepository(parts: Parts, call: GatewayCall, address: Address)
   const { context } = host
   if (address.of === 'skill') {
     const history = await readSkillHistory(context, `${address.owner}/${address.name}`, call.caller)
-    return { repository: await toSkillRepository(history, trees), countDownload: history.countDownload }
+    const repository = await toSkillRepository(history, trees, toCharge(host, call))
+    return { repository, countDownload: history.countDownload }
   }
   const versions = await readRepositoryVersions(context, address, call.caller)
   if (versions.length === 0) throw new RegistryError('not_found', 'This repository has no skills.')
-  return { repository: await scopes.open(address.of === 'owner' ? address.owner : address.slug, versions) }
+  const name = address.of === 'owner' ? address.owner : address.slug
+  return { repository: await scopes.open(name, versions, toCharge(host, call)) }
 }
 
 function refusePush(): never {

@@ -2,28 +2,35 @@ import { promisify } from 'node:util'
 import { deflate, deflateSync } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { createBytePins } from './byte-pins.ts'
+import { type BlobPart, isSliceOver, nextSlice } from '@skillstead/core/internal'
 import { objectKinds } from './git-objects.ts'
 import type { PackObject, StoredBlob } from './repository.ts'
 
-/** Reads the bytes of stored files, by digest. */
-export type ReadBlobs = (blobs: readonly StoredBlob[]) => AsyncIterable<[digest: string, bytes: Uint8Array]>
+/** Reads stored files. */
+export interface BlobSource {
+  /** The bytes by digest. */
+  read(blobs: readonly StoredBlob[]): AsyncIterable<[digest: string, bytes: Uint8Array]>
+  /** A part of the bytes as they are stored: raw deflate (RFC 1951), or not compressed. */
+  readPart(digest: string, part: { from: number; bytesMax: number }): Promise<BlobPart>
+}
 
 /** Objects as they are in packs: a header and the compressed bytes, cached by id and shared by all responses. */
 export interface PackEntries {
   /**
-   * The entries of objects, in order. Ending the iteration early releases all memory. `giveUp` must end it: it is called
-   * if others wait for the memory of an entry that was not read for too long.
+   * The entries of objects, in order; large ones in parts, of which a client that reads slowly occupies one. Throws the
+   * reason of the signal if the client is gone.
    */
-  read(objects: readonly PackObject[], giveUp: () => void): AsyncGenerator<Uint8Array>
+  read(objects: readonly PackObject[], signal?: AbortSignal): AsyncGenerator<Uint8Array>
 }
 
 /** Compressed objects of all responses. */
 const cacheBytesMax = 64 * 1024 * 1024
-/** A larger object counts in the memory for large objects, and is read on its own. */
+/** A larger file is sent in parts as it is stored. */
 const largeBytesMin = 256 * 1024
-const largeBytesMax = 48 * 1024 * 1024
-const largeWaitMs = 30_000
+const partBytesMax = 256 * 1024
+/** Cached parts of large files. */
+const partsBytesMax = 48 * 1024 * 1024
+const checksumsMax = 10_000
 /** Stored files that are read at once. */
 const batchBytesMax = 256 * 1024
 const batchFilesMax = 64
@@ -38,22 +45,28 @@ const smallOptions = { windowBits: 10, memLevel: 4 }
 
 const deflateInThread = promisify(deflate)
 
-export function createPackEntries(readBlobs: ReadBlobs): PackEntries {
+export function createPackEntries(source: BlobSource): PackEntries {
   const cache = new LRUCache<string, Uint8Array>({
     maxSize: cacheBytesMax,
     sizeCalculation: (bytes) => bytes.length + overheadBytes,
   })
-  const pins = createBytePins({ bytesMax: largeBytesMax, waitMs: largeWaitMs })
+  const parts = new LRUCache<string, BlobPart>({
+    maxSize: partsBytesMax,
+    sizeCalculation: ({ bytes }) => bytes.length + overheadBytes,
+  })
+  /** The checksums of large files, by digest. */
+  const checksums = new LRUCache<string, Uint8Array>({ max: checksumsMax })
   // Responses that need the same objects at the same time wait for the one that reads them.
   const inTurn = pLimit(2)
+  const inTurnLarge = pLimit(1)
 
-  function toEntry(object: PackObject): Uint8Array | undefined {
+  async function toEntry(object: PackObject): Promise<Uint8Array | undefined> {
     const key = object.kind === 'delta' ? `${object.id} ${object.base}` : object.id
     const cached = cache.get(key)
     if (cached || 'digest' in object) return cached
-    const bytes = 'toBytes' in object ? object.toBytes() : object.bytes
+    const bytes = 'toBytes' in object ? await object.toBytes() : object.bytes
     const base = object.kind === 'delta' ? object.base : ''
-    const entry = pack(object.kind, bytes.length, compress(bytes), base)
+    const entry = Buffer.concat([toHeader(object.kind, bytes.length, base), await compress(bytes)])
     cache.set(key, entry)
     return entry
   }
@@ -69,10 +82,10 @@ export function createPackEntries(readBlobs: ReadBlobs): PackEntries {
         else missing.set(blob.digest, blob)
       }
       if (missing.size === 0) return entries
-      for await (const [digest, bytes] of readBlobs([...missing.values()])) {
+      for await (const [digest, bytes] of source.read([...missing.values()])) {
+        if (isSliceOver()) await nextSlice()
         const { id } = missing.get(digest)!
-        const body = bytes.length < threadBytesMin ? compress(bytes) : await deflateInThread(bytes)
-        const entry = pack('blob', bytes.length, body)
+        const entry = Buffer.concat([toHeader('blob', bytes.length), await compress(bytes)])
         cache.set(id, entry)
         entries.set(id, entry)
       }
@@ -80,20 +93,52 @@ export function createPackEntries(readBlobs: ReadBlobs): PackEntries {
     })
   }
 
+  /** The last bytes of a zlib stream (RFC 1950) with the content of a file. */
+  function readChecksum(blob: StoredBlob): Promise<Uint8Array> {
+    return inTurnLarge(async () => {
+      const known = checksums.get(blob.digest)
+      if (known) return known
+      let checksum: Uint8Array = Buffer.alloc(0)
+      for await (const [, bytes] of source.read([blob])) {
+        // Another thread computes the checksum, of a stream without compression.
+        const stream = await deflateInThread(bytes, { level: 0, chunkSize: bytes.length })
+        checksum = Buffer.copyBytesFrom(stream, stream.length - checksumBytes)
+        checksums.set(blob.digest, checksum)
+      }
+      return checksum
+    })
+  }
+
+  async function readPart(digest: string, from: number): Promise<BlobPart> {
+    const key = `${digest} ${from}`
+    const part = parts.get(key) ?? (await source.readPart(digest, { from, bytesMax: partBytesMax }))
+    parts.set(key, part)
+    return part
+  }
+
+  /** The entry of a large file. Only one part of it is in use at a time; others are read again if necessary. */
+  async function* readLarge(blob: StoredBlob): AsyncGenerator<Uint8Array> {
+    const checksum = checksums.get(blob.digest) ?? (await readChecksum(blob))
+    yield Buffer.concat([toHeader('blob', blob.size), streamHead])
+    for (let from = 0, left = 1; left > 0; from += partBytesMax) {
+      const { encoding, bytes, storedBytes } = await readPart(blob.digest, from)
+      left = storedBytes - from - bytes.length
+      if (encoding === 'deflate-raw') yield bytes
+      else yield* toStoredBlocks(bytes, left === 0)
+    }
+    yield checksum
+  }
+
   return {
-    async *read(objects, giveUp) {
+    async *read(objects, signal) {
       let loaded = new Map<string, Uint8Array>()
       for (const [at, object] of objects.entries()) {
+        if (isSliceOver()) await nextSlice(signal)
         if ('digest' in object && object.size >= largeBytesMin) {
-          const release = await pins.pin(object.id, object.size, giveUp)
-          try {
-            yield toEntry(object) ?? (await load([object])).get(object.id)!
-          } finally {
-            release()
-          }
+          yield* readLarge(object)
           continue
         }
-        const entry = loaded.get(object.id) ?? toEntry(object)
+        const entry = loaded.get(object.id) ?? (await toEntry(object))
         if (entry) {
           yield entry
           continue
@@ -123,19 +168,38 @@ function toBatch(objects: readonly PackObject[], from: number): StoredBlob[] {
 }
 
 /** One chunk of the right size: by default zlib allocates and clears 16 kB for each small file. */
-function compress(bytes: Uint8Array): Uint8Array {
+function compress(bytes: Uint8Array): Promise<Uint8Array> | Uint8Array {
   const options = { level: 1, chunkSize: Math.max(chunkBytesMin, bytes.length) }
+  if (bytes.length >= threadBytesMin) return deflateInThread(bytes, options)
   return deflateSync(bytes, bytes.length <= smallBytesMax ? { ...options, ...smallOptions } : options)
+}
+
+/** The header of a zlib stream (RFC 1950, section 2.2): deflate, a window of 32 KiB, the fastest compression. */
+const streamHead = Buffer.of(0x78, 0x01)
+const checksumBytes = 4
+const blockBytesMax = 0xff_ff
+
+/** Blocks without compression (RFC 1951, section 3.2.4). */
+function* toStoredBlocks(bytes: Uint8Array, areLast: boolean): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += blockBytesMax) {
+    const block = bytes.subarray(at, at + blockBytesMax)
+    const head = Buffer.alloc(5)
+    head.writeUInt8(areLast && at + block.length === bytes.length ? 1 : 0)
+    head.writeUInt16LE(block.length, 1)
+    head.writeUInt16LE(block.length ^ 0xff_ff, 3)
+    yield head
+    yield block
+  }
 }
 
 /** Numbers of kinds in packs. The base of a delta is named by its id. */
 const entryKinds = { ...objectKinds, delta: 7 } as const
 
 /**
- * An entry: a header with the kind in three bits, and the size in 4 and then 7 bits per byte, lowest first; the id of
- * the base of a delta; and the compressed bytes.
+ * The start of an entry, before the compressed bytes: the kind in three bits, and the size in 4 and then 7 bits per
+ * byte, lowest first; the id of the base of a delta.
  */
-function pack(kind: keyof typeof entryKinds, size: number, body: Uint8Array, base = ''): Uint8Array {
+function toHeader(kind: keyof typeof entryKinds, size: number, base = ''): Uint8Array {
   const header: number[] = []
   let [bits, rest] = [(entryKinds[kind] << 4) | (size & 15), Math.floor(size / 16)]
   while (rest > 0) {
@@ -143,5 +207,5 @@ function pack(kind: keyof typeof entryKinds, size: number, body: Uint8Array, bas
     bits = rest & 127
     rest = Math.floor(rest / 128)
   }
-  return Buffer.concat([Buffer.of(...header, bits), Buffer.from(base, 'hex'), body])
+  return Buffer.concat([Buffer.of(...header, bits), Buffer.from(base, 'hex')])
 }

@@ -1,27 +1,97 @@
+import { isSliceOver, nextSlice } from '@skillstead/core/internal'
 import { createHash } from 'node:crypto'
 import type { PackEntries } from './pack-entries.ts'
-import { flushPacket, toBandPacket } from './pkt-line.ts'
-import type { PackObject } from './repository.ts'
+import { flushPacket, GitError, toBandPacket } from './pkt-line.ts'
+import type { Commit, CommitVersion, PackObject } from './repository.ts'
 import type { Selection } from './select-commits.ts'
+import type { ChargeVersions, VersionTrees } from './version-trees.ts'
 
 /** A longer chain of deltas would cost clients much to read its last object. */
 const deltaDepthMax = 64
 
+/** What a pack contains, in little memory: the objects of versions are listed again while the pack is sent. */
+export interface PackPlan {
+  /** Commits, tags and generated trees and files. */
+  readonly objects: readonly PackObject[]
+  /** The versions whose objects follow. */
+  readonly versions: readonly PlannedVersion[]
+  readonly count: number
+  /** Bytes of the files, objects and deltas before compression. */
+  readonly bytes: number
+}
+
+interface PlannedVersion {
+  readonly version: CommitVersion
+  /** For each object of the version, whether the pack has it from here. */
+  readonly isSent: Uint8Array
+}
+
+type ReadContent = VersionTrees['readContent']
+
+interface Planning {
+  readonly readContent: ReadContent
+  readonly charge: ChargeVersions
+  /** Aborted when the client is gone. */
+  readonly signal?: AbortSignal
+}
+
 /**
- * The objects of a selection, each once: commits and tags, then the trees and blobs that the client lacks. The base of a
- * delta is before it; only with `isThin` it may be an object that the client has.
+ * Lists the objects of a selection, each once: commits and tags, the generated trees and files, then the trees and blobs
+ * of versions that the client lacks. The base of a delta is before it; only with `isThin` it may be an object that the
+ * client has. A version is listed once, whatever number of commits have it, after it was charged.
  */
-export async function listObjects({ commits, tags, known, isThin }: Selection): Promise<PackObject[]> {
-  const had = new Set<string>()
-  for (const commit of known) for (const { id } of await commit.readContent()) had.add(id)
+export async function planPack(selection: Selection, planning: Planning): Promise<PackPlan> {
+  const { readContent, charge, signal } = planning
+  const objects = await listTexts(selection, signal)
+  const { sent, had } = await selectVersions(selection, signal)
+  if (sent.length > 0) await charge(sent.length + had.length)
+  const taken = new Set(objects.keys())
+  for (const version of had) {
+    if (isSliceOver()) await nextSlice(signal)
+    for (const { id } of await readContent(version)) taken.add(id)
+  }
+  const versions: PlannedVersion[] = []
+  let count = objects.size
+  let bytes = 0
+  for (const object of objects.values()) bytes += sizeOf(object)
+  for (const version of sent) {
+    if (isSliceOver()) await nextSlice(signal)
+    const content = await readContent(version)
+    const isSent = new Uint8Array(content.length)
+    for (const [i, object] of content.entries()) {
+      if (taken.has(object.id)) continue
+      taken.add(object.id)
+      isSent[i] = 1
+      count += 1
+      bytes += sizeOf(object)
+    }
+    versions.push({ version, isSent })
+  }
+  return { objects: [...objects.values()], versions, count, bytes }
+}
+
+function sizeOf(object: PackObject): number {
+  return 'bytes' in object ? object.bytes.length : object.size
+}
+
+/** Whether the client has the objects of the parent, or gets them. */
+function createIsContinued({ commits, known }: Selection): (commit: Commit) => boolean {
+  const parents = new Set([...commits, ...known].map(({ object }) => object.id))
+  return ({ parent }) => parent !== undefined && parents.has(parent)
+}
+
+/** The commits, the tags, and the generated trees and files that the client lacks. */
+async function listTexts(selection: Selection, signal?: AbortSignal): Promise<Map<string, PackObject>> {
+  const { commits, tags, known, isThin } = selection
+  const isContinued = createIsContinued(selection)
+  const had = new Set(known.flatMap(({ texts }) => texts.map(({ id }) => id)))
   const objects = new Map<string, PackObject>()
   for (const { object } of [...commits, ...tags]) objects.set(object.id, object)
-  const parents = new Set([...commits, ...known].map(({ object }) => object.id))
   const depths = new Map<string, number>()
   // The oldest commit is the last.
   for (const commit of commits.toReversed()) {
-    const isContinued = commit.parent !== undefined && parents.has(commit.parent)
-    for (const object of await (isContinued ? commit.readAdded() : commit.readContent())) {
+    if (isSliceOver()) await nextSlice(signal)
+    for (const object of isContinued(commit) ? commit.changedTexts : commit.texts) {
       if (had.has(object.id) || objects.has(object.id)) continue
       if (object.kind !== 'delta') {
         objects.set(object.id, object)
@@ -33,30 +103,83 @@ export async function listObjects({ commits, tags, known, isThin }: Selection): 
       if (isUsable) depths.set(object.id, depth)
     }
   }
-  return [...objects.values()]
+  return objects
 }
 
-/** Bytes of the files, objects and deltas before compression. */
-export function measureObjects(objects: readonly PackObject[]): number {
-  return objects.reduce((sum, object) => sum + ('bytes' in object ? object.bytes.length : object.size), 0)
+/**
+ * The versions to send, and those of the client with which they may share objects: those in the same folders. Each
+ * digest is there once.
+ */
+async function selectVersions(selection: Selection, signal?: AbortSignal) {
+  const { history, commits, known } = selection
+  const isContinued = createIsContinued(selection)
+  const inClient = await listVersions(history, new Set(known), signal)
+  const wanted = await listVersions(history, new Set(commits.filter((commit) => !isContinued(commit))), signal)
+  for (const commit of commits) {
+    if (!isContinued(commit)) continue
+    for (const version of commit.versions) wanted.set(version.digest, version)
+  }
+  const sent = [...wanted.values()].filter(({ digest }) => !inClient.has(digest))
+  const folders = new Set(sent.map(({ folder }) => folder))
+  return { sent, had: [...inClient.values()].filter(({ folder }) => folders.has(folder)) }
 }
 
-/** A pack (gitformat-pack), version 2. `giveUp`: as in {@link PackEntries.read}. */
+/**
+ * The versions that some commits of a history have, by digest. Goes through the history once, newest first: a version is
+ * in one of the commits if there is one between the version and the next one in its folder.
+ */
+async function listVersions(history: readonly Commit[], commits: ReadonlySet<Commit>, signal?: AbortSignal) {
+  const versions = new Map<string, CommitVersion>()
+  if (commits.size === 0) return versions
+  /** The number of those commits that are newer than the next version of a folder. */
+  const passed = new Map<string, number>()
+  let count = 0
+  for (let at = history.length - 1; at >= 0; at--) {
+    if (isSliceOver()) await nextSlice(signal)
+    const commit = history[at]!
+    if (commits.has(commit)) count += 1
+    for (const version of commit.versions) {
+      if (count > (passed.get(version.folder) ?? 0)) versions.set(version.digest, version)
+      passed.set(version.folder, count)
+    }
+    if (commit.isCumulative) continue
+    passed.clear()
+    count = 0
+  }
+  return versions
+}
+
+/** Objects of versions that are listed at once. */
+const listedObjectsMax = 256
+
+/** A pack (gitformat-pack), version 2. */
 export async function* writePack(
   entries: PackEntries,
-  objects: readonly PackObject[],
-  giveUp: () => void,
+  { objects, versions, count }: PackPlan,
+  { readContent, signal }: Omit<Planning, 'charge'>,
 ): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha1')
   const head = Buffer.alloc(12)
   head.write('PACK', 'latin1')
   head.writeUInt32BE(2, 4)
-  head.writeUInt32BE(objects.length, 8)
+  head.writeUInt32BE(count, 8)
   hash.update(head)
   yield head
-  for await (const entry of entries.read(objects, giveUp)) {
-    hash.update(entry)
-    yield entry
+  let listed = objects
+  for (let next = 0; ;) {
+    for await (const entry of entries.read(listed, signal)) {
+      hash.update(entry)
+      yield entry
+    }
+    if (next === versions.length) break
+    const batch: PackObject[] = []
+    for (; next < versions.length && batch.length < listedObjectsMax; next++) {
+      const { version, isSent } = versions[next]!
+      const content = await readContent(version)
+      if (content.length !== isSent.length) throw new GitError('A version was deleted meanwhile. Fetch again.')
+      for (const [i, object] of content.entries()) if (isSent[i] === 1) batch.push(object)
+    }
+    listed = batch
   }
   yield hash.digest()
 }

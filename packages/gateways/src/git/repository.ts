@@ -13,11 +13,11 @@ export interface GeneratedObject {
   readonly kind: 'tree' | 'blob'
   readonly id: string
   readonly size: number
-  toBytes(): Uint8Array
+  toBytes(): Promise<Uint8Array>
 }
 
 /** A generated object as the instructions that make it from another object, its base. */
-export interface DeltaObject {
+interface DeltaObject {
   readonly kind: 'delta'
   readonly id: string
   readonly base: string
@@ -29,15 +29,27 @@ export interface DeltaObject {
 /** An object of a pack: in memory, in the storage of the registry, or generated. */
 export type PackObject = GitObject | StoredBlob | GeneratedObject | DeltaObject
 
+/** A version of a skill in a commit. Versions with the same digest have the same trees and blobs. */
+export interface CommitVersion {
+  readonly id: string
+  readonly digest: string
+  /** A later version in the same folder replaces it. */
+  readonly folder: string
+}
+
 /** A commit of a repository. */
 export interface Commit {
   readonly object: GitObject
   readonly parent: string | undefined
   readonly timeSeconds: number
-  /** Reads the trees and blobs of the commit, without the bytes of stored blobs and without deltas. */
-  readContent(): Promise<readonly PackObject[]>
-  /** Reads those that the parent lacks, or more; some are deltas against objects of the parent. */
-  readAdded(): Promise<readonly PackObject[]>
+  /** The versions that the commit adds. */
+  readonly versions: readonly CommitVersion[]
+  /** Whether the commit also has those of the commit before it in the history, except in the folders of its own. */
+  readonly isCumulative: boolean
+  /** The generated trees and files of the commit. */
+  readonly texts: readonly (GitObject | GeneratedObject)[]
+  /** The same, some of them as deltas against objects of the parent. */
+  readonly changedTexts: readonly PackObject[]
 }
 
 /** An annotated tag. */
@@ -62,6 +74,7 @@ export const mainRef = 'refs/heads/main'
 export interface Repository {
   /** Sorted by name, without HEAD, which is a symbolic reference to {@link mainRef}. */
   readonly refs: readonly Ref[]
+  /** In the order of the history, oldest first. */
   readonly commits: ReadonlyMap<string, Commit>
   readonly tags: ReadonlyMap<string, Tag>
 }

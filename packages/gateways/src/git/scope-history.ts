@@ -1,7 +1,8 @@
+import { isSliceOver, nextSlice } from '@skillstead/core/internal'
+import type { GeneratedText } from './generated-text.ts'
 import { toCommit, toSeconds, toTrees } from './git-objects.ts'
-import type { Commit, DeltaObject, GeneratedObject, PackObject } from './repository.ts'
-import { createScopeState, type ScopeChange, toTreeEntry } from './scope-state.ts'
-import type { VersionTrees } from './version-trees.ts'
+import type { Commit, GeneratedObject, PackObject } from './repository.ts'
+import { createScopeState, type ScopeChange, type ScopeState, toTreeEntry } from './scope-state.ts'
 
 /** A commit of a repository with several skills. Only small things are in memory; texts are generated again. */
 export interface ScopeCommit {
@@ -24,49 +25,55 @@ export interface HistoryWriter {
 /**
  * Continues after `last`, or starts with a commit that also contains `base`. `name`: the owner, or the slug of the pack.
  */
-export function createHistoryWriter(
-  { name, base, last }: { name: string; base: readonly ScopeChange[]; last: ScopeCommit | undefined },
-  trees: VersionTrees,
-): HistoryWriter {
+export async function openHistoryWriter({
+  name,
+  base,
+  last,
+}: {
+  name: string
+  base: readonly ScopeChange[]
+  last: ScopeCommit | undefined
+}): Promise<HistoryWriter> {
   const state = createScopeState(name)
-  const before = last ? listCurrent(last) : base
-  for (const change of before) state.add(change)
-  for (const { text } of state.texts) {
-    for (const change of before) text.put(change)
-    text.toHash()
-  }
+  const states = state.texts.map(({ text }) => text)
+  await addAll(state, last ? listCurrent(last) : base, states)
+  for (const text of states) text.toHash()
+  const readers = states.map((_, i) => createTextReader(name, i))
   let previous = last
   return {
     append(change) {
       state.add(change)
       const made = state.texts.map(({ text }) => text.change(change))
       const texts = made.map(({ id, size }, i): GeneratedObject => {
-        return { kind: state.texts[i]!.kind, id, size, toBytes: () => generate(name, commit, i) }
+        return { kind: state.texts[i]!.kind, id, size, toBytes: () => readers[i]!(commit) }
       })
       const small = toTrees(state.texts.map((text, i) => toTreeEntry(text, texts[i]!.id))).toReversed()
       const by = { name, at: change.publishedAt }
       const message = `${change.owner}/${change.name} ${change.version}`
       const parent = previous?.commit.object.id
       const object = toCommit({ tree: small[0]!.id, parent, by, message })
-      const added: PackObject[] = [...small]
+      const changedTexts: PackObject[] = [...small]
       let bytes = commitBytes + change.description.length
       for (const [i, { id, delta }] of made.entries()) {
         const whole = texts[i]!
         const from = previous?.texts[i]!.id
-        added.push(from === undefined ? whole : ({ kind: 'delta', id, base: from, bytes: delta, whole } as DeltaObject))
+        changedTexts.push(from === undefined ? whole : { kind: 'delta', id, base: from, bytes: delta, whole })
         bytes += delta.length
       }
-      const readContent = async () => {
-        const contents: PackObject[] = [...small, ...texts]
-        for (const version of listCurrent(commit)) contents.push(...(await trees.readContent(version)))
-        return contents
-      }
-      const readAdded = async () => [...added, ...(await trees.readContent(change))]
+      const added = previous ? [] : base
       const commit: ScopeCommit = {
         change,
         previous,
-        base: previous ? [] : base,
-        commit: { object, parent, timeSeconds: toSeconds(by), readContent, readAdded },
+        base: added,
+        commit: {
+          object,
+          parent,
+          timeSeconds: toSeconds(by),
+          versions: [change, ...added],
+          isCumulative: previous !== undefined,
+          texts: [...small, ...texts],
+          changedTexts,
+        },
         texts,
         bytes,
       }
@@ -92,14 +99,49 @@ function listCurrent(last: ScopeCommit): ScopeChange[] {
   return [...current.values()]
 }
 
-/** A generated tree or file of a commit. */
-function generate(name: string, commit: ScopeCommit, index: number): Uint8Array {
-  const state = createScopeState(name)
-  const current = listCurrent(commit)
-  const { text } = state.texts[index]!
-  for (const change of current) {
-    state.add(change)
-    text.put(change)
+/** A state of which only one text is up to date, and the commit that has it. */
+interface TextState {
+  readonly state: ScopeState
+  commit: ScopeCommit
+}
+
+/** Generates one of the texts of the commits in a history. */
+function createTextReader(name: string, index: number): (commit: ScopeCommit) => Promise<Uint8Array> {
+  // A pack has the texts in the order of the history, so that each is made from the one before.
+  let idle: TextState | undefined
+  return async (commit) => {
+    const from = idle
+    // Other responses must not change it meanwhile.
+    idle = undefined
+    const since = from && listSince(from.commit, commit)
+    const { state } = since ? from : { state: createScopeState(name) }
+    const { text } = state.texts[index]!
+    await addAll(state, since ?? listCurrent(commit), [text])
+    idle = { state, commit }
+    return text.toBytes()
   }
-  return text.toBytes()
+}
+
+/** The changes from one commit to a later one, oldest first. Undefined if starting again takes less. */
+function listSince(from: ScopeCommit, to: ScopeCommit): ScopeChange[] | undefined {
+  const changes: ScopeChange[] = []
+  for (let at: ScopeCommit | undefined = to; at !== from; at = at.previous) {
+    if (at === undefined || changes.length > stepsMax) return undefined
+    changes.push(at.change)
+  }
+  return changes.toReversed()
+}
+
+const stepsMax = 500
+
+async function addAll(
+  state: ScopeState,
+  changes: readonly ScopeChange[],
+  texts: readonly GeneratedText<ScopeChange>[],
+): Promise<void> {
+  for (const change of changes) {
+    state.add(change)
+    for (const text of texts) text.put(change)
+    if (isSliceOver()) await nextSlice()
+  }
 }

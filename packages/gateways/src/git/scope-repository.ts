@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
-import { type CatalogueContext, readVersionDescriptions, type RepositoryVersion } from '@skillstead/core/internal'
+import {
+  type CatalogueContext,
+  isSliceOver,
+  nextSlice,
+  readVersionDescriptions,
+  type RepositoryVersion,
+} from '@skillstead/core/internal'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { mainRef, type Repository } from './repository.ts'
-import { type PlacedVersion, selectChanges } from './scope-changes.ts'
-import { createHistoryWriter, type ScopeCommit } from './scope-history.ts'
+import { type PlacedVersion, type ScopeChanges, selectChanges } from './scope-changes.ts'
+import { openHistoryWriter, type ScopeCommit } from './scope-history.ts'
 import type { ScopeChange } from './scope-state.ts'
-import type { VersionTrees } from './version-trees.ts'
+import type { ChargeVersions, VersionTrees } from './version-trees.ts'
 
 /** The repositories of owners and packs, cached by what they contain. */
 export interface ScopeRepositories {
@@ -16,9 +21,10 @@ export interface ScopeRepositories {
    * all nodes of a cluster, and a node after a restart, agree on the ids, and a version that the list lacks is in no
    * history. Long histories do not start at the first change, see {@link selectChanges}.
    *
-   * `name`: the owner, or the slug of the pack. `versions`: in the order of their publication.
+   * `name`: the owner, or the slug of the pack. `versions`: in the order of their publication. Those that
+   * the cached history lacks are charged.
    */
-  open(name: string, versions: readonly RepositoryVersion[]): Promise<Repository>
+  open(name: string, versions: readonly RepositoryVersion[], charge: ChargeVersions): Promise<Repository>
 }
 
 interface History {
@@ -29,13 +35,11 @@ interface History {
 
 const historyBytesMax = 32 * 1024 * 1024
 const newestMax = 1000
-/** Time for which the event loop may be blocked at once. */
-const blockMs = 10
 
 export function createScopeRepositories(context: CatalogueContext, trees: VersionTrees): ScopeRepositories {
   const histories = new LRUCache<string, History>({
     maxSize: historyBytesMax,
-    sizeCalculation: ({ commits }) => commits.reduce((sum, { bytes }) => sum + bytes, 1),
+    sizeCalculation: ({ commits }) => commits.reduce((sum, { bytes }) => sum + bytes, 1 + measureTexts(commits)),
   })
   /** The key of the history that was made last for a name, of which the next one may be a continuation. */
   const newest = new LRUCache<string, string>({ max: newestMax })
@@ -43,11 +47,10 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
   const pending = new Map<string, Promise<History>>()
   const inTurn = pLimit(2)
 
-  async function make(name: string, versions: readonly RepositoryVersion[], last: History | undefined) {
-    const { base, changes } = selectChanges(versions)
-    const shared = last === undefined ? 0 : countShared(last.commits, base, changes)
-    const commits = last?.commits.slice(0, shared) ?? []
-    const missing = [...(shared === 0 ? base : []), ...changes.slice(shared)]
+  async function make(name: string, { base, changes, commits: shared }: Start) {
+    const commits = [...shared]
+    const added = changes.slice(shared.length)
+    const missing = toMissing({ base, changes, commits: shared })
     const [roots, descriptions] = [
       await trees.findRoots(missing),
       await readVersionDescriptions(context, toIds(missing)),
@@ -58,26 +61,27 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
         if (root === undefined || description === undefined) return []
         return [{ ...version, tree: root.id, isPluginRoot: root.isPluginRoot, description }]
       })
-    const writer = createHistoryWriter({ name, base: complete(base), last: commits.at(-1) }, trees)
-    let resumedAt = performance.now()
-    for (const change of complete(changes.slice(shared))) {
+    const writer = await openHistoryWriter({ name, base: complete(base), last: commits.at(-1) })
+    for (const change of complete(added)) {
+      if (isSliceOver()) await nextSlice()
       commits.push(writer.append(change))
-      if (performance.now() - resumedAt < blockMs) continue
-      await setImmediate()
-      resumedAt = performance.now()
     }
     return { commits, repository: toRepository(commits) }
   }
 
   return {
-    async open(name, versions) {
-      const key = toKey(name, versions)
+    async open(name, versions, charge) {
+      const key = await toKey(name, versions)
       const cached = histories.get(key)
       if (cached) return cached.repository
+      const start = toStart(versions, histories.peek(newest.get(name) ?? ''))
+      // Before others can wait for the same work, whom a refusal must not concern.
+      await charge(toMissing(start).length)
+      const made = histories.get(key)
+      if (made) return made.repository
       let history = pending.get(key)
       if (!history) {
-        const last = histories.peek(newest.get(name) ?? '')
-        history = inTurn(() => make(name, versions, last)).finally(() => pending.delete(key))
+        history = inTurn(() => make(name, start)).finally(() => pending.delete(key))
         pending.set(key, history)
         histories.set(key, await history)
         newest.set(name, key)
@@ -87,15 +91,42 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
   }
 }
 
+/** The newest texts are in memory twice: for the next commit, and for the commits that are read. */
+function measureTexts(commits: readonly ScopeCommit[]): number {
+  return (commits.at(-1)?.texts ?? []).reduce((sum, { size }) => sum + 2 * size, 0)
+}
+
+/** From where on a history is made: the commits of another history that it has too. */
+interface Start extends ScopeChanges {
+  readonly commits: readonly ScopeCommit[]
+}
+
+function toStart(versions: readonly RepositoryVersion[], last: History | undefined): Start {
+  const { base, changes } = selectChanges(versions)
+  const shared = last === undefined ? 0 : countShared(last.commits, base, changes)
+  return { base, changes, commits: last?.commits.slice(0, shared) ?? [] }
+}
+
+/** The versions that have to be read. */
+function toMissing({ base, changes, commits }: Start): PlacedVersion[] {
+  return [...(commits.length === 0 ? base : []), ...changes.slice(commits.length)]
+}
+
 function toIds(versions: readonly RepositoryVersion[]): string[] {
   return versions.map(({ id }) => id)
 }
 
-function toKey(name: string, versions: readonly RepositoryVersion[]): string {
+async function toKey(name: string, versions: readonly RepositoryVersion[]): Promise<string> {
   const hash = createHash('sha256').update(name)
-  hash.update(versions.map((version) => `\n${toIdentity(version)}`).join(''))
+  for (let at = 0; at < versions.length; at += hashedAtOnce) {
+    if (isSliceOver()) await nextSlice()
+    const batch = versions.slice(at, at + hashedAtOnce)
+    hash.update(batch.map((version) => `\n${toIdentity(version)}`).join(''))
+  }
   return hash.digest('base64')
 }
+
+const hashedAtOnce = 1000
 
 /** Everything of a version on which its commit depends. The id is the one by which its files are read. */
 function toIdentity({ owner, name, version, digest, publishedAt, id }: RepositoryVersion): string {

@@ -4,6 +4,8 @@ import type { FetchRequest } from './upload-request.ts'
 
 /** What the response to a fetch contains. */
 export interface Selection {
+  /** All commits of the repository, oldest first. */
+  readonly history: readonly Commit[]
   readonly commits: readonly Commit[]
   readonly tags: readonly Tag[]
   /** Commits of the client whose trees it has, so that their objects are left out. */
@@ -36,8 +38,13 @@ export function isEnough(repository: Repository, { wants }: FetchRequest, common
   })
 }
 
+/** A client wants each reference at most once, and further commits only if their ids were given to it. */
+const furtherWantsMax = 512
+
 /** Selects the commits and tags for a request. Throws {@link GitError} for objects that are not in the repository. */
 export function selectCommits(repository: Repository, request: FetchRequest): Selection {
+  const most = repository.refs.length + furtherWantsMax
+  if (request.wants.size > most) throw new GitError(`The request wants more than ${most} objects. Fetch fewer at once.`)
   const tips = [...request.wants].map((id) => getCommit(repository, id))
   const { reached, boundary } = cut(repository, request, tips)
   const had = findHad(repository, request)
@@ -46,6 +53,7 @@ export function selectCommits(repository: Repository, request: FetchRequest): Se
   const sent = new Set(commits.map(({ object }) => object.id))
   const known = new Set(commits.map(({ parent }) => parent).filter((id) => id !== undefined && had.has(id)))
   return {
+    history: [...repository.commits.values()],
     commits,
     tags: [...repository.tags.values()].filter(
       ({ object, commit }) => request.wants.has(object.id) || (request.includeTag && sent.has(commit)),

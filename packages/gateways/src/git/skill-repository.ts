@@ -1,23 +1,28 @@
-import type { SkillHistory } from '@skillstead/core/internal'
+import { isSliceOver, nextSlice, type SkillHistory } from '@skillstead/core/internal'
 import { compareVersions } from '@skillstead/protocol'
 import { toCommit, toSeconds, toTag } from './git-objects.ts'
 import { type Commit, mainRef, type Ref, type Repository, type Tag } from './repository.ts'
-import type { VersionTrees } from './version-trees.ts'
+import type { ChargeVersions, VersionTrees } from './version-trees.ts'
 
 /**
  * The history of a skill as a repository: a commit for each version, a tag for each version that is not yanked, and the
  * latest version as main. All objects depend only on what was published, so that every node has the same ids, and a
  * transferred skill keeps them.
  */
-export async function toSkillRepository(history: SkillHistory, trees: VersionTrees): Promise<Repository> {
+export async function toSkillRepository(
+  history: SkillHistory,
+  trees: VersionTrees,
+  charge: ChargeVersions,
+): Promise<Repository> {
   const versions = history.versions.toSorted((a, b) => compareVersions(a.version, b.version))
-  const roots = await trees.findRoots(versions)
+  const roots = await trees.findRoots(versions, charge)
   const commits = new Map<string, Commit>()
   const tags = new Map<string, Tag>()
   const refs: Ref[] = []
   /** Lower versions than the current one, lowest first. */
   const lower: { readonly publishedAt: number; readonly commit: string }[] = []
   for (const version of versions) {
+    if (isSliceOver()) await nextSlice()
     const tree = roots.get(version.digest)?.id
     if (tree === undefined) continue
     const by = { name: version.publisher, at: version.publishedAt }
@@ -25,8 +30,9 @@ export async function toSkillRepository(history: SkillHistory, trees: VersionTre
     const parent = lower.findLast(({ publishedAt }) => publishedAt <= version.publishedAt)?.commit
     const object = toCommit({ tree, parent, by, message })
     lower.push({ publishedAt: version.publishedAt, commit: object.id })
-    const readContent = () => trees.readContent(version)
-    commits.set(object.id, { object, parent, timeSeconds: toSeconds(by), readContent, readAdded: readContent })
+    const content = [{ id: version.id, digest: version.digest, folder: '' }]
+    const own = { versions: content, isCumulative: false, texts: [], changedTexts: [] }
+    commits.set(object.id, { object, parent, timeSeconds: toSeconds(by), ...own })
     if (version.version === history.latestVersion) refs.push({ name: mainRef, id: object.id })
     if (version.isYanked) continue
     const tag = toTag({ name: `v${version.version}`, commit: object.id, by, message })

@@ -13,12 +13,12 @@ export interface SortedParts {
   set(key: string, part: Uint8Array): Splice | undefined
 }
 
-export function createSortedParts(): SortedParts {
-  const keys: string[] = []
+export function createSortedParts(first: ReadonlyMap<string, Uint8Array>): SortedParts {
+  const keys = [...first.keys()].toSorted()
   /** The length of each part. */
-  const lengths: number[] = []
-  let buffer = Buffer.alloc(1024)
-  let length = 0
+  const lengths = keys.map((key) => first.get(key)!.length)
+  let buffer = Buffer.concat(keys.map((key) => first.get(key)!))
+  let length = buffer.length
 
   /** The place of the first key that is not lower. */
   function find(key: string): number {

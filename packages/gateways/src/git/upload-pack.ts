@@ -14,10 +14,18 @@ export interface UploadResponse {
   readonly bandBytesMax?: number
 }
 
-/** Answers a request for a pack or, in version 2, for the references. Throws `GitError`. */
-export function answerUpload(repository: Repository, version: ProtocolVersion, body: Uint8Array): UploadResponse {
-  if (version !== 2) return answerClassic(repository, parseClassicRequest(body))
-  const command = parseCommand(body)
+/**
+ * Answers a request for a pack or, in version 2, for the references. Throws `GitError`, and the reason of the signal if
+ * the client is gone.
+ */
+export async function answerUpload(
+  repository: Repository,
+  version: ProtocolVersion,
+  body: Uint8Array,
+  signal: AbortSignal,
+): Promise<UploadResponse> {
+  if (version !== 2) return answerClassic(repository, await parseClassicRequest(body, signal))
+  const command = await parseCommand(body, signal)
   switch (command.name) {
     case 'none':
       return { head: Buffer.alloc(0) }

@@ -1,3 +1,4 @@
+import { isSliceOver, nextSlice } from '@skillstead/core/internal'
 import { createPacketReader, GitError, type Packet } from './pkt-line.ts'
 
 /** What a client wants and has. */
@@ -85,12 +86,13 @@ class RequestBuilder implements FetchRequest {
   }
 }
 
-/** Parses a request of version 0 or 1. Throws {@link GitError}. */
-export function parseClassicRequest(body: Uint8Array): ClassicRequest {
+/** Parses a request of version 0 or 1. Throws {@link GitError}, and the reason of the signal. */
+export async function parseClassicRequest(body: Uint8Array, signal: AbortSignal): Promise<ClassicRequest> {
   const reader = createPacketReader(body)
   const request = new RequestBuilder()
   let capabilities: ReadonlySet<string> | undefined
   for (let packet = reader.read(); packet.type !== 'flush'; packet = reader.read()) {
+    if (isSliceOver()) await nextSlice(signal)
     let line = toLine(packet)
     if (line.startsWith('want ') && capabilities === undefined) {
       capabilities = new Set(line.slice(wantLength).trim().split(' '))
@@ -105,6 +107,7 @@ export function parseClassicRequest(body: Uint8Array): ClassicRequest {
   request.isThin = capabilities?.has('thin-pack') ?? false
   let negotiates = false
   for (let packet = reader.read(); packet.type !== 'end' && !request.isDone; packet = reader.read()) {
+    if (isSliceOver()) await nextSlice(signal)
     negotiates = true
     if (packet.type === 'flush') continue
     const line = toLine(packet)
@@ -116,8 +119,8 @@ export function parseClassicRequest(body: Uint8Array): ClassicRequest {
   return { ...parsed, capabilities: capabilities ?? new Set(), negotiates }
 }
 
-/** Parses a request of version 2. Throws {@link GitError}. */
-export function parseCommand(body: Uint8Array): Command {
+/** Parses a request of version 2. Throws {@link GitError}, and the reason of the signal. */
+export async function parseCommand(body: Uint8Array, signal: AbortSignal): Promise<Command> {
   const reader = createPacketReader(body)
   let packet = reader.read()
   if (packet.type === 'end' || packet.type === 'flush') return { name: 'none' }
@@ -130,11 +133,14 @@ export function parseCommand(body: Uint8Array): Command {
   const name = keys.find((key) => key.startsWith('command='))?.slice('command='.length)
   const lines: string[] = []
   if (packet.type === 'delimiter') {
-    for (packet = reader.read(); packet.type === 'line'; packet = reader.read()) lines.push(packet.text)
+    for (packet = reader.read(); packet.type === 'line'; packet = reader.read()) {
+      if (isSliceOver()) await nextSlice(signal)
+      lines.push(packet.text)
+    }
   }
   if (packet.type !== 'flush') throw new GitError('The request does not end with a flush packet.')
   if (name === 'ls-refs') return { name, arguments: lines }
-  if (name === 'fetch') return { name, request: parseFetch(lines) }
+  if (name === 'fetch') return { name, request: await parseFetch(lines, signal) }
   throw new GitError(
     name === undefined ? 'The request has no command.' : `The command ${quote(name)} is not supported.`,
   )
@@ -143,9 +149,10 @@ export function parseCommand(body: Uint8Array): Command {
 /** Features without an effect here: deltas name their bases by id, and no progress is sent. */
 const ignored = new Set(['no-progress', 'ofs-delta'])
 
-function parseFetch(lines: readonly string[]): FetchRequest {
+async function parseFetch(lines: readonly string[], signal: AbortSignal): Promise<FetchRequest> {
   const request = new RequestBuilder()
   for (const line of lines) {
+    if (isSliceOver()) await nextSlice(signal)
     if (line === 'include-tag') request.includeTag = true
     else if (line === 'deepen-relative') request.isRelative = true
     else if (line === 'thin-pack') request.isThin = true
