@@ -10,6 +10,8 @@ function toImage(bytes: number): string {
   return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), randomBytes(bytes)]).toString('base64')
 }
 
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+
 describeDatabases('an index', (open) => {
   let test: TestRegistry
   let alice: TestUser
@@ -37,7 +39,6 @@ describeDatabases('an index', (open) => {
 
   it('is refused after the allowed number of files per address, while searches of others continue', async () => {
     const { get } = await serve(test, { rates: { files: 5 }, trustedProxies: ['127.0.0.1'] })
-    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
     const flood = await Promise.all(
       Array.from({ length: 20 }, (_, i) => get(indexes[i % indexes.length]!, from('192.0.2.7'))),
     )

@@ -24,9 +24,10 @@ describe('gateways of a node', () => {
   })
 })
 
+const answer = () => ({ status: 204, body: null })
+
 describe('a route of a gateway', () => {
   it('does not compile without an allowance', () => {
-    const answer = () => ({ status: 204, body: null })
     const named = { pattern: '/', endpoint: 'root', methods: ['GET'], answer }
     const routes: GatewayRoute[] = [
       { ...named, admission: 'files' },
