@@ -248,13 +248,14 @@ function listReads({ versions }: WorstSizes): WorstRequest[] {
   ]
 }
 
+const publish = (name: string, more: object) => ({ skillMd: toSkillMd(name, 'Published.'), dryRun: true, ...more })
+
 function listBodies({ items, values, pictureBytes, wideFiles, packSkills }: WorstSizes, key: string): WorstRequest[] {
   const skills = Array.from({ length: items }, (_, i) => `${owner}/${nameOf(i)}`)
   const installed = skills.map((skillName) => ({ skillName, version: '0.9.0', digest }))
   const digests = Array.from({ length: items }, (_, i) => `sha256:${String(i).padStart(64, '0')}`)
   const picture = Buffer.alloc(pictureBytes, 7)
   Buffer.from('89504e470d0a1a0a', 'hex').copy(picture)
-  const publish = (name: string, more: object) => ({ skillMd: toSkillMd(name, 'Published.'), dryRun: true, ...more })
   const files = Array.from({ length: wideFiles - 1 }, (_, i) => ({ path: `part-${i}.md`, content: `Part ${i}.\n` }))
   return [
     send('POST /search', '/api/v1/search', { q: need.repeat(2), context, limit: 100, explain: true }),
