@@ -15,6 +15,8 @@ export interface ChildOptions {
 interface Vitals {
   readonly rssMib: number
   readonly delayMaxMs: number
+  /** As `delayMaxMs`, in processor time of the event loop's thread; measured after the question `turns`. */
+  readonly turnCpuMs: number
   /** CPU time since the start, of all threads and of that of the event loop. */
   readonly cpuMs: number
   readonly threadCpuMs: number
@@ -23,8 +25,8 @@ interface Vitals {
 export interface Child {
   readonly url: string
   readonly pid: number
-  /** `profile` also begins to record a CPU profile. */
-  vitals(when?: 'warm' | 'now' | 'profile'): Promise<Vitals>
+  /** `profile` also begins to record a CPU profile, and `turns` to measure turns of the event loop. */
+  vitals(when?: 'warm' | 'now' | 'profile' | 'turns'): Promise<Vitals>
   /** Writes the CPU profile of the event loop into a file; returns the statements that ran meanwhile, longest first. */
   stopProfile(file: string): Promise<StatementTime[]>
   stop(): Promise<void>

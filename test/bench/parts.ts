@@ -225,6 +225,15 @@ export const parts: readonly Part[] = [
     },
   },
   {
+    name: 'blocked',
+    about: 'for how long the worst requests block the event loop; fails above 100 ms',
+    isApart: true,
+    async run(bench) {
+      const { benchBlocked } = await import('./blocked.ts')
+      return benchBlocked(bench.newFolder('blocked'), bench.options.only)
+    },
+  },
+  {
     name: 'mirror',
     about: 'following a node, and bundles',
     async run(bench) {

@@ -10,6 +10,94 @@ function toImage(bytes: number): string {
   return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), randomBytes(bytes)]).toString('base64')
 }
 
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+
+describeDatabases('an index', (open) => {
+  let test: TestRegistry
+  let alice: TestUser
+  const indexes = ['/alice', '/alice/notes', '/packs/basics'].flatMap((scope) =>
+    [folder, '/.well-known/skills'].map((of) => `${scope}${of}/index.json`),
+  )
+  beforeAll(async () => {
+    test = await open()
+    alice = await test.makeUser('alice')
+    await alice.api.publishSkill({ skillMd: skillMd('notes') })
+    await alice.api.publishSkill({ skillMd: skillMd('tables') })
+    await alice.api.createPack({ name: 'Basics', description: '', skills: ['alice/notes'] })
+  })
+
+  /** A node, and how many lists it has built. */
+  async function serveCounted() {
+    const installer = await serve(test)
+    const read = async () => {
+      const [, built] = /^skillstead_lists_built_total (\d+)$/m.exec(await (await installer.get('/metrics')).text())!
+      return Number(built)
+    }
+    const before = await read()
+    return { ...installer, readBuilt: async () => (await read()) - before }
+  }
+
+  it('is refused after the allowed number of files per address, while searches of others continue', async () => {
+    const { get } = await serve(test, { rates: { files: 5 }, trustedProxies: ['127.0.0.1'] })
+    const flood = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => get(indexes[i % indexes.length]!, from('192.0.2.7'))),
+    )
+    expect(flood.map(({ status }) => status).toSorted()).toEqual([...Array(5).fill(200), ...Array(15).fill(429)])
+    const refused = flood.find(({ status }) => status === 429)!
+    expect(await refused.json()).toMatchObject({ code: 'rate_limited' })
+    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+    expect(refused.headers.get('ratelimit-policy')).toBe('"files";q=5;w=60')
+    expect((await get('/api/search?q=notes', from('192.0.2.7'))).status).toBe(200)
+    expect((await get('/api/search?q=notes', from('192.0.2.8'))).status).toBe(200)
+    expect((await get(indexes[0]!, from('192.0.2.8'))).status).toBe(200)
+  })
+
+  it('is built once for all requests until the catalogue changes, also for clients with a cached copy', async () => {
+    const { get, readBuilt } = await serveCounted()
+    const ask = async () => Promise.all([...indexes, ...indexes].map((path) => get(path)))
+    const [first] = [await ask(), await ask()]
+    expect(await readBuilt()).toBe(indexes.length)
+    for (const [i, path] of indexes.entries()) {
+      const etag = first[i]!.headers.get('etag')!
+      expect((await get(path, { headers: { 'if-none-match': etag } })).status).toBe(304)
+      expect((await get(path, { method: 'HEAD' })).headers.get('etag')).toBe(etag)
+    }
+    expect(await readBuilt()).toBe(indexes.length)
+    await alice.api.publishSkill({ skillMd: skillMd('tables'), version: '1.0.1' })
+    const owned = await get(indexes[0]!, { headers: { 'if-none-match': first[0]!.headers.get('etag')! } })
+    expect(owned.status).toBe(200)
+    expect(await owned.text()).toContain('tables-1.0.1.md')
+    expect(await readBuilt()).toBe(indexes.length + 1)
+  })
+
+  it('that would be empty is looked for once, and is there as soon as it is not', async () => {
+    const bob = await test.makeUser('bob')
+    const { names, readBuilt } = await serveCounted()
+    expect([await names('/bob'), await names('/bob')]).toEqual([404, 404])
+    expect(await readBuilt()).toBe(1)
+    await bob.api.publishSkill({ skillMd: skillMd('new') })
+    expect(await names('/bob')).toEqual(['new'])
+    await bob.api.publishSkill({ name: 'bob/new', visibility: 'private' })
+    expect(await names('/bob')).toBe(404)
+  })
+
+  it('of a private node is built for each user, and shows a user nothing that another one may see', async () => {
+    const carol = await test.makeUser('carol')
+    await alice.api.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
+    const { get } = await serve(test, { requireKey: true })
+    const read = async ({ key }: TestUser) =>
+      (await get(`/alice/secret${folder}/index.json`, { headers: { authorization: `Bearer ${key}` } })).text()
+    expect(await read(alice)).toContain('secret-1.0.0.md')
+    expect(await read(carol)).not.toContain('secret-1.0.0.md')
+    await alice.api.putCollaborator({ name: 'alice/secret', username: 'carol', role: 'read' })
+    await carol.api.acceptCollaboration({ name: 'alice/secret' })
+    expect(await read(carol)).toContain('secret-1.0.0.md')
+    await alice.api.deleteCollaborator({ name: 'alice/secret', username: 'carol' })
+    expect(await read(carol)).not.toContain('secret-1.0.0.md')
+    expect((await get(indexes[0]!)).status).toBe(401)
+  })
+})
+
 describeDatabases('an artifact', (open, dialect) => {
   let test: TestRegistry
   let alice: TestUser
@@ -21,10 +109,10 @@ describeDatabases('an artifact', (open, dialect) => {
   })
 
   it('is listed in an index without a request limit, because installers download a whole pack at once', async () => {
-    const installer = await serve(test, { rates: { anonymous: 2, files: 2 } })
-    const asked = await Promise.all(Array.from({ length: 12 }, () => installer.ask('/packs/basics')))
+    const { ask } = await serve(test, { rates: { anonymous: 2, files: 12 }, trustedProxies: ['127.0.0.1'] })
+    const asked = await Promise.all(Array.from({ length: 12 }, () => ask('/packs/basics', from('192.0.2.9'))))
     expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 200))
-    expect(asked[0]!.headers.get('x-ratelimit-remaining')).toBe('2')
+    expect(asked.map(({ headers }) => headers.get('x-ratelimit-limit'))).toEqual(asked.map(() => '12'))
   })
 
   it('is refused after the allowed number of files per address, for every caller', async () => {
@@ -42,7 +130,6 @@ describeDatabases('an artifact', (open, dialect) => {
       expect(refused.headers.get('ratelimit')).toMatch(/^"files";r=0;t=\d+$/)
       expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
     }
-    expect((await installer.ask('/alice/notes')).status).toBe(200)
     expect((await installer.get('/api/v1/skills/alice%2Fnotes')).status).toBe(200)
   })
 

@@ -1,4 +1,4 @@
-import type { GatewayName } from '@skillstead/gateways'
+import type { GatewayName, GatewayRoute } from '@skillstead/gateways'
 import { createNode } from '@skillstead/server'
 import { describe, expect, it } from 'vitest'
 import { startNode } from '../support/server-harness.ts'
@@ -21,5 +21,21 @@ describe('gateways of a node', () => {
   it('refuse an unknown name', async () => {
     const { registry } = await startNode({ gateways: [] })
     expect(() => createNode(registry, { gateways: ['gopher' as GatewayName] })).toThrow('`gopher` is not a gateway.')
+  })
+})
+
+const answer = () => ({ status: 204, body: null })
+
+describe('a route of a gateway', () => {
+  it('does not compile without an allowance', () => {
+    const named = { pattern: '/', endpoint: 'root', methods: ['GET'], answer }
+    const routes: GatewayRoute[] = [
+      { ...named, admission: 'files' },
+      // @ts-expect-error A route must name what a request spends.
+      named,
+      // @ts-expect-error Only health checks and metrics spend nothing.
+      { ...named, admission: 'probe' },
+    ]
+    expect(routes).toHaveLength(3)
   })
 })

@@ -126,14 +126,22 @@ describe('callers of the API', () => {
     expect((await get('/skills')).status).toBe(429)
   })
 
-  it('are not charged for requests outside the API or for preflights', async () => {
-    const { node, get } = await startNode({ rates })
-    for (let index = 0; index < 5; index++) {
-      for (const path of ['/', '/docs', '/openapi.json', '/healthz', '/readyz', '/nothing', '/api/v1x']) {
-        expect(remaining(await fetch(node.url + path)), path).toBe(3)
-      }
-      expect(remaining(await get('/skills', { method: 'OPTIONS' }))).toBe(3)
+  it('are charged a file for a page outside the API, and nothing for health checks, metrics and preflights', async () => {
+    const pages = ['/', '/docs', '/openapi.json', '/nothing', '/api/v1x', '/%', '/.well-known/clawhub.json']
+    const { node, get } = await startNode({ rates: { ...rates, files: pages.length } })
+    for (const [index, path] of pages.entries()) {
+      expect(remaining(await fetch(node.url + path)), path).toBe(pages.length - 1 - index)
     }
+    for (const path of pages) {
+      const refused = await fetch(node.url + path)
+      expect(refused.status, path).toBe(429)
+      expect(refused.headers.get('retry-after'), path).toMatch(/^[1-9]\d*$/)
+    }
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
+      const { status, headers } = await fetch(node.url + path)
+      expect([path, status, headers.get('x-ratelimit-remaining')]).toEqual([path, 200, '3'])
+    }
+    expect(remaining(await get('/skills', { method: 'OPTIONS' }))).toBe(3)
     expect(remaining(await get('/skills'))).toBe(2)
   })
 

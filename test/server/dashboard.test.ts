@@ -44,6 +44,17 @@ describe('the dashboard as served by a node', () => {
     expect(response.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
+  it('counts a page as one request of the address, and each of its files as a download', async () => {
+    const { node } = await startNode({ dashboard: files, rates: { anonymous: 2, files: 2 } })
+    const statuses = async (path: string) => {
+      const answers = [await fetch(node.url + path), await fetch(node.url + path), await fetch(node.url + path)]
+      expect(answers[2]!.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+      return answers.map(({ status }) => status)
+    }
+    expect(await statuses('/packs')).toEqual([200, 200, 429])
+    expect(await statuses('/assets/app-1a2b.js')).toEqual([200, 200, 429])
+  })
+
   it('serves only its assets, which browsers may cache for a year', async () => {
     const { node } = await startNode({ dashboard: files })
     const response = await fetch(`${node.url}/assets/app-1a2b.js`)

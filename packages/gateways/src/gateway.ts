@@ -7,6 +7,7 @@ import {
   type EndpointName,
   type RegistryApi,
 } from '@skillstead/protocol'
+import { encodeList, type EncodedList, type EncodedLists, type ListKey, type ListParts } from './encoded-lists.ts'
 
 /**
  * A protocol of another ecosystem: a table of routes over the functions of the registry. A gateway never reads tables
@@ -30,11 +31,11 @@ export interface Answer {
 }
 
 /**
- * How a request is admitted: `api` checks the key and spends a request, `guests` also admits guests where others need a
- * key, `keyed` checks the key only, never a cookie, and spends, and `page` checks a key only on a node that requires
- * one.
+ * How a request is admitted, and what it spends. A request of the caller: `api` checks the key, `guests` also admits
+ * guests where others need a key, and `keyed` checks the key only, never a cookie. A file of the address's downloads:
+ * `files` checks a key only on a node that requires one, and `open-files` never does.
  */
-export type Admission = 'api' | 'guests' | 'keyed' | 'page' | 'open'
+export type Admission = 'api' | 'guests' | 'keyed' | 'files' | 'open-files'
 
 /** The segments of a path by name, decoded. `**:rest` of a pattern holds the remaining path. */
 export type Params = Readonly<Record<string, string>>
@@ -93,6 +94,8 @@ export interface GatewayHost {
   readonly context: CatalogueContext
   /** The pack that installers find at the root of the node. */
   readonly discoveryPack: string | undefined
+  /** The cached lists of all gateways. */
+  readonly lists: EncodedLists
   /** The URL of the node for links, without a trailing slash; empty if unknown. */
   addressOf(call: GatewayCall): string
   /** The API as the caller of a request sees it. `client` is the name of the program, if the protocol has one. */
@@ -150,5 +153,32 @@ export function toJsonAnswer(call: GatewayCall, value: unknown, headers: readonl
     body: Buffer.from(JSON.stringify(value)),
     cacheControl: toCacheControl(call),
     headers,
+  }
+}
+
+/** A list about a skill, whose `build` calls the API. A node with upstreams asks them first, so it caches none. */
+export function readSkillList(
+  { context, lists }: GatewayHost,
+  call: GatewayCall,
+  key: ListKey,
+  build: () => Promise<ListParts>,
+): Promise<EncodedList> {
+  return context.upstreams.port === undefined ? lists.read(call, key, build) : encodeList(build)
+}
+
+/** An answer of a list. */
+export function toListAnswer(
+  host: GatewayHost,
+  call: GatewayCall,
+  { bytes, etag, headers: ofList }: EncodedList,
+  headers: readonly Header[] = [],
+): Answer {
+  return {
+    status: 200,
+    contentType: 'application/json; charset=utf-8',
+    body: host.isKnown(call, etag) ? null : bytes,
+    etag,
+    cacheControl: toCacheControl(call),
+    headers: [...ofList, ...headers],
   }
 }

@@ -38,6 +38,8 @@ export const limits = {
   /** Quarantined versions per user: each occupies storage with its whole content. */
   quarantinedPerUserMax: 20,
   packSkillsMax: 500,
+  /** Skills in a page of packs: a hundred packs of 500 skills would be an answer of 77 MB. */
+  packListSkillsMax: 5000,
   pageSizeMax: 100,
   feedPageMax: 1000,
   /** Size of an entry in the public log: the maximum of its length prefix of two bytes (C2SP tlog-tiles). */

@@ -94,21 +94,22 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): Re
       headers: own,
     })
   }
-  const mount = (path: string, work: (call: Call) => Promise<Response>) => {
-    // No key needed: a user who needs a key must reach the login page.
-    const entry = { endpoint: 'dashboard', admission: 'open', methods: ['GET', 'HEAD'], crossOrigin: false } as const
-    app.all(path, toHandler(node, { ...entry, work }))
+  // No key needed: a user who needs a key must reach the login page. A page counts as one request, however many files
+  // it loads.
+  const mount = (path: string, admission: 'guests' | 'open-files', work: (call: Call) => Promise<Response>) => {
+    const entry = { endpoint: 'dashboard', methods: ['GET', 'HEAD'], crossOrigin: false } as const
+    app.all(path, toHandler(node, { ...entry, admission, work }))
   }
   const replyPage: ReplyPage = (call, status) => {
     call.crossOrigin = false
     return replyFile(call, 'index.html', 'no-cache', pageHeaders, status)
   }
-  for (const path of pages) mount(path, (call) => replyPage(call, 200))
-  mount('/assets/:file', (call) => {
+  for (const path of pages) mount(path, 'guests', (call) => replyPage(call, 200))
+  mount('/assets/:file', 'open-files', (call) => {
     // The file name contains a digest of its content.
     return replyFile(call, (call.url?.pathname ?? '').slice(1), 'public, max-age=31536000, immutable', [])
   })
-  mount('/licenses.md', (call) => replyFile(call, 'licenses.md', 'no-cache', []))
+  mount('/licenses.md', 'open-files', (call) => replyFile(call, 'licenses.md', 'no-cache', []))
   return replyPage
 }
 

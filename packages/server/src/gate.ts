@@ -2,8 +2,7 @@ import type { H3Event } from 'h3'
 import { RegistryError, allowances, type AllowanceName } from '@skillstead/protocol'
 import { guest, type Caller, type Registry } from '@skillstead/core'
 import { withShare, type CatalogueContext, type InFlight } from '@skillstead/core/internal'
-import type { Admission, GatewayRoute } from '@skillstead/gateways'
-import type { Header } from '@skillstead/gateways'
+import type { Admission, GatewayRoute, Header } from '@skillstead/gateways'
 import { toLimitKey, type Addresses } from './addresses.ts'
 import type { Call } from './call.ts'
 import { foreignPage, judgeOrigin } from './cross-origin.ts'
@@ -37,6 +36,8 @@ export interface NodeParts {
   draining: boolean
 }
 
+type EntryAdmission = Admission | 'probe'
+
 /** An error with additional headers, such as 405. */
 class ErrorWithHeaders extends RegistryError {
   readonly headers: readonly Header[]
@@ -49,7 +50,8 @@ class ErrorWithHeaders extends RegistryError {
 
 /** How requests to an address are handled. */
 interface Entry {
-  readonly admission: Admission
+  /** `probe` admits everyone and spends nothing: for health checks and metrics, which must answer during a flood. */
+  readonly admission: EntryAdmission
   /** The name of the endpoint in logs and metrics. Default: `unknown`. */
   readonly endpoint?: string
   /** The allowed methods; others get 405. Default: all. */
@@ -87,10 +89,10 @@ export function toHandler(node: NodeParts, entry: Entry) {
     node.metrics.begin()
     let response: Response
     try {
-      if (node.draining && admission !== 'open') {
+      if (node.draining && !isOpen(admission)) {
         throw new RegistryError('shutting_down', 'The node is shutting down; try again in a moment.')
       }
-      const needsKey = admission !== 'open' && judgeOrigin(node, call, readMethods)
+      const needsKey = !isOpen(admission) && judgeOrigin(node, call, readMethods)
       const waiting = admit(node, call, { admission, scheme, needsKey })
       if (waiting) await waiting
       if (needsKey && call.caller.kind === 'guest') throw foreignPage()
@@ -133,14 +135,14 @@ export function refuseMethod(call: Call, methods: readonly string[]): Response {
 }
 
 interface Entrance {
-  readonly admission: Admission
+  readonly admission: EntryAdmission
   readonly scheme: 'bearer' | 'basic'
   readonly needsKey: boolean
 }
 
 /** Stay synchronous if no key has to be looked up and no limit applies. */
 function admit(node: NodeParts, call: Call, { admission, scheme, needsKey }: Entrance): Promise<void> | undefined {
-  const looksAtKeys = isSpending(admission) || (admission === 'page' && (node.requireKey || needsKey))
+  const looksAtKeys = spendsRequest(admission) || (admission === 'files' && (node.requireKey || needsKey))
   const authorization = looksAtKeys ? call.header('authorization') : null
   const hasKey = authorization !== null && !(scheme === 'basic' && emptyBasic.test(authorization))
   if (hasKey) return admitWithKey(node, call, admission, parseAuthorization(authorization, scheme))
@@ -152,7 +154,12 @@ function admit(node: NodeParts, call: Call, { admission, scheme, needsKey }: Ent
 /** Without user name and password, as containers/image (Skopeo, Podman) sends it for guests. */
 const emptyBasic = /^Basic +Og== *$/i
 
-async function admitWithKey(node: NodeParts, call: Call, admission: Admission, key: string | undefined): Promise<void> {
+async function admitWithKey(
+  node: NodeParts,
+  call: Call,
+  admission: EntryAdmission,
+  key: string | undefined,
+): Promise<void> {
   call.personal = true
   try {
     call.caller = await findCaller(node, key)
@@ -179,7 +186,7 @@ async function findCaller(node: NodeParts, key: string | undefined): Promise<Cal
 /**
  * Treat a caller with an expired session as a guest: public content stays available, and other content requires a key.
  */
-async function admitWithSession(node: NodeParts, call: Call, admission: Admission, token: string): Promise<void> {
+async function admitWithSession(node: NodeParts, call: Call, admission: EntryAdmission, token: string): Promise<void> {
   call.crossOrigin = false
   try {
     call.caller = await node.registry.authenticateSession(token)
@@ -190,22 +197,33 @@ async function admitWithSession(node: NodeParts, call: Call, admission: Admissio
   await count(node, call, admission)
 }
 
-function isSpending(admission: Admission): boolean {
-  return admission !== 'page' && admission !== 'open'
+/** Whether every caller is admitted, a page of another site too. */
+function isOpen(admission: EntryAdmission): boolean {
+  return admission === 'open-files' || admission === 'probe'
 }
 
-function count(node: NodeParts, call: Call, admission: Admission): Promise<void> | undefined {
-  const spends = isSpending(admission) && call.method !== 'OPTIONS'
+function spendsRequest(admission: EntryAdmission): boolean {
+  return admission === 'api' || admission === 'guests' || admission === 'keyed'
+}
+
+function count(node: NodeParts, call: Call, admission: EntryAdmission): Promise<void> | undefined {
+  const spends = admission !== 'probe' && call.method !== 'OPTIONS'
+  if (spends && !spendsRequest(admission)) return spendFile(node, call).then(() => requireKeyOf(node, call, admission))
   const address = () => node.addresses.clientOf(call.request)
   const quota = spends ? node.quotas.spend(call.caller, address) : node.quotas.peek(call.caller, address)
-  const letsGuestsIn = admission === 'open' || admission === 'guests'
-  const isGuestRefused = node.requireKey && !letsGuestsIn && call.caller.kind === 'guest'
   const settle = (settled: typeof call.quota) => {
     call.quota = settled
     if (spends && settled!.exceeded) throw tooMany(node, 'Too many requests', settled!.resetSeconds)
-    if (isGuestRefused && !call.personal && call.method !== 'OPTIONS') throw keyNeeded()
+    requireKeyOf(node, call, admission)
   }
   return quota instanceof Promise ? quota.then(settle) : settle(quota)!
+}
+
+/** Throws `unauthorized` for a guest of a private node, unless the address admits guests or is a credential itself. */
+function requireKeyOf(node: NodeParts, { caller, personal, method }: Call, admission: EntryAdmission): void {
+  const letsGuestsIn = isOpen(admission) || admission === 'guests'
+  if (node.requireKey && !letsGuestsIn && caller.kind === 'guest' && !personal && method !== 'OPTIONS')
+    throw keyNeeded()
 }
 
 /** Charges one request to the caller of a page that checks a secret or causes an upstream request. */

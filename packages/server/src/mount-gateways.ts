@@ -1,7 +1,14 @@
 import type { H3 } from 'h3'
 import { localApi } from '@skillstead/core'
 import { findSharedName, localCall, type CallInFlight } from '@skillstead/core/internal'
-import { gatewayNames, gateways, type GatewayCall, type GatewayHost, type GatewayRoute } from '@skillstead/gateways'
+import {
+  createEncodedLists,
+  gatewayNames,
+  gateways,
+  type GatewayCall,
+  type GatewayHost,
+  type GatewayRoute,
+} from '@skillstead/gateways'
 import { RegistryError } from '@skillstead/protocol'
 import { toLimitKey } from './addresses.ts'
 import { readBody } from './body.ts'
@@ -16,17 +23,30 @@ import type { NodeOptions } from './options.ts'
 import { isKnownToCaller, reply, toRegistryError } from './replies.ts'
 import { routes } from './routes.ts'
 
-/** Mounts the protocols of other ecosystems. Throws a TypeError for an unknown one. */
+/**
+ * Mounts the protocols of other ecosystems. Returns a function that stops following the catalogue. Throws a TypeError
+ * for an unknown one.
+ */
 export function mountGateways(
   app: H3,
   node: NodeParts,
   options: Pick<NodeOptions, 'gateways' | 'discoveryPack'>,
-): void {
-  const host = createHost(node, options.discoveryPack)
+): () => void {
+  const lists = createEncodedLists(node.context)
+  const host = createHost(node, options.discoveryPack, lists)
   for (const name of options.gateways ?? gatewayNames) {
     if (!Object.hasOwn(gateways, name)) throw new TypeError(`\`${name}\` is not a gateway.`)
     for (const route of gateways[name](host)) app.all(route.pattern, toHandler(node, toEntry(node, route)))
   }
+  node.registry.addMetrics(async () => [
+    {
+      name: 'skillstead_lists_built_total',
+      help: 'Indexes and other lists of gateways that were built, and not answered from memory.',
+      type: 'counter',
+      value: lists.built,
+    },
+  ])
+  return lists.stop
 }
 
 function toEntry(
@@ -67,12 +87,13 @@ const own = (call: GatewayCall) => call as Call
 const bodies = new WeakMap<Call, CallInFlight>()
 
 /** What gateways get of a node. Their calls are the node's own. */
-function createHost(node: NodeParts, discoveryPack: string | undefined): GatewayHost {
+function createHost(node: NodeParts, discoveryPack: string | undefined, lists: GatewayHost['lists']): GatewayHost {
   const limitAddressOf = (call: GatewayCall) => toLimitKey(node.addresses.clientOf(own(call).request))
   return {
     registry: node.registry,
     context: node.context,
     discoveryPack,
+    lists,
     addressOf: (call) => node.addressOf(own(call)),
     api(call, client) {
       return localApi(node.registry, call.caller, {

@@ -85,10 +85,10 @@ export function openNode(
   const app = new H3({ allowMalformedURL: true, silent: true })
   mountEndpoints(app, node)
   const replyPage = mountPages(app, node, options)
-  mountGateways(app, node, options)
+  const stopLists = mountGateways(app, node, options)
   mountUnknown(app, node, replyPage)
   const handleDetail = toEndpointHandler(node, detailRoute)
-  const refuseTarget = toHandler(node, { admission: 'page', work: throwMalformed })
+  const refuseTarget = toHandler(node, { admission: 'files', work: throwMalformed })
   return {
     serveCached: createServeCached(node),
     patterns: new Set(app['~routes'].map(({ route }) => route ?? '')),
@@ -114,6 +114,7 @@ export function openNode(
     close() {
       metrics.close()
       delay.stop()
+      stopLists()
     },
   }
 }
@@ -141,7 +142,7 @@ function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined
     if (!isDecodable(path)) throwMalformed()
     throw nothingHere()
   }
-  const [ofApi, ofPages] = [toHandler(node, { admission: 'api', work }), toHandler(node, { admission: 'page', work })]
+  const [ofApi, ofPages] = [toHandler(node, { admission: 'api', work }), toHandler(node, { admission: 'files', work })]
   app.all('/**', (event) => (isApi(event.url.pathname) ? ofApi(event) : ofPages(event)))
 }
 

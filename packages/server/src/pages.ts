@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { H3 } from 'h3'
-import type { Admission } from '@skillstead/gateways'
 import { RegistryError } from '@skillstead/protocol'
 import type { Call } from './call.ts'
 import { mountDashboard, type ReplyPage } from './dashboard.ts'
@@ -23,7 +22,7 @@ export function mountPages(
   options: Pick<NodeOptions, 'publicUrl' | 'metricsToken' | 'dashboard'>,
 ): ReplyPage | undefined {
   const originOf = (call: Call) => options.publicUrl?.replace(/\/+$/, '') ?? node.addresses.originOf(call.request) ?? ''
-  const mount = (path: string, endpoint: string, admission: Admission, work: Work) => {
+  const mount = (path: string, endpoint: string, admission: 'files' | 'probe', work: Work) => {
     const crossOrigin = endpoint === 'openapi'
     app.all(path, toHandler(node, { endpoint, admission, methods: ['GET', 'HEAD'], crossOrigin, work }))
   }
@@ -31,15 +30,15 @@ export function mountPages(
   const openApi = keepLast((origin) => Buffer.from(JSON.stringify(toOpenApi(origin))))
   const welcome = toWelcomePage()
 
-  if (!options.dashboard) mount('/', 'welcome', 'page', (call) => replyPage(call, welcome))
-  mount('/docs', 'docs', 'page', (call) => replyPage(call, docs(originOf(call))))
-  mount('/openapi.json', 'openapi', 'page', (call) => {
+  if (!options.dashboard) mount('/', 'welcome', 'files', (call) => replyPage(call, welcome))
+  mount('/docs', 'docs', 'files', (call) => replyPage(call, docs(originOf(call))))
+  mount('/openapi.json', 'openapi', 'files', (call) => {
     const contentType = 'application/json; charset=utf-8'
     return reply(call, { status: 200, contentType, body: openApi(originOf(call)), cacheControl: 'no-cache' })
   })
-  mount('/healthz', 'health', 'open', (call) => replyJson(call, { status: 'ok' }))
-  mount('/readyz', 'readiness', 'open', (call) => replyReadiness(node, call))
-  mount('/metrics', 'metrics', 'open', async (call) => {
+  mount('/healthz', 'health', 'probe', (call) => replyJson(call, { status: 'ok' }))
+  mount('/readyz', 'readiness', 'probe', (call) => replyReadiness(node, call))
+  mount('/metrics', 'metrics', 'probe', async (call) => {
     if (!node.addresses.isLoopback(call.request) && !holdsToken(call, options.metricsToken)) throw nothingHere()
     return reply(call, {
       status: 200,

@@ -1,6 +1,7 @@
 import { limits, type Pack, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { measureListing } from '@skillstead/skill-format/loading'
 import type { StorageContext } from '../storage/storage-context.ts'
+import { createPause } from '../kernel/batches.ts'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
@@ -65,7 +66,10 @@ export async function showPack(context: StorageContext, pack: PackRow, caller: C
   }
 }
 
-/** GET /packs: visible packs whose name, slug or description contains every word of `q`, newest first. */
+/**
+ * GET /packs: visible packs whose name, slug or description contains every word of `q`, newest first. A page shows a
+ * limited number of skills in all; the pack itself has the others, which `skillCount` counts.
+ */
 export async function listPacks(context: StorageContext, input: Input<'listPacks'>, caller: Caller) {
   const { curator } = input
   const words = fold(input.q).split(/\s+/).filter(Boolean).slice(0, 16)
@@ -90,7 +94,15 @@ export async function listPacks(context: StorageContext, input: Input<'listPacks
   const ids = matching.slice(offset, offset + input.limit).map(({ id }) => id)
   const rows = ids.length > 0 ? await visible.selectAll().where('id', 'in', ids).execute() : []
   const packs = []
-  for (const row of rows) packs.push(await showPack(context, row, caller))
+  const pause = createPause()
+  let left: number = limits.packListSkillsMax
+  for (const row of rows) {
+    const pack = await showPack(context, row, caller)
+    const skills = pack.skills.slice(0, left)
+    left -= skills.length
+    packs.push({ ...pack, skills })
+    await pause()
+  }
   return { packs, ...toPage(matching.length, input.page, input.limit) }
 }
 

@@ -4,6 +4,19 @@ import { setImmediate } from 'node:timers/promises'
 const batchMs = 10
 
 /**
+ * Returns a function that yields to the event loop if the work since its last call to do so took as long as a batch may. Call
+ * it between the steps of work whose amount a request decides: a query of SQLite gives no other request a turn.
+ */
+export function createPause(): () => Promise<void> {
+  let resumedAtMs = performance.now()
+  return async () => {
+    if (performance.now() - resumedAtMs < batchMs) return
+    await setImmediate()
+    resumedAtMs = performance.now()
+  }
+}
+
+/**
  * Starts `work` on each item in order and yields to the event loop between batches. Waits for asynchronous results at
  * the end. Results are in the order of the items.
  */
@@ -12,12 +25,10 @@ export async function mapInBatches<Item, Result>(
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Promise<Result>[] = []
-  let startedMs = performance.now()
+  const pause = createPause()
   for (const item of items) {
     results.push(work(item))
-    if (performance.now() - startedMs < batchMs) continue
-    await setImmediate()
-    startedMs = performance.now()
+    await pause()
   }
   return Promise.all(results)
 }

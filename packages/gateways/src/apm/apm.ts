@@ -1,7 +1,8 @@
 import { isSkillName, isUsername, isVersion, RegistryError } from '@skillstead/protocol'
 import { toFoldedPath, writeZip, type ArchiveFile } from '@skillstead/skill-format/archives'
 import {
-  toJsonAnswer,
+  readSkillList,
+  toListAnswer,
   type Answer,
   type GatewayCall,
   type GatewayHost,
@@ -59,6 +60,13 @@ async function answerVersions(
   call: GatewayCall,
   fullName: string,
 ): Promise<Answer> {
+  const list = await readSkillList(host, call, ['apm', fullName], async () => {
+    return { value: await readVersions(host, archives, call, fullName) }
+  })
+  return toListAnswer(host, call, list, await host.freshness({ name: fullName }))
+}
+
+async function readVersions(host: GatewayHost, archives: SkillArchives, call: GatewayCall, fullName: string) {
   const skill = await apiOf(host, call, { counts: false }).getSkill({ name: fullName })
   const described = await archives.describe(call, fullName, skill)
   const versions = described.flatMap(({ version, publishedAt, facts }) => {
@@ -66,7 +74,7 @@ async function answerVersions(
     const digest = `sha256:${facts.hashes[0]!.toString('hex')}`
     return [{ version, digest, published_at: publishedAt, size_bytes: facts.bytes }]
   })
-  return toJsonAnswer(call, { package: fullName, versions }, await host.freshness({ name: fullName }))
+  return { package: fullName, versions }
 }
 
 function refusePublish(): never {

@@ -35,7 +35,7 @@ function toDiscovery(host: GatewayHost): GatewayRoute[] {
     pattern: `/.well-known/${name}.json`,
     endpoint: 'clawhubDiscovery',
     methods: ['GET', 'HEAD'],
-    admission: 'open',
+    admission: 'open-files',
     answer(call) {
       const address = requireAddress(host, call)
       return toJson({ apiBase: `${address}${mountPath}`, authBase: address })

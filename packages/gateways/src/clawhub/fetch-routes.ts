@@ -1,3 +1,4 @@
+import { createPause } from '@skillstead/core/internal'
 import { RegistryError, type Content, type RegistryApi } from '@skillstead/protocol'
 import { apiOf } from '../archives/skill-archives.ts'
 import { toCacheControl, type Answer } from '../gateway.ts'
@@ -61,9 +62,12 @@ async function resolve({ api, query }: Asked) {
 }
 
 async function findByFingerprint(api: RegistryApi, name: string, hash: string): Promise<string | undefined> {
+  const pause = createPause()
   for await (const page of readVersionPages(api, name)) {
-    const match = page.find(({ yanked, files }) => !yanked && toFingerprint(files) === hash)
-    if (match) return match.version
+    for (const { yanked, files, version } of page) {
+      if (!yanked && toFingerprint(files) === hash) return version
+      await pause()
+    }
   }
   return undefined
 }

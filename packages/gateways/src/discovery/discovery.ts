@@ -43,15 +43,17 @@ function toArtifactRoutes(host: GatewayHost, path: ScopePath, lists: RecentLists
   return [
     toScopeRoute(host, {
       path,
+      admission: 'files',
       below: `${folder}/index.json`,
       answer(call, params) {
         const scope = path.read(params)
-        const list = () => readDiscoveryIndex(context, scope, call.caller)
+        const list = { kind: ['index 0.2.0'] as const, make: () => readDiscoveryIndex(context, scope, call.caller) }
         return answerList(host, call, { scope, read: toPageRead(scope), lists }, list)
       },
     }),
     toScopeRoute(host, {
       path,
+      admission: 'files',
       below: `${folder}${path.artifact}`,
       answer(call, params) {
         const { holder: owner, file = '' } = params
@@ -69,15 +71,17 @@ function toFileRoutes(host: GatewayHost, path: ScopePath, lists: RecentLists): G
   return [
     toScopeRoute(host, {
       path,
+      admission: 'files',
       below: `${fileFolder}/index.json`,
       answer(call, params) {
         const scope = path.read(params)
-        const list = () => readFileIndex(context, scope, call.caller)
+        const list = { kind: ['index 0.1'] as const, make: () => readFileIndex(context, scope, call.caller) }
         return answerList(host, call, { scope, read: toPageRead(scope), lists }, list)
       },
     }),
     toScopeRoute(host, {
       path,
+      admission: 'files',
       // Some clients encode the slashes of the path.
       below: `${fileFolder}/:member/**:rest`,
       answer(call, { member: name = '', rest = '', ...params }) {

@@ -24,7 +24,8 @@ function toRoutes(host: GatewayHost, path: ScopePath): GatewayRoute[] {
       admission: 'keyed',
       answer(call, params) {
         const scope = path.read(params)
-        const list = () => readMarketplace(host, call, path, params)
+        const base = `${requireAddress(host, call)}${toAddress(path.pattern, params)}${folder}/`
+        const list = { kind: ['marketplace', base] as const, make: () => readMarketplace(host, call, scope, base) }
         return answerList(host, call, { scope, read: toPageRead(scope) }, list)
       },
     }),
@@ -32,7 +33,8 @@ function toRoutes(host: GatewayHost, path: ScopePath): GatewayRoute[] {
       path,
       below: `${folder}${path.artifact}`,
       admission: 'keyed',
-      answer(call, params) {
+      async answer(call, params) {
+        await host.spendFile(call)
         const { holder: owner, file = '' } = params
         const scope = path.read(params)
         const find = () => findArtifact(context, { scope, owner, file, zips: true }, call.caller)
@@ -42,16 +44,14 @@ function toRoutes(host: GatewayHost, path: ScopePath): GatewayRoute[] {
   ]
 }
 
-async function readMarketplace(host: GatewayHost, call: GatewayCall, path: ScopePath, params: Params) {
-  const scope = path.read(params)
+/** `base` is the address of the folder with the zips. */
+async function readMarketplace(host: GatewayHost, call: GatewayCall, scope: DiscoveryScope, base: string) {
   const zips = await listZips(host.context, scope, call.caller)
   const { name, owner } = toNames(scope, zips[0]!)
-  const address = requireAddress(host, call)
-  const base = `${address}${toAddress(path.pattern, params)}${folder}/`
   const skills = zips.map(({ url, digest, ...skill }) => {
     return { ...skill, source: { url: base + url, sha256: digest.slice('sha256:'.length) } }
   })
-  return toClaudeMarketplace({ name, owner, description: `Skills from ${address}`, skills })
+  return toClaudeMarketplace({ name, owner, description: `Skills from ${host.addressOf(call)}`, skills })
 }
 
 /** The name of a marketplace; that of a share link is the name of its only skill. */

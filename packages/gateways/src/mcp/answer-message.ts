@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { Caller, Registry } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
@@ -9,14 +10,32 @@ import { localCatalogue } from './local-catalogue.ts'
  * Responds to one message of a client, of any protocol revision, without state: a new server is created for each
  * message. A subscription ends with its acknowledgement, because the server declares no notifications to subscribe to.
  */
-export function answerMessage(
+export async function answerMessage(
   api: RegistryApi,
   message: object,
   request: Request,
   { registry, caller, onError }: { registry: Registry; caller: Caller; onError: OnError },
-): Promise<Response> {
+): Promise<{ readonly response: Response; readonly body: Uint8Array }> {
   const catalogue = localCatalogue(registry, caller)
-  const make = () => createMcpServer(api, { catalogue, onError })
+  const embedded = new Map<string, Buffer>()
+  const embed = (json: Buffer) => {
+    const placeholder = randomBytes(placeholderBytes).toString('base64')
+    embedded.set(placeholder, json)
+    return placeholder
+  }
+  const make = () => createMcpServer(api, { catalogue, onError }, embed)
   const handler = createMcpHandler(make, { keepAliveMs: 0 })
-  return handler.fetch(request, { parsedBody: message })
+  const response = await handler.fetch(request, { parsedBody: message })
+  let body: Uint8Array = new Uint8Array(await response.arrayBuffer())
+  for (const [placeholder, json] of embedded) body = replace(Buffer.from(body.buffer), placeholder, json)
+  return { response, body }
+}
+
+/** Too many for another text of the answer to contain them, and without padding in base64. */
+const placeholderBytes = 24
+
+function replace(body: Buffer, placeholder: string, json: Buffer): Uint8Array {
+  const at = body.indexOf(placeholder)
+  if (at === -1) return body
+  return Buffer.concat([body.subarray(0, at), json, body.subarray(at + placeholder.length)])
 }

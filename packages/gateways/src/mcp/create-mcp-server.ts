@@ -3,7 +3,7 @@ import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
 import type { RegistryApi } from '@skillstead/protocol'
 import { readVersion } from '../version.ts'
 import type { Catalogue } from './catalogue.ts'
-import { createSkillSource } from './skill-source.ts'
+import { createSkillSource, type Embed } from './skill-source.ts'
 import { addTools } from './tools.ts'
 
 /** Options of the MCP server. */
@@ -28,14 +28,14 @@ const capabilities = { tools: { listChanged: false }, resources: { listChanged: 
 /**
  * A registry as an MCP server, for one connection or one request: four tools, and the skills extension
  * (`io.modelcontextprotocol/skills`) with every file of a skill as a resource. Returns only what the caller of `api`
- * may see.
+ * may see. With `embed`, the caller puts large files into the encoded answers.
  */
-export function createMcpServer(api: RegistryApi, options: McpServerOptions = {}): McpServer {
+export function createMcpServer(api: RegistryApi, options: McpServerOptions = {}, embed?: Embed): McpServer {
   const { catalogue, pageSize = 100, onError = () => {} } = options
   const about = { name: 'skillstead', title: 'Skillstead', version: readVersion() }
   const server = new McpServer(about, { instructions, capabilities })
   addTools(server, api, onError)
-  const source = createSkillSource(api, { catalogue, pageSize, onError })
+  const source = createSkillSource(api, { catalogue, pageSize, onError, embed })
   new SkillsExtension({ source, onWarning: () => {} }).attach(server)
   // The handler of the library does not page.
   server.server.setRequestHandler('resources/list', ({ params }) => source.listResourcePage(params?.cursor))

@@ -67,14 +67,14 @@ async function answer(
 ): Promise<WholeAnswer> {
   // Load the MCP library on first use: loading takes 0.1 s and 40 MB.
   const { answerMessage } = await import('./answer-message.ts')
-  const response = await answerMessage(api, message, call.request, {
+  const { response, body } = await answerMessage(api, message, call.request, {
     registry: host.registry,
     caller: call.caller,
     onError: (error) => host.failed(call, error),
   })
   const headers = [...response.headers].filter(([name]) => name.startsWith('mcp-')) as Header[]
   const contentType = response.headers.get('content-type') ?? undefined
-  return { status: response.status, contentType, headers, body: new Uint8Array(await response.arrayBuffer()) }
+  return { status: response.status, contentType, headers, body }
 }
 
 interface WholeAnswer extends Answer {

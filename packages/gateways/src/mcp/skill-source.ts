@@ -1,7 +1,8 @@
 import { ProtocolError, ProtocolErrorCode, type Resource } from '@modelcontextprotocol/server'
 import type { Skill, SkillReadResult, SkillSource } from '@modelcontextprotocol/server/ext/skills'
+import { createPause } from '@skillstead/core/internal'
 import { readBytes } from '@skillstead/skill-format/archives'
-import type { Content, RegistryApi } from '@skillstead/protocol'
+import type { RegistryApi } from '@skillstead/protocol'
 import { catalogueOf, type Catalogue } from './catalogue.ts'
 import { isAbsent, toProtocolError, type OnError } from './failures.ts'
 import { toEntries } from './skill-entries.ts'
@@ -11,12 +12,23 @@ interface SourceOptions {
   readonly catalogue: Catalogue | undefined
   readonly pageSize: number
   readonly onError: OnError
+  readonly embed: Embed | undefined
 }
+
+/**
+ * Takes a part of the answer as it is in JSON, and returns what stands for it: base64 without characters that JSON
+ * escapes.
+ */
+export type Embed = (json: Buffer) => string
 
 /** Skills that are read at once; those that hosts would refuse are left out, so a page takes several reads. */
 const readMax = 100
 /** A page ends when its entries have this number of characters as JSON. */
 const pageCharactersMax = 1_000_000
+/** A page ends after this number of reads too: a catalogue may have any number of skills that are left out. */
+const partsMax = 10
+/** From this size on, content is put into the encoded answer. */
+const embeddedBytesMin = 65_536
 
 /** A source whose resources can be listed page by page. */
 export interface PagedSource extends SkillSource {
@@ -28,7 +40,7 @@ export interface PagedSource extends SkillSource {
  * would refuse are left out here; the tools still find them.
  */
 export function createSkillSource(api: RegistryApi, options: SourceOptions): PagedSource {
-  const { pageSize, onError } = options
+  const { pageSize, onError, embed } = options
   const calls = catalogueOf(api)
   const catalogue = options.catalogue ?? calls
   const told = async <T>(work: Promise<T>): Promise<T> => {
@@ -49,7 +61,7 @@ export function createSkillSource(api: RegistryApi, options: SourceOptions): Pag
       return { skills, ...next }
     },
     get: (uri) => told(getEntry(api, calls, uri)),
-    read: (uri) => told(readResource(api, uri)),
+    read: (uri) => told(readResource(api, uri, embed)),
     async listResourcePage(cursor) {
       const { entries: resources, ...next } = await told(
         fillPage(pageSize, cursor, async (page, limit) => {
@@ -73,13 +85,17 @@ async function fillPage<Entry>(
 ): Promise<{ entries: Entry[]; nextCursor?: string }> {
   const limit = Math.min(pageSize, readMax)
   const entries: Entry[] = []
+  const first = parseCursor(cursor)
+  const pause = createPause()
   let characters = 0
-  for (let part = parseCursor(cursor); ; part++) {
+  for (let part = first; ; part++) {
     const { entries: found, totalPages } = await readPart(part, limit)
     entries.push(...found)
     if (part >= totalPages) return { entries }
     characters += JSON.stringify(found).length
-    if (entries.length >= pageSize || characters > pageCharactersMax) return { entries, nextCursor: `${part + 1}` }
+    const isFull = entries.length >= pageSize || characters > pageCharactersMax || part - first + 1 >= partsMax
+    if (isFull) return { entries, nextCursor: `${part + 1}` }
+    await pause()
   }
 }
 
@@ -102,31 +118,77 @@ async function getEntry(api: RegistryApi, { readDocuments }: Catalogue, uri: str
 }
 
 /** Reading SKILL.md counts as a download, as in the API; reading other files does not. */
-async function readResource(api: RegistryApi, uri: string): Promise<SkillReadResult | undefined> {
+async function readResource(
+  api: RegistryApi,
+  uri: string,
+  embed: Embed | undefined,
+): Promise<SkillReadResult | undefined> {
   const file = parseSkillUri(uri)
   if (!file) return undefined
   const { fullName: name, path } = file
   const content = await unlessAbsent(path === 'SKILL.md' ? api.getSkillMd({ name }) : api.getFile({ name, path }))
-  return content && toReadResult(content)
+  if (!content) return undefined
+  const bytes = await readBytes(content)
+  const mimeType = content.contentType.split(';', 1)[0]
+  return embed && bytes.byteLength >= embeddedBytesMin
+    ? embedLarge(bytes, mimeType, embed)
+    : toReadResult(bytes, mimeType)
 }
 
 /** Send text only if it round-trips, because digests are over the bytes, and if it takes no more space than base64. */
-async function toReadResult(content: Content): Promise<SkillReadResult> {
-  const bytes = await readBytes(content)
-  const mimeType = content.contentType.split(';', 1)[0]
+function toReadResult(bytes: Uint8Array, mimeType: string | undefined): SkillReadResult {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    return isCheapText(bytes) ? { text, mimeType } : { bytes, mimeType }
+    return isCheap(countControls(bytes), bytes) ? { text, mimeType } : { bytes, mimeType }
   } catch {
     return { bytes, mimeType }
   }
 }
 
-/** JSON writes most control characters as six characters: a file of 10 MiB would become a response of 60 MiB. */
-function isCheapText(bytes: Uint8Array): boolean {
+/** The library copies and checks each answer several times, which takes a second for 10 MiB. */
+async function embedLarge(bytes: Uint8Array, mimeType: string | undefined, embed: Embed): Promise<SkillReadResult> {
+  const text = await toJsonText(bytes)
+  if (text) return { text: embed(text), mimeType }
+  const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  return { bytes: Buffer.from(embed(Buffer.from(base64, 'latin1')), 'base64'), mimeType }
+}
+
+const chunkBytes = 262_144
+
+/** The JSON of a text, without its quotes; undefined for bytes that are not UTF-8, or shorter in base64. */
+async function toJsonText(bytes: Uint8Array): Promise<Buffer | undefined> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  const pause = createPause()
+  const parts: Buffer[] = []
   let controls = 0
-  for (const byte of bytes) if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) controls += 1
-  return controls * 5 <= bytes.length
+  try {
+    for (let at = 0; at < bytes.length; at += chunkBytes) {
+      const stream = at + chunkBytes < bytes.length
+      const chunk = bytes.subarray(at, at + chunkBytes)
+      controls += countControls(chunk)
+      const text = decoder.decode(chunk, { stream })
+      parts.push(Buffer.from(JSON.stringify(text).slice(1, -1)))
+      await pause()
+    }
+  } catch {
+    return undefined
+  }
+  return isCheap(controls, bytes) ? Buffer.concat(parts) : undefined
+}
+
+/** JSON writes most control characters as six characters: a file of 10 MiB would become a response of 60 MiB. */
+function isCheap(controls: number, { length }: Uint8Array): boolean {
+  return controls * 5 <= length
+}
+
+/** An index: an iterator takes ten times as long. */
+function countControls(bytes: Uint8Array): number {
+  let controls = 0
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!
+    if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) controls += 1
+  }
+  return controls
 }
 
 function toResource({ fullName, description }: { fullName: string; description: string }): Resource {

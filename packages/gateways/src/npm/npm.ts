@@ -3,6 +3,8 @@ import {
   requireAddress,
   toCacheControl,
   toJsonAnswer,
+  readSkillList,
+  toListAnswer,
   type Answer,
   type GatewayCall,
   type GatewayHost,
@@ -77,9 +79,11 @@ async function answerPath(
   const wanted = parsePackagePath(path)
   if (!wanted) throw new RegistryError('not_found', 'Skills are packages with the name `@OWNER/SKILL`.')
   if (wanted.of === 'tarball') return archives.answer(call, wanted.fullName, wanted.version)
-  const packument = await readPackument(host, archives, call, wanted.fullName)
-  const freshness = await host.freshness({ name: wanted.fullName })
-  return toJsonAnswer(call, select(packument, wanted), freshness)
+  const key = ['npm', requireAddress(host, call), JSON.stringify(wanted)] as const
+  const list = await readSkillList(host, call, key, async () => {
+    return { value: select(await readPackument(host, archives, call, wanted.fullName), wanted) }
+  })
+  return toListAnswer(host, call, list, await host.freshness({ name: wanted.fullName }))
 }
 
 async function readPackument(

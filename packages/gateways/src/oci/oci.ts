@@ -2,6 +2,8 @@ import { isRegistryError, isSkillName, isUsername, RegistryError } from '@skills
 import {
   toCacheControl,
   toJsonAnswer,
+  readSkillList,
+  toListAnswer,
   type Answer,
   type GatewayCall,
   type GatewayHost,
@@ -100,11 +102,15 @@ async function answerBlob({ host, artifacts }: Parts, call: GatewayCall, params:
 }
 
 async function answerTags({ host }: Parts, call: GatewayCall, params: Params): Promise<Answer> {
-  const { fullName, skill } = await readRepository(host, call, params)
-  const { tags, next } = selectTags(listTags(skill), call.url!.searchParams)
-  const link: Header[] = next === undefined ? [] : [['link', `</v2/${fullName}/tags/list?${next}>; rel="next"`]]
-  const freshness = await host.freshness({ name: fullName })
-  return withVersion(toJsonAnswer(call, { name: fullName, tags }, freshness), link)
+  const fullName = `${params['owner']}/${params['skill']}`
+  const query = call.url!.searchParams
+  const list = await readSkillList(host, call, ['oci', fullName, query.get('n'), query.get('last')], async () => {
+    const { skill } = await readRepository(host, call, params)
+    const { tags, next } = selectTags(listTags(skill), query)
+    const link: Header[] = next === undefined ? [] : [['link', `</v2/${fullName}/tags/list?${next}>; rel="next"`]]
+    return { value: { name: fullName, tags }, headers: link }
+  })
+  return withVersion(toListAnswer(host, call, list, await host.freshness({ name: fullName })))
 }
 
 /**

@@ -2,7 +2,7 @@ import { type DiscoveryScope, type FoundArtifact, SkillMoved } from '@skillstead
 import { RegistryError, type Content } from '@skillstead/protocol'
 import {
   toCacheControl,
-  toJsonAnswer,
+  toListAnswer,
   type Admission,
   type Answer,
   type GatewayCall,
@@ -11,6 +11,7 @@ import {
   type Header,
   type Params,
 } from '../gateway.ts'
+import { encodeList, type ListKey } from '../encoded-lists.ts'
 import type { RecentLists } from './recent-lists.ts'
 import { renameScope, type ScopePath } from './scope-paths.ts'
 import { readPageFreshness, throughUpstreams, type PageRead } from './through-upstreams.ts'
@@ -20,15 +21,14 @@ interface ScopeRoute {
   readonly path: ScopePath
   /** The part of the address below that of the scope. */
   readonly below: string
-  /** Default: `page`. */
-  readonly admission?: Admission
+  readonly admission: Admission
   answer(call: GatewayCall, params: Params): Promise<Answer>
 }
 
 const sharedEndpoint = 'discoverShared'
 
 /** A route below a scope, which follows transferred skills and limits the guessing of share links. */
-export function toScopeRoute(host: GatewayHost, { path, below, admission = 'page', answer }: ScopeRoute): GatewayRoute {
+export function toScopeRoute(host: GatewayHost, { path, below, admission, answer }: ScopeRoute): GatewayRoute {
   const { endpoint } = path
   const pattern = `${path.pattern}${below}`
   return {
@@ -50,21 +50,23 @@ interface Place {
   readonly lists?: RecentLists
 }
 
-/** Answers with a list of the skills of a scope. */
+/** Answers with a list of the skills of a scope. `kind` and the scope name the list. */
 export async function answerList(
   host: GatewayHost,
   call: GatewayCall,
   { scope, read, lists }: Place,
-  list: () => Promise<unknown>,
+  { kind, make }: { readonly kind: ListKey; make(): Promise<unknown> },
 ): Promise<Answer> {
-  const value = await throughUpstreams(host, call, read, list)
-  const { skills } = value as { readonly skills?: readonly unknown[] }
-  if (skills && skills.length > 1 && call.method === 'GET') await lists?.add(call, scope)
-  return toJsonAnswer(call, value, [...ownHeaders(scope), ...(await readPageFreshness(host, read))])
+  const build = async () => ({ value: await make() })
+  // A share link ends at its time, without a change of the catalogue.
+  const readList = () => (scope.of === 'share' ? encodeList(build) : host.lists.read(call, [...kind, scope], build))
+  const list = await throughUpstreams(host, call, read, readList)
+  if (list.hasSeveralSkills && call.method === 'GET') await lists?.add(call, scope)
+  return toListAnswer(host, call, list, [...ownHeaders(scope), ...(await readPageFreshness(host, read))])
 }
 
 /**
- * Answers with a file of a scope. Counts a download, unless the caller already has it, only checks for updates, or read
+ * Answers with a file of a scope, and charges its bytes. Counts a download, unless the caller already has it, only checks for updates, or read
  * a list of several skills a moment ago.
  */
 export async function answerFile(
@@ -73,7 +75,6 @@ export async function answerFile(
   { scope, read, lists }: Place,
   find: () => Promise<FoundArtifact>,
 ): Promise<Answer> {
-  await host.spendFile(call)
   const artifact = await throughUpstreams(host, call, read, find)
   const { etag } = artifact
   const cacheControl = toCacheControl(call)

@@ -12,7 +12,7 @@ const skills = boundedArray(PackMember, limits.packSkillsMax)
 export const packEndpoints = toEndpoints('Packs', {
   listPacks: {
     auth: 'none',
-    summary: 'List packs',
+    summary: 'List packs; a page shows at most 5,000 skills in all, and `skillCount` is that of the whole pack',
     input: v.object({ q: v.optional(text(1000, 0), ''), curator: v.optional(Term), page, limit: limit() }),
     output: v.object({ packs: v.array(Pack), ...pageFields }),
   },

@@ -1,0 +1,128 @@
+import { hash } from 'node:crypto'
+import type { CatalogueContext, DiscoveryScope } from '@skillstead/core/internal'
+import { isRegistryError, type RegistryError } from '@skillstead/protocol'
+import { LRUCache } from 'lru-cache'
+import pLimit, { type LimitFunction } from 'p-limit'
+import type { GatewayCall, Header } from './gateway.ts'
+
+/** A list as the bytes of its answer. */
+export interface EncodedList {
+  readonly bytes: Uint8Array
+  /** A strong entity tag, quotes included. */
+  readonly etag: string
+  readonly headers: readonly Header[]
+  /** Whether the member `skills` of the list has several elements. */
+  readonly hasSeveralSkills: boolean
+}
+
+/** What a list is made of. */
+export interface ListParts {
+  readonly value: unknown
+  readonly headers?: readonly Header[]
+}
+
+/** The kind of a list, and what it depends on apart from the catalogue and the caller. */
+export type ListKey = readonly [kind: string, ...of: (string | null | DiscoveryScope)[]]
+
+/**
+ * Indexes and other lists of the gateways, each encoded once for a state of the catalogue and for all callers who see
+ * the same of it. They cost thousands of times what sending them again costs, so that a flood of requests for them would
+ * take the processor from all other callers.
+ */
+export interface EncodedLists {
+  /** The list as the caller may see it; `build` reads it. An error `not_found` is remembered like a list. */
+  read(call: GatewayCall, key: ListKey, build: () => Promise<ListParts>): Promise<EncodedList>
+  /** The number of lists that were built. */
+  readonly built: number
+  /** Stops following the catalogue. */
+  stop(): void
+}
+
+const bytesMax = 32 * 1024 * 1024
+const listBytesMax = 8 * 1024 * 1024
+/** What an entry takes besides its bytes. */
+const entryBytes = 512
+/** Of each kind: lists are built in slices between other work, of which more would only get a smaller part. */
+const buildsAtATime = 4
+/** Counters decide only which skills the list of a large owner has. */
+const countersMs = 60_000
+
+type Entry = EncodedList | { readonly error: RegistryError }
+
+export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'changes' | 'clock'>): EncodedLists {
+  const cached = new LRUCache<string, Entry>({
+    maxSize: bytesMax,
+    maxEntrySize: listBytesMax,
+    sizeCalculation: (entry, key) => entryBytes + key.length + ('error' in entry ? 0 : entry.bytes.byteLength),
+  })
+  /** Concurrent requests for one list share the work. */
+  const pending = new Map<string, Promise<Entry>>()
+  const turns = new Map<string, LimitFunction>()
+  let built = 0
+  let forgottenAt = clock.now()
+
+  function forget(): void {
+    forgottenAt = clock.now()
+    cached.clear()
+    // A build that began before the change is neither shared any longer nor cached.
+    pending.clear()
+  }
+
+  const stop = changes.follow((batch) => {
+    const isListed = batch.some(({ kind }) => kind === 'skill' || kind === 'pack')
+    if (isListed || clock.now() - forgottenAt >= countersMs) forget()
+  }, forget)
+
+  function turnOf(kind: string): LimitFunction {
+    const turn = turns.get(kind) ?? pLimit(buildsAtATime)
+    turns.set(kind, turn)
+    return turn
+  }
+
+  async function make(key: string, kind: string, build: () => Promise<ListParts>): Promise<Entry> {
+    const work = turnOf(kind)(async () => {
+      built += 1
+      return encodeList(build)
+    }).catch(toKeptError)
+    pending.set(key, work)
+    try {
+      const entry = await work
+      if (pending.get(key) === work) cached.set(key, entry)
+      return entry
+    } finally {
+      if (pending.get(key) === work) pending.delete(key)
+    }
+  }
+
+  return {
+    async read(call, of, build) {
+      const key = JSON.stringify([...toSight(call), ...of])
+      const entry = cached.get(key) ?? (await (pending.get(key) ?? make(key, of[0], build)))
+      if ('error' in entry) throw entry.error
+      return entry
+    },
+    get built() {
+      return built
+    },
+    stop,
+  }
+}
+
+/** Callers with the same sight see the same of the catalogue. */
+function toSight({ caller }: GatewayCall): (string | null)[] {
+  const shared = caller.sharedSkillId ?? null
+  return caller.kind === 'user' ? [caller.userId, caller.role, shared] : [null, null, shared]
+}
+
+/** Builds and encodes a list that is not cached. */
+export async function encodeList(build: () => Promise<ListParts>): Promise<EncodedList> {
+  const { value, headers = [] } = await build()
+  const bytes = Buffer.from(JSON.stringify(value))
+  const { skills } = value as { readonly skills?: readonly unknown[] }
+  return { bytes, etag: `"${hash('sha1', bytes, 'base64url')}"`, headers, hasSeveralSkills: (skills?.length ?? 0) > 1 }
+}
+
+function toKeptError(error: unknown): Entry {
+  if (isRegistryError(error, 'not_found')) return { error }
+  throw error
+}
