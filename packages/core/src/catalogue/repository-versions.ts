@@ -19,7 +19,7 @@ export interface RepositoryVersion extends Pick<VersionRow, 'id' | 'digest' | 'v
 const versionsMax = 20_000
 /** Versions that are read with one query, about: it blocks the event loop. */
 const rowsPerQuery = 1000
-const offersFirst = 4
+const offersFirst = 20
 const idsPerQuery = 250
 
 /**

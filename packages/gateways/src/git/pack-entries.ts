@@ -60,14 +60,13 @@ export function createPackEntries(source: BlobSource): PackEntries {
   const inTurn = pLimit(2)
   const inTurnLarge = pLimit(1)
 
+  /** Makes the entry of an object that is not stored. */
   async function toEntry(object: PackObject): Promise<Uint8Array | undefined> {
-    const key = object.kind === 'delta' ? `${object.id} ${object.base}` : object.id
-    const cached = cache.get(key)
-    if (cached || 'digest' in object) return cached
+    if ('digest' in object) return undefined
     const bytes = 'toBytes' in object ? await object.toBytes() : object.bytes
     const base = object.kind === 'delta' ? object.base : ''
     const entry = Buffer.concat([toHeader(object.kind, bytes.length, base), await compress(bytes)])
-    cache.set(key, entry)
+    cache.set(toKey(object), entry)
     return entry
   }
 
@@ -138,7 +137,7 @@ export function createPackEntries(source: BlobSource): PackEntries {
           yield* readLarge(object)
           continue
         }
-        const entry = loaded.get(object.id) ?? (await toEntry(object))
+        const entry = loaded.get(object.id) ?? cache.get(toKey(object)) ?? (await toEntry(object))
         if (entry) {
           yield entry
           continue
@@ -148,6 +147,10 @@ export function createPackEntries(source: BlobSource): PackEntries {
       }
     },
   }
+}
+
+function toKey(object: PackObject): string {
+  return object.kind === 'delta' ? `${object.id} ${object.base}` : object.id
 }
 
 /** Bytes of a cached entry in addition to its own. */

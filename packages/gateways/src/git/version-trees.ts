@@ -169,11 +169,26 @@ function encodeBlobs(blobs: readonly Omit<StoredBlob, 'kind'>[]): Buffer {
 
 function decodeBlobs(encoded: Buffer): StoredBlob[] {
   const blobs: StoredBlob[] = []
-  for (let at = 0; at < encoded.length;) {
-    const id = encoded.toString('hex', at, (at += idBytes))
-    const digest = digestPrefix + encoded.toString('hex', at, (at += digestBytes))
-    blobs.push({ kind: 'blob', id, digest, size: encoded.readUInt32BE(at) })
-    at += sizeBytes
-  }
+  for (let at = 0; at < encoded.length; at += idBytes + digestBytes + sizeBytes) blobs.push(new CachedBlob(encoded, at))
   return blobs
+}
+
+/** Decodes the digest only for a blob that has to be read. */
+class CachedBlob implements StoredBlob {
+  readonly kind = 'blob'
+  readonly id: string
+  readonly size: number
+  readonly #encoded: Buffer
+  readonly #at: number
+
+  constructor(encoded: Buffer, at: number) {
+    this.id = encoded.toString('hex', at, at + idBytes)
+    this.size = encoded.readUInt32BE(at + idBytes + digestBytes)
+    this.#encoded = encoded
+    this.#at = at + idBytes
+  }
+
+  get digest(): string {
+    return digestPrefix + this.#encoded.toString('hex', this.#at, this.#at + digestBytes)
+  }
 }
