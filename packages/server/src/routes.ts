@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { endpoints, type Endpoint, type EndpointName } from '@skillstead/protocol'
 import type { LoadedSkill } from '@skillstead/skill-format/loading'
 
@@ -28,9 +29,15 @@ const counted: Partial<Record<EndpointName, Route['counts']>> = {
   loadSkill: ({ level = 'full' }) => level === 'full',
 }
 
-/** The entity tag does not cover the download counter, which changes with each read. */
+/**
+ * The entity tag does not cover the download counter, which changes with each read. It covers a hash of the document,
+ * because encoding 9 MiB twice would block the event loop for too long.
+ */
 const tagged: Partial<Record<EndpointName, Route['toTagged']>> = {
-  loadSkill: (loaded: LoadedSkill) => ({ ...loaded, metadata: { ...loaded.metadata, downloads: 0 } }),
+  loadSkill({ fullContent, ...loaded }: LoadedSkill) {
+    const content = fullContent === undefined ? undefined : hash('sha1', fullContent)
+    return { ...loaded, content, metadata: { ...loaded.metadata, downloads: 0 } }
+  },
 }
 
 /** The routes in the order of the table. */
