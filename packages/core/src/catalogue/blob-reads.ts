@@ -1,6 +1,6 @@
 import { type Content, RegistryError, toManifest } from '@skillstead/protocol'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { createPause } from '../kernel/batches.ts'
+import { isSliceOver, nextSlice } from '../kernel/time-slices.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { findBlob } from '../storage/blobs.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -32,10 +32,9 @@ export function readBlobs(context: CatalogueContext, input: Input<'batchBlobs'>)
 
 async function* toLines(context: CatalogueContext, digests: readonly string[]): AsyncGenerator<Uint8Array> {
   const reader = toReader(context)
-  const pause = createPause()
   let sent = 0
   for (const digest of new Set(digests)) {
-    await pause()
+    if (isSliceOver()) await nextSlice()
     const line = await toLine(reader, digest, batchBytesMax - sent)
     if (line.content !== undefined) sent += line.size
     yield Buffer.from(`${JSON.stringify(line)}\n`)

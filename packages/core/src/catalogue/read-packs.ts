@@ -1,7 +1,7 @@
 import { limits, type Pack, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { measureListing } from '@skillstead/skill-format/loading'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { createPause } from '../kernel/batches.ts'
+import { isSliceOver, nextSlice } from '../kernel/time-slices.ts'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
@@ -94,14 +94,13 @@ export async function listPacks(context: StorageContext, input: Input<'listPacks
   const ids = matching.slice(offset, offset + input.limit).map(({ id }) => id)
   const rows = ids.length > 0 ? await visible.selectAll().where('id', 'in', ids).execute() : []
   const packs = []
-  const pause = createPause()
   let left: number = limits.packListSkillsMax
   for (const row of rows) {
     const pack = await showPack(context, row, caller)
     const skills = pack.skills.slice(0, left)
     left -= skills.length
     packs.push({ ...pack, skills })
-    await pause()
+    if (isSliceOver()) await nextSlice()
   }
   return { packs, ...toPage(matching.length, input.page, input.limit) }
 }

@@ -5,7 +5,7 @@ import { writeZip } from '@skillstead/skill-format/archives'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { getBlob } from '../storage/blobs.ts'
 import { type Caller, seesPublicOnly } from '../kernel/caller.ts'
-import { createPause } from '../kernel/batches.ts'
+import { isSliceOver, nextSlice } from '../kernel/time-slices.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import type { EncodedJson } from '../kernel/encoded-json.ts'
@@ -68,12 +68,11 @@ export async function listVersions(
   const rows = await of.selectAll().orderBy('sort_key', 'desc').limit(limit).offset(toOffset(page, limit)).execute()
   const ids = rows.map(({ id }) => id)
   const files = new Map<string, FileRow[]>()
-  const pause = createPause()
   // A page may have 51,200 files.
   for (let at = 0; at < ids.length; at += versionsPerQuery) {
     const read = await readFilesOfMany(context.database.read, ids.slice(at, at + versionsPerQuery))
     for (const [id, list] of read) files.set(id, list)
-    await pause()
+    if (isSliceOver()) await nextSlice()
   }
   const scans = await readScansOfMany(context.database.read, ids)
   const uses = await showAccessOfMany(context.database.read, skill.id, ids)

@@ -1,7 +1,7 @@
 import { compareFiles, RegistryError } from '@skillstead/protocol'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { Kysely } from 'kysely'
-import { createPause } from '../kernel/batches.ts'
+import { isSliceOver, nextSlice } from '../kernel/time-slices.ts'
 import { getBlob } from '../storage/blobs.ts'
 import { compileQuery } from '../storage/compiled-query.ts'
 import type { SkillRow, Tables, VersionRow } from '../storage/tables.ts'
@@ -27,10 +27,9 @@ const selectFiles = compileQuery((db, { versionId }: { versionId: string }) =>
 /** The files of a version with their bytes, in order. */
 export async function readPackageFiles(db: Kysely<Tables>, versionId: string) {
   const files: { path: string; bytes: Uint8Array }[] = []
-  const pause = createPause()
   for (const { path, digest } of await readFiles(db, versionId)) {
     files.push({ path, bytes: await getBlob(db, digest) })
-    await pause()
+    if (isSliceOver()) await nextSlice()
   }
   return files
 }

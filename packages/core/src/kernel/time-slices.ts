@@ -8,7 +8,10 @@ const sliceMs = 10
 let endsAtMs = 0
 let last: Promise<void> = Promise.resolve()
 
-/** Whether work has to wait for the {@link nextSlice}. It costs little enough to be called for each object. */
+/**
+ * Whether work has to wait for the {@link nextSlice}. It costs little enough to be called for each object. Call it between
+ * the steps of work whose amount a request decides: a query of SQLite gives no other request a turn.
+ */
 export function isSliceOver(): boolean {
   return performance.now() >= endsAtMs
 }

@@ -1,4 +1,4 @@
-import { createPause } from '@skillstead/core/internal'
+import { isSliceOver, nextSlice } from '@skillstead/core/internal'
 import { RegistryError, type Content, type RegistryApi } from '@skillstead/protocol'
 import { apiOf } from '../archives/skill-archives.ts'
 import { toCacheControl, type Answer } from '../gateway.ts'
@@ -62,11 +62,10 @@ async function resolve({ api, query }: Asked) {
 }
 
 async function findByFingerprint(api: RegistryApi, name: string, hash: string): Promise<string | undefined> {
-  const pause = createPause()
   for await (const page of readVersionPages(api, name)) {
     for (const { yanked, files, version } of page) {
       if (!yanked && toFingerprint(files) === hash) return version
-      await pause()
+      if (isSliceOver()) await nextSlice()
     }
   }
   return undefined

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, type Resource } from '@modelcontextprotocol/server'
 import type { Skill, SkillReadResult, SkillSource } from '@modelcontextprotocol/server/ext/skills'
-import { createPause } from '@skillstead/core/internal'
+import { isSliceOver, nextSlice } from '@skillstead/core/internal'
 import { readBytes } from '@skillstead/skill-format/archives'
 import type { RegistryApi } from '@skillstead/protocol'
 import { catalogueOf, type Catalogue } from './catalogue.ts'
@@ -86,7 +86,6 @@ async function fillPage<Entry>(
   const limit = Math.min(pageSize, readMax)
   const entries: Entry[] = []
   const first = parseCursor(cursor)
-  const pause = createPause()
   let characters = 0
   for (let part = first; ; part++) {
     const { entries: found, totalPages } = await readPart(part, limit)
@@ -95,7 +94,7 @@ async function fillPage<Entry>(
     characters += JSON.stringify(found).length
     const isFull = entries.length >= pageSize || characters > pageCharactersMax || part - first + 1 >= partsMax
     if (isFull) return { entries, nextCursor: `${part + 1}` }
-    await pause()
+    if (isSliceOver()) await nextSlice()
   }
 }
 
@@ -158,7 +157,6 @@ const chunkBytes = 262_144
 /** The JSON of a text, without its quotes; undefined for bytes that are not UTF-8, or shorter in base64. */
 async function toJsonText(bytes: Uint8Array): Promise<Buffer | undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  const pause = createPause()
   const parts: Buffer[] = []
   let controls = 0
   try {
@@ -168,7 +166,7 @@ async function toJsonText(bytes: Uint8Array): Promise<Buffer | undefined> {
       controls += countControls(chunk)
       const text = decoder.decode(chunk, { stream })
       parts.push(Buffer.from(JSON.stringify(text).slice(1, -1)))
-      await pause()
+      if (isSliceOver()) await nextSlice()
     }
   } catch {
     return undefined
