@@ -30,14 +30,13 @@ export async function benchBlocked(path: string, only = ''): Promise<Figure[]> {
   await registry.close()
   const node = await startNode({ path })
   await node.vitals('warm')
+  const requests = await listWorstRequests(node.url, full, key)
   // The first message loads the library of the protocol, once per process.
-  await listWorstRequests(full, key)
-    .find(({ title }) => title.startsWith('MCP'))!
-    .request(node.url)
+  await requests.find(({ title }) => title.startsWith('MCP'))!.request(node.url)
   await node.vitals('turns')
   const rows: Record<string, Measured> = {}
   const wrong: string[] = []
-  for (const { title, status = 200, request } of listWorstRequests(full, key)) {
+  for (const { title, status = 200, request } of requests) {
     if (!title.includes(only)) continue
     const [first, again] = [await measure(node, request), await measure(node, request)]
     const row = first.blocked > again.blocked ? first : again

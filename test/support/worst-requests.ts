@@ -1,5 +1,6 @@
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import { importVersions, type ImportedVersion, partsOf } from '@skillstead/core/internal'
+import { readCommits, toWorstGitRequests } from './worst-git-requests.ts'
 
 /** A valid request that makes a node work as much as any request of its kind may. */
 export interface WorstRequest {
@@ -92,9 +93,30 @@ function* listVersions(sizes: WorstSizes): Generator<ImportedVersion> {
   }
 }
 
-/** The requests, as the owner of the skills where a key is needed. Those of git are to be added here. */
-export function listWorstRequests(sizes: WorstSizes, key: string): readonly WorstRequest[] {
-  return [...listIndexes(), ...listGateways(), ...listMessages(sizes), ...listReads(sizes), ...listBodies(sizes, key)]
+/** The requests to a node with {@link fillWorst}, as the owner of the skills where a key is needed. */
+export async function listWorstRequests(url: string, sizes: WorstSizes, key: string): Promise<readonly WorstRequest[]> {
+  return [
+    ...listIndexes(),
+    ...listGateways(),
+    ...listMessages(sizes),
+    ...listReads(sizes),
+    ...listBodies(sizes, key),
+    ...(await listFetches(url)),
+  ]
+}
+
+async function listFetches(nodeUrl: string): Promise<WorstRequest[]> {
+  const path = `/git/${owner}.git`
+  const commits = await readCommits(nodeUrl + path)
+  return toWorstGitRequests(commits).map(({ title, version, body }) => {
+    const headers = {
+      'content-type': 'application/x-git-upload-pack-request',
+      ...(version === 2 && { 'git-protocol': 'version=2' }),
+    }
+    const request = (url: string) =>
+      fetch(`${url}${path}/git-upload-pack`, { method: 'POST', headers, body: new Uint8Array(body) })
+    return { title: `git: ${title}`, request }
+  })
 }
 
 function get(path: string, headers: Record<string, string> = {}, status = 200): WorstRequest {
