@@ -23,6 +23,8 @@ export interface PackEntries {
   read(objects: readonly PackObject[], signal?: AbortSignal): AsyncGenerator<Uint8Array>
 }
 
+/** Asking for the time costs as much as a cached object. */
+const objectsPerCheck = 16
 /** Compressed objects of all responses. */
 const cacheBytesMax = 64 * 1024 * 1024
 /** A larger file is sent in parts as it is stored. */
@@ -132,7 +134,7 @@ export function createPackEntries(source: BlobSource): PackEntries {
     async *read(objects, signal) {
       let loaded = new Map<string, Uint8Array>()
       for (const [at, object] of objects.entries()) {
-        if (isSliceOver()) await nextSlice(signal)
+        if (at % objectsPerCheck === 0 && isSliceOver()) await nextSlice(signal)
         if ('digest' in object && object.size >= largeBytesMin) {
           yield* readLarge(object)
           continue

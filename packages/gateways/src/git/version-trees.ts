@@ -10,7 +10,7 @@ import {
 import { isPluginRoot } from '@skillstead/skill-format/archives'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { type GitObject, toTrees } from './git-objects.ts'
+import { toTrees } from './git-objects.ts'
 import type { BlobSource } from './pack-entries.ts'
 import type { PackObject, StoredBlob } from './repository.ts'
 
@@ -44,7 +44,8 @@ interface CachedRoot {
 
 const rootsMax = 100_000
 const blobIdsMax = 100_000
-const contentBytesMax = 16 * 1024 * 1024
+/** Room for the 60,000 files of an owner with 600 skills of 100 files. */
+const contentBytesMax = 32 * 1024 * 1024
 /** Versions that are read at once: with 512 files each, the rows of a few block the event loop for about 10 ms. */
 const versionsPerBatch = 4
 /** Bytes that are hashed at once. */
@@ -56,9 +57,9 @@ export function createVersionTrees(context: CatalogueContext): VersionTrees {
   const roots = new LRUCache<string, CachedRoot>({ maxSize: rootsMax, sizeCalculation: () => 1 })
   /** SHA-1 as a blob of git, by digest in the registry. */
   const blobIds = new LRUCache<string, string>({ maxSize: blobIdsMax, sizeCalculation: () => 1 })
-  const contents = new LRUCache<string, CachedContent>({
+  const contents = new LRUCache<string, readonly PackObject[]>({
     maxSize: contentBytesMax,
-    sizeCalculation: ({ trees, blobs }) => trees.reduce((sum, tree) => sum + 250 + tree.bytes.length, blobs.length),
+    sizeCalculation: (objects) => objects.reduce((sum, object) => sum + sizeInMemory(object), 0),
   })
   // Concurrent requests for one repository share the work, and memory is bounded.
   const inTurn = pLimit(2)
@@ -88,7 +89,8 @@ export function createVersionTrees(context: CatalogueContext): VersionTrees {
       const trees = toTrees(blobs)
       const paths = list.map(({ path }) => path)
       roots.set(versionDigest, { root: { id: trees.at(-1)!.id, isPluginRoot: isPluginRoot(paths) } })
-      contents.set(versionDigest, { trees: trees.toReversed(), blobs: encodeBlobs(blobs) })
+      const stored = blobs.map(({ id, digest, size }): StoredBlob => ({ kind: 'blob', id, digest, size }))
+      contents.set(versionDigest, [...trees.toReversed(), ...stored])
     }
   }
 
@@ -113,13 +115,12 @@ export function createVersionTrees(context: CatalogueContext): VersionTrees {
       return found
     },
     async readContent(version) {
-      const cached =
-        contents.get(version.digest) ??
-        (await inTurn(async () => {
-          if (!contents.has(version.digest)) await build([version])
-          return contents.get(version.digest)
-        }))
-      return cached ? [...cached.trees, ...decodeBlobs(cached.blobs)] : []
+      const cached = contents.get(version.digest)
+      if (cached) return cached
+      return inTurn(async () => {
+        if (!contents.has(version.digest)) await build([version])
+        return contents.get(version.digest) ?? []
+      })
     },
   }
 }
@@ -146,49 +147,7 @@ async function hashBlob(bytes: Uint8Array): Promise<string> {
   return hash.digest('hex')
 }
 
-/** A version in a quarter of the memory that its objects take. */
-interface CachedContent {
-  readonly trees: readonly GitObject[]
-  /** For each blob its id, digest and size. */
-  readonly blobs: Buffer
-}
-
-const [idBytes, digestBytes, sizeBytes] = [20, 32, 4]
-const digestPrefix = 'sha256:'
-
-function encodeBlobs(blobs: readonly Omit<StoredBlob, 'kind'>[]): Buffer {
-  const encoded = Buffer.alloc(blobs.length * (idBytes + digestBytes + sizeBytes))
-  let at = 0
-  for (const { id, digest, size } of blobs) {
-    at += encoded.write(id, at, 'hex')
-    at += encoded.write(digest.slice(digestPrefix.length), at, 'hex')
-    at = encoded.writeUInt32BE(size, at)
-  }
-  return encoded
-}
-
-function decodeBlobs(encoded: Buffer): StoredBlob[] {
-  const blobs: StoredBlob[] = []
-  for (let at = 0; at < encoded.length; at += idBytes + digestBytes + sizeBytes) blobs.push(new CachedBlob(encoded, at))
-  return blobs
-}
-
-/** Decodes the digest only for a blob that has to be read. */
-class CachedBlob implements StoredBlob {
-  readonly kind = 'blob'
-  readonly id: string
-  readonly size: number
-  readonly #encoded: Buffer
-  readonly #at: number
-
-  constructor(encoded: Buffer, at: number) {
-    this.id = encoded.toString('hex', at, at + idBytes)
-    this.size = encoded.readUInt32BE(at + idBytes + digestBytes)
-    this.#encoded = encoded
-    this.#at = at + idBytes
-  }
-
-  get digest(): string {
-    return digestPrefix + this.#encoded.toString('hex', this.#at, this.#at + digestBytes)
-  }
+/** Memory of an object in a list, roughly: the strings and, for a tree, its bytes. */
+function sizeInMemory(object: PackObject): number {
+  return 250 + ('bytes' in object ? object.bytes.length : 0)
 }
