@@ -47,7 +47,8 @@ describeDatabases('the files of an index of several skills', (open, dialect) => 
     const [one, two] = [installers[0]!, installers[1]!]
     const downloads = async (name: string) => {
       for (const { registry } of [first, second]) await partsOf(registry).counters.flush()
-      return (await first.api().getSkill({ name: `alice/${name}` })).downloads
+      // The second node counts them; the first one learns it later.
+      return (await second.api().getSkill({ name: `alice/${name}` })).downloads
     }
     const files = ['one', 'two'].map((name) => `/alice${folder}/${name}-1.0.0.md`)
     // A file that is read before the list does not hide the list.
