@@ -7,6 +7,7 @@ const packages = join(import.meta.dirname, '../../packages')
 
 interface Machine {
   readonly temporary: string
+  readonly home: string
   readonly cache: string
   run(file?: string): Promise<void>
 }
@@ -17,6 +18,7 @@ async function makeMachine(): Promise<Machine> {
   await Promise.all([mkdir(temporary), mkdir(home)])
   return {
     temporary,
+    home,
     cache: join(home, '.cache/skillstead/compiled'),
     async run(file = mainFile) {
       const { code, stdout } = await runFile(file, ['--version'], { env: { TMPDIR: temporary, HOME: home } })
@@ -74,6 +76,13 @@ describe.skipIf(process.platform === 'win32')('the cache of compiled code', () =
   })
 
   const isRoot = process.getuid?.() === 0
+  it.skipIf(!isRoot)('leaves nothing in the home folder of another user (only root can try this)', async () => {
+    const machine = await makeMachine()
+    await chown(machine.home, 12_345, 12_345)
+    await machine.run()
+    expect(await readdir(machine.home)).toEqual([])
+  })
+
   it.skipIf(!isRoot)('is not used if another user made its folder (only root can try this)', async () => {
     const machine = await makeMachine()
     await mkdir(machine.cache, { recursive: true })

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { chmod, chown, lchown, lstat, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openCache } from '../../packages/cli/src/install/cache.ts'
 import {
@@ -45,12 +45,15 @@ describe.skipIf(process.platform === 'win32')('a folder that other users of the 
     }
     await symlink(elsewhere, join(shared, 'link'))
     await lchown(join(shared, 'link'), neighbour, neighbour)
+    const own = join(await makeFolder(), 'own link')
+    await symlink(join(shared, 'link/below'), own)
     for (const [data, named] of [
       ['placed', 'placed'],
       ['placed/below/data', 'placed'],
       ['link', 'link'],
+      [own, 'link'],
     ] as const) {
-      const refused = await skillstead(['users', 'create', 'bob', '--data', join(shared, data)])
+      const refused = await skillstead(['users', 'create', 'bob', '--data', resolve(shared, data)])
       expect(refused).toMatchObject({ code: 1, stdout: '' })
       expect(refused.stderr).toContain(
         `${join(shared, named)} belongs to another user, who can replace the files in it.`,

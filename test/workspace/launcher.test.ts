@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
@@ -33,7 +33,7 @@ async function makeClone({
     'skillstead',
     'packages/cli/clone/install-serving.js',
     'packages/cli/clone/main.js',
-    'packages/cli/clone/program.ts',
+    'packages/cli/clone/program.js',
     'packages/cli/package.json',
   ])
     await copyFile(join(root, path), join(folder, path))
@@ -93,13 +93,17 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
 
   it('notices changes after an install while the clock was ahead', async () => {
     const { folder, run, countInstalls } = await makeClone()
+    const stamp = join(folder, 'node_modules/.skillstead-installed')
     await run(['--version'])
+    // As if the lockfile was written while the clock was an hour ahead.
     const ahead = new Date(Date.now() + 3_600_000)
-    await utimes(join(folder, 'node_modules/.skillstead-installed'), ahead, ahead)
+    await utimes(stamp, ahead, ahead)
     await writeFile(join(folder, 'pnpm-lock.yaml'), '{}\n')
     expect(await run(['--version'])).toMatchObject({ code: 0, stderr: expect.stringMatching(message) })
     expect(await run(['--version'])).toMatchObject({ code: 0, stderr: '' })
     expect(await countInstalls()).toBe(2)
+    // The time of the install itself, which a wrong clock gives, does not count.
+    expect((await stat(stamp)).mtimeMs).toBeCloseTo((await stat(join(folder, 'pnpm-lock.yaml'))).mtimeMs, -1)
   })
 
   it('exits if the install fails, and repeats the install the next time', async () => {
@@ -141,9 +145,9 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
 
 it('a clone has another build after each change of a source, also if the clock was ahead when another one changed', async () => {
   const folder = await makeFolder()
-  const [program, older] = [join(folder, 'packages/cli/clone/program.ts'), join(folder, 'packages/cli/src/older.ts')]
+  const [program, older] = [join(folder, 'packages/cli/clone/program.js'), join(folder, 'packages/cli/src/older.ts')]
   await Promise.all([program, older].map((path) => mkdir(dirname(path), { recursive: true })))
-  await copyFile(join(root, 'packages/cli/clone/program.ts'), program)
+  await copyFile(join(root, 'packages/cli/clone/program.js'), program)
   await writeFile(older, 'export const first = 1\n')
   await writeFile(join(dirname(older), 'ahead.ts'), '')
   // The time of an inode cannot be set.

@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { toOneLine } from '@skillstead/protocol'
 import { buildDashboard } from '../../dashboard/building/build.ts'
-import { builds, toBuild, toUsers } from './program.ts'
+import { builds, toBuild, toUsers } from './program.js'
 
 await buildDashboard()
 const build = toBuild()
@@ -27,13 +27,13 @@ async function buildCommand(): Promise<void> {
   await removeUnused()
 }
 
-/** Removes the other builds that no process uses, those that killed processes left unfinished, and the compile cache. */
+/** Removes the other builds that no process uses, and those that killed processes left unfinished. */
 async function removeUnused(): Promise<void> {
   for (const name of await readdir(builds)) {
     const [, builder] = name.split('.')
     const users = builder === undefined ? await readdir(toUsers(join(builds, name))).catch(() => []) : [builder]
     if (name !== basename(build) && !users.some(isRunning))
-      await rm(join(builds, name), { recursive: true, force: true, maxRetries: 3 })
+      await rm(join(builds, name), { recursive: true, force: true })
   }
 }
 

@@ -2,8 +2,8 @@
 // manifests already. Plain JavaScript: the first run has only the machine's own Node, which may be an old one.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -14,13 +14,11 @@ const silenceMs = { first: 10_000, later: 60_000 }
 const advice =
   'If nothing arrives, check the network. Behind a proxy set HTTPS_PROXY, and for another registry npm_config_registry.'
 
-if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digestInputs()) {
-  // The launcher compares times of files: this one is now newer than the lockfile.
-  writeFileSync(stamp, digestInputs())
-} else {
+if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digestInputs()) writeStamp()
+else {
   console.error(`Installing the packages of ${root} ...`)
   const status = await runInstall()
-  if (status === 0) writeFileSync(stamp, digestInputs())
+  if (status === 0) writeStamp()
   else console.error(`The packages could not be installed. ${advice} Run this in ${root} to see why: ${install}`)
   process.exitCode = status === 0 ? 0 : 1
 }
@@ -50,16 +48,27 @@ function runInstall() {
   })
 }
 
-/** The lockfile and all manifests: what an install depends on. */
+/** The launcher installs again if an input is newer than this file, so that it has the time of the newest input. */
+function writeStamp() {
+  writeFileSync(stamp, digestInputs())
+  // Rounded up, because file systems store nanoseconds.
+  const newest = new Date(Math.ceil(Math.max(...listInputs().map((path) => statSync(path).mtimeMs))) + 1)
+  utimesSync(stamp, newest, newest)
+}
+
 function digestInputs() {
+  const hash = createHash('sha256')
+  for (const path of listInputs())
+    hash
+      .update(`${relative(root, path)}\0`)
+      .update(readFileSync(path))
+      .update('\0')
+  return hash.digest('hex')
+}
+
+/** The lockfile and all manifests: what an install depends on. */
+function listInputs() {
   const folders = readdirSync(join(root, 'packages')).map((name) => `packages/${name}`)
   const manifests = ['', ...folders].map((folder) => join(folder, 'package.json'))
-  const hash = createHash('sha256')
-  for (const path of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests])
-    if (existsSync(join(root, path)))
-      hash
-        .update(`${path}\0`)
-        .update(readFileSync(join(root, path)))
-        .update('\0')
-  return hash.digest('hex')
+  return ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests].map((path) => join(root, path)).filter(existsSync)
 }

@@ -49,8 +49,8 @@ export const commands = {
       const {
         words: [id],
       } = given
-      // A user has no more keys than this list.
-      const { apiKeys } = await api.listApiKeys({ limit: 100 })
+      // A user has no more keys than this list. Whether it can be read must not delay the revocation of a key.
+      const { apiKeys } = await api.listApiKeys({ limit: 100 }).catch(() => ({ apiKeys: [] }))
       const withMade = flag(given, 'with-made')
       await api.deleteApiKey({ id, ...(withMade && { withMade }) })
       const made = apiKeys.find((key) => key.id === id)?.made ?? 0

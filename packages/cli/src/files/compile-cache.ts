@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import module from 'node:module'
 import { dirname, join } from 'node:path'
 import { cacheFolder } from './config.ts'
@@ -20,22 +20,30 @@ export function enableCompileCache(): void {
 function findPrivateFolder(): string | undefined {
   try {
     const folder = join(cacheFolder(process.env), 'compiled')
+    // Checked first: root must leave no folders in the home folder of another user.
+    if (!isOwn(findExisting(folder))) return undefined
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const path = realpathSync(folder)
-    return isPrivate(path) ? path : undefined
+    return isOwn(path) && (statSync(path).mode & 0o077) === 0 ? path : undefined
   } catch {
     // The user has no home folder, or it cannot be written.
     return undefined
   }
 }
 
-/** Like StrictModes of OpenSSH: no folder on the way may belong to another user or be writable by others. */
-function isPrivate(path: string): boolean {
-  // A home folder of Windows is private by its access control list.
+function findExisting(path: string): string {
+  return existsSync(path) ? realpathSync(path) : findExisting(dirname(path))
+}
+
+/**
+ * Whether the folder belongs to this user, and no other user can replace it: like StrictModes of OpenSSH, no folder on the
+ * way may belong to another user or be writable by others. Of Windows' home folders access control lists take care.
+ */
+function isOwn(path: string): boolean {
   const user = process.getuid?.()
   if (user === undefined) return true
   const { uid, mode } = statSync(path)
-  if (uid !== user || (mode & 0o077) !== 0) return false
+  if (uid !== user || (mode & 0o022) !== 0) return false
   for (let at = path; at !== dirname(at); at = dirname(at)) {
     const parent = statSync(dirname(at))
     // In a sticky folder, such as /tmp, only the owner of an entry can replace it.

@@ -27,7 +27,8 @@ export function findAccessWarning(path: string | undefined): string | undefined 
   if (path === undefined || process.platform === 'win32') return undefined
   const home = dirname(path)
   const folder = modeOf(home)
-  if ((folder & 0o002) !== 0)
+  // In a sticky folder only the owner of a file can replace it.
+  if ((folder & 0o1002) === 0o002)
     return `Other users of this machine can replace the files in ${home}. Run: chmod o-w ${home}`
   const files = [...['', '-wal', '-shm'].map((end) => path + end), join(home, 'secret.key')]
   const open = files.filter((file) => isOpen(modeOf(file), folder))

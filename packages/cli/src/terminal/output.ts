@@ -53,6 +53,7 @@ export function toJsonStream(output: Writable): Writable {
   const decoder = new StringDecoder()
   const stream = new Writable({
     write: (chunk: Buffer, _encoding, done) => void output.write(escapeJson(decoder.write(chunk)), done),
+    final: (done) => void output.write(escapeJson(decoder.end()), done),
   })
   output.on('error', (error) => stream.destroy(error))
   return stream

@@ -168,19 +168,19 @@ export interface Maker {
 }
 
 /**
- * The key behind the caller, which what the caller makes must not outlive. Locks the key until the end of the transaction,
- * so that no node revokes it meanwhile and misses what it made. Throws `unauthorized` if the key ended after the request
+ * The key behind the caller, which what the caller makes must not outlive. Writers take turns, on all nodes, so that none
+ * revokes the key meanwhile and misses what it made. Throws `unauthorized` if the key ended after the request
  * arrived. Callers without a key, such as the operator, bound nothing.
  */
 export async function requireMaker(trx: WriteTransaction, caller: Caller, now: number): Promise<Maker> {
   const id = caller.kind === 'user' ? caller.makerId : undefined
   if (id === undefined) return { id: null, endsAt: Infinity }
   const key = await trx
-    .updateTable('api_keys')
-    .set(({ ref }) => ({ expires_at: ref('expires_at') }))
-    .where('id', '=', id)
-    .where('user_id', 'in', (eb) => eb.selectFrom('users').select('id').where('disabled', '=', 0))
-    .returning('expires_at')
+    .selectFrom('api_keys')
+    .innerJoin('users', 'users.id', 'api_keys.user_id')
+    .select('api_keys.expires_at')
+    .where('api_keys.id', '=', id)
+    .where('users.disabled', '=', 0)
     .executeTakeFirst()
   const endsAt = key ? (key.expires_at ?? Infinity) : 0
   if (endsAt <= now) throw new RegistryError('unauthorized', 'This API key is no longer valid.')

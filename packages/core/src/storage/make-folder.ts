@@ -1,5 +1,5 @@
-import { chmodSync, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { chmodSync, lstatSync, mkdirSync, readlinkSync, statSync } from 'node:fs'
+import { dirname, join, resolve, sep } from 'node:path'
 
 /** Reasons why a folder cannot be created, by the error code of the system. */
 const reasons: Readonly<Record<string, string>> = {
@@ -16,14 +16,11 @@ const reasons: Readonly<Record<string, string>> = {
  * folder that another user placed among those that all users share.
  */
 export function makePrivateFolder(folder: string): void {
-  if (isFolder(folder)) {
-    refusePlaced(resolve(folder))
-    refusePlaced(realpathSync(folder))
-    return
-  }
   try {
+    refusePlaced(folder)
+    if (isFolder(folder)) return
     makeFolders(resolve(folder))
-    refusePlaced(resolve(folder))
+    refusePlaced(folder)
     // The folder contains key hashes and private skills.
     chmodSync(folder, 0o700)
   } catch (cause) {
@@ -47,15 +44,35 @@ function makeFolders(folder: string): void {
 
 /**
  * In a folder like /tmp every user can create the folder of a registry before its operator does, and then replace the
- * database and the keys in it, or a link to a folder of their own.
+ * database and the keys in it, or a link to a folder of their own. Checks each step to the folder, as far as it exists.
  */
-function refusePlaced(path: string): void {
-  const parent = dirname(path)
-  if (parent === path || process.getuid === undefined) return
-  refusePlaced(parent)
-  const { uid } = lstatSync(path)
-  if (uid === process.getuid() || uid === 0 || (statSync(parent).mode & 0o002) === 0) return
-  throw new Error(`${path} belongs to another user, who can replace the files in it. Choose another folder.`)
+function refusePlaced(folder: string): void {
+  if (process.getuid === undefined) return
+  let at = resolve('/')
+  let links = 0
+  const steps = toSteps(resolve(folder))
+  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
+    const path = join(at, step)
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (!found?.isDirectory() && !found?.isSymbolicLink()) return
+    const isOthers = found.uid !== process.getuid() && found.uid !== 0
+    if (isOthers && (statSync(at).mode & 0o002) !== 0)
+      throw new Error(`${path} belongs to another user, who can replace the files in it. Choose another folder.`)
+    if (!found.isSymbolicLink()) at = path
+    else if (++links > linksMax) return
+    else {
+      steps.push(...toSteps(resolve(at, readlinkSync(path))))
+      at = resolve('/')
+    }
+  }
+}
+
+/** A path with more links cannot be opened: Linux gives up after as many. */
+const linksMax = 40
+
+/** The names of a path, the last one first. */
+function toSteps(path: string): string[] {
+  return path.split(sep).filter(Boolean).toReversed()
 }
 
 function isFolder(path: string): boolean {

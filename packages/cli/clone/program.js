@@ -1,3 +1,4 @@
+// Plain JavaScript: Node loads the compiler that strips types only if the sources run.
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,7 +8,7 @@ const packages = join(import.meta.dirname, '../..')
 export const builds = join(packages, 'cli/.built')
 
 /** The module to run: the bundle of this clone if it was built from these very files, or the sources. */
-export function findProgram(): string {
+export function findProgram() {
   const sources = join(packages, 'cli/src/main.ts')
   const build = toBuild()
   const built = join(build, 'main.js')
@@ -19,7 +20,7 @@ export function findProgram(): string {
  * inode, which a copy that keeps the times of its files cannot keep. A moved clone has other builds, since they contain
  * its path.
  */
-export function toBuild(): string {
+export function toBuild() {
   const cwd = dirname(packages)
   const folders = globSync('packages/*/src', { cwd }).flatMap((folder) => [folder, ...listBelow(cwd, folder)])
   const others = globSync(['pnpm-lock.yaml', 'packages/*/package.json', 'packages/cli/{clone,packing}/**'], { cwd })
@@ -32,23 +33,23 @@ export function toBuild(): string {
   return join(builds, hash.digest('hex').slice(0, 16))
 }
 
-const listBelow = (cwd: string, folder: string) =>
+const listBelow = (cwd, folder) =>
   readdirSync(join(cwd, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))
 
 /**
  * Marks a build as in use: the process loads parts of it later. Returns false if it may be removed meanwhile, since this
  * user cannot mark it but another one can remove it.
  */
-function keepWhileRunning(build: string): boolean {
+function keepWhileRunning(build) {
   const mark = join(toUsers(build), `${process.pid}`)
   try {
     writeFileSync(mark, '')
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EROFS'
+    return error.code === 'EROFS'
   }
   process.once('exit', () => rmSync(mark, { force: true }))
   return true
 }
 
 /** The folder with a file for each process that uses a build, by its number. */
-export const toUsers = (build: string) => join(build, 'users')
+export const toUsers = (build) => join(build, 'users')
