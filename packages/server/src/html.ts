@@ -13,7 +13,8 @@ code, pre { font: 0.9em ui-monospace, monospace }
 pre { overflow-x: auto; padding: 0.75rem; border: 1px solid #8886; border-radius: 6px }
 article { margin: 1.5rem 0; padding-top: 0.5rem; border-top: 1px solid #8884 }
 h3 { font-size: 1rem; margin: 0 } h3 code { font-weight: 600 }
-table { border-collapse: collapse } td, th { text-align: left; padding: 0.15rem 1rem 0.15rem 0; vertical-align: top }
+table { display: block; overflow: auto; overflow-wrap: normal; border-collapse: collapse }
+td, th { text-align: left; padding: 0.15rem 1rem 0.15rem 0; vertical-align: top }
 nav a { margin-right: 1rem } small { opacity: 0.75 } :target { outline: 2px solid #58f }
 `
 const csp = [
