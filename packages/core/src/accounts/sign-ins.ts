@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { RegistryError, type Scope } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
+import { skewMs } from '../kernel/clock.ts'
 import { createSecrets } from '../kernel/secrets.ts'
 import { hashToken } from '../kernel/tokens.ts'
 import { writeApart } from '../storage/database.ts'
@@ -15,8 +16,6 @@ const intervalSeconds = 5
 /** Networks deliver some polls sooner than the one before, and the clocks of nodes differ. */
 const toleranceMs = 1000
 const lifetimeMs = 10 * 60_000
-/** Clocks of nodes on one database differ by less. A later end is from before the clock was set back. */
-const skewMs = 60_000
 const addressPendingMax = 20
 /**
  * A request is dropped after as many later ones, so that a flood neither fills the database nor refuses other programs. No

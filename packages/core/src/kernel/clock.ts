@@ -32,3 +32,5 @@ export const systemClock: Clock = {
 export const minuteMs = 60_000
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
+/** Clocks of nodes on one database differ by less. A time further ahead is from before the clock was set back. */
+export const skewMs = 60_000

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
+import { skewMs } from '../kernel/clock.ts'
 import type { Database } from './database.ts'
 import { toRowTable } from './list-query.ts'
 
@@ -28,9 +29,8 @@ export interface LeaseGrant {
 const sweptMax = 10_000
 const columns = { key: 'text', points: 'whole', need: 'whole', share: 'whole', window_ms: 'whole' } as const
 
-const now = sql`(extract(epoch from statement_timestamp()) * 1000)::bigint`
-/** Nodes with different clocks may ask for windows whose ends differ, but by less. */
-const skewMs = 60_000
+/** PostgreSQL's clock, which all nodes share. */
+export const now = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`
 /**
  * A window that ends later than a new one is from before the clock was set back. A request for a window of no length
  * only reads.
