@@ -43,7 +43,7 @@ async function failOnceAt(test: TestRegistry, at: number): Promise<number[]> {
   return started
 }
 
-describeDatabases('a clock that jumps', (open) => {
+describeDatabases('a clock that jumps', (open, dialect) => {
   it('far ahead deletes no data before it was steady for an hour', async () => {
     const test = await open()
     const { read, writer } = partsOf(test.registry).database
@@ -116,6 +116,78 @@ describeDatabases('a clock that jumps', (open) => {
     partsOf(again.registry).outbox.handle('job', { retryDelaysMs: [], handle: async () => void (runs += 1) })
     again.clock.advance(leaseMs)
     await expect.poll(() => runs).toBe(1)
+  })
+
+  it('back makes jobs wait no longer than their delay if their handler is registered afterwards', async () => {
+    const test = await open()
+    const handler = { retryDelaysMs: [], handle: async () => undefined }
+    const others = outboxOf('other')
+    partsOf(test.registry).outbox.handle('other', handler)
+    const startedAt = test.clock.now()
+    test.clock.set(startedAt + decadeMs)
+    const job = { payload: {}, dueAt: test.clock.now() + hourMs }
+    await jobs.enqueue(test, job)
+    await others.enqueue(test, job, { payload: {} })
+    await expect.poll(() => others.countDone(test)).toBe(1)
+    test.clock.set(startedAt)
+    await expect.poll(() => dueInMs(test, others), { timeout: 10_000 }).toEqual([hourMs])
+    partsOf(test.registry).outbox.handle('job', handler)
+    await expect.poll(() => dueInMs(test), { timeout: 10_000 }).toEqual([hourMs])
+  })
+
+  it('back during a recurring job does not delay the next run', async () => {
+    const test = await open()
+    const { outbox } = partsOf(test.registry)
+    const startedAt = test.clock.now()
+    outbox.handle('job', {
+      retryDelaysMs: [],
+      handle: async () => test.clock.set(startedAt),
+      afterwards: (trx, [ended]) =>
+        outbox.enqueue(trx, { topic: 'job', payload: {}, uniqueKey: 'job', dueAt: ended!.startedAt + dayMs }),
+    })
+    test.clock.set(startedAt + decadeMs)
+    await jobs.enqueue(test, { payload: {}, uniqueKey: 'job' })
+    await expect.poll(() => jobs.countDone(test)).toBe(1)
+    expect(await dueInMs(test)).toEqual([dayMs])
+  })
+
+  // On SQLite all processes have the same clock.
+  it.skipIf(dialect === 'SQLite')('back on one node leaves the leases, retries and delays of others', async () => {
+    const test = await open({ clock: createClock(Date.now()) })
+    const { outbox, database } = partsOf(test.registry)
+    const running = outboxOf('running')
+    const future = outboxOf('future')
+    const ended = Promise.withResolvers<void>()
+    outbox.handle('running', { retryDelaysMs: [], handle: () => ended.promise })
+    await running.enqueue(test, { payload: {} })
+    await failOnceAt(test, test.clock.now())
+    await jobs.enqueue(test, { payload: { n: 2 }, dueAt: test.clock.now() + hourMs })
+    await future.enqueue(test, { payload: {} })
+    const later = test.clock.now() + decadeMs
+    await database.writer.write((trx) =>
+      trx
+        .updateTable('outbox')
+        .set({ created_at: later, due_at: later, claimable_at: later })
+        .where('topic', '=', 'future')
+        .execute(),
+    )
+    await expect.poll(async () => (await running.rowsOf(test))[0]?.lease).not.toBeNull()
+    const read = async () => [await running.rowsOf(test), await jobs.rowsOf(test)]
+    const before = await read()
+
+    const behind = await open({ at: test.location, clock: createClock(test.clock.now() - dayMs) })
+    let runs = 0
+    for (const topic of ['running', 'job', 'future'])
+      partsOf(behind.registry).outbox.handle(topic, {
+        retryDelaysMs: [minuteMs, 5 * minuteMs],
+        handle: async () => void (runs += 1),
+      })
+    await expect.poll(async () => (await future.rowsOf(test))[0]?.created_at, { timeout: 10_000 }).not.toBe(later)
+    expect(await read()).toEqual(before)
+    ended.resolve()
+    await expect.poll(() => running.countDone(test)).toBe(1)
+    expect((await future.rowsOf(test))[0]!.state).toBe('done')
+    expect(runs).toBe(1)
   })
 
   it('back leaves the times of jobs with deadlines', async () => {

@@ -9,6 +9,7 @@ import type { EndedJob, OutboxHandler } from './outbox.ts'
 
 interface Parts {
   readonly database: Database
+  readonly clock: Clock
   readonly handlers: ReadonlyMap<string, OutboxHandler>
   readonly leases: Leases
   readonly onError: (error: unknown) => void
@@ -24,7 +25,7 @@ const retries = { retries: 6, minTimeout: 100, factor: 2 }
  * Writes the results of attempts in batches. A result that cannot be written is lost, and the job runs again after its
  * lease expires.
  */
-export function createAttemptResults({ database, handlers, leases, onError }: Parts) {
+export function createAttemptResults({ database, clock, handlers, leases, onError }: Parts) {
   let queued: AttemptResult[] = []
   let writing: Promise<boolean> | undefined
   let isStopping = false
@@ -54,8 +55,9 @@ export function createAttemptResults({ database, handlers, leases, onError }: Pa
 
   async function writeAndNotify(trx: WriteTransaction, handler: OutboxHandler, batch: readonly AttemptResult[]) {
     const written = await writeResults(database.dialect, trx, batch)
+    const now = clock.now()
     const ended = batch.flatMap(({ row, state, startedAt }) =>
-      written.has(row.id) && state !== 'pending' ? [toEnded(row, state, startedAt)] : [],
+      written.has(row.id) && state !== 'pending' ? [toEnded(row, state, Math.min(startedAt, now))] : [],
     )
     if (ended.length > 0) await handler.afterwards?.(trx, ended)
   }

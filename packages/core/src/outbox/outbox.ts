@@ -51,7 +51,7 @@ export interface EndedJob {
   readonly payload: Record<string, unknown>
   readonly state: 'done' | 'failed'
   readonly attempts: number
-  /** Start of the last attempt, in milliseconds since 1970. */
+  /** Start of the last attempt, in milliseconds since 1970; now if the clock was set back meanwhile. */
   readonly startedAt: number
 }
 

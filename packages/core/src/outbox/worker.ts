@@ -46,7 +46,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   const throttle = new Throttle(traffic)
   const leases = createLeases({ database, clock, onError })
   const dueTimer = createDueTimer({ database, clock, handlers }, wake)
-  const results = createAttemptResults({ database, handlers, leases, onError })
+  const results = createAttemptResults({ database, clock, handlers, leases, onError })
   const running = new Set<Promise<void>>()
   const counts = { attempts: 0, failures: 0 }
   let started = false
@@ -65,8 +65,10 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   let isTickPlanned = false
   let isBeginPlanned = false
   let poll: NodeJS.Timeout | undefined
-  /** The latest time that the clock showed since the last poll. The first poll corrects rows of earlier processes, too. */
-  let seenAt = Infinity
+  /** The latest time that the clock showed since the last poll. */
+  let seenAt = 0
+  /** Number of topics whose rows of earlier processes were corrected. */
+  let recalledTopics = 0
 
   function wake(): void {
     isWoken = true
@@ -212,7 +214,9 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   /** Finds rows of other processes, and rows whose earlier claim failed. */
   async function checkForDue(): Promise<void> {
     const now = clock.now()
-    if (isSetBack(seenAt, now)) await recallFutureRows(database, handlers, now)
+    const { size } = handlers
+    if (size > recalledTopics || isSetBack(seenAt, now)) await recallFutureRows(database, handlers, now)
+    recalledTopics = size
     seenAt = now
     if (!claiming.isRunning && (await dueTimer.set())) wake()
   }
