@@ -119,6 +119,24 @@ describeDatabases('clawhub on several nodes of one database', (open, dialect) =>
     await expect.poll(rows, { timeout: 10_000 }).toEqual([])
   })
 
+  it('delete the expired uploads of all users, and those from before the clock was set back, with the next one', async () => {
+    const { first, alice, a, b } = await startNodes(open)
+    const bob = await first.makeUser('bob')
+    const { database } = partsOf(first.registry)
+    const read = async () =>
+      (await database.read.selectFrom('uploads').select('size').orderBy('id').execute()).map(({ size }) => size)
+    expect((await send([a, b], bob.key, new Uint8Array(1))).status).toBe(200)
+    first.clock.advance(600_000)
+    const large = new Uint8Array(10 * mebibyte)
+    for (let n = 1; n <= 3; n++) {
+      expect((await send([a, b], alice.key, large)).status).toBe(200)
+      expect(await read()).toEqual(Array<number>(n).fill(large.byteLength))
+    }
+    first.clock.advance(-30 * dayMs)
+    expect((await send([b, a], alice.key, large)).status).toBe(200)
+    expect(await read()).toEqual([large.byteLength])
+  })
+
   it('sign a program in that asks one node, is allowed on another, and polls all of them', async () => {
     const { first, alice, a, b, c } = await startNodes(open)
     const { device_code: code, user_code: userCode } = await requestSignIn(a)

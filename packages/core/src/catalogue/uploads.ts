@@ -1,5 +1,6 @@
 import { limits, RegistryError } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
+import { skewMs } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
 import { isInList } from '../storage/list-query.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -24,7 +25,15 @@ export async function storeUpload(
   const id = newId()
   await database.writer.write(async (trx) => {
     const now = clock.now()
-    await trx.deleteFrom('uploads').where('user_id', '=', userId).where('expires_at', '<=', now).execute()
+    await trx
+      .deleteFrom('uploads')
+      .where('user_id', '=', userId)
+      // A later end is from before the clock was set back.
+      .where(({ eb, or }) => or([eb('expires_at', '<=', now), eb('expires_at', '>', now + uploadKeptMs + skewMs)]))
+      .execute()
+    // Ids are in the order of time, and there is no index of the ends.
+    const oldest = trx.selectFrom('uploads').select('id').orderBy('id').limit(sweptMax)
+    await trx.deleteFrom('uploads').where('id', 'in', oldest).where('expires_at', '<=', now).execute()
     const { files, sum, endsAt } = await trx
       .selectFrom('uploads')
       .select(({ fn }) => [
@@ -97,7 +106,7 @@ export async function dropUploads({ database }: StorageContext, measured: Readon
   )
 }
 
-/** Deletes expired uploads in small steps. Those of a user are also deleted when the user uploads again. */
+/** Deletes expired uploads in small steps. Each new upload deletes some, too. */
 export async function sweepUploads({ database, clock }: StorageContext): Promise<void> {
   for (let left = true; left;) {
     left = await database.writer.write(async (trx) => {
