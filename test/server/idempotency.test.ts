@@ -1,4 +1,11 @@
-import { beginIdempotent, finishIdempotent, type IdempotentClaim, partsOf, withParts } from '@skillstead/core/internal'
+import {
+  beginIdempotent,
+  finishIdempotent,
+  type IdempotentClaim,
+  noteWrites,
+  partsOf,
+  withParts,
+} from '@skillstead/core/internal'
 import { describe, expect, it } from 'vitest'
 import { createClock } from '../support/harness.ts'
 import { json, startNode } from '../support/server-harness.ts'
@@ -134,6 +141,19 @@ describe('a request with an Idempotency-Key', () => {
     await expect(claim()).rejects.toMatchObject({ code: 'conflict' })
     clock.advance(-365 * 24 * 3_600_000)
     expect(await claim()).toEqual({ state: 'new', claimedAt: clock.now() })
+  })
+
+  it('is not executed again if it was stored before the clock was set back', async () => {
+    const clock = createClock()
+    const { registry } = await startNode({}, undefined, { clock })
+    const parts = partsOf(registry)
+    const alice = await registry.getCaller('alice')
+    const claim = async () => beginIdempotent(parts, alice, 'k12', 'body')
+    const first = (await claim()) as IdempotentClaim
+    await noteWrites(parts, alice, 'k12', first).database.writer.write(async () => undefined)
+    await expect(claim()).rejects.toThrow('still running')
+    clock.advance(-3_600_000)
+    await expect(claim()).rejects.toThrow('its response was lost')
   })
 
   it('may be a PUT without a request body and without a response body', async () => {

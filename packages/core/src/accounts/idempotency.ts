@@ -55,7 +55,10 @@ export async function beginIdempotent(
           'This Idempotency-Key was used with another request. Use a new key for a new request.',
         )
       }
-      if (stored.status === states.lost || (stored.status === states.written && now - stored.created_at >= runningMs)) {
+      if (
+        stored.status === states.lost ||
+        (stored.status === states.written && Math.abs(now - stored.created_at) >= runningMs)
+      ) {
         throw new RegistryError(
           'conflict',
           'The first request with this Idempotency-Key was stored, but its response was lost. Read what it stored, or send a new key to repeat it.',
