@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { request, type IncomingMessage } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import { partsOf } from '@skillstead/core/internal'
+import { guest } from '@skillstead/core'
+import { partsOf, readRepositoryVersions } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import { createNode, listenNode } from '@skillstead/server'
 import fc from 'fast-check'
@@ -10,6 +11,7 @@ import { createPackEntries } from '../../packages/gateways/src/git/pack-entries.
 import { planPack } from '../../packages/gateways/src/git/pack-stream.ts'
 import type { Commit } from '../../packages/gateways/src/git/repository.ts'
 import { openHistoryWriter } from '../../packages/gateways/src/git/scope-history.ts'
+import { createScopeRepositories } from '../../packages/gateways/src/git/scope-repository.ts'
 import { createVersionTrees } from '../../packages/gateways/src/git/version-trees.ts'
 import { codeOf } from '../support/answers.ts'
 import { startGit, toSkillMd } from '../support/git-acts.ts'
@@ -303,6 +305,24 @@ async function openClone(repository: string): Promise<IncomingMessage> {
     request(`${repository}/git-upload-pack`, { method: 'POST', headers }, resolve).on('error', reject).end(body)
   })
 }
+
+it('the largest history of an owner is charged and made once', async () => {
+  const { api, registry } = await startGit()
+  // With the longest descriptions, it is larger than the cache of histories.
+  const skillMd = toSkillMd('long', 'Text.').replace('Reads files', 'é'.repeat(4096))
+  await api.publishSkill({ skillMd, version: '1.0.0' })
+  const context = partsOf(registry)
+  const all = await readRepositoryVersions(context, { of: 'owner', owner: 'alice' }, guest)
+  const one = all.find(({ name }) => name === 'long')!
+  const versions = Array.from({ length: 4096 }, (_, n) => ({ ...one, version: `1.0.${n}` }))
+  const repositories = createScopeRepositories(context, createVersionTrees(context))
+  const charged: number[] = []
+  const open = () => repositories.open('alice', versions, async (count) => void charged.push(count))
+  const made = await open()
+  expect(made.commits.size).toBe(4096)
+  expect(await open()).toBe(made)
+  expect(charged).toEqual([4096])
+})
 
 it('the tree of a version is found after another one with its digest was deleted', async () => {
   const { registry } = await startGit()

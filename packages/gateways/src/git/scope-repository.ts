@@ -39,7 +39,8 @@ const newestMax = 1000
 export function createScopeRepositories(context: CatalogueContext, trees: VersionTrees): ScopeRepositories {
   const histories = new LRUCache<string, History>({
     maxSize: historyBytesMax,
-    sizeCalculation: ({ commits }) => commits.reduce((sum, { bytes }) => sum + bytes, 1 + measureTexts(commits)),
+    // The largest history occupies the whole cache: making it for each request would take seconds.
+    sizeCalculation: ({ commits }) => Math.min(measure(commits), historyBytesMax),
   })
   /** The key of the history that was made last for a name, of which the next one may be a continuation. */
   const newest = new LRUCache<string, string>({ max: newestMax })
@@ -74,7 +75,7 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
       const key = await toKey(name, versions)
       const cached = histories.get(key)
       if (cached) return cached.repository
-      const start = toStart(versions, histories.peek(newest.get(name) ?? ''))
+      const start = await toStart(versions, histories.peek(newest.get(name) ?? ''))
       // Before others can wait for the same work, whom a refusal must not concern.
       await charge(toMissing(start).length)
       const made = histories.get(key)
@@ -92,8 +93,9 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
 }
 
 /** The newest texts are in memory twice: for the next commit, and for the commits that are read. */
-function measureTexts(commits: readonly ScopeCommit[]): number {
-  return (commits.at(-1)?.texts ?? []).reduce((sum, { size }) => sum + 2 * size, 0)
+function measure(commits: readonly ScopeCommit[]): number {
+  const texts = (commits.at(-1)?.texts ?? []).reduce((sum, { size }) => sum + 2 * size, 0)
+  return commits.reduce((sum, { bytes }) => sum + bytes, 1 + texts)
 }
 
 /** From where on a history is made: the commits of another history that it has too. */
@@ -101,8 +103,8 @@ interface Start extends ScopeChanges {
   readonly commits: readonly ScopeCommit[]
 }
 
-function toStart(versions: readonly RepositoryVersion[], last: History | undefined): Start {
-  const { base, changes } = selectChanges(versions)
+async function toStart(versions: readonly RepositoryVersion[], last: History | undefined): Promise<Start> {
+  const { base, changes } = await selectChanges(versions)
   const shared = last === undefined ? 0 : countShared(last.commits, base, changes)
   return { base, changes, commits: last?.commits.slice(0, shared) ?? [] }
 }
