@@ -7,6 +7,7 @@ import { RegistryError } from '@skillstead/protocol'
 import { createNode, listenNode } from '@skillstead/server'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createCallerTurns } from '../../packages/gateways/src/git/caller-turns.ts'
 import { createPackEntries } from '../../packages/gateways/src/git/pack-entries.ts'
 import { planPack } from '../../packages/gateways/src/git/pack-stream.ts'
 import type { Commit } from '../../packages/gateways/src/git/repository.ts'
@@ -165,6 +166,28 @@ it('the event loop turns while the worst valid requests are answered', async () 
     // Of the processor time until the head of the response: most of it without a turn is a blocked node.
     expect(longestMs / Math.max(spentMs, 100), title).toBeLessThan(0.5)
   }
+})
+
+it('the work of a caller waits for its own, not for that of others', async () => {
+  const turns = createCallerTurns(2)
+  const { signal } = new AbortController()
+  const gone = new AbortController()
+  const gate = Promise.withResolvers<void>()
+  const begun: string[] = []
+  const take = (caller: string, name: string, of = signal) =>
+    turns.take(caller, of, async () => {
+      begun.push(name)
+      await gate.promise
+    })
+  const some = ['1', '2', '3', '4'].map((n) => take('ann', `ann ${n}`))
+  const abandoned = take('ann', 'ann 5', gone.signal)
+  some.push(take('bob', 'bob 1'))
+  await expect.poll(() => begun).toEqual(['ann 1', 'ann 2', 'bob 1'])
+  gone.abort(new Error('gone'))
+  gate.resolve()
+  await Promise.all(some)
+  await expect(abandoned).rejects.toThrow('gone')
+  expect(begun).toEqual(['ann 1', 'ann 2', 'bob 1', 'ann 3', 'ann 4'])
 })
 
 /** Does not count other processes. */

@@ -17,6 +17,7 @@ import {
   type Params,
 } from '../gateway.ts'
 import { readProtocolVersion, toAdvertisement } from './advertisement.ts'
+import { type CallerTurns, createCallerTurns } from './caller-turns.ts'
 import { createPackEntries, type PackEntries } from './pack-entries.ts'
 import { planPack, prepend, toBands, writePack } from './pack-stream.ts'
 import { GitError, toErrorPacket } from './pkt-line.ts'
@@ -46,6 +47,8 @@ interface Parts {
   readonly trees: VersionTrees
   readonly scopes: ScopeRepositories
   readonly entries: PackEntries
+  /** The work before a response begins. */
+  readonly turns: CallerTurns
   /** The packs that are being made or sent. */
   readonly sending: InFlight
 }
@@ -62,6 +65,7 @@ export function git(host: GatewayHost): GatewayRoute[] {
     trees,
     scopes: createScopeRepositories(context, trees),
     entries: createPackEntries(createBlobSource(context)),
+    turns: createCallerTurns(turnsMax),
     sending: createInFlight(sendingLimits),
   }
   const shared = { admission: 'keyed', scheme: 'basic', reads: toRead, toFailure } as const
@@ -128,11 +132,12 @@ async function answerPack(parts: Parts, call: GatewayCall, params: Params): Prom
   try {
     const found = await findRepository(parts, call, parseAddress(params))
     const version = readProtocolVersion(call.header('git-protocol'))
-    const { head, selection, bandBytesMax } = await answerUpload(found.repository, version, body, signal)
+    const answerInTurn = () => answerUpload(found.repository, version, body, signal)
+    const { head, selection, bandBytesMax } = await inTurn(parts, call, answerInTurn)
     if (!selection) return toResult(head)
     const running = beginPack(parts, call)
     try {
-      const pack = await openPack(parts, call, found, selection)
+      const pack = await inTurn(parts, call, () => openPack(parts, call, found, selection))
       const packets =
         bandBytesMax === undefined ? pack : toBands(pack, bandBytesMax, (error) => toMessage(host, call, error))
       return toResult(untilEnded(prepend(head, packets), () => running.end()))
@@ -152,6 +157,13 @@ async function answerPack(parts: Parts, call: GatewayCall, params: Params): Prom
 
 function toResult(body: NonNullable<Answer['body']>): Answer {
   return { status: 200, contentType: 'application/x-git-upload-pack-result', body, cacheControl: 'no-store' }
+}
+
+/** Repositories that are read and packs that are planned for one caller at a time. */
+const turnsMax = 2
+
+function inTurn<Result>({ host, turns }: Parts, call: GatewayCall, work: () => Promise<Result>): Promise<Result> {
+  return turns.take(host.limitKeyOf(call), call.request.signal, work)
 }
 
 /** Packs that one caller receives at a time: a client that reads slowly occupies some memory for minutes. */
@@ -239,7 +251,9 @@ function toRead(params: Params) {
 async function findRepository(parts: Parts, call: GatewayCall, address: Address): Promise<FoundRepository> {
   const { host } = parts
   try {
-    return await throughUpstreams(host, call, toPageRead(address), () => readRepository(parts, call, address))
+    // Waiting for upstreams takes no turn.
+    const read = () => inTurn(parts, call, () => readRepository(parts, call, address))
+    return await throughUpstreams(host, call, toPageRead(address), read)
   } catch (error) {
     if (!isRegistryError(error, 'not_found')) throw error
     if (call.caller.kind === 'guest' && call.caller.sharedSkillId === undefined) {
