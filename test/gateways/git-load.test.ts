@@ -6,9 +6,10 @@ import { partsOf, readRepositoryVersions } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import { createNode, listenNode } from '@skillstead/server'
 import fc from 'fast-check'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createCallerTurns } from '../../packages/gateways/src/git/caller-turns.ts'
 import { createPackEntries } from '../../packages/gateways/src/git/pack-entries.ts'
+import { createPacksSent } from '../../packages/gateways/src/git/packs-sent.ts'
 import { planPack } from '../../packages/gateways/src/git/pack-stream.ts'
 import type { Commit } from '../../packages/gateways/src/git/repository.ts'
 import { openHistoryWriter } from '../../packages/gateways/src/git/scope-history.ts'
@@ -238,6 +239,19 @@ describe('a large file', () => {
     }
   })
 
+  it('is sent for a limited time', async () => {
+    const { registry, node } = await startNode()
+    await fillOwner(registry, 'ann', { skills: 1, files: 0, largeBytes: 8 * mebibyte })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const slow = await openClone(`${node.url}/git/ann/skill-0.git`)
+    const { socket } = slow
+    await expect.poll(() => socket.bytesRead).toBeGreaterThan(60_000)
+    const ended = slow.toArray()
+    vi.advanceTimersByTime(30 * 60_000)
+    await expect(ended).rejects.toThrow('aborted')
+  })
+
   it('is read in parts, and once as a whole', async () => {
     const content = toNoise(1, 3 * mebibyte)
     const calls: string[] = []
@@ -291,6 +305,15 @@ describe('a large file', () => {
     for (const one of [await fetchPack(), await fetchPack()]) expect(one.status).toBe(200)
     expect((await fetchPack()).status).toBe(429)
   })
+})
+
+it('the packs of all callers together are limited', () => {
+  const sent = createPacksSent()
+  const ends = Array.from({ length: 1024 }, (_, i) => sent.begin(`caller ${i % 8}`))
+  expect(() => sent.begin('caller 9')).toThrow('The node is sending as many packs as it can.')
+  for (const end of [...ends.slice(0, 1), ...ends.slice(0, 1)]) end()
+  sent.begin('caller 9')
+  expect(() => sent.begin('caller 9')).toThrow('The node is sending as many packs as it can.')
 })
 
 describeDatabases('large files in a pack', (open) => {

@@ -1,11 +1,4 @@
-import {
-  type CallInFlight,
-  createInFlight,
-  type InFlight,
-  readRepositoryVersions,
-  readSkillHistory,
-  SkillMoved,
-} from '@skillstead/core/internal'
+import { readRepositoryVersions, readSkillHistory, SkillMoved } from '@skillstead/core/internal'
 import { isRegistryError, RegistryError } from '@skillstead/protocol'
 import { throughUpstreams, toPageRead } from '../scopes/through-upstreams.ts'
 import {
@@ -20,6 +13,7 @@ import { readProtocolVersion, toAdvertisement } from './advertisement.ts'
 import { type CallerTurns, createCallerTurns } from './caller-turns.ts'
 import { createPackEntries, type PackEntries } from './pack-entries.ts'
 import { planPack, prepend, toBands, writePack } from './pack-stream.ts'
+import { createPacksSent, type PacksSent, untilEnded } from './packs-sent.ts'
 import { GitError, toErrorPacket } from './pkt-line.ts'
 import type { Repository } from './repository.ts'
 import { readUploadBody } from './request-body.ts'
@@ -50,7 +44,7 @@ interface Parts {
   /** The work before a response begins. */
   readonly turns: CallerTurns
   /** The packs that are being made or sent. */
-  readonly sending: InFlight
+  readonly sent: PacksSent
 }
 
 /**
@@ -66,7 +60,7 @@ export function git(host: GatewayHost): GatewayRoute[] {
     scopes: createScopeRepositories(context, trees),
     entries: createPackEntries(createBlobSource(context)),
     turns: createCallerTurns(turnsMax),
-    sending: createInFlight(sendingLimits),
+    sent: createPacksSent(),
   }
   const shared = { admission: 'keyed', scheme: 'basic', reads: toRead, toFailure } as const
   return ['/git/:repository', '/git/:owner/:repository'].flatMap((base): GatewayRoute[] => [
@@ -135,14 +129,14 @@ async function answerPack(parts: Parts, call: GatewayCall, params: Params): Prom
     const answerInTurn = () => answerUpload(found.repository, version, body, signal)
     const { head, selection, bandBytesMax } = await inTurn(parts, call, answerInTurn)
     if (!selection) return toResult(head)
-    const running = beginPack(parts, call)
+    const end = beginPack(parts, call)
     try {
       const pack = await inTurn(parts, call, () => openPack(parts, call, found, selection))
       const packets =
         bandBytesMax === undefined ? pack : toBands(pack, bandBytesMax, (error) => toMessage(host, call, error))
-      return toResult(untilEnded(prepend(head, packets), () => running.end()))
+      return toResult(untilEnded(prepend(head, packets), end))
     } catch (error) {
-      running.end()
+      end()
       throw error
     }
   } catch (error) {
@@ -166,42 +160,18 @@ function inTurn<Result>({ host, turns }: Parts, call: GatewayCall, work: () => P
   return turns.take(host.limitKeyOf(call), call.request.signal, work)
 }
 
-/** Packs that one caller receives at a time: a client that reads slowly occupies some memory for minutes. */
-const packsMax = 128
-const sendingLimits = {
-  callerCallsMax: packsMax,
-  callsMax: Infinity,
-  callerBytesMax: Infinity,
-  bytesMax: Infinity,
-  of: 'packs',
-}
+/** Time limit of a pack: otherwise clients that read a few bytes at a time would hold theirs for hours. */
+const sendingMs = 30 * 60_000
 
-function beginPack({ host, sending }: Parts, call: GatewayCall): CallInFlight {
-  try {
-    return sending.begin(host.limitKeyOf(call))
-  } catch (cause) {
-    const message = `You are receiving ${packsMax} packs at the moment. Wait until one of them has arrived.`
-    throw new RegistryError('rate_limited', message, { retryAfterSeconds: 5, cause })
-  }
-}
-
-/** Reports the end of a stream. A generator that was never started would not report that it was abandoned. */
-function untilEnded(stream: AsyncGenerator<Uint8Array>, end: () => void): AsyncIterable<Uint8Array> {
-  const next = async () => {
-    try {
-      const result = await stream.next()
-      if (result.done) end()
-      return result
-    } catch (error) {
-      end()
-      throw error
-    }
-  }
-  const abandon = () => {
+/** Returns what ends the pack. It ends at the latest after its time limit, which also closes its connection. */
+function beginPack({ host, sent }: Parts, call: GatewayCall): () => void {
+  const end = sent.begin(host.limitKeyOf(call))
+  const timer = setTimeout(() => host.hangUp(call), sendingMs)
+  timer.unref()
+  return () => {
+    clearTimeout(timer)
     end()
-    return stream.return(undefined)
   }
-  return { [Symbol.asyncIterator]: () => ({ next, return: abandon }) }
 }
 
 /** Charges a pack, and counts a download if it has the latest version. Nothing is read before the client reads. */
