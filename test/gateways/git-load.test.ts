@@ -169,6 +169,17 @@ it('the event loop turns while the worst valid requests are answered', async () 
   }
 })
 
+it('the reading of a repository ends when the client is gone', async () => {
+  const { registry } = await startGit()
+  const context = partsOf(registry)
+  const trees = createVersionTrees(context)
+  const gone = AbortSignal.abort(new Error('gone'))
+  const scope = { of: 'owner', owner: 'alice' } as const
+  await expect(readRepositoryVersions(context, scope, guest, gone)).rejects.toThrow('gone')
+  const versions = await readRepositoryVersions(context, scope, guest)
+  await expect(trees.findRoots(versions, { signal: gone })).rejects.toThrow('gone')
+})
+
 it('the work of a caller waits for its own, not for that of others', async () => {
   const turns = createCallerTurns(2)
   const { signal } = new AbortController()
@@ -363,7 +374,7 @@ it('the largest history of an owner is charged and made once', async () => {
   const versions = Array.from({ length: 4096 }, (_, n) => ({ ...one, version: `1.0.${n}` }))
   const repositories = createScopeRepositories(context, createVersionTrees(context))
   const charged: number[] = []
-  const open = () => repositories.open('alice', versions, async (count) => void charged.push(count))
+  const open = () => repositories.open('alice', versions, { charge: async (count) => void charged.push(count) })
   const made = await open()
   expect(made.commits.size).toBe(4096)
   expect(await open()).toBe(made)

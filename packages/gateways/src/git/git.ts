@@ -108,6 +108,7 @@ async function answerRefs(parts: Parts, call: GatewayCall, params: Params): Prom
       headers: varyByProtocol,
     }
   } catch (error) {
+    if (call.request.signal.aborted) return nothing
     if (!(error instanceof SkillMoved)) throw error
     // Git continues at the address to which this request is redirected.
     const location = `/git/${error.fullName}.git/info/refs?service=git-upload-pack`
@@ -143,11 +144,13 @@ async function answerPack(parts: Parts, call: GatewayCall, params: Params): Prom
     if (error instanceof GitError) return toResult(toErrorPacket(error.message))
     // Git follows no redirects between the requests of a fetch.
     if (error instanceof SkillMoved) return toResult(toErrorPacket(`${error.message} Fetch again.`))
-    // The client is gone.
-    if (signal.aborted) return toResult(Buffer.alloc(0))
+    if (signal.aborted) return nothing
     throw error
   }
 }
+
+/** The client is gone. */
+const nothing = toResult(Buffer.alloc(0))
 
 function toResult(body: NonNullable<Answer['body']>): Answer {
   return { status: 200, contentType: 'application/x-git-upload-pack-result', body, cacheControl: 'no-store' }
@@ -238,15 +241,17 @@ async function findRepository(parts: Parts, call: GatewayCall, address: Address)
 async function readRepository(parts: Parts, call: GatewayCall, address: Address): Promise<FoundRepository> {
   const { host, scopes, trees } = parts
   const { context } = host
+  const { signal } = call.request
+  const request = { charge: toCharge(host, call), signal }
   if (address.of === 'skill') {
     const history = await readSkillHistory(context, `${address.owner}/${address.name}`, call.caller)
-    const repository = await toSkillRepository(history, trees, toCharge(host, call))
+    const repository = await toSkillRepository(history, trees, request)
     return { repository, countDownload: history.countDownload }
   }
-  const versions = await readRepositoryVersions(context, address, call.caller)
+  const versions = await readRepositoryVersions(context, address, call.caller, signal)
   if (versions.length === 0) throw new RegistryError('not_found', 'This repository has no skills.')
   const name = address.of === 'owner' ? address.owner : address.slug
-  return { repository: await scopes.open(name, versions, toCharge(host, call)) }
+  return { repository: await scopes.open(name, versions, request) }
 }
 
 function refusePush(): never {

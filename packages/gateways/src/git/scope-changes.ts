@@ -22,8 +22,11 @@ export interface ScopeChanges {
  * about the last N of them fit. The history then starts at a change whose number is a multiple of a power of two
  * between N/4 and N/2, so that it starts again only after that number of publications.
  */
-export async function selectChanges(versions: readonly RepositoryVersion[]): Promise<ScopeChanges> {
-  const { placed, skills } = await placeVersions(versions)
+export async function selectChanges(
+  versions: readonly RepositoryVersion[],
+  signal?: AbortSignal,
+): Promise<ScopeChanges> {
+  const { placed, skills } = await placeVersions(versions, signal)
   const start = toStart(placed, skills)
   const base = new Map(placed.slice(0, start).map((version) => [toFullName(version), version]))
   return { base: [...base.values()], changes: placed.slice(start) }
@@ -50,12 +53,12 @@ function toStart(changes: readonly PlacedVersion[], skills: number): number {
  * Skills of a pack may share a name: the folders of all but the first published one start with the owner. A folder
  * depends only on earlier versions, so that it stays when a skill is added.
  */
-async function placeVersions(versions: readonly RepositoryVersion[]) {
+async function placeVersions(versions: readonly RepositoryVersion[], signal?: AbortSignal) {
   const current = new Map<string, PlacedVersion>()
   const taken = new Set<string>()
   const placed: PlacedVersion[] = []
   for (const version of versions) {
-    if (isSliceOver()) await nextSlice()
+    if (isSliceOver()) await nextSlice(signal)
     const fullName = toFullName(version)
     const before = current.get(fullName)
     if (before && compareVersions(before.version, version.version) >= 0) continue
