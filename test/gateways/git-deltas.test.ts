@@ -101,7 +101,9 @@ async function pack(history: readonly Commit[], commits: readonly Commit[], know
   return Buffer.concat(chunks)
 }
 
-const readContent = async () => []
+const readContent = async ({ digest }: { readonly digest: string }) => {
+  return [{ kind: 'tree' as const, id: createHash('sha1').update(digest).digest('hex'), bytes: Buffer.from(digest) }]
+}
 const noBlobs: BlobSource = { async *read() {}, readPart: () => expect.unreachable() }
 
 describe('a long history', () => {

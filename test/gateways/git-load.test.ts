@@ -135,6 +135,12 @@ describe('listing the objects of a pack', () => {
     expect({ charged, listed }).toEqual({ charged: [3], listed: [] })
   })
 
+  it('ends with an error if a version was deleted meanwhile', async () => {
+    const history = await makeHistory([0, 1])
+    const planned = planPack(toSelection(history, history.commits), { readContent: async () => [], charge: free })
+    await expect(planned).rejects.toThrow('A version was deleted meanwhile. Fetch again.')
+  })
+
   it('ends when the client is gone', async () => {
     const history = await makeHistory(Array.from({ length: 400 }, (_, i) => i))
     const client = new AbortController()

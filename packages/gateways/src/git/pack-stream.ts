@@ -57,6 +57,7 @@ export async function planPack(selection: Selection, planning: Planning): Promis
   for (const version of sent) {
     if (isSliceOver()) await nextSlice(signal)
     const content = await readContent(version)
+    if (content.length === 0) throw new GitError(deletedMeanwhile)
     const isSent = new Uint8Array(content.length)
     for (const [i, object] of content.entries()) {
       if (taken.has(object.id)) continue
@@ -69,6 +70,9 @@ export async function planPack(selection: Selection, planning: Planning): Promis
   }
   return { objects: [...objects.values()], versions, count, bytes }
 }
+
+/** A pack without the objects of a version would break the clone. */
+const deletedMeanwhile = 'A version was deleted meanwhile. Fetch again.'
 
 function sizeOf(object: PackObject): number {
   return 'bytes' in object ? object.bytes.length : object.size
@@ -176,7 +180,7 @@ export async function* writePack(
     for (; next < versions.length && batch.length < listedObjectsMax; next++) {
       const { version, isSent } = versions[next]!
       const content = await readContent(version)
-      if (content.length !== isSent.length) throw new GitError('A version was deleted meanwhile. Fetch again.')
+      if (content.length !== isSent.length) throw new GitError(deletedMeanwhile)
       for (const [i, object] of content.entries()) if (isSent[i] === 1) batch.push(object)
     }
     listed = batch
