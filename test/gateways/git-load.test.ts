@@ -269,6 +269,18 @@ describe('a large file', () => {
     await expect(ended).rejects.toThrow('aborted')
   })
 
+  it('is refused with its size and what to do if it is larger than the allowance', async () => {
+    const { registry, node } = await startNode({ rates: { mebibytes: 1 } })
+    await fillOwner(registry, 'ann', { skills: 1, files: 0, largeBytes: 3 * mebibyte })
+    const repository = `${node.url}/git/ann/skill-0.git`
+    const { HEAD = '' } = await listRefs(repository)
+    const refused = await upload(repository, toPackets(`want ${HEAD}`, '0000', 'done'))
+    expect(refused.status).toBe(429)
+    expect(await refused.text()).toMatch(
+      /^Too many bytes downloaded from this address; try again in \d+ s\. The pack has 4 MiB\. If it is refused again, fetch less at once: --depth 1\.$/m,
+    )
+  })
+
   it('is read in parts, and once as a whole', async () => {
     const content = toNoise(1, 3 * mebibyte)
     const calls: string[] = []

@@ -121,7 +121,10 @@ describe('the repository of a skill', () => {
     await publish('tables', '3.0.0')
     const refs = await listRefs(repository)
     const [old, middle] = [refs['refs/tags/v1.0.0^{}']!, refs['refs/tags/v2.0.0^{}']!]
-    for (const wants of [[refs.HEAD, middle], [middle, refs.HEAD]]) {
+    for (const wants of [
+      [refs.HEAD, middle],
+      [middle, refs.HEAD],
+    ]) {
       const lines = wants.map((id) => `want ${id}`)
       const body = toPackets('command=fetch', '0001', ...lines, `have ${old}`, '0000')
       const response = Buffer.from(await (await upload(repository, body, { version: 2 })).arrayBuffer())

@@ -183,12 +183,24 @@ async function openPack(parts: Parts, call: GatewayCall, found: FoundRepository,
   const { signal } = call.request
   await host.spendFile(call)
   const plan = await planPack(selection, { readContent: trees.readContent, charge: toCharge(host, call), signal })
-  await host.spendBytes(call, plan.bytes)
+  await spendPack(host, call, plan.bytes)
   if (sendsHead(found.repository, selection)) {
     const client = host.clientOf(call)
     found.countDownload?.({ ...(client !== undefined && { client }), address: host.limitAddressOf(call) })
   }
   return writePack(entries, plan, { readContent: trees.readContent, signal })
+}
+
+async function spendPack(host: GatewayHost, call: GatewayCall, bytes: number): Promise<void> {
+  try {
+    await host.spendBytes(call, bytes)
+  } catch (error) {
+    if (!isRegistryError(error, 'rate_limited')) throw error
+    // Waiting does not help if the pack is larger than the allowance.
+    const size = `The pack has ${Math.ceil(bytes / 2 ** 20)} MiB. If it is refused again, fetch less at once: --depth 1.`
+    const { message, retryAfterSeconds } = error
+    throw new RegistryError('rate_limited', `${message} ${size}`, { retryAfterSeconds, cause: error })
+  }
 }
 
 /** What listing the files of a version costs of the allowance for downloads, in addition to the bytes that are sent. */
