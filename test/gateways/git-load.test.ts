@@ -1,15 +1,19 @@
 import { createHash } from 'node:crypto'
 import { request, type IncomingMessage } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import { partsOf } from '@skillstead/core/internal'
+import { guest } from '@skillstead/core'
+import { partsOf, readRepositoryVersions } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import { createNode, listenNode } from '@skillstead/server'
 import fc from 'fast-check'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createCallerTurns } from '../../packages/gateways/src/git/caller-turns.ts'
 import { createPackEntries } from '../../packages/gateways/src/git/pack-entries.ts'
+import { createPacksSent } from '../../packages/gateways/src/git/packs-sent.ts'
 import { planPack } from '../../packages/gateways/src/git/pack-stream.ts'
 import type { Commit } from '../../packages/gateways/src/git/repository.ts'
 import { openHistoryWriter } from '../../packages/gateways/src/git/scope-history.ts'
+import { createScopeRepositories } from '../../packages/gateways/src/git/scope-repository.ts'
 import { createVersionTrees } from '../../packages/gateways/src/git/version-trees.ts'
 import { codeOf } from '../support/answers.ts'
 import { startGit, toSkillMd } from '../support/git-acts.ts'
@@ -131,6 +135,12 @@ describe('listing the objects of a pack', () => {
     expect({ charged, listed }).toEqual({ charged: [3], listed: [] })
   })
 
+  it('ends with an error if a version was deleted meanwhile', async () => {
+    const history = await makeHistory([0, 1])
+    const planned = planPack(toSelection(history, history.commits), { readContent: async () => [], charge: free })
+    await expect(planned).rejects.toThrow('A version was deleted meanwhile. Fetch again.')
+  })
+
   it('ends when the client is gone', async () => {
     const history = await makeHistory(Array.from({ length: 400 }, (_, i) => i))
     const client = new AbortController()
@@ -163,6 +173,39 @@ it('the event loop turns while the worst valid requests are answered', async () 
     // Of the processor time until the head of the response: most of it without a turn is a blocked node.
     expect(longestMs / Math.max(spentMs, 100), title).toBeLessThan(0.5)
   }
+})
+
+it('the reading of a repository ends when the client is gone', async () => {
+  const { registry } = await startGit()
+  const context = partsOf(registry)
+  const trees = createVersionTrees(context)
+  const gone = AbortSignal.abort(new Error('gone'))
+  const scope = { of: 'owner', owner: 'alice' } as const
+  await expect(readRepositoryVersions(context, scope, guest, gone)).rejects.toThrow('gone')
+  const versions = await readRepositoryVersions(context, scope, guest)
+  await expect(trees.findRoots(versions, { signal: gone })).rejects.toThrow('gone')
+})
+
+it('the work of a caller waits for its own, not for that of others', async () => {
+  const turns = createCallerTurns(2)
+  const { signal } = new AbortController()
+  const gone = new AbortController()
+  const gate = Promise.withResolvers<void>()
+  const begun: string[] = []
+  const take = (caller: string, name: string, of = signal) =>
+    turns.take(caller, of, async () => {
+      begun.push(name)
+      await gate.promise
+    })
+  const some = ['1', '2', '3', '4'].map((n) => take('ann', `ann ${n}`))
+  const abandoned = take('ann', 'ann 5', gone.signal)
+  some.push(take('bob', 'bob 1'))
+  await expect.poll(() => begun).toEqual(['ann 1', 'ann 2', 'bob 1'])
+  gone.abort(new Error('gone'))
+  gate.resolve()
+  await Promise.all(some)
+  await expect(abandoned).rejects.toThrow('gone')
+  expect(begun).toEqual(['ann 1', 'ann 2', 'bob 1', 'ann 3', 'ann 4'])
 })
 
 /** Does not count other processes. */
@@ -211,6 +254,31 @@ describe('a large file', () => {
       const sizes = [...objects.values()].map(({ bytes }) => bytes.length)
       expect(Math.max(...sizes)).toBe(8 * mebibyte)
     }
+  })
+
+  it('is sent for a limited time', async () => {
+    const { registry, node } = await startNode()
+    await fillOwner(registry, 'ann', { skills: 1, files: 0, largeBytes: 8 * mebibyte })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const slow = await openClone(`${node.url}/git/ann/skill-0.git`)
+    const { socket } = slow
+    await expect.poll(() => socket.bytesRead).toBeGreaterThan(60_000)
+    const ended = slow.toArray()
+    vi.advanceTimersByTime(30 * 60_000)
+    await expect(ended).rejects.toThrow('aborted')
+  })
+
+  it('is refused with its size and what to do if it is larger than the allowance', async () => {
+    const { registry, node } = await startNode({ rates: { mebibytes: 1 } })
+    await fillOwner(registry, 'ann', { skills: 1, files: 0, largeBytes: 3 * mebibyte })
+    const repository = `${node.url}/git/ann/skill-0.git`
+    const { HEAD = '' } = await listRefs(repository)
+    const refused = await upload(repository, toPackets(`want ${HEAD}`, '0000', 'done'))
+    expect(refused.status).toBe(429)
+    expect(await refused.text()).toMatch(
+      /^Too many bytes downloaded from this address; try again in \d+ s\. The pack has 4 MiB\. If it is refused again, fetch less at once: --depth 1\.$/m,
+    )
   })
 
   it('is read in parts, and once as a whole', async () => {
@@ -268,6 +336,15 @@ describe('a large file', () => {
   })
 })
 
+it('the packs of all callers together are limited', () => {
+  const sent = createPacksSent()
+  const ends = Array.from({ length: 1024 }, (_, i) => sent.begin(`caller ${i % 8}`))
+  expect(() => sent.begin('caller 9')).toThrow('The node is sending as many packs as it can.')
+  for (const end of [...ends.slice(0, 1), ...ends.slice(0, 1)]) end()
+  sent.begin('caller 9')
+  expect(() => sent.begin('caller 9')).toThrow('The node is sending as many packs as it can.')
+})
+
 describeDatabases('large files in a pack', (open) => {
   it('are as they were published, whether the database has them compressed or not', async () => {
     const { registry, admin } = await open()
@@ -303,6 +380,24 @@ async function openClone(repository: string): Promise<IncomingMessage> {
     request(`${repository}/git-upload-pack`, { method: 'POST', headers }, resolve).on('error', reject).end(body)
   })
 }
+
+it('the largest history of an owner is charged and made once', async () => {
+  const { api, registry } = await startGit()
+  // With the longest descriptions, it is larger than the cache of histories.
+  const skillMd = toSkillMd('long', 'Text.').replace('Reads files', 'é'.repeat(4096))
+  await api.publishSkill({ skillMd, version: '1.0.0' })
+  const context = partsOf(registry)
+  const all = await readRepositoryVersions(context, { of: 'owner', owner: 'alice' }, guest)
+  const one = all.find(({ name }) => name === 'long')!
+  const versions = Array.from({ length: 4096 }, (_, n) => ({ ...one, version: `1.0.${n}` }))
+  const repositories = createScopeRepositories(context, createVersionTrees(context))
+  const charged: number[] = []
+  const open = () => repositories.open('alice', versions, { charge: async (count) => void charged.push(count) })
+  const made = await open()
+  expect(made.commits.size).toBe(4096)
+  expect(await open()).toBe(made)
+  expect(charged).toEqual([4096])
+})
 
 it('the tree of a version is found after another one with its digest was deleted', async () => {
   const { registry } = await startGit()

@@ -116,6 +116,23 @@ describe('the repository of a skill', () => {
     }
   })
 
+  it('sends a pack when all wanted commits lead to a common one, also if they lead to each other', async () => {
+    const { publish, repository } = await startGit()
+    await publish('tables', '3.0.0')
+    const refs = await listRefs(repository)
+    const [old, middle] = [refs['refs/tags/v1.0.0^{}']!, refs['refs/tags/v2.0.0^{}']!]
+    for (const wants of [
+      [refs.HEAD, middle],
+      [middle, refs.HEAD],
+    ]) {
+      const lines = wants.map((id) => `want ${id}`)
+      const body = toPackets('command=fetch', '0001', ...lines, `have ${old}`, '0000')
+      const response = Buffer.from(await (await upload(repository, body, { version: 2 })).arrayBuffer())
+      const end = response.indexOf('packfile')
+      expect(readPackets(response.subarray(0, end - 4))).toEqual(['acknowledgments', `ACK ${old}`, 'ready', '0001'])
+    }
+  })
+
   it('limits references to prefixes in version 2', async () => {
     const { repository } = await startGit()
     const refs = await listRefs(repository)

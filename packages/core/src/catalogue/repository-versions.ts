@@ -25,34 +25,47 @@ const idsPerQuery = 250
 /**
  * The versions of the skills of an owner that everyone may see, or of those of a pack that the caller may see, in the
  * order of their publication. Leaves out yanked and dangerous versions, and the other versions of pinned skills. The
- * highest version of each skill is its current one.
+ * highest version of each skill is its current one. Throws the reason of the signal if the client is gone.
  */
 export function readRepositoryVersions(
   context: CatalogueContext,
   scope: Extract<DiscoveryScope, { of: 'owner' | 'pack' }>,
   caller: Caller,
+  signal?: AbortSignal,
 ): Promise<RepositoryVersion[]> {
   return answerFor(context, async () => {
     const offers = await readOffersInBulk(context, scope, caller)
-    const versions = (await readVersions(context, offers)) ?? (await readVersions(context, offers, true)) ?? []
-    return versions.toSorted(compare)
+    const versions =
+      (await readVersions(context, offers, { signal })) ??
+      (await readVersions(context, offers, { signal, areOnlyOffered: true })) ??
+      []
+    return sort(versions, signal)
   })
 }
 
-function compare(a: RepositoryVersion, b: RepositoryVersion): number {
-  if (a.publishedAt !== b.publishedAt) return a.publishedAt - b.publishedAt
-  const [first, second] = [`${a.owner}/${a.name}`, `${b.owner}/${b.name}`]
-  if (first === second) return compareVersions(a.version, b.version)
-  return first < second ? -1 : 1
+/** By time, skill and version. Comparing 20,000 versions at once would block the event loop. */
+async function sort(versions: readonly RepositoryVersion[], signal?: AbortSignal): Promise<RepositoryVersion[]> {
+  const skills = Map.groupBy(versions, ({ owner, name }) => `${owner}/${name}`)
+  const sorted: RepositoryVersion[] = []
+  for (const [, list] of [...skills].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    if (isSliceOver()) await nextSlice(signal)
+    sorted.push(...list.toSorted((a, b) => compareVersions(a.version, b.version)))
+  }
+  return sorted.toSorted((a, b) => a.publishedAt - b.publishedAt)
 }
 
 /** The versions of the offered skills, or only the offered ones. Undefined if there are too many. */
-async function readVersions({ database }: StorageContext, offers: readonly Offer[], areOnlyOffered = false) {
+async function readVersions(
+  { database }: StorageContext,
+  offers: readonly Offer[],
+  { signal, areOnlyOffered = false }: { signal: AbortSignal | undefined; areOnlyOffered?: boolean },
+) {
   const versions: RepositoryVersion[] = []
   let left = versionsMax
   let size = offersFirst
   for (let at = 0; at < offers.length;) {
-    if (isSliceOver()) await nextSlice()
+    signal?.throwIfAborted()
+    if (isSliceOver()) await nextSlice(signal)
     const batch = new Map(offers.slice(at, at + size).map((offer) => [offer.id, offer]))
     at += size
     const rows = await database.read

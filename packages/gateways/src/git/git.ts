@@ -1,11 +1,4 @@
-import {
-  type CallInFlight,
-  createInFlight,
-  type InFlight,
-  readRepositoryVersions,
-  readSkillHistory,
-  SkillMoved,
-} from '@skillstead/core/internal'
+import { readRepositoryVersions, readSkillHistory, SkillMoved } from '@skillstead/core/internal'
 import { isRegistryError, RegistryError } from '@skillstead/protocol'
 import { throughUpstreams, toPageRead } from '../scopes/through-upstreams.ts'
 import {
@@ -17,8 +10,10 @@ import {
   type Params,
 } from '../gateway.ts'
 import { readProtocolVersion, toAdvertisement } from './advertisement.ts'
+import { type CallerTurns, createCallerTurns } from './caller-turns.ts'
 import { createPackEntries, type PackEntries } from './pack-entries.ts'
 import { planPack, prepend, toBands, writePack } from './pack-stream.ts'
+import { createPacksSent, type PacksSent, untilEnded } from './packs-sent.ts'
 import { GitError, toErrorPacket } from './pkt-line.ts'
 import type { Repository } from './repository.ts'
 import { readUploadBody } from './request-body.ts'
@@ -46,8 +41,10 @@ interface Parts {
   readonly trees: VersionTrees
   readonly scopes: ScopeRepositories
   readonly entries: PackEntries
+  /** The work before a response begins. */
+  readonly turns: CallerTurns
   /** The packs that are being made or sent. */
-  readonly sending: InFlight
+  readonly sent: PacksSent
 }
 
 /**
@@ -62,7 +59,8 @@ export function git(host: GatewayHost): GatewayRoute[] {
     trees,
     scopes: createScopeRepositories(context, trees),
     entries: createPackEntries(createBlobSource(context)),
-    sending: createInFlight(sendingLimits),
+    turns: createCallerTurns(turnsMax),
+    sent: createPacksSent(),
   }
   const shared = { admission: 'keyed', scheme: 'basic', reads: toRead, toFailure } as const
   return ['/git/:repository', '/git/:owner/:repository'].flatMap((base): GatewayRoute[] => [
@@ -110,6 +108,7 @@ async function answerRefs(parts: Parts, call: GatewayCall, params: Params): Prom
       headers: varyByProtocol,
     }
   } catch (error) {
+    if (call.request.signal.aborted) return nothing
     if (!(error instanceof SkillMoved)) throw error
     // Git continues at the address to which this request is redirected.
     const location = `/git/${error.fullName}.git/info/refs?service=git-upload-pack`
@@ -128,68 +127,54 @@ async function answerPack(parts: Parts, call: GatewayCall, params: Params): Prom
   try {
     const found = await findRepository(parts, call, parseAddress(params))
     const version = readProtocolVersion(call.header('git-protocol'))
-    const { head, selection, bandBytesMax } = await answerUpload(found.repository, version, body, signal)
+    const answerInTurn = () => answerUpload(found.repository, version, body, signal)
+    const { head, selection, bandBytesMax } = await inTurn(parts, call, answerInTurn)
     if (!selection) return toResult(head)
-    const running = beginPack(parts, call)
+    const end = beginPack(parts, call)
     try {
-      const pack = await openPack(parts, call, found, selection)
+      const pack = await inTurn(parts, call, () => openPack(parts, call, found, selection))
       const packets =
         bandBytesMax === undefined ? pack : toBands(pack, bandBytesMax, (error) => toMessage(host, call, error))
-      return toResult(untilEnded(prepend(head, packets), () => running.end()))
+      return toResult(untilEnded(prepend(head, packets), end))
     } catch (error) {
-      running.end()
+      end()
       throw error
     }
   } catch (error) {
     if (error instanceof GitError) return toResult(toErrorPacket(error.message))
     // Git follows no redirects between the requests of a fetch.
     if (error instanceof SkillMoved) return toResult(toErrorPacket(`${error.message} Fetch again.`))
-    // The client is gone.
-    if (signal.aborted) return toResult(Buffer.alloc(0))
+    if (signal.aborted) return nothing
     throw error
   }
 }
+
+/** The client is gone. */
+const nothing = toResult(Buffer.alloc(0))
 
 function toResult(body: NonNullable<Answer['body']>): Answer {
   return { status: 200, contentType: 'application/x-git-upload-pack-result', body, cacheControl: 'no-store' }
 }
 
-/** Packs that one caller receives at a time: a client that reads slowly occupies some memory for minutes. */
-const packsMax = 128
-const sendingLimits = {
-  callerCallsMax: packsMax,
-  callsMax: Infinity,
-  callerBytesMax: Infinity,
-  bytesMax: Infinity,
-  of: 'packs',
+/** Repositories that are read and packs that are planned for one caller at a time. */
+const turnsMax = 2
+
+function inTurn<Result>({ host, turns }: Parts, call: GatewayCall, work: () => Promise<Result>): Promise<Result> {
+  return turns.take(host.limitKeyOf(call), call.request.signal, work)
 }
 
-function beginPack({ host, sending }: Parts, call: GatewayCall): CallInFlight {
-  try {
-    return sending.begin(host.limitKeyOf(call))
-  } catch (cause) {
-    const message = `You are receiving ${packsMax} packs at the moment. Wait until one of them has arrived.`
-    throw new RegistryError('rate_limited', message, { retryAfterSeconds: 5, cause })
-  }
-}
+/** Time limit of a pack: otherwise clients that read a few bytes at a time would hold theirs for hours. */
+const sendingMs = 30 * 60_000
 
-/** Reports the end of a stream. A generator that was never started would not report that it was abandoned. */
-function untilEnded(stream: AsyncGenerator<Uint8Array>, end: () => void): AsyncIterable<Uint8Array> {
-  const next = async () => {
-    try {
-      const result = await stream.next()
-      if (result.done) end()
-      return result
-    } catch (error) {
-      end()
-      throw error
-    }
-  }
-  const abandon = () => {
+/** Returns what ends the pack. It ends at the latest after its time limit, which also closes its connection. */
+function beginPack({ host, sent }: Parts, call: GatewayCall): () => void {
+  const end = sent.begin(host.limitKeyOf(call))
+  const timer = setTimeout(() => host.hangUp(call), sendingMs)
+  timer.unref()
+  return () => {
+    clearTimeout(timer)
     end()
-    return stream.return(undefined)
   }
-  return { [Symbol.asyncIterator]: () => ({ next, return: abandon }) }
 }
 
 /** Charges a pack, and counts a download if it has the latest version. Nothing is read before the client reads. */
@@ -198,12 +183,24 @@ async function openPack(parts: Parts, call: GatewayCall, found: FoundRepository,
   const { signal } = call.request
   await host.spendFile(call)
   const plan = await planPack(selection, { readContent: trees.readContent, charge: toCharge(host, call), signal })
-  await host.spendBytes(call, plan.bytes)
+  await spendPack(host, call, plan.bytes)
   if (sendsHead(found.repository, selection)) {
     const client = host.clientOf(call)
     found.countDownload?.({ ...(client !== undefined && { client }), address: host.limitAddressOf(call) })
   }
   return writePack(entries, plan, { readContent: trees.readContent, signal })
+}
+
+async function spendPack(host: GatewayHost, call: GatewayCall, bytes: number): Promise<void> {
+  try {
+    await host.spendBytes(call, bytes)
+  } catch (error) {
+    if (!isRegistryError(error, 'rate_limited')) throw error
+    // Waiting does not help if the pack is larger than the allowance.
+    const size = `The pack has ${Math.ceil(bytes / 2 ** 20)} MiB. If it is refused again, fetch less at once: --depth 1.`
+    const { message, retryAfterSeconds } = error
+    throw new RegistryError('rate_limited', `${message} ${size}`, { retryAfterSeconds, cause: error })
+  }
 }
 
 /** What listing the files of a version costs of the allowance for downloads, in addition to the bytes that are sent. */
@@ -239,7 +236,9 @@ function toRead(params: Params) {
 async function findRepository(parts: Parts, call: GatewayCall, address: Address): Promise<FoundRepository> {
   const { host } = parts
   try {
-    return await throughUpstreams(host, call, toPageRead(address), () => readRepository(parts, call, address))
+    // Waiting for upstreams takes no turn.
+    const read = () => inTurn(parts, call, () => readRepository(parts, call, address))
+    return await throughUpstreams(host, call, toPageRead(address), read)
   } catch (error) {
     if (!isRegistryError(error, 'not_found')) throw error
     if (call.caller.kind === 'guest' && call.caller.sharedSkillId === undefined) {
@@ -254,15 +253,17 @@ async function findRepository(parts: Parts, call: GatewayCall, address: Address)
 async function readRepository(parts: Parts, call: GatewayCall, address: Address): Promise<FoundRepository> {
   const { host, scopes, trees } = parts
   const { context } = host
+  const { signal } = call.request
+  const request = { charge: toCharge(host, call), signal }
   if (address.of === 'skill') {
     const history = await readSkillHistory(context, `${address.owner}/${address.name}`, call.caller)
-    const repository = await toSkillRepository(history, trees, toCharge(host, call))
+    const repository = await toSkillRepository(history, trees, request)
     return { repository, countDownload: history.countDownload }
   }
-  const versions = await readRepositoryVersions(context, address, call.caller)
+  const versions = await readRepositoryVersions(context, address, call.caller, signal)
   if (versions.length === 0) throw new RegistryError('not_found', 'This repository has no skills.')
   const name = address.of === 'owner' ? address.owner : address.slug
-  return { repository: await scopes.open(name, versions, toCharge(host, call)) }
+  return { repository: await scopes.open(name, versions, request) }
 }
 
 function refusePush(): never {

@@ -42,8 +42,9 @@ interface Planning {
  */
 export async function planPack(selection: Selection, planning: Planning): Promise<PackPlan> {
   const { readContent, charge, signal } = planning
-  const objects = await listTexts(selection, signal)
-  const { sent, had } = await selectVersions(selection, signal)
+  const isContinued = createIsContinued(selection)
+  const objects = await listTexts(selection, isContinued, signal)
+  const { sent, had } = await selectVersions(selection, isContinued, signal)
   if (sent.length > 0) await charge(sent.length + had.length)
   const taken = new Set(objects.keys())
   for (const version of had) {
@@ -57,6 +58,7 @@ export async function planPack(selection: Selection, planning: Planning): Promis
   for (const version of sent) {
     if (isSliceOver()) await nextSlice(signal)
     const content = await readContent(version)
+    if (content.length === 0) throw new GitError(deletedMeanwhile)
     const isSent = new Uint8Array(content.length)
     for (const [i, object] of content.entries()) {
       if (taken.has(object.id)) continue
@@ -70,20 +72,27 @@ export async function planPack(selection: Selection, planning: Planning): Promis
   return { objects: [...objects.values()], versions, count, bytes }
 }
 
+/** A pack without the objects of a version would break the clone. */
+const deletedMeanwhile = 'A version was deleted meanwhile. Fetch again.'
+
 function sizeOf(object: PackObject): number {
   return 'bytes' in object ? object.bytes.length : object.size
 }
 
 /** Whether the client has the objects of the parent, or gets them. */
-function createIsContinued({ commits, known }: Selection): (commit: Commit) => boolean {
+type IsContinued = (commit: Commit) => boolean
+
+function createIsContinued({ commits, known }: Selection): IsContinued {
   const parents = new Set([...commits, ...known].map(({ object }) => object.id))
   return ({ parent }) => parent !== undefined && parents.has(parent)
 }
 
 /** The commits, the tags, and the generated trees and files that the client lacks. */
-async function listTexts(selection: Selection, signal?: AbortSignal): Promise<Map<string, PackObject>> {
-  const { commits, tags, known, isThin } = selection
-  const isContinued = createIsContinued(selection)
+async function listTexts(
+  { commits, tags, known, isThin }: Selection,
+  isContinued: IsContinued,
+  signal?: AbortSignal,
+): Promise<Map<string, PackObject>> {
   const had = new Set(known.flatMap(({ texts }) => texts.map(({ id }) => id)))
   const objects = new Map<string, PackObject>()
   for (const { object } of [...commits, ...tags]) objects.set(object.id, object)
@@ -110,9 +119,7 @@ async function listTexts(selection: Selection, signal?: AbortSignal): Promise<Ma
  * The versions to send, and those of the client with which they may share objects: those in the same folders. Each
  * digest is there once.
  */
-async function selectVersions(selection: Selection, signal?: AbortSignal) {
-  const { history, commits, known } = selection
-  const isContinued = createIsContinued(selection)
+async function selectVersions({ history, commits, known }: Selection, isContinued: IsContinued, signal?: AbortSignal) {
   const inClient = await listVersions(history, new Set(known), signal)
   const wanted = await listVersions(history, new Set(commits.filter((commit) => !isContinued(commit))), signal)
   for (const commit of commits) {
@@ -176,7 +183,7 @@ export async function* writePack(
     for (; next < versions.length && batch.length < listedObjectsMax; next++) {
       const { version, isSent } = versions[next]!
       const content = await readContent(version)
-      if (content.length !== isSent.length) throw new GitError('A version was deleted meanwhile. Fetch again.')
+      if (content.length !== isSent.length) throw new GitError(deletedMeanwhile)
       for (const [i, object] of content.entries()) if (isSent[i] === 1) batch.push(object)
     }
     listed = batch

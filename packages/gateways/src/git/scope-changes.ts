@@ -1,4 +1,4 @@
-import type { RepositoryVersion } from '@skillstead/core/internal'
+import { isSliceOver, nextSlice, type RepositoryVersion } from '@skillstead/core/internal'
 import { compareVersions } from '@skillstead/protocol'
 
 /** A version that changed what a repository of several skills contains. */
@@ -18,24 +18,29 @@ export interface ScopeChanges {
  * Selects the changes for the history of a repository, from versions in the order of their publication. A version that
  * is lower than another one of its skill changes nothing.
  *
- * The work for a history is limited: about 1,000,000 entries of trees, and 128 MiB of files. If all changes need more,
+ * A history is limited: 4096 commits, about 1,000,000 entries of trees, and 128 MiB of files. If all changes need more,
  * about the last N of them fit. The history then starts at a change whose number is a multiple of a power of two
  * between N/4 and N/2, so that it starts again only after that number of publications.
  */
-export function selectChanges(versions: readonly RepositoryVersion[]): ScopeChanges {
-  const { placed, skills } = placeVersions(versions)
+export async function selectChanges(
+  versions: readonly RepositoryVersion[],
+  signal?: AbortSignal,
+): Promise<ScopeChanges> {
+  const { placed, skills } = await placeVersions(versions, signal)
   const start = toStart(placed, skills)
   const base = new Map(placed.slice(0, start).map((version) => [toFullName(version), version]))
   return { base: [...base.values()], changes: placed.slice(start) }
 }
 
+/** About half of the cache of histories, unless descriptions are long. */
+const commitsMax = 4096
 const entriesMax = 2 ** 20
 const bytesPerEntry = 128
 
 function toStart(changes: readonly PlacedVersion[], skills: number): number {
   let left = entriesMax
   let fitting = 0
-  while (fitting < changes.length && left > 0) {
+  while (fitting < Math.min(changes.length, commitsMax) && left > 0) {
     left -= skills + changes[changes.length - 1 - fitting]!.size / bytesPerEntry
     fitting += 1
   }
@@ -48,11 +53,12 @@ function toStart(changes: readonly PlacedVersion[], skills: number): number {
  * Skills of a pack may share a name: the folders of all but the first published one start with the owner. A folder
  * depends only on earlier versions, so that it stays when a skill is added.
  */
-function placeVersions(versions: readonly RepositoryVersion[]) {
+async function placeVersions(versions: readonly RepositoryVersion[], signal?: AbortSignal) {
   const current = new Map<string, PlacedVersion>()
   const taken = new Set<string>()
   const placed: PlacedVersion[] = []
   for (const version of versions) {
+    if (isSliceOver()) await nextSlice(signal)
     const fullName = toFullName(version)
     const before = current.get(fullName)
     if (before && compareVersions(before.version, version.version) >= 0) continue

@@ -12,7 +12,7 @@ import { mainRef, type Repository } from './repository.ts'
 import { type PlacedVersion, type ScopeChanges, selectChanges } from './scope-changes.ts'
 import { openHistoryWriter, type ScopeCommit } from './scope-history.ts'
 import type { ScopeChange } from './scope-state.ts'
-import type { ChargeVersions, VersionTrees } from './version-trees.ts'
+import type { ForRequest, VersionTrees } from './version-trees.ts'
 
 /** The repositories of owners and packs, cached by what they contain. */
 export interface ScopeRepositories {
@@ -22,9 +22,9 @@ export interface ScopeRepositories {
    * history. Long histories do not start at the first change, see {@link selectChanges}.
    *
    * `name`: the owner, or the slug of the pack. `versions`: in the order of their publication. Those that
-   * the cached history lacks are charged.
+   * the cached history lacks are charged. Requests share the making of a history, which no signal ends.
    */
-  open(name: string, versions: readonly RepositoryVersion[], charge: ChargeVersions): Promise<Repository>
+  open(name: string, versions: readonly RepositoryVersion[], request?: ForRequest): Promise<Repository>
 }
 
 interface History {
@@ -39,7 +39,8 @@ const newestMax = 1000
 export function createScopeRepositories(context: CatalogueContext, trees: VersionTrees): ScopeRepositories {
   const histories = new LRUCache<string, History>({
     maxSize: historyBytesMax,
-    sizeCalculation: ({ commits }) => commits.reduce((sum, { bytes }) => sum + bytes, 1 + measureTexts(commits)),
+    // The largest history occupies the whole cache: making it for each request would take seconds.
+    sizeCalculation: ({ commits }) => Math.min(measure(commits), historyBytesMax),
   })
   /** The key of the history that was made last for a name, of which the next one may be a continuation. */
   const newest = new LRUCache<string, string>({ max: newestMax })
@@ -70,13 +71,13 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
   }
 
   return {
-    async open(name, versions, charge) {
-      const key = await toKey(name, versions)
+    async open(name, versions, { charge, signal } = {}) {
+      const key = await toKey(name, versions, signal)
       const cached = histories.get(key)
       if (cached) return cached.repository
-      const start = toStart(versions, histories.peek(newest.get(name) ?? ''))
+      const start = await toStart(versions, histories.peek(newest.get(name) ?? ''), signal)
       // Before others can wait for the same work, whom a refusal must not concern.
-      await charge(toMissing(start).length)
+      await charge?.(toMissing(start).length)
       const made = histories.get(key)
       if (made) return made.repository
       let history = pending.get(key)
@@ -92,8 +93,9 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
 }
 
 /** The newest texts are in memory twice: for the next commit, and for the commits that are read. */
-function measureTexts(commits: readonly ScopeCommit[]): number {
-  return (commits.at(-1)?.texts ?? []).reduce((sum, { size }) => sum + 2 * size, 0)
+function measure(commits: readonly ScopeCommit[]): number {
+  const texts = (commits.at(-1)?.texts ?? []).reduce((sum, { size }) => sum + 2 * size, 0)
+  return commits.reduce((sum, { bytes }) => sum + bytes, 1 + texts)
 }
 
 /** From where on a history is made: the commits of another history that it has too. */
@@ -101,8 +103,12 @@ interface Start extends ScopeChanges {
   readonly commits: readonly ScopeCommit[]
 }
 
-function toStart(versions: readonly RepositoryVersion[], last: History | undefined): Start {
-  const { base, changes } = selectChanges(versions)
+async function toStart(
+  versions: readonly RepositoryVersion[],
+  last: History | undefined,
+  signal?: AbortSignal,
+): Promise<Start> {
+  const { base, changes } = await selectChanges(versions, signal)
   const shared = last === undefined ? 0 : countShared(last.commits, base, changes)
   return { base, changes, commits: last?.commits.slice(0, shared) ?? [] }
 }
@@ -116,10 +122,10 @@ function toIds(versions: readonly RepositoryVersion[]): string[] {
   return versions.map(({ id }) => id)
 }
 
-async function toKey(name: string, versions: readonly RepositoryVersion[]): Promise<string> {
+async function toKey(name: string, versions: readonly RepositoryVersion[], signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256').update(name)
   for (let at = 0; at < versions.length; at += hashedAtOnce) {
-    if (isSliceOver()) await nextSlice()
+    if (isSliceOver()) await nextSlice(signal)
     const batch = versions.slice(at, at + hashedAtOnce)
     hash.update(batch.map((version) => `\n${toIdentity(version)}`).join(''))
   }

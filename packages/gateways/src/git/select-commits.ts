@@ -25,14 +25,16 @@ export function findCommon(repository: Repository, { haves }: FetchRequest): str
 /** Whether every wanted commit leads to a commit of the client, so that further haves cannot make the pack smaller. */
 export function isEnough(repository: Repository, { wants }: FetchRequest, common: readonly string[]): boolean {
   if (common.length === 0) return false
-  const had = new Set(common.map((id) => findCommit(repository, id)!))
-  // Commits from which no commit of the client can be reached.
-  const without = new Set<string>()
+  // Commits from which a commit of the client can be reached.
+  const leading = new Set(common.map((id) => findCommit(repository, id)!))
   return [...wants].every((id) => {
+    const walked: string[] = []
     for (const commit of walk(repository, findCommit(repository, id))) {
-      if (had.has(commit)) return true
-      if (without.has(commit)) return false
-      without.add(commit)
+      if (leading.has(commit)) {
+        for (const passed of walked) leading.add(passed)
+        return true
+      }
+      walked.push(commit)
     }
     return false
   })

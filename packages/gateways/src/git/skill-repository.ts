@@ -2,7 +2,7 @@ import { isSliceOver, nextSlice, type SkillHistory } from '@skillstead/core/inte
 import { compareVersions } from '@skillstead/protocol'
 import { toCommit, toSeconds, toTag } from './git-objects.ts'
 import { type Commit, mainRef, type Ref, type Repository, type Tag } from './repository.ts'
-import type { ChargeVersions, VersionTrees } from './version-trees.ts'
+import type { ForRequest, VersionTrees } from './version-trees.ts'
 
 /**
  * The history of a skill as a repository: a commit for each version, a tag for each version that is not yanked, and the
@@ -12,17 +12,17 @@ import type { ChargeVersions, VersionTrees } from './version-trees.ts'
 export async function toSkillRepository(
   history: SkillHistory,
   trees: VersionTrees,
-  charge: ChargeVersions,
+  request: ForRequest,
 ): Promise<Repository> {
   const versions = history.versions.toSorted((a, b) => compareVersions(a.version, b.version))
-  const roots = await trees.findRoots(versions, charge)
+  const roots = await trees.findRoots(versions, request)
   const commits = new Map<string, Commit>()
   const tags = new Map<string, Tag>()
   const refs: Ref[] = []
   /** Lower versions than the current one, lowest first. */
   const lower: { readonly publishedAt: number; readonly commit: string }[] = []
   for (const version of versions) {
-    if (isSliceOver()) await nextSlice()
+    if (isSliceOver()) await nextSlice(request.signal)
     const tree = roots.get(version.digest)?.id
     if (tree === undefined) continue
     const by = { name: version.publisher, at: version.publishedAt }

@@ -23,10 +23,17 @@ interface TreeVersion {
 /** Charges the caller for versions before their files are listed. Throws `rate_limited`. */
 export type ChargeVersions = (versions: number) => Promise<void>
 
+/** Whom the work is for. */
+export interface ForRequest {
+  readonly charge?: ChargeVersions
+  /** Aborted when the client is gone: the work then ends with the reason. */
+  readonly signal?: AbortSignal
+}
+
 /** The trees of versions, computed once per process as long as the caches have room. */
 export interface VersionTrees {
   /** The root trees, by digest. Leaves out quarantined versions. Charges those that have to be read. */
-  findRoots(versions: readonly TreeVersion[], charge?: ChargeVersions): Promise<ReadonlyMap<string, RootTree>>
+  findRoots(versions: readonly TreeVersion[], request?: ForRequest): Promise<ReadonlyMap<string, RootTree>>
   /** All trees and blobs of a version, without the bytes of the blobs. */
   readContent(version: TreeVersion): Promise<readonly PackObject[]>
 }
@@ -95,7 +102,7 @@ export function createVersionTrees(context: CatalogueContext): VersionTrees {
   }
 
   return {
-    async findRoots(versions, charge) {
+    async findRoots(versions, { charge, signal } = {}) {
       const found = new Map<string, RootTree>()
       const take = ({ id, digest }: TreeVersion) => {
         const cached = roots.get(digest) ?? roots.get(id)
@@ -106,6 +113,7 @@ export function createVersionTrees(context: CatalogueContext): VersionTrees {
       if (missing.length > 0) await charge?.(missing.length)
       for (let at = 0; at < missing.length; at += versionsPerBatch) {
         await inTurn(async () => {
+          signal?.throwIfAborted()
           const batch = missing.slice(at, at + versionsPerBatch)
           const left = batch.filter((version) => !take(version))
           if (left.length > 0) await build(left)

@@ -1,0 +1,30 @@
+import pLimit, { type LimitFunction } from 'p-limit'
+
+/**
+ * Lets each caller do some work at a time; further work of the caller waits. All work shares the slices of the event
+ * loop in turn: without it, a caller with a hundred clones would have a hundred times the share of another one.
+ */
+export interface CallerTurns {
+  /** Throws the reason of the signal if the client is gone when its turn comes. */
+  take<Result>(caller: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>
+}
+
+export function createCallerTurns(atATime: number): CallerTurns {
+  const callers = new Map<string, { readonly inTurn: LimitFunction; calls: number }>()
+  return {
+    async take(caller, signal, work) {
+      const own = callers.get(caller) ?? { inTurn: pLimit(atATime), calls: 0 }
+      callers.set(caller, own)
+      own.calls += 1
+      try {
+        return await own.inTurn(() => {
+          signal.throwIfAborted()
+          return work()
+        })
+      } finally {
+        own.calls -= 1
+        if (own.calls === 0) callers.delete(caller)
+      }
+    },
+  }
+}
