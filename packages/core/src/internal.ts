@@ -47,6 +47,7 @@ export { listZips, readDiscoveryIndex } from './catalogue/discovery-index.ts'
 export {
   type DiscoveryScope,
   findSharedName,
+  addOfferedFiles,
   listOffers,
   type Offer,
   type OfferedSkill,

@@ -218,19 +218,29 @@ export interface OfferedSkill extends Pick<Offer, 'name' | 'version' | 'descript
 }
 
 /**
- * A page of all skills that the caller may see, most downloaded first, with their files. The number of queries does not
- * grow with the page. Skills that should not be installed in bulk are left out, so a page may be short.
+ * A page of all skills that the caller may see, most downloaded first. The number of queries does not grow with the
+ * page. Skills that should not be installed in bulk are left out, so a page may be short.
  */
 export function listOffers(context: CatalogueContext, page: { page: number; limit: number }, caller: Caller) {
   return answerFor(context, async () => {
     const { offers, totalPages } = await readOffersOfPage(context, page, caller)
-    const ids = offers.map(({ id }) => id)
-    const files = await readFilesOfMany(context.database.read, ids)
     const skills = offers.map(({ id, owner, name, version, description }) => {
-      return { fullName: `${owner}/${name}`, name, version, description, files: files.get(id) ?? [] }
+      return { id, fullName: `${owner}/${name}`, name, version, description }
     })
     return { skills, totalPages }
   })
+}
+
+/** Skills that {@link listOffers} returned, with their files. Does not check permissions. */
+export async function addOfferedFiles(
+  { database }: StorageContext,
+  skills: readonly (Omit<OfferedSkill, 'files'> & Pick<Offer, 'id'>)[],
+): Promise<OfferedSkill[]> {
+  const files = await readFilesOfMany(
+    database.read,
+    skills.map(({ id }) => id),
+  )
+  return skills.map(({ id, ...skill }) => ({ ...skill, files: files.get(id) ?? [] }))
 }
 
 /** The bytes, by digest and in batches, of files that {@link listOffers} returned. Does not check permissions. */
