@@ -48,6 +48,7 @@ export {
   type DiscoveryScope,
   findSharedName,
   addOfferedFiles,
+  countListed,
   listOffers,
   type Offer,
   type OfferedSkill,

@@ -232,11 +232,10 @@ export function spendOne(node: NodeParts, call: Call): Promise<void> | undefined
 }
 
 /**
- * Charges one file to the download allowance of the address, which is separate from its requests. Throws
- * `rate_limited`.
+ * Charges files to the download allowance of the address, which is separate from its requests. Throws `rate_limited`.
  */
-export async function spendFile(node: NodeParts, call: Call): Promise<void> {
-  call.quota = await node.quotas.spendFile(() => node.addresses.clientOf(call.request))
+export async function spendFile(node: NodeParts, call: Call, files?: number): Promise<void> {
+  call.quota = await node.quotas.spendFile(() => node.addresses.clientOf(call.request), files)
   if (call.quota.exceeded) throw tooMany(node, 'Too many downloads from this address', call.quota.resetSeconds)
 }
 

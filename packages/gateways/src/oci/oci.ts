@@ -110,7 +110,7 @@ async function answerTags({ host }: Parts, call: GatewayCall, params: Params): P
     const link: Header[] = next === undefined ? [] : [['link', `</v2/${fullName}/tags/list?${next}>; rel="next"`]]
     return { value: { name: fullName, tags }, headers: link }
   })
-  return withVersion(toListAnswer(host, call, list, await host.freshness({ name: fullName })))
+  return withVersion(await toListAnswer(host, call, list, await host.freshness({ name: fullName })))
 }
 
 /**
