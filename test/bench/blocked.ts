@@ -9,6 +9,7 @@ const blockedMsMost = 100
 const full: WorstSizes = {
   skills: 600,
   files: 101,
+  wideSkills: 120,
   packs: 100,
   packSkills: 500,
   versions: 1000,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { beforeAll, expect, it } from 'vitest'
+import type { ListenOptions } from '@skillstead/server'
 import { skillMd } from '../support/answers.ts'
 import { folder, serve } from '../support/discovery-acts.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -12,7 +13,7 @@ function toImage(bytes: number): string {
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 
-describeDatabases('an index', (open) => {
+describeDatabases('an index', (open, dialect) => {
   let test: TestRegistry
   let alice: TestUser
   const indexes = ['/alice', '/alice/notes', '/packs/basics'].flatMap((scope) =>
@@ -27,8 +28,8 @@ describeDatabases('an index', (open) => {
   })
 
   /** A node, and how many lists it has built. */
-  async function serveCounted() {
-    const installer = await serve(test)
+  async function serveCounted(options: ListenOptions = {}) {
+    const installer = await serve(test, options)
     const read = async () => {
       const [, built] = /^skillstead_lists_built_total (\d+)$/m.exec(await (await installer.get('/metrics')).text())!
       return Number(built)
@@ -39,6 +40,7 @@ describeDatabases('an index', (open) => {
 
   it('is refused after the allowed number of files per address, while searches of others continue', async () => {
     const { get } = await serve(test, { rates: { files: 5 }, trustedProxies: ['127.0.0.1'] })
+    for (const [i, path] of indexes.entries()) await get(path, from(`192.0.2.${100 + i}`))
     const flood = await Promise.all(
       Array.from({ length: 20 }, (_, i) => get(indexes[i % indexes.length]!, from('192.0.2.7'))),
     )
@@ -68,6 +70,60 @@ describeDatabases('an index', (open) => {
     expect(owned.status).toBe(200)
     expect(await owned.text()).toContain('tables-1.0.1.md')
     expect(await readBuilt()).toBe(indexes.length + 1)
+  })
+
+  it('costs a file for each of its skills if it has to be built, before that, and one file from then on', async () => {
+    const dan = await test.makeUser('dan')
+    for (const name of ['one', 'two', 'three']) await dan.api.publishSkill({ skillMd: skillMd(name) })
+    await dan.api.publishSkill({ skillMd: skillMd('hidden'), visibility: 'private' })
+    await dan.api.createPack({ name: 'Three', description: '', skills: ['dan/one', 'dan/two', 'dan/three', 'hidden'] })
+    const options = { rates: { files: 9 }, trustedProxies: ['127.0.0.1'] }
+    for (const [i, scope] of ['/dan', '/packs/three'].entries()) {
+      const [first, other, third] = [1, 2, 3].map((n) => `192.0.2.${200 + 10 * i + n}`) as [string, string, string]
+      const { ask, readBuilt } = await serveCounted(options)
+      const leftAfter = async (address: string) =>
+        (await ask(scope, from(address))).headers.get('x-ratelimit-remaining')
+      expect([await leftAfter(first), await leftAfter(first)]).toEqual(['6', '5'])
+      expect(await leftAfter(other)).toBe('8')
+      await dan.api.publishSkill({ skillMd: skillMd('one', { body: `Changed for ${scope}.` }) })
+      for (let i = 0; i < 3; i++) await ask('/dan/two', from(first))
+      expect(await readBuilt()).toBe(2)
+      const refused = await ask(scope, from(first))
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^[1-9]/)])
+      expect(await readBuilt()).toBe(2)
+      expect((await ask(scope, from(third))).status).toBe(200)
+    }
+    const { ask } = await serve(test, { rates: { files: 2 } })
+    expect((await ask('/dan')).status, 'a list of more skills than the allowance').toBe(200)
+  })
+
+  it('counts with its bytes, unless the caller has it', async () => {
+    const files = Array.from({ length: 200 }, (_, i) => ({ path: `${'x'.repeat(90)}/${i}.md`, content: `${i}` }))
+    await alice.api.publishSkill({ skillMd: skillMd('wide'), files })
+    const { get } = await serve(test, { rates: { mebibytes: 1 }, trustedProxies: ['127.0.0.1'] })
+    const path = '/alice/wide/.well-known/skills/index.json'
+    const caller = from('192.0.2.66')
+    const first = await get(path, caller)
+    const bytes = (await first.arrayBuffer()).byteLength
+    const most = Math.floor(1_048_576 / bytes)
+    for (let i = 1; i < most; i++) expect((await get(path, caller)).status).toBe(200)
+    const refused = await get(path, caller)
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('ratelimit-policy')).toBe('"bytes";q=1048576;qu="content-bytes";w=60')
+    const known = await get(path, { headers: { ...caller.headers, 'if-none-match': first.headers.get('etag')! } })
+    expect([known.status, (await get(path, { ...caller, method: 'HEAD' })).status]).toEqual([304, 200])
+  })
+
+  it.runIf(dialect === 'SQLite')('is not evicted by requests for names that do not exist', async () => {
+    const { get, ask, readBuilt } = await serveCounted()
+    await ask('/alice')
+    for (let i = 0; i < 2400; i += 16) {
+      const names = Array.from({ length: 16 }, (_, k) => `${'x'.repeat(15_000)}${i + k}`)
+      await Promise.all(names.map(async (name) => (await get(`/alice/${name}${folder}/index.json`)).arrayBuffer()))
+    }
+    const before = await readBuilt()
+    await ask('/alice')
+    expect(await readBuilt()).toBe(before)
   })
 
   it('that would be empty is looked for once, and is there as soon as it is not', async () => {

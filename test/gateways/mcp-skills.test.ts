@@ -126,6 +126,29 @@ describeDatabases('the skills extension of MCP', (open) => {
     }
   })
 
+  it('ends a page of the list after about a megabyte, and goes on with the next skill', async () => {
+    const other = await open()
+    const carol = await other.makeUser('carol')
+    const names = Array.from({ length: 40 }, (_, i) => `skill-${i}`)
+    const metadata = `metadata:\n  notes: ${'w'.repeat(60_000)}`
+    for (const name of names) {
+      const document = `---\nname: ${name}\ndescription: About ${name}.\n${metadata}\n---\nText.\n`
+      await carol.api.publishSkill({ skillMd: document })
+    }
+    const mcp = await startMcp(other.registry)
+    const host = new SkillsClient(await mcp.connect('auto'))
+    const listed: string[] = []
+    const sizes: number[] = []
+    for (let cursor: string | undefined = '1'; cursor !== undefined;) {
+      const page: { skills: { uri: string }[]; nextCursor?: string } = await host.list({ cursor })
+      listed.push(...page.skills.map(({ uri }) => uri))
+      sizes.push(JSON.stringify(page).length)
+      cursor = page.nextCursor
+    }
+    expect(listed.toSorted()).toEqual(names.map((name) => `skill://carol/${name}/SKILL.md`).toSorted())
+    expect(Math.max(...sizes)).toBeLessThan(2_000_000)
+  })
+
   it('does not list dangerous or flagged skills, but returns them when requested by name', async () => {
     const other = await open()
     const carol = await other.makeUser('carol')
@@ -152,7 +175,7 @@ describeDatabases('the skills extension of MCP', (open) => {
     ])
   })
 
-  it('lists many skills with the same number of queries as one skill', async () => {
+  it('lists many skills with at most two more queries for every ten skills', async () => {
     const other = await open()
     const carol = await other.makeUser('carol')
     const publish = (name: string) =>
@@ -187,7 +210,7 @@ describeDatabases('the skills extension of MCP', (open) => {
     const queriesForOne = queries
     for (let number = 0; number < 20; number++) await publish(`later-${number}`)
     expect(await listedWith()).toBe(21)
-    expect(queries).toBe(queriesForOne)
+    expect(queries).toBeLessThanOrEqual(queriesForOne + 4)
   })
 
   it('reports the new owner of a transferred skill, and the takedown of a removed one', async () => {

@@ -176,6 +176,17 @@ describe('the tags of a skill', () => {
     }
   })
 
+  it('are read once, whatever parts clients ask for', async () => {
+    const readBuilt = async () => {
+      const text = await (await fetch(`${oci.node.node.url}/metrics`)).text()
+      return Number(/^skillstead_lists_built_total (\d+)$/m.exec(text)![1])
+    }
+    await listTags('/alice/tool', '')
+    const before = await readBuilt()
+    for (let n = 1; n < 20; n++) await listTags('/alice/tool', `?n=${n}&last=0.${'9'.repeat(n)}`)
+    expect(await readBuilt()).toBe(before)
+  })
+
   it('do not include yanked versions, which can still be pulled by version and digest', async () => {
     await oci.node.api.publishSkill({ skillMd: toSkillMd('yanked'), version: '1.0.0' })
     await oci.node.api.publishSkill({ skillMd: toSkillMd('yanked', 'Worse.'), version: '1.0.1' })

@@ -92,6 +92,18 @@ describe('the dashboard as served by a node', () => {
     expect((await fetch(`${node.url}/api/v1/skills`)).status).toBe(401)
   })
 
+  it('shows a page whatever credentials the request has, because a proxy before the node may have asked for them', async () => {
+    const { node } = await startNode({ dashboard: files, requireKey: true, rates: { anonymous: 4 } })
+    const credentials: Record<string, string>[] = [
+      { authorization: 'Basic cHJveHk6c2VjcmV0' },
+      { authorization: 'Bearer ssk_none' },
+      { cookie: 'skillstead-session=sss_none', 'x-skillstead-session': '1' },
+    ]
+    for (const headers of credentials) expect((await fetch(`${node.url}/packs`, { headers })).status).toBe(200)
+    const last = await fetch(`${node.url}/packs`)
+    expect(last.headers.get('x-ratelimit-remaining'), 'all are requests of the address').toBe('0')
+  })
+
   it('reports an unknown path to browsers as a page, and to programs as a problem document', async () => {
     const { node } = await startNode({ dashboard: files })
     const shown = await fetch(`${node.url}/nowhere/at/all`, { headers: { accept: 'text/html,*/*;q=0.8' } })

@@ -1,10 +1,12 @@
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import { importVersions, type ImportedVersion, partsOf } from '@skillstead/core/internal'
+import { toPackets } from './git-client.ts'
 import { readCommits, toWorstGitRequests } from './worst-git-requests.ts'
 
 /** A valid request that makes a node work as much as any request of its kind may. */
 export interface WorstRequest {
   readonly title: string
+  readonly path: string
   /** Default: 200. */
   readonly status?: number
   request(baseUrl: string): Promise<Response>
@@ -15,6 +17,8 @@ export interface WorstSizes {
   /** Skills of one owner, and the files of each. */
   readonly skills: number
   readonly files: number
+  /** How many of these skills, the first, have `wideFiles` files instead. */
+  readonly wideSkills: number
   readonly packs: number
   readonly packSkills: number
   /** Versions of one skill, and the versions and files of another. */
@@ -53,7 +57,9 @@ export async function fillWorst(registry: Registry, sizes: WorstSizes): Promise<
     const count = Math.min(50, sizes.skills - at)
     await store(
       registry,
-      Array.from({ length: count }, (_, i) => toSkill(at + i, sizes.files)),
+      Array.from({ length: count }, (_, i) =>
+        toSkill(at + i, at + i < sizes.wideSkills ? sizes.wideFiles : sizes.files),
+      ),
     )
   }
   const api = localApi(registry, await registry.getCaller(owner))
@@ -105,23 +111,37 @@ export async function listWorstRequests(url: string, sizes: WorstSizes, key: str
   ]
 }
 
+/** A repository of an owner, and that of a skill, are made in different ways. */
 async function listFetches(nodeUrl: string): Promise<WorstRequest[]> {
-  const path = `/git/${owner}.git`
+  return [
+    ...(await listFetchesOf(nodeUrl, `/git/${owner}.git`)),
+    ...(await listFetchesOf(nodeUrl, `/git/${owner}/history.git`)),
+  ]
+}
+
+async function listFetchesOf(nodeUrl: string, path: string): Promise<WorstRequest[]> {
   const commits = await readCommits(nodeUrl + path)
-  return toWorstGitRequests(commits).map(({ title, version, body }) => {
+  const refs = {
+    title: 'all references',
+    version: 2,
+    body: toPackets('command=ls-refs', '0001', 'peel', 'symrefs', '0000'),
+  }
+  const fetches = [refs, ...toWorstGitRequests(commits)].map(({ title, version, body }) => {
     const headers = {
       'content-type': 'application/x-git-upload-pack-request',
       ...(version === 2 && { 'git-protocol': 'version=2' }),
     }
     const request = (url: string) =>
       fetch(`${url}${path}/git-upload-pack`, { method: 'POST', headers, body: new Uint8Array(body) })
-    return { title: `git: ${title}`, request }
+    return { title: `git: ${title} of ${path}`, path: `${path}/git-upload-pack`, request }
   })
+  return [get(`${path}/info/refs?service=git-upload-pack`), ...fetches]
 }
 
 function get(path: string, headers: Record<string, string> = {}, status = 200): WorstRequest {
   return {
     title: `GET ${path.slice(0, 70)}`,
+    path,
     status,
     request: (url) => fetch(url + path, { headers, redirect: 'manual' }),
   }
@@ -132,6 +152,7 @@ function send(title: string, path: string, body: unknown, more: Sent = {}): Wors
   const content = typeof body === 'string' ? body : JSON.stringify(body)
   return {
     title: `${title} (${Math.ceil(content.length / 1024)} KiB)`,
+    path,
     status,
     request: (url) =>
       fetch(url + path, {
@@ -178,6 +199,7 @@ function listGateways(): WorstRequest[] {
     get(`/npm/@${owner}/wide`),
     get(`/npm/@${owner}/large/-/large-1.0.0.tgz`),
     get(`/npm/@${owner}/wide/-/wide-1.0.0.tgz`),
+    get(`/${owner}/.well-known/skills/large/large.png`),
     get('/npm/-/v1/search?text=table&size=100'),
     get(`/v2/${owner}/history/tags/list`),
     get(`/v2/${owner}/history/manifests/latest`),
@@ -238,6 +260,15 @@ function listReads({ versions }: WorstSizes): WorstRequest[] {
   const query = encodeURIComponent(need)
   return [
     get('/docs'),
+    get('/api/v1/suggest?q=table&limit=20'),
+    get('/api/v1/categories'),
+    get(`${skill('wide')}/versions/1.0.0`),
+    get(`${skill('large')}/files/large.png`),
+    get(`${skill('history')}/forks?limit=100`),
+    get(`${skill('history')}/downloads`),
+    get('/api/v1/checkpoint'),
+    get('/api/v1/agents?limit=100'),
+    get('/api/v1/reputation/leaderboard?limit=100'),
     get('/openapi.json'),
     get('/metrics'),
     get('/api/v1/skills?limit=100'),

@@ -47,6 +47,8 @@ export { listZips, readDiscoveryIndex } from './catalogue/discovery-index.ts'
 export {
   type DiscoveryScope,
   findSharedName,
+  addOfferedFiles,
+  countListed,
   listOffers,
   type Offer,
   type OfferedSkill,

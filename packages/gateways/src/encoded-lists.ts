@@ -11,7 +11,6 @@ export interface EncodedList {
   /** A strong entity tag, quotes included. */
   readonly etag: string
   readonly headers: readonly Header[]
-  /** Whether the member `skills` of the list has several elements. */
   readonly hasSeveralSkills: boolean
 }
 
@@ -19,6 +18,8 @@ export interface EncodedList {
 export interface ListParts {
   readonly value: unknown
   readonly headers?: readonly Header[]
+  /** Default: false. */
+  readonly hasSeveralSkills?: boolean
 }
 
 /** The kind of a list, and what it depends on apart from the catalogue and the caller. */
@@ -30,8 +31,16 @@ export type ListKey = readonly [kind: string, ...of: (string | null | DiscoveryS
  * take the processor from all other callers.
  */
 export interface EncodedLists {
-  /** The list as the caller may see it; `build` reads it. An error `not_found` is remembered like a list. */
-  read(call: GatewayCall, key: ListKey, build: () => Promise<ListParts>): Promise<EncodedList>
+  /**
+   * The list as the caller may see it; `build` reads it. An error `not_found` is remembered like a list. `charge` makes
+   * the caller pay for a list that has to be built.
+   */
+  read(
+    call: GatewayCall,
+    key: ListKey,
+    build: () => Promise<ListParts>,
+    charge?: () => Promise<void>,
+  ): Promise<EncodedList>
   /** The number of lists that were built. */
   readonly built: number
   /** Stops following the catalogue. */
@@ -40,6 +49,9 @@ export interface EncodedLists {
 
 const bytesMax = 32 * 1024 * 1024
 const listBytesMax = 8 * 1024 * 1024
+/** Errors have a memory of their own, so that requests for names that do not exist evict no lists. */
+const errorsBytesMax = 1024 * 1024
+const errorBytesMax = 2048
 /** What an entry takes besides its bytes. */
 const entryBytes = 512
 /** Of each kind: lists are built in slices between other work, of which more would only get a smaller part. */
@@ -47,31 +59,37 @@ const buildsAtATime = 4
 /** Counters decide only which skills the list of a large owner has. */
 const countersMs = 60_000
 
-type Entry = EncodedList | { readonly error: RegistryError }
+type Entry = EncodedList | RegistryError
 
 export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'changes' | 'clock'>): EncodedLists {
-  const cached = new LRUCache<string, Entry>({
+  const cached = new LRUCache<string, EncodedList>({
     maxSize: bytesMax,
     maxEntrySize: listBytesMax,
-    sizeCalculation: (entry, key) => entryBytes + key.length + ('error' in entry ? 0 : entry.bytes.byteLength),
+    sizeCalculation: ({ bytes }, key) => entryBytes + key.length + bytes.byteLength,
+  })
+  const errors = new LRUCache<string, RegistryError>({
+    maxSize: errorsBytesMax,
+    maxEntrySize: errorBytesMax,
+    sizeCalculation: (_, key) => entryBytes + key.length,
   })
   /** Concurrent requests for one list share the work. */
   const pending = new Map<string, Promise<Entry>>()
   const turns = new Map<string, LimitFunction>()
   let built = 0
-  let forgottenAt = clock.now()
+  let clearedAt = clock.now()
 
-  function forget(): void {
-    forgottenAt = clock.now()
+  function clear(): void {
+    clearedAt = clock.now()
     cached.clear()
+    errors.clear()
     // A build that began before the change is neither shared any longer nor cached.
     pending.clear()
   }
 
   const stop = changes.follow((batch) => {
     const isListed = batch.some(({ kind }) => kind === 'skill' || kind === 'pack')
-    if (isListed || clock.now() - forgottenAt >= countersMs) forget()
-  }, forget)
+    if (isListed || clock.now() - clearedAt >= countersMs) clear()
+  }, clear)
 
   function turnOf(kind: string): LimitFunction {
     const turn = turns.get(kind) ?? pLimit(buildsAtATime)
@@ -83,22 +101,31 @@ export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'c
     const work = turnOf(kind)(async () => {
       built += 1
       return encodeList(build)
-    }).catch(toKeptError)
+    }).catch(toCachedError)
     pending.set(key, work)
     try {
       const entry = await work
-      if (pending.get(key) === work) cached.set(key, entry)
+      if (pending.get(key) !== work) return entry
+      if (entry instanceof Error) errors.set(key, entry)
+      else cached.set(key, entry)
       return entry
     } finally {
       if (pending.get(key) === work) pending.delete(key)
     }
   }
 
+  const find = (key: string) => cached.get(key) ?? errors.get(key) ?? pending.get(key)
+
   return {
-    async read(call, of, build) {
+    async read(call, of, build, charge) {
       const key = JSON.stringify([...toSight(call), ...of])
-      const entry = cached.get(key) ?? (await (pending.get(key) ?? make(key, of[0], build)))
-      if ('error' in entry) throw entry.error
+      let found = find(key)
+      if (!found && charge) {
+        await charge()
+        found = find(key)
+      }
+      const entry = await (found ?? make(key, of[0], build))
+      if (entry instanceof Error) throw entry
       return entry
     },
     get built() {
@@ -116,13 +143,12 @@ function toSight({ caller }: GatewayCall): (string | null)[] {
 
 /** Builds and encodes a list that is not cached. */
 export async function encodeList(build: () => Promise<ListParts>): Promise<EncodedList> {
-  const { value, headers = [] } = await build()
+  const { value, headers = [], hasSeveralSkills = false } = await build()
   const bytes = Buffer.from(JSON.stringify(value))
-  const { skills } = value as { readonly skills?: readonly unknown[] }
-  return { bytes, etag: `"${hash('sha1', bytes, 'base64url')}"`, headers, hasSeveralSkills: (skills?.length ?? 0) > 1 }
+  return { bytes, etag: `"${hash('sha1', bytes, 'base64url')}"`, headers, hasSeveralSkills }
 }
 
-function toKeptError(error: unknown): Entry {
-  if (isRegistryError(error, 'not_found')) return { error }
+function toCachedError(error: unknown): RegistryError {
+  if (isRegistryError(error, 'not_found')) return error
   throw error
 }

@@ -110,8 +110,11 @@ export interface GatewayHost {
   limitKeyOf(call: GatewayCall): string
   /** Charges one request to the caller. Throws `rate_limited`. */
   spendRequest(call: GatewayCall): Promise<void> | undefined
-  /** Charges one file to the downloads of the address. Throws `rate_limited`. */
-  spendFile(call: GatewayCall): Promise<void>
+  /**
+   * Charges files, by default one, to the downloads of the address, but never more at once than it may download in a
+   * minute. Throws `rate_limited`.
+   */
+  spendFile(call: GatewayCall, files?: number): Promise<void>
   /** Charges bytes to the downloads of the address. Throws `rate_limited`. */
   spendBytes(call: GatewayCall, bytes: number): Promise<void>
   /** Reads the body as it was sent. Throws `payload_too_large`. */
@@ -166,17 +169,18 @@ export function readSkillList(
   return context.upstreams.port === undefined ? lists.read(call, key, build) : encodeList(build)
 }
 
-/** An answer of a list. */
-export function toListAnswer(
+/** An answer of a list, whose bytes are charged unless the caller has them. */
+export async function toListAnswer(
   host: GatewayHost,
   call: GatewayCall,
   { bytes, etag, headers: ofList }: EncodedList,
   headers: readonly Header[] = [],
-): Answer {
+): Promise<Answer> {
+  if (call.method === 'GET' && !host.isKnown(call, etag)) await host.spendBytes(call, bytes.byteLength)
   return {
     status: 200,
     contentType: 'application/json; charset=utf-8',
-    body: host.isKnown(call, etag) ? null : bytes,
+    body: bytes,
     etag,
     cacheControl: toCacheControl(call),
     headers: [...ofList, ...headers],

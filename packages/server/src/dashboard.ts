@@ -94,9 +94,8 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): Re
       headers: own,
     })
   }
-  // No key needed: a user who needs a key must reach the login page. A page counts as one request, however many files
-  // it loads.
-  const mount = (path: string, admission: 'guests' | 'open-files', work: (call: Call) => Promise<Response>) => {
+  // A page counts as one request, however many files it loads.
+  const mount = (path: string, admission: 'page' | 'open-files', work: (call: Call) => Promise<Response>) => {
     const entry = { endpoint: 'dashboard', methods: ['GET', 'HEAD'], crossOrigin: false } as const
     app.all(path, toHandler(node, { ...entry, admission, work }))
   }
@@ -104,7 +103,7 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): Re
     call.crossOrigin = false
     return replyFile(call, 'index.html', 'no-cache', pageHeaders, status)
   }
-  for (const path of pages) mount(path, 'guests', (call) => replyPage(call, 200))
+  for (const path of pages) mount(path, 'page', (call) => replyPage(call, 200))
   mount('/assets/:file', 'open-files', (call) => {
     // The file name contains a digest of its content.
     return replyFile(call, (call.url?.pathname ?? '').slice(1), 'public, max-age=31536000, immutable', [])

@@ -36,7 +36,12 @@ export interface NodeParts {
   draining: boolean
 }
 
-type EntryAdmission = Admission | 'probe'
+/**
+ * `page`, for static pages: a request of the address, whose credentials are not looked at. A user who needs a key must
+ * reach the page to sign in, and a proxy may have asked for a password of its own. `probe`: admits everyone and spends
+ * nothing, for health checks and metrics, which must answer during a flood.
+ */
+type EntryAdmission = Admission | 'page' | 'probe'
 
 /** An error with additional headers, such as 405. */
 class ErrorWithHeaders extends RegistryError {
@@ -50,7 +55,6 @@ class ErrorWithHeaders extends RegistryError {
 
 /** How requests to an address are handled. */
 interface Entry {
-  /** `probe` admits everyone and spends nothing: for health checks and metrics, which must answer during a flood. */
   readonly admission: EntryAdmission
   /** The name of the endpoint in logs and metrics. Default: `unknown`. */
   readonly endpoint?: string
@@ -140,9 +144,10 @@ interface Entrance {
   readonly needsKey: boolean
 }
 
-/** Stay synchronous if no key has to be looked up and no limit applies. */
+/** Finds the caller, and charges the request. Undefined on a node without limits if no key has to be looked up. */
 function admit(node: NodeParts, call: Call, { admission, scheme, needsKey }: Entrance): Promise<void> | undefined {
-  const looksAtKeys = spendsRequest(admission) || (admission === 'files' && (node.requireKey || needsKey))
+  const isOfCaller = admission === 'api' || admission === 'guests' || admission === 'keyed'
+  const looksAtKeys = isOfCaller || (admission === 'files' && (node.requireKey || needsKey))
   const authorization = looksAtKeys ? call.header('authorization') : null
   const hasKey = authorization !== null && !(scheme === 'basic' && emptyBasic.test(authorization))
   if (hasKey) return admitWithKey(node, call, admission, parseAuthorization(authorization, scheme))
@@ -203,7 +208,7 @@ function isOpen(admission: EntryAdmission): boolean {
 }
 
 function spendsRequest(admission: EntryAdmission): boolean {
-  return admission === 'api' || admission === 'guests' || admission === 'keyed'
+  return admission === 'api' || admission === 'guests' || admission === 'keyed' || admission === 'page'
 }
 
 function count(node: NodeParts, call: Call, admission: EntryAdmission): Promise<void> | undefined {
@@ -221,7 +226,7 @@ function count(node: NodeParts, call: Call, admission: EntryAdmission): Promise<
 
 /** Throws `unauthorized` for a guest of a private node, unless the address admits guests or is a credential itself. */
 function requireKeyOf(node: NodeParts, { caller, personal, method }: Call, admission: EntryAdmission): void {
-  const letsGuestsIn = isOpen(admission) || admission === 'guests'
+  const letsGuestsIn = isOpen(admission) || admission === 'guests' || admission === 'page'
   if (node.requireKey && !letsGuestsIn && caller.kind === 'guest' && !personal && method !== 'OPTIONS')
     throw keyNeeded()
 }
@@ -232,11 +237,10 @@ export function spendOne(node: NodeParts, call: Call): Promise<void> | undefined
 }
 
 /**
- * Charges one file to the download allowance of the address, which is separate from its requests. Throws
- * `rate_limited`.
+ * Charges files to the download allowance of the address, which is separate from its requests. Throws `rate_limited`.
  */
-export async function spendFile(node: NodeParts, call: Call): Promise<void> {
-  call.quota = await node.quotas.spendFile(() => node.addresses.clientOf(call.request))
+export async function spendFile(node: NodeParts, call: Call, files?: number): Promise<void> {
+  call.quota = await node.quotas.spendFile(() => node.addresses.clientOf(call.request), files)
   if (call.quota.exceeded) throw tooMany(node, 'Too many downloads from this address', call.quota.resetSeconds)
 }
 

@@ -115,7 +115,7 @@ function createHost(node: NodeParts, discoveryPack: string | undefined, lists: G
     limitAddressOf,
     limitKeyOf: (call) => limitKeyOf(node, own(call)),
     spendRequest: (call) => spendOne(node, own(call)),
-    spendFile: (call) => spendFile(node, own(call)),
+    spendFile: (call, files) => spendFile(node, own(call), files),
     spendBytes: (call, bytes) => spendBytes(node, own(call), bytes),
     readBody(call, bytesMax) {
       const held = node.bodies.begin(limitKeyOf(node, own(call)))

@@ -37,8 +37,11 @@ export interface Quotas {
   spend(caller: Caller, address: () => string): Quota | Promise<Quota>
   /** Reads the allowance without spending. */
   peek(caller: Caller, address: () => string): Quota | Promise<Quota>
-  /** Spends one file of the download allowance of an address, which all its callers share. */
-  spendFile(address: () => string): Quota | Promise<Quota>
+  /**
+   * Spends files, by default one, of the download allowance of an address, which all its callers share: at most what a
+   * request leaves of a full allowance, so that each can succeed.
+   */
+  spendFile(address: () => string, count?: number): Quota | Promise<Quota>
   /** Spends the bytes of a download of the allowance of an address. */
   spendBytes(address: () => string, bytes: number): Quota | Promise<Quota>
 }
@@ -78,7 +81,10 @@ export function createQuotas(options: Pick<NodeOptions, 'rates' | 'addressesMax'
     rates,
     spend: async (caller, address) => requests[policyOf(caller)].take(await keyOf(caller, address)),
     peek: async (caller, address) => requests[policyOf(caller)].read(await keyOf(caller, address)),
-    spendFile: async (address) => files.take(await keyOfDownloads(toLimitKey(address()))),
+    async spendFile(address, count = 1) {
+      const cost = count === 1 ? 1 : Math.min(count, Math.max(rates.files - 1, 0))
+      return files.take(await keyOfDownloads(toLimitKey(address())), cost)
+    },
     spendBytes: async (address, count) => bytes.take(await keyOfDownloads(toLimitKey(address())), count),
   }
 }

@@ -1,10 +1,10 @@
 import { webcrypto } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import { isStrictlyReadable } from '@skillstead/skill-format'
 import { isPluginRoot, writeZip } from '@skillstead/skill-format/archives'
 import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
+import { isSliceOver, nextSlice } from '../kernel/time-slices.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import type { Database } from '../storage/database.ts'
 import type { Tables, VersionRow } from '../storage/tables.ts'
@@ -36,8 +36,6 @@ interface CachedArtifact {
 
 /** The maximum number of cached artifacts, of about 400 bytes each. */
 const artifactsMax = 20_000
-/** Time for which the event loop may be blocked at once. */
-const blockMs = 10
 
 export function createArtifacts({ read }: Pick<Database, 'read'>): Artifacts {
   const cached = new LRUCache<string, CachedArtifact>({ maxSize: artifactsMax, sizeCalculation: () => 1 })
@@ -100,13 +98,10 @@ async function* describeBatch(
   const sizes = new Map(versions.flatMap(({ files }) => files.map(({ digest, size }) => [digest, size])))
   const blobs = new Map<string, Uint8Array>()
   for await (const [digest, bytes] of readBlobs(read, sizes)) blobs.set(digest, bytes)
-  let startedMs = performance.now()
   for (const { digest, files } of versions) {
     const contents = files.map(({ path, digest: of }) => ({ path, bytes: blobs.get(of)! }))
     yield [digest, await describe(contents, files)]
-    if (performance.now() - startedMs < blockMs) continue
-    await setImmediate()
-    startedMs = performance.now()
+    if (isSliceOver()) await nextSlice()
   }
 }
 
@@ -155,6 +150,6 @@ export async function* readBlobs(
     const lacking = digests.find((digest) => !rows.some((row) => row.digest === digest))
     if (lacking) throw new Error(`Blob ${lacking} is missing from the storage. Run skillstead doctor.`)
     for (const row of rows) yield [row.digest, await unpackBlob(row)]
-    await setImmediate()
+    if (isSliceOver()) await nextSlice()
   }
 }

@@ -15,7 +15,8 @@ interface FileIndex {
 
 /** Limits the size of an index to about 2 MB: the rest of a scope is reachable by name. */
 const listedFilesMax = 20_000
-const batchSkills = 50
+/** Skills whose files are read before the limit is checked. */
+const batchSkills = 20
 
 /** The index of a scope with the paths of all files. Throws `not_found` if it would be empty. */
 export function readFileIndex(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<FileIndex> {

@@ -84,6 +84,31 @@ export async function readOffersInBulk(
   return offers
 }
 
+/** A list of an owner's skills for installers has at most this number, because they download everything in it. */
+export const ownerEntriesMax = 200
+
+/**
+ * How many skills a list of a scope may have, without private ones: a price must not tell their number. Throws the
+ * errors of reading the owner or the pack.
+ */
+export async function countListed(context: StorageContext, scope: DiscoveryScope, caller: Caller): Promise<number> {
+  const open = openTo(caller)
+  if (scope.of === 'owner') {
+    const { id } = await getUserByName(context, scope.owner)
+    return (await selectOwned(context, id, open, ownerEntriesMax).execute()).length
+  }
+  if (scope.of !== 'pack') return 1
+  const pack = await getPack(context, scope.slug, caller)
+  const { count } = await context.database.read
+    .selectFrom('pack_skills')
+    .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('pack_skills.pack_id', '=', pack.id)
+    .where('skills.visibility', 'in', open)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
 /** A page of all skills that the caller may see, most downloaded first. */
 async function readOffersOfPage(
   context: CatalogueContext,
@@ -110,7 +135,7 @@ async function readOne(context: StorageContext, input: { name: string; version?:
 async function readOfOwner(context: StorageContext, username: string, caller: Caller): Promise<Offer[]> {
   const { id } = await getUserByName(context, username)
   const isOwn = callerId(caller) === id
-  const open: SkillRow['visibility'][] = caller.kind === 'user' ? ['public', 'internal'] : ['public']
+  const open = openTo(caller)
   const rows = await selectLatest(context)
     // Only the selected skills are joined: an owner may have thousands.
     .where('skills.id', 'in', selectOwned(context, id, isOwn ? [...open, 'private'] : open, ownerSkillsMax))
@@ -118,6 +143,11 @@ async function readOfOwner(context: StorageContext, username: string, caller: Ca
     .orderBy('skills.name')
     .execute()
   return toOffers(context, rows, caller)
+}
+
+/** The visibilities of skills that the caller may see, whoever has them. */
+function openTo(caller: Caller): SkillRow['visibility'][] {
+  return caller.kind === 'user' ? ['public', 'internal'] : ['public']
 }
 
 /** The most downloaded skills of an owner. */
@@ -218,19 +248,29 @@ export interface OfferedSkill extends Pick<Offer, 'name' | 'version' | 'descript
 }
 
 /**
- * A page of all skills that the caller may see, most downloaded first, with their files. The number of queries does not
- * grow with the page. Skills that should not be installed in bulk are left out, so a page may be short.
+ * A page of all skills that the caller may see, most downloaded first. The number of queries does not grow with the
+ * page. Skills that should not be installed in bulk are left out, so a page may be short.
  */
 export function listOffers(context: CatalogueContext, page: { page: number; limit: number }, caller: Caller) {
   return answerFor(context, async () => {
     const { offers, totalPages } = await readOffersOfPage(context, page, caller)
-    const ids = offers.map(({ id }) => id)
-    const files = await readFilesOfMany(context.database.read, ids)
     const skills = offers.map(({ id, owner, name, version, description }) => {
-      return { fullName: `${owner}/${name}`, name, version, description, files: files.get(id) ?? [] }
+      return { id, fullName: `${owner}/${name}`, name, version, description }
     })
     return { skills, totalPages }
   })
+}
+
+/** Skills that {@link listOffers} returned, with their files. Does not check permissions. */
+export async function addOfferedFiles(
+  { database }: StorageContext,
+  skills: readonly (Omit<OfferedSkill, 'files'> & Pick<Offer, 'id'>)[],
+): Promise<OfferedSkill[]> {
+  const files = await readFilesOfMany(
+    database.read,
+    skills.map(({ id }) => id),
+  )
+  return skills.map(({ id, ...skill }) => ({ ...skill, files: files.get(id) ?? [] }))
 }
 
 /** The bytes, by digest and in batches, of files that {@link listOffers} returned. Does not check permissions. */

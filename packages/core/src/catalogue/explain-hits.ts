@@ -3,6 +3,7 @@ import type { SearchMatch as ShownMatch } from '@skillstead/protocol'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { SearchMatch } from '../search/explanation.ts'
 import { PassageFinder, type TermValues } from '../search/passage.ts'
+import { isSliceOver, nextSlice } from '../kernel/time-slices.ts'
 import { selectVisible } from '../search/visible-skills.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -70,12 +71,13 @@ async function readDigests(
   const versions = found.filter(({ num, version }) => shown.get(num) === version)
   const idsOfVersions = versions.map(({ id }) => id)
   const files = await readFilesOfMany(database.read, idsOfVersions)
-  return new Map(
-    versions.flatMap(({ num, id }) => {
-      const list = files.get(id) ?? []
-      const isQuarantined = findGitProblems(list.map(({ path }) => path)).length > 0
-      const document = isQuarantined ? undefined : list.find(({ path }) => path === 'SKILL.md')
-      return document ? [[num, document.digest] as const] : []
-    }),
-  )
+  const digests = new Map<number, string>()
+  for (const { num, id } of versions) {
+    if (isSliceOver()) await nextSlice()
+    const list = files.get(id) ?? []
+    const isQuarantined = findGitProblems(list.map(({ path }) => path)).length > 0
+    const document = isQuarantined ? undefined : list.find(({ path }) => path === 'SKILL.md')
+    if (document) digests.set(num, document.digest)
+  }
+  return digests
 }

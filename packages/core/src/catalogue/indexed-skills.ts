@@ -3,7 +3,7 @@ import { cutAtWord } from '@skillstead/skill-format'
 import type { Caller } from '../kernel/caller.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import type { Artifact } from './discovery-artifacts.ts'
-import { type DiscoveryScope, type Offer, readOffers } from './discovery-offers.ts'
+import { type DiscoveryScope, type Offer, ownerEntriesMax, readOffers } from './discovery-offers.ts'
 
 /** A version that installers find in an index of any format. */
 export interface Indexed {
@@ -12,8 +12,6 @@ export interface Indexed {
 }
 
 const descriptionCharactersMax = 1024
-/** Installers download everything in an index, so an owner's index has only the most downloaded skills. */
-const ownerEntriesMax = 200
 
 /**
  * What an index of a scope lists, in its order; of the skills with a given name alone, if there is one. Leaves out what

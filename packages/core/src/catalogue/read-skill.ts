@@ -5,21 +5,13 @@ import { writeZip } from '@skillstead/skill-format/archives'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { getBlob } from '../storage/blobs.ts'
 import { type Caller, seesPublicOnly } from '../kernel/caller.ts'
-import { isSliceOver, nextSlice } from '../kernel/time-slices.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import type { EncodedJson } from '../kernel/encoded-json.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { joinScans } from './metadata-scan.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
-import {
-  type FileRow,
-  readFiles,
-  readFilesOfMany,
-  readPackageFiles,
-  refuseQuarantined,
-  toContentType,
-} from './version-files.ts'
+import { readFiles, readFilesOfMany, readPackageFiles, refuseQuarantined, toContentType } from './version-files.ts'
 import { findSkill, findSkillBy, getSkill, requireFound } from './find-skill.ts'
 import { findForkedFrom, readDocument, showDetails } from './show-details.ts'
 import { showName } from './shown-names.ts'
@@ -54,8 +46,6 @@ export async function showSkill(
   return answer
 }
 
-const versionsPerQuery = 20
-
 /** GET /skills/<name>/versions: highest first, including yanked ones. */
 export async function listVersions(
   context: StorageContext,
@@ -67,13 +57,7 @@ export async function listVersions(
   const { count } = await of.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const rows = await of.selectAll().orderBy('sort_key', 'desc').limit(limit).offset(toOffset(page, limit)).execute()
   const ids = rows.map(({ id }) => id)
-  const files = new Map<string, FileRow[]>()
-  // A page may have 51,200 files.
-  for (let at = 0; at < ids.length; at += versionsPerQuery) {
-    const read = await readFilesOfMany(context.database.read, ids.slice(at, at + versionsPerQuery))
-    for (const [id, list] of read) files.set(id, list)
-    if (isSliceOver()) await nextSlice()
-  }
+  const files = await readFilesOfMany(context.database.read, ids)
   const scans = await readScansOfMany(context.database.read, ids)
   const uses = await showAccessOfMany(context.database.read, skill.id, ids)
   const versions = rows.map((row) =>

@@ -3,6 +3,7 @@ import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { isSliceOver, nextSlice } from '../kernel/time-slices.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { answerFor } from './discovery-offers.ts'
 import { getSkill } from './find-skill.ts'
@@ -47,8 +48,6 @@ export function readSkillHistory(context: CatalogueContext, name: string, caller
   })
 }
 
-const versionsPerQuery = 200
-
 /**
  * The files of versions, by version id. Leaves out quarantined versions, whose content no one may read. Does not check
  * other permissions.
@@ -58,10 +57,9 @@ export async function readReadableFiles(
   versionIds: readonly string[],
 ): Promise<Map<string, readonly FileRow[]>> {
   const readable = new Map<string, readonly FileRow[]>()
-  for (let at = 0; at < versionIds.length; at += versionsPerQuery) {
-    const files = await readFilesOfMany(database.read, versionIds.slice(at, at + versionsPerQuery))
-    for (const [id, list] of files)
-      if (findGitProblems(list.map(({ path }) => path)).length === 0) readable.set(id, list)
+  for (const [id, list] of await readFilesOfMany(database.read, versionIds)) {
+    if (isSliceOver()) await nextSlice()
+    if (findGitProblems(list.map(({ path }) => path)).length === 0) readable.set(id, list)
   }
   return readable
 }

@@ -34,24 +34,30 @@ export async function readPackageFiles(db: Kysely<Tables>, versionId: string) {
   return files
 }
 
-/** The files of many versions by version id, each list in order, with one query. */
+/** Versions per query: each may have 512 files, and a query of SQLite blocks the event loop. */
+const versionsPerQuery = 20
+
+/** The files of many versions by version id, each list in order. Gives other requests turns between its queries. */
 export async function readFilesOfMany(
   db: Kysely<Tables>,
   versionIds: readonly string[],
 ): Promise<Map<string, FileRow[]>> {
-  if (versionIds.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('version_files')
-    .select(['version_id', 'path', 'size', 'digest'])
-    .where('version_id', 'in', versionIds)
-    .execute()
   const files = new Map<string, FileRow[]>()
-  for (const { version_id, ...file } of rows) {
-    const list = files.get(version_id)
-    if (list) list.push(file)
-    else files.set(version_id, [file])
+  for (let at = 0; at < versionIds.length; at += versionsPerQuery) {
+    if (isSliceOver()) await nextSlice()
+    const ids = versionIds.slice(at, at + versionsPerQuery)
+    const rows = await db
+      .selectFrom('version_files')
+      .select(['version_id', 'path', 'size', 'digest'])
+      .where('version_id', 'in', ids)
+      .execute()
+    for (const { version_id, ...file } of rows) {
+      const list = files.get(version_id)
+      if (list) list.push(file)
+      else files.set(version_id, [file])
+    }
+    for (const id of ids) files.get(id)?.sort(compareFiles)
   }
-  for (const list of files.values()) list.sort(compareFiles)
   return files
 }
 

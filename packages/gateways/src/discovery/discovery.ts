@@ -5,6 +5,7 @@ import {
   readDiscoveryIndex,
   readFileIndex,
 } from '@skillstead/core/internal'
+import type { ListParts } from '../encoded-lists.ts'
 import type { GatewayHost, GatewayRoute } from '../gateway.ts'
 import { createRecentLists, type RecentLists } from '../scopes/recent-lists.ts'
 import { listScopePaths, type ScopePath } from '../scopes/scope-paths.ts'
@@ -47,7 +48,10 @@ function toArtifactRoutes(host: GatewayHost, path: ScopePath, lists: RecentLists
       below: `${folder}/index.json`,
       answer(call, params) {
         const scope = path.read(params)
-        const list = { kind: ['index 0.2.0'] as const, make: () => readDiscoveryIndex(context, scope, call.caller) }
+        const list = {
+          kind: ['index 0.2.0'] as const,
+          make: async () => toList(await readDiscoveryIndex(context, scope, call.caller)),
+        }
         return answerList(host, call, { scope, read: toPageRead(scope), lists }, list)
       },
     }),
@@ -65,6 +69,10 @@ function toArtifactRoutes(host: GatewayHost, path: ScopePath, lists: RecentLists
   ]
 }
 
+function toList(index: { readonly skills: readonly unknown[] }): ListParts {
+  return { value: index, hasSeveralSkills: index.skills.length > 1 }
+}
+
 /** Version 0.1: an index of skills with the paths of their files, which have an address each. */
 function toFileRoutes(host: GatewayHost, path: ScopePath, lists: RecentLists): GatewayRoute[] {
   const { context } = host
@@ -75,7 +83,10 @@ function toFileRoutes(host: GatewayHost, path: ScopePath, lists: RecentLists): G
       below: `${fileFolder}/index.json`,
       answer(call, params) {
         const scope = path.read(params)
-        const list = { kind: ['index 0.1'] as const, make: () => readFileIndex(context, scope, call.caller) }
+        const list = {
+          kind: ['index 0.1'] as const,
+          make: async () => toList(await readFileIndex(context, scope, call.caller)),
+        }
         return answerList(host, call, { scope, read: toPageRead(scope), lists }, list)
       },
     }),

@@ -25,7 +25,10 @@ function toRoutes(host: GatewayHost, path: ScopePath): GatewayRoute[] {
       answer(call, params) {
         const scope = path.read(params)
         const base = `${requireAddress(host, call)}${toAddress(path.pattern, params)}${folder}/`
-        const list = { kind: ['marketplace', base] as const, make: () => readMarketplace(host, call, scope, base) }
+        const list = {
+          kind: ['marketplace', base] as const,
+          make: async () => ({ value: await readMarketplace(host, call, scope, base) }),
+        }
         return answerList(host, call, { scope, read: toPageRead(scope) }, list)
       },
     }),

@@ -9,15 +9,18 @@ import { findDocument } from './skill-entries.ts'
  * lists to a model.
  */
 export interface Catalogue {
-  /** A page of the skills, most downloaded first, each with the files of its latest version. */
-  listSkills(page: number, limit: number): Promise<{ skills: readonly OfferedSkill[]; totalPages: number }>
-  /** The names of a page of the skills. */
-  listNames(page: number, limit: number): Promise<{ skills: readonly NamedSkill[]; totalPages: number }>
+  /** A page of the skills, most downloaded first. */
+  listSkills(page: number, limit: number): Promise<SkillPage>
   /** The bytes of each SKILL.md by its digest; deleted ones are left out. */
   readDocuments(skills: readonly OfferedSkill[]): AsyncIterable<[digest: string, bytes: Uint8Array]>
 }
 
-type NamedSkill = Pick<OfferedSkill, 'fullName' | 'description'>
+export interface SkillPage {
+  readonly skills: readonly Pick<OfferedSkill, 'fullName' | 'description'>[]
+  readonly totalPages: number
+  /** A part of the skills, each with the files of its latest version; deleted ones are left out. */
+  readFiles(from: number, to: number): Promise<readonly OfferedSkill[]>
+}
 
 /** The lowest security score of a listed skill; lower scores have the verdict `dangerous`. */
 const scoreMin = 40
@@ -27,12 +30,15 @@ export function catalogueOf(api: RegistryApi): Catalogue {
   return {
     async listSkills(page, limit) {
       const { skills, totalPages } = await api.searchSkills({ page, limit })
-      const found = await Promise.all(skills.filter(isOffered).map(({ fullName }) => findSkill(api, fullName)))
-      return { skills: found.filter((skill) => skill !== undefined), totalPages }
-    },
-    async listNames(page, limit) {
-      const { skills, totalPages } = await api.searchSkills({ page, limit })
-      return { skills: skills.filter(isOffered), totalPages }
+      const offered = skills.filter(isOffered)
+      return {
+        skills: offered,
+        totalPages,
+        async readFiles(from, to) {
+          const found = await Promise.all(offered.slice(from, to).map(({ fullName }) => findSkill(api, fullName)))
+          return found.filter((skill) => skill !== undefined)
+        },
+      }
     },
     async *readDocuments(skills) {
       const read = await Promise.all(skills.map((skill) => readDocument(api, skill)))

@@ -4,7 +4,7 @@ import {
   type Skill,
   type SkillFrontmatter,
 } from '@modelcontextprotocol/server/ext/skills'
-import type { OfferedSkill } from '@skillstead/core/internal'
+import { isSliceOver, nextSlice, type OfferedSkill } from '@skillstead/core/internal'
 import type { Catalogue } from './catalogue.ts'
 import { toSkillUri } from './skill-uris.ts'
 
@@ -33,13 +33,16 @@ export async function toEntries(
   readDocuments: Catalogue['readDocuments'],
 ): Promise<Skill[]> {
   const readings = await readAll(skills, readDocuments)
-  return skills.flatMap((skill) => {
+  const entries: Skill[] = []
+  for (const skill of skills) {
+    if (isSliceOver()) await nextSlice()
     const { fullName, files } = skill
     const frontmatter = readings.get(toKey(skill))?.frontmatter
-    if (!frontmatter) return []
+    if (!frontmatter) continue
     const resources = files.map(({ path, digest, size }) => ({ uri: toSkillUri({ fullName, path }), digest, size }))
-    return [{ uri: toSkillUri({ fullName, path: 'SKILL.md' }), frontmatter, resources }]
-  })
+    entries.push({ uri: toSkillUri({ fullName, path: 'SKILL.md' }), frontmatter, resources })
+  }
+  return entries
 }
 
 /** The SKILL.md of a skill. */

@@ -3,7 +3,7 @@ import type { Skill, SkillReadResult, SkillSource } from '@modelcontextprotocol/
 import { isSliceOver, nextSlice } from '@skillstead/core/internal'
 import { readBytes } from '@skillstead/skill-format/archives'
 import type { RegistryApi } from '@skillstead/protocol'
-import { catalogueOf, type Catalogue } from './catalogue.ts'
+import { catalogueOf, type Catalogue, type SkillPage } from './catalogue.ts'
 import { isAbsent, toProtocolError, type OnError } from './failures.ts'
 import { toEntries } from './skill-entries.ts'
 import { parseSkillUri, toSkillUri } from './skill-uris.ts'
@@ -21,11 +21,13 @@ interface SourceOptions {
  */
 export type Embed = (json: Buffer) => string
 
-/** Skills that are read at once; those that hosts would refuse are left out, so a page takes several reads. */
-const readMax = 100
+/** Skills of a part of the list; those that hosts would refuse are left out, so a page may take several parts. */
+const partMax = 100
+/** Skills whose files are read at once: each may have 512. */
+const readMax = 10
 /** A page ends when its entries have this number of characters as JSON. */
 const pageCharactersMax = 1_000_000
-/** A page ends after this number of reads too: a catalogue may have any number of skills that are left out. */
+/** A page ends after this number of parts too: a catalogue may have any number of skills that are left out. */
 const partsMax = 10
 /** From this size on, content is put into the encoded answer. */
 const embeddedBytesMin = 65_536
@@ -54,8 +56,10 @@ export function createSkillSource(api: RegistryApi, options: SourceOptions): Pag
     async list({ cursor }) {
       const { entries: skills, ...next } = await told(
         fillPage(pageSize, cursor, async (page, limit) => {
-          const { skills: found, totalPages } = await catalogue.listSkills(page, limit)
-          return { entries: await toEntries(found, catalogue.readDocuments), totalPages }
+          const listed = await catalogue.listSkills(page, limit)
+          const read = async (from: number, to: number) =>
+            toEntries(await listed.readFiles(from, to), catalogue.readDocuments)
+          return { ...listed, read }
         }),
       )
       return { skills, ...next }
@@ -65,8 +69,9 @@ export function createSkillSource(api: RegistryApi, options: SourceOptions): Pag
     async listResourcePage(cursor) {
       const { entries: resources, ...next } = await told(
         fillPage(pageSize, cursor, async (page, limit) => {
-          const { skills, totalPages } = await catalogue.listNames(page, limit)
-          return { entries: skills.map(toResource), totalPages }
+          const listed = await catalogue.listSkills(page, limit)
+          const read = async (from: number, to: number) => listed.skills.slice(from, to).map(toResource)
+          return { ...listed, read }
         }),
       )
       return { resources, ...next }
@@ -75,31 +80,43 @@ export function createSkillSource(api: RegistryApi, options: SourceOptions): Pag
 }
 
 /**
- * Reads parts of a list until a page has enough entries. The cursor is the number of the next part. Hosts read a limited
- * number of pages, so a page is not short because entries were left out.
+ * Reads parts of a list until a page has enough entries. The cursor is the number of the next part, and the number of
+ * its skills before the page if that ends within a part. Hosts read a limited number of pages, so a page is not short
+ * because entries were left out.
  */
 async function fillPage<Entry>(
   pageSize: number,
   cursor: string | undefined,
-  readPart: (part: number, limit: number) => Promise<{ entries: Entry[]; totalPages: number }>,
+  readPart: (part: number, limit: number) => Promise<Part<Entry>>,
 ): Promise<{ entries: Entry[]; nextCursor?: string }> {
-  const limit = Math.min(pageSize, readMax)
+  const limit = Math.min(pageSize, partMax)
   const entries: Entry[] = []
   const first = parseCursor(cursor)
-  let characters = 0
-  for (let part = first; ; part++) {
-    const { entries: found, totalPages } = await readPart(part, limit)
-    entries.push(...found)
+  let [at, characters] = [first.at, 0]
+  for (let part = first.part; ; part++) {
+    const { skills, totalPages, read } = await readPart(part, limit)
+    while (at < skills.length && characters <= pageCharactersMax) {
+      const found = await read(at, at + readMax)
+      at += readMax
+      entries.push(...found)
+      characters += JSON.stringify(found).length
+      if (isSliceOver()) await nextSlice()
+    }
+    if (at < skills.length) return { entries, nextCursor: `${part}.${at}` }
+    at = 0
     if (part >= totalPages) return { entries }
-    characters += JSON.stringify(found).length
-    const isFull = entries.length >= pageSize || characters > pageCharactersMax || part - first + 1 >= partsMax
+    const isFull = entries.length >= pageSize || characters > pageCharactersMax || part - first.part + 1 >= partsMax
     if (isFull) return { entries, nextCursor: `${part + 1}` }
-    if (isSliceOver()) await nextSlice()
   }
 }
 
-function parseCursor(cursor = '1'): number {
-  if (/^[1-9]\d{0,8}$/.test(cursor)) return Number(cursor)
+interface Part<Entry> extends Pick<SkillPage, 'skills' | 'totalPages'> {
+  read(from: number, to: number): Promise<Entry[]>
+}
+
+function parseCursor(cursor = '1'): { part: number; at: number } {
+  const [, part, at = '0'] = /^([1-9]\d{0,8})(?:\.([1-9]\d?))?$/.exec(cursor) ?? []
+  if (part !== undefined) return { part: Number(part), at: Number(at) }
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is not one that this server returned.')
 }
 

@@ -104,13 +104,16 @@ async function answerBlob({ host, artifacts }: Parts, call: GatewayCall, params:
 async function answerTags({ host }: Parts, call: GatewayCall, params: Params): Promise<Answer> {
   const fullName = `${params['owner']}/${params['skill']}`
   const query = call.url!.searchParams
-  const list = await readSkillList(host, call, ['oci', fullName, query.get('n'), query.get('last')], async () => {
+  const list = await readSkillList(host, call, ['oci', fullName], async () => {
     const { skill } = await readRepository(host, call, params)
-    const { tags, next } = selectTags(listTags(skill), query)
-    const link: Header[] = next === undefined ? [] : [['link', `</v2/${fullName}/tags/list?${next}>; rel="next"`]]
-    return { value: { name: fullName, tags }, headers: link }
+    return { value: { name: fullName, tags: listTags(skill) } }
   })
-  return withVersion(toListAnswer(host, call, list, await host.freshness({ name: fullName })))
+  const freshness = await host.freshness({ name: fullName })
+  if (!query.has('n') && !query.has('last')) return withVersion(await toListAnswer(host, call, list, freshness))
+  const all = JSON.parse(new TextDecoder().decode(list.bytes)) as { readonly tags: readonly string[] }
+  const { tags, next } = selectTags(all.tags, query)
+  const link: Header[] = next === undefined ? [] : [['link', `</v2/${fullName}/tags/list?${next}>; rel="next"`]]
+  return withVersion(toJsonAnswer(call, { name: fullName, tags }, [...link, ...freshness]))
 }
 
 /**

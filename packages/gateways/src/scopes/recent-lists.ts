@@ -38,7 +38,7 @@ export function createRecentLists(host: GatewayHost): RecentLists {
       if (Math.abs(clock.now() - (readAt.get(key) ?? -Infinity)) < listedMs) return true
       // Lists of one skill are not remembered.
       if (!shared || scope.of === 'skill' || scope.of === 'share') return false
-      // Taking nothing reads the mark, and leaves none.
+      // Taking nothing reads the mark; where there is none, it leaves a row whose window is over.
       const asked = [0, 1].map((ago) => shared.take(toSharedKey(key, ago), { ...mark, windowMs: 0 }, 0))
       return (await Promise.all(asked)).some((state) => state?.remaining === 0)
     },

@@ -1,4 +1,4 @@
-import { type DiscoveryScope, type FoundArtifact, SkillMoved } from '@skillstead/core/internal'
+import { countListed, type DiscoveryScope, type FoundArtifact, SkillMoved } from '@skillstead/core/internal'
 import { RegistryError, type Content } from '@skillstead/protocol'
 import {
   toCacheControl,
@@ -11,7 +11,7 @@ import {
   type Header,
   type Params,
 } from '../gateway.ts'
-import { encodeList, type ListKey } from '../encoded-lists.ts'
+import { encodeList, type ListKey, type ListParts } from '../encoded-lists.ts'
 import type { RecentLists } from './recent-lists.ts'
 import { renameScope, type ScopePath } from './scope-paths.ts'
 import { readPageFreshness, throughUpstreams, type PageRead } from './through-upstreams.ts'
@@ -50,19 +50,28 @@ interface Place {
   readonly lists?: RecentLists
 }
 
-/** Answers with a list of the skills of a scope. `kind` and the scope name the list. */
+/**
+ * Answers with a list of the skills of a scope. `kind` and the scope name the list. One that has to be built costs a file
+ * for each skill that it may list, the first of which is the request itself.
+ */
 export async function answerList(
   host: GatewayHost,
   call: GatewayCall,
   { scope, read, lists }: Place,
-  { kind, make }: { readonly kind: ListKey; make(): Promise<unknown> },
+  { kind, make }: { readonly kind: ListKey; make(): Promise<ListParts> },
 ): Promise<Answer> {
-  const build = async () => ({ value: await make() })
+  const charge = async () => {
+    const skills = await countListed(host.context, scope, call.caller)
+    if (skills > 1) await host.spendFile(call, skills - 1)
+  }
   // A share link ends at its time, without a change of the catalogue.
-  const readList = () => (scope.of === 'share' ? encodeList(build) : host.lists.read(call, [...kind, scope], build))
+  const readList = () =>
+    scope.of === 'share' ? encodeList(make) : host.lists.read(call, [...kind, scope], make, charge)
   const list = await throughUpstreams(host, call, read, readList)
+  const headers = [...ownHeaders(scope), ...(await readPageFreshness(host, read))]
+  const answer = await toListAnswer(host, call, list, headers)
   if (list.hasSeveralSkills && call.method === 'GET') await lists?.add(call, scope)
-  return toListAnswer(host, call, list, [...ownHeaders(scope), ...(await readPageFreshness(host, read))])
+  return answer
 }
 
 /**

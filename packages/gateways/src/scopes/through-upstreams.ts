@@ -15,8 +15,8 @@ export function toPageRead(scope: DiscoveryScope, named?: Pick<WantedSkill, 'nam
 }
 
 /**
- * Reads the content of a page on a node with upstreams, and fetches missing skills from upstream. Pages are not
- * charged, but a missing skill costs one request, because it may cause upstream requests.
+ * Reads the content of a page on a node with upstreams, and fetches missing skills from upstream. A missing skill costs
+ * one request more than the page, because it may cause upstream requests.
  */
 export async function throughUpstreams<Result>(
   host: GatewayHost,
