@@ -86,7 +86,7 @@ describeDatabases('an index', (open, dialect) => {
       expect([await leftAfter(first), await leftAfter(first)]).toEqual(['6', '5'])
       expect(await leftAfter(other)).toBe('8')
       await dan.api.publishSkill({ skillMd: skillMd('one', { body: `Changed for ${scope}.` }) })
-      for (let i = 0; i < 3; i++) await ask('/dan/two', from(first))
+      for (let n = 0; n < 3; n++) await ask('/dan/two', from(first))
       expect(await readBuilt()).toBe(2)
       const refused = await ask(scope, from(first))
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^[1-9]/)])

@@ -147,6 +147,12 @@ describe('a blob', () => {
   })
 })
 
+/** How many lists the node has built. */
+async function readBuilt() {
+  const text = await (await fetch(`${oci.node.node.url}/metrics`)).text()
+  return Number(/^skillstead_lists_built_total (\d+)$/m.exec(text)![1])
+}
+
 describe('the tags of a skill', () => {
   it('are its versions and latest, in lexical order', async () => {
     expect(await listTags('/alice/tool', '')).toEqual({
@@ -177,10 +183,6 @@ describe('the tags of a skill', () => {
   })
 
   it('are read once, whatever parts clients ask for', async () => {
-    const readBuilt = async () => {
-      const text = await (await fetch(`${oci.node.node.url}/metrics`)).text()
-      return Number(/^skillstead_lists_built_total (\d+)$/m.exec(text)![1])
-    }
     await listTags('/alice/tool', '')
     const before = await readBuilt()
     for (let n = 1; n < 20; n++) await listTags('/alice/tool', `?n=${n}&last=0.${'9'.repeat(n)}`)

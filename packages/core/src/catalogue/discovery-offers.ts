@@ -145,7 +145,7 @@ async function readOfOwner(context: StorageContext, username: string, caller: Ca
   return toOffers(context, rows, caller)
 }
 
-/** The visibilities of skills that the caller may see, whoever has them. */
+/** The visibilities of skills that the caller may see of any owner. */
 function openTo(caller: Caller): SkillRow['visibility'][] {
   return caller.kind === 'user' ? ['public', 'internal'] : ['public']
 }
