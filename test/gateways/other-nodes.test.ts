@@ -73,10 +73,13 @@ describe.skipIf(inject('postgresUrl') === null)('a skill that one of three nodes
     await place?.remove()
   })
 
-  /** Waits until all nodes have read all changes. */
+  /** Waits until all nodes have read all changes, and their caches have processed them. */
   async function level(): Promise<void> {
     const [first, ...others] = registries.map((registry) => partsOf(registry).changes)
-    for (const other of others) await expect.poll(() => other.position, { interval: 5 }).toBe(first!.position)
+    for (const other of others) {
+      await expect.poll(() => other.position, { interval: 5 }).toBe(first!.position)
+      await other.catchUp()
+    }
   }
 
   // The second node polls nothing during a test, so it learns of changes from notifications alone.
