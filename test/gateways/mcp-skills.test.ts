@@ -126,7 +126,7 @@ describeDatabases('the skills extension of MCP', (open) => {
     }
   })
 
-  it('ends a page of the list after about a megabyte, and goes on with the next skill', async () => {
+  it('ends a page of the list after about a megabyte, and continues with the next skill', async () => {
     const other = await open()
     const carol = await other.makeUser('carol')
     const names = Array.from({ length: 40 }, (_, i) => `skill-${i}`)

@@ -32,7 +32,7 @@ export type ListKey = readonly [kind: string, ...of: (string | null | DiscoveryS
  */
 export interface EncodedLists {
   /**
-   * The list as the caller may see it; `build` reads it. An error `not_found` is remembered like a list. `charge` makes
+   * The list as the caller may see it; `build` reads it. An error `not_found` is cached, too. `charge` makes
    * the caller pay for a list that has to be built.
    */
   read(

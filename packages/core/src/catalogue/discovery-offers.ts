@@ -88,7 +88,7 @@ export async function readOffersInBulk(
 export const ownerEntriesMax = 200
 
 /**
- * How many skills a list of a scope may have, without private ones: a price must not tell their number. Throws the
+ * How many skills a list of a scope may have, without private ones: a price must not reveal their number. Throws the
  * errors of reading the owner or the pack.
  */
 export async function countListed(context: StorageContext, scope: DiscoveryScope, caller: Caller): Promise<number> {

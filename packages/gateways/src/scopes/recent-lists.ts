@@ -36,7 +36,7 @@ export function createRecentLists(host: GatewayHost): RecentLists {
       const key = toKey(call, scope)
       // The absolute value, so that an age is not negative after the clock was set back.
       if (Math.abs(clock.now() - (readAt.get(key) ?? -Infinity)) < listedMs) return true
-      // Lists of one skill are not remembered.
+      // Lists of one skill are not recorded.
       if (!shared || scope.of === 'skill' || scope.of === 'share') return false
       // Taking nothing reads the mark; where there is none, it leaves a row whose window is over.
       const asked = [0, 1].map((ago) => shared.take(toSharedKey(key, ago), { ...mark, windowMs: 0 }, 0))
