@@ -1,4 +1,4 @@
-import type { Flow, Pattern, Together } from '../../packages/scanner/src/rule.ts'
+import type { Flow, Pattern, Together } from '../../packages/scanner/src/match/rule.ts'
 
 /** A text, or a group with its alternatives; groups of a look-around stay as they are and count as text. */
 type Piece = string | Group

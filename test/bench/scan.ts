@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Security } from '@skillstead/protocol'
-import { createScanPool, scanInThread } from '../../packages/scanner/src/scan-package.ts'
-import { workersMax } from '../../packages/scanner/src/worker-pool.ts'
+import { createScanPool, scanInThread } from '../../packages/scanner/src/threads/scan-package.ts'
+import { workersMax } from '../../packages/scanner/src/threads/worker-pool.ts'
 import { scanFiles } from '@skillstead/scanner/rules'
 import { printAblation } from './scan-ablation.ts'
 import {

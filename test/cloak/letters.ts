@@ -1,4 +1,4 @@
-import { lookAlikes, smallCapitals } from '../../packages/scanner/src/look-alikes.ts'
+import { lookAlikes, smallCapitals } from '../../packages/scanner/src/text/look-alikes.ts'
 import { pick, type Random } from '../support/random.ts'
 import { mapWords, onBody, putInside, type Cloak } from './cloak.ts'
 

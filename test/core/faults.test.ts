@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { makeFolder } from '../support/cli-harness.ts'
-import { placeThreads } from '../../packages/scanner/src/threads.ts'
+import { placeThreads } from '../../packages/scanner/src/threads/threads.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
 const skillMd = (name: string, body = 'Do it.') =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { scanFiles } from '@skillstead/scanner/rules'
-import { codeRules } from '../../packages/scanner/src/rule-table.ts'
+import { codeRules } from '../../packages/scanner/src/rules/rule-table.ts'
 import { codeCases } from '../rules/code-cases.ts'
 import { startMs } from '../support/harness.ts'
 

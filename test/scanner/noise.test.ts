@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { withoutNoise } from '../../packages/scanner/src/noise.ts'
+import { withoutNoise } from '../../packages/scanner/src/files/noise.ts'
 import { scanFiles } from '../../packages/scanner/src/scan.ts'
 import { seededRandom } from '../support/random.ts'
 

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
-import { createScanPool, scanPackage } from '../../packages/scanner/src/scan-package.ts'
+import { createScanPool, scanPackage } from '../../packages/scanner/src/threads/scan-package.ts'
 import { WorkerPool } from '@skillstead/scanner/workers'
 import { scanFiles } from '@skillstead/scanner/rules'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Combination, Rule } from '../../packages/scanner/src/rule.ts'
+import type { Combination, Rule } from '../../packages/scanner/src/match/rule.ts'
 import * as beyondDoubt from '../../packages/scanner/src/rules/beyond-doubt.ts'
 import * as collectedAndSent from '../../packages/scanner/src/rules/collected-and-sent.ts'
 import * as credentialAccess from '../../packages/scanner/src/rules/credential-access.ts'

@@ -1,12 +1,12 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { computeRulesVersion } from '../../packages/scanner/src/compute-rules-version.ts'
-import { listTables } from '../../packages/scanner/src/list-tables.ts'
-import { readTraits } from '../../packages/scanner/src/match.ts'
-import { toTables, toTraits } from '../../packages/scanner/src/search-tables.ts'
-import { readStoredRules, storeRules } from '../../packages/scanner/src/stored-rules.ts'
-import { readStoredTables, storeTables } from '../../packages/scanner/src/stored-tables.ts'
-import { combinations, facts, rules } from '../../packages/scanner/src/text-rules.ts'
+import { computeRulesVersion } from '../../packages/scanner/src/rules/compute-rules-version.ts'
+import { listTables } from '../../packages/scanner/src/rules/list-tables.ts'
+import { readTraits } from '../../packages/scanner/src/match/match.ts'
+import { toTables, toTraits } from '../../packages/scanner/src/match/search-tables.ts'
+import { readStoredRules, storeRules } from '../../packages/scanner/src/rules/stored-rules.ts'
+import { readStoredTables, storeTables } from '../../packages/scanner/src/match/stored-tables.ts'
+import { combinations, facts, rules } from '../../packages/scanner/src/rules/text-rules.ts'
 
 describe('the version of the rules', () => {
   it('is of these rules: this file run with -u writes it', async () => {
@@ -14,7 +14,7 @@ describe('the version of the rules', () => {
       '/** Identifies the engine and the rules: versions with a report of another engine or other rules are scanned again. */',
       `export const rulesVersion = '${computeRulesVersion()}'`,
     ]
-    const path = '../../packages/scanner/src/rules-version.ts'
+    const path = '../../packages/scanner/src/rules/rules-version.ts'
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(path)
   })
 })

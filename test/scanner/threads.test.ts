@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, it } from 'vitest'
-import { onThreadsMissing, placeThreads, startThread } from '../../packages/scanner/src/threads.ts'
+import { onThreadsMissing, placeThreads, startThread } from '../../packages/scanner/src/threads/threads.ts'
 
 const start = () => new Worker(new URL('data:text/javascript,'))
 afterEach(() => placeThreads('default'))

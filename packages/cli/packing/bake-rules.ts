@@ -1,15 +1,15 @@
 import type { Plugin } from 'rolldown'
-import { listTables } from '../../scanner/src/list-tables.ts'
-import { storeRules } from '../../scanner/src/stored-rules.ts'
-import { storeTables } from '../../scanner/src/stored-tables.ts'
-import * as textRules from '../../scanner/src/text-rules.ts'
+import { listTables } from '../../scanner/src/rules/list-tables.ts'
+import { storeRules } from '../../scanner/src/rules/stored-rules.ts'
+import { storeTables } from '../../scanner/src/match/stored-tables.ts'
+import * as textRules from '../../scanner/src/rules/text-rules.ts'
 
 /** Replaces modules that compute something from all rules by modules that have the result. */
 export function bakeRules(): Plugin {
   const baked: Readonly<Record<string, () => string>> = {
-    'scanner/src/list-tables.ts': () => `import { readStoredTables } from './stored-tables.ts'
+    'scanner/src/rules/list-tables.ts': () => `import { readStoredTables } from '../match/stored-tables.ts'
       export const listTables = () => readStoredTables(${JSON.stringify(storeTables(listTables()))})`,
-    'scanner/src/text-rules.ts': () => `import { readStoredRules } from './stored-rules.ts'
+    'scanner/src/rules/text-rules.ts': () => `import { readStoredRules } from './stored-rules.ts'
       export const { rules, facts, combinations } = readStoredRules(${JSON.stringify(storeRules(textRules))})`,
   }
   return {

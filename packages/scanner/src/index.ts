@@ -1,10 +1,10 @@
-export { toRulesVersion, type AddedRules } from './added/added-rules.ts'
+export { toRulesVersion, type AddedRules } from './rules/added-rules.ts'
 export { findWidening, subtractAccess } from './access/compare-access.ts'
 export { inspectAccess } from './access/inspect-access.ts'
 export { assessChange, type ComparedVersion } from './change/assess-change.ts'
 export { readOutline, toUnreadOutline, type Outline } from './change/outline.ts'
-export { reportUnscanned, scanInThread, scanPackage } from './scan-package.ts'
-export type { ScanFile } from './scan.ts'
+export { reportUnscanned, scanInThread, scanPackage } from './threads/scan-package.ts'
+export type { ScanFile } from './files/scan-file.ts'
 export {
   isDangerousScore,
   safeScoreMin,
@@ -14,4 +14,4 @@ export {
   toVerdictText,
   worstRisk,
   worstVerdict,
-} from './score.ts'
+} from './verdict/score.ts'

@@ -1,15 +1,9 @@
 import type { ScanReport, Security } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { toRulesVersion, type AddedRules } from './added/added-rules.ts'
-import { prepareRules } from './added/prepare-rules.ts'
+import { toRulesVersion, type AddedRules } from './rules/added-rules.ts'
+import { prepareRules } from './rules/prepare-rules.ts'
+import type { ScanFile } from './files/scan-file.ts'
 import { Scan } from './scan-files.ts'
-
-/** A file of a skill: its published bytes, a text, or the reason, as a sentence, why it could not be read. */
-export type ScanFile = { readonly path: string } & (
-  | { readonly text: string }
-  | { readonly bytes: Uint8Array }
-  | { readonly unread: string }
-)
 
 /**
  * Scans files for instructions and code that a skill should not contain. Offline and in linear time, in batches of

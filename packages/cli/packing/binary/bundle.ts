@@ -12,7 +12,7 @@ const inside = join(import.meta.dirname, 'inside')
 
 /** Modules that look for files next to themselves, and their replacements in the single executable. */
 const substitutes: Readonly<Record<string, string>> = {
-  'scanner/src/thread-start.ts': 'thread-start.ts',
+  'scanner/src/threads/thread-start.ts': 'thread-start.ts',
   'cli/src/serving/dashboard-files.ts': 'dashboard-files.ts',
   'cli/src/serving/example-files.ts': 'example-files.ts',
   'cli/src/version.ts': 'version.ts',

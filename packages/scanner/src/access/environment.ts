@@ -1,6 +1,6 @@
 import type { AccessLists } from './access-lists.ts'
 import { ambientVariables } from './access-words.ts'
-import { regex } from '../regex.ts'
+import { regex } from '../text/regex.ts'
 
 const namePattern = /^[A-Z][A-Z0-9_]{1,63}$/
 

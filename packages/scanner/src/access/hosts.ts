@@ -1,5 +1,5 @@
 import type { AccessLists } from './access-lists.ts'
-import { regex, regexWith } from '../regex.ts'
+import { regex, regexWith } from '../text/regex.ts'
 
 const address = regexWith('gi')`\b(https?|wss?|ftps?|sftp|ssh|git|redis|
   postgres(ql)?|mysql|mongodb(\+srv)?)://(?<rest>[^\s"'\x60<>()[\]{}|\\,;]{1,200})`

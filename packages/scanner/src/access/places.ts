@@ -1,6 +1,6 @@
 import type { AccessLists } from './access-lists.ts'
 import { addHost } from './hosts.ts'
-import { regex, regexWith } from '../regex.ts'
+import { regex, regexWith } from '../text/regex.ts'
 
 /** Finds file paths, hosts and server tools, which look the same in code and commands of every language. */
 export function readPlaces(text: string, lists: AccessLists, ownFolder: string): void {

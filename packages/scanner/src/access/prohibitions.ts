@@ -1,4 +1,4 @@
-import { regexWith } from '../regex.ts'
+import { regexWith } from '../text/regex.ts'
 
 /** Words that prohibit the text next to them, and marks that show it as wrong. */
 const forbidding = regexWith('i')`\b(never|do not|don['’]t|must ?n['’]t|must not|

@@ -4,7 +4,7 @@ import { readAddresses } from './hosts.ts'
 import { readInlineMetadata } from './manifests.ts'
 import { readPlaces } from './places.ts'
 import { readShell, readWords, toProgram, type Scope } from './read-shell.ts'
-import { regexWith } from '../regex.ts'
+import { regexWith } from '../text/regex.ts'
 
 /** Groups of programming languages with the same comments and calls. Shell scripts are read separately. */
 export type Language = 'python' | 'script' | 'other'

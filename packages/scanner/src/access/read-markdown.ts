@@ -6,7 +6,7 @@ import { isProhibited, keepAllowed } from './prohibitions.ts'
 import { readBlock } from './read-block.ts'
 import { isCommandLine, readShell, type Scope } from './read-shell.ts'
 import { agentTools } from './access-words.ts'
-import { regex, regexWith } from '../regex.ts'
+import { regex, regexWith } from '../text/regex.ts'
 
 const fencePattern = /^[ \t]{0,12}(?:[-*>] {0,3}|\d{1,3}\. )?(`{3,}|~{3,})[ \t]*([\w+#.-]{0,30})/
 

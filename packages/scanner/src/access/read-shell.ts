@@ -4,7 +4,7 @@ import { addHostOf, readAddresses } from './hosts.ts'
 import { readInstall } from './packages.ts'
 import { parseShell, type ShellCommand } from './parse-shell.ts'
 import { controlWords, knownPrograms, runnerOptions, runners, shellBuiltins, shells } from './access-words.ts'
-import { regex } from '../regex.ts'
+import { regex } from '../text/regex.ts'
 
 /** Variables that a file sets and reads, over all its parts. */
 export interface Scope {

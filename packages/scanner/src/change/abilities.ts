@@ -1,5 +1,5 @@
 import type { Access, ScanFinding } from '@skillstead/protocol'
-import { regex, regexWith } from '../regex.ts'
+import { regex, regexWith } from '../text/regex.ts'
 
 /**
  * Classes of what a version can do, as far as its text shows. `secrets` are those that its user sets for it in the

@@ -1,6 +1,6 @@
 import type { Access, Change, ChangeFinding, ScanFinding } from '@skillstead/protocol'
 import { isPatch } from '../access/compare-access.ts'
-import { toVerdict } from '../score.ts'
+import { toVerdict } from '../verdict/score.ts'
 import { findAbilities, type Ability } from './abilities.ts'
 import { changeRules, type ChangeRuleName } from './change-rules.ts'
 import { hashCharacters, type Outline, type Passage } from './outline.ts'

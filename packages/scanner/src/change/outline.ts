@@ -1,7 +1,7 @@
 import { hash as hashOnce } from 'node:crypto'
-import { findForm } from '../file-forms.ts'
-import { isMarkdown } from '../role.ts'
-import { isText } from '../text-of-bytes.ts'
+import { findForm } from '../files/file-forms.ts'
+import { isMarkdown } from '../files/role.ts'
+import { isText } from '../files/text-of-bytes.ts'
 import { readLineKinds } from './passages.ts'
 
 /** A sentence or line of instructions that a comparison may name. */

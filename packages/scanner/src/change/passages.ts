@@ -1,4 +1,4 @@
-import { regex, regexWith } from '../regex.ts'
+import { regex, regexWith } from '../text/regex.ts'
 
 /** Lines longer than this are examined in part: authors write sentences, generators write more. */
 const examinedCharactersMax = 2000

@@ -1,4 +1,4 @@
-import { regex, regexWith } from '../regex.ts'
+import { regex, regexWith } from '../text/regex.ts'
 import type { CodeLanguage } from './parts.ts'
 
 // An expression here may match too much: what it misses is never read.

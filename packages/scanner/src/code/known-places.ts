@@ -1,4 +1,4 @@
-import { regex, regexWith } from '../regex.ts'
+import { regex, regexWith } from '../text/regex.ts'
 
 /** A store of credentials. */
 export interface SecretStore {

@@ -1,4 +1,4 @@
-import type { Document } from '../document.ts'
+import type { Document } from '../text/document.ts'
 
 export type CodeLanguage = 'python' | 'script' | 'jsx' | 'shell'
 

@@ -1,4 +1,4 @@
-import { regexWith } from '../regex.ts'
+import { regexWith } from '../text/regex.ts'
 
 /** Programs of the network, and ways to run what comes from it. */
 const network = regexWith('i')`\b(curl|wget2?|aria2c|nc|ncat|netcat|socat|telnet|scp|sftp|rsync|rclone|ftp|xh|https?|

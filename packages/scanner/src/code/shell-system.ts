@@ -1,4 +1,4 @@
-import { regex } from '../regex.ts'
+import { regex } from '../text/regex.ts'
 import { isStartupPlace, toPlainPath } from './known-places.ts'
 import { findOption, hasOption, splitArguments } from './shell-options.ts'
 import type { Program } from './shell-programs.ts'

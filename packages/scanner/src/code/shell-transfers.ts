@@ -1,4 +1,4 @@
-import { regex } from '../regex.ts'
+import { regex } from '../text/regex.ts'
 import { findOption, splitArguments } from './shell-options.ts'
 import type { Call, Program } from './shell-programs.ts'
 import { fetched, send } from './shell-network.ts'

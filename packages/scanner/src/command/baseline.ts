@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { firstIssueOnly, parseForeignJson, type ScanFinding, type Security } from '@skillstead/protocol'
 import * as v from 'valibot'
-import { toRisk, toScore, toVerdict } from '../score.ts'
+import { toRisk, toScore, toVerdict } from '../verdict/score.ts'
 import { toContainerPath, toFilePath } from './file-names.ts'
 import type { Sample } from './samples.ts'
 

@@ -1,7 +1,7 @@
 import { toOneLine, type ScanFinding, type Security } from '@skillstead/protocol'
-import type { AddedRules } from '../added/added-rules.ts'
-import { listRules } from '../added/prepare-rules.ts'
-import { toVerdictText } from '../score.ts'
+import type { AddedRules } from '../rules/added-rules.ts'
+import { listRules } from '../rules/prepare-rules.ts'
+import { toVerdictText } from '../verdict/score.ts'
 import type { Line } from './scan-output.ts'
 
 const verdictStyles = { safe: 'good', caution: 'warning', dangerous: 'bad' } as const

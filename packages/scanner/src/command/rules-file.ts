@@ -1,5 +1,5 @@
 import { limits } from '@skillstead/protocol'
-import type { AddedRules } from '../added/added-rules.ts'
+import type { AddedRules } from '../rules/added-rules.ts'
 import { readLimited } from './read-limited.ts'
 import type { ScanRequest } from './scan-options.ts'
 

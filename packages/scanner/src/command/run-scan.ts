@@ -1,6 +1,6 @@
 import type { Security } from '@skillstead/protocol'
 import { isUnreadable } from '@skillstead/skill-format/archives'
-import type { AddedRules } from '../added/added-rules.ts'
+import type { AddedRules } from '../rules/added-rules.ts'
 import { createBaselineWriter, readBaseline, type Baseline, type BaselineWriter } from './baseline.ts'
 import type { ScanIo } from './io.ts'
 import { openAll, type OpenPlace } from './open-all.ts'

@@ -1,6 +1,6 @@
 import type { Security } from '@skillstead/protocol'
-import { scanPackage } from '../scan-package.ts'
-import type { AddedRules } from '../added/added-rules.ts'
+import { scanPackage } from '../threads/scan-package.ts'
+import type { AddedRules } from '../rules/added-rules.ts'
 import type { Baseline } from './baseline.ts'
 import type { Sample } from './samples.ts'
 import type { ScanOutput } from './scan-output.ts'

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join, posix, relative, sep } from 'node:path'
 import { limits } from '@skillstead/protocol'
 import { isSkillMd } from '@skillstead/skill-format/archives'
-import type { ScanFile } from '../scan.ts'
+import type { ScanFile } from '../files/scan-file.ts'
 import { readLimited, toReadProblem } from './read-limited.ts'
 import { leftOut, meaningless, toId, type FolderOptions } from './folder-options.ts'
 

@@ -2,10 +2,11 @@ import { memoriesInvented } from './others-trusted.ts'
 import { skillsReturning } from './statements.ts'
 import { rulesKept } from './lasting-orders.ts'
 import { rulesLost } from './passive-sentences.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { memoryWordings, agentFileWordings, spreadWordings, settingsWordings } from './agent-wordings.ts'
 import { clauseStop, passageStop, sentenceStop } from './words.ts'
-import { regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { within } from '../match/pattern-tags.ts'
 
 const category = 'persistence'
 const references = [

@@ -1,5 +1,6 @@
-import type { Combination, Fact, Pattern } from '../rule.ts'
-import { containing, regex, within } from '../regex.ts'
+import type { Combination, Fact, Pattern } from '../match/rule.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 import { lineStop } from './shapes.ts'
 
 /** Approvals that a setting, a hook or a program gives in place of the user. */

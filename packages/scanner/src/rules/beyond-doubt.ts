@@ -1,6 +1,7 @@
-import type { Pattern, Rule } from '../rule.ts'
+import type { Pattern, Rule } from '../match/rule.ts'
 import { blockStop, keyFile, keyFileAnchors } from './shapes.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 /** Commands without spaces, which filters miss and a shell accepts: `cat${IFS}/etc/passwd`, `{curl,-s,...}`. */
 const spacesHidden: Pattern = regex`

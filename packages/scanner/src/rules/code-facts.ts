@@ -1,4 +1,4 @@
-import type { CodeRule } from '../code-rule.ts'
+import type { CodeRule } from './code-rule.ts'
 
 /** Rules about what code does in one place. */
 export const codeRules: readonly CodeRule[] = [

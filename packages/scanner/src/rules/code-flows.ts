@@ -1,5 +1,5 @@
-import { regexWith } from '../regex.ts'
-import type { CodeRule } from '../code-rule.ts'
+import { regexWith } from '../text/regex.ts'
+import type { CodeRule } from './code-rule.ts'
 import { catcherHost, dropHost, localHost, tunnelHost, untrustedHost } from './shapes.ts'
 import { knownInstaller } from './known-installers.ts'
 

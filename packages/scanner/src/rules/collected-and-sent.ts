@@ -1,7 +1,8 @@
-import type { Combination, Fact } from '../rule.ts'
+import type { Combination, Fact } from '../match/rule.ts'
 import { sends, wholeEnvironment } from './sends.ts'
 import { keyFile, keyFileAnchors } from './shapes.ts'
-import { containing, regex } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing } from '../match/pattern-tags.ts'
 
 const category = 'exfiltration'
 const references = [

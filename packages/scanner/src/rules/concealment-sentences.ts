@@ -1,5 +1,6 @@
-import type { Pattern } from '../rule.ts'
-import { containing, regex, together } from '../regex.ts'
+import type { Pattern } from '../match/rule.ts'
+import { regex } from '../text/regex.ts'
+import { containing, together } from '../match/pattern-tags.ts'
 import { aboutOthers } from './vocabulary.ts'
 import { passageStop } from './words.ts'
 

@@ -1,6 +1,7 @@
-import type { Pattern } from '../rule.ts'
+import type { Pattern } from '../match/rule.ts'
 import { clauseStop, sentenceStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 /** The people from whom a text hides something. */
 const people = regex`((the|your|their|our|any|its) )?(end[- ])?(users?|humans?|persons?( you {word} {word})?|people|

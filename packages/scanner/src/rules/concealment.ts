@@ -1,11 +1,12 @@
 import { stepsHidden } from './lasting-orders.ts'
 import { leftOut } from './passive-sentences.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { actionsHidden, harmlessNames } from './concealment-sentences.ts'
 import { secrecyWordings, coverWordings, traceWordings } from './concealment-wordings.ts'
 import { secrecyElsewhere } from './languages.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'concealment'
 const references = [

@@ -1,11 +1,12 @@
 import { dataLeaves } from './statements.ts'
 import { contextRepeated, dataInAddresses, dataMoved, outsidersInvited, privateMadePublic } from './transfer-orders.ts'
 import { copiedToAddress } from './passive-sentences.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { conversationWordings, promptWordings, fileWordings } from './data-wordings.ts'
 import { dataPassedOn, dataPublished, dataSmuggled, machineReported, recipientsAdded } from './transfer-sentences.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'exfiltration'
 const references = [

@@ -1,6 +1,7 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { sentenceStop } from './words.ts'
-import { regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { within } from '../match/pattern-tags.ts'
 
 const anchors = [
   'the user',

@@ -1,8 +1,9 @@
 import { secretsTaken } from './secret-sentences.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { homeSearched, storesAsked } from './secret-flows.ts'
 import { commandStop, keyFile, keyFileAnchors } from './shapes.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'credential-access'
 const references = [

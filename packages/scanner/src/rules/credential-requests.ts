@@ -20,10 +20,11 @@ import {
 } from './secret-sentences.ts'
 import { keysPosted } from './others-trusted.ts'
 import { bankCodesAsked, homeScanned } from './passive-sentences.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { collectionWordings, phishingWordings, echoWordings } from './secret-wordings.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'credential-access'
 const references = [

@@ -1,9 +1,10 @@
 import { environmentPasted } from './passive-sentences.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { secretSendWordings } from './data-wordings.ts'
 import { ownedSecretSent } from './secrets-leave.ts'
 import { byAuthor, sentenceStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'exfiltration'
 const references = [

@@ -1,6 +1,7 @@
-import type { Pattern } from '../rule.ts'
+import type { Pattern } from '../match/rule.ts'
 import { clauseStop, sentenceStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const notThey = regex`(?<!\b(not|never|n't|cannot|may|might|could|can|would|attackers?|malware|that|which|who|or) )`
 const leave = regex`\b(send|sends|sending|upload|uploads|uploading|forward|forwards|forwarding|transmit|transmits|

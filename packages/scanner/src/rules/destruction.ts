@@ -1,6 +1,7 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { homeDeleted } from './system-flows.ts'
-import { containing, regex } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing } from '../match/pattern-tags.ts'
 
 const category = 'destruction'
 const references = ['https://attack.mitre.org/techniques/T1485/', 'https://attack.mitre.org/techniques/T1561/']

@@ -1,7 +1,8 @@
-import type { Combination, Fact, Rule } from '../rule.ts'
+import type { Combination, Fact, Rule } from '../match/rule.ts'
 import { answerRun } from './remote-flows.ts'
 import { requestRun } from './system-flows.ts'
-import { regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { within } from '../match/pattern-tags.ts'
 
 const category = 'remote-code'
 const references = [

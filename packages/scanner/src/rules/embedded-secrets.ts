@@ -1,5 +1,5 @@
-import type { Pattern, Rule } from '../rule.ts'
-import { regex } from '../regex.ts'
+import type { Pattern, Rule } from '../match/rule.ts'
+import { regex } from '../text/regex.ts'
 
 const category = 'embedded-secret'
 const references = [

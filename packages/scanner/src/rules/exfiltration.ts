@@ -1,8 +1,9 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { printedAndSent, tokenSent } from './secret-flows.ts'
 import { wholeEnvironment } from './sends.ts'
 import { blockStop, commandStop, environmentFile, keyFile, keyFileAnchors, lineStop } from './shapes.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'exfiltration'
 const references = [

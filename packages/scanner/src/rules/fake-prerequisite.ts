@@ -1,8 +1,9 @@
 import { lockedPrograms } from './disguise-sentences.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { installWordings } from './pressure-wordings.ts'
 import { passageStop } from './words.ts'
-import { regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { within } from '../match/pattern-tags.ts'
 
 const category = 'social-engineering'
 const references = [

@@ -1,5 +1,6 @@
-import type { Rule } from '../rule.ts'
-import { regex, within } from '../regex.ts'
+import type { Rule } from '../match/rule.ts'
+import { regex } from '../text/regex.ts'
+import { within } from '../match/pattern-tags.ts'
 import { selfReplaced } from './supply-sentences.ts'
 
 const category = 'remote-code'

@@ -1,7 +1,8 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { systemWordings } from './limit-wordings.ts'
 import { byAuthor, passageStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'hidden-instructions'
 const references = [

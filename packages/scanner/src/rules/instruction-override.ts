@@ -1,11 +1,12 @@
 import { willsOverruled } from './statements.ts'
 import { rankedAbove } from './authority-orders.ts'
 import { guardsDismissed } from './passive-sentences.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { aimWordings, overrideWordings, priorityWordings } from './override-wordings.ts'
 import { overrideElsewhere } from './languages.ts'
 import { clauseStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const references = [
   'https://genai.owasp.org/llmrisk/llm01-prompt-injection/',

@@ -1,5 +1,5 @@
 import { localHost } from './shapes.ts'
-import { regex } from '../regex.ts'
+import { regex } from '../text/regex.ts'
 
 /** A service with valuable keys: the prefixes of their variables, and the hosts that may receive them. */
 export interface Issuer {

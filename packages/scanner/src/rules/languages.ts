@@ -1,5 +1,6 @@
-import type { Pattern } from '../rule.ts'
-import { containing, regex } from '../regex.ts'
+import type { Pattern } from '../match/rule.ts'
+import { regex } from '../text/regex.ts'
+import { containing } from '../match/pattern-tags.ts'
 
 /** The most common sentences in other languages that ask the agent to ignore its instructions. */
 export const overrideElsewhere: readonly Pattern[] = [

@@ -1,5 +1,6 @@
-import type { Pattern } from '../rule.ts'
-import { containing, regex } from '../regex.ts'
+import type { Pattern } from '../match/rule.ts'
+import { regex } from '../text/regex.ts'
+import { containing } from '../match/pattern-tags.ts'
 
 /** Sentences that declare limits void, or describe actions of a model without limits. */
 export const limitWordings: readonly Pattern[] = [

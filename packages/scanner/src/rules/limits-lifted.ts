@@ -1,7 +1,8 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { limitWordings, refusalWordings } from './limit-wordings.ts'
 import { clauseStop, sentenceStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const references = [
   'https://genai.owasp.org/llmrisk/llm01-prompt-injection/',

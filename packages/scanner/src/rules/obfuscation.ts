@@ -1,8 +1,9 @@
 import { builtAndRun, hiddenObeyed } from './evasion-orders.ts'
 import { decodedOrders, ordersInDisguise } from './disguise-sentences.ts'
-import type { Combination, Fact, Pattern, Rule } from '../rule.ts'
+import type { Combination, Fact, Pattern, Rule } from '../match/rule.ts'
 import { lineStop, runPipe } from './shapes.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'obfuscation'
 const references = [

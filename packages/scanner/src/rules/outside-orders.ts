@@ -1,8 +1,9 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { othersObeyed } from './authority-sentences.ts'
 import { strangersObeyed } from './others-trusted.ts'
 import { strangerWordings } from './tool-wordings.ts'
-import { regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { within } from '../match/pattern-tags.ts'
 
 /** Rules about orders that are fetched from other places while the skill is used. */
 export const outsideOrders: readonly Rule[] = [

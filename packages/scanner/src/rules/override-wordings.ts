@@ -1,6 +1,7 @@
-import type { Pattern } from '../rule.ts'
+import type { Pattern } from '../match/rule.ts'
 import { clauseStop, sentenceStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 /** Words for the instructions of an agent. */
 const guidance = regex`(instructions?|guidance|guidelines|directives?|directions|orders|(system )?prompts?|

@@ -1,5 +1,6 @@
-import type { Combination, Fact, Rule } from '../rule.ts'
-import { containing, regex } from '../regex.ts'
+import type { Combination, Fact, Rule } from '../match/rule.ts'
+import { regex } from '../text/regex.ts'
+import { containing } from '../match/pattern-tags.ts'
 import { localHost } from './shapes.ts'
 import { installAnchors, installer, registry } from './supply-chain.ts'
 

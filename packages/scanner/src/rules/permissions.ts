@@ -3,10 +3,11 @@ import { consentAssumed } from './others-trusted.ts'
 import { rightsDeclared } from './statements.ts'
 import { rolesGranted, rootThroughout } from './authority-orders.ts'
 import { powerAsked, promptsOff, rightsWidened, usersOverruled } from './authority-sentences.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { rightsWordings } from './pressure-wordings.ts'
 import { clauseStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'tool-overreach'
 const references = [

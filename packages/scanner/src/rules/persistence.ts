@@ -1,8 +1,9 @@
 import { startsPlanted } from './lasting-orders.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { blockStop, fetcher, lineStop, runPipe } from './shapes.ts'
 import { hooksSet, startFilesWritten } from './system-flows.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'persistence'
 const references = [

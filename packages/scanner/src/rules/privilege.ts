@@ -1,8 +1,9 @@
 import { machineOpened } from './authority-orders.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { publicIp } from './shapes.ts'
 import { guardsDown } from './system-flows.ts'
-import { containing, regex } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing } from '../match/pattern-tags.ts'
 
 const category = 'privilege'
 const references = ['https://attack.mitre.org/tactics/TA0004/', 'https://cwe.mitre.org/data/definitions/250.html']

@@ -1,8 +1,9 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { knownInstaller } from './known-installers.ts'
 import { fetchedAndRun } from './remote-flows.ts'
 import { blockStop, fetcher, localHost, runPipe, untrustedHost } from './shapes.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'remote-code'
 const references = [

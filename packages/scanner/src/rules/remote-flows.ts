@@ -1,7 +1,8 @@
-import type { Pattern } from '../rule.ts'
+import type { Pattern } from '../match/rule.ts'
 import { knownInstaller } from './known-installers.ts'
 import { runPipe } from './shapes.ts'
-import { containing, regex } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing } from '../match/pattern-tags.ts'
 
 /**
  * Patterns for a file or variable that is fetched, and run under the same name after any other code. Back references

@@ -1,6 +1,7 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { blockStop, lineStop } from './shapes.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'resource-abuse'
 const references = ['https://attack.mitre.org/techniques/T1496/', 'https://attack.mitre.org/techniques/T1499/']

@@ -1,7 +1,8 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { commandsFromAfar } from './remote-flows.ts'
 import { blockStop, lineStop } from './shapes.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'remote-code'
 const references = [

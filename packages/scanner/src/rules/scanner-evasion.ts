@@ -1,9 +1,10 @@
 import { kindsDisguised } from './statements.ts'
 import { checksEvaded } from './evasion-orders.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { reviewerWordings, evasionWordings } from './tool-wordings.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const references = [
   'https://atlas.mitre.org/techniques/AML.T0015',

@@ -1,6 +1,7 @@
-import type { Combination, Fact, Pattern, Rule } from '../rule.ts'
+import type { Combination, Fact, Pattern, Rule } from '../match/rule.ts'
 import { keyFile, keyFileAnchors, lineStop, publicIp } from './shapes.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const references = [
   'https://attack.mitre.org/techniques/T1552/',

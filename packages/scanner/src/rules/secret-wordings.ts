@@ -1,6 +1,7 @@
-import type { Pattern } from '../rule.ts'
+import type { Pattern } from '../match/rule.ts'
 import { clauseStop, sentenceStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const secret = regex`(credentials?|passwords?|passphrases?|api[ _-]?keys?|secrets?|
   (access |auth |api |session |bearer |stored )?tokens?|private keys?|ssh keys?|(browser |session )?cookies|

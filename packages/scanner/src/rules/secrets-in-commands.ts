@@ -1,5 +1,5 @@
-import type { Rule } from '../rule.ts'
-import { regex } from '../regex.ts'
+import type { Rule } from '../match/rule.ts'
+import { regex } from '../text/regex.ts'
 import { placeholder } from './embedded-secrets.ts'
 
 const category = 'embedded-secret'

@@ -1,8 +1,9 @@
-import type { Pattern, Rule } from '../rule.ts'
+import type { Pattern, Rule } from '../match/rule.ts'
 import { issuers, known, type Issuer } from './issuers.ts'
 import { catcherHost, dropHost, tunnelHost, words } from './shapes.ts'
 import { byAuthor, sentenceStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'exfiltration'
 const references = [

@@ -1,5 +1,6 @@
-import type { Fact } from '../rule.ts'
-import { containing, regex } from '../regex.ts'
+import type { Fact } from '../match/rule.ts'
+import { regex } from '../text/regex.ts'
+import { containing } from '../match/pattern-tags.ts'
 
 /** Expressions of many languages that read all environment variables at once. */
 export const wholeEnvironment = regex`\bjson\.(dumps|stringify)\s?\(\s?(dict\s?\(\s?)?(os\.environ|

@@ -1,4 +1,4 @@
-import { regex } from '../regex.ts'
+import { regex } from '../text/regex.ts'
 /** A long list of short words. */
 export const words = (text: string): string[] => text.trim().split(/\s+/)
 

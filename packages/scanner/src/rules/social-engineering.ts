@@ -1,9 +1,10 @@
 import { authorityClaimed } from './authority-sentences.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { leaveWordings } from './agent-wordings.ts'
 import { personaWordings } from './limit-wordings.ts'
 import { sentenceStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'social-engineering'
 const references = [

@@ -1,5 +1,5 @@
-import type { Combination, Rule } from '../rule.ts'
-import { regex, regexWith } from '../regex.ts'
+import type { Combination, Rule } from '../match/rule.ts'
+import { regex, regexWith } from '../text/regex.ts'
 
 const category = 'persistence'
 const references = [

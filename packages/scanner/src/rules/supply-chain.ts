@@ -1,10 +1,11 @@
 import { codeUnreviewed } from './statements.ts'
 import { installedFromNowhere, scriptsPlanted } from './supply-orders.ts'
 import { lookAlikeNames } from './look-alike-names.ts'
-import type { Pattern, Rule } from '../rule.ts'
+import type { Pattern, Rule } from '../match/rule.ts'
 import { namesLookAlike } from './popular-packages.ts'
 import { dropHost, fetcher, lineStop, localHost, publicIp, runPipe, tunnelHost } from './shapes.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'supply-chain'
 const references = [

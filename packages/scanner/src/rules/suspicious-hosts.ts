@@ -1,6 +1,7 @@
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { catcherHost, dropHost, publicIp, shortener, tunnelHost } from './shapes.ts'
-import { containing, regex } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing } from '../match/pattern-tags.ts'
 
 const category = 'suspicious-host'
 const references = ['https://attack.mitre.org/techniques/T1567/', 'https://attack.mitre.org/techniques/T1071/001/']

@@ -1,5 +1,6 @@
-import type { Combination, Fact, Pattern } from '../rule.ts'
-import { containing, regex, within } from '../regex.ts'
+import type { Combination, Fact, Pattern } from '../match/rule.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 /** Expressions of programs for the home folder. */
 const home = regex`((pathlib\.)?path\.home\s?\(\)|os\.homedir\s?\(\)|homedir\s?\(\)|

@@ -1,6 +1,7 @@
-import type { Pattern } from '../rule.ts'
+import type { Pattern } from '../match/rule.ts'
 import { sentenceStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 /** Sentences that discredit other tools and skills. */
 export const shadowWordings: readonly Pattern[] = [

@@ -1,5 +1,6 @@
-import type { Pattern } from '../rule.ts'
-import { regex, together } from '../regex.ts'
+import type { Pattern } from '../match/rule.ts'
+import { regex } from '../text/regex.ts'
+import { together } from '../match/pattern-tags.ts'
 import { aboutOthers, consent, forbidding, forms, outside } from './vocabulary.ts'
 import { sentenceStop } from './words.ts'
 

@@ -20,12 +20,13 @@ import {
 } from './integrity-sentences.ts'
 import { worthReplaced } from './others-trusted.ts'
 import { judgementsFixed } from './passive-sentences.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../match/rule.ts'
 import { weaknessWordings } from './pressure-wordings.ts'
 import { triggerWordings } from './tool-wordings.ts'
 import { falseResultWordings } from './concealment-wordings.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
-import { containing, regex, within } from '../regex.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 
 const category = 'undisclosed-behaviour'
 const references = [

@@ -1,4 +1,4 @@
-import { regex } from '../regex.ts'
+import { regex } from '../text/regex.ts'
 import { words } from './shapes.ts'
 
 /** Words of one meaning, for sentences whose parts may come in any order. */

@@ -1,5 +1,6 @@
-import type { Combination, Fact } from '../rule.ts'
-import { containing, regex, within } from '../regex.ts'
+import type { Combination, Fact } from '../match/rule.ts'
+import { regex } from '../text/regex.ts'
+import { containing, within } from '../match/pattern-tags.ts'
 import { sentenceStop } from './words.ts'
 
 /**

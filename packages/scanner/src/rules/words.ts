@@ -1,4 +1,4 @@
-import { regex } from '../regex.ts'
+import { regex } from '../text/regex.ts'
 /** The end of a sentence. */
 export const sentenceStop = /[.!?;](?=\s|$)|\uE000/
 

@@ -1,4 +1,4 @@
-/** Replaces `packages/scanner/src/thread-start.ts`. */
+/** Replaces `packages/scanner/src/threads/thread-start.ts`. */
 import { getAsset } from 'node:sea'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { openAddon } from './addon.ts'

@@ -1,0 +1,59 @@
+import { parseSkillMd } from '@skillstead/skill-format'
+import { findCode } from '../code/parts.ts'
+import type { Document } from '../text/document.ts'
+import type { EngineRuleName } from '../rules/engine-rules.ts'
+import type { FileRole } from '../files/role.ts'
+
+interface ClaimFile {
+  readonly path: string
+  readonly role: FileRole
+  readonly document: Document
+}
+
+/** Tools of agents that cannot start a program. */
+const tamePattern =
+  /^(?:read|write|edit|multiedit|glob|grep|ls|webfetch|websearch|todo(?:read|write)|notebook(?:read|edit)|askuserquestion)(?:\(.{0,200}\))?$/i
+/** A tool that runs any command: `Bash`, `Bash(*)`. */
+const anyCommandPattern = /^(?:(?:bash|shell|terminal|execute)(?:\(:?\*?\))?|\*)$/i
+/** Words of a text that has commands to run. */
+const commandWords =
+  /\b(?:run|ran|execut|command|script|shell|bash|terminal|cli|install|build|test|git|npm|curl|python|docker)/i
+/** Characters that are searched for them. */
+const searchedMax = 64 * 1024
+
+/**
+ * Compares `allowed-tools` of a SKILL.md with its text: a request for any command in a skill that runs none, and
+ * commands in a skill whose tools cannot run them.
+ */
+export function* findToolClaims<T extends ClaimFile>(files: readonly T[]) {
+  const skill = files.find(({ path }) => path === 'SKILL.md')
+  const tools = skill ? readTools(skill.document.text) : []
+  if (!skill || tools.length === 0) return
+  const shell = [...findCode(skill.path, skill.document)].find(({ language }) => language === 'shell')
+  if (shell && tools.every((tool) => tamePattern.test(tool)))
+    yield { file: skill, rule: 'toolsUndeclared' satisfies EngineRuleName, offset: shell.offset } as const
+  if (tools.some((tool) => anyCommandPattern.test(tool)) && !files.some(mayRun))
+    yield { file: skill, rule: 'toolsUnused' satisfies EngineRuleName, offset: 0 } as const
+}
+
+/** Tools that the frontmatter requests; none if it has no such key. */
+function readTools(text: string): string[] {
+  const end = text.startsWith('---') ? text.indexOf('\n---', 3) : -1
+  const head = end === -1 ? '' : text.slice(0, end)
+  if (!/^allowed[-_]tools:/m.test(head)) return []
+  const { frontmatter } = parseSkillMd(`${head}\n---\n`)
+  const value = frontmatter['allowed-tools'] ?? frontmatter.allowed_tools
+  const texts = Array.isArray(value)
+    ? value.map(String)
+    : typeof value === 'string'
+      ? value.split(/[,\s]+(?![^(]*\))/)
+      : []
+  return texts.map((tool) => tool.trim()).filter(Boolean)
+}
+
+/** Whether a file is a program, or a text that may have commands. */
+function mayRun({ path, role, document }: ClaimFile): boolean {
+  if (role === 'script') return true
+  const body = document.text.replace(/^---\n[^]*?\n---\n/, '')
+  return commandWords.test(body.slice(0, searchedMax)) || !findCode(path, document).next().done
+}

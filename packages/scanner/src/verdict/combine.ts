@@ -1,0 +1,51 @@
+import type { Combination } from '../match/rule.ts'
+
+/** Location of a fact or a finding. */
+export interface Spot {
+  readonly id: string
+  readonly file: number
+  readonly line: number
+  readonly offset: number
+}
+
+/**
+ * Finds the spots of a combination: each spot of its last group, at most one per line, that has spots of all other
+ * groups within the distance.
+ */
+export function combine({ all, within }: Combination, spotsOf: ReadonlyMap<string, readonly Spot[]>): Spot[] {
+  if (!all.every((ids) => ids.some((id) => spotsOf.has(id)))) return []
+  const groups = all.map((ids) => ids.flatMap((id) => spotsOf.get(id) ?? []))
+  const last = groups.at(-1)!
+  const others = groups.slice(0, -1)
+  if (within === 'skill') return others.every(({ length }) => length > 0) ? last : []
+  const nearOf = others.map((spots) => new Near(spots))
+  return last.filter((spot) => nearOf.every((near) => near.has(spot, within)))
+}
+
+/** The sorted lines of spots by file. */
+class Near {
+  readonly #linesOf = new Map<number, number[]>()
+
+  constructor(spots: readonly Spot[]) {
+    for (const { file, line } of spots) {
+      const lines = this.#linesOf.get(file)
+      if (lines) lines.push(line)
+      else this.#linesOf.set(file, [line])
+    }
+    for (const lines of this.#linesOf.values()) lines.sort((a, b) => a - b)
+  }
+
+  has({ file, line }: Spot, within: number | 'file'): boolean {
+    const lines = this.#linesOf.get(file)
+    if (!lines) return false
+    if (within === 'file') return true
+    let low = 0
+    let high = lines.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (lines[middle]! < line - within) low = middle + 1
+      else high = middle
+    }
+    return low < lines.length && lines[low]! <= line + within
+  }
+}

@@ -1,0 +1,32 @@
+import type { CodeRule, FactsOf } from '../rules/code-rule.ts'
+import { isToStranger } from '../rules/issuers.ts'
+import { findSecretStore } from '../code/known-places.ts'
+import type { CodeFact, CodeReading } from '../code/reading.ts'
+
+/** Finds where a rule applies to what was read from code: the facts that it ends at. */
+export function matchReading(rule: CodeRule, { facts, flows }: CodeReading): CodeFact[] {
+  const { from } = rule
+  if (!from) return facts.filter((fact) => isMeant(fact, rule.to))
+  const found = flows.filter((flow) => isMeant(flow.from, from) && isMeant(flow.to, rule.to) && isStrange(rule, flow))
+  const values = Map.groupBy(found, ({ to }) => to)
+  return [...values].filter(([, all]) => countValues(all) >= (rule.valuesMin ?? 1)).map(([to]) => to)
+}
+
+function isMeant({ kind, value = '' }: CodeFact, { kinds, value: wanted, except }: FactsOf): boolean {
+  return kinds.includes(kind) && (wanted?.test(value) ?? true) && !except?.test(value)
+}
+
+const countValues = (flows: CodeReading['flows']) => new Set(flows.map(({ from }) => from.value)).size
+
+/** A secret may go to the service that it belongs to. */
+function isStrange(rule: CodeRule, { from, to }: CodeReading['flows'][number]): boolean {
+  if (from.kind === 'secret-read') return !findSecretStore(from.value ?? '')?.hosts?.test(toHost(to.value ?? ''))
+  return !rule.isToStranger || isToStranger(from.value ?? '', to.value ?? '')
+}
+
+function toHost(address: string): string {
+  return address
+    .replace(/^\w+:\/\//, '')
+    .split(/[/:?#]/, 1)[0]!
+    .toLowerCase()
+}

@@ -1,0 +1,183 @@
+import type { Document, Heading } from '../text/document.ts'
+import { regex } from '../text/regex.ts'
+
+/** A passage with everything around it that shows whether it is an instruction. */
+export interface Passage {
+  readonly text: string
+  /** The line, what it has before the position, and the text around that in its sentence, without Markdown marks. */
+  readonly line: string
+  readonly lineBefore: string
+  readonly before: string
+  readonly after: string
+  /** The beginning of the line or item, up to a colon or dash. */
+  readonly label: string
+  /** The line that introduces the list, table or fence. */
+  readonly leadIn: string
+  readonly lineAbove: string
+  readonly linesBelow: string
+  readonly headings: readonly Heading[]
+  /** Titles of the headings next to those above, on the same level of the same section. */
+  readonly siblings: readonly string[]
+  /** In a table, the header of its own column and those of the other columns. */
+  readonly column: string
+  readonly columns: readonly string[]
+  /** In a fence, the name of its language. */
+  readonly language: string
+  /** In a string of a fence, the code before the string on its line, and the string up to the position. */
+  readonly call: string | undefined
+  readonly string: string
+  readonly isQuoted: boolean
+  readonly isInBackticks: boolean
+  readonly isInTable: boolean
+  readonly isInFence: boolean
+  readonly isInItem: boolean
+}
+
+const sentenceCharactersMax = 160
+const linesBelowMax = 3
+
+export function toPassage(document: Document, from: number, end: number): Passage {
+  const { text } = document
+  const offset = skipMarks(text, from, end)
+  const number = document.toLine(offset)
+  const line = document.line(number)
+  const start = document.lineStart(number)
+  const column = offset - start
+  const fence = document.fence(number)
+  const above = document.line(number - 1)
+  const isItem = itemPattern.test(line)
+  const isInTable = tablePattern.test(line)
+  // A sentence continues from the line above unless it ends there.
+  const lead = isItem || fence > 0 || line.startsWith('|') || headingPattern.test(line) ? '' : paragraphEnd(above)
+  const raw = `${lead}${text.slice(Math.max(start, offset - sentenceCharactersMax), offset)}`
+  const behind = text.slice(end, end + sentenceCharactersMax).split(/\r?\n\s*\r?\n/, 1)[0]!
+  const below = Array.from({ length: linesBelowMax }, (_, index) => document.line(number + index + 1, 300))
+  const quoteAt = fence > 0 ? findQuote(line, column) : -1
+  const header = isInTable ? findHeader(document, number) : []
+  return {
+    text: text.slice(offset, end),
+    line,
+    lineBefore: line.slice(0, Math.max(0, column)),
+    before: raw.replace(marksPattern, ' ').split(sentenceEndPattern).at(-1)!,
+    after: behind.replace(marksPattern, ' ').split(sentenceEndPattern, 1)[0]!,
+    label: isInTable ? '' : toLabel(line),
+    leadIn: findLeadIn(document, number, fence),
+    lineAbove: above,
+    linesBelow: below.join('\n'),
+    headings: document.headings(number),
+    siblings: document.siblings(number),
+    column: header[toCells(line.slice(0, column)).length - 1] ?? '',
+    columns: header,
+    language: fence > 0 ? (languagePattern.exec(document.line(fence, 240))?.groups!['name']?.toLowerCase() ?? '') : '',
+    call: quoteAt === -1 ? undefined : line.slice(0, quoteAt),
+    string: quoteAt === -1 ? '' : line.slice(quoteAt + 1),
+    isQuoted: isQuotedAt(document, line, column, fence),
+    isInBackticks: document.isCode(offset),
+    isInTable,
+    isInFence: fence > 0,
+    isInItem: isItem,
+  }
+}
+
+/** A match may begin with the space or the mark before its first word. */
+function skipMarks(text: string, from: number, end: number): number {
+  let at = from
+  while (at < end && ' \t`"'.includes(text[at]!)) at++
+  return at === end ? from : at
+}
+
+const itemPattern = /^\s*(?:[-*+]|\d{1,3}[.)])\s/
+const tablePattern = /^\s*\|/
+const headingPattern = /^\s*#{1,6}\s/
+const languagePattern = /(?:`{3,}|~{3,})\s{0,4}\{?\.?(?<name>[\w+-]{1,20})/
+const marksPattern = /[*_`~]+/g
+const sentenceEndPattern = /[.!?](?:\s|$)|;|(?<!\d)\u2013/
+
+function paragraphEnd(line: string): string {
+  const isText = line !== '' && !headingPattern.test(line) && !/[.:!?|]\s*$/.test(line) && !/^\s*(?:```|~~~)/.test(line)
+  return isText ? `${line.slice(-sentenceCharactersMax)} ` : ''
+}
+
+const labelPattern =
+  /^\s*(?:[-*+>]\s|\d{1,3}[.)]\s)?\s*(?<label>[^:\uff1a]{2,80}?)\s?(?:[:\uff1a](?=[\s*"]|$)|\s[\u2014-]\s)/
+
+function toLabel(line: string): string {
+  return labelPattern.exec(line)?.groups!['label']!.replace(marksPattern, '') ?? ''
+}
+
+/** In a program, quotes are no quotation; but a line that is only a string is an entry of a list. */
+function isQuotedAt(document: Document, line: string, column: number, fence: number): boolean {
+  if (!document.isMarkdown || fence > 0) return stringLinePattern.test(line)
+  return isInQuotes(line, column) || /^\s*>/.test(line)
+}
+
+const stringLinePattern = regex`^\s*([-*]\s|"[\w -]{1,40}"\s?:\s?)?\[?[rbu]{0,2}
+  (?<quote>["'\x60])((?!\k<quote>).){1,400}\k<quote>\s*\]?[,;]?\s*(#.*|//.*)?$`
+
+/** Whether the position is between quotation marks: an odd number before it, and one after it. */
+function isInQuotes(line: string, column: number): boolean {
+  const before = line.slice(0, column)
+  return quotes.some(([open, close]) => {
+    const opened = before.split(open).length - 1 - (open === close ? 0 : before.split(close).length - 1)
+    return opened % 2 === 1 && line.indexOf(close, column) !== -1
+  })
+}
+
+const quotes = [
+  ['"', '"'],
+  ['`', '`'],
+  ['\u201c', '\u201d'],
+  ['\u00ab', '\u00bb'],
+  ['\u300c', '\u300d'],
+] as const
+
+/** The place of the quotation mark that opens the string around a column of a line of code, or -1. */
+function findQuote(line: string, column: number): number {
+  let opened = -1
+  for (let at = 0; at < column; at++) {
+    const letter = line[at]!
+    if (letter === '\\') at++
+    else if (opened !== -1 && letter === line[opened]) opened = -1
+    else if (opened === -1 && (letter === '"' || letter === "'")) opened = at
+  }
+  return opened !== -1 && line.indexOf(line[opened]!, column) !== -1 ? opened : -1
+}
+
+const tableLinesMax = 60
+
+/** The cells of the first line of a table, if a line of dashes follows it. */
+function findHeader(document: Document, number: number): string[] {
+  let first = number
+  while (number - first < tableLinesMax && tablePattern.test(document.line(first - 1, 2))) first--
+  return /^\s*\|[\s|:-]+$/.test(document.line(first + 1)) ? toCells(document.line(first)).slice(0, -1) : []
+}
+
+/** The cells of a line, and what follows its last bar. */
+function toCells(line: string): string[] {
+  return line.replace(/^\s*\|/, '').split(/(?<!\\)\|/)
+}
+
+const leadInLinesMax = 14
+
+/** The nearest line above and outside of the list, table or fence that introduces it, for example with a colon. */
+function findLeadIn(document: Document, number: number, fence: number): string {
+  if (fence > 0) return nearestText(document, fence - 1)
+  const line = document.line(number)
+  if (!itemPattern.test(line) && !/^\s*[|>]/.test(line) && !/^\s*["'`]/.test(line)) return ''
+  const indent = line.search(/\S/)
+  for (let above = number - 1; above > Math.max(0, number - leadInLinesMax); above--) {
+    const text = document.line(above, 300)
+    if (headingPattern.test(text)) return ''
+    const isOuter = itemPattern.test(text) && text.search(/\S/) < indent
+    if (isOuter || (text !== '' && !itemPattern.test(text) && !/^\s*[|>]/.test(text))) return text
+  }
+  return ''
+}
+
+function nearestText(document: Document, from: number): string {
+  for (let line = from; line > Math.max(0, from - 3); line--) {
+    const text = document.line(line, 300)
+    if (text.trim() !== '') return headingPattern.test(text) ? '' : text
+  }
+  return ''
+}

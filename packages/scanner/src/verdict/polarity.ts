@@ -1,0 +1,176 @@
+import type { polarities } from '@skillstead/protocol'
+import type { Document } from '../text/document.ts'
+import { isBadExample, isDescription, isExamined, isInAttackTable, isInBadColumn, isReported } from './examples.ts'
+import { toPassage, type Passage } from './passage.ts'
+import { regex, regexWith } from '../text/regex.ts'
+
+type Polarity = (typeof polarities)[number]
+
+/** The polarity of a passage, and what it is based on. */
+export interface Stance {
+  readonly polarity: Polarity
+  /**
+   * - `certain`: its own sentence, or several signs.
+   * - `description`: a sentence that states something about others.
+   * - `label`: titles, labels and the topic of the skill, which an attacker may choose for an instruction.
+   * - `sign`: a single sign.
+   */
+  readonly basis: 'certain' | 'description' | 'label' | 'sign'
+}
+
+const imperative: Stance = { polarity: 'imperative', basis: 'certain' }
+
+/**
+ * Determines the polarity of the passage at a position: first from its own sentence, then from its list, table or fence
+ * and the line that introduces them, last from the headings above. `isLesson` means that the whole skill is about
+ * detecting attacks.
+ */
+export function toStance(document: Document, offset: number, end: number, isLesson: boolean): Stance {
+  const passage = toPassage(document, offset, end)
+  if (isProhibited(passage)) return { polarity: 'prohibition', basis: 'certain' }
+  const polarity = passage.isQuoted ? 'quotation' : 'example'
+  const { said, placed } = countSigns(passage, isLesson)
+  const signs = said + placed
+  if (signs > 1 && (said > 0 || !isForUse(passage))) return { polarity, basis: 'certain' }
+  if (document.isMarkdown && isDescription(passage)) return { polarity, basis: 'description' }
+  if (signs > 1 || (document.isMarkdown && isLabelled(passage, isLesson))) return { polarity, basis: 'label' }
+  return signs > 0 ? { polarity, basis: 'sign' } : imperative
+}
+
+const forbiddancePattern = regexWith('i')`\b(never|do not|don[\u2019']?t|must ?n[o\u2019']t|
+  should ?n[o\u2019']t|may not|can ?not|can[\u2019']t|will not|won[\u2019']t|does not|doesn[\u2019']t|is not|are not
+  |avoid(s|ing)?|refuses?|refuse to|rather than|instead of|forbidden|prohibited|not allowed|no need|block(s|ed)?|
+  den(y|ies)|reject(s|ed)?)\b(?! (hesitate|fail|forget|worry|stop|mind|skip|omit|miss|leave|refuse|delay|wait|only|
+  just))`
+const forbiddances = new RegExp(forbiddancePattern.source, 'gi')
+/** Chinese words of prohibition directly before the position. */
+const chineseForbiddance = regex`(不(要|得|可|能|准|许|許|应|應|运行|運行|执行|執行|使用|删除|刪除)|禁止|请勿|請勿|切勿|严禁|嚴禁|
+  避免|拒绝|拒絕|绝不|絕不)(?!犹豫|猶豫|担心|擔心|忘|错过|錯過|停)[^，。；：、,.:;！!]{0,8}$`
+/** Words after a prohibition that introduce an alternative. */
+const turnPattern = /\b(?:but|instead|then|just|simply|rather|so)\b|[,:]\s/i
+const forbiddingHeadings = regexWith('i')`\b(never|do(es)? not|don[\u2019']?t|forbidden|
+  prohibited|not allowed|disallowed|denied|deny|blocked|avoid|anti-?patterns?|must not|banned|off[- ]limits|
+  boundar(y|ies)|won[\u2019']t)\b`
+const forbiddingLeadIn = regexWith('i')`\b(never|(do|does|will|must|should|may|can) ?not|
+  don[\u2019']?t|forbidden|prohibited|not allowed|disallowed|avoid|refuse|reject|block|deny|denied)\b[^.]{0,80}:?\s*
+  [*_]{0,3}\s*$`
+const denyKey = regex`(deny|denied|denylist|deny_list|blocklist|block_list|blocked|blacklist|disallowed_?tools|forbidden|
+  prohibited)`
+/** The key of a list in front of one of its entries, without the end of a command between them. */
+const denyListPattern = regexWith('i')`["']?${denyKey}["']?\s*(:\s*[[{(]?|=\s*[[{("'])[^\]});&|\n]*$`
+/** The same in settings, where it must be an array of strings. */
+const denyArrayPattern = regexWith(
+  'i',
+)`^\s*[{,]?\s*["']${denyKey}["']\s*:\s*\[(\s*["'][^"'$\x60\n]*["']\s*,)*\s*["'][^"'$\x60\n]*$`
+const settingsLanguages: ReadonlySet<string> = new Set(['json', 'jsonc', 'json5', 'yaml', 'yml', 'toml'])
+const negativeMark = regexWith('iu')`[\u274c\u26d4\u{1f6ab}\u2717\u2718]|
+  (^|[\s#/*(-])(bad|wrong|incorrect|unsafe|insecure|vulnerable|dangerous|malicious|evil|attack|attacker|
+  don[\u2019']?t|never|not this|anti-?pattern)\b\s?([:)\u2014]|-(?!\w)|$|example|code|skill|input|payload|version)`
+
+function isProhibited({
+  before,
+  lineBefore,
+  leadIn,
+  headings,
+  isInItem,
+  isInTable,
+  isInFence,
+  language,
+}: Passage): boolean {
+  const forbidden = [...before.matchAll(forbiddances)].at(-1)
+  if (forbidden && !turnPattern.test(before.slice(forbidden.index + forbidden[0].length))) return true
+  if (chineseForbiddance.test(before)) return true
+  if (isInFence) return settingsLanguages.has(language) && denyArrayPattern.test(lineBefore)
+  if ((isInItem || isInTable) && forbiddingLeadIn.test(leadIn)) return true
+  if (denyListPattern.test(lineBefore)) return true
+  return isInItem && forbiddingHeadings.test(headings[0]?.title ?? '')
+}
+
+const attackHeadings = regexWith('i')`\b(attack(s|er|ers)?|threats?|red flags?|malicious|
+  suspicious|injections?|vulnerab\w+|exploit\w*|unsafe|insecure|danger\w*|detect\w*|adversar\w+|jailbreak\w*|
+  warning signs?|indicators?|flags?|looks? for|smells?|violations?|payloads?|abuse|poisoning|exfiltration|tampering|
+  bad examples?|incorrect|wrong)\b`
+/** Words that show that the text after them is mentioned, not instructed. */
+const mentionPattern = regexWith('i')`\b(such as|e\.g|for example|phrases?|keywords?|
+  patterns? (like|such)|detect\w*|flag(s|ged|ging)?|look(s|ing)? for|search(es|ing)? for|scan(s|ning)?|grep|
+  check(s|ing)? (for|whether|if)|reject\w*|block(s|ed|ing)?|refus\w+|treat|attempt\w*|tr(y|ies|ying) to|attacks?|
+  adversar\w+|malicious|suspicious|inject\w+|vulnerab\w+|untrusted|pretend\w*)\b`
+/** Words that show a mention only before a quotation. */
+const quotingPattern = regexWith('i')`\b(like|strings?|report(s|ed)?|match(es|ing)?|
+  contain(s|ing)?|claims?|says?|said|asks?|tells?|instructs?|if (a|an|any|the|some|you see)|could|might|may|would|
+  means?|called|reads|includ(es|ing)|or)\b|[:=]\s*$`
+/** What a text of others asks an agent for. */
+const reportedSpeech = regexWith(
+  'i',
+)`\b(texts?|content|messages?|pages?|emails?) (that )?(tell|ask|instruct|order)(s|ing)?\s
+  (the |an? |your )?(agent|assistant|model|ai|llm)\b`
+const attackWords = regexWith('i')`\b(attack\w*|adversar\w+|malicious|injections?|
+  jailbreak\w*|exploit\w*|vulnerab\w+|red flags?|suspicious|untrusted|poison\w*|hostile|phishing|scam\w*)\b`
+
+const useWords = regexWith(
+  'i',
+)`\b(run|execute|install|paste|setup|set up|prerequisites?|quick ?start|usage|getting started|first|
+  now|before you|required|must|apply|perform|start)\b`
+
+/** Whether the words around the passage have the agent or the user run it, whatever it is placed under. */
+function isForUse({ before, leadIn, label, headings }: Passage): boolean {
+  return [before, leadIn, label, headings[0]?.title ?? ''].some((text) => useWords.test(text))
+}
+
+/**
+ * Counts the signs that the passage is an example and not an instruction: those in its own sentence or line, and those in
+ * what it is placed under, which cost an attacker nothing.
+ */
+function countSigns(passage: Passage, isLesson: boolean): { readonly said: number; readonly placed: number } {
+  const { line, before, after, leadIn, lineAbove } = passage
+  const { isQuoted, isInBackticks, isInTable, isInFence, isInItem } = passage
+  // Code between backticks may be a command to run, so backticks are no sign of a mention.
+  const isSaid = isQuoted && !isInBackticks && quotingPattern.test(before)
+  const isMention = isSaid || mentionPattern.test(before) || attackWords.test(isQuoted ? afterQuote(after) : after)
+  const isAmongAttacks = isUnderAttacks(passage, isLesson)
+  const isLed = attackWords.test(leadIn) || negativeMark.test(leadIn) || mentionPattern.test(leadIn.slice(-60))
+  const isMarked = negativeMark.test(line) || ((isInFence || isInItem) && negativeMark.test(lineAbove))
+  const said = [
+    isMention,
+    isMention && isQuoted,
+    attackWords.test(before) && reportedSpeech.test(before),
+    isMarked,
+    isMarked,
+  ]
+  const placed = [
+    isAmongAttacks,
+    isAmongAttacks && (isQuoted || isInTable),
+    isLed && (isInFence || isInItem || isQuoted),
+    (isInFence || isInItem) && negativeMark.test(leadIn),
+    isLesson && isQuoted,
+    isLesson && (isInTable || isInFence || isAmongAttacks || isLed),
+  ]
+  return { said: said.filter(Boolean).length, placed: placed.filter(Boolean).length }
+}
+
+/** The top heading counts only in a lesson, because it is the skill's name, which its author chooses. */
+function isUnderAttacks({ headings }: Passage, isLesson: boolean): boolean {
+  return headings.some(({ title, level }) => (level > 1 || isLesson) && attackHeadings.test(title))
+}
+
+function isLabelled(passage: Passage, isLesson: boolean): boolean {
+  if (isBadExample(passage) || isInBadColumn(passage) || isInAttackTable(passage, isLesson)) return true
+  return isExamined(passage, isLesson) || (isLesson && isReported(passage))
+}
+
+/** The text after the end of the quotation. */
+function afterQuote(after: string): string {
+  return after.slice(after.search(/["\u201d\u00bb\u300d]/) + 1)
+}
+
+const lessonPattern = regexWith(
+  'gi',
+)`\b((cyber-?)?security|secure|malware|mitre|soc|incidents?|vulnerab\w+|audit\w*|threats?|
+  injections?|malicious|attack\w*|red[- ]team\w*|pen[- ]?test\w*|scan(s|ner|ning)?|guard\w*|safety|hardening|
+  forensic\w*)\b`
+
+/** Whether the whole skill, by its name, description and first heading, is about detecting attacks. */
+export function isLessonOf(skillMd: string): boolean {
+  const head = skillMd.slice(0, 1500).split(/\n#{2,6}\s/, 1)[0]!
+  return new Set(head.match(lessonPattern)?.map((word) => word.toLowerCase())).size >= 2
+}

@@ -1,0 +1,67 @@
+import type { ScanFinding } from '@skillstead/protocol'
+import type { Stance } from './polarity.ts'
+import type { FileRole } from '../files/role.ts'
+import type { Rule } from '../match/rule.ts'
+
+type Weight = Pick<ScanFinding, 'signal' | 'severity'>
+
+const severities = ['info', 'low', 'medium', 'high', 'critical'] as const
+const lowerSignals = { hostile: 'suspicious', suspicious: 'none', power: 'none', none: 'none' } as const
+/** Roles of files that an agent neither reads nor runs unless instructions mention them. */
+const asideRoles: ReadonlySet<FileRole> = new Set(['test', 'vendored', 'data'])
+
+/** Context of a rule's match. */
+export interface Place {
+  readonly stance: Stance
+  readonly role: FileRole
+  /** Whether it is invisible to a reader of the rendered page. */
+  readonly isUnseen: boolean
+  /** Whether it was encoded in a way that has no legitimate use. */
+  readonly isEncoded: boolean
+  /** Whether it is displayed as code, in a fence or between backticks. */
+  readonly isCode: boolean
+}
+
+/** The place of a finding about a whole file, or about several passages. */
+export function placeIn(role: FileRole): Place {
+  const stance: Stance = { polarity: 'imperative', basis: 'certain' }
+  return { stance, role, isUnseen: false, isEncoded: false, isCode: false }
+}
+
+/** Weighs a match of a rule by role and polarity. Hidden text is not excused by its polarity. */
+export function weighMatch(rule: Omit<Rule, 'patterns'>, { stance, role, isUnseen, isEncoded, isCode }: Place): Weight {
+  const weight: Weight = { signal: rule.signal, severity: rule.severity }
+  const isMeant = stance.polarity === 'imperative'
+  // A comment that is displayed as code hides nothing.
+  const isShown = rule.category === 'hidden-instructions' && isCode && !isMeant
+  if (rule.regardless && !isShown) return weight
+  const isAside = asideRoles.has(role)
+  if (isUnseen && !isAside) return raised(weight)
+  if (!isMeant && stance.basis === 'certain') return { signal: 'none', severity: 'info' }
+  const adjusted = !isMeant && isLowered(rule, stance, isEncoded, weight.signal) ? lowered(weight) : weight
+  if (isAside) return lowered(adjusted)
+  return isEncoded && isMeant ? raised(adjusted) : adjusted
+}
+
+/** A label lowers by one level, but not what hides something; a single sign lowers only what would be dangerous. */
+function isLowered(
+  { category }: Pick<Rule, 'category'>,
+  { basis }: Stance,
+  isEncoded: boolean,
+  signal: Weight['signal'],
+): boolean {
+  if (signal === 'hostile') return true
+  if (isEncoded) return false
+  return basis === 'description' || (basis === 'label' && category !== 'concealment' && category !== 'obfuscation')
+}
+
+function raised({ signal, severity }: Weight): Weight {
+  if (signal !== 'suspicious') return { signal, severity }
+  return { signal: 'hostile', severity: severities[Math.min(severities.indexOf(severity) + 1, severities.length - 1)]! }
+}
+
+function lowered({ signal, severity }: Weight): Weight {
+  const lower = lowerSignals[signal]
+  if (lower === 'none') return { signal: 'none', severity: 'info' }
+  return { signal: lower, severity: severities[Math.max(severities.indexOf(severity) - 1, 1)]! }
+}
