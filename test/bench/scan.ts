@@ -19,8 +19,8 @@ import { printParaphrases, printWholeSkills } from './scan-paraphrases.ts'
 import { printValidation } from './scan-validation.ts'
 
 /** Prints what each rule adds to the results on labelled skills. */
-export async function benchAblation(securityPath: string): Promise<void> {
-  await printAblation(readLines<Sample>(securityPath).map(judge))
+export function benchAblation(securityPath: string): void {
+  printAblation(readLines<Sample>(securityPath).map(judge))
 }
 
 /** Scans labelled skills, and skills from the wild if there are any, and prints how often it is right and how fast. */

@@ -4,8 +4,8 @@ import { mayMatter } from '../../packages/scanner/src/code/candidates.ts'
 import { secretStores } from '../../packages/scanner/src/code/known-places.ts'
 import { readCode } from '../../packages/scanner/src/code/read-program.ts'
 import { matchReading } from '../../packages/scanner/src/verdict/match-reading.ts'
+import { builtInDocuments } from '../../packages/scanner/src/rules/built-in.ts'
 import { codeRules } from '../../packages/scanner/src/rules/rule-table.ts'
-import { codeCases } from '../rules/code-cases.ts'
 import { startMs } from '../support/harness.ts'
 import { respellLiterals } from '../support/respell-literals.ts'
 
@@ -135,11 +135,13 @@ describe('code', () => {
 })
 
 const fence = /```(?<mark>python|js)\n(?<code>[^]*?)\n```/
-const examples = Object.values(codeCases).flatMap(({ hits, misses }) =>
-  [...hits, ...misses].flatMap((text): [Language, string][] => {
-    const { mark, code } = fence.exec(text)?.groups ?? {}
-    return code === undefined ? [] : [[mark === 'python' ? 'python' : 'script', code]]
-  }),
+const examples = builtInDocuments.flatMap(({ rules = [] }) =>
+  rules
+    .flatMap((rule) => ('code' in rule ? [...rule.examples.hit, ...rule.examples.miss] : []))
+    .flatMap((example): [Language, string][] => {
+      const { mark, code } = fence.exec(typeof example === 'string' ? example : example.text)?.groups ?? {}
+      return code === undefined ? [] : [[mark === 'python' ? 'python' : 'script', code]]
+    }),
 )
 
 describe('code that is skipped', () => {

@@ -1,16 +1,15 @@
 import type { Plugin } from 'rolldown'
-import { listTables } from '../../scanner/src/rules/list-tables.ts'
-import { storeRules } from '../../scanner/src/rules/stored-rules.ts'
 import { storeTables } from '../../scanner/src/match/stored-tables.ts'
-import * as textRules from '../../scanner/src/rules/text-rules.ts'
+import { builtInDocuments } from '../../scanner/src/rules/built-in.ts'
+import { listTables } from '../../scanner/src/rules/list-tables.ts'
 
-/** Replaces modules that compute something from all rules by modules that have the result. */
+/** Replaces modules that read or compute something from all rules by modules that have the result. */
 export function bakeRules(): Plugin {
   const baked: Readonly<Record<string, () => string>> = {
     'scanner/src/rules/list-tables.ts': () => `import { readStoredTables } from '../match/stored-tables.ts'
       export const listTables = () => readStoredTables(${JSON.stringify(storeTables(listTables()))})`,
-    'scanner/src/rules/text-rules.ts': () => `import { readStoredRules } from './stored-rules.ts'
-      export const { rules, facts, combinations } = readStoredRules(${JSON.stringify(storeRules(textRules))})`,
+    'scanner/src/rules/built-in.ts': () =>
+      `export const builtInDocuments = JSON.parse(${JSON.stringify(JSON.stringify(builtInDocuments.map(withoutExamples)))})`,
   }
   return {
     name: 'bake-rules',
@@ -19,4 +18,9 @@ export function bakeRules(): Plugin {
       return path === undefined ? null : baked[path]!()
     },
   }
+}
+
+/** Only tests use the examples of built-in rules. */
+function withoutExamples({ rules = [], ...document }: (typeof builtInDocuments)[number]) {
+  return { ...document, rules: rules.map(({ ...rule }) => ({ ...rule, examples: undefined })) }
 }

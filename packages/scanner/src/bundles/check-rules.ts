@@ -1,29 +1,28 @@
 import { setImmediate } from 'node:timers/promises'
 import { toOneLine } from '@skillstead/protocol'
 import { readTraits, toExpressions } from '../match/match.ts'
-import { PreparedRules } from '../rules/prepared-rules.ts'
 import type { Pattern } from '../match/rule.ts'
 import { toTables } from '../match/search-tables.ts'
+import { addRules, loadDocument } from '../rules/prepare-rules.ts'
+import { PreparedRules } from '../rules/prepared-rules.ts'
+import { bundleLimits, type Example, type FactData, type RuleData, type RulesDocument } from '../rules/rule-document.ts'
+import { builtInIds } from '../rules/rule-table.ts'
 import { Scan } from '../scan-files.ts'
 import { measureExpression } from './measure-expression.ts'
-import { builtInIds } from '../rules/prepare-rules.ts'
-import { bundleLimits } from '../rules/bundle-limits.ts'
-import type { Example, RuleData, RulesDocument } from '../rules/rules-document.ts'
-import { toRule } from '../rules/to-rules.ts'
 
 /**
  * Checks the rules of a document: their ids, their expressions by the checks of the built-in ones, and their examples.
  * Yields to the event loop after each rule. Throws an error that names the rule and what is wrong with it.
  */
-export async function checkRules({ rules, words = {} }: RulesDocument): Promise<void> {
+export async function checkRules(document: RulesDocument): Promise<void> {
   const ids = new Set<string>()
   const searched = new Set<string>()
-  for (const data of rules) {
+  for (const data of [...(document.facts ?? []), ...document.rules]) {
     try {
       if (builtInIds.has(data.id)) throw new TypeError('A built-in rule has this id.')
       if (ids.has(data.id)) throw new TypeError('Another rule of the bundle has this id.')
       ids.add(data.id)
-      for (const text of checkRule(data, words)) searched.add(text)
+      for (const text of checkExpressions(data, document)) searched.add(text)
     } catch (cause) {
       throw new TypeError(`The rule ${data.id} is not valid: ${toOneLine((cause as Error).message)}`, { cause })
     }
@@ -34,49 +33,86 @@ export async function checkRules({ rules, words = {} }: RulesDocument): Promise<
     throw new TypeError(
       `The rules search for ${characters} characters, of at most ${bundleLimits.searchedCharactersMax}. Use fewer or shorter words and anchors.`,
     )
+  const all = addRules(loadDocument(document), '')
+  for (const data of document.rules) {
+    try {
+      if ('combination' in data) requireIds(data.combination.all.flat(), ids)
+      checkExamples(data, 'patterns' in data ? prepareAlone(data, document) : all)
+    } catch (cause) {
+      throw new TypeError(`The rule ${data.id} is not valid: ${toOneLine((cause as Error).message)}`, { cause })
+    }
+    await setImmediate()
+  }
 }
 
-/** Returns the texts around which the patterns of the rule are tried. */
-function checkRule(data: RuleData, words: NonNullable<RulesDocument['words']>): string[] {
-  const rule = toRule(data, words)
-  for (const pattern of rule.patterns) checkPattern(pattern)
-  const alone = { rules: [rule], probes: [rule], combinations: [], codeRules: [] }
-  const traits = rule.patterns.map(readTraits)
-  const prepared = new PreparedRules(alone, () => toTables([traits]))
+function loadAlone(data: RuleData | FactData, document: RulesDocument) {
+  const isFact = !('title' in data)
+  return loadDocument({ ...document, facts: isFact ? [data] : [], rules: isFact ? [] : [data] })
+}
+
+function prepareAlone(data: RuleData, document: RulesDocument): PreparedRules {
+  const { rules } = loadAlone(data, document)
+  return new PreparedRules({ rules, probes: rules, combinations: [], codeRules: [] }, () =>
+    toTables(rules.map(({ patterns }) => patterns.map(readTraits))),
+  )
+}
+
+/** Returns the texts around which the patterns of a rule are tried. */
+function checkExpressions(data: RuleData | FactData, document: RulesDocument): string[] {
+  const { rules, facts, codeRules } = loadAlone(data, document)
+  for (const { value, except } of codeRules.flatMap(({ from, to }) => (from ? [from, to] : [to]))) {
+    for (const each of [value, except]) if (each) requireFewWays(each.source)
+  }
+  const patterns = [...rules, ...facts].flatMap((probe) => probe.patterns)
+  for (const pattern of patterns) checkPattern(pattern)
+  const traits = patterns.map(readTraits)
   // Throws for a wrong anchor.
-  void prepared.search
+  void new PreparedRules({ rules, probes: [...rules, ...facts], combinations: [], codeRules: [] }, () =>
+    toTables([...rules, ...facts].map((probe) => probe.patterns.map(readTraits))),
+  ).search
+  return traits.flatMap(({ needs }) => needs.flatMap(({ texts }) => texts))
+}
+
+function requireIds(named: readonly string[], ids: ReadonlySet<string>): void {
+  const unknown = named.find((id) => !ids.has(id) && !builtInIds.has(id))
+  if (unknown !== undefined) throw new TypeError(`There is no rule or fact '${unknown}'.`)
+}
+
+function checkExamples(data: RuleData, prepared: PreparedRules): void {
   for (const example of data.examples.hit) {
-    if (!hasFinding(prepared, example)) throw new TypeError(`It does not find its example ${quote(example)}`)
+    if (!hasFinding(prepared, data.id, example)) throw new TypeError(`It does not find its example ${quote(example)}`)
   }
   for (const example of data.examples.miss) {
-    if (hasFinding(prepared, example)) throw new TypeError(`It finds ${quote(example)}, which it must not find.`)
+    if (hasFinding(prepared, data.id, example))
+      throw new TypeError(`It finds ${quote(example)}, which it must not find.`)
   }
-  return traits.flatMap(({ needs }) => needs.flatMap(({ texts }) => texts))
 }
 
 function checkPattern(pattern: Pattern): void {
   const match = 'match' in pattern ? pattern.match : pattern
   for (const { source } of toExpressions(match)) {
     if (source === '(?!)') continue
-    const { ways, charactersMin } = measureExpression(source)
-    if (ways > bundleLimits.waysMax) {
-      const count = ways === Infinity ? 'any number of ways' : `up to ${ways.toPrecision(2)} ways`
-      throw new TypeError(
-        `The expression ${source} has ${count} to match at one position; at most ${bundleLimits.waysMax} are allowed. Bound its repetitions, or split it.`,
-      )
-    }
-    if (charactersMin === 0) throw new TypeError(`The expression ${source} can match the empty text.`)
+    if (requireFewWays(source) === 0) throw new TypeError(`The expression ${source} can match the empty text.`)
   }
   readTraits(pattern)
   if ('match' in pattern && pattern.view === 'raw' && pattern.anchors.length === 0)
     throw new TypeError('A pattern for raw text needs anchors.')
 }
 
-function hasFinding(rules: PreparedRules, example: Example): boolean {
+/** Refuses an expression that could take more than linear time. Returns the length of its shortest match. */
+function requireFewWays(source: string): number {
+  const { ways, charactersMin } = measureExpression(source)
+  if (ways <= bundleLimits.waysMax) return charactersMin
+  const count = ways === Infinity ? 'any number of ways' : `up to ${ways.toPrecision(2)} ways`
+  throw new TypeError(
+    `The expression ${source} has ${count} to match at one position; at most ${bundleLimits.waysMax} are allowed. Bound its repetitions, or split it.`,
+  )
+}
+
+function hasFinding(rules: PreparedRules, id: string, example: Example): boolean {
   const scan = new Scan([typeof example === 'string' ? { path: 'SKILL.md', text: example } : example], rules)
   for (const _ of scan.run());
-  const [rule] = rules.rules
-  return scan.toSecurity(0).findings.some(({ ruleId, signal }) => ruleId === rule!.id && signal !== 'none')
+  return scan.toSecurity(0).findings.some(({ ruleId, signal }) => ruleId === id && signal !== 'none')
 }
 
 function quote(example: Example): string {

@@ -1,39 +1,41 @@
-/** What a passage of code does. */
-export type CodeFactKind =
+/** What a passage of code may do. */
+export const codeFactKinds = [
   /** Reads a store of credentials; the value is its path, or the name of the store. */
-  | 'secret-read'
+  'secret-read',
   /** Reads one variable with a secret; the value is its name. */
-  | 'variable-read'
+  'variable-read',
   /** Reads all environment variables at once. */
-  | 'environment-read'
+  'environment-read',
   /** Collects the user's data: files of the home folder, clipboard, screen, keystrokes, history. */
-  | 'data-collected'
+  'data-collected',
   /** Sends data to another machine; the value is the address, as far as it is known. */
-  | 'network-send'
+  'network-send',
   /** Receives data from another machine; the value is the address, as far as it is known. */
-  | 'network-fetch'
+  'network-fetch',
   /** Decodes a text that is written in the code itself; the value names the encoding. */
-  | 'decode'
+  'decode',
   /** Runs a text as code of its own or another language. */
-  | 'dynamic-run'
+  'dynamic-run',
   /** Starts a program; the value is the command, as far as it is known. */
-  | 'program-run'
+  'program-run',
   /** Writes to a file whose content is run at startup, login or by other programs; the value is its path. */
-  | 'startup-write'
+  'startup-write',
   /** Writes to a file that controls agents; the value is its path. */
-  | 'agent-config-write'
+  'agent-config-write',
   /** Installs a package; the value is its name. */
-  | 'package-install'
+  'package-install',
   /** Changes rights, or disables a protection; the value is what is changed. */
-  | 'privilege-change'
+  'privilege-change',
   /** Deletes or overwrites data that is not the skill's own; the value is its path. */
-  | 'destruction'
+  'destruction',
   /** Accepts connections of other machines. */
-  | 'listener'
+  'listener',
   /** Connects the input and output of a shell to another machine. */
-  | 'shell-connected'
+  'shell-connected',
   /** Names a function or module by a computed text; the value is its path. */
-  | 'hidden-name'
+  'hidden-name',
+] as const
+export type CodeFactKind = (typeof codeFactKinds)[number]
 
 /** A fact about code. `start` and `end` are offsets in the text that was read. */
 export interface CodeFact {

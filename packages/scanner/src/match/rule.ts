@@ -79,6 +79,8 @@ export interface Rule {
    * what it reads: other comments and messages are about the program.
    */
   readonly ofAgents?: true
+  /** Whether it judges the meaning of sentences, so that it needs findings in several independent sources. */
+  readonly prose?: true
   readonly patterns: readonly Pattern[]
 }
 

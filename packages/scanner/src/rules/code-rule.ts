@@ -19,5 +19,5 @@ export interface CodeRule extends Omit<Rule, 'patterns'> {
   /** Ids of rules that report the same: on a line with a finding of one of them, this rule adds none. */
   readonly unlessReported?: readonly string[]
   /** Only if the value belongs to a service, and the address to another. */
-  readonly isToStranger?: true
+  readonly toStranger?: true
 }

@@ -1,41 +1,43 @@
-import { localHost } from './shapes.ts'
-import { regex } from '../text/regex.ts'
-
 /** A service with valuable keys: the prefixes of their variables, and the hosts that may receive them. */
-export interface Issuer {
-  readonly variables: readonly string[]
+interface Issuer {
+  readonly variables: RegExp
   readonly hosts: RegExp
 }
 
-export const issuers: readonly Issuer[] = [
-  { variables: ['openai'], hosts: regex`[\w.-]{0,60}(openai|azure)` },
-  { variables: ['anthropic', 'claude'], hosts: regex`[\w.-]{0,60}(anthropic|claude)\.(com|ai)` },
-  {
-    variables: ['gemini', 'google', 'gcp'],
-    hosts: regex`[\w.-]{0,60}(google|gemini|withgoogle|appspot|
-    gserviceaccount)`,
-  },
-  { variables: ['aws'], hosts: regex`[\w.-]{0,60}(aws|amazon)` },
-  { variables: ['azure'], hosts: regex`[\w.-]{0,60}(azure|microsoft|windows|visualstudio)` },
-  { variables: ['github', 'gh'], hosts: regex`[\w.-]{0,60}(github|ghcr\.io|ghe\.)` },
-  { variables: ['gitlab'], hosts: /[\w.-]{0,60}git/ },
-  { variables: ['npm', 'node_auth'], hosts: regex`[\w.-]{0,60}(npm|registry|pkg)` },
-  { variables: ['stripe'], hosts: /[\w.-]{0,60}stripe/ },
-  { variables: ['slack'], hosts: /[\w.-]{0,60}slack/ },
-  { variables: ['hf', 'huggingface'], hosts: regex`[\w.-]{0,60}(huggingface|hf\.(co|space))` },
-  { variables: ['db', 'database', 'postgres', 'pg', 'mysql', 'mongo', 'redis', 'ssh'], hosts: /(?!)/ },
+const issuers: readonly Issuer[] = [
+  { variables: /^openai_/i, hosts: /openai|azure/ },
+  { variables: /^(?:anthropic|claude)_/i, hosts: /(?:anthropic|claude)\.(?:com|ai)/ },
+  { variables: /^(?:gemini|google|gcp)_/i, hosts: /google|gemini|appspot|gserviceaccount/ },
+  { variables: /^aws_/i, hosts: /aws|amazon/ },
+  { variables: /^azure_/i, hosts: /azure|microsoft|windows|visualstudio/ },
+  { variables: /^(?:github|gh)_/i, hosts: /github|ghcr\.io|ghe\./ },
+  { variables: /^gitlab_/i, hosts: /git/ },
+  { variables: /^(?:npm|node_auth)_/i, hosts: /npm|registry|pkg/ },
+  { variables: /^stripe_/i, hosts: /stripe/ },
+  { variables: /^slack_/i, hosts: /slack/ },
+  { variables: /^(?:hf|huggingface)_/i, hosts: /huggingface|hf\.(?:co|space)/ },
+  { variables: /^(?:db|database|postgres|pg|mysql|mongo|redis|ssh)_/i, hosts: /(?!)/ },
 ]
 
-/** A host that is not reported: in the local network, a variable with an unknown value, or an example. */
-export const known = regex`${localHost}|[$\{<%]|(www\.)?example\.`
-
-const strangers = issuers.map(({ variables, hosts }) => ({
-  variable: new RegExp(`^(?:${variables.join('|')})_`, 'i'),
-  stranger: new RegExp(`^(?!${hosts.source}|${known.source})[\\w-]`, 'i'),
-}))
+/** Hosts that are not reported: in the local network, or an example. */
+const known = [
+  /^(?:localhost|host\.docker\.internal|127\.|0\.0\.0\.0|169\.254\.|(?:www\.)?example\.)/,
+  /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)/,
+  /^[\w-]+\.(?:local|lan|internal|test|localhost|svc)\b/,
+]
 
 /** Whether the variable holds a key of a service, and the address is of another. */
 export function isToStranger(variable: string, address: string): boolean {
-  const host = address.replace(/^\w+:\/\//, '')
-  return strangers.some((each) => each.variable.test(variable) && each.stranger.test(host))
+  const host = /^(?:\w+:\/\/)?([^/?#\s"'`]*)/.exec(address.toLowerCase())![1]!
+  if (!/^[\w-]/.test(host) || known.some((each) => each.test(host))) return false
+  return issuers.some(({ variables, hosts }) => variables.test(variable) && !hosts.test(host))
+}
+
+const variablePattern = /(?<![a-z\d])[a-z][a-z\d]*_\w{0,24}(?:key|token|secret|pass|pwd|credential)/i
+const addressPattern = /https?:\/\/[^\s"'`)]+/i
+
+/** Whether a command, call or sentence names the key of a service before or after a first address that is of another. */
+export function namesKeyForStranger(text: string): boolean {
+  const [variable, address] = [variablePattern.exec(text)?.[0], addressPattern.exec(text)?.[0]]
+  return variable !== undefined && address !== undefined && isToStranger(variable, address)
 }

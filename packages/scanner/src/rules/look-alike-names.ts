@@ -1,8 +1,5 @@
-import type { Pattern } from '../match/rule.ts'
-import { regex } from '../text/regex.ts'
-import { containing } from '../match/pattern-tags.ts'
 import { isPopular, isSlipOf, namesLookAlike } from './popular-packages.ts'
-import { words } from './shapes.ts'
+import { words } from './words.ts'
 
 /** Official images that people pull most. */
 const images: ReadonlySet<string> = new Set(
@@ -16,24 +13,6 @@ const images: ReadonlySet<string> = new Set(
 )
 /** Images of their own whose names differ by one letter from an official one. */
 const otherImages: ReadonlySet<string> = new Set(words(`mongod nginxs rustup grafanas prometheus2 mysql5 mysql8`))
-
-const options = regex`( -{1,2}[\w-]{1,20}([= ](?!-)["']?[\w./:$\{}~@,=-]{1,60}["']?)??){0,8}?`
-
-/** Container images whose names differ from an official one by a typing error. */
-const lookAlikeImages: readonly Pattern[] = [
-  {
-    anchors: ['docker ', 'podman ', 'nerdctl '],
-    match: regex`\b(docker|podman|nerdctl)( (image|container))? (run|pull|create)${options} ([\w.-]{1,40}(:\d{2,5})?/){0,3}
-      [a-z][\w.-]{3,40}(?=[:@\s]|$)`,
-    isMeant: imageLooksAlike,
-  },
-  {
-    anchors: ['from ', 'image: '],
-    match: regex`(?<=^|\n)(\s{0,6}image: |from )["']?([\w.-]{1,40}(:\d{2,5})?/){0,3}[a-z][\w.-]{3,40}(?=:[\w.-]{1,40}|@sha|
-      \n| as )`,
-    isMeant: imageLooksAlike,
-  },
-]
 
 /** Whether the last word of a command or a line names an image that passes for an official one. */
 export function imageLooksAlike(text: string): boolean {
@@ -73,30 +52,3 @@ export function aliasLooksAlike(text: string): boolean {
 }
 
 const aliasPattern = /^(?<key>[\w@/.-]+)["']?:\s?["']?npm:(?<target>@?[^@\s"']+)(?:@(?<version>.*))?$/
-
-/** Names in prose, and of other kinds of packages. */
-export const lookAlikeNames: readonly Pattern[] = [
-  ...lookAlikeImages,
-  {
-    anchors: ['gem install', 'bundle add', 'cargo add', 'cargo install'],
-    match: regex`\b(gem install|bundle add|cargo (add|install)) [a-z][\w-]{4,40}`,
-    isMeant: gemLooksAlike,
-  },
-  {
-    anchors: ['package', 'module ', 'library ', 'from pypi', 'from npm', 'dependency '],
-    match: regex`(?<=\b(install|add|require|use|import|need)s? ({word} ){0,3}(packages?|modules?|librar(y|ies)|dependenc(y|ies))
-      ( called| named)? )@?[a-z][\w.-]{4,40}(/[\w.-]{2,40})?|
-      \b(?<=\b(install|add|need)s? )@?[a-z][\w.-]{4,40}(/[\w.-]{2,40})?(?= from (pypi|npm|the npm registry)\b)`,
-    isMeant: namesLookAlike,
-  },
-  {
-    anchors: ['npm:'],
-    match: regex`[\w@/.-]{1,60}["']?:\s?["']?npm:@?[a-z][\w.-]{1,40}(/[\w.-]{2,40})?(@[\w.^~*-]{1,20})?`,
-    isMeant: aliasLooksAlike,
-  },
-  containing(
-    '.io.|.com.|.org.|.io-|.com-|.org-',
-  )`(?<![\w.@-])(ghcr|docker|quay|gcr|registry\.hub\.docker|registry\.npmjs|npmjs|pypi|
-    files\.pythonhosted|github|raw\.githubusercontent|gitlab|rubygems|crates|huggingface|anthropic|openai)\.(io|com|org|co)[.-]
-    (?!cn\b|cnpmjs|com?\b|mirror|local|internal|svc|docker)[\w-]{2,40}\.[a-z]{2,8}(?=[/:\s]|$)`,
-]

@@ -1,4 +1,4 @@
-import { words } from './shapes.ts'
+import { words } from './words.ts'
 
 /** Packages whose names are worth imitating, of npm and PyPI: those that people install most. */
 const popular: ReadonlySet<string> = new Set(

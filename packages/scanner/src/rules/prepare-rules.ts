@@ -1,15 +1,10 @@
 import { readTraits } from '../match/match.ts'
-import { builtInRules, PreparedRules } from './prepared-rules.ts'
 import { toTables, toTraits } from '../match/search-tables.ts'
-import { allRules } from './rule-table.ts'
-import { facts } from './text-rules.ts'
-import type { Rule } from '../match/rule.ts'
 import { toRulesVersion, type AddedRules } from './added-rules.ts'
-import type { RulesDocument } from './rules-document.ts'
-import { toRules } from './to-rules.ts'
-
-/** The ids that added rules cannot have. */
-export const builtInIds: ReadonlySet<string> = new Set([...allRules, ...facts].map(({ id }) => id))
+import { loadRules, type LoadedRules, type RuleHead } from './load-rules.ts'
+import { builtInRules, PreparedRules } from './prepared-rules.ts'
+import type { RulesDocument } from './rule-document.ts'
+import { allRules, builtInIds, builtInParts } from './rule-table.ts'
 
 /** The last few, because the registries of a process share their threads. */
 const prepared = new Map<string, PreparedRules>()
@@ -28,23 +23,41 @@ export function prepareRules(added?: AddedRules): PreparedRules {
 }
 
 /** Everything that has findings: the built-in rules and the added ones. */
-export function listRules(added?: AddedRules): readonly Omit<Rule, 'patterns'>[] {
-  return added ? [...allRules, ...prepareRules(added).rules.slice(builtInRules.rules.length)] : allRules
+export function listRules(added?: AddedRules): readonly RuleHead[] {
+  if (!added) return allRules
+  const { rules, combinations, codeRules } = readAddedRules(added)
+  return [...allRules, ...rules, ...combinations, ...codeRules]
+}
+
+/** The rules of a document of a bundle, which may use the named parts of the built-in ones. */
+export function loadDocument({ words = {}, ...document }: RulesDocument): LoadedRules {
+  return loadRules([document], { ...builtInParts, ...words })
 }
 
 /** The added rules, without those that this version has built in meanwhile. */
-function readAddedRules({ text }: AddedRules): Rule[] {
-  return toRules(JSON.parse(text) as RulesDocument).filter(({ id }) => !builtInIds.has(id))
+function readAddedRules({ text }: AddedRules): LoadedRules {
+  const document = JSON.parse(text) as RulesDocument
+  const { facts = [], rules } = document
+  return loadDocument({ ...document, facts: facts.filter(isNew), rules: rules.filter(isNew) })
 }
 
-function addRules(added: readonly Rule[], version: string): PreparedRules {
+const isNew = ({ id }: { readonly id: string }) => !builtInIds.has(id)
+
+/** The built-in rules and others. */
+export function addRules(added: LoadedRules, version: string): PreparedRules {
   const { rules, probes, combinations, codeRules } = builtInRules
-  const all = [...rules, ...added]
+  const facts = probes.slice(rules.length)
+  const traits = [added.rules, added.facts].map((all) => all.map(({ patterns }) => patterns.map(readTraits)))
   return new PreparedRules(
-    { rules: all, probes: [...all, ...probes.slice(rules.length)], combinations, codeRules },
+    {
+      rules: [...rules, ...added.rules],
+      probes: [...rules, ...added.rules, ...facts, ...added.facts],
+      combinations: [...combinations, ...added.combinations],
+      codeRules: [...codeRules, ...added.codeRules],
+    },
     () => {
-      const traits = added.map(({ patterns }) => patterns.map(readTraits))
-      return toTables(toTraits(builtInRules.tables).toSpliced(rules.length, 0, ...traits))
+      const own = toTraits(builtInRules.tables)
+      return toTables([...own.slice(0, rules.length), ...traits[0]!, ...own.slice(rules.length), ...traits[1]!])
     },
     version,
   )

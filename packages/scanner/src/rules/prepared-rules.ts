@@ -1,11 +1,10 @@
 import { listTables } from './list-tables.ts'
 import type { CodeRule } from './code-rule.ts'
 import type { Combination, Fact, Rule } from '../match/rule.ts'
-import { codeRules, probes } from './rule-table.ts'
+import { codeRules, combinations, probes, rules } from './rule-table.ts'
 import { rulesVersion } from './rules-version.ts'
 import { Search } from '../match/search.ts'
 import type { SearchTables } from '../match/search-tables.ts'
-import { combinations, rules } from './text-rules.ts'
 
 /** What a scan searches for, the combinations of it that are findings, and the rules about what code does. Rules come before facts. */
 interface RuleTable {

@@ -21,7 +21,7 @@ const countValues = (flows: CodeReading['flows']) => new Set(flows.map(({ from }
 /** A secret may go to the service that it belongs to. */
 function isStrange(rule: CodeRule, { from, to }: CodeReading['flows'][number]): boolean {
   if (from.kind === 'secret-read') return !findSecretStore(from.value ?? '')?.hosts?.test(toHost(to.value ?? ''))
-  return !rule.isToStranger || isToStranger(from.value ?? '', to.value ?? '')
+  return !rule.toStranger || isToStranger(from.value ?? '', to.value ?? '')
 }
 
 function toHost(address: string): string {

@@ -1,0 +1,131 @@
+import { regexWith } from '../text/regex.ts'
+import type { Combination, Fact, Flow, Pattern, Rule, Together } from '../match/rule.ts'
+import { checks } from './checks.ts'
+import type { CodeRule, FactsOf } from './code-rule.ts'
+import { bundleLimits } from './rule-document.ts'
+import type { BuiltInDocument, CodeFactsData, EngineRuleData, PatternData, Parts, RuleData } from './rule-document.ts'
+
+/** What a rule reports, whatever it matches. */
+export type RuleHead = Omit<Rule, 'patterns'>
+
+/** Rules by what they match. */
+export interface LoadedRules {
+  readonly rules: readonly Rule[]
+  readonly facts: readonly Fact[]
+  readonly combinations: readonly Combination[]
+  readonly codeRules: readonly CodeRule[]
+  /** Rules that the engine checks itself. */
+  readonly engineRules: readonly RuleHead[]
+}
+
+/**
+ * Builds the rules of documents, which may use each other's named parts. Throws a `TypeError` for an expression that
+ * cannot be compiled.
+ */
+export function loadRules(documents: readonly BuiltInDocument[], otherParts: Parts = {}): LoadedRules {
+  const parts: Parts = Object.assign({}, otherParts, ...documents.map((document) => document.parts))
+  const compile: Compile = (source, flags) => compose(source, parts, flags)
+  const data = documents.flatMap(({ rules = [] }) => rules)
+  return {
+    rules: data.flatMap((rule) => ('patterns' in rule ? [toRule(rule, compile)] : [])),
+    facts: documents.flatMap(({ facts = [] }) =>
+      facts.map(({ id, patterns }) => ({ id, patterns: patterns.map((each) => toPattern(each, compile)) })),
+    ),
+    combinations: data.flatMap((rule) => ('combination' in rule ? [{ ...toHead(rule), ...rule.combination }] : [])),
+    codeRules: data.flatMap((rule) => ('code' in rule ? [toCodeRule(rule, compile)] : [])),
+    engineRules: data.flatMap((rule) => ('engine' in rule ? [toHead(rule)] : [])),
+  }
+}
+
+type Compile = (source: string, flags?: string) => RegExp
+type OfPatterns = Extract<RuleData, { patterns: unknown }>
+type OfCode = Extract<RuleData, { code: unknown }>
+
+function toHead(rule: RuleData | EngineRuleData): RuleHead {
+  const { id, category, severity, signal, title, why, remediation, references = [], ...others } = rule
+  const { roles, regardless, ofAgents, prose } = others
+  return {
+    id,
+    category,
+    severity,
+    signal,
+    title,
+    why,
+    remediation,
+    references,
+    ...(roles && { roles }),
+    ...(regardless && { regardless }),
+    ...(ofAgents && { ofAgents }),
+    ...(prose && { prose }),
+  }
+}
+
+function toRule(rule: OfPatterns, compile: Compile): Rule {
+  return { ...toHead(rule), patterns: rule.patterns.map((pattern) => toPattern(pattern, compile)) }
+}
+
+function toCodeRule(rule: OfCode, compile: Compile): CodeRule {
+  const { from, to, ...others } = rule.code
+  return {
+    ...toHead(rule),
+    ...others,
+    ...(from && { from: toFacts(from, compile) }),
+    to: toFacts(to, compile),
+  }
+}
+
+function toFacts({ kinds, value, except }: CodeFactsData, compile: Compile): FactsOf {
+  return {
+    kinds,
+    ...(value !== undefined && { value: compile(value, 'i') }),
+    ...(except !== undefined && { except: compile(except, 'i') }),
+  }
+}
+
+function toPattern(data: PatternData, compile: Compile): Pattern {
+  if (typeof data === 'string') return compile(data)
+  const { anchors } = data
+  if ('match' in data) {
+    const { view, flags, check } = data
+    const match = compile(data.match, flags)
+    // Without anchors in the data, they are derived from the expression.
+    if (!anchors && !view && !check) return match
+    return { anchors: anchors ?? [], match, ...(view && { view }), ...(check && { isMeant: checks[check] }) }
+  }
+  const match = 'all' in data ? toTogether(data, compile) : toFlow(data, compile)
+  return anchors ? { anchors, match } : match
+}
+
+function toFlow(data: Extract<PatternData, { first: string }>, compile: Compile): Flow {
+  const { first, last, stop, withinMax } = data
+  return { first: compile(first), last: compile(last), stop: compile(stop), withinMax }
+}
+
+function toTogether(data: Extract<PatternData, { all: string[] }>, compile: Compile): Together {
+  const { all, stop, withinMax, unless } = data
+  const unlessPattern = unless === undefined ? /(?!)/ : compile(unless)
+  return { all: all.map((each) => compile(each)), stop: compile(stop), withinMax, unless: unlessPattern }
+}
+
+/** An escape, a class or a named part, also in the older notation `${name}`. */
+const tokenPattern = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|\$?\{(?!word\})([a-z][A-Za-z0-9-]*)\}/g
+
+function compose(source: string, parts: Parts, flags = ''): RegExp {
+  const text = insertParts(source, parts, [])
+  return regexWith(flags)(Object.assign([text], { raw: [text] }))
+}
+
+function insertParts(source: string, parts: Parts, within: readonly string[]): string {
+  const text = source.replace(tokenPattern, (found, name?: string) => {
+    if (name === undefined) return found
+    const part = Object.hasOwn(parts, name) ? parts[name]! : undefined
+    if (part === undefined) throw new TypeError(`There is no named part '${name}'.`)
+    if (within.includes(name)) throw new TypeError(`The named part '${name}' contains itself.`)
+    const inner = typeof part === 'string' ? part : part.join('|')
+    return `(${insertParts(inner, parts, [...within, name])})`
+  })
+  // Checked for each part: parts of parts of parts grow exponentially.
+  if (text.length > bundleLimits.expressionCharactersMax)
+    throw new TypeError(`An expression with its parts has over ${bundleLimits.expressionCharactersMax} characters.`)
+  return text
+}

@@ -1,0 +1,155 @@
+import { fileRoles, severities, signals } from '@skillstead/protocol'
+import * as v from 'valibot'
+import { codeFactKinds } from '../code/reading.ts'
+import { categories } from '../match/rule.ts'
+import { checkNames } from './checks.ts'
+
+/** Limits of a bundle of rules. */
+export const bundleLimits = {
+  bytesMax: 512 * 1024,
+  rulesMax: 200,
+  patternsMax: 40,
+  expressionCharactersMax: 4000,
+  /** Of one expression at one position of a text; see `measureExpression`. */
+  waysMax: 250_000,
+  /** Of all texts around which the patterns are tried. */
+  searchedCharactersMax: 12_288,
+  examplesMax: 12,
+  exampleCharactersMax: 1000,
+} as const
+
+const Expression = v.pipe(v.string(), v.minLength(1), v.maxLength(bundleLimits.expressionCharactersMax))
+const line = (most: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(most), v.regex(/^[^\p{C}]+$/u))
+const listOf = <Item extends v.GenericSchema>(item: Item, most: number) =>
+  v.pipe(v.array(item), v.minLength(1), v.maxLength(most))
+const Anchors = listOf(v.pipe(v.string(), v.maxLength(64)), 50)
+const Distance = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(600))
+const Id = v.pipe(v.string(), v.maxLength(60), v.regex(/^[a-z]+(?:-[a-z0-9]+)*$/))
+const Ids = listOf(Id, 20)
+
+/**
+ * What is found in texts: an expression, an expression with anchors, a beginning and an end near each other, or
+ * expressions that all match in one sentence. `{name}` in an expression stands for a named part.
+ */
+const Pattern = v.union([
+  Expression,
+  v.strictObject({
+    match: Expression,
+    flags: v.optional(v.picklist(['m', 's', 'ms'])),
+    view: v.optional(v.literal('raw')),
+    anchors: v.optional(Anchors),
+    check: v.optional(v.picklist(checkNames)),
+  }),
+  v.strictObject({
+    first: Expression,
+    last: Expression,
+    stop: Expression,
+    withinMax: Distance,
+    anchors: v.optional(Anchors),
+  }),
+  v.strictObject({
+    all: v.pipe(v.array(Expression), v.minLength(2), v.maxLength(8)),
+    stop: Expression,
+    withinMax: Distance,
+    unless: v.optional(Expression),
+    anchors: v.optional(Anchors),
+  }),
+])
+export type PatternData = v.InferOutput<typeof Pattern>
+
+/** Facts about code of which one must be there, and what their value must and must not match, ignoring case. */
+const CodeFacts = v.strictObject({
+  kinds: listOf(v.picklist(codeFactKinds), codeFactKinds.length),
+  value: v.optional(Expression),
+  except: v.optional(Expression),
+})
+export type CodeFactsData = v.InferOutput<typeof CodeFacts>
+
+const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(bundleLimits.exampleCharactersMax))
+/** A text of SKILL.md, or of another file. */
+const Example = v.union([Text, v.strictObject({ path: line(200), text: Text })])
+export type Example = v.InferOutput<typeof Example>
+
+/** The fields of each rule that do not say what it matches. */
+const head = {
+  id: Id,
+  category: v.picklist(categories),
+  severity: v.picklist(severities),
+  signal: v.picklist(signals.filter((signal) => signal !== 'none')),
+  title: line(200),
+  why: line(500),
+  remediation: line(500),
+  references: v.optional(v.pipe(v.array(v.pipe(line(300), v.regex(/^https:\/\//))), v.maxLength(10))),
+  roles: v.optional(listOf(v.picklist(fileRoles), fileRoles.length)),
+  regardless: v.optional(v.literal(true)),
+  ofAgents: v.optional(v.literal(true)),
+  /** Whether it judges the meaning of sentences, and so must be supported by several sources; see the ablation. */
+  prose: v.optional(v.literal(true)),
+}
+const examples = v.strictObject({
+  hit: listOf(Example, bundleLimits.examplesMax),
+  miss: listOf(Example, bundleLimits.examplesMax),
+})
+
+const OfPatterns = v.strictObject({ ...head, patterns: listOf(Pattern, bundleLimits.patternsMax), examples })
+const OfCombination = v.strictObject({
+  ...head,
+  combination: v.strictObject({
+    all: v.pipe(v.array(Ids), v.minLength(2), v.maxLength(8)),
+    within: v.union([Distance, v.picklist(['file', 'skill'])]),
+  }),
+  examples,
+})
+const OfCode = v.strictObject({
+  ...head,
+  code: v.strictObject({
+    from: v.optional(CodeFacts),
+    to: CodeFacts,
+    valuesMin: v.optional(v.pipe(v.number(), v.integer(), v.minValue(2), v.maxValue(20))),
+    unlessReported: v.optional(Ids),
+    toStranger: v.optional(v.literal(true)),
+  }),
+  examples,
+})
+const OfEngine = v.strictObject({ ...head, engine: v.literal(true) })
+export type EngineRuleData = v.InferOutput<typeof OfEngine>
+
+/** A rule: what it reports, and what it matches: patterns, a combination of other findings, or facts about code. */
+export type RuleData = v.InferOutput<typeof OfPatterns | typeof OfCombination | typeof OfCode>
+// A union would not name the field that is wrong.
+const Rule = v.lazy((data): v.GenericSchema<RuleData> => {
+  const has = (field: string) => typeof data === 'object' && data !== null && Object.hasOwn(data, field)
+  return has('combination') ? OfCombination : has('code') ? OfCode : OfPatterns
+})
+
+/** A fact is part of combinations and no finding by itself. */
+const FactData = v.strictObject({ id: Id, patterns: listOf(Pattern, bundleLimits.patternsMax) })
+export type FactData = v.InferOutput<typeof FactData>
+
+/** An expression, or expressions of which any one matches. */
+const Part = v.union([Expression, listOf(v.pipe(Expression, v.regex(/^[^\p{C}]+$/u)), 300)])
+const Parts = v.record(v.pipe(v.string(), v.regex(/^[a-z][A-Za-z0-9-]{0,40}$/)), Part)
+export type Parts = v.InferOutput<typeof Parts>
+
+const content = {
+  /** Named parts of expressions. */
+  parts: v.optional(Parts),
+  facts: v.optional(listOf(FactData, bundleLimits.rulesMax)),
+  rules: listOf(Rule, bundleLimits.rulesMax),
+}
+
+/** A file of built-in rules. Those of the engine are checked by the form of texts and bytes. */
+export const BuiltInDocument = v.strictObject({ ...content, rules: v.optional(v.array(v.union([OfEngine, Rule]))) })
+export type BuiltInDocument = v.InferOutput<typeof BuiltInDocument>
+
+/** The rules of a bundle, before they are signed. */
+export const RulesDocument = v.strictObject({
+  format: v.literal('skillstead-rules/v1'),
+  /** Increases with each release; a node never installs a lower one. */
+  release: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER)),
+  date: v.pipe(v.string(), v.isoDate()),
+  /** The older name of {@link content.parts}. */
+  words: v.optional(Parts),
+  ...content,
+})
+export type RulesDocument = v.InferOutput<typeof RulesDocument>
