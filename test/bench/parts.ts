@@ -283,7 +283,7 @@ export const parts: readonly Part[] = [
         return []
       }
       const { benchAblation, benchScan } = await import('./scan.ts')
-      if (options.ablation) benchAblation(options.security)
+      if (options.ablation) benchAblation(options.security, options.corpus)
       else await benchScan(options.security, options.corpus)
       return []
     },

@@ -1,24 +1,62 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { allRules } from '@skillstead/scanner/rules'
 import { toVerdict } from '@skillstead/scanner'
+import { toProseDigest, proseRecordUrl, type ProseRecord } from '../support/prose-record.ts'
 import { isBenign, type Judged } from './scan-samples.ts'
 
-/** Prints for each rule what the labelled skills lose without it. A combination counts as a rule of its own. */
-export function printAblation(judged: readonly Judged[]): void {
-  const rows = allRules.map(({ id }) => [id, toAblation(id, judged)] as const)
-  console.log(`\nWithout each rule, on ${judged.length} labelled skills`)
-  console.table(Object.fromEntries(rows.toSorted(([a], [b]) => a.localeCompare(b))))
+const dataUrl = new URL('../../packages/scanner/src/rules/data/', import.meta.url)
+
+/**
+ * Prints for each rule what it finds, and writes the findings of those about prose to the record that test/scanner/prose
+ * compares with the rules. A finding counts if it is hostile or suspicious.
+ */
+export function printAblation(labelled: readonly Judged[], real: readonly Judged[]): void {
+  const lines = countLines()
+  const rows = allRules.map(({ id }) => ({ id, ...toRow(id, labelled, real), lines: lines.get(id) ?? 0 }))
+  console.log(`\nWhat each rule finds in ${labelled.length} labelled skills and ${real.length} real ones`)
+  console.table(Object.fromEntries(rows.map(({ id, ...row }) => [id, toPrinted(row)])))
+  const record = allRules
+    .filter(({ prose }) => prose)
+    .map(({ id }): ProseRecord => {
+      const row = toRow(id, labelled, real)
+      return { id, digest: toProseDigest(id), true: row.true, false: row.false, real: row.real }
+    })
+  if (real.length > 0) writeFileSync(proseRecordUrl, `${JSON.stringify(record, null, 2)}\n`)
 }
 
-function toAblation(id: string, judged: readonly Judged[]) {
-  const without = judged
-    .filter(({ findings }) => findings.some(({ ruleId }) => ruleId === id))
-    .map((each) => ({ ...each, after: toVerdict(each.findings.filter(({ ruleId }) => ruleId !== id)) }))
-  const cleared = without.filter(({ verdict, after }) => verdict !== 'safe' && after === 'safe')
-  const eased = without.filter(({ verdict, after }) => verdict === 'dangerous' && after !== 'dangerous')
+function toRow(id: string, labelled: readonly Judged[], real: readonly Judged[]) {
+  const isReason = ({ findings }: Judged) =>
+    findings.some(({ ruleId, signal }) => ruleId === id && (signal === 'hostile' || signal === 'suspicious'))
+  const found = labelled.filter(isReason)
+  const alone = found.filter(
+    ({ verdict, findings }) =>
+      verdict !== 'safe' && toVerdict(findings.filter(({ ruleId }) => ruleId !== id)) === 'safe',
+  )
   return {
-    'found in': without.length,
-    'flagged lost': cleared.filter((each) => !isBenign(each)).length,
-    'dangerous lost': eased.filter((each) => !isBenign(each)).length,
-    'false alarms gone': cleared.filter(isBenign).length,
+    true: countBySource(found.filter(({ sample }) => sample.label === 'malicious')),
+    alone: alone.filter(({ sample }) => !isBenign(sample)).length,
+    false: countBySource(found.filter(({ sample }) => isBenign(sample))),
+    real: real.filter(isReason).length,
   }
+}
+
+function countBySource(judged: readonly Judged[]): Record<string, number> {
+  const bySource = Map.groupBy(judged, ({ sample }) => sample.source)
+  return Object.fromEntries([...bySource].map(([source, all]) => [source, all.length] as const).toSorted())
+}
+
+function toPrinted({ true: hits, alone, false: alarms, real, lines }: ReturnType<typeof toRow> & { lines: number }) {
+  return { true: toText(hits), alone, false: toText(alarms), real, lines }
+}
+
+function toText(counts: Readonly<Record<string, number>>): string {
+  const entries = Object.entries(counts)
+  return entries.map(([source, count]) => `${source.split('/').at(-1)!.slice(0, 16)} ${count}`).join(', ')
+}
+
+/** The lines of each rule in its file. */
+function countLines(): ReadonlyMap<string, number> {
+  const files = readdirSync(dataUrl).map((name) => readFileSync(new URL(name, dataUrl), 'utf8'))
+  const rules = files.flatMap((text) => text.split(/^(?= {2}- id: )/m).slice(1))
+  return new Map(rules.map((text) => [/id: (\S+)/.exec(text)![1]!, text.trimEnd().split('\n').length]))
 }

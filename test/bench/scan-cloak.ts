@@ -3,7 +3,7 @@ import { cloaks } from '../cloak/cloaks.ts'
 import type { Cloak } from '../cloak/cloak.ts'
 import { elsewhere } from '../cloak/languages.ts'
 import { seededRandom } from '../support/random.ts'
-import { isLexical, readLines, toTexts, type Sample } from './scan-samples.ts'
+import { isLexical, readSamples, type Sample } from './scan-samples.ts'
 
 /** Recall under a cloak may be this much lower than without. */
 const lossMax = 0.1
@@ -13,10 +13,10 @@ const lossMax = 0.1
  * inspected, and how many benign skills are flagged in the same cloak: where that is high, the cloak is the finding.
  */
 export function benchCloaks(securityPath: string): void {
-  const samples = readLines<Sample>(securityPath)
+  const samples = readSamples(securityPath)
   const lexical = samples.filter(isLexical)
   const benign = samples.filter(({ label }) => label === 'benign')
-  const plain = toShare(lexical.map((sample) => scanFiles(toTexts(sample), 0).verdict !== 'safe'))
+  const plain = toShare(lexical.map((sample) => scanFiles(sample.files, 0).verdict !== 'safe'))
   const rows = Object.entries(cloaks).flatMap(([kind, all]) =>
     all.map((cloak) => {
       const reports = scanAll(lexical, cloak)
@@ -47,7 +47,7 @@ function toVerdicts(orders: Readonly<Record<string, string>>) {
 }
 
 function scanAll(samples: readonly Sample[], cloak: Cloak) {
-  return samples.map((sample, index) => scanFiles(cloak.apply(toTexts(sample), seededRandom(index + 1)), 0))
+  return samples.map((sample, index) => scanFiles(cloak.apply(sample.files, seededRandom(index + 1)), 0))
 }
 
 function toShare(hits: readonly boolean[]): number {

@@ -1,72 +1,89 @@
-import { join } from 'node:path'
-import type { Security } from '@skillstead/protocol'
 import { createScanPool, scanInThread } from '../../packages/scanner/src/threads/scan-package.ts'
 import { workersMax } from '../../packages/scanner/src/threads/worker-pool.ts'
 import { scanFiles } from '@skillstead/scanner/rules'
 import { printAblation } from './scan-ablation.ts'
 import {
+  isBenign,
   isLexical,
-  readLines,
+  judge,
+  readReal,
+  readSamples,
+  readUnseen,
+  readWild,
   toRate,
   toRates,
-  toTexts,
   type Judged,
-  type Sample,
   type TextFile,
 } from './scan-samples.ts'
-import { printBands } from './scan-bands.ts'
-import { printParaphrases, printWholeSkills } from './scan-paraphrases.ts'
-import { printValidation } from './scan-validation.ts'
+import { withoutOwnSource } from './scan-validation.ts'
 
-/** Prints what each rule adds to the results on labelled skills. */
-export function benchAblation(securityPath: string): void {
-  printAblation(readLines<Sample>(securityPath).map(judge))
+/** Prints what each rule finds in labelled skills, and in real ones if their folder is given. */
+export function benchAblation(securityPath: string, corpusDir?: string): void {
+  const labelled = [...readSamples(securityPath), ...readWild(securityPath)].map(judge)
+  printAblation(labelled, corpusDir ? readReal(corpusDir).map(judge) : [])
 }
 
-/** Scans labelled skills, and skills from the wild if there are any, and prints how often it is right and how fast. */
+/** Scans labelled skills, and real ones if there are any, and prints how often the scanner is right and how fast. */
 export async function benchScan(securityPath: string, corpusDir?: string): Promise<void> {
-  const judged = readLines<Sample>(securityPath).map(judge)
-  const of = (label: Sample['label']) => judged.filter(({ sample }) => sample.label === label)
-  console.log(`\nThe scanner on ${judged.length} labelled skills`)
-  console.table({
-    'malicious, lexical': toRates(judged.filter(({ sample }) => isLexical(sample))),
-    'malicious, semantic': toRates(of('malicious').filter(({ sample }) => sample.stratum === 'semantic')),
-    suspicious: toRates(of('suspicious')),
-    benign: toRates(of('benign')),
-    'benign, of vendors': toRates(of('benign-vendor')),
-    'benign, all': toRates([...of('benign'), ...of('benign-vendor')]),
+  const judged = readSamples(securityPath).map(judge)
+  const malicious = judged.filter(({ sample }) => sample.label === 'malicious')
+  const benign = judged.filter(({ sample }) => isBenign(sample))
+  print(`${judged.length} labelled skills`, {
+    'malicious, lexical': malicious.filter(({ sample }) => isLexical(sample)),
+    'malicious, semantic': malicious.filter(({ sample }) => !isLexical(sample)),
+    ...groupBy(judged, ({ sample }) => sample.label),
+    'benign, all': benign,
   })
-  printBands(judged)
-  printValidation(judged)
-  printParaphrases()
-  printWholeSkills()
-  if (corpusDir) benchWild(corpusDir)
-  await benchSpeed(judged.map(({ sample }) => toTexts(sample)))
-}
-
-function judge(sample: Sample): Judged {
-  const { verdict, findings, score } = scanFiles(toTexts(sample), 0)
-  return { sample, verdict, findings, score }
-}
-
-function benchWild(corpusDir: string): void {
-  const records = readLines<{ skillMd: string; files: readonly { path: string; text?: string }[] }>(
-    join(corpusDir, 'open.ndjson.gz'),
+  const validated = withoutOwnSource(judged).filter(({ sample }) => sample.label === 'malicious')
+  print('Malicious ones, by rules that another source supports', {
+    all: validated,
+    lexical: validated.filter(({ sample }) => isLexical(sample)),
+    ...groupBy(validated, ({ sample }) => sample.source),
+  })
+  const wild = readWild(securityPath).map(judge)
+  print(
+    `${wild.length} malicious skills of registries, by quality and source`,
+    groupBy(wild, ({ sample }) => `${sample.quality} ${sample.source}`),
   )
-  const verdicts = records.map(({ skillMd, files }) => {
-    const texts = files.flatMap(({ path, text }) => (text === undefined ? [] : [{ path, text }]))
-    return scanFiles([{ path: 'SKILL.md', text: skillMd }, ...texts], 0).verdict
+  print(
+    'Whole skills of an author who knew no rule',
+    groupBy(readUnseen().map(judge), ({ sample }) => sample.label),
+  )
+  const real = corpusDir ? readReal(corpusDir).map(judge) : []
+  if (corpusDir) print('Skills of registries, nearly all benign', { real })
+  printBands(judged)
+  await printSpeed(judged.map(({ sample }) => sample.files))
+}
+
+function print(title: string, groups: Readonly<Record<string, readonly Judged[]>>): void {
+  console.log(`\n${title}`)
+  console.table(Object.fromEntries(Object.entries(groups).map(([name, all]) => [name, toRates(all)])))
+}
+
+function groupBy(judged: readonly Judged[], toKey: (one: Judged) => string): Record<string, Judged[]> {
+  return Object.fromEntries([...Map.groupBy(judged, toKey)].toSorted(([a], [b]) => a.localeCompare(b)))
+}
+
+/** What a score means: the share of malicious skills among those with scores of each verdict. */
+function printBands(judged: readonly Judged[]): void {
+  const bands = [
+    [80, 100],
+    [40, 79],
+    [0, 39],
+  ] as const
+  const rows = bands.map(([least, most]) => {
+    const all = judged.filter(({ score }) => score >= least && score <= most)
+    const malicious = all.filter(({ sample }) => sample.label === 'malicious').length
+    return [`${least} to ${most}`, { skills: all.length, malicious: toRate(malicious, all.length) }]
   })
-  const rate = (verdict: Security['verdict']) =>
-    toRate(verdicts.filter((each) => each === verdict).length, verdicts.length)
-  console.log(`\nOf ${records.length} skills from the wild, nearly all benign`)
-  console.table({ caution: rate('caution'), dangerous: rate('dangerous') })
+  console.log('\nThe share of malicious skills by score')
+  console.table(Object.fromEntries(rows))
 }
 
 const speedPasses = 8
 
 /** Skill by skill, all rules; the best of some passes, as other work on the machine only slows them. */
-async function benchSpeed(packages: readonly (readonly TextFile[])[]): Promise<void> {
+async function printSpeed(packages: readonly (readonly TextFile[])[]): Promise<void> {
   const bytes = packages.flat().reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
   const toSpeed = (bestMs: number) => `${(bytes / 1000 / bestMs).toFixed(1)} MB/s`
   const alone = await findBest(() => {

@@ -34,7 +34,7 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     const linted = await skillstead(['lint', 'tidy-up'], { cwd })
     expect(linted).toEqual({
       code: 0,
-      stdout: 'tidy-up/SKILL.md: portable; safe, 100 of 100, risk none\n',
+      stdout: 'tidy-up/SKILL.md: portable; no known sign of harm, 100 of 100, risk none\n',
       stderr: '',
     })
     const before = await readFile(join(cwd, 'tidy-up', 'SKILL.md'))
@@ -102,7 +102,7 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     const dry = await skillstead(['publish', 'ready', '--owner', 'alice', '--dry-run', ...at], { cwd })
     expect(dry.stdout).toBe(
       'It would be published as alice/ready@1.0.0. Nothing was stored.\nIt is portable.\n' +
-        'Scan verdict: safe, 100 of 100, risk none.\n',
+        'Scan verdict: no known sign of harm, 100 of 100, risk none.\n',
     )
     const danger = ['publish', 'danger', '--owner', 'alice', '--dry-run', ...at]
     expect((await skillstead(danger, { cwd })).stdout).toMatch(/Scan verdict: dangerous,.*\n {2}SKILL\.md:\d+:\d+ /)

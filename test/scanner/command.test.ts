@@ -169,7 +169,7 @@ describe('skillstead-scan --sarif', () => {
     await write('skills/a b/skill.md', sampleOf('dangerous', 'a'))
     await write('skills/c/SKILL.md', sampleOf('safe', 'c'))
     const { stdout, log } = await scanSarif(at('skills'), '--fail-on', 'dangerous')
-    expect(stdout).toContain('2 skills: 1 safe, 0 caution, 1 dangerous\n')
+    expect(stdout).toContain('2 skills: 1 with no known sign of harm, 0 caution, 1 dangerous\n')
     const [{ results, properties, invocations }] = log.runs
     const uri = new URL(`file://${at('skills/a b/skill.md')}`).href
     expect(results[0]).toMatchObject({

@@ -112,7 +112,7 @@ export type { LoadedMetadata, LoadedSkill, Omission, ToolDefinition } from './sc
 export { loadLevels, type LoadLevel } from './load-levels.ts'
 export { toTimestamp } from './timestamp.ts'
 export { compareVersions, isVersion, nextPatch, parseVersion, toVersionSortKey, type VersionParts } from './versions.ts'
-export { fileRoles, polarities, risks, severities, signals, verdicts } from './schemas/security.ts'
+export { fileRoles, polarities, risks, severities, signals, verdicts, verdictWords } from './schemas/security.ts'
 export type { SarifLog, ScanFinding, ScanReport, Security } from './schemas/security.ts'
 export { escapeJson, toJsonLine, toLogText, toOneLine, toPlainText } from './terminal-text.ts'
 export { toVisibleText } from './visible-text.ts'

@@ -1,4 +1,4 @@
-import { accessKinds, type Access, type SkillDiff, toOneLine } from '@skillstead/protocol'
+import { accessKinds, type Access, type SkillDiff, toOneLine, verdictWords } from '@skillstead/protocol'
 import { apiCommand } from '../registry/api-command.ts'
 import { toChangeLines, toChangeText } from '../scan/change.ts'
 
@@ -32,7 +32,9 @@ function toAccessLines({ from, to, access, security, change }: SkillDiff): strin
     ...toLines('now uses', access.added),
     ...toLines('no longer uses', access.removed),
     ...(security.from && security.to && security.from.verdict !== security.to.verdict
-      ? [`# Scan verdict: ${security.from.verdict} for ${from}, ${security.to.verdict} for ${to}.`]
+      ? [
+          `# Scan verdict: ${verdictWords[security.from.verdict]} for ${from}, ${verdictWords[security.to.verdict]} for ${to}.`,
+        ]
       : []),
   ]
   const ofChange = change

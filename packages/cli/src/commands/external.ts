@@ -1,3 +1,4 @@
+import { verdictWords } from '@skillstead/protocol'
 import { readFileSync } from 'node:fs'
 import {
   RegistryError,
@@ -73,7 +74,7 @@ export const commands = {
     },
     show: ({ source, verdict, score, findings }) => [
       ...findings.flatMap(toShortFindingLines),
-      styled(verdictStyles[verdict], `${source}: ${verdict}, ${score} of 100.`),
+      styled(verdictStyles[verdict], `${source}: ${verdictWords[verdict]}, ${score} of 100.`),
     ],
   }),
   'external remove': apiCommand({
@@ -109,5 +110,5 @@ async function addAll(api: RegistryApi, list: readonly ListedSkill[]): Promise<L
 }
 
 function toMark({ verdict, securityScore }: ExternalSkill): string {
-  return verdict === null ? 'not scanned' : `${verdict} (${securityScore})`
+  return verdict === null ? 'not scanned' : `${verdictWords[verdict]} (${securityScore})`
 }

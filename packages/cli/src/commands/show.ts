@@ -1,4 +1,4 @@
-import { toOneLine, type SkillDetails } from '@skillstead/protocol'
+import { toOneLine, type SkillDetails, verdictWords } from '@skillstead/protocol'
 import { text } from '../command/command.ts'
 import { toShortName } from '../install/lock.ts'
 import { apiCommand } from '../registry/api-command.ts'
@@ -49,7 +49,7 @@ function toLinesOfChange(change: SkillDetails['change']): Line[] {
 
 function toOpinionLines(opinion: SkillDetails['opinion']): Line[] {
   if (!opinion) return []
-  const heading = `  ${'opinion'.padEnd(11)} ${opinion.verdict}, by ${toOneLine(opinion.source)}`
+  const heading = `  ${'opinion'.padEnd(11)} ${verdictWords[opinion.verdict]}, by ${toOneLine(opinion.source)}`
   return [
     styled(verdictStyles[opinion.verdict], heading),
     ...opinion.reasons.map((reason) => `    ${toOneLine(reason)}`),

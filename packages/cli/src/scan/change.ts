@@ -1,4 +1,4 @@
-import { toOneLine, type Change } from '@skillstead/protocol'
+import { toOneLine, type Change, verdictWords } from '@skillstead/protocol'
 
 /** What a version changes, one finding per line, without its verdict; empty without findings. */
 export function toChangeLines({ findings }: Change): string[] {
@@ -7,5 +7,5 @@ export function toChangeLines({ findings }: Change): string[] {
 
 /** The verdict on what a version changes, in a phrase. */
 export function toChangeText({ verdict, since, patch }: Change): string {
-  return `${verdict}, compared with ${since}${patch ? ', as a patch' : ''}`
+  return `${verdictWords[verdict]}, compared with ${since}${patch ? ', as a patch' : ''}`
 }

@@ -1,4 +1,4 @@
-import type { Change } from '@skillstead/protocol'
+import { type Change, verdictWords } from '@skillstead/protocol'
 import { severityTones, verdictTones } from './findings.tsx'
 import { Badge } from './parts.tsx'
 
@@ -7,7 +7,7 @@ export function ChangeReport({ change }: { change: Change }) {
   return (
     <>
       <p class="facts">
-        <Badge tone={verdictTones[change.verdict]}>{change.verdict}</Badge>
+        <Badge tone={verdictTones[change.verdict]}>{verdictWords[change.verdict]}</Badge>
         <span>
           compared with {change.since}
           {change.patch && ', as a patch version'}

@@ -1,6 +1,6 @@
 import type { api } from '../data/api.ts'
 import { Badge, toCount, type Tone } from './parts.tsx'
-import type { ScanFinding, Security } from '@skillstead/protocol'
+import { type ScanFinding, type Security, verdictWords } from '@skillstead/protocol'
 
 type Report = NonNullable<Awaited<ReturnType<typeof api.getSkill>>['security']>
 type Finding = Report['findings'][number]
@@ -10,7 +10,7 @@ export function Verdict({ of }: { of: Pick<Report, 'score' | 'verdict' | 'risk' 
   const found = of.findings.length
   return (
     <p class="facts">
-      <Badge tone={verdictTones[of.verdict]}>{of.verdict}</Badge>
+      <Badge tone={verdictTones[of.verdict]}>{verdictWords[of.verdict]}</Badge>
       <span>score {of.score} of 100</span>
       <span>risk {of.risk}</span>
       <span>{toCount(found, 'finding')}</span>

@@ -3,6 +3,8 @@ import { Count, Digest, Timestamp } from './fields.ts'
 
 export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const
 export const verdicts = ['safe', 'caution', 'dangerous'] as const
+/** Verdicts as people read them: `safe` on the wire only means that no rule found a reason. */
+export const verdictWords = { safe: 'no known sign of harm', caution: 'caution', dangerous: 'dangerous' } as const
 /** How much access to a machine and its data a skill requests, whatever it does with it. */
 export const risks = ['none', 'low', 'medium', 'high'] as const
 

@@ -1,4 +1,4 @@
-import type { Security } from '@skillstead/protocol'
+import { verdictWords, type Security } from '@skillstead/protocol'
 import { isUnreadable } from '@skillstead/skill-format/archives'
 import type { AddedRules } from '../rules/added-rules.ts'
 import { createBaselineWriter, readBaseline, type Baseline, type BaselineWriter } from './baseline.ts'
@@ -53,7 +53,7 @@ export async function runScan(request: ScanRequest, io: ScanIo, openPlace?: Open
   sinks.written?.write()
   const { samples, safe, caution, dangerous } = totals
   if (samples > 1 && !request.json && request.sarif !== '-')
-    output.print(`${samples} skills: ${safe} safe, ${caution} caution, ${dangerous} dangerous`)
+    output.print(`${samples} skills: ${safe} with ${verdictWords.safe}, ${caution} caution, ${dangerous} dangerous`)
   for (const { file, rule } of sinks.baseline?.listUnused() ?? [])
     output.note(file, `the baseline lists a finding of ${rule} that is no longer there.`)
   return totals

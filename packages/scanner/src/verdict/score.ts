@@ -1,4 +1,4 @@
-import type { ScanFinding, Security } from '@skillstead/protocol'
+import { type ScanFinding, type Security, verdictWords } from '@skillstead/protocol'
 
 type Judged = Pick<
   ScanFinding,
@@ -108,5 +108,5 @@ export function toRisk(findings: readonly Judged[]): Security['risk'] {
 
 /** The verdict, score and risk of a scan as a text. */
 export function toVerdictText({ verdict, risk, score }: Pick<Security, 'verdict' | 'risk' | 'score'>): string {
-  return `${verdict}, ${score} of 100, risk ${risk}`
+  return `${verdictWords[verdict]}, ${score} of 100, risk ${risk}`
 }

@@ -1,4 +1,4 @@
-import type { FileDiff, SkillDiff } from '@skillstead/protocol'
+import { type FileDiff, type SkillDiff, verdictWords } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api, useData } from '../../data/api.ts'
 import { ChangeReport } from '../../ui/change.tsx'
@@ -59,7 +59,7 @@ function Parts({ diff }: { diff: SkillDiff }) {
 }
 
 function toWords(verdict: SkillDiff['security']['from']): string {
-  return verdict ? `${verdict.verdict} (${verdict.score})` : 'not scanned'
+  return verdict ? `${verdictWords[verdict.verdict]} (${verdict.score})` : 'not scanned'
 }
 
 const omissions = {

@@ -1,4 +1,4 @@
-import type { Security } from '@skillstead/protocol'
+import { type Security, verdictWords } from '@skillstead/protocol'
 import { useAddress } from '../../addresses.ts'
 import { ChangeReport } from '../../ui/change.tsx'
 import { Pager, toPageNumber } from '../../ui/page.tsx'
@@ -41,7 +41,7 @@ function Report({ shown, security }: { shown: ShownSkill; security: Security }) 
     <>
       <div class="card verdict">
         <p>
-          <Badge tone={verdictTones[verdict]}>{verdict}</Badge> <strong>{score} of 100.</strong>{' '}
+          <Badge tone={verdictTones[verdict]}>{verdictWords[verdict]}</Badge> <strong>{score} of 100.</strong>{' '}
           {verdictSentences[verdict]}
         </p>
         <p>
@@ -78,7 +78,7 @@ function SecondOpinion({ opinion }: { opinion: NonNullable<ShownSkill['skill']['
     <>
       <h2>Second opinion</h2>
       <p class="facts">
-        <Badge tone={verdictTones[opinion.verdict]}>{opinion.verdict}</Badge>
+        <Badge tone={verdictTones[opinion.verdict]}>{verdictWords[opinion.verdict]}</Badge>
         <span>
           by <bdi>{opinion.source}</bdi>, a service of this node's operator
         </span>

@@ -1,7 +1,7 @@
 import type { ScanFinding, Security } from '@skillstead/protocol'
 
 export const verdictSentences: Readonly<Record<Security['verdict'], string>> = {
-  safe: 'The scan found nothing against installing it.',
+  safe: 'The scan found no reason against it, which is no proof that it is harmless.',
   caution: 'Read the findings before you install it.',
   dangerous: 'Do not install it.',
 }

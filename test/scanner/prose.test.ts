@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { builtInDocuments } from '../../packages/scanner/src/rules/built-in.ts'
+import { proseRecordUrl, toProseDigest, type ProseRecord } from '../support/prose-record.ts'
+
+const prose = builtInDocuments.flatMap(({ rules = [] }) =>
+  rules.flatMap((rule) => (rule.prose && 'patterns' in rule ? [rule] : [])),
+)
+const records = JSON.parse(readFileSync(proseRecordUrl, 'utf8')) as readonly ProseRecord[]
+const toRecord = (id: string) => records.find((record) => record.id === id)
+
+describe('the rules about prose', () => {
+  it('are few', () => {
+    const expressions = prose.flatMap(({ patterns }) => patterns)
+    expect(expressions.length).toBeGreaterThan(0)
+    expect(expressions.length).toBeLessThanOrEqual(40)
+  })
+
+  it.each(prose.map(({ id }) => id))('%s was measured as it is: bench scan --ablation writes the record', (id) => {
+    expect(toRecord(id)?.digest).toBe(toProseDigest(id))
+  })
+
+  it.each(prose.filter(({ signal }) => signal !== 'power').map(({ id }) => id))(
+    '%s has true findings in two sources, none in benign skills and at most two in real ones',
+    (id) => {
+      const { true: hits, false: alarms, real } = toRecord(id)!
+      expect(Object.keys(hits).length).toBeGreaterThanOrEqual(2)
+      expect(alarms).toEqual({})
+      expect(real).toBeLessThanOrEqual(2)
+    },
+  )
+})
