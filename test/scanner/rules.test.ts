@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { checkSync } from 'recheck'
 import { describe, expect, it } from 'vitest'
@@ -10,6 +10,7 @@ import { BuiltInDocument, type Example } from '../../packages/scanner/src/rules/
 import { allRules, builtInIds, facts, rules } from '../../packages/scanner/src/rules/rule-table.ts'
 import { Scan } from '../../packages/scanner/src/scan-files.ts'
 
+const fileNames = readdirSync(new URL('../../packages/scanner/src/rules/data/', import.meta.url)).toSorted()
 const data = builtInDocuments.flatMap((document) => document.rules ?? [])
 const withExamples = data.flatMap((rule) => ('examples' in rule ? [rule] : []))
 const toText = (example: Example) => (typeof example === 'string' ? example : example.text)
@@ -63,14 +64,13 @@ describe('the files of rules', () => {
   it('are listed in the documentation', () => {
     const path = new URL('../../docs/scanner.md', import.meta.url)
     const text = readFileSync(path, 'utf8')
-    const rows = allRules.map(
-      ({ id, category, severity, signal, title }) => `| \`${id}\` | ${category} | ${severity} | ${signal} | ${title} |`,
-    )
-    const table = ['| rule | category | severity | signal | finds |', '|---|---|---|---|---|', ...rows.toSorted()]
-    const listed = text.replace(
-      /(?<=<!-- rules: begin -->\n)[^]*(?=<!-- rules: end -->)/,
-      () => `\n${table.join('\n')}\n\n`,
-    )
+    const rows = builtInDocuments.map(({ rules: all = [], parts = {} }, index) => {
+      const ids = all.map(({ id }) => `\`${id}\``).join(', ')
+      const names = Object.keys(parts).map((name) => `\`{${name}}\``)
+      return `| ${fileNames[index]!.replace('.yaml', '')} | ${ids} | ${names.join(', ')} |`
+    })
+    const table = ['| file | rules | named parts |', '|---|---|---|', ...rows].join('\n')
+    const listed = text.replace(/(?<=<!-- rules: begin -->\n)[^]*(?=<!-- rules: end -->)/, () => `\n${table}\n\n`)
     if (process.env['WRITE_DOCS']) writeFileSync(path, listed)
     expect(readFileSync(path, 'utf8'), 'Run this test with WRITE_DOCS=1.').toBe(listed)
   })

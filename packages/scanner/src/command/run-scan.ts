@@ -1,14 +1,14 @@
-import { verdictWords, type Security } from '@skillstead/protocol'
+import { limits, verdictWords, type Security } from '@skillstead/protocol'
 import { isUnreadable } from '@skillstead/skill-format/archives'
 import type { AddedRules } from '../rules/added-rules.ts'
 import { createBaselineWriter, readBaseline, type Baseline, type BaselineWriter } from './baseline.ts'
 import type { ScanIo } from './io.ts'
 import { openAll, type OpenPlace } from './open-all.ts'
 import type { SarifFile } from './sarif-file.ts'
+import { readLimited } from './read-limited.ts'
 import { createScanOutput, type ScanOutput } from './scan-output.ts'
 import type { Sample } from './samples.ts'
 import type { ScanRequest } from './scan-options.ts'
-import { readRulesFile } from './rules-file.ts'
 import { scanSample } from './scan-sample.ts'
 import { watchSkills } from './watch.ts'
 
@@ -81,4 +81,17 @@ async function openSinks(
 
 function isFailing(verdict: Security['verdict'], failOn: ScanRequest['failOn']): boolean {
   return failOn !== undefined && (verdict === 'dangerous' || verdict === failOn)
+}
+
+/** Reads and verifies the bundle of rules of a request. Throws an error that names the file and what is wrong. */
+async function readRulesFile({ rules, rulesKey }: ScanRequest): Promise<AddedRules | undefined> {
+  if (rules === undefined || rulesKey === undefined) return undefined
+  const read = await readLimited(rules, limits.fileBytesMax)
+  if ('unread' in read) throw new Error(`The rules in ${rules} cannot be read. ${read.unread}`)
+  const { verifyBundle } = await import('../bundle.ts')
+  try {
+    return await verifyBundle(new TextDecoder().decode(read.bytes), [rulesKey])
+  } catch (cause) {
+    throw new Error(`The rules in ${rules} cannot be used. ${(cause as Error).message}`, { cause })
+  }
 }

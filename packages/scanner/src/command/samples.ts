@@ -2,14 +2,13 @@ import { statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { limits } from '@skillstead/protocol'
-import { isSkillMd, type Unreadable } from '@skillstead/skill-format/archives'
+import { firstIssueOnly, limits } from '@skillstead/protocol'
+import { isSkillMd, isUnreadable, openZip, readObjects, type Unreadable } from '@skillstead/skill-format/archives'
+import * as v from 'valibot'
 import type { ScanFile } from '../files/scan-file.ts'
-import { readArchivedSamples } from './archived-samples.ts'
 import type { FolderOptions } from './folder-options.ts'
 import { readLimited, toReadProblem } from './read-limited.ts'
 import { readSkills } from './read-skills.ts'
-import { readRecords } from './sample-records.ts'
 
 /** A skill, or some of its files, to scan. */
 export interface Sample {
@@ -69,4 +68,51 @@ async function* limitBytes(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
     if (bytes > limits.fileBytesMax) throw new Error(`Standard input: ${toReadProblem('large')}`)
     yield chunk
   }
+}
+
+/** Reads the skills of a zip or tar.gz archive. Throws if it is damaged or malicious. */
+async function* readArchivedSamples(file: string): AsyncGenerator<Sample | Unreadable> {
+  const type = /\.(?:zip|skill)$/i.test(file) ? 'zip' : 'tar.gz'
+  for await (const item of openZip(file, type).items) {
+    if (isUnreadable(item)) yield item
+    else {
+      const skillMd = { path: 'SKILL.md', bytes: Buffer.from(item.skillMd) }
+      yield { id: item.id, files: [skillMd, ...item.files], at: { container: file } }
+    }
+  }
+}
+
+/** Reads `.ndjson` and `.ndjson.gz`: one record per line. */
+async function* readRecords(file: string): AsyncGenerator<Sample | Unreadable> {
+  for await (const { number, value, reason } of readObjects(file, 'scanned')) {
+    yield reason === undefined ? readSample(value, number, file) : { id: `line ${number}`, reason }
+  }
+}
+
+/**
+ * A record of samples, `{ id, files }`, or of a corpus, which has SKILL.md as a separate field. Unknown fields are
+ * ignored.
+ */
+const Record = v.object({
+  id: v.pipe(v.string(), v.minLength(1)),
+  skillMd: v.nullish(v.string()),
+  skillMdB64: v.nullish(v.string()),
+  files: v.nullish(v.array(v.object({ path: v.pipe(v.string(), v.minLength(1)), text: v.nullish(v.string()) }))),
+})
+
+/** The sample of a record. Files without content in the record are left out. */
+function readSample(value: unknown, number: number, file: string): Sample | Unreadable {
+  const parsed = v.safeParse(Record, value, firstIssueOnly)
+  if (!parsed.success) {
+    const field = v.getDotPath(parsed.issues[0])
+    const reason = field ? `The record's \`${field}\` is missing or of the wrong type.` : 'The line is no JSON object.'
+    return { id: `line ${number}`, reason }
+  }
+  const { id, skillMd, skillMdB64, files } = parsed.output
+  const own = skillMdB64 ? Buffer.from(skillMdB64, 'base64') : skillMd == null ? undefined : Buffer.from(skillMd)
+  const all = [
+    ...(own ? [{ path: 'SKILL.md', bytes: own }] : []),
+    ...(files ?? []).flatMap(({ path, text }) => (text == null ? [] : [{ path, bytes: Buffer.from(text) }])),
+  ]
+  return all.length > 0 ? { id, files: all, at: { container: file } } : { id, reason: 'The record contains no text.' }
 }
