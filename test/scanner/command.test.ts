@@ -1,3 +1,4 @@
+import { verdictWords, type Security } from '@skillstead/protocol'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, link, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -5,7 +6,6 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { writeZip } from '@skillstead/skill-format/archives'
-import type { Security } from '@skillstead/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeFolder } from '../support/cli-harness.ts'
 import { scanCommand, startScan } from '../support/scanner-command.ts'
@@ -274,7 +274,8 @@ describe('skillstead-scan --baseline', () => {
   })
 })
 
-const toVerdict = (name: string, verdict: string) => expect.stringContaining(`${name}/SKILL.md: ${verdict},`)
+const toVerdict = (name: string, verdict: Security['verdict']) =>
+  expect.stringContaining(`${name}/SKILL.md: ${verdictWords[verdict]},`)
 
 describe('skillstead-scan --watch', () => {
   it('scans new and changed skills again, and only those, until it is interrupted', async () => {

@@ -119,7 +119,8 @@ export class Scan {
   /** Reads code, and scans the texts that it computes unless they were decoded already. */
   *#scanCode(subject: Subject, part: CodePart, known: Set<string>): Generator<void> {
     const { language, text: code } = part
-    if (!(language === 'shell' ? mayMatterInShell(code) : mayMatter(language, code))) return
+    if (!this.#rules.readsAllCode && !(language === 'shell' ? mayMatterInShell(code) : mayMatter(language, code)))
+      return
     const reading = readCode(language, code)
     if (reading.cut !== undefined) this.cutAt(subject.path, reading.cut)
     for (const rule of this.#rules.codeRules) {

@@ -54,6 +54,7 @@ export function addRules(added: LoadedRules, version: string): PreparedRules {
       probes: [...rules, ...added.rules, ...facts, ...added.facts],
       combinations: [...combinations, ...added.combinations],
       codeRules: [...codeRules, ...added.codeRules],
+      readsAllCode: added.codeRules.length > 0,
     },
     () => {
       const own = toTraits(builtInRules.tables)

@@ -12,6 +12,8 @@ interface RuleTable {
   readonly probes: readonly (Rule | Fact)[]
   readonly combinations: readonly Combination[]
   readonly codeRules: readonly CodeRule[]
+  /** Whether code is read in which no built-in rule can find anything. Default: false. */
+  readonly readsAllCode?: boolean
 }
 
 /** Rules with their search, which is created for the first text: it is the slowest part of a node's start. */
@@ -20,6 +22,7 @@ export class PreparedRules implements RuleTable {
   readonly probes: readonly (Rule | Fact)[]
   readonly combinations: readonly Combination[]
   readonly codeRules: readonly CodeRule[]
+  readonly readsAllCode: boolean
   /** Identifies the engine and these rules. */
   readonly version: string
   /** Indexes of the rules that apply to files of data. */
@@ -30,7 +33,7 @@ export class PreparedRules implements RuleTable {
 
   /** `list`: the tables of the patterns of all probes. */
   constructor(
-    { rules: all, probes: sought, combinations: combined, codeRules: ofCode }: RuleTable,
+    { rules: all, probes: sought, combinations: combined, codeRules: ofCode, readsAllCode = false }: RuleTable,
     list: () => SearchTables,
     version = rulesVersion,
   ) {
@@ -39,6 +42,7 @@ export class PreparedRules implements RuleTable {
     this.probes = sought
     this.combinations = combined
     this.codeRules = ofCode
+    this.readsAllCode = readsAllCode
     this.ofData = new Set(all.flatMap((rule, index) => (rule.roles?.includes('data') ? [index] : [])))
     this.#listTables = list
   }

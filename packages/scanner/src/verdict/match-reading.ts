@@ -12,8 +12,12 @@ export function matchReading(rule: CodeRule, { facts, flows }: CodeReading): Cod
   return [...values].filter(([, all]) => countValues(all) >= (rule.valuesMin ?? 1)).map(([to]) => to)
 }
 
+/** Computed values may have any length; the expressions of users' rules are only fast on short ones. */
+const valueCharactersMax = 2048
+
 function isMeant({ kind, value = '' }: CodeFact, { kinds, value: wanted, except }: FactsOf): boolean {
-  return kinds.includes(kind) && (wanted?.test(value) ?? true) && !except?.test(value)
+  const text = value.slice(0, valueCharactersMax)
+  return kinds.includes(kind) && (wanted?.test(text) ?? true) && !except?.test(text)
 }
 
 const countValues = (flows: CodeReading['flows']) => new Set(flows.map(({ from }) => from.value)).size
