@@ -4,7 +4,8 @@ import { firstIssueOnly, parseForeignJson, toOneLine } from '@skillstead/protoco
 import * as v from 'valibot'
 import { checkRules } from './check-rules.ts'
 import type { AddedRules } from '../rules/added-rules.ts'
-import { bundleLimits, RulesDocument } from '../rules/rule-document.ts'
+import { bundleLimits } from '../rules/bundle-limits.ts'
+import { RulesDocument } from '../rules/rule-document.ts'
 import { signNote } from './signing-key.ts'
 
 /** A verified bundle of rules. */

@@ -2,7 +2,7 @@ import { regexWith } from '../text/regex.ts'
 import type { Combination, Fact, Flow, Pattern, Rule, Together } from '../match/rule.ts'
 import { checks } from './checks.ts'
 import type { CodeRule, FactsOf } from './code-rule.ts'
-import { bundleLimits } from './rule-document.ts'
+import { bundleLimits } from './bundle-limits.ts'
 import type { BuiltInDocument, CodeFactsData, EngineRuleData, PatternData, Parts, RuleData } from './rule-document.ts'
 
 /** What a rule reports, whatever it matches. */

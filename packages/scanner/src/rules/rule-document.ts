@@ -2,21 +2,8 @@ import { fileRoles, severities, signals } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { codeFactKinds } from '../code/reading.ts'
 import { categories } from '../match/rule.ts'
+import { bundleLimits } from './bundle-limits.ts'
 import { checkNames } from './checks.ts'
-
-/** Limits of a bundle of rules. */
-export const bundleLimits = {
-  bytesMax: 512 * 1024,
-  rulesMax: 200,
-  patternsMax: 40,
-  expressionCharactersMax: 4000,
-  /** Of one expression at one position of a text; see `measureExpression`. */
-  waysMax: 250_000,
-  /** Of all texts around which the patterns are tried. */
-  searchedCharactersMax: 12_288,
-  examplesMax: 12,
-  exampleCharactersMax: 1000,
-} as const
 
 const Expression = v.pipe(v.string(), v.minLength(1), v.maxLength(bundleLimits.expressionCharactersMax))
 const line = (most: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(most), v.regex(/^[^\p{C}]+$/u))
