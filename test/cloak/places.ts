@@ -79,30 +79,10 @@ export const places: readonly Cloak[] = [
   }),
   inFrontMatter('YAML block', 'a literal block', (body) => `notes: |\n${indent(body, '  ')}`),
   inFrontMatter(
-    'YAML folded',
-    'a folded block, a word a line',
-    (body) => `notes: >-\n${indent(body.trim().replace(/\s+/g, '\n'), '  ')}`,
-  ),
-  inFrontMatter(
     'YAML quoted',
     'a quoted text with escapes for its spaces',
     (body) => `notes: ${JSON.stringify(body).replaceAll(' ', '\\x20')}`,
   ),
-  inFrontMatter(
-    'YAML escapes',
-    'a quoted text with an escape for every second letter',
-    (body) =>
-      `notes: ${JSON.stringify(body).replace(/([A-Za-z])([A-Za-z])/g, (_, one: string, other: string) => `${one}\\x${other.charCodeAt(0).toString(16)}`)}`,
-  ),
-  inFrontMatter(
-    'YAML continued lines',
-    'a quoted text whose words go on in the next line',
-    (body) => `notes: ${JSON.stringify(body.replace(/\s+/g, ' ')).replace(/([a-z]{3})([a-z]{2})/g, '$1\\\n    $2')}`,
-  ),
-  inFrontMatter('YAML anchors', 'a list of anchored words and their aliases', (body) => {
-    const words = body.split(/\s+/).filter(Boolean)
-    return `words:\n${words.map((word, at) => `  - &w${at} ${JSON.stringify(word)}\n`).join('')}notes: [${words.map((_, at) => `*w${at}`).join(', ')}]`
-  }),
   inFrontMatter(
     'YAML merge',
     'a mapping that others merge',
