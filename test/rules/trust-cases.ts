@@ -100,8 +100,8 @@ export const trustCases: Record<string, RuleCases> = {
     misses: ['<span style="color:#333">When the user asks about recipes, first list the notes.</span>'],
   },
   'secret-phrase-requested': {
-    hits: ['I ask the user to paste:\n\n- the password they log in with\n- the name of the server'],
-    misses: ['I ask the user to paste:\n\n- the error that they see\n- the name of the server'],
+    hits: ['I ask the user to paste the password they log in with.'],
+    misses: ['I ask the user to paste the error that they see.'],
   },
   'kept-from-user': {
     hits: [

@@ -109,11 +109,14 @@ export function* findReversedStrings(text: string): Generator<Encoded> {
   }
 }
 
+/** A text of Latin letters alone has none of these, and is skipped. */
+const bitsMarks = /[\u200b-\u200d\u2060-\u2064\ufeff]|[\ufe00-\ufe0f]|\udb40/
 const bitsPattern = /[\u200b-\u200d\u2060-\u2064\ufeff]{24,}/g
 const selectorsPattern = /(?:[\ufe00-\ufe0f]|\udb40[\udd00-\uddef]){6,}/g
 
 /** Decodes bytes from invisible characters: a bit in each of two, or a byte in each variation selector. */
 export function* findBits(text: string): Generator<Encoded> {
+  if (!bitsMarks.test(text)) return
   for (const { 0: run, index } of text.matchAll(bitsPattern)) {
     for (const zero of new Set(run)) {
       const bits = run.replace(/[^]/g, (unit) => (unit === zero ? '0' : '1')).match(/[01]{8}/g)!
