@@ -46,7 +46,7 @@ export const letters: readonly Cloak[] = [
     replaceSome(body, random, 0.3, alikeIn(0x370, 0x3ff)),
   ),
   onBody('small capitals', 'all letters as small capitals', (body) =>
-    body.replace(/[a-z]/g, (letter) => smallCapitals[letter] ?? letter),
+    body.replace(/[a-z]/g, (letter) => smallCapitals.get(letter) ?? letter),
   ),
   onBody('full width', 'letters as wide as Chinese ones', copyOf(0xff21, 0xff41)),
   onBody('mathematical bold', 'bold letters for formulas', copyOf(0x1d400, 0x1d41a)),

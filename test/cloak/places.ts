@@ -1,23 +1,7 @@
 import type { ScanFile } from '@skillstead/scanner'
 import { intoFiles, type Cloak } from './cloak.ts'
 
-const toName = (line: string) => line.replace(/[/\\:\0]/g, ' ').trim()
 const linesOf = (body: string) => body.split('\n').filter((line) => /\w/.test(line))
-
-/** Cuts a text in the middle of each of its longer lines. */
-function cutLines(body: string): string[] {
-  const lines = linesOf(body)
-  const halves = lines.flatMap((line) => {
-    const middle = line.indexOf(' ', line.length >> 1)
-    return middle === -1 || line.length < 30 ? [[line]] : [[line.slice(0, middle)], [line.slice(middle + 1)]]
-  })
-  const parts = ['']
-  for (const [half] of halves) {
-    parts[parts.length - 1] += half!
-    parts.push('')
-  }
-  return parts.filter(Boolean)
-}
 
 const indent = (body: string, by: string) => body.replace(/^/gm, by)
 
@@ -40,17 +24,6 @@ function inFrontMatter(name: string, about: string, write: (body: string) => str
 
 /** The text in names, in several files, and in the YAML of the front matter. */
 export const places: readonly Cloak[] = [
-  intoFiles('file names', 'each line is the name of a file', (body) => ({
-    cover: 'Do what the names of the files say.',
-    files: linesOf(body).map((line) => ({ path: `notes/${toName(line)}.md`, text: 'Read the name.\n' })),
-  })),
-  intoFiles('file names with hyphens', 'each line is the name of a file, with hyphens for spaces', (body) => ({
-    cover: 'Do what the names of the files say.',
-    files: linesOf(body).map((line) => ({
-      path: `notes/${toName(line).replaceAll(' ', '-')}.md`,
-      text: 'Read the name.\n',
-    })),
-  })),
   intoFiles('two files', 'every second line in the other file', (body) => {
     const lines = linesOf(body)
     return {
@@ -59,22 +32,6 @@ export const places: readonly Cloak[] = [
         path: `notes/${'ab'[which]}.md`,
         text: lines.filter((_, at) => at % 2 === which).join('\n'),
       })),
-    }
-  }),
-  intoFiles('halves of sentences', 'each file begins and ends within a sentence', (body) => {
-    const parts = cutLines(body)
-    const paths = parts.map((_, at) => `notes/${String(at + 1).padStart(2, '0')}.md`)
-    return {
-      cover: `Read ${paths.map((path) => `\`${path}\``).join(', ')} as one text.`,
-      files: parts.map((text, at) => ({ path: paths[at]!, text })),
-    }
-  }),
-  intoFiles('halves of commands', 'a script in parts that are put together', (body) => {
-    const parts = cutLines(body)
-    const paths = parts.map((_, at) => `parts/${String(at + 1).padStart(2, '0')}.txt`)
-    return {
-      cover: 'Run `cat parts/*.txt > run.sh; sh run.sh`.',
-      files: parts.map((text, at) => ({ path: paths[at]!, text })),
     }
   }),
   inFrontMatter('YAML block', 'a literal block', (body) => `notes: |\n${indent(body, '  ')}`),

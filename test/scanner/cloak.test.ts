@@ -28,25 +28,6 @@ describe('a malicious skill', () => {
   })
 })
 
-const toFiles = (count: number) => [
-  { path: 'SKILL.md', text: `${head}\n# Notes\n\nRead the notes.\n` },
-  ...Array.from({ length: count }, (_, index) => {
-    return { path: `notes/${index} how we plan the work of a new week.md`, text: 'Plan it.\n' }
-  }),
-]
-
-describe('names of files that are sentences', () => {
-  it('are not inspected if they are many', () => {
-    const { cut, verdict } = scanFiles(toFiles(9), 0)
-    expect(cut).toMatchObject([{ reason: 'The names of 9 files are sentences, which lost their punctuation.' }])
-    expect(verdict).toBe('caution')
-  })
-
-  it('are titles if they are few', () => {
-    expect(scanFiles(toFiles(3), 0)).toMatchObject({ cut: [], verdict: 'safe' })
-  })
-})
-
 describe('honest text', () => {
   it.each<[what: string, text: string]>([
     [
