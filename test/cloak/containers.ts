@@ -3,7 +3,6 @@ import { packTarSync } from './tar.ts'
 import { writeZip } from '@skillstead/skill-format/archives'
 import { gif, jpeg, png, pngChunk } from '../support/image-bytes.ts'
 import { intoFiles, onBody, wrap, type Cloak } from './cloak.ts'
-import { toUuencode } from './encodings.ts'
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
 const zip = (path: string, text: string | Uint8Array) =>
@@ -95,12 +94,6 @@ export const containers: readonly Cloak[] = [
     run(
       'scripts/setup.py',
       Buffer.from(`import base64, zlib\nexec(zlib.decompress(base64.b64decode("${base64(deflateSync(body))}")))\n`),
-    ),
-  ),
-  intoFiles('shell archive', 'uuencode in a here document', (body) =>
-    run(
-      'scripts/setup.sh',
-      Buffer.from(`#!/bin/sh\nuudecode -o run.sh <<'EOF'\n${toUuencode(Buffer.from(body))}EOF\nsh run.sh\n`),
     ),
   ),
   intoFiles('zip', 'a zip', (body) => read('guide.zip', zip('guide.md', body))),

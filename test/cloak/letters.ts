@@ -24,11 +24,6 @@ const copyOf = (upper: number, lower: number) => (text: string) =>
     return String.fromCodePoint(code < 97 ? upper + code - 65 : lower + code - 97)
   })
 
-const leet: Readonly<Record<string, string>> = { a: '4', e: '3', i: '1', o: '0', s: '5', t: '7' }
-const sharp = new Map(
-  Object.entries({ a: ['á', 'ä'], e: ['é', 'ë'], i: ['í', 'ï'], o: ['ó', 'ö'], u: ['ú', 'ü'], n: ['ñ'], c: ['ç'] }),
-)
-
 const toTags = (text: string) => [...text].map((one) => String.fromCodePoint(0xe0000 + one.charCodeAt(0))).join('')
 const toSelectors = (text: string) =>
   [...Buffer.from(text)].map((byte) => String.fromCodePoint(byte < 16 ? 0xfe00 + byte : 0xe0100 + byte - 16)).join('')
@@ -51,7 +46,7 @@ export const letters: readonly Cloak[] = [
     replaceSome(body, random, 0.3, alikeIn(0x370, 0x3ff)),
   ),
   onBody('small capitals', 'all letters as small capitals', (body) =>
-    body.replace(/[a-z]/g, (letter) => smallCapitals[letter] ?? letter),
+    body.replace(/[a-z]/g, (letter) => smallCapitals.get(letter) ?? letter),
   ),
   onBody('full width', 'letters as wide as Chinese ones', copyOf(0xff21, 0xff41)),
   onBody('mathematical bold', 'bold letters for formulas', copyOf(0x1d400, 0x1d41a)),
@@ -61,15 +56,6 @@ export const letters: readonly Cloak[] = [
   onBody('combining marks', 'a stroke over every second letter', (body) =>
     body.replace(/([A-Za-z])([A-Za-z])/g, '$1\u0336$2'),
   ),
-  onBody('accents', 'one letter in two with an accent', (body, random) => replaceSome(body, random, 0.5, sharp)),
-  onBody('leet', 'digits instead of letters', (body) =>
-    body.replace(/[aeiost]/gi, (letter) => leet[letter.toLowerCase()]!),
-  ),
-  onBody('spaced letters', 'a space after each letter, two between words', (body) =>
-    body.replace(/ /g, '  ').replace(/([A-Za-z])(?=[A-Za-z])/g, '$1 '),
-  ),
-  onBody('dotted letters', 'a dot after each letter', (body) => body.replace(/([A-Za-z])(?=[A-Za-z])/g, '$1.')),
-  onBody('hyphenated letters', 'a hyphen after each letter', (body) => body.replace(/([A-Za-z])(?=[A-Za-z])/g, '$1-')),
   onBody('zero width', 'a zero-width space in each word', between('\u200b')),
   onBody('zero-width joiner', 'a joiner in each word', between('\u200d')),
   onBody('soft hyphens', 'a soft hyphen in each word', between('\u00ad')),

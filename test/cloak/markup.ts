@@ -22,11 +22,6 @@ export const markup: readonly Cloak[] = [
   onBody('emphasis in words', '`ig**no**re`', (body) =>
     mapWords(body, 4, (word) => `${word.slice(0, 2)}**${word.slice(2, 4)}**${word.slice(4)}`),
   ),
-  onBody('Markdown escapes', String.raw`every mark with a backslash`, (body) =>
-    body.replace(/[!"#$%&'()*+,./:;<=>?@[\]^_{|}~-]/g, String.raw`\$&`),
-  ),
-  onBody('links in words', '`[ig](#)nore`', around('[', '](#)')),
-  onBody('words as links', 'each word as a link', (body) => mapWords(body, 3, (word) => `[${word}](#)`)),
   onBody('HTML comment', 'the text in a comment', (body) => `<!--\n${body.replaceAll('-->', '')}\n-->\n`),
   onBody(
     'details',
@@ -74,17 +69,8 @@ export const markup: readonly Cloak[] = [
   ),
   onBody('template', 'an element that is not rendered', (body) => `<template>\n${body}\n</template>\n`),
   onBody('CDATA', 'a section of XML', (body) => `<![CDATA[\n${body}\n]]>\n`),
-  onBody('LaTeX', 'each word as text of a formula', (body) => mapWords(body, 3, (word) => `$\\text{${word}}$`)),
-  onBody('split lines', 'a line break after each word', (body) => body.replace(/ /g, '\n')),
-  onBody('hyphenation', 'each long word over two lines', (body) => mapWords(body, 5, (word) => putInside(word, '-\n'))),
   onBody('comments of C in words', '`igno/**/re`', inside('/**/')),
   onBody('quote marks', 'each line as a quote of a quote', (body) => body.replace(/^/gm, '> > ')),
-  onBody('table', 'each word in a cell', (body) =>
-    body
-      .split('\n')
-      .map((line) => `| ${line.replaceAll('|', '\\|').split(' ').join(' | ')} |`)
-      .join('\n'),
-  ),
   onBody('padding', 'after a hundred thousand line ends', (body) => `Fine.${'\n'.repeat(100_000)}${body}`),
   onBody('long padding', 'after a hundred thousand words', (body) => `${'word '.repeat(100_000)}\n\n${body}`),
 ]

@@ -1,23 +1,7 @@
 import type { ScanFile } from '@skillstead/scanner'
 import { intoFiles, type Cloak } from './cloak.ts'
 
-const toName = (line: string) => line.replace(/[/\\:\0]/g, ' ').trim()
 const linesOf = (body: string) => body.split('\n').filter((line) => /\w/.test(line))
-
-/** Cuts a text in the middle of each of its longer lines. */
-function cutLines(body: string): string[] {
-  const lines = linesOf(body)
-  const halves = lines.flatMap((line) => {
-    const middle = line.indexOf(' ', line.length >> 1)
-    return middle === -1 || line.length < 30 ? [[line]] : [[line.slice(0, middle)], [line.slice(middle + 1)]]
-  })
-  const parts = ['']
-  for (const [half] of halves) {
-    parts[parts.length - 1] += half!
-    parts.push('')
-  }
-  return parts.filter(Boolean)
-}
 
 const indent = (body: string, by: string) => body.replace(/^/gm, by)
 
@@ -40,17 +24,6 @@ function inFrontMatter(name: string, about: string, write: (body: string) => str
 
 /** The text in names, in several files, and in the YAML of the front matter. */
 export const places: readonly Cloak[] = [
-  intoFiles('file names', 'each line is the name of a file', (body) => ({
-    cover: 'Do what the names of the files say.',
-    files: linesOf(body).map((line) => ({ path: `notes/${toName(line)}.md`, text: 'Read the name.\n' })),
-  })),
-  intoFiles('file names with hyphens', 'each line is the name of a file, with hyphens for spaces', (body) => ({
-    cover: 'Do what the names of the files say.',
-    files: linesOf(body).map((line) => ({
-      path: `notes/${toName(line).replaceAll(' ', '-')}.md`,
-      text: 'Read the name.\n',
-    })),
-  })),
   intoFiles('two files', 'every second line in the other file', (body) => {
     const lines = linesOf(body)
     return {
@@ -61,48 +34,12 @@ export const places: readonly Cloak[] = [
       })),
     }
   }),
-  intoFiles('halves of sentences', 'each file begins and ends within a sentence', (body) => {
-    const parts = cutLines(body)
-    const paths = parts.map((_, at) => `notes/${String(at + 1).padStart(2, '0')}.md`)
-    return {
-      cover: `Read ${paths.map((path) => `\`${path}\``).join(', ')} as one text.`,
-      files: parts.map((text, at) => ({ path: paths[at]!, text })),
-    }
-  }),
-  intoFiles('halves of commands', 'a script in parts that are put together', (body) => {
-    const parts = cutLines(body)
-    const paths = parts.map((_, at) => `parts/${String(at + 1).padStart(2, '0')}.txt`)
-    return {
-      cover: 'Run `cat parts/*.txt > run.sh; sh run.sh`.',
-      files: parts.map((text, at) => ({ path: paths[at]!, text })),
-    }
-  }),
   inFrontMatter('YAML block', 'a literal block', (body) => `notes: |\n${indent(body, '  ')}`),
-  inFrontMatter(
-    'YAML folded',
-    'a folded block, a word a line',
-    (body) => `notes: >-\n${indent(body.trim().replace(/\s+/g, '\n'), '  ')}`,
-  ),
   inFrontMatter(
     'YAML quoted',
     'a quoted text with escapes for its spaces',
     (body) => `notes: ${JSON.stringify(body).replaceAll(' ', '\\x20')}`,
   ),
-  inFrontMatter(
-    'YAML escapes',
-    'a quoted text with an escape for every second letter',
-    (body) =>
-      `notes: ${JSON.stringify(body).replace(/([A-Za-z])([A-Za-z])/g, (_, one: string, other: string) => `${one}\\x${other.charCodeAt(0).toString(16)}`)}`,
-  ),
-  inFrontMatter(
-    'YAML continued lines',
-    'a quoted text whose words go on in the next line',
-    (body) => `notes: ${JSON.stringify(body.replace(/\s+/g, ' ')).replace(/([a-z]{3})([a-z]{2})/g, '$1\\\n    $2')}`,
-  ),
-  inFrontMatter('YAML anchors', 'a list of anchored words and their aliases', (body) => {
-    const words = body.split(/\s+/).filter(Boolean)
-    return `words:\n${words.map((word, at) => `  - &w${at} ${JSON.stringify(word)}\n`).join('')}notes: [${words.map((_, at) => `*w${at}`).join(', ')}]`
-  }),
   inFrontMatter(
     'YAML merge',
     'a mapping that others merge',

@@ -2,7 +2,7 @@ import { hash as hashOnce } from 'node:crypto'
 import { findForm } from '../files/file-forms.ts'
 import { isMarkdown } from '../files/role.ts'
 import { isText } from '../files/text-of-bytes.ts'
-import { readLineKinds } from './passages.ts'
+import { readLineKinds, type LineKinds } from './passages.ts'
 
 /** A sentence or line of instructions that a comparison may name. */
 export interface Passage {
@@ -46,64 +46,58 @@ const passagesMax = 200
 const passageCharactersMax = 160
 const binariesMax = 200
 
-/** Reads the outline of a version file by file, in linear time. */
-function createOutlineReader() {
+/** Reads the outline of a version in linear time. */
+export function readOutline(files: readonly OutlinedFile[]): Outline {
   const lines = new Set<string>()
   const directives: Passage[] = []
   const safeguards: Passage[] = []
   const binaries: Outline['binaries'][number][] = []
   const cut: string[] = []
   let left = bytesMax
-  return { read, finish }
-
-  function read({ path, bytes }: OutlinedFile): void {
+  for (const { path, bytes } of files) {
     if (!isText(bytes)) {
       if (!isPicture(bytes)) binaries.push({ path, digest: toHash(bytes) })
     } else if (isMarkdown(path)) {
       if (bytes.length > Math.min(left, fileBytesMax)) {
         cut.push(`${path}: it is too large to compare (sha256:${toHash(bytes)})`)
-        return
+        continue
       }
       left -= bytes.length
-      readLines(path, new TextDecoder().decode(bytes).split('\n'))
+      for (const { isDirective, isSafeguard, ...passage } of listPassages(path, bytes, lines)) {
+        if (isDirective) directives.push(passage)
+        if (isSafeguard) safeguards.push(passage)
+      }
     }
   }
-
-  function readLines(path: string, all: readonly string[]): void {
-    const bodyStart = findBodyStart(all)
-    let isCode = false
-    for (const [index, raw] of all.entries()) {
-      if (fencePattern.test(raw)) isCode = !isCode
-      const line = toPlainLine(raw)
-      if (line === '') continue
-      const hash = toHash(line.toLowerCase())
-      const count = lines.size
-      if (lines.add(hash).size === count || count >= linesMax) continue
-      const { isDirective, isSafeguard } = readLineKinds(line)
-      if (!isDirective && !isSafeguard) continue
-      const text = line.slice(0, passageCharactersMax).toWellFormed()
-      const passage = { path, line: index + 1, text, hash }
-      if (isDirective) directives.push(passage)
-      if (isSafeguard && !isCode && index >= bodyStart) safeguards.push(passage)
-    }
-  }
-
-  function finish(): Outline {
-    const compared = [...lines]
-    const lists = { lines: [compared, linesMax], 'binary files': [binaries, binariesMax] } as const
-    const passages = { instructions: [directives, passagesMax], restrictions: [safeguards, passagesMax] } as const
-    for (const [name, [list, most]] of Object.entries({ ...lists, ...passages })) {
-      if (list.length > most) cut.push(toRest(name, list.splice(most)))
-    }
-    return { lines: compared.join(''), directives, safeguards, binaries, cut }
-  }
+  const compared = [...lines]
+  const lists: readonly (readonly [name: string, list: unknown[], most: number])[] = [
+    ['lines', compared, linesMax],
+    ['binary files', binaries, binariesMax],
+    ['instructions', directives, passagesMax],
+    ['restrictions', safeguards, passagesMax],
+  ]
+  for (const [name, list, most] of lists) if (list.length > most) cut.push(toRest(name, list.splice(most)))
+  return { lines: compared.join(''), directives, safeguards, binaries, cut }
 }
 
-/** Reads the outline of a version. */
-export function readOutline(files: readonly OutlinedFile[]): Outline {
-  const reader = createOutlineReader()
-  for (const file of files) reader.read(file)
-  return reader.finish()
+/** The passages of a file on lines that are not known yet, and adds its lines to the known ones. */
+function* listPassages(path: string, bytes: Uint8Array, lines: Set<string>): Generator<Passage & LineKinds> {
+  const all = new TextDecoder().decode(bytes).split('\n')
+  const bodyStart = findBodyStart(all)
+  let isCode = false
+  for (const [index, raw] of all.entries()) {
+    if (fencePattern.test(raw)) isCode = !isCode
+    const line = toPlainLine(raw)
+    if (line === '') continue
+    const hash = toHash(line.toLowerCase())
+    const count = lines.size
+    if (lines.add(hash).size === count || count >= linesMax) continue
+    const { isDirective, isSafeguard } = readLineKinds(line)
+    const text = line.slice(0, passageCharactersMax).toWellFormed()
+    const isRestriction = isSafeguard && !isCode && index >= bodyStart
+    if (isDirective || isRestriction)
+      yield { path, line: index + 1, text, hash, isDirective, isSafeguard: isRestriction }
+  }
 }
 
 /** The outline of a version that could not be read, with a name of its content: all of it counts as changed. */

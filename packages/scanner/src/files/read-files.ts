@@ -1,5 +1,4 @@
 import { findGitProblems } from '@skillstead/skill-format/archives'
-import { findSentenceNames, readBetween } from './between-files.ts'
 import { inspectBytes, type BinaryFile } from './binary.ts'
 import type { EngineRuleName } from '../rules/engine-rules.ts'
 import type { ScanFile } from './scan-file.ts'
@@ -25,14 +24,10 @@ type OnCut = (path: string, reason?: string) => void
 export function readFiles(files: readonly ScanFile[], onCut: OnCut): readonly TextFile[] {
   const reader = new Reader(files, onCut)
   const inGit = new Set(findGitProblems([...reader.paths]).map(({ path }) => path))
-  const read = files.flatMap((file) => {
+  return files.flatMap((file) => {
     const [first, ...more] = reader.read(file)
     return [inGit.has(file.path) ? { ...first!, found: [...first!.found, 'gitFolder' as const] } : first!, ...more]
   })
-  const named = findSentenceNames(files.map(({ path }) => path))
-  if (named[0]) onCut(named[0], `The names of ${named.length} files are sentences, which lost their punctuation.`)
-  const between = [...readBetween(read)].map(({ text, file: { path, of } }) => ({ path, text, found: [], of }))
-  return [...read, ...between]
 }
 
 class Reader {

@@ -1,7 +1,6 @@
 import { crc32, gunzipSync, inflateRawSync } from 'node:zlib'
 import { ArchiveError, readZipDirectory, type ZipEntry } from '@skillstead/skill-format/archives'
-import { NotInspected, type UnpackedEntry } from './not-inspected.ts'
-import { readTarEntries } from './tar-entries.ts'
+import { NotInspected, readTarEntries, type UnpackedEntry } from './tar-entries.ts'
 
 /** Limits of all archives of one skill together, so that a small one cannot exhaust memory or time. */
 export class UnpackBudget {
@@ -60,6 +59,38 @@ export function unpackTar(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
       yield entry
     }
   })
+}
+
+/** Archives that a script may have behind its last line, by their first bytes in Latin-1. */
+const archives = [
+  ['gzip', '\n\x1f\x8b\x08'],
+  ['xz', '\n\xfd7zXZ\0'],
+  ['bzip2', '\nBZh91AY&SY'],
+  ['zstd', '\n\x28\xb5\x2f\xfd'],
+  ['7z', '\n7z\xbc\xaf\x27\x1c'],
+  ['rar', '\nRar!\x1a\x07'],
+] as const
+
+/** The content of an archive that begins after a line of another file, or why it was not inspected, as a sentence. */
+interface Embedded {
+  readonly inner: readonly { readonly path: string; readonly bytes: Uint8Array }[]
+  readonly cut: string | undefined
+}
+
+/** Finds an archive that begins after a line of a text: a script that unpacks its own end. */
+export function findEmbedded(path: string, bytes: Uint8Array, budget: UnpackBudget): Embedded {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  for (const [name, magic] of archives) {
+    const at = buffer.indexOf(magic, 0, 'latin1')
+    if (at === -1) continue
+    if (name !== 'gzip') return { inner: [], cut: `It ends with a ${name} archive, which the scan cannot open.` }
+    const { entries, cut } = unpackGzip(path, buffer.subarray(at + 1), budget)
+    return {
+      inner: entries.flatMap((entry) => (entry.bytes ? [{ path: `${path}!/data`, bytes: entry.bytes }] : [])),
+      cut: cut === undefined ? undefined : `Not all of the archive at its end was inspected. ${cut}`,
+    }
+  }
+  return { inner: [], cut: undefined }
 }
 
 /** Runs a reader to its end or its first error. Entries that were read before the error are inspected too. */

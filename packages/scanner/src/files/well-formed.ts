@@ -1,5 +1,5 @@
 import { brotliDecompressSync, crc32, inflateSync } from 'node:zlib'
-import { NotInspected } from './not-inspected.ts'
+import { NotInspected } from './tar-entries.ts'
 import type { UnpackBudget } from './unpack.ts'
 
 /** Joined metadata that is compressed or split. Undefined if the image or font is not well-formed. */

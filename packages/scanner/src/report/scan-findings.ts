@@ -1,7 +1,5 @@
-import { type ScanFinding, type Security, toTimestamp } from '@skillstead/protocol'
+import { severities, signals, type ScanFinding, type Security, toTimestamp } from '@skillstead/protocol'
 import type { Document } from '../text/document.ts'
-import { toExcerpt } from './excerpt.ts'
-import { listFindings, type PlacedFinding } from './list-findings.ts'
 import type { FileRole } from '../files/role.ts'
 import type { Rule } from '../match/rule.ts'
 import { toRisk, toScore, toVerdict } from '../verdict/score.ts'
@@ -99,4 +97,43 @@ export class ScanFindings {
       scannedAt: toTimestamp(now),
     }
   }
+}
+
+const excerptCharactersMax = 160
+
+/**
+ * Returns the text from an offset to the end of the line. Replaces invisible characters by U+FFFD, which keeps
+ * positions.
+ */
+function toExcerpt(text: string, offset: number): string {
+  const [line = ''] = text.slice(offset, offset + excerptCharactersMax).split(/[\r\n]/, 1)
+  return line.replace(unshownPattern, '\uFFFD').toWellFormed()
+}
+
+const unshownPattern = /[\p{Cc}\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu
+
+/** Maximum number of findings in a report: it is sent with every version in a list. */
+const listedMax = 200
+
+/** A finding with the index of its file. */
+interface PlacedFinding {
+  readonly file: number
+  readonly finding: ScanFinding
+}
+
+/** The findings of a report in order of location; if there are too many, the most severe ones. */
+export function listFindings(all: readonly PlacedFinding[]): { findings: ScanFinding[]; unlisted: number } {
+  const worst = all.length > listedMax ? all.toSorted(compareWeight).slice(0, listedMax) : all
+  return { findings: worst.toSorted(comparePlace).map(({ finding }) => finding), unlisted: all.length - worst.length }
+}
+
+function compareWeight({ finding: a }: PlacedFinding, { finding: b }: PlacedFinding): number {
+  return (
+    signals.indexOf(a.signal) - signals.indexOf(b.signal) ||
+    severities.indexOf(a.severity) - severities.indexOf(b.severity)
+  )
+}
+
+function comparePlace(a: PlacedFinding, b: PlacedFinding): number {
+  return a.file - b.file || a.finding.line - b.finding.line || a.finding.column - b.finding.column
 }

@@ -1,28 +1,30 @@
 import { inflateSync, unzipSync } from 'node:zlib'
+import { toCodeUnits } from './code-units.ts'
 import type { Encoded } from './decode.ts'
 
 const runCharactersMin = 20
 /** A run of this length may continue on the next line. */
 const wrappedCharactersMin = 40
 /** Longest run that is decoded. */
-export const runCharactersMax = 1024 * 1024
+const runCharactersMax = 1024 * 1024
 const inflatedBytesMax = 256 * 1024
 /** Number of characters that decide whether a run is worth decoding. */
 const tasteCharacters = 64
 
 /** 1 for the digits of base64, base64url and hex. */
-export const isInRun = new Uint8Array(65_536)
+const isInRun = new Uint8Array(65_536)
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_') {
   isInRun[character.charCodeAt(0)] = 1
 }
 
 /** Decodes texts in base64 (also base64url and wrapped) and in plain hexadecimal digits. */
-export function* findRuns(text: string, _: unknown, units: Uint16Array): Generator<Encoded> {
+export function* findRuns(text: string): Generator<Encoded> {
+  const units = toCodeUnits(text)
   for (let start = findRun(units, 0); start < text.length;) {
     const lineEnd = findRunEnd(units, start)
     const end = lineEnd - start >= wrappedCharactersMin ? findWrappedEnd(text, start, lineEnd) : lineEnd
     const found = decodeRun(text.slice(start, end))
-    if (found) yield { ...found, start, end, isHidden: true }
+    if (found) yield { ...found, start, end }
     start = findRun(units, end)
   }
 }
@@ -61,46 +63,15 @@ function findWrappedEnd(text: string, start: number, lineEnd: number): number {
 const wrapPattern =
   /["']?[ \t]{0,2}\\?\r?\n[ \t]{0,16}["']?[A-Za-z0-9+/_-]{4,512}={0,6}(?=["']?[ \t]*\\?(?:\r?\n|$|["')]))/y
 
-/** Decodes hex, base64 or base32; undefined if the result is not a text. */
-export function decodeRun(run: string): { text: string; form: string } | undefined {
-  const compact = run.replace(/[\s"'\\]/g, '')
-  if (/^(?:0x)?[\da-f]+$/i.test(compact)) {
-    const text = compact.length % 2 === 0 ? toText(compact.replace(/^0x/i, ''), 'hex') : undefined
-    if (text) return { text, form: 'hex' }
+/** Decodes hex or base64; undefined if the result is not a text. */
+function decodeRun(run: string): { text: string; form: string } | undefined {
+  const compact = run.replace(/[\s"'\\]/g, '').replace(/^0x(?=[\da-f]+$)/i, '')
+  const isHex = compact.length % 2 === 0 && /^[\da-f]+$/i.test(compact)
+  for (const form of isHex ? (['hex', 'base64'] as const) : (['base64'] as const)) {
+    const text = toText(compact, form)
+    if (text !== undefined) return { text, form }
   }
-  const text = toText(compact, 'base64')
-  if (text !== undefined) return { text, form: 'base64' }
-  // Reversed, the padding comes first and is not part of the run.
-  const form = /^[A-Z2-7]+=*$/.test(compact) ? 'base32' : 'reversed'
-  const other = form === 'base32' ? fromBase32(compact.slice(0, runCharactersMax)) : fromReversed(compact)
-  return other === undefined ? undefined : { text: other, form }
-}
-
-function fromReversed(run: string): string | undefined {
-  if (run.length < wrappedCharactersMin || !(/\d/.test(run) && /[a-z]/.test(run) && /[A-Z]/.test(run))) return undefined
-  const taste = reverse(run.slice(-tasteCharacters))
-  if (run.length > tasteCharacters && toText(taste, 'base64') === undefined) return undefined
-  return toText(reverse(run.slice(-runCharactersMax)), 'base64')
-}
-
-function reverse(run: string): string {
-  return run.split('').toReversed().join('')
-}
-
-/** Five bits for each letter or digit (RFC 4648, 6). */
-function fromBase32(run: string): string | undefined {
-  const bytes: number[] = []
-  let [bits, size] = [0, 0]
-  for (const digit of run.replace(/=+$/, '')) {
-    const value = digit >= 'A' ? digit.charCodeAt(0) - 65 : Number(digit) + 24
-    bits = ((bits << 5) | value) & 0xffff
-    size += 5
-    if (size < 8) continue
-    size -= 8
-    bytes.push((bits >> size) & 0xff)
-  }
-  const text = Buffer.from(bytes).toString()
-  return isReadable(text) ? text : undefined
+  return undefined
 }
 
 function toText(run: string, encoding: 'base64' | 'hex'): string | undefined {

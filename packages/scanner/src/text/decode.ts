@@ -1,20 +1,6 @@
-import {
-  decodeMarks,
-  findBits,
-  findConcatenated,
-  findEscaped,
-  findNumbers,
-  findReversed,
-  findRotated,
-} from './decode-marks.ts'
-import { toCodeUnits } from './code-units.ts'
-import { findDigits, findPieces } from './decode-digits.ts'
-import { findLists } from './decode-lists.ts'
-import { findMarkedUp } from './decode-markup.ts'
 import { findRuns } from './decode-runs.ts'
-import { findCommands } from './decode-commands.ts'
-import { findShifted, findSpelled } from './decode-spelling.ts'
-import { findYaml } from './decode-yaml.ts'
+import { findBits, findConcatenated, findEscaped, findNumbers, findReversedStrings } from './decode-marked.ts'
+import { findSpelled } from './decode-spelling.ts'
 
 /** A text that was decoded from another. */
 export interface DecodedText {
@@ -36,7 +22,8 @@ export interface Encoded {
   readonly start: number
   readonly end: number
   readonly form: string
-  readonly isHidden: boolean
+  /** Whether the encoding has a legitimate use. Default: false. */
+  readonly isUsual?: boolean
   readonly spelled?: string
 }
 
@@ -48,28 +35,19 @@ const textsMax = 2000
 
 const finders = [
   findRuns,
-  findPieces,
-  findDigits,
   findEscaped,
   findNumbers,
   findConcatenated,
-  findCommands,
-  findMarkedUp,
-  findYaml,
-  findLists,
-  findSpelled,
-  findShifted,
-  findRotated,
-  findReversed,
+  findReversedStrings,
   findBits,
+  findSpelled,
 ] as const
 
 /**
- * Decodes texts in a text, up to five layers deep: base64, base32 and hex (plain, deflated, UTF-16 or in pieces),
- * escapes of URLs, HTML, YAML and programs, character codes, concatenated strings, other alphabets, reversed strings,
- * bits of invisible characters. It also reads words again that are split by markup, quote marks or line ends, and the
- * items of a list with the sentence that introduces it. Only results that are text count, so digests, images and fonts
- * do not. `onCut` receives the reason of an early end.
+ * Decodes texts in a text, up to five layers deep: base64 and hex (plain, deflated or UTF-16), escapes of URLs, HTML and
+ * programs, character codes, concatenated and reversed strings, bytes of invisible characters, words that markup splits,
+ * and sentences that are reversed or in ROT13. Only results that are text count, so digests, images and fonts do not.
+ * `onCut` receives the reason of an early end.
  */
 export function* decodeText(text: string, onCut: (reason: string) => void): Generator<DecodedText> {
   let room = Math.max(text.length * decodedShareMax, decodedCharactersMin)
@@ -78,13 +56,11 @@ export function* decodeText(text: string, onCut: (reason: string) => void): Gene
     { text, offset: 0, end: text.length, decoded: [], isHidden: false, spelled: undefined, depth: 0 },
   ]
   for (const outer of queue) {
-    const units = toCodeUnits(outer.text)
-    const marks = decodeMarks.in(units)
     for (const find of finders) {
-      for (const inner of find(outer.text, marks, units)) {
+      for (const inner of find(outer.text)) {
         // A spelling is not repeated, and its result may have the same signs.
         if (inner.spelled !== undefined && outer.decoded.includes(inner.form)) continue
-        // Two decodings may cancel out, as ROT13 and another alphabet.
+        // Two decodings may cancel out, as ROT13 of ROT13.
         if (outer.depth > 0 && text.includes(inner.text)) continue
         const depth = outer.depth + (inner.spelled === undefined ? 1 : 0)
         if (depth > depthMax) return onCut(`It has more than ${depthMax} layers of encoding.`)
@@ -93,7 +69,7 @@ export function* decodeText(text: string, onCut: (reason: string) => void): Gene
         if (room < 0 || count > textsMax) return onCut('It has too much encoded text; the rest was not decoded.')
         const place = outer.decoded.length === 0 ? { offset: inner.start, end: inner.end } : outer
         const decoded = [...outer.decoded, inner.form]
-        const isHidden = outer.isHidden || inner.isHidden
+        const isHidden = outer.isHidden || !inner.isUsual
         const { text: plain, spelled } = inner
         const one = { text: plain, offset: place.offset, end: place.end, decoded, isHidden, spelled, depth }
         queue.push(one)

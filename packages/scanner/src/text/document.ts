@@ -57,19 +57,6 @@ export class Document {
     return all
   }
 
-  /** The titles of the headings before and after those above a line, on the same level of the same section. */
-  siblings(line: number): string[] {
-    const { headings, parents, headingOf } = this.#outlined
-    const titles: string[] = []
-    for (let index = headingOf[line - 1] ?? -1; index !== -1; index = parents[index]!) {
-      for (const by of [-1, 1]) {
-        const near = headings[nextOfLevel(headings, index, by)]
-        if (near?.level === headings[index]!.level) titles.push(near.title)
-      }
-    }
-    return titles
-  }
-
   /** The line that opens the fence around a line, or 0. */
   fence(line: number): number {
     return this.#outlined.fenceOf[line - 1] ?? 0
@@ -98,16 +85,6 @@ export class Document {
     this.#outline ??= outline(this)
     return this.#outline
   }
-}
-
-const headingsBetweenMax = 100
-
-/** The nearest heading in a direction that is not inside of a sibling between the two. */
-function nextOfLevel(headings: readonly Heading[], index: number, by: number): number {
-  const { level } = headings[index]!
-  let near = index + by
-  while (Math.abs(near - index) < headingsBetweenMax && (headings[near]?.level ?? 0) > level) near += by
-  return near
 }
 
 /** `\n`, `\r\n` and `\r` each end a line. */

@@ -75,5 +75,5 @@ for (const [from, to] of shapes) {
     if (letter.length === 1) letterOf[unit] = code(letter)
   }
 }
-for (const [letter, small] of Object.entries(smallCapitals)) letterOf[code(small)] = code(letter)
+for (const [letter, small] of smallCapitals) letterOf[code(small)] = code(letter)
 for (const [quote, plain] of ["\u2018'", "\u2019'", '\u201c"', '\u201d"']) letterOf[code(quote!)] = code(plain!)

@@ -3,27 +3,19 @@ import { regex } from '../text/regex.ts'
 
 /** A passage with everything around it that shows whether it is an instruction. */
 export interface Passage {
-  readonly text: string
   /** The line, what it has before the position, and the text around that in its sentence, without Markdown marks. */
   readonly line: string
   readonly lineBefore: string
   readonly before: string
   readonly after: string
-  /** The beginning of the line or item, up to a colon or dash. */
-  readonly label: string
   /** The line that introduces the list, table or fence. */
   readonly leadIn: string
   readonly lineAbove: string
-  readonly linesBelow: string
+  readonly lineBelow: string
   readonly headings: readonly Heading[]
-  /** Titles of the headings next to those above, on the same level of the same section. */
-  readonly siblings: readonly string[]
-  /** In a table, the header of its own column and those of the other columns. */
-  readonly column: string
-  readonly columns: readonly string[]
   /** In a fence, the name of its language. */
   readonly language: string
-  /** In a string of a fence, the code before the string on its line, and the string up to the position. */
+  /** In a string of a fence, the code before the string on its line, and the string up to the end of the line. */
   readonly call: string | undefined
   readonly string: string
   readonly isQuoted: boolean
@@ -34,7 +26,6 @@ export interface Passage {
 }
 
 const sentenceCharactersMax = 160
-const linesBelowMax = 3
 
 export function toPassage(document: Document, from: number, end: number): Passage {
   const { text } = document
@@ -44,38 +35,31 @@ export function toPassage(document: Document, from: number, end: number): Passag
   const start = document.lineStart(number)
   const column = offset - start
   const fence = document.fence(number)
-  const above = document.line(number - 1)
-  const isItem = itemPattern.test(line)
-  const isInTable = tablePattern.test(line)
+  const lineAbove = document.line(number - 1)
+  const isInItem = itemPattern.test(line)
   // A sentence continues from the line above unless it ends there.
-  const lead = isItem || fence > 0 || line.startsWith('|') || headingPattern.test(line) ? '' : paragraphEnd(above)
+  const isNew = isInItem || fence > 0 || line.startsWith('|') || headingPattern.test(line)
+  const lead = isNew ? '' : paragraphEnd(lineAbove)
   const raw = `${lead}${text.slice(Math.max(start, offset - sentenceCharactersMax), offset)}`
   const behind = text.slice(end, end + sentenceCharactersMax).split(/\r?\n\s*\r?\n/, 1)[0]!
-  const below = Array.from({ length: linesBelowMax }, (_, index) => document.line(number + index + 1, 300))
   const quoteAt = fence > 0 ? findQuote(line, column) : -1
-  const header = isInTable ? findHeader(document, number) : []
   return {
-    text: text.slice(offset, end),
     line,
     lineBefore: line.slice(0, Math.max(0, column)),
     before: raw.replace(marksPattern, ' ').split(sentenceEndPattern).at(-1)!,
     after: behind.replace(marksPattern, ' ').split(sentenceEndPattern, 1)[0]!,
-    label: isInTable ? '' : toLabel(line),
     leadIn: findLeadIn(document, number, fence),
-    lineAbove: above,
-    linesBelow: below.join('\n'),
+    lineAbove,
+    lineBelow: document.line(number + 1, 300),
     headings: document.headings(number),
-    siblings: document.siblings(number),
-    column: header[toCells(line.slice(0, column)).length - 1] ?? '',
-    columns: header,
     language: fence > 0 ? (languagePattern.exec(document.line(fence, 240))?.groups!['name']?.toLowerCase() ?? '') : '',
     call: quoteAt === -1 ? undefined : line.slice(0, quoteAt),
     string: quoteAt === -1 ? '' : line.slice(quoteAt + 1),
     isQuoted: isQuotedAt(document, line, column, fence),
     isInBackticks: document.isCode(offset),
-    isInTable,
+    isInTable: /^\s*\|/.test(line),
     isInFence: fence > 0,
-    isInItem: isItem,
+    isInItem,
   }
 }
 
@@ -87,7 +71,6 @@ function skipMarks(text: string, from: number, end: number): number {
 }
 
 const itemPattern = /^\s*(?:[-*+]|\d{1,3}[.)])\s/
-const tablePattern = /^\s*\|/
 const headingPattern = /^\s*#{1,6}\s/
 const languagePattern = /(?:`{3,}|~{3,})\s{0,4}\{?\.?(?<name>[\w+-]{1,20})/
 const marksPattern = /[*_`~]+/g
@@ -96,13 +79,6 @@ const sentenceEndPattern = /[.!?](?:\s|$)|;|(?<!\d)\u2013/
 function paragraphEnd(line: string): string {
   const isText = line !== '' && !headingPattern.test(line) && !/[.:!?|]\s*$/.test(line) && !/^\s*(?:```|~~~)/.test(line)
   return isText ? `${line.slice(-sentenceCharactersMax)} ` : ''
-}
-
-const labelPattern =
-  /^\s*(?:[-*+>]\s|\d{1,3}[.)]\s)?\s*(?<label>[^:\uff1a]{2,80}?)\s?(?:[:\uff1a](?=[\s*"]|$)|\s[\u2014-]\s)/
-
-function toLabel(line: string): string {
-  return labelPattern.exec(line)?.groups!['label']!.replace(marksPattern, '') ?? ''
 }
 
 /** In a program, quotes are no quotation; but a line that is only a string is an entry of a list. */
@@ -141,20 +117,6 @@ function findQuote(line: string, column: number): number {
     else if (opened === -1 && (letter === '"' || letter === "'")) opened = at
   }
   return opened !== -1 && line.indexOf(line[opened]!, column) !== -1 ? opened : -1
-}
-
-const tableLinesMax = 60
-
-/** The cells of the first line of a table, if a line of dashes follows it. */
-function findHeader(document: Document, number: number): string[] {
-  let first = number
-  while (number - first < tableLinesMax && tablePattern.test(document.line(first - 1, 2))) first--
-  return /^\s*\|[\s|:-]+$/.test(document.line(first + 1)) ? toCells(document.line(first)).slice(0, -1) : []
-}
-
-/** The cells of a line, and what follows its last bar. */
-function toCells(line: string): string[] {
-  return line.replace(/^\s*\|/, '').split(/(?<!\\)\|/)
 }
 
 const leadInLinesMax = 14

@@ -1,8 +1,7 @@
 import type { polarities } from '@skillstead/protocol'
 import type { Document } from '../text/document.ts'
-import { isBadExample, isDescription, isExamined, isInAttackTable, isInBadColumn, isReported } from './examples.ts'
-import { toPassage, type Passage } from './passage.ts'
 import { regex, regexWith } from '../text/regex.ts'
+import { toPassage, type Passage } from './passage.ts'
 
 type Polarity = (typeof polarities)[number]
 
@@ -11,11 +10,10 @@ export interface Stance {
   readonly polarity: Polarity
   /**
    * - `certain`: its own sentence, or several signs.
-   * - `description`: a sentence that states something about others.
-   * - `label`: titles, labels and the topic of the skill, which an attacker may choose for an instruction.
+   * - `label`: titles and the topic of the skill, which an attacker may choose for an instruction.
    * - `sign`: a single sign.
    */
-  readonly basis: 'certain' | 'description' | 'label' | 'sign'
+  readonly basis: 'certain' | 'label' | 'sign'
 }
 
 const imperative: Stance = { polarity: 'imperative', basis: 'certain' }
@@ -32,58 +30,37 @@ export function toStance(document: Document, offset: number, end: number, isLess
   const { said, placed } = countSigns(passage, isLesson)
   const signs = said + placed
   if (signs > 1 && (said > 0 || !isForUse(passage))) return { polarity, basis: 'certain' }
-  if (document.isMarkdown && isDescription(passage)) return { polarity, basis: 'description' }
-  if (signs > 1 || (document.isMarkdown && isLabelled(passage, isLesson))) return { polarity, basis: 'label' }
+  if (signs > 1 || (document.isMarkdown && isExamined(passage, isLesson))) return { polarity, basis: 'label' }
   return signs > 0 ? { polarity, basis: 'sign' } : imperative
 }
 
-const forbiddancePattern = regexWith('i')`\b(never|do not|don[\u2019']?t|must ?n[o\u2019']t|
+const forbiddances = regexWith('gi')`\b(never|do not|don[\u2019']?t|must ?n[o\u2019']t|
   should ?n[o\u2019']t|may not|can ?not|can[\u2019']t|will not|won[\u2019']t|does not|doesn[\u2019']t|is not|are not
   |avoid(s|ing)?|refuses?|refuse to|rather than|instead of|forbidden|prohibited|not allowed|no need|block(s|ed)?|
   den(y|ies)|reject(s|ed)?)\b(?! (hesitate|fail|forget|worry|stop|mind|skip|omit|miss|leave|refuse|delay|wait|only|
   just))`
-const forbiddances = new RegExp(forbiddancePattern.source, 'gi')
 /** Chinese words of prohibition directly before the position. */
-const chineseForbiddance = regex`(不(要|得|可|能|准|许|許|应|應|运行|運行|执行|執行|使用|删除|刪除)|禁止|请勿|請勿|切勿|严禁|嚴禁|
-  避免|拒绝|拒絕|绝不|絕不)(?!犹豫|猶豫|担心|擔心|忘|错过|錯過|停)[^，。；：、,.:;！!]{0,8}$`
+const chineseForbiddance = regex`(不(要|得|可|能|准|应|使用|运行|执行|删除)|禁止|请勿|切勿|严禁|避免|拒绝|绝不)
+  (?!犹豫|担心|忘|错过|停)[^，。；：、,.:;！!]{0,8}$`
 /** Words after a prohibition that introduce an alternative. */
 const turnPattern = /\b(?:but|instead|then|just|simply|rather|so)\b|[,:]\s/i
-const forbiddingHeadings = regexWith('i')`\b(never|do(es)? not|don[\u2019']?t|forbidden|
-  prohibited|not allowed|disallowed|denied|deny|blocked|avoid|anti-?patterns?|must not|banned|off[- ]limits|
-  boundar(y|ies)|won[\u2019']t)\b`
-const forbiddingLeadIn = regexWith('i')`\b(never|(do|does|will|must|should|may|can) ?not|
-  don[\u2019']?t|forbidden|prohibited|not allowed|disallowed|avoid|refuse|reject|block|deny|denied)\b[^.]{0,80}:?\s*
-  [*_]{0,3}\s*$`
-const denyKey = regex`(deny|denied|denylist|deny_list|blocklist|block_list|blocked|blacklist|disallowed_?tools|forbidden|
-  prohibited)`
-/** The key of a list in front of one of its entries, without the end of a command between them. */
-const denyListPattern = regexWith('i')`["']?${denyKey}["']?\s*(:\s*[[{(]?|=\s*[[{("'])[^\]});&|\n]*$`
-/** The same in settings, where it must be an array of strings. */
-const denyArrayPattern = regexWith(
-  'i',
-)`^\s*[{,]?\s*["']${denyKey}["']\s*:\s*\[(\s*["'][^"'$\x60\n]*["']\s*,)*\s*["'][^"'$\x60\n]*$`
+/** Titles and introductions of what not to do. */
+const forbiddingTitle = regexWith('i')`\b(never|(do|does|will|must|should|may|can) ?not|don[\u2019']?t|
+  won[\u2019']t|forbidden|prohibited|not allowed|disallowed|denied|deny|blocked|refuse|reject|avoid|anti-?patterns?|
+  banned|off[- ]limits|boundar(y|ies))\b[^.]{0,80}$`
+/** An array of strings in settings that lists what is denied. */
+const denyArray = regexWith('i')`^\s*[{,]?\s*["'](deny|denied|blocked|disallowed_?tools|forbidden|prohibited|
+  (deny|block|black)_?list)["']\s*:\s*\[(\s*["'][^"'$\x60\n]*["']\s*,)*\s*["'][^"'$\x60\n]*$`
 const settingsLanguages: ReadonlySet<string> = new Set(['json', 'jsonc', 'json5', 'yaml', 'yml', 'toml'])
-const negativeMark = regexWith('iu')`[\u274c\u26d4\u{1f6ab}\u2717\u2718]|
-  (^|[\s#/*(-])(bad|wrong|incorrect|unsafe|insecure|vulnerable|dangerous|malicious|evil|attack|attacker|
-  don[\u2019']?t|never|not this|anti-?pattern)\b\s?([:)\u2014]|-(?!\w)|$|example|code|skill|input|payload|version)`
 
-function isProhibited({
-  before,
-  lineBefore,
-  leadIn,
-  headings,
-  isInItem,
-  isInTable,
-  isInFence,
-  language,
-}: Passage): boolean {
+function isProhibited(passage: Passage): boolean {
+  const { before, lineBefore, leadIn, headings, language, isInItem, isInTable, isInFence } = passage
   const forbidden = [...before.matchAll(forbiddances)].at(-1)
   if (forbidden && !turnPattern.test(before.slice(forbidden.index + forbidden[0].length))) return true
   if (chineseForbiddance.test(before)) return true
-  if (isInFence) return settingsLanguages.has(language) && denyArrayPattern.test(lineBefore)
-  if ((isInItem || isInTable) && forbiddingLeadIn.test(leadIn)) return true
-  if (denyListPattern.test(lineBefore)) return true
-  return isInItem && forbiddingHeadings.test(headings[0]?.title ?? '')
+  if (isInFence) return settingsLanguages.has(language) && denyArray.test(lineBefore)
+  if ((isInItem || isInTable) && forbiddingTitle.test(leadIn)) return true
+  return isInItem && forbiddingTitle.test(headings[0]?.title ?? '')
 }
 
 const attackHeadings = regexWith('i')`\b(attack(s|er|ers)?|threats?|red flags?|malicious|
@@ -99,44 +76,28 @@ const mentionPattern = regexWith('i')`\b(such as|e\.g|for example|phrases?|keywo
 const quotingPattern = regexWith('i')`\b(like|strings?|report(s|ed)?|match(es|ing)?|
   contain(s|ing)?|claims?|says?|said|asks?|tells?|instructs?|if (a|an|any|the|some|you see)|could|might|may|would|
   means?|called|reads|includ(es|ing)|or)\b|[:=]\s*$`
-/** What a text of others asks an agent for. */
-const reportedSpeech = regexWith(
-  'i',
-)`\b(texts?|content|messages?|pages?|emails?) (that )?(tell|ask|instruct|order)(s|ing)?\s
-  (the |an? |your )?(agent|assistant|model|ai|llm)\b`
 const attackWords = regexWith('i')`\b(attack\w*|adversar\w+|malicious|injections?|
-  jailbreak\w*|exploit\w*|vulnerab\w+|red flags?|suspicious|untrusted|poison\w*|hostile|phishing|scam\w*)\b`
-
-const useWords = regexWith(
-  'i',
-)`\b(run|execute|install|paste|setup|set up|prerequisites?|quick ?start|usage|getting started|first|
-  now|before you|required|must|apply|perform|start)\b`
-
-/** Whether the words around the passage have the agent or the user run it, whatever it is placed under. */
-function isForUse({ before, leadIn, label, headings }: Passage): boolean {
-  return [before, leadIn, label, headings[0]?.title ?? ''].some((text) => useWords.test(text))
-}
+  jailbreak\w*|exploit\w*|vulnerab\w+|red[- ]flags?|suspicious|untrusted|poison\w*|hostile|phishing|scam\w*)\b`
+/** A mark or label of what is wrong. */
+const negativeMark = regexWith('iu')`[\u274c\u26d4\u{1f6ab}\u2717\u2718]|
+  (^|[\s#/*(-])(bad|wrong|incorrect|unsafe|insecure|vulnerable|dangerous|malicious|evil|attack|attacker|
+  don[\u2019']?t|never|not this|anti-?pattern)\b\s?([:)\u2014]|-(?!\w)|$|example|code|skill|input|payload|version)`
 
 /**
  * Counts the signs that the passage is an example and not an instruction: those in its own sentence or line, and those in
  * what it is placed under, which cost an attacker nothing.
  */
 function countSigns(passage: Passage, isLesson: boolean): { readonly said: number; readonly placed: number } {
-  const { line, before, after, leadIn, lineAbove } = passage
+  const { line, before, after, leadIn, lineAbove, headings } = passage
   const { isQuoted, isInBackticks, isInTable, isInFence, isInItem } = passage
   // Code between backticks may be a command to run, so backticks are no sign of a mention.
   const isSaid = isQuoted && !isInBackticks && quotingPattern.test(before)
   const isMention = isSaid || mentionPattern.test(before) || attackWords.test(isQuoted ? afterQuote(after) : after)
-  const isAmongAttacks = isUnderAttacks(passage, isLesson)
-  const isLed = attackWords.test(leadIn) || negativeMark.test(leadIn) || mentionPattern.test(leadIn.slice(-60))
   const isMarked = negativeMark.test(line) || ((isInFence || isInItem) && negativeMark.test(lineAbove))
-  const said = [
-    isMention,
-    isMention && isQuoted,
-    attackWords.test(before) && reportedSpeech.test(before),
-    isMarked,
-    isMarked,
-  ]
+  // The top heading counts only in a lesson, because it is the skill's name, which its author chooses.
+  const isAmongAttacks = headings.some(({ title, level }) => (level > 1 || isLesson) && attackHeadings.test(title))
+  const isLed = attackWords.test(leadIn) || negativeMark.test(leadIn) || mentionPattern.test(leadIn.slice(-60))
+  const said = Number(isMention) + Number(isMention && isQuoted) + 2 * Number(isMarked)
   const placed = [
     isAmongAttacks,
     isAmongAttacks && (isQuoted || isInTable),
@@ -145,17 +106,7 @@ function countSigns(passage: Passage, isLesson: boolean): { readonly said: numbe
     isLesson && isQuoted,
     isLesson && (isInTable || isInFence || isAmongAttacks || isLed),
   ]
-  return { said: said.filter(Boolean).length, placed: placed.filter(Boolean).length }
-}
-
-/** The top heading counts only in a lesson, because it is the skill's name, which its author chooses. */
-function isUnderAttacks({ headings }: Passage, isLesson: boolean): boolean {
-  return headings.some(({ title, level }) => (level > 1 || isLesson) && attackHeadings.test(title))
-}
-
-function isLabelled(passage: Passage, isLesson: boolean): boolean {
-  if (isBadExample(passage) || isInBadColumn(passage) || isInAttackTable(passage, isLesson)) return true
-  return isExamined(passage, isLesson) || (isLesson && isReported(passage))
+  return { said, placed: placed.filter(Boolean).length }
 }
 
 /** The text after the end of the quotation. */
@@ -163,10 +114,43 @@ function afterQuote(after: string): string {
   return after.slice(after.search(/["\u201d\u00bb\u300d]/) + 1)
 }
 
-const lessonPattern = regexWith(
-  'gi',
-)`\b((cyber-?)?security|secure|malware|mitre|soc|incidents?|vulnerab\w+|audit\w*|threats?|
-  injections?|malicious|attack\w*|red[- ]team\w*|pen[- ]?test\w*|scan(s|ner|ning)?|guard\w*|safety|hardening|
+const useWords = regexWith('i')`\b(run|execute|install|paste|setup|set up|prerequisites?|quick ?start|usage|
+  getting started|first|now|before you|required|must|apply|perform|start)\b`
+
+/** Whether the words around the passage have the agent or the user run it, whatever it is placed under. */
+function isForUse({ before, leadIn, headings }: Passage): boolean {
+  return [before, leadIn, headings[0]?.title ?? ''].some((text) => useWords.test(text))
+}
+
+/** Names of functions and commands that examine a text instead of running it. */
+const examines = regexWith('i')`(?<![a-z])(contains?|has_any|includes|check|validat|verif|detect|scan|match|
+  pattern|regex|test|block|filter|report|sanitiz|analy[sz]|submit|expect|grep|rule)|=~`
+const regexString = /\(\?i\)|\.\*|\\b/
+/** Names of fields with what is sent for an examination. */
+const examined = /(?<![a-z])(?:query|payload|input|prompt|message|uri\b)/i
+const runs = regexWith('i')`(^|[\s;&|({])(-c|-e|-command|-enc\w*|eval|exec|source|iex|invoke-\w+|ssh|xargs|env|
+  (ba|z|da|k)?sh|node|python3?|perl|ruby|php|powershell|pwsh|cmd)(\s|$)|
+  \b(\w*system|popen|spawn\w*|exec\w*|run|call|check_output|check_call|subprocess\w*|shell|eval|fetch|post)\s?[(]|
+  [|;&$]\s?[(]?\s*$|\x60`
+const outcome = regexWith('iu')`\b(reject\w*|block(ed|s)?|denied|threat|detected|unsafe|safe: false|false|flag(ged)?|
+  critical|error|throw|raise|malicious|attack\w*|injection)\b|\u274c|\u{1f6a8}`
+
+/**
+ * Whether the passage is a string that code examines: it has a result, or is in a skill about security. A string that
+ * something else runs, or with values in it, is no such string.
+ */
+function isExamined({ line, lineBelow, call, string, language, headings }: Passage, isLesson: boolean): boolean {
+  if (call === undefined || runs.test(call) || /\bf$/i.test(call)) return false
+  const isShell = /^(?:|sh|bash|zsh|shell|console|terminal)$/.test(language) && !/:\s*$/.test(call)
+  if (isShell && /\$\(|\x60/.test(string)) return false
+  const isAboutAttacks = isLesson || headings.some(({ title }) => attackWords.test(title))
+  if (isAboutAttacks && examined.test(call)) return true
+  if (!examines.test(call) && !regexString.test(string)) return false
+  return isAboutAttacks || outcome.test(`${line.slice(-80)}\n${lineBelow}`)
+}
+
+const lessonPattern = regexWith('gi')`\b((cyber-?)?security|secure|malware|mitre|soc|incidents?|vulnerab\w+|audit\w*|
+  threats?|injections?|malicious|attack\w*|red[- ]team\w*|pen[- ]?test\w*|scan(s|ner|ning)?|guard\w*|safety|hardening|
   forensic\w*)\b`
 
 /** Whether the whole skill, by its name, description and first heading, is about detecting attacks. */

@@ -52,7 +52,7 @@ function isLowered(
 ): boolean {
   if (signal === 'hostile') return true
   if (isEncoded) return false
-  return basis === 'description' || (basis === 'label' && category !== 'concealment' && category !== 'obfuscation')
+  return basis === 'label' && category !== 'concealment' && category !== 'obfuscation'
 }
 
 function raised({ signal, severity }: Weight): Weight {
