@@ -20,6 +20,14 @@ export function findFolderCycles(imports: readonly (readonly [from: string, to: 
     .toSorted()
 }
 
+/** The import cycles of files: each is the list of its files. */
+export function findFileCycles(imports: readonly (readonly [from: string, to: string])[]): string[] {
+  const edges = new Map<string, Set<string>>()
+  for (const [from, to] of imports) edges.set(from, (edges.get(from) ?? new Set()).add(to))
+  const cycles = findComponents(edges).filter((files) => files.length > 1)
+  return cycles.map((files) => files.toSorted().join(', ')).toSorted()
+}
+
 function findComponents(edges: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const components: string[][] = []
   const stack: string[] = []

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findFolderCycles } from '../support/folder-cycles.ts'
+import { findFileCycles, findFolderCycles } from '../support/folder-cycles.ts'
 
 interface Import {
   /** Below `packages`, as in `core/src/index.ts`. */
@@ -132,6 +132,15 @@ describe('imports', () => {
       return lower !== -1 && (upper === -1 || upper! > lower!)
     })
     expect(upward).toEqual([])
+  })
+
+  it('of scanner form no cycle between files, in rooms of at most 20 files', () => {
+    expect(findFileCycles(listWithin('scanner'))).toEqual([])
+    const source = join(root, 'scanner/src')
+    const files = readdirSync(source, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    const byRoom = Map.groupBy(files, ({ parentPath }) => relative(source, parentPath))
+    const sizes = [...byRoom].map(([room, all]) => [room, all.length] as const)
+    expect(sizes.filter(([room, size]) => size > (room === '' ? 15 : 20))).toEqual([])
   })
 
   it.each(['protocol', 'client'])('of %s contain no Node modules, because browsers run it', (name) => {

@@ -4,7 +4,7 @@ import { firstIssueOnly, parseForeignJson, type ScanFinding, type Security } fro
 import * as v from 'valibot'
 import { toRisk, toScore, toVerdict } from '../verdict/score.ts'
 import { toContainerPath, toFilePath } from './file-names.ts'
-import type { Sample } from './samples.ts'
+import type { Sample } from './sample.ts'
 
 const Reason = v.pipe(v.string(), v.trim(), v.minLength(1))
 

@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { isSkillMd, type Unreadable } from '@skillstead/skill-format/archives'
 import { readSkill } from './read-skills.ts'
-import type { Sample, SampleOptions } from './samples.ts'
+import type { SampleOptions } from './samples.ts'
+import type { Sample } from './sample.ts'
 
 /**
  * Reads the skills that contain files, each once. Files outside of skills are left out. A file may be missing: its skill

@@ -1,5 +1,5 @@
 import { join, relative, sep } from 'node:path'
-import type { Sample } from './samples.ts'
+import type { Sample } from './sample.ts'
 
 /**
  * The path of a file of a skill, relative to the working directory, with `/`. Undefined if it is not a file of its own,

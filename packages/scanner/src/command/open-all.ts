@@ -1,6 +1,7 @@
 import type { Unreadable } from '@skillstead/skill-format/archives'
 import { readEnclosing } from './enclosing-skills.ts'
-import { openSamples, type Sample, type SampleOptions } from './samples.ts'
+import { openSamples, type SampleOptions } from './samples.ts'
+import type { Sample } from './sample.ts'
 import type { ScanRequest } from './scan-options.ts'
 
 /** Opens places that are no paths, such as URLs; undefined for paths. */

@@ -2,9 +2,8 @@ import { readdir } from 'node:fs/promises'
 import { realpathSync, statSync, type Dirent } from 'node:fs'
 import { join } from 'node:path'
 import { isSkillMd, type Unreadable } from '@skillstead/skill-format/archives'
-import { leftOut, toId, type FolderOptions } from './folder-options.ts'
+import { leftOut, toId, type FolderOptions, type Sample } from './sample.ts'
 import { toReadProblem } from './read-limited.ts'
-import type { Sample } from './samples.ts'
 import { readSkillFiles } from './skill-files.ts'
 
 /**

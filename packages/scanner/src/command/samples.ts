@@ -5,23 +5,9 @@ import { buffer } from 'node:stream/consumers'
 import { firstIssueOnly, limits } from '@skillstead/protocol'
 import { isSkillMd, isUnreadable, openZip, readObjects, type Unreadable } from '@skillstead/skill-format/archives'
 import * as v from 'valibot'
-import type { ScanFile } from '../files/scan-file.ts'
-import type { FolderOptions } from './folder-options.ts'
+import type { FolderOptions, Sample } from './sample.ts'
 import { readLimited, toReadProblem } from './read-limited.ts'
 import { readSkills } from './read-skills.ts'
-
-/** A skill, or some of its files, to scan. */
-export interface Sample {
-  /** Identifies the sample in reports: the path of its SKILL.md, or the name of its record. */
-  readonly id: string
-  /** SKILL.md first, if there is one. */
-  readonly files: readonly ScanFile[]
-  /** Where its files are. */
-  readonly at: SamplePlace
-}
-
-/** A folder, with the name of its SKILL.md there; or the file, address or stream that contains all of the sample. */
-type SamplePlace = { readonly folder: string; readonly skillFile: string } | { readonly container: string }
 
 /** Options of {@link openSamples}. */
 export interface SampleOptions extends FolderOptions {

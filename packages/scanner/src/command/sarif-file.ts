@@ -7,7 +7,7 @@ import type { AddedRules } from '../rules/added-rules.ts'
 import { sarifHeader, toRegion, toSarifResult, toSarifTool, toUri } from '../report/sarif.ts'
 import type { ScanFile } from '../files/scan-file.ts'
 import { toContainerPath, toFilePath } from './file-names.ts'
-import type { Sample } from './samples.ts'
+import type { Sample } from './sample.ts'
 import type { ScanOutput } from './scan-output.ts'
 
 /** A SARIF log that is written while skills are scanned. GitHub accepts one run of a tool, so it has one. */

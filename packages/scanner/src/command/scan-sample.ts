@@ -2,7 +2,7 @@ import type { Security } from '@skillstead/protocol'
 import { scanPackage } from '../threads/scan-package.ts'
 import type { AddedRules } from '../rules/added-rules.ts'
 import type { Baseline } from './baseline.ts'
-import type { Sample } from './samples.ts'
+import type { Sample } from './sample.ts'
 import type { ScanOutput } from './scan-output.ts'
 import type { ScanRequest } from './scan-options.ts'
 

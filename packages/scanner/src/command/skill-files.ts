@@ -5,7 +5,7 @@ import { limits } from '@skillstead/protocol'
 import { isSkillMd } from '@skillstead/skill-format/archives'
 import type { ScanFile } from '../files/scan-file.ts'
 import { readLimited, toReadProblem } from './read-limited.ts'
-import { leftOut, meaningless, toId, type FolderOptions } from './folder-options.ts'
+import { leftOut, meaningless, toId, type FolderOptions } from './sample.ts'
 
 interface Reading {
   readonly folder: string

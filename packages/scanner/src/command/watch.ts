@@ -6,7 +6,7 @@ import { isUnreadable } from '@skillstead/skill-format/archives'
 import { FolderWatch } from './folder-watch.ts'
 import type { ScanIo } from './io.ts'
 import { openAll } from './open-all.ts'
-import type { Sample } from './samples.ts'
+import type { Sample } from './sample.ts'
 import type { ScanOutput } from './scan-output.ts'
 
 /** Editors write a file in several steps. */

@@ -1,4 +1,18 @@
 import { sep } from 'node:path'
+import type { ScanFile } from '../files/scan-file.ts'
+
+/** A skill, or some of its files, to scan. */
+export interface Sample {
+  /** Identifies the sample in reports: the path of its SKILL.md, or the name of its record. */
+  readonly id: string
+  /** SKILL.md first, if there is one. */
+  readonly files: readonly ScanFile[]
+  /** Where its files are. */
+  readonly at: SamplePlace
+}
+
+/** A folder, with the name of its SKILL.md there; or the file, address or stream that contains all of the sample. */
+type SamplePlace = { readonly folder: string; readonly skillFile: string } | { readonly container: string }
 
 /** Options for folders. */
 export interface FolderOptions {
