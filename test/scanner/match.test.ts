@@ -28,9 +28,10 @@ describe('an expression composed with regex', () => {
   })
 })
 
+const ignore = () => undefined
+
 /** Everything that probes find in a text. */
 function findAll(probes: readonly Probe[], text: string): Hit[] {
-  const ignore = () => undefined
   return [...new Search(probes).find(text, () => true, ignore)].flat()
 }
 
@@ -75,19 +76,20 @@ describe('what an expression needs', () => {
   })
 })
 
-describe('a search', () => {
-  const find = (pattern: Pattern, text: string) =>
-    findAll([{ id: 'a', patterns: [pattern] }], text).map(({ start, end }) => text.slice(start, end))
+function findOne(pattern: Pattern, text: string): string[] {
+  return findAll([{ id: 'a', patterns: [pattern] }], text).map(({ start, end }) => text.slice(start, end))
+}
 
+describe('a search', () => {
   it('finds the same as its expression alone, wherever the needed texts are', () => {
     const expression = /\w{1,9} (?:red|lazy) (?:\w{1,9} ){0,3}(?:fox|dog)\b/
     const text = 'A very red and quick fox. The lazy dog; some red dogs, a red, lazy hot dog\n'.repeat(2000)
-    expect(find(expression, text)).toEqual(text.match(new RegExp(expression, 'g')))
+    expect(findOne(expression, text)).toEqual(text.match(new RegExp(expression, 'g')))
   })
 
   it('finds nothing without the given anchors', () => {
     const pattern = { anchors: ['fox'], match: /\d{4} \w{3}/ }
-    expect(find(pattern, `1234 fox ${' '.repeat(3)}${'a '.repeat(500)}1234 dog`)).toEqual(['1234 fox'])
+    expect(findOne(pattern, `1234 fox ${' '.repeat(3)}${'a '.repeat(500)}1234 dog`)).toEqual(['1234 fox'])
   })
 
   it('reports a probe that would be tried on more than 4 Mi characters of one text', () => {
@@ -123,29 +125,29 @@ describe('a search', () => {
   })
 })
 
-describe('the finder of texts', () => {
-  const find = (texts: readonly string[], text: string) => {
-    const finder = new TextFinder(texts)
-    return [...foldText(text)].flatMap(({ codes, size }) => {
-      finder.find(codes, size)
-      return finder.found.flatMap((number) => finder.startsOf[number]!.map((at) => `${texts[number]}@${at}`))
-    })
-  }
+function findTexts(texts: readonly string[], text: string): string[] {
+  const finder = new TextFinder(texts)
+  return [...foldText(text)].flatMap(({ codes, size }) => {
+    finder.find(codes, size)
+    return finder.found.flatMap((number) => finder.startsOf[number]!.map((at) => `${texts[number]}@${at}`))
+  })
+}
 
+describe('the finder of texts', () => {
   it('finds them at every position, inside each other and in capitals', () => {
     const texts = ['abcd', 'bcd', 'bcde', 'xyz', 'aaa', '忽略', 'длина']
-    expect(find(texts, 'zABCDe xYz').toSorted()).toEqual(['abcd@1', 'bcd@2', 'bcde@2', 'xyz@7'])
-    expect(find(texts, 'aaaa')).toEqual(['aaa@0', 'aaa@1'])
-    expect(find(texts, '请忽略')).toEqual(['忽略@1'])
-    expect(find(texts, 'ДЛИНА')).toEqual(['длина@0'])
-    expect(find(texts, 'abc bcx')).toEqual([])
+    expect(findTexts(texts, 'zABCDe xYz').toSorted()).toEqual(['abcd@1', 'bcd@2', 'bcde@2', 'xyz@7'])
+    expect(findTexts(texts, 'aaaa')).toEqual(['aaa@0', 'aaa@1'])
+    expect(findTexts(texts, '请忽略')).toEqual(['忽略@1'])
+    expect(findTexts(texts, 'ДЛИНА')).toEqual(['длина@0'])
+    expect(findTexts(texts, 'abc bcx')).toEqual([])
   })
 
   it('compares them in full, although digits and punctuation share a class', () => {
     const texts = ['key3.db', '.env', 'a/b:', 'a long text of words']
     const text = 'key4.db key3.db ,env .env a-b: a/b: a long text of works, a long text of words'
-    expect(find(texts, text)).toEqual(['key3.db@8', '.env@21', 'a/b:@31', 'a long text of words@58'])
-    expect(find(texts, 'a long text')).toEqual([])
+    expect(findTexts(texts, text)).toEqual(['key3.db@8', '.env@21', 'a/b:@31', 'a long text of words@58'])
+    expect(findTexts(texts, 'a long text')).toEqual([])
   })
 
   it('refuses texts below three bytes or in capitals, and too many', () => {
