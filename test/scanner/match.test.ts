@@ -4,7 +4,7 @@ import { readExpression } from '../../packages/scanner/src/match/read-expression
 import type { Pattern } from '../../packages/scanner/src/match/rule.ts'
 import { regex, regexWith } from '../../packages/scanner/src/text/regex.ts'
 import { Search, type Hit, type Probe } from '../../packages/scanner/src/match/search.ts'
-import { TextFinder } from '../../packages/scanner/src/match/text-finder.ts'
+import { TextFinder } from '../../packages/scanner/src/text/text-finder.ts'
 
 describe('an expression composed with regex', () => {
   const secrets = ['tokens?', 'api keys']

@@ -3,7 +3,7 @@ import { type Match } from '../text/spans.ts'
 import { toMatcher, type Matcher } from './matcher.ts'
 import type { Need } from './read-expression.ts'
 import type { Pattern } from './rule.ts'
-import { TextFinder } from './text-finder.ts'
+import { TextFinder } from '../text/text-finder.ts'
 import { listTraits, lookCharactersMax, type PatternTraits } from './traits.ts'
 
 /** The searchable part of a rule or a fact. */

@@ -1,6 +1,9 @@
-/** Finds which of some short texts occur in a text, ignoring case. */
+import { TextFinder } from './text-finder.ts'
+
+/** Finds in one pass which of some short texts occur in a text, ignoring case. */
 export class ShortTextFinder {
   readonly #texts: readonly string[]
+  #finder: TextFinder | undefined
 
   constructor(texts: readonly string[]) {
     this.#texts = texts
@@ -8,7 +11,8 @@ export class ShortTextFinder {
 
   /** The short texts that occur in the code units of a text, as they were given. */
   in(units: Uint16Array): ReadonlySet<string> {
-    const text = Buffer.from(units.buffer, units.byteOffset, units.byteLength).toString('utf16le').toLowerCase()
-    return new Set(this.#texts.filter((each) => text.includes(each.toLowerCase())))
+    const finder = (this.#finder ??= new TextFinder(this.#texts.map((each) => each.toLowerCase())))
+    finder.find(units, units.length)
+    return new Set(finder.found.map((number) => this.#texts[number]!))
   }
 }
