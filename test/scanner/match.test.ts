@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { AnchorTable, toAnchorTables } from '../../packages/scanner/src/text/anchors.ts'
 import { foldText } from '../../packages/scanner/src/text/fold.ts'
-import { readTraits } from '../../packages/scanner/src/match/match.ts'
-import { readPattern } from '../../packages/scanner/src/match/read-pattern.ts'
-import { containing, together, within } from '../../packages/scanner/src/match/pattern-tags.ts'
+import { readExpression } from '../../packages/scanner/src/match/read-expression.ts'
+import type { Pattern } from '../../packages/scanner/src/match/rule.ts'
 import { regex, regexWith } from '../../packages/scanner/src/text/regex.ts'
-import { Search } from '../../packages/scanner/src/match/search.ts'
-import { toTables } from '../../packages/scanner/src/match/search-tables.ts'
+import { Search, type Hit, type Probe } from '../../packages/scanner/src/match/search.ts'
+import { TextFinder } from '../../packages/scanner/src/match/text-finder.ts'
 
 describe('an expression composed with regex', () => {
   const secrets = ['tokens?', 'api keys']
@@ -28,29 +26,19 @@ describe('an expression composed with regex', () => {
   it('has the flags of regexWith', () => {
     expect(regexWith('gi')`(a|b)`).toEqual(/(?:a|b)/gi)
   })
-
-  it('becomes a flow with within, and has the anchors of containing', () => {
-    const stop = /\./
-    const flow = { first: /send/, last: /(?:a|b) key/, stop, withinMax: 40 }
-    expect(within(40, stop)`send … (a|b) key`).toEqual(flow)
-    expect(within(40, stop, 'a key|b key')`send … (a|b) key`).toEqual({ anchors: ['a key', 'b key'], match: flow })
-    expect(containing(['key'])`(a|b) key`).toEqual({ anchors: ['key'], match: /(?:a|b) key/ })
-  })
 })
 
-describe('a pattern composed with together', () => {
-  const probe = { id: 'a', patterns: [together(60, /[.](?=\s)/, /\bnot\b/)`red fox … jump(s|ed) … dog`] }
-  const search = new Search([probe], toTables([probe.patterns.map(readTraits)]))
-  const find = (text: string) => {
-    const hits = [
-      ...search.find(
-        text,
-        () => true,
-        () => undefined,
-      ),
-    ].flat()
-    return hits.map(({ start, end }) => text.slice(start, end))
-  }
+const ignore = () => undefined
+
+/** Everything that probes find in a text. */
+function findAll(probes: readonly Probe[], text: string): Hit[] {
+  return [...new Search(probes).find(text, () => true, ignore)].flat()
+}
+
+describe('a pattern of several expressions in one sentence', () => {
+  const all = [/red fox/, /jump(?:s|ed)/, /dog/]
+  const patterns = [{ all, stop: /[.](?=\s)/, withinMax: 60, unless: /\bnot\b/ }]
+  const find = (text: string) => findAll([{ id: 'a', patterns }], text).map(({ start, end }) => text.slice(start, end))
 
   it.each([
     ['A red fox jumped over the dog.', ['red fox jumped over the dog']],
@@ -66,61 +54,105 @@ describe('a pattern composed with together', () => {
 
 describe('what an expression needs', () => {
   it.each([
-    [/\bcurl\s?(?:http|ftps)?\.net/, ['curl 4 13', '.net 13 4']],
-    [/(?:never|do not) (?!tell)say{2,3} \w{1,9}/, ['never sa 8 21, do not sa 9 22']],
-    [
-      /api[_ -]?keys? (?:a|bc|def) \d/,
-      ['apikey 6 13, api_key 7 14, api key 7 14, api-key 7 14', ' a  11 4,  bc  12 5,  def  13 6'],
-    ],
-    [/(?:send|upload)s?\d{2}|post\d/, ['send 4 7, upload 6 9, post 4 5']],
+    [/\bcurl\s?(?:http|ftps)?\.net/, ['curl 4 13', '.net 13 8']],
+    [/(?:never|do not) (?!tell)say{2,3} \w{1,9}/, ['never sa|do not sa 9 22']],
+    [/api[_ -]?keys? (?:a|bc|def) \d/, ['apikey|api_key|api key|api-key 7 14', ' a | bc | def  13 7']],
+    [/(?:send|upload)s?\d{2}|post\d/, ['send|upload|post 7 9']],
     [/x?[abc]\d(?:abc){0,2}|one/, []],
+    [/(?:abc){2}\d(?<same>x)\k<same>/, ['abc 6 Infinity']],
   ] as const)('of %s is returned with its distance from both ends', (expression, expected) => {
-    const needs = readPattern(expression).needs.map((need) => {
-      return need.map(({ text, before, behind }) => `${text} ${before} ${behind}`).join(', ')
-    })
+    const needs = readExpression(expression).needs.map(
+      ({ texts, before, after }) => `${texts.join('|')} ${before} ${after}`,
+    )
     expect(needs).toEqual(expected)
   })
 
   it.each([
-    [/[^\n\uE000]{2}\w\s?/, 'lines'],
-    [/[^\n\uE000] (?=[^]\n)a/, 'nothing'],
-    [/a[^.]b/, 'passages'],
-    [/\w(?![^x])\uE000/, 'passages'],
-  ] as const)('includes what a match of %s may cross', (expression, crossing) => {
-    expect(readPattern(expression).crosses).toBe(crossing)
+    [/fox\b(?=.{3}(?:ab|c)d)/, 6],
+    [/(?<=red )fox/, 0],
+    [/fox(?! (?=dog))/, 4],
+  ] as const)('includes how far %s looks ahead', (expression, ahead) => {
+    expect(readExpression(expression).ahead).toBe(ahead)
   })
 })
 
-describe('the anchors', () => {
-  const texts = ['abcd', 'bcd', 'bcde', 'xyz', 'aaa', '忽略']
-  const table = new AnchorTable(toAnchorTables(texts))
-  const find = (text: string) => {
-    const found: string[] = []
-    for (const { codes, size } of foldText(text)) {
-      table.find(codes, size)
-      for (let at = 0; at < table.size; at++) found.push(`${texts[table.texts[at]!]}@${table.ends[at]}`)
-    }
-    return found
-  }
+function findOne(pattern: Pattern, text: string): string[] {
+  return findAll([{ id: 'a', patterns: [pattern] }], text).map(({ start, end }) => text.slice(start, end))
+}
 
-  it('are found at every position, inside each other and in capitals', () => {
-    expect(find('zABCDe xYz').toSorted()).toEqual(['abcd@5', 'bcd@5', 'bcde@6', 'xyz@10'])
-    expect(find('aaaa')).toEqual(['aaa@3', 'aaa@4'])
-    expect(find('请忽略')).toEqual(['忽略@3'])
-    expect(find('abc bcx')).toEqual([])
+describe('a search', () => {
+  it('finds the same as its expression alone, wherever the needed texts are', () => {
+    const expression = /\w{1,9} (?:red|lazy) (?:\w{1,9} ){0,3}(?:fox|dog)\b/
+    const text = 'A very red and quick fox. The lazy dog; some red dogs, a red, lazy hot dog\n'.repeat(2000)
+    expect(findOne(expression, text)).toEqual(text.match(new RegExp(expression, 'g')))
   })
 
-  it('are compared in full, although digits and punctuation share a class', () => {
-    const similar = new AnchorTable(toAnchorTables(['key3.db', '.env', 'a/b:']))
-    const found: string[] = []
-    for (const { codes, size } of foldText('key4.db key3.db ,env .env a-b: a/b:')) {
-      similar.find(codes, size)
-      for (let at = 0; at < similar.size; at++) found.push(`${similar.texts[at]}@${similar.ends[at]}`)
-    }
-    expect(found.toSorted()).toEqual(['0@15', '1@25', '2@35'])
+  it('finds nothing without the given anchors', () => {
+    const pattern = { anchors: ['fox'], match: /\d{4} \w{3}/ }
+    expect(findOne(pattern, `1234 fox ${' '.repeat(3)}${'a '.repeat(500)}1234 dog`)).toEqual(['1234 fox'])
   })
 
-  it('must be at least three bytes in lower case', () => {
-    for (const anchor of ['ab', 'ABC', '']) expect(() => toAnchorTables([anchor])).toThrow(TypeError)
+  it('reports a probe that would be tried on more than 4 Mi characters of one text', () => {
+    const cut: number[] = []
+    const search = new Search([{ id: 'a', patterns: [/fox \w{9}/] }])
+    for (const _ of search.find(
+      'fox cat dog '.repeat(450_000),
+      () => true,
+      (probe) => cut.push(probe),
+    ));
+    expect(cut).toEqual([0])
+  })
+
+  it.each(['fox', 'fox ', 'fo', 'fox dog', 'f o x ', 'x'.repeat(40)])('takes linear time for a text of %j', (unit) => {
+    const search = new Search([
+      { id: 'a', patterns: [/(?:\w{1,16} ){0,3}fox (?:\w{1,16} ){0,3}dog!/] },
+      { id: 'b', patterns: [{ first: /fox/, last: /dog!/, stop: /;/, withinMax: 400 }] },
+      { id: 'c', patterns: [{ all: [/fox/, /dog!/], stop: /[.]/, withinMax: 400, unless: /(?!)/ }] },
+    ])
+    const measure = (size: number) => {
+      const text = unit.repeat(size / unit.length)
+      const { user } = process.threadCpuUsage()
+      for (const _ of search.find(
+        text,
+        () => true,
+        () => {},
+      ));
+      return process.threadCpuUsage().user - user
+    }
+    measure(40_000)
+    const [small, large] = [Math.min(measure(60_000), measure(60_000)), measure(480_000)]
+    expect(large).toBeLessThan(24 * small + 20_000)
+  })
+})
+
+function findTexts(texts: readonly string[], text: string): string[] {
+  const finder = new TextFinder(texts)
+  return [...foldText(text)].flatMap(({ codes, size }) => {
+    finder.find(codes, size)
+    return finder.found.flatMap((number) => finder.startsOf[number]!.map((at) => `${texts[number]}@${at}`))
+  })
+}
+
+describe('the finder of texts', () => {
+  it('finds them at every position, inside each other and in capitals', () => {
+    const texts = ['abcd', 'bcd', 'bcde', 'xyz', 'aaa', '忽略', 'длина']
+    expect(findTexts(texts, 'zABCDe xYz').toSorted()).toEqual(['abcd@1', 'bcd@2', 'bcde@2', 'xyz@7'])
+    expect(findTexts(texts, 'aaaa')).toEqual(['aaa@0', 'aaa@1'])
+    expect(findTexts(texts, '请忽略')).toEqual(['忽略@1'])
+    expect(findTexts(texts, 'ДЛИНА')).toEqual(['длина@0'])
+    expect(findTexts(texts, 'abc bcx')).toEqual([])
+  })
+
+  it('compares them in full, although digits and punctuation share a class', () => {
+    const texts = ['key3.db', '.env', 'a/b:', 'a long text of words']
+    const text = 'key4.db key3.db ,env .env a-b: a/b: a long text of works, a long text of words'
+    expect(findTexts(texts, text)).toEqual(['key3.db@8', '.env@21', 'a/b:@31', 'a long text of words@58'])
+    expect(findTexts(texts, 'a long text')).toEqual([])
+  })
+
+  it('refuses texts below three bytes or in capitals, and too many', () => {
+    for (const anchor of ['ab', 'ABC', '']) expect(() => new TextFinder([anchor])).toThrow(TypeError)
+    const many = Array.from({ length: 10_000 }, (_, number) => `${number}-anchor`.padStart(12, 'x'))
+    expect(() => new TextFinder(many)).toThrow('too many')
   })
 })

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { checkSync } from 'recheck'
 import { describe, expect, it } from 'vitest'
-import { readTraits, toExpressions } from '../../packages/scanner/src/match/match.ts'
+import { readTraits, listExpressions } from '../../packages/scanner/src/match/traits.ts'
 import { categories, type Pattern } from '../../packages/scanner/src/match/rule.ts'
 import { builtInDocuments } from '../../packages/scanner/src/rules/built-in.ts'
 import { builtInRules } from '../../packages/scanner/src/rules/prepared-rules.ts'
@@ -86,7 +86,7 @@ const patterns = [...rules, ...facts].flatMap(({ id, patterns: all }) =>
 )
 const toMatch = (pattern: Pattern) => ('match' in pattern ? pattern.match : pattern)
 const expressions = patterns.flatMap(({ name, pattern }) =>
-  toExpressions(toMatch(pattern)).map((expression, part) => ({ name: `${name} ${part}`, expression })),
+  listExpressions(toMatch(pattern)).map((expression, part) => ({ name: `${name} ${part}`, expression })),
 )
 
 describe('the patterns', () => {

@@ -1,15 +1,15 @@
+import { visitRegExpAST } from '@eslint-community/regexpp'
 import { setImmediate } from 'node:timers/promises'
 import { toOneLine } from '@skillstead/protocol'
-import { readTraits, toExpressions } from '../match/match.ts'
+import { parseExpression, readExpression } from '../match/read-expression.ts'
 import type { Pattern } from '../match/rule.ts'
-import { toTables } from '../match/search-tables.ts'
+import { listExpressions } from '../match/traits.ts'
 import { addRules, loadDocument } from '../rules/prepare-rules.ts'
 import { PreparedRules } from '../rules/prepared-rules.ts'
 import { bundleLimits } from '../rules/bundle-limits.ts'
 import type { Example, FactData, RuleData, RulesDocument } from '../rules/rule-document.ts'
 import { builtInIds } from '../rules/rule-table.ts'
 import { Scan } from '../scan-files.ts'
-import { measureExpression } from './measure-expression.ts'
 
 /**
  * Checks the rules of a document: their ids, their expressions by the checks of the built-in ones, and their examples.
@@ -53,25 +53,21 @@ function loadAlone(data: RuleData | FactData, document: RulesDocument) {
 
 function prepareAlone(data: RuleData, document: RulesDocument): PreparedRules {
   const { rules } = loadAlone(data, document)
-  return new PreparedRules({ rules, probes: rules, combinations: [], codeRules: [] }, () =>
-    toTables(rules.map(({ patterns }) => patterns.map(readTraits))),
-  )
+  return new PreparedRules({ rules, probes: rules, combinations: [], codeRules: [] })
 }
 
 /** Returns the texts around which the patterns of a rule are tried. */
 function checkExpressions(data: RuleData | FactData, document: RulesDocument): string[] {
   const { rules, facts, codeRules } = loadAlone(data, document)
   for (const { value, except } of codeRules.flatMap(({ from, to }) => (from ? [from, to] : [to]))) {
-    for (const each of [value, except]) if (each) requireFewWays(each.source)
+    for (const each of [value, except]) if (each) requireFewWays(each)
   }
-  const patterns = [...rules, ...facts].flatMap((probe) => probe.patterns)
-  for (const pattern of patterns) checkPattern(pattern)
-  const traits = patterns.map(readTraits)
+  const probes = [...rules, ...facts]
+  for (const { patterns } of probes) for (const pattern of patterns) checkPattern(pattern)
+  const prepared = new PreparedRules({ rules, probes, combinations: [], codeRules: [] })
   // Throws for a wrong anchor.
-  void new PreparedRules({ rules, probes: [...rules, ...facts], combinations: [], codeRules: [] }, () =>
-    toTables([...rules, ...facts].map((probe) => probe.patterns.map(readTraits))),
-  ).search
-  return traits.flatMap(({ needs }) => needs.flatMap(({ texts }) => texts))
+  void prepared.search
+  return prepared.traits.flat().flatMap(({ needs }) => needs.flatMap(({ texts }) => texts))
 }
 
 function requireIds(named: readonly string[], ids: ReadonlySet<string>): void {
@@ -90,24 +86,32 @@ function checkExamples(data: RuleData, prepared: PreparedRules): void {
 }
 
 function checkPattern(pattern: Pattern): void {
-  const match = 'match' in pattern ? pattern.match : pattern
-  for (const { source } of toExpressions(match)) {
+  for (const expression of listExpressions('match' in pattern ? pattern.match : pattern)) {
+    const { source } = expression
     if (source === '(?!)') continue
-    if (requireFewWays(source) === 0) throw new TypeError(`The expression ${source} can match the empty text.`)
+    if (requireFewWays(expression) === 0) throw new TypeError(`The expression ${source} can match the empty text.`)
   }
-  readTraits(pattern)
   if ('match' in pattern && pattern.view === 'raw' && pattern.anchors.length === 0)
     throw new TypeError('A pattern for raw text needs anchors.')
 }
 
 /** Refuses an expression that could take more than linear time. Returns the length of its shortest match. */
-function requireFewWays(source: string): number {
-  const { ways, charactersMin } = measureExpression(source)
+function requireFewWays(expression: RegExp): number {
+  const { source } = expression
+  visitRegExpAST(parseExpression(source), {
+    onBackreferenceEnter: ({ raw }) => refuse(`The backreference ${raw} is not allowed.`),
+    onCapturingGroupEnter: ({ name, raw }) => name !== null && refuse(`The named group ${raw} is not allowed.`),
+  })
+  const { ways, charactersMin } = readExpression(expression)
   if (ways <= bundleLimits.waysMax) return charactersMin
   const count = ways === Infinity ? 'any number of ways' : `up to ${ways.toPrecision(2)} ways`
   throw new TypeError(
     `The expression ${source} has ${count} to match at one position; at most ${bundleLimits.waysMax} are allowed. Bound its repetitions, or split it.`,
   )
+}
+
+function refuse(reason: string): never {
+  throw new TypeError(reason)
 }
 
 function hasFinding(rules: PreparedRules, id: string, example: Example): boolean {

@@ -1,12 +1,10 @@
-import { Beginnings } from './beginnings.ts'
-import { Breaks } from './breaks.ts'
-import { foldText, pieceCharactersMax, type Folded } from '../text/fold.ts'
-import { toMatcher, type Matcher, type SearchTraits } from './match.ts'
+import { foldText, type Folded } from '../text/fold.ts'
 import { type Match } from '../text/spans.ts'
+import { toMatcher, type Matcher } from './matcher.ts'
+import type { Need } from './read-expression.ts'
 import type { Pattern } from './rule.ts'
-import { listNeeds, readKind, readNeed, type SearchTables } from './search-tables.ts'
-import { TextPositions } from './text-positions.ts'
-import { findWindows, type SoughtNeed, type Window } from './windows.ts'
+import { TextFinder } from './text-finder.ts'
+import { listTraits, lookCharactersMax, type PatternTraits } from './traits.ts'
 
 /** The searchable part of a rule or a fact. */
 export interface Probe {
@@ -25,32 +23,47 @@ export interface Hit extends Match {
 const triedCharactersMax = 4 * 1024 * 1024
 /** Limit for raw text, which may be much longer than its folded form. */
 const rawCharactersMax = 65_536
-/** Characters that an expression may examine before a match. */
-const contextBefore = 128
 
-/** A pattern that is tried where all its needs occur. */
-interface Sought extends Omit<SearchTraits, 'needs'> {
-  readonly probe: number
-  readonly sought: readonly SoughtNeed[]
-  readonly getMatcher: () => Matcher
+/** A range of a piece, end exclusive. */
+interface Window {
+  readonly start: number
+  end: number
 }
 
-/** All probes, prepared for a simultaneous search. Keeps no data of the texts that it searches. */
-export class Search {
-  readonly #probes: readonly Probe[]
-  readonly #tables: SearchTables
-  /** The patterns that were tried. */
-  readonly #sought: (Sought | undefined)[]
-  readonly #positions: TextPositions
-  readonly #breaks = new Breaks()
-  readonly #beginnings = new Beginnings(pieceCharactersMax)
+interface Sought {
+  readonly probe: number
+  readonly pattern: Pattern
+  readonly traits: PatternTraits
+  /** For each need, the number of its texts. */
+  readonly sets: readonly number[]
+  /** Built on first use: a text needs few. */
+  matcher: Matcher | undefined
+}
 
-  /** `tables`: those of the patterns of the probes, in their order. */
-  constructor(probes: readonly Probe[], tables: SearchTables) {
-    this.#probes = probes
-    this.#tables = tables
-    this.#sought = Array.from(tables.kinds, () => undefined)
-    this.#positions = new TextPositions(tables)
+/**
+ * All probes, prepared for a simultaneous search: one pass finds the texts that matches need, and each pattern is tried
+ * only around them. No character of a text is tried twice by a pattern, except at the cut of two pieces. Keeps no data
+ * of the texts that it searches.
+ */
+export class Search {
+  readonly #sought: readonly Sought[]
+  readonly #sets = new TextSets()
+
+  /** `traits`: those of the patterns of each probe. */
+  constructor(probes: readonly Probe[], traits: readonly (readonly PatternTraits[])[] = listTraits(probes)) {
+    this.#sought = probes.flatMap(({ patterns }, probe) =>
+      patterns.map((pattern, index) => {
+        const own = traits[probe]![index]!
+        return {
+          probe,
+          pattern,
+          traits: own,
+          sets: own.needs.map(({ texts }) => this.#sets.add(texts)),
+          matcher: undefined,
+        }
+      }),
+    )
+    this.#sets.prepare()
   }
 
   /**
@@ -58,77 +71,135 @@ export class Search {
    * between pieces. `onCut` is called for each probe that was not searched to the end.
    */
   *find(text: string, isWanted: (probe: number) => boolean, onCut: (probe: number) => void): Generator<Hit[]> {
-    const { patternsFrom } = this.#tables
-    const left = new Map<Sought, number>()
+    const triedOf = new Map<Sought, number>()
     for (const folded of foldText(text)) {
+      this.#sets.find(folded)
       const hits: Hit[] = []
-      this.#positions.read(folded.codes, folded.size)
-      this.#breaks.read(folded)
-      this.#beginnings.read(folded.codes, folded.size)
-      for (let probe = 0; probe < this.#probes.length; probe++) {
-        for (let pattern = patternsFrom[probe]!; pattern < patternsFrom[probe + 1]!; pattern++) {
-          if (!this.#hasNeeds(pattern)) continue
-          if (!isWanted(probe)) break
-          const sought = (this.#sought[pattern] ??= this.#seek(probe, pattern))
-          for (const window of findWindows(sought, this.#positions, this.#breaks)) {
-            const before = left.get(sought) ?? triedCharactersMax
-            if (before <= 0) break
-            const after = before - (window.end - window.start + sought.aheadMax)
-            left.set(sought, after)
-            if (after <= 0) onCut(probe)
-            else this.#try(sought, text, folded, window, hits)
-          }
+      for (const sought of this.#sought) {
+        if (!this.#sets.haveAll(sought.sets) || !isWanted(sought.probe)) continue
+        for (const window of this.#findWindows(sought, folded.size)) {
+          const before = triedOf.get(sought) ?? 0
+          if (before >= triedCharactersMax) break
+          const tried = before + window.end - window.start + sought.traits.ahead
+          triedOf.set(sought, tried)
+          if (tried >= triedCharactersMax) onCut(sought.probe)
+          else tryPattern(sought, text, folded, window, hits)
         }
       }
       yield hits.toSorted((a, b) => a.start - b.start)
     }
   }
 
-  /** Whether the piece contains a text of each need. */
-  #hasNeeds(pattern: number): boolean {
-    const { needsFrom, needs } = this.#tables
-    const to = needsFrom[pattern + 1]!
-    for (let need = needsFrom[pattern]!; need < to; need++) if (this.#positions.count(needs[need]!) === 0) return false
-    return true
-  }
-
-  #try(sought: Sought, text: string, folded: Folded, { start, end }: Window, hits: Hit[]): void {
-    const { probe, view, aheadMax } = sought
-    if (view === 'raw') return tryRaw(sought, text, folded, { start, end }, hits)
-    const matcher = sought.getMatcher()
-    const beginnings = this.#beginnings
-    const to = Math.min(end + aheadMax, folded.size)
-    const begin = matcher.first.seek(beginnings, start, to)
-    if (begin >= to) return
-    const at = Math.max(0, start - contextBefore)
-    matcher.find({ text: folded.text.slice(at, to), at, beginnings }, begin - at, (matchStart, matchEnd) => {
-      const from = at + matchStart
-      if (from < folded.from || from >= folded.to || from >= end) return
-      const last = Math.max(at + matchEnd, from + 1)
-      const isHidden = folded.hidden.subarray(from, last).includes(1)
-      hits.push({ probe, start: folded.offsets[from]!, end: folded.offsets[last - 1]! + 1, isHidden })
-    })
-  }
-
-  #seek(probe: number, pattern: number): Sought {
-    const tables = this.#tables
-    const sought = listNeeds(tables, pattern).map((need) => readNeed(tables, need))
-    let matcher: Matcher | undefined
-    // Most patterns whose needs occur in a text have no window in it.
-    const getMatcher = () =>
-      (matcher ??= toMatcher(this.#probes[probe]!.patterns[pattern - tables.patternsFrom[probe]!]!))
-    return { ...readKind(tables, pattern), probe, sought, getMatcher }
+  /** The disjoint ranges of a piece in which a pattern may match, in ascending order. */
+  #findWindows({ traits, sets }: Sought, size: number): readonly Window[] {
+    return traits.needs.map((need, index) => this.#sets.listAround(sets[index]!, need, size)).reduce(intersect)
   }
 }
 
-function tryRaw(sought: Sought, text: string, folded: Folded, { start, end }: Window, hits: Hit[]): void {
-  const { probe, aheadMax } = sought
-  const from = folded.offsets[start]!
-  const to = Math.min(folded.offsets[Math.min(end + aheadMax, folded.size) - 1]! + 1, from + rawCharactersMax)
+/** Sets of texts, and the places of their texts in one piece. */
+class TextSets {
+  readonly #numbers = new Map<string, number>()
+  /** The sets that contain each text. */
+  readonly #setsOf = new Map<string, number[]>()
+  #finder = new TextFinder([])
+  #setsOfFound: readonly (readonly number[])[] = []
+  #lengths: readonly number[] = []
+  /** For each set, its texts that the finder found. */
+  #members: readonly number[][] = []
+
+  /** Returns the number of a set, which equal sets share. */
+  add(texts: readonly string[]): number {
+    const key = texts.join('\n')
+    const known = this.#numbers.get(key)
+    if (known !== undefined) return known
+    const number = this.#numbers.size
+    this.#numbers.set(key, number)
+    for (const text of new Set(texts)) {
+      const others = this.#setsOf.get(text)
+      if (others) others.push(number)
+      else this.#setsOf.set(text, [number])
+    }
+    return number
+  }
+
+  /** Call after all sets were added. */
+  prepare(): void {
+    this.#finder = new TextFinder([...this.#setsOf.keys()])
+    this.#setsOfFound = [...this.#setsOf.values()]
+    this.#lengths = Array.from(this.#setsOf.keys(), ({ length }) => length)
+    this.#members = Array.from(this.#numbers, () => [])
+  }
+
+  /** Replaces the previous piece. */
+  find({ codes, size }: Folded): void {
+    for (const members of this.#members) members.length = 0
+    this.#finder.find(codes, size)
+    for (const text of this.#finder.found) for (const set of this.#setsOfFound[text]!) this.#members[set]!.push(text)
+  }
+
+  haveAll(sets: readonly number[]): boolean {
+    return sets.every((set) => this.#members[set]!.length > 0)
+  }
+
+  /** The ranges around the texts of a set in which a match may lie, disjoint and in ascending order. */
+  listAround(set: number, { before, after }: Need, size: number): Window[] {
+    const windows: Window[] = []
+    for (const text of this.#members[set]!) {
+      const length = this.#lengths[text]!
+      for (const at of this.#finder.startsOf[text]!) {
+        addWindow(windows, Math.max(0, at + length - before), Math.min(size, at + after))
+      }
+    }
+    if (this.#members[set]!.length === 1) return windows
+    const disjoint: Window[] = []
+    for (const { start, end } of windows.toSorted((a, b) => a.start - b.start)) addWindow(disjoint, start, end)
+    return disjoint
+  }
+}
+
+/** Adds a range, which overlaps at most the last one. */
+function addWindow(windows: Window[], start: number, end: number): void {
+  const last = windows.at(-1)
+  if (last && start <= last.end && start >= last.start) last.end = Math.max(last.end, end)
+  else windows.push({ start, end })
+}
+
+/** The ranges that two lists of disjoint ranges have in common. */
+function intersect(some: readonly Window[], others: readonly Window[]): Window[] {
+  const both: Window[] = []
+  for (let one = 0, other = 0; one < some.length && other < others.length;) {
+    const start = Math.max(some[one]!.start, others[other]!.start)
+    const end = Math.min(some[one]!.end, others[other]!.end)
+    if (start < end) both.push({ start, end })
+    if (some[one]!.end < others[other]!.end) one++
+    else other++
+  }
+  return both
+}
+
+function tryPattern(sought: Sought, text: string, folded: Folded, window: Window, hits: Hit[]): void {
+  const { probe, pattern, traits } = sought
+  const matcher = (sought.matcher ??= toMatcher(pattern))
+  if ('match' in pattern && pattern.view === 'raw') return tryRaw(sought, matcher, text, folded, window, hits)
+  const at = Math.max(0, window.start - lookCharactersMax)
+  const part = folded.text.slice(at, window.end + traits.ahead)
+  matcher(part, window.start - at, (start, end) => {
+    const from = at + start
+    if (from < folded.from || from >= folded.to || from >= window.end) return
+    const last = Math.max(at + end, from + 1)
+    const isHidden = folded.hidden.subarray(from, last).includes(1)
+    hits.push({ probe, start: folded.offsets[from]!, end: folded.offsets[last - 1]! + 1, isHidden })
+  })
+}
+
+function tryRaw(sought: Sought, matcher: Matcher, text: string, folded: Folded, window: Window, hits: Hit[]): void {
+  const { probe, traits } = sought
+  const from = folded.offsets[window.start]!
+  const last = folded.offsets[Math.min(window.end + traits.ahead, folded.size) - 1]!
   const fresh = folded.offsets[folded.from]!
   const stale = folded.to === folded.size ? Infinity : folded.offsets[folded.to]!
-  sought.getMatcher().find({ text: text.slice(from, to), at: 0, beginnings: undefined }, 0, (matchStart, matchEnd) => {
-    const begun = from + matchStart
-    if (begun >= fresh && begun < stale) hits.push({ probe, start: begun, end: from + matchEnd, isHidden: false })
+  matcher(text.slice(from, Math.min(last + 1, from + rawCharactersMax)), 0, (start, end) => {
+    const begun = from + start
+    if (begun >= fresh && begun < stale) hits.push({ probe, start: begun, end: from + end, isHidden: false })
   })
 }

@@ -1,5 +1,4 @@
-import { readTraits } from '../match/match.ts'
-import { toTables, toTraits } from '../match/search-tables.ts'
+import { listTraits } from '../match/traits.ts'
 import { toRulesVersion, type AddedRules } from './added-rules.ts'
 import { loadRules, type LoadedRules, type RuleHead } from './load-rules.ts'
 import { builtInRules, PreparedRules } from './prepared-rules.ts'
@@ -47,7 +46,6 @@ const isNew = ({ id }: { readonly id: string }) => !builtInIds.has(id)
 export function addRules(added: LoadedRules, version: string): PreparedRules {
   const { rules, probes, combinations, codeRules } = builtInRules
   const facts = probes.slice(rules.length)
-  const traits = [added.rules, added.facts].map((all) => all.map(({ patterns }) => patterns.map(readTraits)))
   return new PreparedRules(
     {
       rules: [...rules, ...added.rules],
@@ -57,8 +55,9 @@ export function addRules(added: LoadedRules, version: string): PreparedRules {
       readsAllCode: added.codeRules.length > 0,
     },
     () => {
-      const own = toTraits(builtInRules.tables)
-      return toTables([...own.slice(0, rules.length), ...traits[0]!, ...own.slice(rules.length), ...traits[1]!])
+      const own = builtInRules.traits
+      const others = [listTraits(added.rules), listTraits(added.facts)] as const
+      return [...own.slice(0, rules.length), ...others[0], ...own.slice(rules.length), ...others[1]]
     },
     version,
   )

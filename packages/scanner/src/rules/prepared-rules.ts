@@ -1,10 +1,10 @@
-import { listTables } from './list-tables.ts'
 import type { CodeRule } from './code-rule.ts'
 import type { Combination, Fact, Rule } from '../match/rule.ts'
 import { codeRules, combinations, probes, rules } from './rule-table.ts'
 import { rulesVersion } from './rules-version.ts'
 import { Search } from '../match/search.ts'
-import type { SearchTables } from '../match/search-tables.ts'
+import { listTraits, type PatternTraits } from '../match/traits.ts'
+import { listBuiltInTraits } from './list-traits.ts'
 
 /** What a scan searches for, the combinations of it that are findings, and the rules about what code does. Rules come before facts. */
 interface RuleTable {
@@ -27,35 +27,33 @@ export class PreparedRules implements RuleTable {
   readonly version: string
   /** Indexes of the rules that apply to files of data. */
   readonly ofData: ReadonlySet<number>
-  readonly #listTables: () => SearchTables
-  #tables: SearchTables | undefined
+  readonly #list: () => Traits
+  #traits: Traits | undefined
   #search: Search | undefined
 
-  /** `list`: the tables of the patterns of all probes. */
-  constructor(
-    { rules: all, probes: sought, combinations: combined, codeRules: ofCode, readsAllCode = false }: RuleTable,
-    list: () => SearchTables,
-    version = rulesVersion,
-  ) {
+  /** `list`: the traits of the patterns of all probes. Default: reads their expressions. */
+  constructor(table: RuleTable, list: () => Traits = () => listTraits(table.probes), version = rulesVersion) {
     this.version = version
-    this.rules = all
-    this.probes = sought
-    this.combinations = combined
-    this.codeRules = ofCode
-    this.readsAllCode = readsAllCode
-    this.ofData = new Set(all.flatMap((rule, index) => (rule.roles?.includes('data') ? [index] : [])))
-    this.#listTables = list
+    this.rules = table.rules
+    this.probes = table.probes
+    this.combinations = table.combinations
+    this.codeRules = table.codeRules
+    this.readsAllCode = table.readsAllCode ?? false
+    this.ofData = new Set(table.rules.flatMap((rule, index) => (rule.roles?.includes('data') ? [index] : [])))
+    this.#list = list
   }
 
-  /** The tables of the patterns of all probes. */
-  get tables(): SearchTables {
-    return (this.#tables ??= this.#listTables())
+  /** The traits of the patterns of each probe. */
+  get traits(): Traits {
+    return (this.#traits ??= this.#list())
   }
 
   get search(): Search {
-    return (this.#search ??= new Search(this.probes, this.tables))
+    return (this.#search ??= new Search(this.probes, this.traits))
   }
 }
 
+type Traits = readonly (readonly PatternTraits[])[]
+
 /** The rules of this package. Most nodes scan only in threads, so each thread prepares its own. */
-export const builtInRules = new PreparedRules({ rules, probes, combinations, codeRules }, listTables)
+export const builtInRules = new PreparedRules({ rules, probes, combinations, codeRules }, listBuiltInTraits)

@@ -16,7 +16,7 @@ import {
 } from './fold-tables.ts'
 
 /** Maximum length of a piece of text for patterns. */
-export const pieceCharactersMax = 32_768
+const pieceCharactersMax = 32_768
 /** Overlap of pieces: context before and after every position, so that no match is lost at a cut. */
 export const contextCharacters = 1024
 

@@ -21,7 +21,7 @@ export function regexWith(flags: string): Composer<RegExp> {
 const sugar = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|\s*\n\s*|\((?!\?)|\{(?:word|(\d+)-(\d+) (words|in sentence|in line))\}/g
 
 /** The source of an expression of a template and its pieces. */
-export function compose(strings: TemplateStringsArray, pieces: readonly Piece[]): string {
+function compose(strings: TemplateStringsArray, pieces: readonly Piece[]): string {
   const sources = pieces.map((piece) => `(?:${piece instanceof RegExp ? piece.source : piece.join('|')})`)
   return toPlainLetters(String.raw({ raw: strings.raw.map(toSource) }, ...sources))
 }
@@ -34,7 +34,7 @@ const escapePattern = /\\(?:u(?:([\dA-Fa-f]{4})|\{([\dA-Fa-f]{5,6})\})|[^])/g
  * expressions and in the raw text of templates, and so the letters could not be searched for. U+E000 stays an escape,
  * as in our own expressions.
  */
-export function toPlainLetters(source: string): string {
+function toPlainLetters(source: string): string {
   if (!isBun) return source
   return source.replace(escapePattern, (found, unit?: string, point?: string) => {
     const code = Number.parseInt(unit ?? point ?? '0', 16)

@@ -1,0 +1,242 @@
+import { RegExpParser, type AST } from '@eslint-community/regexpp'
+
+/** Texts of which every match contains one. */
+export interface Need {
+  /** In lower case. */
+  readonly texts: readonly string[]
+  /** Maximum number of characters of a match before the end of a text, and after its beginning. */
+  readonly before: number
+  readonly after: number
+}
+
+/** Properties of all matches of an expression. */
+export interface ExpressionTraits {
+  readonly charactersMin: number
+  /** `Infinity` for an unbounded repetition or a backreference. */
+  readonly charactersMax: number
+  /**
+   * The most ways in which the expression can match at one position of a text, estimated from above: an expression
+   * that fails has tried all of them. Exponential backtracking, as of `(a|a){0,50}`, exceeds every limit. Infinite for
+   * unbounded repetitions.
+   */
+  readonly ways: number
+  /** Number of characters that lookaheads examine after a match. */
+  readonly ahead: number
+  /** The rarest needs, in this order; none if the expression has no texts of three characters. */
+  readonly needs: readonly Need[]
+}
+
+/** A part of an expression. */
+interface Part extends ExpressionTraits {
+  /** All texts that the part matches, if they are few; the part then has no needs. */
+  readonly texts?: readonly string[]
+}
+
+/** Parses by the grammar of ECMA-262 without its annex B, in which a mistake such as `\p{L}` means something else. */
+const parser = new RegExpParser({ strict: true, ecmaVersion: 2024 })
+
+/** Parses an expression. Throws a syntax error. */
+export function parseExpression(source: string): AST.Pattern {
+  return parser.parsePattern(source)
+}
+
+/** Reads an expression. Throws a syntax error. */
+export function readExpression({ source }: RegExp): ExpressionTraits {
+  const { texts, ...whole } = readAlternatives(parseExpression(source).alternatives)
+  return texts ? { ...whole, needs: toNeeds(texts, 0, whole.charactersMax) } : whole
+}
+
+/** With more texts than this, one of them occurs almost everywhere. */
+const needTextsMax = 100
+/** Shorter texts occur everywhere. */
+const needCharactersMin = 3
+/** Number of needs by which an expression is found: a second one halves the time of its search, a third has no effect. */
+export const needsMax = 2
+/** Maximum number of texts that an alternation is expanded to, and of combinations of two adjacent parts. */
+const alternativeTextsMax = 16
+const combinedTextsMax = 6
+
+const nothing: Part = { charactersMin: 0, charactersMax: 0, ways: 1, ahead: 0, needs: [], texts: [''] }
+const anyCharacter: Part = { charactersMin: 1, charactersMax: 1, ways: 1, ahead: 0, needs: [] }
+
+function readAlternatives(alternatives: readonly AST.Alternative[]): Part {
+  const parts = alternatives.map(({ elements }) => readSequence(elements))
+  if (parts.length === 1) return parts[0]!
+  const whole = {
+    charactersMin: Math.min(...parts.map(({ charactersMin }) => charactersMin)),
+    charactersMax: Math.max(...parts.map(({ charactersMax }) => charactersMax)),
+    ways: toWaysOfAny(parts, alternatives.map(toStart)),
+    ahead: Math.max(...parts.map(({ ahead }) => ahead)),
+  }
+  const texts = new Set(parts.flatMap((part) => part.texts ?? []))
+  if (texts.size <= alternativeTextsMax && parts.every((part) => part.texts))
+    return { ...whole, needs: [], texts: [...texts] }
+  const needs = parts.map(listNeeds)
+  const count = Math.min(...needs.map(({ length }) => length))
+  const united = Array.from({ length: count }, (_, index) => unite(needs.map((each) => each[index]!)))
+  return { ...whole, needs: united.filter((need) => need.texts.length <= needTextsMax) }
+}
+
+/** Alternatives that begin differently exclude each other: counts the largest number that one text can match. */
+function toWaysOfAny(parts: readonly Part[], starts: readonly string[]): number {
+  const toWays = (start: string) =>
+    parts.reduce((sum, { ways }, index) => (areCompatible(start, starts[index]!) ? sum + ways : sum), 0)
+  return Math.max(...starts.map(toWays))
+}
+
+/** The characters with which all matches begin, in the case in which RegExp compares (ECMA-262, Canonicalize). */
+function toStart({ elements }: AST.Alternative): string {
+  const consuming = elements.filter(({ type }) => type !== 'Assertion')
+  const end = consuming.findIndex(({ type }) => type !== 'Character')
+  const characters = consuming.slice(0, end === -1 ? consuming.length : end)
+  return characters.map((each) => String.fromCodePoint((each as AST.Character).value).toUpperCase()).join('')
+}
+
+function areCompatible(one: string, other: string): boolean {
+  return one.startsWith(other) || other.startsWith(one)
+}
+
+function readSequence(elements: readonly AST.Element[]): Part {
+  const parts = elements.map((element, index) => readElement(element, elements[index + 1]))
+  if (parts.length === 1) return parts[0]!
+  const charactersMax = parts.reduce((sum, part) => sum + part.charactersMax, 0)
+  const whole = {
+    charactersMin: parts.reduce((sum, part) => sum + part.charactersMin, 0),
+    charactersMax,
+    ways: parts.reduce((product, { ways }) => product * ways, 1),
+    ahead: Math.max(0, ...parts.map(({ ahead }) => ahead)),
+  }
+  // The texts of adjacent parts are joined.
+  const needs: Need[] = []
+  let [texts, textsAt, at]: [readonly string[], number, number] = [[''], 0, 0]
+  for (const part of parts) {
+    if (part.texts && areFew(texts, part.texts)) {
+      texts = texts.flatMap((text) => part.texts!.map((next) => text + next))
+    } else {
+      const after = charactersMax - at - part.charactersMax
+      needs.push(...toNeeds(texts, textsAt, charactersMax - textsAt), ...spread(part.needs, at, after))
+      texts = part.texts ?? ['']
+      textsAt = part.texts ? at : at + part.charactersMax
+    }
+    at += part.charactersMax
+  }
+  if (textsAt === 0 && parts.every((part) => part.texts)) return { ...whole, needs: [], texts }
+  return { ...whole, needs: toRarest([...needs, ...toNeeds(texts, textsAt, charactersMax - textsAt)]) }
+}
+
+function areFew(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === 1 || others.length === 1 || some.length * others.length <= combinedTextsMax
+}
+
+function readElement(element: AST.Element, next: AST.Element | undefined): Part {
+  switch (element.type) {
+    case 'Character':
+      return toCharacters([element])
+    case 'CharacterClass': {
+      const isList = !element.negate && element.elements.every(({ type }) => type === 'Character')
+      return isList ? toCharacters(element.elements as AST.Character[]) : anyCharacter
+    }
+    case 'CharacterSet':
+    case 'ExpressionCharacterClass':
+      return anyCharacter
+    case 'Assertion':
+      return 'alternatives' in element ? readLookaround(element) : nothing
+    case 'Group':
+    case 'CapturingGroup':
+      return readAlternatives(element.alternatives)
+    case 'Quantifier':
+      return readRepetition(element, next)
+    case 'Backreference':
+      // It matches as much as its group.
+      return { ...anyCharacter, charactersMin: 0, charactersMax: Infinity }
+  }
+}
+
+function toCharacters(characters: readonly AST.Character[]): Part {
+  const texts = new Set(characters.map(({ value }) => String.fromCharCode(value).toLowerCase()))
+  return texts.size > alternativeTextsMax ? anyCharacter : { ...anyCharacter, texts: [...texts] }
+}
+
+function readLookaround({ kind, alternatives }: AST.LookaroundAssertion): Part {
+  const { ways, ahead, charactersMax } = readAlternatives(alternatives)
+  return { ...nothing, ways, ahead: kind === 'lookahead' ? charactersMax + ahead : 0 }
+}
+
+function readRepetition({ min, max, element }: AST.Quantifier, next: AST.Element | undefined): Part {
+  const part = readElement(element, undefined)
+  const whole = {
+    charactersMin: min * part.charactersMin,
+    charactersMax: part.charactersMax === 0 ? 0 : max * part.charactersMax,
+    ways: toWaysOfTimes(part.ways, min, max, element, next),
+    ahead: part.ahead,
+  }
+  if (min === 0 && max === 1 && part.texts) return { ...whole, needs: [], texts: [...new Set(['', ...part.texts])] }
+  const others = whole.charactersMax - part.charactersMax
+  return { ...whole, needs: min === 0 ? [] : spread(listNeeds(part), others, others) }
+}
+
+function toWaysOfTimes(each: number, min: number, max: number, element: AST.Element, next?: AST.Element): number {
+  if (max === Infinity) return Infinity
+  // The first character that is not repeated decides how often the others are.
+  if (next && isCharacter(element) && isCharacter(next) && areDisjoint(element.raw, next.raw)) return 1
+  if (each === 1) return max - min + 1
+  let ways = 0
+  for (let times = min; times <= max && ways < Infinity; times++) ways += each ** times
+  return ways
+}
+
+function isCharacter({ type }: AST.Element): boolean {
+  return type === 'Character' || type === 'CharacterSet' || type === 'CharacterClass'
+}
+
+/** Whether no character matches both atoms. Cached: the same few atoms occur in most expressions. */
+function areDisjoint(one: string, other: string): boolean {
+  const both = `(?=${one})${other}`
+  const known = disjoint.get(both)
+  if (known !== undefined) return known
+  const made = !new RegExp(both, 'is').test(allCharacters)
+  if (disjoint.size === disjointMax) disjoint.clear()
+  disjoint.set(both, made)
+  return made
+}
+
+const disjoint = new Map<string, boolean>()
+const disjointMax = 1000
+const allCharacters = Array.from({ length: 256 }, (_, page) =>
+  String.fromCharCode(...Array.from({ length: 256 }, (__, unit) => page * 256 + unit)),
+).join('')
+
+function listNeeds({ texts, needs, charactersMax }: Part): readonly Need[] {
+  return texts ? toNeeds(texts, 0, charactersMax) : needs
+}
+
+/** The need of a part that begins with one of some texts, at a distance from the beginning of the expression. */
+function toNeeds(texts: readonly string[], at: number, after: number): Need[] {
+  if (texts.some(({ length }) => length < needCharactersMin)) return []
+  // A text that contains another is found together with it.
+  const least = texts.filter((text) => !texts.some((other) => other !== text && text.includes(other)))
+  return [{ texts: least, before: at + Math.max(...texts.map(({ length }) => length)), after }]
+}
+
+/** The needs of a part as those of an expression that continues before and after it. */
+export function spread(needs: readonly Need[], before: number, after: number): Need[] {
+  return needs.map((need) => ({ texts: need.texts, before: need.before + before, after: need.after + after }))
+}
+
+function unite(needs: readonly Need[]): Need {
+  return {
+    texts: [...new Set(needs.flatMap(({ texts }) => texts))],
+    before: Math.max(...needs.map(({ before }) => before)),
+    after: Math.max(...needs.map(({ after }) => after)),
+  }
+}
+
+/** The rarest needs, in this order. */
+export function toRarest(needs: readonly Need[]): readonly Need[] {
+  return needs.toSorted((one, other) => toFrequency(one) - toFrequency(other)).slice(0, needsMax)
+}
+
+/** A measure of the number of places of a need's texts: the frequencies of letters instead make no difference. */
+function toFrequency({ texts }: Need): number {
+  return texts.reduce((sum, { length }) => sum + 5 ** -length, 0)
+}

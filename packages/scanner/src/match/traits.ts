@@ -1,0 +1,69 @@
+import { contextCharacters } from '../text/fold.ts'
+import { needsMax, readExpression, spread, toRarest, type ExpressionTraits, type Need } from './read-expression.ts'
+import type { Flow, Pattern, Together } from './rule.ts'
+
+/** What a search must know of a pattern before it tries it: plain data, which packages store. */
+export interface PatternTraits {
+  /** The pattern is tried where the texts of all needs are near enough. */
+  readonly needs: readonly Need[]
+  /** Number of characters that the pattern examines after a match. */
+  readonly ahead: number
+}
+
+/** Characters that an expression may examine before and after a match. */
+export const lookCharactersMax = 128
+
+/** The traits of the patterns of each probe. */
+export function listTraits(probes: readonly { readonly patterns: readonly Pattern[] }[]): PatternTraits[][] {
+  return probes.map(({ patterns }) => patterns.map(readTraits))
+}
+
+/**
+ * Reads the traits of a pattern. Throws a `TypeError` if a match may be longer than the overlap of two pieces, or if the
+ * pattern has no anchors and none can be derived from its expressions.
+ */
+export function readTraits(pattern: Pattern): PatternTraits {
+  const { anchors = [], match, view } = 'match' in pattern ? pattern : { match: pattern }
+  const expressions = listExpressions(match)
+  const all = expressions.map(readExpression)
+  const { width, needs } = readMatch(match, all)
+  const { source } = expressions[0]!
+  if (width > contextCharacters)
+    throw new TypeError(`A match of ${source} can have ${width} characters; at most ${contextCharacters} are allowed.`)
+  const given = anchors.length === 0 ? [] : [{ texts: anchors, before: width, after: width }]
+  // Folding may remove characters that the raw text has between those of a match.
+  const derived = view === 'raw' ? [] : needs
+  const hasAnchor = ({ texts }: Need) => texts.every((text) => anchors.some((anchor) => text.includes(anchor)))
+  const used = derived.some(hasAnchor) ? derived : [...given, ...derived].slice(0, needsMax)
+  if (used.length === 0) throw new TypeError(`The pattern ${source} needs anchors.`)
+  return { needs: used, ahead: Math.min(lookCharactersMax, Math.max(1, ...all.map(({ ahead }) => ahead))) }
+}
+
+/** All expressions of a pattern's match. */
+export function listExpressions(match: RegExp | Flow | Together): readonly RegExp[] {
+  if (match instanceof RegExp) return [match]
+  return 'all' in match ? [...match.all, match.stop, match.unless] : [match.first, match.last, match.stop]
+}
+
+interface MatchTraits {
+  /** Maximum number of characters of a match. */
+  readonly width: number
+  readonly needs: readonly Need[]
+}
+
+/** `all`: the traits of all expressions of the match. */
+function readMatch(match: RegExp | Flow | Together, all: readonly ExpressionTraits[]): MatchTraits {
+  const [first, last] = all as [ExpressionTraits, ExpressionTraits]
+  if (match instanceof RegExp) return { width: first.charactersMax, needs: first.needs }
+  const { withinMax } = match
+  if ('all' in match) {
+    // A sentence may have any of the needed texts at both of its ends.
+    const width = 2 * withinMax
+    const needs = all.slice(0, match.all.length).flatMap((each) => each.needs)
+    return { width, needs: toRarest(needs).map(({ texts }) => ({ texts, before: width, after: width })) }
+  }
+  const begins = spread(first.needs, 0, withinMax + last.charactersMax)
+  const ends = spread(last.needs, first.charactersMax + withinMax, 0)
+  const width = first.charactersMax + withinMax + last.charactersMax
+  return { width, needs: toRarest([...begins, ...ends]) }
+}
