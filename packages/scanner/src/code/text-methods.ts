@@ -110,10 +110,6 @@ const methods: Readonly<Record<string, Method>> = {
   },
   hex: (self) =>
     self.text === undefined ? undefined : toText(Buffer.from(self.text, 'latin1').toString('hex'), [self]),
-  translate: (self, [table]) => {
-    if (self.text === undefined || !table?.fields) return undefined
-    return toText([...self.text].map((one) => table.fields!.get(one)?.text ?? one).join(''), [self], 'substitution')
-  },
   keys: (self) =>
     self.fields
       ? { items: [...self.fields.keys()].slice(0, itemsMax).map((key) => toText(key)), facts: self.facts, made: [] }
@@ -129,6 +125,13 @@ export const textMethods: ReadonlyMap<string, Method> = new Map(Object.entries(m
 
 function fill(names: readonly string[], method: Method): Record<string, Method> {
   return Object.fromEntries(names.map((name) => [name, method]))
+}
+
+/** Reads a number from a text, in a base. */
+export function readsNumber({ args: [text, base] }: { readonly args: readonly Value[] }): Value | undefined {
+  if (text?.text === undefined) return text
+  const number = parseInt(text.text, base?.number ?? 10)
+  return Number.isNaN(number) ? mix([text]) : { number, facts: text.facts, made: text.made }
 }
 
 /** Names of encodings in programs. */
