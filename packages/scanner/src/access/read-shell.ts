@@ -5,15 +5,23 @@ import { callers, knownPrograms, runnerOptions, runners, shellBuiltins, shells }
 import { readInstall } from './packages.ts'
 import { addHostOf, readAddresses } from './references.ts'
 
-/** Maximum depth of scripts in arguments of commands, and number of errors after which a text is given up. */
+/** Maximum depth of scripts in arguments of commands, and of substitutions, each of which is parsed when it is visited. */
 const depthMax = 3
-const errorsMax = 20
+const substitutionsMax = 3
+/** Maximum number of characters and nodes of a script, and of words of a command. */
+const charactersMax = 256 * 1024
+const nodesMax = 30_000
 const wordsMax = 200
 
 /** Finds what a shell script uses: programs, packages, hosts, variables. Paths are read separately. */
 export function readShell(text: string, lists: AccessLists, depth = 0): void {
   const commands: Command[] = []
+  let nodes = 0
+  let inner = 0
   const visit = (node: SyntaxNode): void => {
+    if (++nodes > nodesMax || inner > substitutionsMax) return
+    const isSubstitution = /^(?:Command|Parameter)Expansion$|^ProcessSubstitution$/.test(node.type)
+    inner += Number(isSubstitution)
     if (node.type === 'Command') commands.push(node)
     else if (node.type === 'Function') lists.functions.add(node.name.value)
     else if (node.type === 'Assignment') lists.assigned.add(node.name)
@@ -26,8 +34,10 @@ export function readShell(text: string, lists: AccessLists, depth = 0): void {
     }
     // The parts of a word are parsed when they are visited.
     if (node.type !== 'Word' || /[$`(]/.test(node.text)) forEachChild(node, visit)
+    inner -= Number(isSubstitution)
   }
-  for (const script of parseAll(toPlainShell(text))) visit(script)
+  for (const script of parseAll(toPlainShell(text.slice(0, charactersMax)))) visit(script)
+  if (nodes > nodesMax || text.length > charactersMax) lists.addCut('a part of a large script was not read', text)
   for (const command of commands) {
     const words = [...(command.name ? [command.name] : []), ...command.args].map((word) =>
       word.type === 'Word' ? word.value : word.text,
@@ -53,17 +63,20 @@ function toPlainShell(text: string): string {
   )
 }
 
-/** Parses a script. After an error, its next line is the beginning of another one; unclosed quotes are letters. */
+/**
+ * Parses a script. After an error, its next line is the beginning of another one; unclosed quotes are letters. A large
+ * script is not parsed again.
+ */
 function* parseAll(given: string): Generator<SyntaxNode> {
   let text = given
-  for (let left = errorsMax; left > 0; left--) {
+  for (let left = charactersMax / 2; ; left -= text.length) {
     const { script } = parseScript(text)
     const open = script.errors?.find(({ message }) => message.startsWith('unterminated'))
-    if (open && left > 1) text = `${text.slice(0, open.pos)}\\${text.slice(open.pos)}`
+    if (open && left > 0) text = `${text.slice(0, open.pos)}\\${text.slice(open.pos)}`
     else {
       yield script
       const next = script.errors?.[0] ? text.indexOf('\n', script.errors[0].pos) : -1
-      if (next === -1) return
+      if (next === -1 || left <= 0) return
       text = text.slice(next + 1)
     }
   }

@@ -97,13 +97,6 @@ const query: Program = (call) => {
   return withFacts(dependOn([readInput(call, call.rest.slice(1)), ...call.args]), facts)
 }
 
-const awk: Program = (call) => {
-  const value = readInput(call, call.rest.slice(1))
-  for (const { 1: code } of call.rest[0]?.text.matchAll(/\bsystem\s?\(\s?"((?:[^"\\]|\\.){1,2000})"/g) ?? [])
-    call.run.runCode(toValue(code!.replaceAll(String.raw`\"`, '"')), value)
-  return selects(1)(call)
-}
-
 const sed: Program = (call) => {
   const { args, run, rest } = call
   if (!args.some(({ text }) => /^-[nErs]{0,3}i|^--in-place/.test(text))) return selects(call.has('-e') ? 0 : 1)(call)
@@ -253,7 +246,7 @@ export const filters: readonly ProgramRow[] = [
   ['tr', '', tr],
   ['head tail cut sort uniq', '-n -c -k -t -d -f -b --lines --bytes --delimiter --fields', selects()],
   ['sed gsed', '-e -f --expression', sed],
-  ['awk gawk', '-F -v -f', awk],
+  ['awk gawk', '-F -v -f', selects(1)],
   ['grep egrep rg', '-e -f -m -A -B -C', selects(1)],
   ['jq yq', '--arg --argjson --slurpfile --rawfile --indent -f', query],
   ['export declare typeset', '', declare],

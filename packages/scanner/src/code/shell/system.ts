@@ -102,12 +102,6 @@ const later: Program = (call) => {
   return runText({ ...code, text: toCommands('', code.text) }, empty, call.run)
 }
 
-/** Editors of startup files. */
-const edits: Program = ({ args, run }) => {
-  for (const { text } of args) if (isStartupPlace(text) && !text.startsWith('-')) run.fact('startup-write', text)
-  return empty
-}
-
 /** Packs files: the archive comes from what is in it. */
 function pack({ input, run }: Call, archive: Value | undefined, paths: readonly Value[]): Value {
   const content = dependOn([input, ...paths.map((path) => run.files.read(path))])
@@ -188,7 +182,6 @@ export const system: readonly ProgramRow[] = [
   ['chmod', '--reference', chmod],
   ['crontab', '-u', crontab],
   ['at batch', '-f -q', later],
-  ['patch ed', '', edits],
   ['tar gtar bsdtar', '-f -C -X -T --file --directory --exclude', tar],
   ['zip', '-x -i -P -b', (call) => pack(call, call.rest[0], call.rest.slice(1))],
   ['7z', '', (call) => pack(call, call.rest[1], call.rest.slice(2))],
