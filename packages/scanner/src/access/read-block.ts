@@ -1,4 +1,4 @@
-import { toTyped } from '../code/shell/syntax.ts'
+import { toTyped } from '../code/shell/shell-syntax.ts'
 import type { AccessLists } from './access-lists.ts'
 import { readPackageJson, readPyproject, readRequirements, readServers } from './manifests.ts'
 import { addPackage } from './packages.ts'

@@ -1,5 +1,5 @@
 import { regex } from '../text/regex.ts'
-import { forEachChild, parseScript, type Command, type SyntaxNode } from '../code/shell/syntax.ts'
+import { forEachChild, parseScript, type Command, type SyntaxNode } from '../code/shell/shell-syntax.ts'
 import type { AccessLists } from './access-lists.ts'
 import { callers, knownPrograms, runnerOptions, runners, shellBuiltins, shells } from './access-words.ts'
 import { readInstall } from './packages.ts'

@@ -1,5 +1,5 @@
 import { decode, type Encoding } from '../decoders.ts'
-import type { Call, Program, ProgramRow } from './command.ts'
+import type { Call, Program, ProgramRow } from './shell-call.ts'
 import { connect } from './network.ts'
 import {
   dependOn,
@@ -13,7 +13,7 @@ import {
   withFacts,
   type Value,
 } from './value.ts'
-import { hidesLetters } from './words.ts'
+import { hidesLetters } from './shell-words.ts'
 
 /** The files in the arguments, or else the input. */
 function readInput({ input, run }: Call, paths: readonly Value[]): Value {

@@ -1,6 +1,6 @@
 import { findSecretStore, isOwnHeader } from '../known-places.ts'
 import type { CodeFact } from '../reading.ts'
-import type { Call, Program, ProgramRow } from './command.ts'
+import type { Call, Program, ProgramRow } from './shell-call.ts'
 import {
   dependOn,
   empty,

@@ -1,5 +1,5 @@
 import { findSecretStore } from '../known-places.ts'
-import { Call, type Program, type ProgramRow } from './command.ts'
+import { Call, type Program, type ProgramRow } from './shell-call.ts'
 import { filters } from './filters.ts'
 import { network } from './network.ts'
 import { runFile, runners } from './runners.ts'

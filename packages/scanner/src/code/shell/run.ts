@@ -11,7 +11,7 @@ import {
   type Redirection,
   type Script,
   type SyntaxNode,
-} from './syntax.ts'
+} from './shell-syntax.ts'
 import {
   dependOn,
   empty,
@@ -25,7 +25,7 @@ import {
   withFacts,
   type Value,
 } from './value.ts'
-import { expandFields, expandParts, expandPieces, expandText, findDisguise, toFields } from './words.ts'
+import { expandFields, expandParts, expandPieces, expandText, findDisguise, toFields } from './shell-words.ts'
 
 /** Reads a program in another language that a script contains. */
 export type ReadOther = (language: 'python' | 'script', text: string) => CodeReading

@@ -1,5 +1,5 @@
 import type { CodeFact } from '../reading.ts'
-import type { Call, Program, ProgramRow } from './command.ts'
+import type { Call, Program, ProgramRow } from './shell-call.ts'
 import type { Shell } from './state.ts'
 import {
   dependOn,
@@ -14,7 +14,7 @@ import {
   withFacts,
   type Value,
 } from './value.ts'
-import { hasUnknownCommand, namesProgram } from './words.ts'
+import { hasUnknownCommand, namesProgram } from './shell-words.ts'
 
 /** Runs a text as shell code, and records where the text comes from. */
 export function runText(code: Value, input: Value, run: Shell): Value {

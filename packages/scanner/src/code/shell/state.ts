@@ -1,7 +1,7 @@
 import { isSecretVariable, isStartupPlace, toPlainPath, toReadKind, isAgentFile } from '../known-places.ts'
 import type { CodeFact, CodeFactKind } from '../reading.ts'
 import type { Recorder } from '../recorder.ts'
-import type { Script } from './syntax.ts'
+import type { Script } from './shell-syntax.ts'
 import { empty, joinValues, noise, session, toValue, unknown, unknownPart, withFacts, type Value } from './value.ts'
 
 /** A script that is followed, as its words, files and programs see it. */

@@ -1,7 +1,7 @@
 import { findSecretStore, isStartupPlace, toPlainPath } from '../known-places.ts'
 import type { CodeFactKind } from '../reading.ts'
 import { regex } from '../../text/regex.ts'
-import type { Call, Program, ProgramRow } from './command.ts'
+import type { Call, Program, ProgramRow } from './shell-call.ts'
 import { fillIn, runText } from './runners.ts'
 import { toCommands } from './state.ts'
 import { dependOn, empty, isEmpty, joinValues, toValue, unknown, withFacts, type Value } from './value.ts'

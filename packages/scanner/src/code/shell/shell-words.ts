@@ -1,5 +1,5 @@
 import type { Shell } from './state.ts'
-import type { Word, WordPart } from './syntax.ts'
+import type { Word, WordPart } from './shell-syntax.ts'
 import { empty, isKnown, joinValues, toValue, transform, unknown, unknownPart, withFacts, type Value } from './value.ts'
 
 /** The result of one part of a word. */
