@@ -26,11 +26,40 @@ const disguised = regex`["'\x60]\.(replace(All)?\(\s?["'/]|split\(\s?(""|''))|["
   \\(x|u00|u\{(00)?)(2[ef]|5f|[46][1-9a-f]|[57][\da])`
 /** Any text in pieces. */
 const joined = /["'`]\s{0,9}(?:\+|\s)\s{0,9}["'`]\w/
+/** Words of the network, also in commands. */
+const network = regexWith(
+  'i',
+)`\b(fetch|axios|got|ky|needle|superagent|phin|undici|https?|request|requests|httpx|aiohttp|
+  urlopen|urllib\d?|urlretrieve|socket|websocket|ws|net|dns|smtplib|ftplib|paramiko|boto3|sendBeacon|XMLHttpRequest|
+  nodemailer|curl|wget|nc|ncat|netcat|socat|scp|rsync|s?ftp|iwr|irm|tls|dgram|telnet|upload\w{0,12})\b`
+const installs = /\b(?:install|add)\b|\b(?:npm|pnpm|bun|yarn)\W{1,6}i\b/
+/** Words that decode a text. */
+const decodes = regexWith('i')`atob|base64|b64|b32decode|b85decode|fromhex|unhexlify|["']hex["']|fromCharCode|
+  fromCodePoint|\bchr\b|codecs|rot_?13|unescape|decodeURI|zlib|inflate|gunzip|decompress|marshal|\[[^\]\n]{0,9}:[^\]\n]{0,9}:|
+  reverse|\^|maketrans|bytes(array)?\s?\(\s?\[|charCodeAt|\bxor|\\x[\da-f]{2}\\x|decrypt`
+/** Commands that change the system or delete data. */
+const systems =
+  /\b(?:rm|dd|mkfs(?:\.\w{1,9})?|shred|wipefs|setcap|chmod|sudoers|ssh|git|systemctl|launchctl|LSQuarantine|LoginHook|http\.server)\b|-delete\b/
 /** Functions and methods that send data; an address alone sends nothing. */
 const sends = regex`\b(fetch|axios|got|ky|needle|superagent|phin|undici|https?(?!:/)|requests|httpx|aiohttp|urlopen|urllib\d?|
   urlretrieve|wget|[sS]ocket|WebSocket|ws|net|dns|smtplib|ftplib|paramiko|boto3|sendBeacon|XMLHttpRequest|nodemailer|
   curl|nc|tls|dgram|telnet)\b|["']request["']|\bupload_|
   (\.|\[["'\x60])\s?(post|put|put_object|sendall|sendto|sendmail|send_message|storbinary)\b`
+/** Functions that read or write files, whose paths may be put together in any way. */
+const files = regex`(?<!window\.)\bopen(Sync)?\b|\bread(_text|_bytes|F|T|S|dir|\b(?!\(\)))|ReadStream|
+  [gG]lob(?!al)|\b(walk|listdir|scandir|iterdir|copyFile|cp|cpSync|renameSync|write_text|write_bytes|Bun)\b|ZipFile|
+  TarFile|make_archive|writeF|writeT|appendF|outputF|WriteStream`
+/** Data of the user that is no file, and addresses of secrets. */
+const data = regexWith('i')`\benviron|getenv|toObject|clipboard|pyperclip|imagegrab|screenshot|\bmss\b|pynput|
+  \bkeyboard\b|keyring|keytar|browser_cookie|rookiepy|CryptUnprotectData|\b(169|254)\b|metadata\.g|fd00:|100\.100`
+/** An address whose host is not written in one piece. */
+const builtHost = /\bhttps?:(?:\/\/?[\w.-]{0,24})?["'`]\s?[+"'.]/
+/** The environment as a whole, or a variable of it with a secret or a folder. */
+const environment = regexWith('i')`\benv\b(?!\??\.(?!\w{0,80}(KEY|TOKEN|SECRET|PASS|PAT|CRED|MNEMONIC|SEED|AUTH|HOME|
+  PROFILE|DATA))\w)`
+const hasEnvironment = /\b(?:process|Bun|Deno)\b|\\[xu]/
+/** A call that accepts connections. */
+const listens = /\bbind\b/
 /** Files that others run or obey. */
 const planted = regexWith(
   'i',
@@ -47,16 +76,24 @@ const grave =
 /** Whether code can do anything that a rule is about. Most code cannot, and need not be read. */
 export function mayMatter(language: CodeLanguage, text: string): boolean {
   if (language === 'shell') return mayMatterInShell(text)
-  if (mayRun(language, text) || sends.test(text) || grave.test(text)) return true
-  return (
-    [pieces, disguised, timers].some((pattern) => pattern.test(text)) ||
-    (writes.test(text) && (planted.test(text) || joined.test(text)))
-  )
+  const isOnline = sends.test(text)
+  const isRunning = mayRun(language, text)
+  if (isRunning && (isOnline || [network, decodes, installs, joined, systems].some((pattern) => pattern.test(text))))
+    return true
+  if (pieces.test(text) || disguised.test(text)) return true
+  if (timers.test(text) && decodes.test(text)) return true
+  if (isOnline && (files.test(text) || mayCollect(language, text))) return true
+  return ((isRunning || writes.test(text)) && (planted.test(text) || joined.test(text))) || grave.test(text)
 }
 
 function mayRun(language: CodeLanguage, text: string): boolean {
   if (language !== 'python') return scriptRuns.test(text)
   return pythonRuns.test(text) || (pythonSystem.test(text) && hasSystem.test(text))
+}
+
+function mayCollect(language: CodeLanguage, text: string): boolean {
+  if (data.test(text) || builtHost.test(text)) return true
+  return language === 'python' ? listens.test(text) : hasEnvironment.test(text) && environment.test(text)
 }
 
 /** Programs of the network, and ways to run what comes from it. */
