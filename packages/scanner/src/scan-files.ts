@@ -3,7 +3,6 @@ import { mayMatter } from './code/candidates.ts'
 import { matchReading } from './verdict/match-reading.ts'
 import { findCode, type CodePart } from './code/parts.ts'
 import { readCode } from './code/read-program.ts'
-
 import { combine, type Spot } from './verdict/combine.ts'
 import { decodeText } from './text/decode.ts'
 import { Document } from './text/document.ts'
