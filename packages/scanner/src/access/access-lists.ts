@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { accessKinds, type Access, type AccessKind } from '@skillstead/protocol'
+import { ambientVariables } from './access-words.ts'
 
 /** Maximum number of items in a list; the rest is counted, and identified by a digest. */
 const itemsShownMax = 100
@@ -10,6 +11,12 @@ const cutsMax = 20
 
 /** Collects the lists of what a version uses. */
 export class AccessLists {
+  /** The name of the skill, which is also that of its folder. */
+  ownFolder = ''
+  /** Variables that the current file sets and reads, and functions that it defines. */
+  readonly assigned = new Set<string>()
+  readonly read = new Set<string>()
+  readonly functions = new Set<string>()
   readonly #lists = new Map<AccessKind, Set<string>>(accessKinds.map((kind) => [kind, new Set()]))
   readonly #dropped = new Map<AccessKind, Hash>()
   readonly #cuts: string[] = []
@@ -27,22 +34,31 @@ export class AccessLists {
     }
   }
 
+  /** Adds an environment variable, except those that every shell sets. */
+  addVariable(name: string): void {
+    if (variableName.test(name) && !ambientVariables.has(name) && !name.startsWith('BASH_'))
+      this.add('environment', name)
+  }
+
   /**
    * Reports a part that was not read. The sentence contains its digest, so that two versions with different unread
    * parts never look alike.
    */
   addCut(what: string, left: Uint8Array | string): void {
-    this.#cuts.push(`${cleanItem(what)} (sha256:${createHash('sha256').update(left).digest('hex').slice(0, 12)})`)
+    this.#cuts.push(`${cleanItem(what)} (sha256:${digest(left)})`)
+  }
+
+  /** Ends a file: variables that it reads but does not set come from the environment. */
+  endFile(): void {
+    for (const name of this.read) if (!this.assigned.has(name)) this.addVariable(name)
+    for (const names of [this.assigned, this.read, this.functions]) names.clear()
   }
 
   toAccess(): Access {
     const lists = accessKinds.map((kind) => [kind, this.#toList(kind)] as const)
     const cut = this.#cuts.slice(0, cutsMax)
     const more = this.#cuts.slice(cutsMax)
-    if (more.length > 0) {
-      const digest = createHash('sha256').update(more.join('\n')).digest('hex').slice(0, 12)
-      cut.push(`${more.length} more parts were not read (sha256:${digest})`)
-    }
+    if (more.length > 0) cut.push(`${more.length} more parts were not read (sha256:${digest(more.join('\n'))})`)
     return { ...(Object.fromEntries(lists) as Record<AccessKind, string[]>), cut: cut.toSorted() }
   }
 
@@ -57,8 +73,10 @@ export class AccessLists {
   }
 }
 
+const variableName = /^[A-Z][A-Z0-9_]{1,63}$/
 // oxlint-disable-next-line no-control-regex
 const unclean = /[\p{C}\s]+/gu
+const plain = /^[ -~]*$/
 
 /** Makes an item one line without invisible characters, because agents read the lists. */
 function cleanItem(item: string): string {
@@ -66,4 +84,4 @@ function cleanItem(item: string): string {
   return plain.test(text) ? text.trim() : text.toWellFormed().replace(unclean, ' ').trim()
 }
 
-const plain = /^[ -~]*$/
+const digest = (left: Uint8Array | string) => createHash('sha256').update(left).digest('hex').slice(0, 12)

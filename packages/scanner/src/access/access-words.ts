@@ -1,28 +1,31 @@
 const listOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-/** Shell keywords that are followed by a command. */
-export const controlWords = listOf(`if then elif else while until do ! { time coproc`)
+/** A map from a list of names, each with a number after it. */
+export function numbersOf(text: string): ReadonlyMap<string, number> {
+  return new Map(Array.from(text.matchAll(/(\S+) (\d)/g), ([, name, number]) => [name!, Number(number)]))
+}
 
-/** Shell builtins, and keywords that end a construct or begin one without a command. */
+/** Shell builtins and keywords, which are no programs. */
 export const shellBuiltins = listOf(`
-  : . [ [[ (( alias bg bind break builtin caller case cd compgen complete continue declare dirs disown done echo esac
-  eval exit export false fc fg fi for function getopts hash help history in jobs let local logout mapfile popd printf
-  pushd pwd read readarray readonly return select set shift shopt source suspend test times trap true type typeset
-  ulimit umask unalias unset wait }`)
+  : . [ [[ (( alias bg bind break builtin caller case cd command compgen complete continue coproc declare dirs disown do
+  done echo elif else esac eval exec exit export false fc fg fi for function getopts hash help history if in jobs let
+  local logout mapfile popd printf pushd pwd read readarray readonly return select set shift shopt source suspend test
+  then time times trap true type typeset ulimit umask unalias unset until wait while { } !`)
 
 /** Programs that run another program from their arguments, with the number of arguments before it, without options. */
-export const runners: ReadonlyMap<string, number> = new Map([
-  ...(['sudo', 'doas', 'env', 'nohup', 'nice', 'ionice', 'exec', 'command', 'builtin', 'xargs'] as const).map(
-    (name) => [name, 0] as const,
-  ),
-  ...(['stdbuf', 'setsid', 'caffeinate', 'unbuffer', 'parallel', 'winpty'] as const).map((name) => [name, 0] as const),
-  ...(['timeout', 'gtimeout', 'chroot'] as const).map((name) => [name, 1] as const),
-])
+export const runners =
+  numbersOf(`sudo 0 doas 0 env 0 nohup 0 nice 0 ionice 0 exec 0 command 0 builtin 0 xargs 0 stdbuf 0
+  setsid 0 caffeinate 0 unbuffer 0 parallel 0 winpty 0 time 0 timeout 1 gtimeout 1 chroot 1`)
 
 /** Options of runners that take an argument: `sudo -u name`, `xargs -I {}`. */
 export const runnerOptions = listOf(`-u -g -I -n -P -L -s -d -E -C -S --user --signal --max-args --max-procs`)
 
 export const shells = listOf(`sh bash zsh dash ksh fish ash`)
+
+/** Programs that accept hosts without a scheme as arguments. */
+export const callers =
+  listOf(`curl wget nc ncat netcat telnet ssh scp sftp rsync ping http https xh aria2c axel websocat wscat
+  grpcurl dig nslookup mosh ftp whois`)
 
 /** Known programs: without other evidence, a line of text that begins with one counts as a command. */
 export const knownPrograms = listOf(`

@@ -1,8 +1,7 @@
 import type { AccessLists } from './access-lists.ts'
-import { addVariable } from './environment.ts'
-import { readAddresses } from './hosts.ts'
 import { addPackage } from './packages.ts'
-import { readWords, type Scope } from './read-shell.ts'
+import { readWords } from './read-shell.ts'
+import { readAddresses } from './references.ts'
 
 /** Reads the dependencies of a package.json. */
 export function readPackageJson(text: string, lists: AccessLists): void {
@@ -16,9 +15,9 @@ export function readPackageJson(text: string, lists: AccessLists): void {
 
 /** Reads the lines of a requirements.txt. */
 export function readRequirements(text: string, lists: AccessLists): void {
-  for (const line of text.split('\n', linesMax)) {
+  for (const line of text.split('\n', 5000)) {
     const requirement = line
-      .slice(0, lineCharactersMax)
+      .slice(0, 400)
       .replace(/\s#.*$/, '')
       .trim()
     if (requirement !== '' && !/^[#-]/.test(requirement)) addPackage(lists, 'pypi', requirement)
@@ -47,28 +46,26 @@ export function readInlineMetadata(text: string, lists: AccessLists): void {
 }
 
 /** Reads tool servers from an agent host's configuration: the command or URL of each, and its variables. */
-export function readServers(text: string, lists: AccessLists, scope: Scope): void {
+export function readServers(text: string, lists: AccessLists): void {
   const json = parseJson(text, lists)
-  if (isObject(json)) visit(json, 0)
+  if (isObject(json)) readServer(json, lists, 0)
+}
 
-  function visit(value: Record<string, unknown>, depth: number): void {
-    const { command, args, env, url, serverUrl } = value
-    if (typeof command === 'string') {
-      const words = Array.isArray(args) ? args.filter((arg) => typeof arg === 'string') : []
-      readWords([...command.split(/\s+/), ...words.slice(0, 50)], lists, scope)
-    }
-    if (isObject(env)) for (const name of Object.keys(env).slice(0, 100)) addVariable(lists, name)
-    for (const address of [url, serverUrl]) if (typeof address === 'string') readAddresses(address, lists)
-    if (depth === depthMax) return
-    for (const child of Object.values(value)) {
-      for (const one of Array.isArray(child) ? child.slice(0, 200) : [child]) if (isObject(one)) visit(one, depth + 1)
-    }
+function readServer(value: Record<string, unknown>, lists: AccessLists, depth: number): void {
+  const { command, args, env, url, serverUrl } = value
+  if (typeof command === 'string') {
+    const words = Array.isArray(args) ? args.filter((arg) => typeof arg === 'string') : []
+    readWords([...command.split(/\s+/), ...words.slice(0, 50)], lists)
+  }
+  if (isObject(env)) for (const name of Object.keys(env).slice(0, 100)) lists.addVariable(name)
+  for (const address of [url, serverUrl]) if (typeof address === 'string') readAddresses(address, lists)
+  if (depth === 6) return
+  for (const child of Object.values(value)) {
+    for (const one of Array.isArray(child) ? child.slice(0, 200) : [child])
+      if (isObject(one)) readServer(one, lists, depth + 1)
   }
 }
 
-const linesMax = 5000
-const lineCharactersMax = 400
-const depthMax = 6
 const jsonDepthMax = 64
 
 function parseJson(text: string, lists: AccessLists): unknown {
@@ -80,27 +77,15 @@ function parseJson(text: string, lists: AccessLists): unknown {
   }
 }
 
-/**
- * Checked before V8 parses it: at 13,000 levels some of its releases (in Node 26.10) corrupt the memory of the process.
- */
+/** Checked before V8 parses it: at 13,000 levels some of its releases (in Node 26.10) corrupt the memory of the process. */
 function nestsDeep(text: string): boolean {
   let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at]
-    if (char === '"') at = findStringEnd(text, at)
-    else if (char === '{' || char === '[') depth++
-    else if (char === '}' || char === ']') depth--
+  for (const [mark] of text.matchAll(/"(?:[^"\\]|\\[^])*"?|[[\]{}]/g)) {
+    if (mark === '{' || mark === '[') depth++
+    else if (mark === '}' || mark === ']') depth--
     if (depth > jsonDepthMax) return true
   }
   return false
-}
-
-function findStringEnd(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    if (text[at] === '\\') at++
-    else if (text[at] === '"') return at
-  }
-  return text.length
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

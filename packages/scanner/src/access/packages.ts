@@ -1,60 +1,56 @@
 import type { AccessLists } from './access-lists.ts'
 
-/** How a package manager is called to install or run packages. */
+/** A command of a package manager. */
 interface Manager {
   readonly registry: string
-  /** Words of the command before the packages, in order; options may be between them. */
+  /** Words after the program and before the packages, in order; options may be between them. */
   readonly words: readonly string[]
-  /** Whether only the first word after the command is a package, and the rest are its arguments. */
-  readonly one?: true
+  /** Whether only the first word after them is a package, and the rest are its arguments. */
+  readonly isOne: boolean
 }
 
-const many = (registry: string, ...lines: string[]): Manager[] =>
-  lines.map((line) => ({ registry, words: line.split(' ').slice(1) }))
-const one = (registry: string, ...lines: string[]): Manager[] =>
-  many(registry, ...lines).map((manager) => ({ ...manager, one: true }))
-
-const managers: Readonly<Record<string, readonly Manager[]>> = {
-  npm: [...many('npm', 'npm install', 'npm i', 'npm add', 'npm ci'), ...one('npm', 'npm exec', 'npm x', 'npm create')],
-  pnpm: [...many('npm', 'pnpm add', 'pnpm install', 'pnpm i'), ...one('npm', 'pnpm dlx', 'pnpm create')],
-  yarn: [...many('npm', 'yarn global add', 'yarn add'), ...one('npm', 'yarn dlx', 'yarn create')],
-  bun: [...many('npm', 'bun add', 'bun install', 'bun i'), ...one('npm', 'bun x', 'bun create')],
-  npx: one('npm', 'npx'),
-  bunx: one('npm', 'bunx'),
-  pip: many('pypi', 'pip install'),
-  pip3: many('pypi', 'pip3 install'),
-  python: many('pypi', 'python -m pip install'),
-  python3: many('pypi', 'python3 -m pip install'),
-  pipx: [...many('pypi', 'pipx install'), ...one('pypi', 'pipx run')],
-  uv: [...many('pypi', 'uv pip install', 'uv tool install', 'uv add'), ...one('pypi', 'uv tool run')],
-  uvx: one('pypi', 'uvx'),
-  poetry: many('pypi', 'poetry add'),
-  conda: many('conda', 'conda install'),
-  mamba: many('conda', 'mamba install'),
-  brew: many('brew', 'brew install', 'brew reinstall', 'brew tap'),
-  apt: many('apt', 'apt install'),
-  'apt-get': many('apt', 'apt-get install'),
-  dnf: many('rpm', 'dnf install'),
-  yum: many('rpm', 'yum install'),
-  apk: many('apk', 'apk add'),
-  pacman: many('pacman', 'pacman -S', 'pacman -Sy', 'pacman -Syu'),
-  choco: many('choco', 'choco install'),
-  scoop: many('scoop', 'scoop install'),
-  winget: many('winget', 'winget install'),
-  cargo: many('cargo', 'cargo install', 'cargo add', 'cargo binstall'),
-  gem: many('gem', 'gem install'),
-  bundle: many('gem', 'bundle add'),
-  go: [...many('go', 'go install', 'go get'), ...one('go', 'go run')],
-  dotnet: many('nuget', 'dotnet tool install', 'dotnet add package'),
-  composer: many('composer', 'composer require'),
-  docker: [...one('docker', 'docker run', 'docker pull')],
-  podman: [...one('docker', 'podman run', 'podman pull')],
-  clawhub: many('clawhub', 'clawhub install'),
+/** By registry: the commands that install all packages in their arguments, and those that install and run one. */
+const many: Readonly<Record<string, string>> = {
+  npm: 'npm install, npm i, npm add, npm ci, pnpm add, pnpm install, pnpm i, yarn global add, yarn add, bun add, bun install, bun i',
+  pypi: `pip install, pip3 install, python -m pip install, python3 -m pip install, pipx install, uv pip install, uv tool install,
+    uv add, poetry add`,
+  conda: 'conda install, mamba install',
+  brew: 'brew install, brew reinstall, brew tap',
+  apt: 'apt install, apt-get install',
+  rpm: 'dnf install, yum install',
+  apk: 'apk add',
+  pacman: 'pacman -S, pacman -Sy, pacman -Syu',
+  choco: 'choco install',
+  scoop: 'scoop install',
+  winget: 'winget install',
+  cargo: 'cargo install, cargo add, cargo binstall',
+  gem: 'gem install, bundle add',
+  go: 'go install, go get',
+  nuget: 'dotnet tool install, dotnet add package',
+  composer: 'composer require',
+  clawhub: 'clawhub install',
 }
+const one: Readonly<Record<string, string>> = {
+  npm: 'npm exec, npm x, npm create, pnpm dlx, pnpm create, yarn dlx, yarn create, bun x, bun create, npx, bunx',
+  pypi: 'pipx run, uv tool run, uvx',
+  go: 'go run',
+  docker: 'docker run, docker pull, podman run, podman pull',
+}
+const managers = Map.groupBy(
+  [many, one].flatMap((commands) =>
+    Object.entries(commands).flatMap(([registry, lines]) =>
+      lines.split(/,\s+/).map((line): Manager & { readonly program: string } => {
+        const [program, ...words] = line.split(' ')
+        return { program: program!, registry, words, isOne: commands === one }
+      }),
+    ),
+  ),
+  ({ program }) => program,
+)
 
 /** Finds the packages that a command installs or runs. */
 export function readInstall(program: string, args: readonly string[], lists: AccessLists): void {
-  for (const manager of managers[program] ?? []) {
+  for (const manager of managers.get(program) ?? []) {
     const after = skipWords(args, manager.words)
     if (after === undefined) continue
     readPackages(manager, args.slice(after), lists)
@@ -75,14 +71,13 @@ function skipWords(args: readonly string[], words: readonly string[]): number | 
 
 /** Options whose argument is a package, and options with another argument. */
 const packageOptions: ReadonlySet<string> = new Set(['-p', '--package', '--with', '--from', '--spec'])
-const otherOptions: ReadonlySet<string> = new Set([
-  ...(['-r', '-c', '-e', '-i', '-t', '-v', '-w', '-u', '-n', '-f', '--requirement', '--constraint'] as const),
-  ...(['--index-url', '--extra-index-url', '--target', '--prefix', '--registry', '--filter', '--name'] as const),
-  ...(['--version', '--git', '--python', '--features', '--channel', '--volume', '--env', '--network'] as const),
-  ...(['--platform', '--entrypoint', '--mount', '--workdir', '--user', '--publish', '--branch', '--tag'] as const),
-])
+const otherOptions: ReadonlySet<string> = new Set(
+  `-r -c -e -i -t -v -w -u -n -f --requirement --constraint --index-url --extra-index-url --target --prefix --registry --filter
+  --name --version --git --python --features --channel --volume --env --network --platform --entrypoint --mount --workdir --user
+  --publish --branch --tag`.split(/\s+/),
+)
 
-function readPackages({ registry, one: isOne }: Manager, args: readonly string[], lists: AccessLists): void {
+function readPackages({ registry, isOne }: Manager, args: readonly string[], lists: AccessLists): void {
   let isNamed = false
   for (let at = 0; at < args.length; at++) {
     const arg = args[at]!

@@ -1,88 +1,97 @@
+import { toTyped } from '../code/shell/shell-syntax.ts'
 import type { AccessLists } from './access-lists.ts'
-import { addVariable } from './environment.ts'
-import { readAddresses } from './hosts.ts'
-import { readPyproject, readServers } from './manifests.ts'
+import { readPackageJson, readPyproject, readRequirements, readServers } from './manifests.ts'
 import { addPackage } from './packages.ts'
-import { readMcpTools, readPlaces } from './places.ts'
 import { dropBadExamples, isProhibited } from './prohibitions.ts'
 import { readCode } from './read-code.ts'
-import { isCommandLine, readShell, type Scope } from './read-shell.ts'
+import { isCommandLine, readShell } from './read-shell.ts'
+import { readAddresses, readMcpTools, readPlaces } from './references.ts'
 
-/** How a block of code is read. */
-type Kind =
-  | 'shell'
-  | 'python'
-  | 'script'
-  | 'other'
-  | 'servers'
-  | 'assignments'
-  | 'requests'
-  | 'steps'
-  | 'lines'
-  | 'none'
+/** How a block of code in a document or a file is read. */
+const readers = {
+  none: () => {},
+  shell(code, lists) {
+    const text = toTyped(code)
+    readPlaces(dropComments(text), lists)
+    readShell(text, lists)
+  },
+  python: (code, lists) => readCode(code, 'python', lists),
+  script: (code, lists) => readCode(code, 'script', lists),
+  other(code, lists) {
+    readCode(code, 'other', lists)
+    readPyproject(code, lists)
+  },
+  packageJson: readPackageJson,
+  requirements: readRequirements,
+  pyproject: readPyproject,
+  servers: readServers,
+  json(code, lists) {
+    if (/"(?:command|url|serverUrl|env)"/.test(code)) readServers(code, lists)
+  },
+  assignments(code, lists) {
+    for (const { 1: name } of code.matchAll(/^\s{0,8}(?:export )?([A-Z][A-Z0-9_]{1,63})\s?=/gm))
+      lists.addVariable(name!)
+  },
+  requests: readAddresses,
+  steps: readSteps,
+  lines: readLines,
+} satisfies Record<string, (code: string, lists: AccessLists) => void>
 
-const kinds: Readonly<Record<string, Kind>> = {
+type Kind = keyof typeof readers
+
+/** By the language of a block. Those of programs are also endings of files. */
+const kinds: ReadonlyMap<string, Kind> = new Map([
   ...named('shell', 'bash sh shell zsh console terminal shell-session shellsession fish shellscript bash-session'),
-  ...named('python', 'python py python3 ipython'),
-  ...named('script', 'javascript js typescript ts jsx tsx mjs cjs mts node vue svelte astro'),
-  ...named('servers', 'json jsonc json5'),
+  ...named('shell', 'ksh bats command'),
+  ...named('python', 'python py python3 ipython pyw pyi'),
+  ...named('script', 'javascript js typescript ts jsx tsx mjs cjs mts cts node vue svelte astro'),
+  ...named('other', 'rb go rs php pl lua java kt kts swift cs c cc cpp h psm1 r jl ex exs dart groovy nu scpt'),
+  ...named('json', 'json jsonc json5'),
   ...named('assignments', 'env dotenv ini properties'),
   ...named('requests', 'http https rest'),
   ...named('steps', 'yaml yml dockerfile docker containerfile makefile make just justfile'),
   ...named('lines', 'text txt plaintext powershell ps1 pwsh cmd bat batch'),
   ...named('none', 'markdown md mdx html css scss less xml svg mermaid csv tsv diff patch sql graphql latex tex dot'),
+])
+const fileNames: readonly (readonly [RegExp, Kind | 'markdown'])[] = [
+  [/^package\.json$/, 'packageJson'],
+  [/^requirements[\w.-]*\.txt$/, 'requirements'],
+  [/^pyproject\.toml$/, 'pyproject'],
+  [/^(?:\.?mcp[\w.-]*|settings[\w.-]*|hooks|plugin|claude_desktop_config)\.json$/, 'servers'],
+  [/^(?:dockerfile|containerfile|makefile|justfile|(?:docker-)?compose\.ya?ml|action\.ya?ml)/i, 'steps'],
+  [/^\.env/, 'assignments'],
+  [/\.(?:md|mdx|markdown|mdc)$/i, 'markdown'],
+  [/\.(?:ps1|bat|cmd)$/i, 'other'],
+]
+
+function named(kind: Kind, languages: string): (readonly [string, Kind])[] {
+  return languages.split(' ').map((language) => [language, kind] as const)
 }
 
-function named(kind: Kind, languages: string): Record<string, Kind> {
-  return Object.fromEntries(languages.split(' ').map((language) => [language, kind]))
+/** The kind of a file; undefined if it is neither instructions nor a program. */
+export function toFileKind(path: string, bytes: Uint8Array): Kind | 'markdown' | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  const known = fileNames.find(([pattern]) => pattern.test(name))?.[1]
+  if (known) return known
+  const program = kinds.get(name.slice(name.lastIndexOf('.') + 1).toLowerCase())
+  if (program === 'shell' || program === 'python' || program === 'script' || program === 'other') return program
+  if (/(?:^|\/)\.github\/workflows\//.test(path)) return 'steps'
+  if (bytes[0] !== 0x23 || bytes[1] !== 0x21) return undefined
+  const first = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 100)).toString()
+  if (/python|uv run/.test(first)) return 'python'
+  return /node|deno|bun|tsx/.test(first) ? 'script' : /sh\b/.test(first) ? 'shell' : 'other'
 }
 
-/** Finds what a block of code in a document uses, by its declared language. */
-export function readBlock(given: string, language: string, lists: AccessLists, scope: Scope, ownFolder: string): void {
+/** The kind of a block of code, by the language that is declared for it. */
+export function toBlockKind(language: string): Kind {
+  return language === '' ? 'lines' : (kinds.get(language) ?? 'other')
+}
+
+/** Finds what a block of code or a file uses. */
+export function readBlock(kind: Kind, given: string, lists: AccessLists): void {
   const code = dropBadExamples(given)
-  const kind = language === '' ? 'lines' : (kinds[language] ?? 'other')
-  readers[kind](code, lists, scope, ownFolder)
+  readers[kind](code, lists)
   readMcpTools(code, lists)
-}
-
-type Reader = (code: string, lists: AccessLists, scope: Scope, ownFolder: string) => void
-
-const readers: Readonly<Record<Kind, Reader>> = {
-  none: () => {},
-  shell(code, lists, scope, ownFolder) {
-    const text = toScript(code)
-    readPlaces(dropComments(text), lists, ownFolder)
-    readShell(text, lists, scope)
-  },
-  python: (code, lists, scope, ownFolder) => readCode(code, 'python', lists, scope, ownFolder),
-  script: (code, lists, scope, ownFolder) => readCode(code, 'script', lists, scope, ownFolder),
-  other(code, lists, scope, ownFolder) {
-    readCode(code, 'other', lists, scope, ownFolder)
-    readPyproject(code, lists)
-  },
-  servers(code, lists, scope) {
-    if (/"(?:command|url|serverUrl|env)"/.test(code)) readServers(code, lists, scope)
-  },
-  assignments(code, lists) {
-    for (const { 1: name } of code.matchAll(/^\s{0,8}(?:export )?([A-Z][A-Z0-9_]{1,63})\s?=/gm))
-      addVariable(lists, name!)
-  },
-  requests: (code, lists) => readAddresses(code, lists),
-  steps: readSteps,
-  lines: readLines,
-}
-
-/** If some lines have a prompt, they are input and the others are output. */
-function toScript(code: string): string {
-  if (!/^\s{0,8}[$%] /m.test(code)) return code
-  const lines = code.split('\n')
-  let goesOn = false
-  const typed = lines.filter((line) => {
-    const isTyped: boolean = goesOn || /^\s{0,8}[$%] /.test(line)
-    goesOn = isTyped && line.trimEnd().endsWith('\\')
-    return isTyped
-  })
-  return typed.map((line) => line.replace(/^\s{0,8}[$%] /, '')).join('\n')
 }
 
 function dropComments(code: string): string {
@@ -90,33 +99,35 @@ function dropComments(code: string): string {
 }
 
 /** Build files and workflows: the lines that are run, and the items in them. */
-function readSteps(code: string, lists: AccessLists, scope: Scope, ownFolder: string): void {
-  readCode(code, 'other', lists, scope, ownFolder)
+function readSteps(code: string, lists: AccessLists): void {
+  readCode(code, 'other', lists)
   for (const { 1: image } of code.matchAll(/^(?:FROM|\s{0,20}image:) {1,4}["']?([\w./:@-]{1,200})/gm))
     if (image !== 'scratch') addPackage(lists, 'docker', image!)
-  const runs: string[] = []
-  for (const line of code.split('\n')) {
-    const run = /^\s{0,20}(?:- )?(?:RUN|run:|- run:) {1,4}(.{1,2000})/.exec(line)?.[1] ?? line.trim()
-    if (run !== line.trim() || isCommandLine(run)) runs.push(run)
-  }
-  readShell(runs.filter((run) => run !== '|' && run !== '>').join('\n'), lists, scope)
+  const runs = code.split('\n').flatMap((line) => {
+    const run = /^\s{0,20}(?:- )?(?:RUN|run:|- run:) {1,4}(.{1,2000})/.exec(line)?.[1]
+    return run ?? (isCommandLine(line.trim()) ? line.trim() : [])
+  })
+  readShell(runs.filter((run) => run !== '|' && run !== '>').join('\n'), lists)
 }
 
 /** A block without a language: lines that begin with a known program or a prompt. */
-function readLines(code: string, lists: AccessLists, scope: Scope, ownFolder: string): void {
-  const lines = code.split('\n')
+function readLines(code: string, lists: AccessLists): void {
+  let continues = false
   const typed: string[] = []
-  let goesOn = false
-  for (const line of lines) {
+  for (const line of code.split('\n')) {
     const command = line.trim().replace(/^[$%>] /, '')
     const isTyped: boolean =
-      goesOn || (isCommandLine(command) && !isProhibited(command)) || /^\s{0,8}[$%] [a-z.]/.test(line)
+      continues || (isCommandLine(command) && !isProhibited(command)) || /^\s{0,8}[$%] [a-z.]/.test(line)
     if (isTyped) typed.push(command)
-    else if (/^(?:GET|POST|PUT|PATCH|DELETE) https?:/.test(command)) readAddresses(command, lists)
-    goesOn = isTyped && command.endsWith('\\')
+    else if (isRequestLine(command)) readAddresses(command, lists)
+    continues = isTyped && command.endsWith('\\')
   }
-  if (typed.length === 0) return
   const script = typed.join('\n')
-  readPlaces(dropComments(script), lists, ownFolder)
-  readShell(script, lists, scope)
+  readPlaces(dropComments(script), lists)
+  readShell(script, lists)
+}
+
+/** `GET https://host/path` */
+export function isRequestLine(line: string): boolean {
+  return /^(?:GET|POST|PUT|PATCH|DELETE) https?:/.test(line)
 }

@@ -74,7 +74,8 @@ const grave =
   /rmtree|rmSync|rmdir|\brm\b|rimraf|fs-extra|\bchmod|unverified|rejectUnauthorized|NODE_TLS|verify\s?[=:]\s?False/
 
 /** Whether code can do anything that a rule is about. Most code cannot, and need not be read. */
-export function mayMatter(language: Exclude<CodeLanguage, 'shell'>, text: string): boolean {
+export function mayMatter(language: CodeLanguage, text: string): boolean {
+  if (language === 'shell') return mayMatterInShell(text)
   const isOnline = sends.test(text)
   const isRunning = mayRun(language, text)
   if (isRunning && (isOnline || [network, decodes, installs, joined, systems].some((pattern) => pattern.test(text))))
@@ -93,4 +94,24 @@ function mayRun(language: CodeLanguage, text: string): boolean {
 function mayCollect(language: CodeLanguage, text: string): boolean {
   if (data.test(text) || builtHost.test(text)) return true
   return language === 'python' ? listens.test(text) : hasEnvironment.test(text) && environment.test(text)
+}
+
+/** Programs of the network, and ways to run what comes from it. */
+const shellNetwork = regexWith(
+  'i',
+)`\b(curl|wget2?|aria2c|nc|ncat|netcat|socat|telnet|scp|sftp|rsync|rclone|ftp|xh|https?|
+  s_client|mail|dig|nslookup|gist|s3|gsutil|croc)\s|/dev/(tcp|udp)\b|\bgit\s(add|push|clone)|\bpython\d?\s-m\shttp`
+/** Operations that hide a text or the name of a program. */
+const shellHiding = regexWith('i')`\b(base64|base32|xxd|openssl|uudecode|rev|tr|eval|source|printf|gunzip|zcat)\b|
+  \$['\{(]\w{0,20}[\\:/]|(?<=\w)(""|'')(?=\w)|["']\w{1,8}["']\w|\w\\\w|\$\{?\w{1,20}\}?\$\{?\w|\$0|
+  \$\{!|^\s{0,8}\{\w{1,12},`
+/** Files that others run or obey, rights, and data that may be lost. */
+const shellGrave = regexWith('i')`rc\b|profile|authorized_keys|cron|systemd|launch(agents|daemons|ctl)|autostart|hooks|
+  \bat\s|sudoers|chmod\s|setcap|setenforce|\bufw\b|iptables|spctl|quarantine|sslverify|\brm\s|\bdd\s|mkfs|wipefs|
+  \bshred\b|/dev/[shv]d|nvme|-delete\b|claude|agents\.md|mcp\.json|settings\.json|gemini\.md|soul\.md|\b(python|node|
+  perl|ruby)\d?\s-[ce]\b|systemctl|\bngrok|mkfifo|-R\s\d`
+
+/** Whether a shell script can do anything that a rule is about. */
+function mayMatterInShell(text: string): boolean {
+  return shellNetwork.test(text) || shellHiding.test(text) || shellGrave.test(text)
 }

@@ -9,8 +9,6 @@ const decoders = {
   base64: (text) => Buffer.from(text, 'base64').toString('latin1'),
   hex: (text) =>
     /^[\s\da-f]*$/i.test(text) ? Buffer.from(text.replace(/\s/g, ''), 'hex').toString('latin1') : undefined,
-  base32: decodeBase32,
-  base85: decodeBase85,
   url: (text) => decodeURIComponent(text),
   escapes: (text) =>
     text.replace(/%u([\da-f]{4})|%([\da-f]{2})/gi, (_, u, x) => String.fromCharCode(parseInt((u ?? x) as string, 16))),
@@ -24,6 +22,8 @@ const decoders = {
   gzip: inflate(unzipSync),
   brotli: inflate(brotliDecompressSync),
   /** Formats that are not decoded. */
+  base32: () => undefined,
+  base85: () => undefined,
   lzma: () => undefined,
   bzip2: () => undefined,
   marshal: () => undefined,
@@ -46,28 +46,24 @@ export function toUtf8(bytes: string): string {
   return /[\x80-\xff]/.test(bytes) && !/[^\0-\xff]/.test(bytes) ? Buffer.from(bytes, 'latin1').toString() : bytes
 }
 
-function decodeBase32(text: string): string | undefined {
-  let bits = ''
-  for (const character of text.toUpperCase().replace(/[=\s]/g, '')) {
-    const value = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(character)
-    if (value === -1) return undefined
-    bits += value.toString(2).padStart(5, '0')
-  }
-  return (bits.match(/[01]{8}/g) ?? []).map((byte) => String.fromCharCode(parseInt(byte, 2))).join('')
+const escapePattern =
+  /\\(?:x([\dA-Fa-f]{2})|u([\dA-Fa-f]{4})|u\{([\dA-Fa-f]{1,6})\}|U([\dA-Fa-f]{8})|([0-7]{1,3})|(\r?\n)|([^]))/g
+const letters: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v', a: '\x07' }
+
+/** The value of the inside of a string literal of Python or JavaScript. */
+export function readEscapes(source: string): string {
+  if (!source.includes('\\')) return source
+  return source.replace(
+    escapePattern,
+    (_, x?: string, u?: string, braced?: string, long?: string, octal?: string, newline?: string, letter?: string) => {
+      const hex = x ?? u ?? braced ?? long
+      if (hex !== undefined) return toCharacter(Number.parseInt(hex, 16))
+      if (octal !== undefined) return toCharacter(Number.parseInt(octal, 8))
+      return newline === undefined ? (letters[letter!] ?? letter!) : ''
+    },
+  )
 }
 
-const base85 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~'
-
-/** As `base64.b85decode` of Python. */
-function decodeBase85(text: string): string | undefined {
-  let bytes = ''
-  for (let at = 0; at < text.length; at += 5) {
-    const group = text.slice(at, at + 5)
-    const digits = [...group.padEnd(5, '~')].map((character) => base85.indexOf(character))
-    if (digits.includes(-1)) return undefined
-    const value = digits.reduce((sum, digit) => sum * 85 + digit, 0)
-    const four = [24, 16, 8, 0].map((shift) => String.fromCharCode((value / 2 ** shift) & 255)).join('')
-    bytes += four.slice(0, group.length - 1)
-  }
-  return bytes
+function toCharacter(point: number): string {
+  return point <= 0x10ffff ? String.fromCodePoint(point) : '\ufffd'
 }

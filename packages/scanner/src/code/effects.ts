@@ -1,15 +1,16 @@
 import { decode as decodeText, toUtf8, type Encoding } from './decoders.ts'
-import type { Evaluation } from './evaluate.ts'
-import type { Call, Effect } from './library.ts'
+import type { Call, Effect, Evaluator } from './library.ts'
 import {
   findSecretStore,
   isAgentFile,
-  isEnvironmentFile,
-  isPersonalFile,
+  isOwnHeader,
   isSecretVariable,
   isStartupPlace,
+  toReadKind,
 } from './known-places.ts'
+import type { CodeFactKind } from './reading.ts'
 import type { Code } from './syntax.ts'
+import { joinPath } from './text-methods.ts'
 import { gather, mix, nothing, textOf, toText, unknownPart, withFacts, type Value } from './values.ts'
 
 /** A positional argument, a named one, or the first of several that is given. */
@@ -31,14 +32,11 @@ function optionOf(args: readonly Value[], name: string): Value | undefined {
   return undefined
 }
 
-const ownKeys =
-  /^(?:authorization|proxy-authorization|x-[\w-]{0,20}(?:key|token)|[\w-]{0,20}(?:api-?key|token|auth)|cookie|user-agent|private-token)$/i
-
 /** Headers without those that identify the caller. */
 function otherHeaders(headers: Value | undefined): Value[] {
   if (!headers) return []
   if (!headers.fields) return headers.items ? [headers] : []
-  return [...headers.fields].filter(([name]) => !ownKeys.test(name)).map(([, value]) => value)
+  return [...headers.fields].filter(([name]) => !isOwnHeader(name)).map(([, value]) => value)
 }
 
 /** The known part of an address; undefined if not even its beginning is known. */
@@ -76,7 +74,7 @@ export function requests({ address, data, isOptional }: Request): Effect {
 }
 
 /** The answer to a request: it comes from the network, or is a secret of the machine itself. */
-export function answer(call: Call, on: Evaluation, where: string | undefined): Value {
+export function answer(call: Call, on: Evaluator, where: string | undefined): Value {
   const store = where === undefined ? undefined : findSecretStore(where)
   const facts = [on.record(store ? 'secret-read' : 'network-fetch', call.code, where)]
   return { path: 'answer', facts, made: [] }
@@ -93,25 +91,22 @@ export function sends(data: readonly (number | string)[], address?: Which): Effe
 }
 
 /** What was read from a file. */
-export function readFile(path: Value | undefined, call: Call, on: Evaluation): Value {
+export function readFile(path: Value | undefined, call: Call, on: Evaluator): Value {
   const known = path && (on.files.get(path.text ?? path) ?? undefined)
   const text = textOf(path)
-  const store = findSecretStore(text)
+  const kind = toReadKind(text)
   const facts = [...(path?.facts ?? []), ...(known ? gather(known) : [])]
-  if (store) facts.push(on.record('secret-read', call.code, text))
-  else if (isEnvironmentFile(text)) facts.push(on.record('environment-read', call.code, text))
-  else if (isPersonalFile(text)) facts.push(on.record('data-collected', call.code, text))
+  if (kind) facts.push(on.record(kind, call.code, text))
   return { path: 'file', facts, made: [], ...(path && { self: path }) }
 }
 
 /** Writes to a file: a fact if others run or obey it, and remembered for a later read or start. */
-export function writeFile(path: Value | undefined, data: Value | undefined, call: Call, on: Evaluation): Value {
+export function writeFile(path: Value | undefined, data: Value | undefined, call: Call, on: Evaluator): Value {
   const text = textOf(path)
   const from = data ? [data] : []
   if (isStartupPlace(text)) on.record('startup-write', call.code, text, from)
   else if (isAgentFile(text)) on.record('agent-config-write', call.code, text, from)
-  if (path && data && gather(data).length > 0)
-    on.putFile(path.text ?? path, { ...nothing, facts: gather(data) }, call.scope)
+  if (path && data && gather(data).length > 0) on.files.set(path.text ?? path, { ...nothing, facts: gather(data) })
   if (data) on.reveal(data, call.code)
   return nothing
 }
@@ -149,7 +144,7 @@ export function runsCode(which: Which, language?: 'python' | 'script'): Effect {
 }
 
 /** A fact about how a text was hidden. */
-function hiddenIn(text: Value, call: Call, on: Evaluation): Value[] {
+function hiddenIn(text: Value, call: Call, on: Evaluator): Value[] {
   if (text.facts.some(({ kind }) => kind === 'decode')) return []
   const operation = text.made.find((made) => hiding.has(made))
   return operation ? [{ ...nothing, facts: [on.record('decode', call.code, operation)] }] : []
@@ -228,7 +223,7 @@ export function decodes(encoding: Encoding, which: Which = 0): Effect {
 /** Shorter texts hide nothing. */
 const encodedCharactersMin = 4
 
-export function decodeWith(encoding: Encoding, given: Value, call: Call, on: Evaluation): Value {
+export function decodeWith(encoding: Encoding, given: Value, call: Call, on: Evaluator): Value {
   const text = given.text
   if (text === undefined || text.includes(unknownPart)) return mix([{ ...nothing, facts: gather(given) }])
   const decoded = decodeText(encoding, text)
@@ -241,9 +236,9 @@ export function decodeWith(encoding: Encoding, given: Value, call: Call, on: Eva
   return value
 }
 
-/** Records a fact, and returns a value that comes from it. */
-export function gives(kind: 'data-collected' | 'secret-read', value?: string): Effect {
-  return (call, on) => ({ ...nothing, facts: [on.record(kind, call.code, value ?? toAddress(call.args[0]))] })
+/** Records a fact, to which the arguments lead, and returns a value that comes from it. */
+export function collects(kind: CodeFactKind, value?: string): Effect {
+  return (call, on) => ({ ...nothing, facts: [on.record(kind, call.code, value, call.args)] })
 }
 
 /** Variables with the path of a folder. */
@@ -258,10 +253,25 @@ const folders: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The value of one environment variable. */
-export function readVariable(name: string, code: Code, on: Evaluation): Value {
+export function readVariable(name: string, code: Code, on: Evaluator): Value {
   const folder = folders.get(name)
   if (folder !== undefined) return toText(folder)
   return isSecretVariable(name) ? { ...nothing, facts: [on.record('variable-read', code, name)] } : nothing
+}
+
+/** Reads the variable that is named by the first argument. */
+export const readsVariable: Effect = ({ args, code }, on) =>
+  args[0]?.text === undefined ? mix(args) : readVariable(args[0].text, code, on)
+
+const personalFolder =
+  /^~\/?(?:\*|$)|^~\/(?:documents|desktop|downloads|pictures)(?:\/|$)|^\/(?:home|users)?\/?(?:\*|$)/i
+
+/** Files of a folder: the user's, if it is the home folder or a part of it. */
+export const listsFiles: Effect = (call, on) => {
+  const path = call.self?.text === undefined ? call.args[0] : joinPath([call.self, ...call.args])
+  const text = textOf(path)
+  if (!personalFolder.test(text)) return path && readFile(path, call, on)
+  return { ...nothing, facts: [on.record('data-collected', call.code, text)] }
 }
 
 export const returnsFirst: Effect = ({ args }) => args[0]

@@ -1,13 +1,37 @@
-import { assign } from './assignments.ts'
-import { Calls } from './calls.ts'
-import type { InnerReaders, Library } from './library.ts'
-import { readMember, readPath, readSlice, selectVariable, toCharacter } from './members.ts'
+import type { Call, Evaluator, InnerReaders, Library } from './library.ts'
+import { assign, put, readMember, readPath, readSlice, selectVariable, toCharacter } from './members.ts'
 import { operate } from './operators.ts'
 import type { CodeFact, CodeFactKind } from './reading.ts'
 import type { Recorder } from './recorder.ts'
-import { Steps } from './steps.ts'
 import type { Argument, Code } from './syntax.ts'
-import { gather, itemsMax, mix, nothing, Scope, textOf, toText, unknownPart, withFacts, type Value } from './values.ts'
+import { textMethods } from './text-methods.ts'
+import {
+  gather,
+  itemsMax,
+  mix,
+  nothing,
+  Scope,
+  textOf,
+  toText,
+  unknownPart,
+  withFacts,
+  type Closure,
+  type Value,
+} from './values.ts'
+
+/** Steps for repetitions, of all and of one loop: each part of the code is followed once in any case. */
+const extraStepsMax = 60_000
+const loopStepsMax = 20_000
+const callsMax = 25
+const depthMax = 6
+/** Maximum number of callbacks that are called again at the end. */
+const laterMax = 200
+
+/** Methods that put their arguments into their object. */
+const mutators = new Set(
+  `append push unshift add extend update insert set setdefault write writestr appendleft put file splice assign attach
+   writerow writelines add_field set_payload set_content add_attachment enqueue`.split(/\s+/),
+)
 
 const nestedMax = 4
 /** Maximum number and length of commands of a shell that are read. */
@@ -25,17 +49,21 @@ function isHoisted(code: Code): boolean {
 const isImport = (code: Code) => code.type === 'assign' && code.value.type === 'module'
 
 /** Follows values through a program. */
-export class Evaluation {
+export class Evaluation implements Evaluator {
   readonly library: Library
   readonly recorder: Recorder
-  readonly steps = new Steps()
-  readonly calls = new Calls(this)
   readonly #inner: InnerReaders
   readonly #commands = new Set<string>()
-  /** Contents that the code wrote to files, by path or by the value of an unknown path. */
   readonly files = new Map<string | Value, Value>()
+  readonly #closures: Closure[] = []
+  readonly #later: (() => void)[] = []
+  readonly #returned: Value[][] = []
   #place: Code | undefined
   #nested = 0
+  #depth = 0
+  #extraSteps = extraStepsMax
+  #repeating = 0
+  #branches = 0
 
   constructor(library: Library, recorder: Recorder, inner: InnerReaders) {
     this.library = library
@@ -46,34 +74,24 @@ export class Evaluation {
   /** Follows a whole program: first in its order, then the functions that it does not call. */
   run(code: Code): void {
     this.evaluate(code, new Scope())
-    this.calls.finish()
+    this.#finish()
   }
 
-  /** Records a fact at a place, and the flows of values into it. */
   record(kind: CodeFactKind, code: Code, value?: string, from: readonly Value[] = []): CodeFact {
     const fact = this.recorder.add(kind, this.#place ?? code, value)
     for (const one of from) this.recorder.addFlows(gather(one), fact)
     return fact
   }
 
-  /** The environment as a value, which counts only if it reaches something. */
   wholeEnvironment(code: Code): CodeFact {
     return this.recorder.add('environment-read', this.#place ?? code, undefined, true)
   }
 
-  /** Remembers the content of a file. */
-  putFile(path: string | Value, content: Value, { changes }: Scope): void {
-    changes.note(this.files, path)
-    this.files.set(path, content)
-  }
-
-  /** Reports a computed text for a scan. */
   reveal(value: Value, code: Code): void {
     if (value.text === undefined || value.made.length === 0 || value.text.length < 4) return
     this.recorder.addText(value.text.replaceAll(unknownPart, ' '), this.#place ?? code, value.made)
   }
 
-  /** Follows code that is in a text, in the scope of the code that runs it. */
   runText(language: Library['language'], text: string, code: Code, scope: Scope): Value {
     if (this.#nested >= nestedMax || language !== this.library.language) return nothing
     const inner = this.#inner.parse(language, text)
@@ -87,7 +105,6 @@ export class Evaluation {
     return value
   }
 
-  /** Reads a command of a shell. Returns its output. */
   runCommand(line: string, code: Code): Value {
     const text = line.slice(0, commandCharactersMax).replaceAll(unknownPart, '$UNKNOWN')
     if (this.#commands.size === commandsMax || this.#commands.has(text)) return nothing
@@ -97,7 +114,7 @@ export class Evaluation {
   }
 
   evaluate(code: Code, scope: Scope): Value {
-    this.steps.count()
+    if (this.#repeating > 0) this.#extraSteps--
     switch (code.type) {
       case 'text':
         return { text: code.text, facts: [], made: [] }
@@ -133,7 +150,7 @@ export class Evaluation {
       case 'map':
         return this.#map(code, scope)
       case 'function': {
-        const value = this.calls.define(code, scope)
+        const value = this.#define(code, scope)
         if (code.name !== undefined) scope.define(code.name, value)
         return value
       }
@@ -150,7 +167,7 @@ export class Evaluation {
         return over.items || over.text !== undefined ? { items, facts: [], made: [] } : mix(items)
       }
       case 'choice': {
-        const values = this.steps.branch(() => this.#all(code.parts, scope))
+        const values = this.#branch(() => this.#all(code.parts, scope))
         const first = values.find((value) => value !== nothing && value.number === undefined) ?? values[0] ?? nothing
         return withFacts(first, values)
       }
@@ -161,11 +178,11 @@ export class Evaluation {
         return nothing
       case 'return': {
         const value = this.evaluate(code.value, scope)
-        this.calls.return(value)
+        this.#returned.at(-1)?.push(value)
         return value
       }
       case 'each':
-        this.steps.branch(() =>
+        this.#branch(() =>
           this.#forEach(this.evaluate(code.over, scope), (item) => {
             assign(code.target, item, scope, this)
             this.evaluate(code.body, scope)
@@ -173,7 +190,7 @@ export class Evaluation {
         )
         return nothing
       case 'while':
-        this.steps.branch(() => this.#while(code, scope))
+        this.#branch(() => this.#while(code, scope))
         return nothing
       case 'block': {
         let value = nothing
@@ -228,31 +245,23 @@ export class Evaluation {
     const size = Math.min((isText ? over.text : over.items)?.length ?? 0, itemsMax)
     if (size === 0) return act({ ...nothing, facts: gather(over) })
     for (let index = 0; index < size; index++) {
-      if (index > 0 && this.steps.areSpent) return
+      if (index > 0 && this.#isSpent) return
       const item = isText ? toCharacter(over.text![index]!, over, this) : over.items![index]!
       const given = item.facts.length === 0 && over.facts.length > 0 ? withFacts(item, [over]) : item
-      this.steps.repeat(index > 0, () => act(given))
+      this.#repeat(index > 0, () => act(given))
     }
   }
 
   #while({ test, body }: Extract<Code, { type: 'while' }>, scope: Scope): void {
-    let number: number | undefined
-    const follow = (round: number) => {
-      number = this.evaluate(test, scope).number
-      if (number !== 0 || round === 0) this.steps.repeat(round > 0, () => this.evaluate(body, scope))
+    // A loop without end is the same in each round.
+    const roundsMax = test.type === 'number' ? 2 : itemsMax
+    const stepsMin = this.#extraSteps - loopStepsMax
+    for (let round = 0; round < roundsMax && this.#extraSteps > Math.max(0, stepsMin); round++) {
+      const { number } = this.evaluate(test, scope)
+      if (number === 0 && round > 0) break
+      this.#repeat(round > 0, () => this.evaluate(body, scope))
+      if (number === undefined) break
     }
-    for (let round = 0; round < itemsMax; round++) {
-      const before = this.#size
-      const isChanged = scope.changes.watch(() => follow(round))
-      if (number === undefined || (number === 0 && round > 0) || this.steps.areSpent) break
-      // All other rounds would be the same.
-      if (!isChanged && this.#size === before) break
-    }
-  }
-
-  /** A number that grows with everything that is recorded and every command that is read. */
-  get #size(): number {
-    return this.recorder.size + this.#commands.size
   }
 
   #assign({ target, operator, value: code }: Extract<Code, { type: 'assign' }>, scope: Scope): Value {
@@ -273,7 +282,7 @@ export class Evaluation {
         ? readMember(this.evaluate(code.callee.of, scope), this.evaluate(code.callee.key, scope), code.callee, this)
         : this.evaluate(code.callee, scope)
     const { args, named } = this.#arguments(code.args, scope)
-    return this.calls.call(callee, { code, args, named, self: callee.self, scope })
+    return this.call(callee, { code, args, named, self: callee.self, scope })
   }
 
   #arguments(given: readonly Argument[], scope: Scope): { args: Value[]; named: Map<string, Value> } {
@@ -287,5 +296,162 @@ export class Evaluation {
       else args.push(...(value.items ?? [mix([value])]))
     }
     return { args, named }
+  }
+
+  #define(code: Closure['code'], scope: Scope): Value {
+    const closure = { code, scope, calls: 0 }
+    this.#closures.push(closure)
+    return { closure, facts: [], made: [] }
+  }
+
+  /** Follows what the program leaves to others to call. */
+  #finish(): void {
+    // A callback runs after the code around it, and sees variables that are defined after it.
+    for (const call of this.#later.splice(0)) if (!this.#isSpent) call()
+    for (const closure of this.#closures) if (closure.calls === 0) this.#enter(closure, [], closure.owner)
+  }
+
+  call(callee: Value, call: Call): Value {
+    const { args, named, self, code } = call
+    const { library } = this
+    if (callee.closure) return this.#enter(callee.closure, args, self ?? callee.closure.owner, named)
+    if (callee.isClass) {
+      const init = callee.fields!.get('__init__') ?? callee.fields!.get('constructor')
+      const instance: Value = { fields: callee.fields!, facts: [], made: [] }
+      if (init?.closure) this.#enter(init.closure, args, instance, named)
+      return instance
+    }
+    const all = [...args, ...named.values()]
+    const effect = callee.path === undefined ? undefined : library.effects.get(callee.path)
+    const known = effect?.(call, this)
+    if (known) {
+      if (!known.items) this.#callBack(known, all, call)
+      return known
+    }
+    if (callee.method !== undefined && self) {
+      const result = textMethods.get(callee.method)?.(self, args)
+      if (result) return withFacts(result, [])
+      const found = effect ? undefined : library.methods.get(callee.method)?.(call, this)
+      if (found) {
+        this.#callBack(found, all, call)
+        return found
+      }
+      if (mutators.has(callee.method) && code.type === 'call' && code.callee.type === 'member') {
+        this.#mutate(code.callee.of, self, all, call.scope)
+      }
+    }
+    const facts = mix([...all, ...(self ? [self] : [])].map((value) => ({ ...nothing, facts: gather(value) }))).facts
+    const path = callee.path === undefined ? undefined : `${callee.path}()`
+    const result =
+      path === undefined ? { facts, made: [] } : withFacts(readPath(path, code, this), [{ facts, made: [] }])
+    return this.#callBack(result, all, call)
+  }
+
+  #mutate(code: Code, self: Value, values: readonly Value[], scope: Scope): void {
+    if (!self.items || code.type !== 'name' || self.items.length >= itemsMax) {
+      return put(code, self, values, scope, this)
+    }
+    const longer = { ...self, items: [...self.items, ...values] }
+    scope.set(code.name, this.isInBranch ? withFacts(longer, values) : longer)
+  }
+
+  /** Calls the functions among arguments, with a value that stands for each of their parameters. */
+  #callBack(result: Value, args: readonly Value[], call: Call): Value {
+    const { library } = this
+    const functions = args.filter(({ closure, path }) => closure || (path !== undefined && library.effects.has(path)))
+    if (functions.length === 0 || this.#depth > depthMax) return result
+    const { self } = call
+    const given = withFacts(result, self ? [self] : [])
+    this.#depth++
+    const results = functions.map((one) => {
+      const items = self?.items
+      const list = items && one.closure ? items.slice(0, itemsMax) : [given]
+      const each = list.map((item, index) => {
+        if (index > 0 && this.#isSpent) return nothing
+        const values = items ? [item, { ...nothing, number: index }] : [item, item, item]
+        const inner = { ...call, args: values, named: new Map<string, Value>(), self: undefined }
+        return this.#repeat(true, () => {
+          const value = this.call(one, inner)
+          if (one.closure && this.#later.length < laterMax) this.#later.push(() => void this.call(one, inner))
+          return value
+        })
+      })
+      return items ? { ...nothing, items: each } : (each[0] ?? nothing)
+    })
+    this.#depth--
+    // `map` and `then` return what their function returns.
+    return results.length === 1 ? withFacts(results[0]!, [result]) : withFacts(result, results)
+  }
+
+  /** Follows a function with arguments, unless it was followed too often. */
+  #enter(closure: Closure, args: readonly Value[], self: Value | undefined, named?: ReadonlyMap<string, Value>): Value {
+    const isFirst = closure.calls === 0
+    if (!isFirst && (closure.calls > callsMax || this.#isSpent)) return mix(args)
+    if (this.#depth > depthMax) return mix(args)
+    closure.calls++
+    this.#depth++
+    this.#returned.push([])
+    this.#repeat(!isFirst, () => {
+      const scope = new Scope(closure.scope)
+      this.#bind(closure, args, self, named, scope)
+      this.#enterBody(() => this.evaluate(closure.code.body, scope))
+    })
+    const returned = this.#returned.pop()!
+    this.#depth--
+    return withFacts(returned.find((value) => value !== nothing) ?? nothing, returned)
+  }
+
+  /** Assigns the arguments of a call to the parameters of a function. */
+  #bind(
+    { code: { parameters } }: Closure,
+    args: readonly Value[],
+    self: Value | undefined,
+    named: ReadonlyMap<string, Value> | undefined,
+    scope: Scope,
+  ): void {
+    const [first] = parameters
+    const isMethod = first?.type === 'name' && (first.name === 'self' || first.name === 'cls')
+    const values = isMethod && self ? [self, ...args] : args
+    if (self) scope.define('this', self)
+    for (const [index, parameter] of parameters.entries()) {
+      const name = parameter.type === 'name' ? parameter.name : undefined
+      const target = parameter.type === 'assign' && parameter.target.type === 'name' ? parameter.target.name : name
+      const value = named?.get(target ?? '') ?? values[index] ?? nothing
+      const rest = parameter.type === 'spread' ? { ...nothing, items: values.slice(index) } : value
+      assign(parameter, rest, scope, this, true)
+    }
+  }
+
+  /** Whether no more repetitions should be followed. */
+  get #isSpent(): boolean {
+    return this.#extraSteps < 0
+  }
+
+  get isInBranch(): boolean {
+    return this.#branches > 0
+  }
+
+  /** Follows code, whose steps count if it is followed again. */
+  #repeat<T>(isAgain: boolean, follow: () => T): T {
+    this.#repeating += Number(isAgain)
+    const result = follow()
+    this.#repeating -= Number(isAgain)
+    return result
+  }
+
+  /** Follows code that may not run. */
+  #branch<T>(follow: () => T): T {
+    this.#branches++
+    const result = follow()
+    this.#branches--
+    return result
+  }
+
+  /** Follows a function, which begins outside of all branches. */
+  #enterBody(follow: () => void): void {
+    const branches = this.#branches
+    this.#branches = 0
+    follow()
+    this.#branches = branches
   }
 }

@@ -1,4 +1,5 @@
 import { regex, regexWith } from '../text/regex.ts'
+import type { CodeFactKind } from './reading.ts'
 
 /** A store of credentials. */
 export interface SecretStore {
@@ -99,11 +100,6 @@ export function findSecretStore(path: string): SecretStore | undefined {
   return secretStores.find((store) => store.path.test(plain))
 }
 
-/** Whether a path leads to the secrets of a project. */
-export function isEnvironmentFile(path: string): boolean {
-  return ownSecrets.test(toPlainPath(path))
-}
-
 /** Names of variables with credentials. */
 const secretVariable = regexWith('i')`(^|_)(api_?key|access_key(_id)?|secret(_key|_access_key)?|private_key|token|pat|
   passw(or)?d|passphrase|credentials?|mnemonic|seed_phrase|session_key|auth)(_\d+|_id|_b64|_base64)?$`
@@ -117,9 +113,21 @@ const personal = regexWith('i')`/\.(bash|zsh|python|node_repl|mysql|psql|sqlite)
   consolehost_history\.txt$|/(google/chrome|google-chrome|chromium)/[^]{0,40}history$|places\.sqlite$|
   /library/messages/chat\.db$`
 
-export function isPersonalFile(path: string): boolean {
-  return personal.test(toPlainPath(path))
+/** What kind of fact it is to read a file: of a store of secrets, of the secrets of a project, or of personal data. */
+export function toReadKind(path: string): CodeFactKind | undefined {
+  const plain = toPlainPath(path)
+  if (secretStores.some((store) => store.path.test(plain))) return 'secret-read'
+  if (ownSecrets.test(plain)) return 'environment-read'
+  return personal.test(plain) ? 'data-collected' : undefined
 }
+
+/** Whether a header of a request identifies the caller to the server. */
+export function isOwnHeader(name: string): boolean {
+  return ownHeader.test(name)
+}
+
+const ownHeader =
+  /^(?:authorization|proxy-authorization|x-[\w-]{0,20}(?:key|token)|[\w-]{0,20}(?:api-?key|token|auth)|cookie|private-token)$/i
 
 const startup = regexWith('i')`^(~|/root)/\.(bashrc|zshrc|zshenv|zprofile|profile|bash_profile|bash_login|bash_logout|
   zlogin|xprofile|xinitrc|config/fish/(config\.fish|conf\.d/[^]{1,60})|ssh/(authorized_keys|rc)|pythonrc|vimrc|

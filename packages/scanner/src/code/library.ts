@@ -1,7 +1,28 @@
-import type { Evaluation } from './evaluate.ts'
-import type { CodeReading } from './reading.ts'
+import type { CodeFact, CodeFactKind, CodeReading } from './reading.ts'
 import type { Code } from './syntax.ts'
 import type { Scope, Value } from './values.ts'
+
+/** A program that is followed, as its libraries see it. */
+export interface Evaluator {
+  readonly library: Library
+  /** Contents that the code wrote to files, by path or by the value of an unknown path. */
+  readonly files: Map<string | Value, Value>
+  /** Whether the code that is followed may not run at all. */
+  readonly isInBranch: boolean
+  evaluate(code: Code, scope: Scope): Value
+  /** The result of a call, with what it does. */
+  call(callee: Value, call: Call): Value
+  /** Records a fact at a place, and the flows of values into it. */
+  record(kind: CodeFactKind, code: Code, value?: string, from?: readonly Value[]): CodeFact
+  /** The environment as a value, which counts only if it reaches something. */
+  wholeEnvironment(code: Code): CodeFact
+  /** Reports a computed text for a scan. */
+  reveal(value: Value, code: Code): void
+  /** Follows code that is in a text, in the scope of the code that runs it. */
+  runText(language: Library['language'], text: string, code: Code, scope: Scope): Value
+  /** Reads a command of a shell. Returns its output. */
+  runCommand(line: string, code: Code): Value
+}
 
 /** A call of a function that is not defined in the code. */
 export interface Call {
@@ -13,7 +34,10 @@ export interface Call {
 }
 
 /** What a function of a library does; undefined if it does nothing special with these arguments. */
-export type Effect = (call: Call, on: Evaluation) => Value | undefined
+export type Effect = (call: Call, on: Evaluator) => Value | undefined
+
+/** Functions by their paths, or methods by name. */
+export type EffectTable = ReadonlyMap<string, Effect>
 
 /** What is known of a language and its libraries. */
 export interface Library {
@@ -23,15 +47,36 @@ export interface Library {
   /** Names that need no definition. */
   readonly globals: ReadonlySet<string>
   /** By path: what the functions do. */
-  readonly effects: ReadonlyMap<string, Effect>
+  readonly effects: EffectTable
   /** By name: what methods of unknown objects do. */
-  readonly methods: ReadonlyMap<string, Effect>
+  readonly methods: EffectTable
   /** Values of paths. */
-  value(path: string, code: Code, on: Evaluation): Value | undefined
+  value(path: string, code: Code, on: Evaluator): Value | undefined
 }
 
 /** What reads code that a program contains as a text. */
 export interface InnerReaders {
   parse(language: 'python' | 'script', text: string): Code | undefined
   readShell(text: string): CodeReading
+}
+
+/**
+ * A table from rows of names with their effect. Names are separated by white space, and `{a,b}.{c,d}` are all of them
+ * put together.
+ */
+export function toTable(rows: readonly (readonly [names: string, effect: Effect])[]): EffectTable {
+  return new Map(
+    rows.flatMap(([names, effect]) =>
+      names
+        .trim()
+        .split(/\s+/)
+        .flatMap(expand)
+        .map((name) => [name, effect]),
+    ),
+  )
+}
+
+function expand(name: string): string[] {
+  const [, before, choices, after] = /^(.*)\{([^{}]*)\}(.*)$/.exec(name) ?? []
+  return choices === undefined ? [name] : choices.split(',').flatMap((one) => expand(`${before}${one}${after}`))
 }

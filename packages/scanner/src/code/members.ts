@@ -1,18 +1,18 @@
-import type { Evaluation } from './evaluate.ts'
 import { isSecretVariable } from './known-places.ts'
+import type { Evaluator } from './library.ts'
 import type { Code } from './syntax.ts'
-import { gather, mix, nothing, toText, unknownPart, withFacts, type Value } from './values.ts'
+import { gather, mix, nothing, toText, unknownPart, withFacts, type Scope, type Value } from './values.ts'
 
 const pathCharactersMax = 160
 
 /** A part of a library; `self` and `method` if it is a method. */
-export function readPath(given: string, code: Code, on: Evaluation, self?: Value, method?: string): Value {
+export function readPath(given: string, code: Code, on: Evaluator, self?: Value, method?: string): Value {
   const path = on.library.toPath(given.slice(0, pathCharactersMax))
   return on.library.value(path, code, on) ?? { path, facts: [], made: [], ...(self && { self, method: method! }) }
 }
 
 /** A field, method or item of a value. */
-export function readMember(of: Value, key: Value, code: Code, on: Evaluation): Value {
+export function readMember(of: Value, key: Value, code: Code, on: Evaluator): Value {
   if (key.number !== undefined) {
     if (of.items) return of.items.at(key.number) ?? mix([of])
     if (of.text !== undefined) return toCharacter(of.text.at(key.number) ?? '', of, on)
@@ -30,14 +30,14 @@ export function readMember(of: Value, key: Value, code: Code, on: Evaluation): V
 }
 
 /** One variable of an environment that was read as a whole is not the environment. */
-export function selectVariable(value: Value, of: Value, key: Code, on: Evaluation): Value {
+export function selectVariable(value: Value, of: Value, key: Code, on: Evaluator): Value {
   if (key.type !== 'text' || !of.facts.some(({ kind }) => kind === 'environment-read')) return value
   const facts = value.facts.filter(({ kind }) => kind !== 'environment-read')
   if (isSecretVariable(key.text)) facts.push(on.record('variable-read', key, key.text))
   return { ...value, facts }
 }
 
-function readField(of: Value, name: string, code: Code, on: Evaluation): Value {
+function readField(of: Value, name: string, code: Code, on: Evaluator): Value {
   const own = of.fields?.get(name)
   if (own) return own.closure ? { ...own, self: of } : withFacts(own, [of])
   if (of.path !== undefined) {
@@ -71,7 +71,57 @@ export function readSlice(of: Value, [from, to, step]: readonly (Value | undefin
 }
 
 /** In Python, a part of bytes is a number and a part of a text is a text: it stands for both. */
-export function toCharacter(text: string, of: Value, { library }: Evaluation): Value {
+export function toCharacter(text: string, of: Value, { library }: Evaluator): Value {
   const value = toText(text, [of])
   return library.language === 'python' && text !== '' ? { ...value, number: text.charCodeAt(0) } : value
+}
+
+/** Assigns a value to a variable, field or pattern. In a branch, the facts of the value before remain. */
+export function assign(target: Code, given: Value, scope: Scope, on: Evaluator, isNew = false): void {
+  if (target.type === 'name') {
+    const before = on.isInBranch ? scope.variables.get(target.name) : undefined
+    const value = before && before.facts.length > 0 ? withFacts(given, [before]) : given
+    if (isNew) scope.define(target.name, value)
+    else scope.set(target.name, value)
+  } else if (target.type === 'member') assignMember(target, given, scope, on)
+  else if (target.type === 'list') {
+    const items = given.items
+    for (const [index, item] of target.items.entries()) {
+      const rest = items && item.type === 'spread' ? { ...nothing, items: items.slice(index) } : items?.[index]
+      assign(item, rest ?? mix([{ ...nothing, facts: gather(given) }]), scope, on, isNew)
+    }
+  } else if (target.type === 'map') {
+    for (const { key, value: inner } of target.entries) {
+      assign(inner, key ? readMember(given, on.evaluate(key, scope), target, on) : given, scope, on, isNew)
+    }
+  } else if (target.type === 'spread') assign(target.of, given, scope, on, isNew)
+  else if (target.type === 'assign') {
+    assign(target.target, given === nothing ? on.evaluate(target.value, scope) : given, scope, on, isNew)
+  }
+}
+
+function assignMember(target: Extract<Code, { type: 'member' }>, given: Value, scope: Scope, on: Evaluator): void {
+  const of = on.evaluate(target.of, scope)
+  const key = on.evaluate(target.key, scope)
+  if (key.text === undefined || of.path !== undefined) put(target.of, of, [given, key], scope, on)
+  else if (of.fields) of.fields.set(key.text, given)
+  else put(target.of, of, [given], scope, on)
+  if (of.path === undefined || key.text === undefined) return
+  // An assignment to a part of a library is like a call of it.
+  const effect = on.library.effects.get(`${on.library.toPath(`${of.path}.${key.text}`)}=`)
+  effect?.({ code: target, args: [given], named: new Map(), self: undefined, scope }, on)
+}
+
+/** Adds the facts of values to the variable at the root of an expression. */
+export function put(code: Code, of: Value, values: readonly Value[], scope: Scope, on: Evaluator): void {
+  const facts = values.flatMap(gather)
+  if (facts.length === 0) return
+  const value = withFacts(of, [{ ...nothing, facts }])
+  if (code.type === 'name') scope.set(code.name, value)
+  else if (code.type === 'member') {
+    const key = on.evaluate(code.key, scope)
+    const outer = on.evaluate(code.of, scope)
+    if (outer.fields && key.text !== undefined) outer.fields.set(key.text, value)
+    else put(code.of, outer, values, scope, on)
+  }
 }

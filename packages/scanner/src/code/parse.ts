@@ -11,9 +11,6 @@ const depthMax = 500
 /** Steps of a parser per character. Garbage takes more of them than code. */
 const stepsPerCharacterMax = 6
 
-/** Loads the parser of shell scripts. */
-export const requireShellParser = (): typeof import('unbash') => require('unbash') as typeof import('unbash')
-
 export type Grammar = 'python' | 'script' | 'jsx'
 
 const loaders: Readonly<Record<Grammar, () => Parser>> = {
@@ -30,12 +27,15 @@ const parsers = new Map<Grammar, Parser>()
 
 interface Parsed {
   readonly tree: Tree
+  /** The text that the positions of the tree are in. */
+  readonly text: string
   /** Why parsing ended early, as a sentence. */
   readonly cut?: string
 }
 
 /** Parses code, also if it is damaged, in linear time. Nodes that are nested too deeply are left out. */
-export function parseCode(grammar: Grammar, text: string): Parsed {
+export function parseCode(grammar: Grammar, given: string): Parsed {
+  const text = shortenChains(given)
   const parser = parsers.get(grammar) ?? loaders[grammar]()
   parsers.set(grammar, parser)
   const parse = parser.startParse(text)
@@ -58,7 +58,41 @@ export function parseCode(grammar: Grammar, text: string): Parsed {
     },
     leave: () => void open.pop(),
   })
-  if (isDeep) return { tree: root, cut: `Code nested more than ${depthMax} levels deep was not read.` }
-  if (root.end < text.length) return { tree: root, cut: `Code after its first ${root.end} characters was not read.` }
-  return { tree: root }
+  if (isDeep) return { tree: root, text, cut: `Code nested more than ${depthMax} levels deep was not read.` }
+  if (root.end < text.length)
+    return { tree: root, text, cut: `Code after its first ${root.end} characters was not read.` }
+  return { tree: root, text }
+}
+
+/** Parsers give up on chains of more operators, so that their trees are not too deep. */
+const operandsMax = 200
+const plus = String.raw`\s{0,200}\+\s{0,200}`
+
+/** For each quote mark, chains of literals with it, and what is between two of them. */
+const chains = ['"', "'"].map((quote) => {
+  const literal = String.raw`${quote}(?:[^\\\n${quote}]|\\.)*${quote}`
+  return {
+    quote,
+    chain: new RegExp(`${literal}(?:${plus}${literal}){${operandsMax},}`, 'g'),
+    between: new RegExp(quote + plus + quote),
+  }
+})
+
+/**
+ * Joins neighbouring literals in chains like `"a" + "b" + …` that are too long for a parser. The text keeps its length,
+ * so that positions after a chain stay the same.
+ */
+function shortenChains(text: string): string {
+  return chains.reduce((shortened, { quote, chain, between }) => {
+    return shortened.replace(chain, (found) => {
+      const literals = found.slice(1, -1).split(between)
+      const size = Math.ceil(literals.length / operandsMax)
+      const groups: string[] = []
+      for (let at = 0; at < literals.length; at += size) groups.push(literals.slice(at, at + size).join(''))
+      return groups
+        .map((group) => `${quote}${group}${quote}`)
+        .join('+')
+        .padEnd(found.length)
+    })
+  }, text)
 }

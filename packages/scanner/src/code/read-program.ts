@@ -1,15 +1,14 @@
-import { lowerJavaScript } from './lower-javascript.ts'
-import { lowerPython } from './lower-python.ts'
-import { shortenChains } from './long-chains.ts'
 import { Evaluation } from './evaluate.ts'
 import type { Library } from './library.ts'
-import { javascript } from './library-javascript.ts'
-import { python } from './library-python.ts'
+import { javascript } from './javascript/javascript-library.ts'
+import { lowerJavaScript } from './javascript/lower-javascript.ts'
+import { python } from './python/python-library.ts'
+import { lowerPython } from './python/lower-python.ts'
 import { parseCode, type Grammar } from './parse.ts'
 import type { CodeReading } from './reading.ts'
 import { Recorder } from './recorder.ts'
 import type { CodeLanguage } from './parts.ts'
-import { readShell } from './shell.ts'
+import { readShell } from './shell/run.ts'
 import type { Code } from './syntax.ts'
 
 /** Reads a program in Python: what it does, and which values reach what. Never throws. */
@@ -28,8 +27,7 @@ export function readCode(language: CodeLanguage, text: string): CodeReading {
 function read(text: string, grammar: Grammar, library: Library): CodeReading {
   const recorder = new Recorder()
   const parse = (written: string): Code => {
-    const given = shortenChains(written)
-    const { tree, cut } = parseCode(grammar, given)
+    const { tree, text: given, cut } = parseCode(grammar, written)
     if (cut !== undefined) recorder.cut ??= cut
     return grammar === 'python' ? lowerPython(tree, given) : lowerJavaScript(tree, given)
   }

@@ -35,100 +35,112 @@ const join = (list: Value, separator: Value): Value | undefined => {
   return toText(list.items.map(textOf).join(separator.text), [list, separator, ...list.items], ...made)
 }
 
-const methods: Readonly<Record<string, Method>> = {
-  strip: (self, args) => (args.length === 0 ? onText((text) => text.trim())(self, []) : self),
-  ...fill(['lstrip', 'rstrip', 'expanduser', 'resolve', 'absolute', 'valueOf', 'normalize', 'as_posix'], same),
-  ...fill(
-    ['trim', 'trimStart', 'trimEnd'],
-    onText((text) => text.trim()),
-  ),
-  ...fill(
-    ['lower', 'toLowerCase', 'casefold'],
-    onText((text) => text.toLowerCase()),
-  ),
-  ...fill(
-    ['upper', 'toUpperCase'],
-    onText((text) => text.toUpperCase()),
-  ),
-  ...fill(['replace', 'replaceAll'], (self, args) => {
-    if (args.length < 2 || args[0]!.text === undefined) return self.text === undefined ? undefined : mix([self])
-    return onText((text, old, by) => (old === '' ? text : text.replaceAll(old!, by!)), 'replacement')(
-      self,
-      args.slice(0, 2),
-    )
-  }),
-  ...fill(['slice', 'substring'], slice),
-  substr: (self, [from, size]) =>
-    slice(self, [
-      from ?? nothing,
-      ...(size?.number === undefined ? [] : [{ ...nothing, number: (from?.number ?? 0) + size.number }]),
-    ]),
-  ...fill(['charAt', 'at'], (self, [index]) => {
-    if (self.text === undefined || index?.number === undefined) return undefined
-    return toText(self.text.at(index.number) ?? '', [self])
-  }),
-  ...fill(['charCodeAt', 'codePointAt'], (self, [index]) => {
-    const at = toIndex(index, 0)
-    if (self.text === undefined || !(at < self.text.length)) return undefined
-    return { number: self.text.charCodeAt(at), facts: self.facts, made: self.made }
-  }),
-  split,
-  splitlines: (self) => split(self, [toText('\n')]),
-  concat: (self, args) => {
-    if (self.items) return { ...self, items: [...self.items, ...args.flatMap((arg) => arg.items ?? [arg])] }
-    return onText((...texts) => texts.join(''), 'concatenation')(self, args)
-  },
-  join: (self, [other]) => (self.items ? join(self, other ?? toText(',')) : other && join(other, self)),
-  ...fill(['reverse', 'toReversed'], (self) => {
-    if (self.items) return { ...self, items: self.items.toReversed(), made: [...self.made, 'reversed'] }
-    return undefined
-  }),
-  repeat: onText((text, times) =>
-    text.length * Number(times) < 10_000 ? text.repeat(Math.max(0, Number(times) || 0)) : unknownPart,
-  ),
-  encode: same,
-  /** Bytes of Python become a text. */
-  decode: (self, [name]) => {
-    const encoding = name?.text === undefined ? undefined : codecs.get(name.text.toLowerCase())
-    if (self.text === undefined) return undefined
-    return encoding ? decodeValue(encoding, self) : toText(toUtf8(self.text), [self])
-  },
-  /** A buffer of JavaScript becomes a text. */
-  toString: (self: Value, [name]: readonly Value[]) => {
-    if (self.text === undefined) return self.number === undefined ? undefined : toText(String(self.number), [self])
-    if (name?.text === 'hex' || name?.text === 'base64')
-      return toText(Buffer.from(self.text, 'latin1').toString(name.text), [self])
-    return toText(toUtf8(self.text), [self])
-  },
-  format: (self, args) => {
-    if (self.text === undefined) return undefined
-    let next = 0
-    const text = self.text.replace(/\{(\d{0,2})(?::[^{}]{0,20})?\}/g, (_, index: string) =>
-      textOf(args[index === '' ? next++ : Number(index)]),
-    )
-    return toText(text, [self, ...args], 'concatenation')
-  },
-  hex: (self) =>
-    self.text === undefined ? undefined : toText(Buffer.from(self.text, 'latin1').toString('hex'), [self]),
-  translate: (self, [table]) => {
-    if (self.text === undefined || !table?.fields) return undefined
-    return toText([...self.text].map((one) => table.fields!.get(one)?.text ?? one).join(''), [self], 'substitution')
-  },
-  keys: (self) =>
-    self.fields
-      ? { items: [...self.fields.keys()].slice(0, itemsMax).map((key) => toText(key)), facts: self.facts, made: [] }
-      : undefined,
-  values: (self) =>
-    self.fields ? { items: [...self.fields.values()].slice(0, itemsMax), facts: self.facts, made: [] } : undefined,
-  joinpath: (self, args) => joinPath([self, ...args]),
-  with_suffix: same,
+const replace: Method = (self, args) => {
+  if (args.length < 2 || args[0]!.text === undefined) return self.text === undefined ? undefined : mix([self])
+  const apply = onText((text, old, by) => (old === '' ? text : text.replaceAll(old!, by!)), 'replacement')
+  return apply(self, args.slice(0, 2))
 }
 
-/** Methods of texts, bytes and lists in Python and JavaScript. */
-export const textMethods: ReadonlyMap<string, Method> = new Map(Object.entries(methods))
+const rows: readonly (readonly [names: string, method: Method])[] = [
+  ['strip', (self, args) => (args.length === 0 ? onText((text) => text.trim())(self, []) : self)],
+  ['lstrip rstrip expanduser resolve absolute valueOf normalize as_posix encode with_suffix', same],
+  ['trim trimStart trimEnd', onText((text) => text.trim())],
+  ['lower toLowerCase casefold', onText((text) => text.toLowerCase())],
+  ['upper toUpperCase', onText((text) => text.toUpperCase())],
+  ['replace replaceAll', replace],
+  ['slice substring', slice],
+  [
+    'substr',
+    (self, [from, size]) => {
+      const to = size?.number === undefined ? [] : [{ ...nothing, number: (from?.number ?? 0) + size.number }]
+      return slice(self, [from ?? nothing, ...to])
+    },
+  ],
+  [
+    'charAt at',
+    (self, [index]) =>
+      self.text === undefined || index?.number === undefined
+        ? undefined
+        : toText(self.text.at(index.number) ?? '', [self]),
+  ],
+  [
+    'charCodeAt codePointAt',
+    ({ text, facts, made }, [index]) => {
+      const number = text?.charCodeAt(toIndex(index, 0)) ?? NaN
+      return Number.isNaN(number) ? undefined : { number, facts, made }
+    },
+  ],
+  ['split', split],
+  ['splitlines', (self) => split(self, [toText('\n')])],
+  [
+    'concat',
+    (self, args) =>
+      self.items
+        ? { ...self, items: [...self.items, ...args.flatMap((arg) => arg.items ?? [arg])] }
+        : onText((...texts) => texts.join(''), 'concatenation')(self, args),
+  ],
+  ['join', (self, [other]) => (self.items ? join(self, other ?? toText(',')) : other && join(other, self))],
+  [
+    'reverse toReversed',
+    (self) => self.items && { ...self, items: self.items.toReversed(), made: [...self.made, 'reversed'] },
+  ],
+  [
+    'repeat',
+    onText((text, times) =>
+      text.length * Number(times) < 10_000 ? text.repeat(Math.max(0, Number(times) || 0)) : unknownPart,
+    ),
+  ],
+  [
+    // Bytes of Python become a text.
+    'decode',
+    (self, [name]) => {
+      const encoding = codecs.get(name?.text?.toLowerCase() ?? '')
+      if (self.text === undefined) return undefined
+      return encoding ? decodeValue(encoding, self) : toText(toUtf8(self.text), [self])
+    },
+  ],
+  [
+    // A buffer of JavaScript becomes a text.
+    'toString',
+    (self, [name]) => {
+      if (self.text === undefined) return self.number === undefined ? undefined : toText(String(self.number), [self])
+      return name?.text === 'hex' || name?.text === 'base64'
+        ? encode(self, name.text)
+        : toText(toUtf8(self.text), [self])
+    },
+  ],
+  ['hex', (self) => (self.text === undefined ? undefined : encode(self, 'hex'))],
+  [
+    'format',
+    (self, args) => {
+      let next = 0
+      const text = self.text?.replace(/\{(\d{0,2})(?::[^{}]{0,20})?\}/g, (_, index: string) =>
+        textOf(args[index === '' ? next++ : Number(index)]),
+      )
+      return text === undefined ? undefined : toText(text, [self, ...args], 'concatenation')
+    },
+  ],
+  [
+    'keys',
+    ({ fields, facts }) => fields && { items: Array.from(fields.keys(), (key) => toText(key)), facts, made: [] },
+  ],
+  ['values', ({ fields, facts }) => fields && { items: [...fields.values()], facts, made: [] }],
+  ['joinpath', (self, args) => joinPath([self, ...args])],
+]
 
-function fill(names: readonly string[], method: Method): Record<string, Method> {
-  return Object.fromEntries(names.map((name) => [name, method]))
+/** Methods of texts, bytes and lists in Python and JavaScript. */
+export const textMethods: ReadonlyMap<string, Method> = new Map(
+  rows.flatMap(([names, method]) => names.split(' ').map((name) => [name, method] as const)),
+)
+
+const encode = (self: Value, encoding: 'hex' | 'base64') =>
+  toText(Buffer.from(self.text!, 'latin1').toString(encoding), [self])
+
+/** Reads a number from a text, in a base. */
+export function readsNumber({ args: [text, base] }: { readonly args: readonly Value[] }): Value | undefined {
+  if (text?.text === undefined) return text
+  const number = parseInt(text.text, base?.number ?? 10)
+  return Number.isNaN(number) ? mix([text]) : { number, facts: text.facts, made: text.made }
 }
 
 /** Names of encodings in programs. */

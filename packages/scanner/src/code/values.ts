@@ -1,4 +1,3 @@
-import { Changes } from './changes.ts'
 import type { CodeFact } from './reading.ts'
 import type { Code } from './syntax.ts'
 
@@ -34,8 +33,6 @@ export interface Value {
 export interface Closure {
   readonly code: Extract<Code, { type: 'function' }>
   readonly scope: Scope
-  /** Its number in the order of functions and scopes. */
-  readonly number: number
   /** The object whose method it is. */
   owner?: Value
   calls: number
@@ -47,13 +44,9 @@ export class Scope {
   readonly outer: Scope | undefined
   /** Names that belong to a scope outside, as `global` of Python declares. */
   readonly outside = new Set<string>()
-  readonly changes: Changes
-  readonly #number: number
 
   constructor(outer?: Scope) {
     this.outer = outer
-    this.changes = outer?.changes ?? new Changes()
-    this.#number = this.changes.addNumber()
   }
 
   find(name: string): Value | undefined {
@@ -63,18 +56,13 @@ export class Scope {
   /** Defines a variable here. */
   define(name: string, value: Value): void {
     if (this.outside.has(name)) this.outer?.set(name, value)
-    else this.#put(name, value)
+    else this.variables.set(name, value)
   }
 
   /** Assigns to the variable where it is defined, or defines it here. */
   set(name: string, value: Value): void {
     const scope = this.#definedIn(name) ?? this
-    scope.#put(name, value)
-  }
-
-  #put(name: string, value: Value): void {
-    this.changes.note(this.variables, name, this.#number)
-    this.variables.set(name, value)
+    scope.variables.set(name, value)
   }
 
   #definedIn(name: string): Scope | undefined {
@@ -140,4 +128,10 @@ export function gather(value: Value): readonly CodeFact[] {
 export function textOf(value: Value | undefined): string {
   if (value?.text !== undefined) return value.text
   return value?.number === undefined ? unknownPart : String(value.number)
+}
+
+/** The characters of a text with their codes; undefined if it is not known. */
+export function toCodes(value: Value): Value[] | undefined {
+  if (value.text === undefined) return undefined
+  return Array.from(value.text, (one) => ({ ...toText(one, [value]), number: one.charCodeAt(0) }))
 }

@@ -1,4 +1,4 @@
-import type { CodeFact } from './reading.ts'
+import type { CodeFact } from '../reading.ts'
 
 /** Stands for a part of a text that is only known when the script runs. */
 export const unknownPart = '\uFFFC'
@@ -25,14 +25,15 @@ export function toValue(text: string): Value {
 
 export const isKnown = ({ text }: Value) => !text.includes(unknownPart)
 
+/** Whether there is nothing in it, and nothing can be. */
+export const isEmpty = ({ text, facts }: Value) => text === '' && facts.length === 0
+
 /** The values one after the other. */
 export function joinValues(values: readonly Value[], separator = ''): Value {
   if (values.length === 1) return values[0]!
+  const text = values.map((value) => value.text).join(separator)
   return {
-    text: values
-      .map(({ text }) => text)
-      .join(separator)
-      .slice(0, charactersMax),
+    text: text.slice(0, charactersMax),
     facts: unite(values.map(({ facts }) => facts)),
     made: [...new Set(values.flatMap(({ made }) => made))].slice(0, operationsMax),
   }
@@ -62,26 +63,14 @@ function unite(lists: readonly (readonly CodeFact[])[]): readonly CodeFact[] {
 
 /** Made of the output of a shell or another machine, which waits for commands. */
 export const session = 'session'
-
 /** Made of zeros or random bytes. */
 export const noise = 'noise'
-
+/** Made of a known text by a program whose output is not computed here. */
+export const filtered = 'filter'
 /** Operations on texts that many scripts need. */
-const usual: ReadonlySet<string> = new Set([
-  session,
-  noise,
-  'slice',
-  'replacement',
-  'sed',
-  'gsed',
-  'cut',
-  'head',
-  'tail',
-  'awk',
-  'cat',
-])
+const usual: ReadonlySet<string> = new Set([session, noise, 'slice', 'replacement'])
 
 /** An operation on the way to a value that hides it from readers; undefined if there is none. */
-export function findHiding({ made }: Value): string | undefined {
-  return made.find((operation) => !usual.has(operation))
+export function findHiding({ text, made }: Value): string | undefined {
+  return made.find((operation) => !usual.has(operation) && (operation !== filtered || text === unknownPart))
 }

@@ -1,0 +1,266 @@
+import { decode, type Encoding } from '../decoders.ts'
+import type { Call, Program, ProgramRow } from './shell-call.ts'
+import { connect } from './network.ts'
+import {
+  dependOn,
+  empty,
+  filtered,
+  isKnown,
+  joinValues,
+  toValue,
+  transform,
+  unknown,
+  withFacts,
+  type Value,
+} from './value.ts'
+import { hidesLetters } from './shell-words.ts'
+
+/** The files in the arguments, or else the input. */
+function readInput({ input, run }: Call, paths: readonly Value[]): Value {
+  const files = paths.filter(({ text }) => text !== '-' && !text.startsWith('<'))
+  return files.length === 0 ? input : joinValues(files.map((path) => run.files.read(path)))
+}
+
+const nothing: Program = () => empty
+const anything: Program = () => unknown
+const printsFiles: Program = (call) => readInput(call, call.rest)
+
+/** Prints its files or input after an operation. */
+const changes =
+  (name: string, change: (text: string, call: Call) => string, toPaths = (call: Call) => call.rest): Program =>
+  (call) => {
+    const value = readInput(call, toPaths(call))
+    return transform(value, name, isKnown(value) ? change(value.text, call) : undefined)
+  }
+
+/** Prints a part of its files or input, or changes them in a way that is not computed here. */
+const selects =
+  (skips = 0): Program =>
+  (call) => {
+    const value = readInput(call, call.rest.slice(skips))
+    const isText = isKnown(value) && value.text !== ''
+    return { ...dependOn([value]), made: isText ? [filtered] : [] }
+  }
+
+/**
+ * Records that a text was decoded. What comes from the network counts as fetched, and files are compressed for many
+ * reasons.
+ */
+function toDecoded(value: Value, encoding: Encoding, { run }: Call): Value {
+  const isFetched = value.facts.some(({ kind }) => kind === 'network-fetch')
+  const isUsual = /^(?:gzip|bzip2|lzma)$/.test(encoding) && !isKnown(value)
+  const facts = isFetched || isUsual ? [] : [run.fact('decode', encoding)]
+  const text = isKnown(value) ? decode(encoding, value.text) : undefined
+  return withFacts(transform(value, encoding, text), facts)
+}
+
+/** Decodes its files or input, always or with an option; without it, encodes them. */
+const decodes =
+  (encoding: Encoding, ...options: string[]): Program =>
+  (call) => {
+    const value = readInput(call, call.rest)
+    if (options.length === 0 || call.has(...options)) return toDecoded(value, encoding, call)
+    if (!isKnown(value) || encoding !== 'base64') return dependOn([value])
+    return { ...value, text: Buffer.from(value.text).toString('base64') }
+  }
+
+const openssl: Program = (call) => {
+  const [path, out] = [call.option('-in'), call.option('-out')]
+  const value = path ? call.run.files.read(path) : call.input
+  const command = call.args[0]?.text ?? ''
+  if (command === 's_client') return connect(call, `tcp://${call.option('-connect')?.text ?? ''}/`, value)
+  if (!/^(?:enc|base64)$/.test(command) || !/(?:^| )-d(?: |$)/.test(call.line)) return dependOn([value])
+  const hasCipher = / -(?:aes|des|bf|camellia|chacha|rc4|aria|sm4)/i.test(call.line)
+  const isBase64 = command === 'base64' || / -(?:base64|a)(?: |$)/.test(call.line)
+  const result = toDecoded(value, isBase64 && !hasCipher ? 'base64' : 'cipher', call)
+  if (!out) return result
+  call.run.files.write(out, result)
+  return empty
+}
+
+const gpg: Program = (call) => {
+  const value = readInput(call, call.rest)
+  if (/--export-secret-(?:sub)?keys/.test(call.line))
+    return withFacts(unknown, [call.run.fact('secret-read', '~/.gnupg')])
+  return call.has('-d', '--decrypt') ? toDecoded(value, 'cipher', call) : dependOn([value])
+}
+
+const tee: Program = (call) => {
+  for (const path of call.rest) call.run.files.write(path, call.input, call.has('-a', '--append'))
+  return call.input
+}
+
+/** `jq`, which can also print all variables. */
+const query: Program = (call) => {
+  const isEnvironment = /\$ENV\b(?!\.)|(?:^|\|\s*)env\b(?!\.)/.test(call.rest[0]?.text ?? '')
+  const facts = isEnvironment ? [call.run.fact('environment-read')] : []
+  return withFacts(dependOn([readInput(call, call.rest.slice(1)), ...call.args]), facts)
+}
+
+const sed: Program = (call) => {
+  const { args, run, rest } = call
+  if (!args.some(({ text }) => /^-[nErs]{0,3}i|^--in-place/.test(text))) return selects(call.has('-e') ? 0 : 1)(call)
+  // `-i ''` of BSD takes the expression for a file.
+  const [code = rest[0] ?? unknown, ...paths] = args.filter(({ text }) => !text.startsWith('-') && text !== '')
+  for (const path of paths) run.files.write(path, code, true)
+  return empty
+}
+
+const isOption = /^-[dcsC]{1,3}$/
+
+/** `tr` with ranges of characters; it is often used to rotate an alphabet. */
+function translate(text: string, { args }: Call): string {
+  const texts = args.map((arg) => arg.text)
+  const options = texts.filter((arg) => isOption.test(arg)).join('')
+  const [first = [], second = []] = texts.filter((arg) => !isOption.test(arg)).map(toCharacters)
+  const isIn = (character: string) => first.includes(character) !== /c/i.test(options)
+  if (options.includes('d')) return [...text].filter((character) => !isIn(character)).join('')
+  const translated = (character: string) => second[first.indexOf(character)] ?? second.at(-1) ?? character
+  return [...text].map((character) => (isIn(character) ? translated(character) : character)).join('')
+}
+
+function toCharacters(set: string): string[] {
+  const plain = set
+    .slice(0, 300)
+    .replace(/\\([nrt\\0])/g, (_, letter: string) => ({ n: '\n', r: '\r', t: '\t', 0: '\0' })[letter] ?? '\\')
+  const characters = plain.replace(/([^-])-([^-])/g, (range, start: string, end: string) => {
+    const [from, to] = [start.charCodeAt(0), end.charCodeAt(0)]
+    if (to < from || to - from > 255) return range
+    return Array.from({ length: to - from + 1 }, (_, index) => String.fromCharCode(from + index)).join('')
+  })
+  return [...characters]
+}
+
+const tr: Program = (call) => {
+  const { input } = call
+  if (!isKnown(input)) return dependOn([input])
+  const text = translate(input.text, call)
+  // Line ends are removed for many reasons.
+  return text === input.text.replaceAll(/\s/g, '') ? { ...input, text } : transform(input, 'translation', text)
+}
+
+const lettersOf: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', e: '\u001B', '\\': '\\' }
+
+function unescape(text: string): string {
+  return text.replace(
+    /\\(?:x([\da-fA-F]{1,2})|u([\da-fA-F]{1,4})|0?([0-7]{1,3})|([ntrabefv\\]))/g,
+    (_, hex?: string, unit?: string, octal?: string, letter?: string) => {
+      if (letter) return lettersOf[letter] ?? ''
+      return String.fromCharCode(Number.parseInt(hex ?? unit ?? octal!, octal === undefined ? 16 : 8))
+    },
+  )
+}
+
+const printf: Program = ({ args, run }) => {
+  const isAssigned = args[0]?.text === '-v'
+  const [format, ...values] = isAssigned ? args.slice(2) : args
+  if (!format) return empty
+  const all = joinValues([format, ...values])
+  const isEscaped = hidesLetters.test(all.text)
+  const text = formatText(format.text, values)
+  const printed = { ...all, text, made: isEscaped ? ['escapes', ...all.made] : all.made }
+  if (!isAssigned) return printed
+  run.variables.set(args[1]?.text ?? '', printed)
+  return empty
+}
+
+/** The output of `printf`, which repeats its format for further arguments. */
+function formatText(format: string, values: readonly Value[]): string {
+  let next = 0
+  let text = ''
+  do {
+    const before = next
+    text += unescape(format).replace(/%(?:%|-?\d*(?:\.\d+)?([a-zA-Z]))/g, (_, kind?: string) => {
+      if (!kind) return '%'
+      const value = values[next++]?.text ?? ''
+      return kind === 'b' ? unescape(value) : value
+    })
+    if (next === before) break
+  } while (next < values.length && text.length < 65_536)
+  return text
+}
+
+const echo: Program = ({ args }) => {
+  const from = args.findIndex(({ text }) => !/^-[neE]{1,3}$/.test(text))
+  const value = from === -1 ? empty : joinValues(args.slice(from), ' ')
+  if (!args.slice(0, from).some(({ text }) => text.includes('e')) || !value.text.includes('\\')) return value
+  const made = hidesLetters.test(value.text) ? ['escapes', ...value.made] : value.made
+  return { ...value, text: unescape(value.text), made }
+}
+
+/** `export`, `declare` and others; without an assignment they print all variables. */
+const declare: Program = ({ args, run }) =>
+  args.some(({ text }) => !text.startsWith('-')) ? empty : withFacts(unknown, [run.fact('environment-read')])
+
+/** `set` without arguments prints all variables; `set -- a b` sets the arguments. */
+const set: Program = ({ args, run }) => {
+  if (args.length === 0) return withFacts(unknown, [run.fact('environment-read')])
+  const dashes = args.findIndex(({ text }) => text === '--')
+  if (dashes !== -1) run.variables.pushArguments(args.slice(dashes + 1))
+  return empty
+}
+
+const read: Program = (call) => {
+  const descriptor = call.option('-u')?.text
+  const given = (descriptor === undefined ? undefined : call.run.files.readDescriptor(descriptor)) ?? call.input
+  const value = given.text === '' ? { ...unknown, facts: given.facts } : given
+  for (const { text } of call.rest.length > 0 ? call.rest : [toValue('REPLY')]) call.run.variables.set(text, value)
+  return empty
+}
+
+const readLines: Program = ({ rest: [name], input, run }) => {
+  const lines = input.text.split('\n', 1000).map((text) => ({ ...input, text }))
+  run.variables.setArray(name?.text ?? 'MAPFILE', lines)
+  return empty
+}
+
+const shift: Program = ({ run: { variables } }) => {
+  variables.pushArguments((variables.readArray('@') ?? []).slice(1))
+  return empty
+}
+
+const alias: Program = ({ args, run }) => {
+  for (const arg of args) {
+    const [, name, text] = /^([\w.-]{1,60})=([^]*)$/.exec(arg.text) ?? []
+    if (name !== undefined) run.setAlias(name, { ...arg, text: text! })
+  }
+  return empty
+}
+
+/** Programs that print texts, or change their input. */
+export const filters: readonly ProgramRow[] = [
+  ['echo', '', echo],
+  ['printf', '', printf],
+  ['cat less more bat', '', printsFiles],
+  ['tee', '', tee],
+  ['base64', '-w --wrap -b', decodes('base64', '-d', '-D', '--decode', '-di')],
+  ['xxd', '-l -s -c -g -seek', decodes('hex', '-r')],
+  ['gunzip zcat', '-S --suffix', decodes('gzip')],
+  ['gzip', '-S --suffix', decodes('gzip', '-d', '--decompress')],
+  ['bunzip2 bzcat', '', decodes('bzip2')],
+  ['unxz xzcat', '', decodes('lzma')],
+  ['xz', '-T', decodes('lzma', '-d', '--decompress')],
+  ['openssl', '-in -out -k -K -iv -pass -md -connect -passin -S -iter', openssl],
+  ['gpg', '--passphrase --passphrase-file --pinentry-mode -o --output -r --recipient', gpg],
+  ['rev', '', changes('rev', (text) => text.replace(/[^\n]+/g, (line) => [...line].toReversed().join('')))],
+  ['tr', '', tr],
+  ['head tail cut sort uniq', '-n -c -k -t -d -f -b --lines --bytes --delimiter --fields', selects()],
+  ['sed gsed', '-e -f --expression', sed],
+  ['awk gawk', '-F -v -f', selects(1)],
+  ['grep egrep rg', '-e -f -m -A -B -C', selects(1)],
+  ['jq yq', '--arg --argjson --slurpfile --rawfile --indent -f', query],
+  ['export declare typeset', '', declare],
+  ['set', '', set],
+  ['read', '-p -n -N -t -u -d -i', read],
+  ['mapfile readarray', '-d -n -O -s -u -C -c', readLines],
+  ['shift', '', shift],
+  ['alias', '', alias],
+  ['true false : [ test exit return cd unset wait sleep pushd popd local readonly mkfifo', '', nothing],
+  // Counts, digests and lists say nothing about the content; the others are given paths of keys without printing them.
+  [
+    'wc md5sum sha256sum shasum cmp diff file stat ls du ssh-keygen ssh-add ssh-copy-id mkdir rmdir touch chown',
+    '',
+    anything,
+  ],
+  ['realpath dirname hostname whoami id uname ps', '', anything],
+]

@@ -1,0 +1,343 @@
+import { toUtf8 } from '../decoders.ts'
+import type { CodeFact, CodeFactKind, CodeReading } from '../reading.ts'
+import { Recorder } from '../recorder.ts'
+import { runProgram } from './programs.ts'
+import { ShellFiles, ShellVariables, type Shell } from './state.ts'
+import {
+  parseScript,
+  toTyped,
+  type Assignment,
+  type Command,
+  type Redirection,
+  type Script,
+  type SyntaxNode,
+} from './shell-syntax.ts'
+import {
+  dependOn,
+  empty,
+  findHiding,
+  isKnown,
+  joinValues,
+  toValue,
+  transform,
+  unknown,
+  unknownPart,
+  withFacts,
+  type Value,
+} from './value.ts'
+import { expandFields, expandParts, expandPieces, expandText, findDisguise, toFields } from './shell-words.ts'
+
+/** Reads a program in another language that a script contains. */
+export type ReadOther = (language: 'python' | 'script', text: string) => CodeReading
+
+/**
+ * Reads what a shell script does: its facts, the flows between them, and the texts that it computes. Follows variables,
+ * pipes, files that the script writes, functions and code in strings. Takes linear time and never throws.
+ */
+export function readShell(text: string, readOther?: ReadOther): CodeReading {
+  const run = new ShellRun(toTyped(text), readOther)
+  try {
+    run.runAll()
+  } catch {
+    run.record.cut ??= 'The code could not be read to its end.'
+  }
+  return run.record
+}
+
+/** The position of the code that is read. Code in strings has the position of its outermost string. */
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** Maximum depth of substitutions, code in strings and calls of functions. */
+const depthMax = 10
+/** Nodes that are run, and characters of computed texts. */
+const stepsMax = 60_000
+const charactersMax = 1024 * 1024
+const iterationsMax = 64
+/** Calls of one function, and those of them whose arguments come from nowhere. */
+const callsMax = 32
+const plainCallsMax = 4
+
+/** Runs a script on values of which only a part is known. Every branch is taken, and nothing has an effect. */
+class ShellRun implements Shell {
+  readonly record = new Recorder()
+  readonly files: ShellFiles
+  readonly variables: ShellVariables
+  readonly #readOther: ReadOther | undefined
+  readonly #text: string
+  readonly #functions = new Map<string, SyntaxNode>()
+  readonly #aliases = new Map<string, Value>()
+  readonly #calls = new Map<SyntaxNode, number>()
+  readonly #active = new Set<SyntaxNode>()
+  #depth = 0
+  #steps = 0
+  #characters = 0
+  /** The position of everything while code in a string is read. */
+  #outer: Span | undefined
+  #span: Span = { start: 0, end: 0 }
+
+  constructor(text: string, readOther: ReadOther | undefined) {
+    this.#text = text
+    this.#readOther = readOther
+    this.files = new ShellFiles(this, text)
+    this.variables = new ShellVariables(this)
+  }
+
+  runAll(): void {
+    const { script, cut } = parseScript(this.#text)
+    this.record.cut = cut
+    this.#run(script, empty)
+    // Others may call the functions that the script does not call.
+    for (const body of this.#functions.values()) if (!this.#calls.has(body)) this.#run(body, unknown)
+  }
+
+  get #place(): Span {
+    return this.#outer ?? this.#span
+  }
+
+  fact(kind: CodeFactKind, value?: string): CodeFact {
+    return this.record.add(kind, this.#place, value)
+  }
+
+  sink(kind: CodeFactKind, value: string | undefined, from: readonly Value[]): CodeFact {
+    const fact = this.fact(kind, value)
+    for (const { facts } of from) this.record.addFlows(facts, fact)
+    return fact
+  }
+
+  showText(value: Value, isHidden = findHiding(value) !== undefined): void {
+    if (isHidden && value.text.length > 3) this.record.addText(toUtf8(value.text), this.#place, value.made)
+  }
+
+  setAlias(name: string, value: Value): void {
+    this.#aliases.set(name, value)
+  }
+
+  /** Runs a node of the syntax tree. Returns its output. */
+  #run(node: SyntaxNode, input: Value): Value {
+    if (this.#isExhausted(0)) return unknown
+    switch (node.type) {
+      case 'Script':
+      case 'CompoundList':
+      case 'AndOr':
+        return this.#runList(node.commands, input)
+      case 'Statement':
+        return this.#run(node.command, input)
+      case 'Pipeline':
+        return node.commands.reduce((value, command) => this.#run(command, value), input)
+      case 'Command':
+        return this.#runCommand(node, input)
+      case 'Redirected':
+        return this.#output(node.redirects, this.#run(node.command, this.#input(node.redirects, input)))
+      case 'If': {
+        const branches = [node.clause, node.then, ...node.elif, ...(node.else ? [node.else] : [])]
+        return this.variables.inBranch(() => this.#runList(branches, input))
+      }
+      case 'Elif':
+        return this.#runList([node.clause, node.then], input)
+      case 'While':
+        return this.#runList([node.clause, node.body], input)
+      case 'For':
+      case 'Select':
+        return this.#runLoop(node, input)
+      case 'ArithmeticFor':
+      case 'Subshell':
+      case 'BraceGroup':
+      case 'Coproc':
+        return this.#run(node.body, input)
+      case 'Case': {
+        const branches = node.items.map(({ body }) => body)
+        return this.variables.inBranch(() => this.#runList(branches, input))
+      }
+      case 'Function':
+        this.#functions.set(node.name.value, node.body)
+        return empty
+      default:
+        return empty
+    }
+  }
+
+  /** Counts a step that computed a text of some length. */
+  #isExhausted(characters: number): boolean {
+    this.#steps++
+    this.#characters += characters
+    if (this.#steps <= stepsMax && this.#characters <= charactersMax) return false
+    this.record.cut ??= 'The code takes too many steps; the rest was not read.'
+    return true
+  }
+
+  #runList(nodes: readonly SyntaxNode[], input: Value): Value {
+    const outputs = nodes.map((node) => this.#run(node, input)).filter((output) => output !== empty)
+    return outputs.length === 0 ? empty : joinValues(outputs)
+  }
+
+  #runLoop(node: Extract<SyntaxNode, { type: 'For' | 'Select' }>, input: Value): Value {
+    const values = node.wordlist?.flatMap((word) => expandFields(word, this)) ?? [this.variables.read('1')]
+    const rounds = values.slice(0, iterationsMax)
+    // Names of key files may stand at the end of a list.
+    if (values.length > iterationsMax) rounds.push(joinValues(values.slice(iterationsMax), ' '))
+    const outputs = rounds.map((value) => {
+      this.variables.set(node.name.value, value)
+      return this.#run(node.body, input)
+    })
+    return joinValues(outputs)
+  }
+
+  #runCommand(node: Command, input: Value): Value {
+    if (!this.#outer) this.#span = { start: node.pos, end: node.end }
+    const place = this.#place
+    const words = this.#expandCommand(node)
+    this.#span = place
+    const given = this.#input(node.redirects, input)
+    for (const each of node.prefix) if (each.type === 'Assignment') this.#assign(each)
+    // `exec 3<>/dev/tcp/host/port` and `> file` have no command.
+    const output = words.length === 0 ? given : this.runWords(words, given)
+    return this.#output(node.redirects, output)
+  }
+
+  #expandCommand(node: Command): Value[] {
+    if (!node.name) return []
+    const pieces = expandPieces(node.name, this)
+    const [first = empty, ...more] = toFields(pieces)
+    const disguise = findDisguise(node.name, pieces, first)
+    const words = [disguise ? withFacts(first, [this.fact('hidden-name', first.text)]) : first, ...more]
+    for (const arg of node.args) {
+      if (arg.type === 'Word') words.push(...expandFields(arg, this))
+      else words.push(this.#assign(arg))
+    }
+    const line = joinValues(words, ' ')
+    if (this.#isExhausted(line.text.length)) return []
+    this.showText(disguise ? transform(line, 'concatenation', line.text) : line)
+    return words
+  }
+
+  /** Performs an assignment. Returns its text. */
+  #assign({ name, value, append, index }: Assignment): Value {
+    const elements = this.variables.readArray(name) ?? []
+    if (value.type === 'ArrayValue') {
+      const added = value.elements.flatMap((word) => expandFields(word, this))
+      this.variables.setArray(name, append ? [...elements, ...added] : added)
+      return toValue(name)
+    }
+    const given = expandText(value, this)
+    const result = append ? joinValues([this.variables.read(name), given]) : given
+    if (this.#isExhausted(result.text.length)) return unknown
+    if (index) this.variables.setArray(name, [...elements, given])
+    else this.variables.set(name, result)
+    return joinValues([toValue(`${name}=`), result])
+  }
+
+  runWords(words: readonly Value[], input: Value): Value {
+    const [name, ...args] = words
+    if (!name || this.#isExhausted(0)) return empty
+    const body = this.#functions.get(name.text)
+    if (body) return this.#callBody(body, args, input)
+    const alias = this.#aliases.get(name.text)
+    if (!alias) return runProgram(name, args, input, this)
+    // An alias may name the program that it replaces.
+    this.#aliases.delete(name.text)
+    return this.runWords([toValue('eval'), alias, ...args], input)
+  }
+
+  #callBody(body: SyntaxNode, args: readonly Value[], input: Value): Value {
+    const calls = this.#calls.get(body) ?? 0
+    const isPlain = [...args, input].every(({ facts }) => facts.length === 0)
+    const result = dependOn([...args, input])
+    if (this.#active.has(body) || calls >= (isPlain ? plainCallsMax : callsMax)) return result
+    this.#calls.set(body, calls + 1)
+    this.#active.add(body)
+    const restore = this.variables.pushArguments(args)
+    try {
+      return this.#nest(() => this.#run(body, input)) ?? result
+    } finally {
+      this.#active.delete(body)
+      restore()
+    }
+  }
+
+  runCode(code: Value, input: Value): Value {
+    if (!/\S/.test(code.text) || this.#isExhausted(code.text.length)) return unknown
+    const { script, cut } = parseScript(code.text)
+    this.record.cut ??= cut
+    const outer = this.#outer
+    this.#outer = this.#place
+    try {
+      return this.#nest(() => this.#run(script, input)) ?? unknown
+    } finally {
+      this.#outer = outer
+    }
+  }
+
+  runOther(language: 'python' | 'script' | 'other', code: Value): readonly CodeFact[] {
+    if (language === 'other' || !isKnown(code) || this.#isExhausted(code.text.length)) return []
+    const reading = this.#readOther?.(language, code.text)
+    return reading ? this.record.adopt(reading, this.#place) : []
+  }
+
+  /** Runs something one level deeper; undefined if that is too deep. */
+  #nest(action: () => Value): Value | undefined {
+    if (this.#depth >= depthMax) return undefined
+    this.#depth++
+    try {
+      return action()
+    } finally {
+      this.#depth--
+    }
+  }
+
+  runScript(script: Script | undefined, input: Value = empty): Value {
+    if (!script) return unknown
+    const [outer, span] = [this.#outer, this.#span]
+    // Positions in backticks with escapes are those of another text.
+    if (script.source !== undefined) this.#outer = this.#place
+    const output = this.#nest(() => this.#run(script, input)) ?? unknown
+    this.#outer = outer
+    this.#span = span
+    return { ...output, text: output.text.replace(/\n+$/, '') || (isKnown(output) ? '' : unknownPart) }
+  }
+
+  openProcess(script: Script | undefined, operator: '<' | '>'): Value {
+    if (operator === '<') return this.files.addPipe(this.runScript(script))
+    return this.files.addPipe((input) => void this.runScript(script, input))
+  }
+
+  /** The input of a command after its redirections. */
+  #input(redirects: readonly Redirection[], input: Value): Value {
+    let value = input
+    for (const redirect of redirects) {
+      if (redirect.type === 'HereDoc') {
+        const { parts, text } = redirect.body
+        value = parts ? expandParts(parts, this) : toValue(text)
+      } else if (redirect.type === 'HereString') value = expandText(redirect.target, this)
+      else if (redirect.operator === '<') value = this.files.read(expandText(redirect.target, this))
+      else if (redirect.operator === '<&') value = this.files.readDescriptor(redirect.target?.value ?? '') ?? value
+      else if (redirect.operator === '<>')
+        this.files.openDescriptor(toDescriptor(redirect, 0), expandText(redirect.target, this))
+    }
+    return value
+  }
+
+  /** Writes the output of a command to the files of its redirections. Returns what is left for the next command. */
+  #output(redirects: readonly Redirection[], output: Value): Value {
+    let left = output
+    for (const redirect of redirects) {
+      if (redirect.type !== 'Redirect' || redirect.operator.startsWith('<')) continue
+      const descriptor = toDescriptor(redirect, 1)
+      const target = expandText(redirect.target, this)
+      if (redirect.operator === '>&' && /^(?:\d+|-)$/.test(target.text)) {
+        if (descriptor === '1' && (this.files.writeDescriptor(target.text, left) || target.text === '2')) left = empty
+      } else if (descriptor === '1' || redirect.operator.startsWith('&')) {
+        this.files.write(target, left, redirect.operator.endsWith('>>'))
+        left = empty
+      } else if (descriptor !== '2') this.files.openDescriptor(descriptor, target)
+    }
+    return left
+  }
+}
+
+function toDescriptor({ descriptor }: Extract<Redirection, { type: 'Redirect' }>, otherwise: number): string {
+  if (!descriptor) return String(otherwise)
+  return descriptor.type === 'FileDescriptor' ? String(descriptor.value) : descriptor.name
+}

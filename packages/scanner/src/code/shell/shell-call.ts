@@ -1,0 +1,103 @@
+import type { Shell } from './state.ts'
+import { toValue, type Value } from './value.ts'
+
+interface Option {
+  /** With its dashes. */
+  readonly name: string
+  readonly value: Value
+}
+
+/** A command with its words. */
+export class Call {
+  readonly program: string
+  readonly args: readonly Value[]
+  readonly input: Value
+  readonly run: Shell
+  readonly #taking: ReadonlySet<string>
+  #options: Option[] | undefined
+  readonly #rest: Value[] = []
+
+  /** `taking` are the options that take a value: the rest of the argument or the next one. */
+  constructor(program: string, args: readonly Value[], input: Value, run: Shell, taking: ReadonlySet<string>) {
+    this.program = program
+    this.args = args
+    this.input = input
+    this.run = run
+    this.#taking = taking
+  }
+
+  /** The arguments in one line. */
+  get line(): string {
+    return this.args.map(({ text }) => text).join(' ')
+  }
+
+  get options(): readonly Option[] {
+    return (this.#options ??= this.#split())
+  }
+
+  /** The arguments that are no options. */
+  get rest(): readonly Value[] {
+    return this.options && this.#rest
+  }
+
+  /** The values of options. */
+  all(...names: string[]): Value[] {
+    return this.options.filter(({ name }) => names.includes(name)).map(({ value }) => value)
+  }
+
+  option(...names: string[]): Value | undefined {
+    return this.options.find(({ name }) => names.includes(name))?.value
+  }
+
+  has(...names: string[]): boolean {
+    return this.option(...names) !== undefined
+  }
+
+  /** The words after the options at the beginning, which are a command of their own. */
+  get inner(): readonly Value[] {
+    let at = 0
+    while (this.args[at]?.text.startsWith('-')) at += this.#taking.has(this.args[at]!.text) ? 2 : 1
+    return this.args.slice(at)
+  }
+
+  #split(): Option[] {
+    const options: Option[] = []
+    for (let at = 0; at < this.args.length; at++) {
+      const arg = this.args[at]!
+      const { text } = arg
+      const equals = text.startsWith('--') ? text.indexOf('=') : -1
+      if (text === '--') {
+        this.#rest.push(...this.args.slice(at + 1))
+        break
+      }
+      if (!text.startsWith('-') || text === '-') this.#rest.push(arg)
+      else if (equals !== -1) options.push({ name: text.slice(0, equals), value: part(arg, equals + 1) })
+      else if (this.#taking.has(text)) options.push({ name: text, value: this.args[++at] ?? toValue('') })
+      else if (text.startsWith('--')) options.push({ name: text, value: toValue('') })
+      else at += this.#readLetters(arg, this.args[at + 1], options)
+    }
+    return options
+  }
+
+  /** Reads `-sSLo file`. Returns the number of further arguments that were read. */
+  #readLetters(arg: Value, next: Value | undefined, options: Option[]): number {
+    const length = Math.min(arg.text.length, 40)
+    for (let letter = 1; letter < length; letter++) {
+      const name = `-${arg.text[letter]}`
+      const isTaking = this.#taking.has(name)
+      const isLast = letter + 1 === arg.text.length
+      const value = isTaking && isLast ? next : isTaking ? part(arg, letter + 1) : undefined
+      options.push({ name, value: value ?? toValue('') })
+      if (isTaking) return Number(isLast)
+    }
+    return 0
+  }
+}
+
+const part = (value: Value, start: number): Value => ({ ...value, text: value.text.slice(start) })
+
+/** What a program does; returns its output. */
+export type Program = (call: Call) => Value
+
+/** A program with its names and its options that take a value, each separated by white space. */
+export type ProgramRow = readonly [names: string, taking: string, program: Program]

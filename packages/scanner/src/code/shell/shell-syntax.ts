@@ -1,0 +1,57 @@
+import { createRequire } from 'node:module'
+import type * as unbash from 'unbash'
+
+export type { Assignment, Command, Redirection, Script, SyntaxNode, Word, WordPart } from 'unbash'
+
+// Loaded on use, because the parser takes longer to load than a SKILL.md to scan. Bundles contain it instead.
+const require = createRequire(import.meta.url)
+let parser: typeof unbash | undefined
+const loadParser = (): typeof unbash => (parser ??= require('unbash') as typeof unbash)
+
+/** Longer scripts are read up to this length. */
+const charactersMax = 256 * 1024
+/** The parser takes quadratic time for here-documents that begin on one line. */
+const heredocsPerLineMax = 64
+
+interface ParsedShell {
+  readonly script: ReturnType<typeof unbash.parse>
+  /** Why parsing ended early, as a sentence. */
+  readonly cut?: string
+}
+
+/** Parses a shell script, also if it is damaged. The time is linear in its length. */
+export function parseScript(text: string): ParsedShell {
+  const length = findEnd(text)
+  const script = loadParser().parse(text.slice(0, length))
+  return length < text.length ? { script, cut: `Code after its first ${length} characters was not read.` } : { script }
+}
+
+function findEnd(text: string): number {
+  const length = Math.min(text.length, charactersMax)
+  let lineStart = -1
+  let count = 0
+  for (let at = text.indexOf('<<'); at !== -1 && at < length; at = text.indexOf('<<', at + 2)) {
+    const start = text.lastIndexOf('\n', at)
+    count = start === lineStart ? count + 1 : 0
+    lineStart = start
+    if (count > heredocsPerLineMax) return at
+  }
+  return length
+}
+
+/** Calls a function for each direct child of a node. */
+export function forEachChild(node: unbash.SyntaxNode, visit: (child: unbash.SyntaxNode) => void): void {
+  loadParser().forEachChild(node, visit)
+}
+
+/** In a record of a session, some lines have a prompt: they are input, and the others are output. Offsets stay the same. */
+export function toTyped(text: string): string {
+  if (!/^[ \t]{0,8}[$%] \S/m.test(text)) return text
+  let continues = false
+  return text.replace(/[^\n]+/g, (line) => {
+    const isTyped = continues || /^[ \t]{0,8}[$%] /.test(line)
+    if (isTyped && !continues) line = line.replace(/[$%]/, ' ')
+    continues = isTyped && line.trimEnd().endsWith('\\')
+    return isTyped ? line : line.replace(/[^\r]/g, ' ')
+  })
+}

@@ -1,0 +1,244 @@
+import { isSecretVariable, isStartupPlace, toPlainPath, toReadKind, isAgentFile } from '../known-places.ts'
+import type { CodeFact, CodeFactKind } from '../reading.ts'
+import type { Recorder } from '../recorder.ts'
+import type { Script } from './shell-syntax.ts'
+import { empty, joinValues, noise, session, toValue, unknown, unknownPart, withFacts, type Value } from './value.ts'
+
+/** A script that is followed, as its words, files and programs see it. */
+export interface Shell {
+  readonly record: Recorder
+  readonly files: ShellFiles
+  readonly variables: ShellVariables
+  fact(kind: CodeFactKind, value?: string): CodeFact
+  /** Records a fact that the values lead to. */
+  sink(kind: CodeFactKind, value: string | undefined, from: readonly Value[]): CodeFact
+  /** Records a computed text, to be scanned like a decoded one. */
+  showText(value: Value, isHidden?: boolean): void
+  /** Defines another name of a command. */
+  setAlias(name: string, value: Value): void
+  /** Runs a command given as words: the program and its arguments. Returns its output. */
+  runWords(words: readonly Value[], input: Value): Value
+  /** Runs a text as shell code. Returns its output. */
+  runCode(code: Value, input: Value): Value
+  /** Runs a substitution. Returns its output. */
+  runScript(script: Script | undefined): Value
+  /** Runs a process substitution. Returns the path of its output or input. */
+  openProcess(script: Script | undefined, operator: '<' | '>'): Value
+  /** Reads a program in another language. Returns its facts. */
+  runOther(language: 'python' | 'script' | 'other', code: Value): readonly CodeFact[]
+}
+
+/** The path of the script itself. */
+const ownPath = '$0'
+const initial: ReadonlyMap<string, string> = new Map([
+  ...(['HOME', 'ZDOTDIR', 'USERPROFILE'] as const).map((name) => [name, '~'] as const),
+  ['PWD', '.'],
+  ['TMPDIR', '/tmp'],
+  ['XDG_CONFIG_HOME', '~/.config'],
+  ['XDG_DATA_HOME', '~/.local/share'],
+  ['IFS', ' '],
+  ['0', ownPath],
+  ['BASH_SOURCE', ownPath],
+])
+
+/** The variables of a script. */
+export class ShellVariables {
+  readonly #shell: Shell
+  readonly #values = new Map<string, Value>()
+  readonly #arrays = new Map<string, readonly Value[]>()
+  #branches = 0
+
+  constructor(shell: Shell) {
+    this.#shell = shell
+  }
+
+  read(name: string): Value {
+    const value = this.#values.get(name)
+    if (value) return value
+    const elements = this.#arrays.get(name)
+    if (elements) return name === '@' ? joinValues(elements, ' ') : (elements[0] ?? empty)
+    const text = initial.get(name)
+    if (text !== undefined) return toValue(text)
+    return isSecretVariable(name) ? withFacts(unknown, [this.#shell.fact('variable-read', name)]) : unknown
+  }
+
+  /** The elements of an array; undefined if the variable is none. */
+  readArray(name: string): readonly Value[] | undefined {
+    return this.#arrays.get(name)
+  }
+
+  set(name: string, value: Value): void {
+    const before = this.#branches > 0 ? this.#values.get(name) : undefined
+    this.#arrays.delete(name)
+    this.#values.set(name, before ? withFacts(value, before.facts) : value)
+  }
+
+  setArray(name: string, elements: readonly Value[]): void {
+    this.#values.delete(name)
+    this.#arrays.set(name, elements.slice(0, 1000))
+  }
+
+  /** Assigns what a branch assigns in addition to what the variables come from so far. */
+  inBranch<T>(action: () => T): T {
+    this.#branches++
+    try {
+      return action()
+    } finally {
+      this.#branches--
+    }
+  }
+
+  /** Sets the arguments of a function. Returns what restores those of its caller. */
+  pushArguments(args: readonly Value[]): () => void {
+    const before = this.readArray('@')
+    const set = (values: readonly Value[] | undefined) => {
+      for (let at = 1; at <= 9; at++) {
+        const value = values?.[at - 1]
+        if (value) this.#values.set(String(at), value)
+        else this.#values.delete(String(at))
+      }
+      if (values) this.#arrays.set('@', values)
+      else this.#arrays.delete('@')
+    }
+    set(args)
+    return () => set(before)
+  }
+}
+
+const filesMax = 500
+/** What a startup file does that matters to its owner. */
+const acts: ReadonlySet<CodeFactKind> = new Set([
+  ...(['network-send', 'network-fetch', 'dynamic-run', 'listener', 'shell-connected'] as const),
+  ...(['decode', 'secret-read', 'environment-read'] as const),
+])
+
+/** The files that a script reads and writes. */
+export class ShellFiles {
+  readonly #shell: Shell
+  readonly #script: string
+  readonly #written = new Map<string, Value>()
+  readonly #sinks = new Map<string, (input: Value) => void>()
+  readonly #descriptors = new Map<string, Value>()
+  readonly #scripts = new Set<string>()
+  #pipes = 0
+
+  constructor(shell: Shell, script: string) {
+    this.#shell = shell
+    this.#script = script
+  }
+
+  /** The content of a file. */
+  read(path: Value): Value {
+    const plain = toPath(path.text)
+    const written = this.#written.get(plain)
+    if (written) return written
+    const shell = this.#shell
+    if (plain === ownPath) return { text: this.#script, facts: [shell.fact('decode', 'own file')], made: ['own file'] }
+    if (/^\/dev\/(?:zero|u?random)$/.test(plain)) return { ...unknown, made: [noise] }
+    const socket = toSocket(plain)
+    if (socket) return { text: unknownPart, facts: [shell.fact('network-fetch', socket)], made: [session] }
+    if (/^\/proc\/[^/]{1,20}\/environ$/.test(plain)) return withFacts(unknown, [shell.fact('environment-read')])
+    const kind = toReadKind(plain) ?? (ownFolder.test(plain) ? 'data-collected' : undefined)
+    return kind ? withFacts(unknown, [shell.fact(kind, plain)]) : unknown
+  }
+
+  /** Whether the script has written the file. */
+  has(path: string): boolean {
+    return this.#written.has(toPath(path))
+  }
+
+  write(path: Value, content: Value, isAppended = false): void {
+    const plain = toPath(path.text)
+    if (/^\/dev\/(?:null|stdout|stderr|tty)$|^-?$/.test(plain)) return
+    const sink = this.#sinks.get(plain)
+    if (sink) return sink(content)
+    const shell = this.#shell
+    const socket = toSocket(plain)
+    if (socket)
+      return void shell.sink(content.made.includes(session) ? 'shell-connected' : 'network-send', socket, [content])
+    // Images are written to devices for good reasons, but noise destroys them.
+    if (device.test(plain) && content.made.includes(noise)) shell.sink('destruction', plain, [])
+    if (/^\/etc\/sudoers(?:\.d\/|$)/.test(plain)) shell.sink('privilege-change', plain, [content])
+    if (isStartupPlace(plain)) this.#writeStartup(plain, content)
+    // Skills are installed by copying or cloning them.
+    else if (isAgentFile(plain) && !plain.includes('/skills/')) shell.sink('agent-config-write', plain, [content])
+    else this.#readProgram(plain, content)
+    const before = isAppended ? this.#written.get(plain) : undefined
+    if (this.#written.size < filesMax) this.#written.set(plain, before ? joinValues([before, content], '\n') : content)
+  }
+
+  /** Records a write to a startup file, and what its commands do. */
+  #writeStartup(path: string, content: Value): void {
+    const { record } = this.#shell
+    const before = record.facts.length
+    this.#shell.runCode({ ...content, text: toCommands(path, content.text) }, empty)
+    const facts = record.facts.slice(before).filter(({ kind }) => acts.has(kind))
+    this.#shell.sink('startup-write', path, [withFacts(content, facts)])
+  }
+
+  /** Reads a program that the script writes. */
+  #readProgram(path: string, content: Value): void {
+    const first = /^#!([^\n]{0,100})/.exec(content.text)?.[1] ?? ''
+    const ending = path.slice(path.lastIndexOf('.') + 1)
+    if (/^(?:sh|bash|zsh|command)$/.test(ending) || /\b(?:ba|z|da|k)?sh\b/.test(first)) this.runScript(content)
+    else if (ending === 'py' || first.includes('python')) this.#shell.runOther('python', content)
+    else if (/^[mc]?[jt]s$/.test(ending) || /\b(?:node|deno|bun)\b/.test(first)) this.#shell.runOther('script', content)
+  }
+
+  /** Reads a shell script in a file, once: it is written at one place and started at another. */
+  runScript(content: Value): void {
+    if (this.#scripts.has(content.text)) return
+    this.#scripts.add(content.text)
+    this.#shell.runCode(content, empty)
+  }
+
+  /** Makes the output of a process, or a function that takes its input, a file. Returns its path. */
+  addPipe(content: Value | ((input: Value) => void)): Value {
+    const path = `/dev/fd/${++this.#pipes}`
+    if (typeof content === 'function') this.#sinks.set(path, content)
+    else this.#written.set(path, content)
+    return toValue(path)
+  }
+
+  openDescriptor(descriptor: string, path: Value): void {
+    this.#descriptors.set(descriptor, path)
+  }
+
+  readDescriptor(descriptor: string): Value | undefined {
+    const path = this.#descriptors.get(descriptor)
+    return path && this.read(path)
+  }
+
+  /** Writes to an open descriptor. Returns whether there is one. */
+  writeDescriptor(descriptor: string, content: Value): boolean {
+    const path = this.#descriptors.get(descriptor)
+    if (path) this.write(path, content)
+    return path !== undefined
+  }
+}
+
+const device = /^\/dev\/(?:[shv]d[a-z]|nvme\d|r?disk\d|mmcblk\d)/
+const ownFolder =
+  /^~(?:\/(?:Documents|Desktop|Pictures|Downloads|Movies|Music)?)?$|^~\/(?:Documents|Desktop|Pictures)\//i
+
+/** A path without steps that lead nowhere. */
+const toPath = (path: string) =>
+  toPlainPath(path)
+    .replace(/^(?:\.\/)+(?=.)/, '')
+    .replaceAll(/\/(?:\.\/)+/g, '/')
+
+/** The address of `/dev/tcp/host/port`. */
+function toSocket(path: string): string | undefined {
+  const [, protocol, host, port] = /^\/dev\/(tcp|udp)\/([^/]{1,200})\/([^/]{1,20})$/.exec(path) ?? []
+  return protocol && `${protocol}://${host}:${port}/`
+}
+
+/** The shell commands in the content of a startup file: a script, a table of cron, a service, or a property list. */
+export function toCommands(path: string, content: string): string {
+  const find = (pattern: RegExp) => Array.from(content.matchAll(pattern), ([, command]) => command!).join('\n')
+  if (path.includes('cron')) return find(/^[ \t]*(?:@\w{1,20}|(?:[\d*][\d*,/-]{0,20}[ \t]+){5})[ \t]*(.*)$/gm)
+  if (/\.(?:service|timer|desktop)$|systemd|autostart/.test(path)) return find(/^Exec\w{0,20}=[-@:+!]?(.*)$/gm)
+  if (!path.endsWith('.plist')) return content
+  const entities: Readonly<Record<string, string>> = { amp: '&', gt: '>', lt: '<' }
+  return find(/<string>([^<]{1,1000})<\/string>/g).replaceAll(/&(amp|gt|lt);/g, (_, name: string) => entities[name]!)
+}

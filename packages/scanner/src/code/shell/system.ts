@@ -1,0 +1,240 @@
+import { findSecretStore, isStartupPlace, toPlainPath } from '../known-places.ts'
+import type { CodeFactKind } from '../reading.ts'
+import { regex } from '../../text/regex.ts'
+import type { Call, Program, ProgramRow } from './shell-call.ts'
+import { fillIn, runText } from './runners.ts'
+import { toCommands } from './state.ts'
+import { dependOn, empty, isEmpty, joinValues, toValue, unknown, withFacts, type Value } from './value.ts'
+
+const guards = regex`\b(firewalld|ufw|apparmor|fail2ban|auditd|falcon-sensor|clamav\S*|osqueryd|rsyslog|selinux\S*)(\.service)?\b`
+
+/** Facts about a command: if the line of its arguments matches. The value is the text, or the command as it matches. */
+export const tellingCommands: readonly (readonly [names: string, kind: CodeFactKind, line: RegExp, value?: string])[] =
+  [
+    // Stores of secrets
+    ['security', 'secret-read', /^(?:find-(?:generic|internet)-password|dump-keychain|export)\b/],
+    ['secret-tool', 'secret-read', /^(?:lookup|search)\b/],
+    [
+      'gcloud',
+      'secret-read',
+      /^auth (?:application-default )?print-(?:access|identity)-token|^secrets versions access/,
+    ],
+    ['az', 'secret-read', /^account get-access-token|^keyvault secret (?:show|download)|^storage account keys list/],
+    ['kubectl', 'secret-read', /^(?:get|describe) secrets?\b|^config view --raw/],
+    ['vault', 'secret-read', /^(?:kv get|read|print token)\b/],
+    ['op bw lpass', 'secret-read', /^(?:read|item get|get|list|export|show)\b/],
+    ['pass', 'secret-read', /^show\b|^[\w-]+\/[\w/-]+$/],
+    ['doppler', 'secret-read', /^secrets(?: (?:get|download)\b|$)/],
+    ['heroku', 'secret-read', /^auth:token|^config\b/],
+    [
+      'aws',
+      'secret-read',
+      regex`^(configure (get|export-credentials)|sts (get-session-token|assume-role)|secretsmanager get-secret-value|
+      ssm get-parameters?\b.*--with-decryption|ecr get-login-password|iam create-access-key)`,
+    ],
+    // What the user sees, types or copies
+    ['pbpaste wl-paste', 'data-collected', /^/, 'clipboard'],
+    ['xclip xsel', 'data-collected', /^(?!.*(?:^| )(?:-i|--input|-in)\b)(?=.*-o)/, 'clipboard'],
+    ['screencapture scrot gnome-screenshot maim', 'data-collected', /^/, 'screen'],
+    ['import', 'data-collected', /^-window/, 'screen'],
+    ['xinput', 'data-collected', /^test/, 'keystrokes'],
+    ['arecord', 'data-collected', /^(?!-l)/, 'microphone'],
+    ['compgen', 'environment-read', /^-[ev]/, ''],
+    // Protections of a machine
+    ['setcap', 'privilege-change', /cap_(?:setuid|setgid|sys_admin|dac_override|sys_ptrace)/],
+    ['setenforce', 'privilege-change', /^(?:0|permissive)/i],
+    ['ufw', 'privilege-change', /^(?:--force )?(?:disable|reset)/],
+    ['iptables', 'privilege-change', /^(?:-F|--flush)\b|^-P \w+ ACCEPT/],
+    ['nft', 'privilege-change', /^flush ruleset/],
+    ['pfctl passwd', 'privilege-change', /^-d\b/],
+    ['spctl', 'privilege-change', /^--(?:master|global)-disable/],
+    ['csrutil', 'privilege-change', /^disable/],
+    ['usermod', 'privilege-change', /-\w*G\w* ?(?:root|sudo|wheel|docker)\b/],
+    ['useradd', 'privilege-change', /-o -u 0|-u 0\b|-[gG] ?(?:0|root|sudo|wheel)\b/],
+    ['sysctl', 'privilege-change', /kernel\.(?:randomize_va_space|yama\.ptrace_scope|dmesg_restrict)\s?=\s?0/],
+    ['systemctl service', 'privilege-change', regex`^(?=.*\b(stop|disable|mask)\b).*${guards}`],
+    ['defaults', 'privilege-change', /^.*LSQuarantine -bool (?:false|no)/i],
+    ['xattr', 'privilege-change', /^(?=.*-\w*d).*com\.apple\.quarantine/, 'com.apple.quarantine'],
+    // What runs later, and what others can reach
+    ['systemctl service', 'startup-write', /\benable\b/],
+    ['launchctl', 'startup-write', /^(?:load|bootstrap|submit)\b/],
+    ['defaults', 'startup-write', /^write \S*loginwindow\S* (?:LoginHook|LogoutHook)/, 'LoginHook'],
+    ['ngrok cloudflared localtunnel lt bore', 'listener', /(?:^| )(?:http|tcp|tunnel|--url|local|share)/],
+  ]
+
+/** Folders whose loss concerns more than the task. */
+const precious = regex`^(~|/|/(home|root|etc|usr|var|boot|bin|lib|opt|srv|Users|System|Library)|
+  ~/(Documents|Desktop|Pictures|Downloads|Library|\.ssh|\.config|\.gnupg))/?(\*|\.\*|\{[^/]*\})?$`
+
+const remove: Program = (call) => {
+  const { program, rest, run } = call
+  if (program === 'rm' && !call.has('-r', '-R', '--recursive')) return empty
+  for (const { text } of rest)
+    if (precious.test(toPlainPath(text)) || (program !== 'rm' && text.startsWith('/dev/')))
+      run.fact('destruction', text)
+  return empty
+}
+
+const chmod: Program = ({ rest: [mode, ...paths], run }) => {
+  if (/^[0-7]?[4-7][0-7]{3}$|^[ug]*\+[rwx]*s/.test(mode?.text ?? ''))
+    run.fact('privilege-change', `setuid ${paths[0]?.text ?? ''}`)
+  const system = paths.find(({ text }) =>
+    /^(?:\/|\/(?:etc|usr|bin|sbin|root|boot|var|lib)(?:\/[^]{0,60})?|~\/?|~\/\.ssh[^]{0,40})$/.test(toPlainPath(text)),
+  )
+  if (/^0?777$|^(?:a|o|ugo)\+\w*w/.test(mode?.text ?? '') && system)
+    run.fact('privilege-change', `writable ${system.text}`)
+  return empty
+}
+
+const crontab: Program = (call) => {
+  const { rest, input, run } = call
+  if (call.has('-l', '-r', '-e')) return empty
+  const content = rest[0] && rest[0].text !== '-' ? run.files.read(rest[0]) : input
+  if (!isEmpty(content)) run.files.write(toValue('/var/spool/cron/crontab'), content)
+  return empty
+}
+
+/** Runs a text later. */
+const later: Program = (call) => {
+  const file = call.option('-f')
+  const code = file ? call.run.files.read(file) : call.input
+  call.run.sink('startup-write', call.program, [code])
+  return runText({ ...code, text: toCommands('', code.text) }, empty, call.run)
+}
+
+/** Packs files: the archive comes from what is in it. */
+function pack({ input, run }: Call, archive: Value | undefined, paths: readonly Value[]): Value {
+  const content = dependOn([input, ...paths.map((path) => run.files.read(path))])
+  if (!archive || archive.text === '-') return content
+  run.files.write(archive, content)
+  return empty
+}
+
+const tar: Program = (call) => {
+  const archive = call.option('-f', '--file')
+  const folder = call.option('-C', '--directory')
+  // The first argument may be a group of letters without a dash.
+  const letters = /^-?([a-zA-Z]+)/.exec(call.args[0]?.text ?? '')?.[1] ?? ''
+  const isGroup = !call.args[0]?.text.startsWith('-') && /^[cruxtzjvfJ]+$/.test(letters)
+  const paths = isGroup ? call.rest.slice(1) : call.rest
+  const [first, ...rest] = archive ? [archive, ...paths] : paths
+  if (!/[cru]/.test(letters) && !call.has('-c', '--create', '--append'))
+    return pack(call, undefined, first ? [first] : [])
+  return pack(call, first, folder ? [folder, ...rest.map((path) => joinValues([folder, path], '/'))] : rest)
+}
+
+/** Copies a file; the copy has the content of the original. */
+const copyFile: Program = (call) => {
+  const folder = call.option('-t')
+  const target = folder ?? call.rest.at(-1)
+  for (const source of folder ? call.rest : call.rest.slice(0, -1)) {
+    // A startup file that is renamed was there before.
+    if (isStartupPlace(source.text)) continue
+    const name = source.text.slice(source.text.lastIndexOf('/') + 1)
+    const path = /(?:^|\/)\.?$/.test(target!.text) ? joinValues([target!, toValue(`/${name}`)]) : target!
+    call.run.files.write(path, call.run.files.read(source))
+  }
+  return empty
+}
+
+const dd: Program = ({ args, input, run }) => {
+  const [from, to] = ['if=', 'of='].map((name) => {
+    const arg = args.find(({ text }) => text.startsWith(name))
+    return arg && { ...arg, text: arg.text.slice(name.length) }
+  })
+  const content = from ? run.files.read(from) : input
+  if (!to) return content
+  run.files.write(to, content)
+  return empty
+}
+
+/** `find` runs programs on what it finds, and lists files. */
+const find: Program = ({ args, run }) => {
+  const names = args.map(({ text }) => text)
+  const tests = names.findIndex((text) => /^[-(!]/.test(text))
+  const folders = args.slice(0, tests === -1 ? args.length : tests)
+  const wanted = names.filter((_, index) => /^-(?:i?name|i?path|i?regex)$/.test(names[index - 1] ?? ''))
+  const places = folders.filter(({ text }) => /^(?:~|\/|\/home|\/Users|\/root)\/?$/.test(text))
+  const paths = folders.flatMap((folder) =>
+    wanted.length > 0 ? wanted.map((name) => ({ ...folder, text: `${folder.text}/${name}` })) : [folder],
+  )
+  const facts = paths.flatMap(({ text }) => (findSecretStore(text) ? [run.fact('secret-read', text)] : []))
+  const isKeySearch = wanted.some((name) => keyNames.test(name) || findSecretStore(`~/${name.replaceAll('*', '')}`))
+  if (isKeySearch && places.length > 0) facts.push(run.fact('data-collected', wanted.join(' ')))
+  if (names.includes('-delete') && places.length > 0) run.fact('destruction', places[0]!.text)
+  const value = withFacts(joinValues(paths.length > 0 ? paths : [toValue('.')], '\n'), facts)
+  const at = names.findIndex((text) => /^-(?:exec|execdir|ok)$/.test(text))
+  if (at === -1) return value
+  const end = names.findIndex((text, index) => index > at && (text === ';' || text === '+'))
+  const command = args.slice(at + 1, end === -1 ? undefined : end)
+  return run.runWords(
+    command.map((word) => fillIn(word, '{}', value)),
+    empty,
+  )
+}
+
+const keyNames =
+  /id_(?:rsa|dsa|ecdsa|ed25519)|\.pem\b|\.key\b|\.kdbx|wallet|\.env\b|credential|password|secret|\.p12|\.pfx|\.ovpn|seed|mnemonic/i
+
+/** Programs that change files and the system. */
+export const system: readonly ProgramRow[] = [
+  ['rm shred wipe srm', '-n --iterations', remove],
+  ['chmod', '--reference', chmod],
+  ['crontab', '-u', crontab],
+  ['at batch', '-f -q', later],
+  ['tar gtar bsdtar', '-f -C -X -T --file --directory --exclude', tar],
+  ['zip', '-x -i -P -b', (call) => pack(call, call.rest[0], call.rest.slice(1))],
+  ['7z', '', (call) => pack(call, call.rest[1], call.rest.slice(2))],
+  ['cp mv install ln', '-t -m -o -g -S', copyFile],
+  ['dd', '', dd],
+  ['find fd', '', find],
+]
+
+/** How a package manager installs: the words before the names of packages, and options with another source of them. */
+const managers: readonly (readonly [names: string, taking: string, words: RegExp, sources: string])[] = [
+  [
+    'pip pip3 uv',
+    '-r -i --index-url --extra-index-url -f --find-links -t --target -c --python --from --with',
+    /^(?:(?:pip |tool )?install|add|tool run) /,
+    '-i --index-url --extra-index-url -f --find-links --from',
+  ],
+  ['pipx', '--index-url --python --spec', /^(?:install|run) /, '--index-url'],
+  [
+    'npm pnpm yarn bun',
+    '--registry --prefix --cache -C --dir --filter -w --workspace -p --package',
+    /^(?:install|i|add|ci|dlx|exec|global add) /,
+    '--registry',
+  ],
+  ['gem', '-v --version -s --source', /^install /, '-s --source'],
+  [
+    'cargo',
+    '--git --branch --tag --rev --version --path --registry --index --root',
+    /^install /,
+    '--git --registry --index',
+  ],
+  ['go', '-o', /^(?:install|get|run) /, ''],
+  ['brew', '', /^(?:install|tap) /, ''],
+  // These install and run in one step.
+  ['npx pnpx bunx uvx', '-p --package --registry --from --with -c', /^/, '--registry --from'],
+]
+
+/** Records installed packages, and where they come from. */
+const installs =
+  (words: RegExp, sources: string): Program =>
+  (call) => {
+    const { rest, run, args, input } = call
+    const before = words.exec(`${rest.map(({ text }) => text).join(' ')} `)?.[0]
+    if (before === undefined) return dependOn([input, ...args])
+    for (const { text } of call.all(...sources.split(' '))) run.fact('package-install', text)
+    const packages = rest.slice(before.split(' ').length - 1, before === '' ? 1 : undefined)
+    for (const { text, facts } of packages)
+      if (!/^[./~-]/.test(text) || facts.length > 0) run.sink('package-install', text, [{ text, facts, made: [] }])
+    return unknown
+  }
+
+/** Package managers. */
+export const packages: readonly ProgramRow[] = managers.map(([names, taking, words, sources]) => [
+  names,
+  taking,
+  installs(words, sources),
+])
