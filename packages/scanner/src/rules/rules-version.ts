@@ -1,2 +1,2 @@
 /** Identifies the engine and the rules: versions with a report of another engine or other rules are scanned again. */
-export const rulesVersion = '11.eb826c611c39'
+export const rulesVersion = '11.648aa6e3adfd'
