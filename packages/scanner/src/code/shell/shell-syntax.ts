@@ -10,8 +10,9 @@ const loadParser = (): typeof unbash => (parser ??= require('unbash') as typeof 
 
 /** Longer scripts are read up to this length. */
 const charactersMax = 256 * 1024
-/** The parser takes quadratic time for here-documents that begin on one line. */
+/** The parser takes quadratic time for here-documents that begin on one line, and for substitutions in each other. */
 const heredocsPerLineMax = 64
+const substitutionsDeepMax = 64
 
 interface ParsedShell {
   readonly script: ReturnType<typeof unbash.parse>
@@ -27,7 +28,7 @@ export function parseScript(text: string): ParsedShell {
 }
 
 function findEnd(text: string): number {
-  const length = Math.min(text.length, charactersMax)
+  const length = Math.min(text.length, charactersMax, findDeep(text))
   let lineStart = -1
   let count = 0
   for (let at = text.indexOf('<<'); at !== -1 && at < length; at = text.indexOf('<<', at + 2)) {
@@ -37,6 +38,16 @@ function findEnd(text: string): number {
     if (count > heredocsPerLineMax) return at
   }
   return length
+}
+
+/** Where too many substitutions are open, or the end of the text. */
+function findDeep(text: string): number {
+  let depth = 0
+  for (const { 0: mark, index } of text.matchAll(/[$<>]\(|\$\{|[)}]/g)) {
+    if (mark.length === 1) depth = Math.max(0, depth - 1)
+    else if (++depth > substitutionsDeepMax) return index
+  }
+  return text.length
 }
 
 /** Calls a function for each direct child of a node. */
