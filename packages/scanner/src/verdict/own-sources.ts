@@ -29,7 +29,7 @@ export class OwnSources {
 
   constructor(skillMd: string) {
     const frontmatter = /^---\r?\n([^]{0,4000}?)\n---/.exec(skillMd)?.[1] ?? ''
-    const name = /^name:\s*(\S.{0,100})/m.exec(frontmatter)?.[1] ?? ''
+    const name = (/^name:\s*(\S.{0,100})/m.exec(frontmatter) ?? /^# (.{1,100})/m.exec(skillMd))?.[1] ?? ''
     const description = /^description:([^]{0,2000}?)(?=\n[\w-]+:|$(?![^]))/m.exec(frontmatter)?.[1] ?? ''
     this.#name = toName(name)
     this.#words = toNames(name.split(/[^\dA-Za-z]+/))
