@@ -141,7 +141,7 @@ export class Scan {
           isEncoded: false,
           isCode: true,
         }
-        const isOwn = rule.foreign && this.#own.includes(code.slice(Math.max(0, start - passageCharactersMax), end))
+        const isOwn = rule.foreign && this.#own.includes(code.slice(Math.max(0, start - passageCharactersMax), start))
         const weighed = isOwn ? { ...rule, ...powerOfOwn } : rule
         const signal = this.#findings.add(weighed, subject, offset, [], place)
         if (signal !== 'none') this.#mark({ id: rule.id, file: subject.index, line, offset })

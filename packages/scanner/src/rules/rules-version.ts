@@ -1,2 +1,2 @@
 /** Identifies the engine and the rules: versions with a report of another engine or other rules are scanned again. */
-export const rulesVersion = '11.212b69e49a09'
+export const rulesVersion = '11.a8fb898edfc3'

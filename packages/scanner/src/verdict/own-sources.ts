@@ -7,13 +7,15 @@ const sharedNames = new Set(
 )
 const nameCharactersMin = 4
 
-/** Sites on which anyone can publish under the site's own domain; the owner is named before or behind it. */
+/** Sites on which anyone can publish under the site's own domain; the label before it names the owner. */
 const hostingPattern =
   /\.(?:vercel|netlify|onrender|replit|web|pages|fly|surge|github|gitlab|workers|herokuapp|firebaseapp|webflow|notion|framer)\.\w+$/
 const forgePattern =
   /^(?:www\.)?(?:(?:raw\.|gist\.)?github(?:usercontent)?|gist\.githubusercontent|gitlab|codeberg|bitbucket)\.\w+$/
 const addressPattern = /\bhttps?:\/\/([\w.-]+)(?::\d+)?([^\s"'`)\]>|;]*)/gi
 const bareAddressPattern = /(?<![\w./-])((?:[\w-]+\.)+[a-z]{2,})(\/[^\s"'`)\]>|;]*)/gi
+/** Domains such as `co.uk`, below which names are registered. */
+const registryPattern = /\.(?:ac|co|com|edu|gov|net|org)\.[a-z]{2}$/
 const variablePattern = /\$\{?([A-Z]+)_[A-Z_]+/
 
 /**
@@ -38,13 +40,15 @@ export class OwnSources {
 
   /** Whether a text names addresses, and all of them have the name of the skill or of its product. */
   includes(text: string): boolean {
-    const found = [...text.matchAll(addressPattern)]
-    const addresses = found.length > 0 ? found : [...text.matchAll(bareAddressPattern)]
+    const others = text.replace(addressPattern, ' ')
+    const addresses = [...text.matchAll(addressPattern), ...others.matchAll(bareAddressPattern)]
     if (addresses.length === 0) return this.#isName(toName(variablePattern.exec(text)?.[1] ?? ''))
     return addresses.every(([, host = '', path = '']) => this.#isOwn(host.toLowerCase(), path))
   }
 
   #isOwn(host: string, path: string): boolean {
+    // What precedes an `@` is the name of a user, not of the host.
+    if (/^[^/]*@/.test(path)) return false
     if (forgePattern.test(host)) {
       const [, owner = '', repository = ''] = path.split('/')
       return [owner, owner.split(/[-_]/, 1)[0]!, repository]
@@ -53,8 +57,9 @@ export class OwnSources {
     }
     const labels = host.replace(/\.+$/, '').split('.')
     if (labels.length < 2) return false
-    if (hostingPattern.test(labels.join('.'))) return this.#isName(toName(labels.at(-3) ?? ''))
-    const label = toName(labels.at(labels.at(-2)!.length <= 3 && labels.length > 2 ? -3 : -2)!)
+    const domain = labels.join('.')
+    if (hostingPattern.test(domain)) return this.#isName(toName(labels.at(-3) ?? ''))
+    const label = toName(labels.at(registryPattern.test(domain) ? -3 : -2) ?? '')
     return this.#isName(label) || this.#products.has(label)
   }
 
