@@ -16,6 +16,7 @@ import type { ScanFile } from './files/scan-file.ts'
 import { ScanFindings, type Subject } from './report/scan-findings.ts'
 import type { Hit } from './match/search.ts'
 import { findToolClaims } from './access/tool-claims.ts'
+import { OwnSources } from './verdict/own-sources.ts'
 import { placeIn, type Place } from './verdict/weigh-match.ts'
 import { findSuppressions } from './verdict/suppress.ts'
 
@@ -44,6 +45,7 @@ export class Scan {
   readonly #spots = new Map<string, Spot[]>()
   #isIncomplete = false
   #isLesson = false
+  #own = new OwnSources('')
 
   constructor(files: readonly ScanFile[], rules = builtInRules) {
     this.#rules = rules
@@ -52,7 +54,9 @@ export class Scan {
 
   *run(): Generator<void> {
     const roles = toRoles(this.#files)
-    this.#isLesson = isLessonOf(this.#files.find(({ path }) => aboutPattern.test(path))?.text ?? '')
+    const about = this.#files.find(({ path }) => aboutPattern.test(path))?.text ?? ''
+    this.#isLesson = isLessonOf(about)
+    this.#own = new OwnSources(about)
     const subjects: Subject[] = []
     for (const [index, { path, text, found, of }] of this.#files.entries()) {
       const document = new Document(text, isMarkdown(path))
@@ -136,7 +140,9 @@ export class Scan {
           isEncoded: false,
           isCode: true,
         }
-        const signal = this.#findings.add(rule, subject, offset, [], place)
+        const isOwn = rule.foreign && this.#own.includes(code.slice(Math.max(0, start - passageCharactersMax), start))
+        const weighed = isOwn ? { ...rule, ...powerOfOwn } : rule
+        const signal = this.#findings.add(weighed, subject, offset, [], place)
         if (signal !== 'none') this.#mark({ id: rule.id, file: subject.index, line, offset })
       }
     }
@@ -185,6 +191,7 @@ export class Scan {
     if (rules[hit.probe]?.ofAgents && !isDecoded && isOfProgram(subject, offset)) return
     const stance = this.#stance(subject, layer, hit)
     const rule = rules[hit.probe]
+    const isOwn = probes[hit.probe]!.foreign !== undefined && this.#own.includes(toPassage(layer.document, hit))
     // Continue: another match on the line may be an instruction.
     if (!rule && stance.polarity !== 'imperative' && stance.basis !== 'sign') return
     const shownKey = stance.polarity === 'imperative' ? key : `${key}\n${stance.polarity}`
@@ -197,8 +204,9 @@ export class Scan {
       isEncoded: layer.isHidden,
       isCode: layer.document.isCode(hit.start),
     }
-    const signal = rule ? this.#findings.add(rule, subject, offset, layer.decoded, place) : 'power'
-    if (signal !== 'none') this.#mark({ id, file: subject.index, line, offset })
+    const weighed = rule && isOwn ? { ...rule, ...powerOfOwn } : rule
+    const signal = weighed ? this.#findings.add(weighed, subject, offset, layer.decoded, place) : 'power'
+    if (signal !== 'none') this.#mark({ id, file: subject.index, line, offset, isOwn })
   }
 
   #stance({ document }: Subject, layer: Layer, hit: Hit): Stance {
@@ -215,6 +223,16 @@ export class Scan {
   }
 }
 
+/** What a source of others would be counts as this if it is the skill's own. */
+const powerOfOwn = { signal: 'power', severity: 'low' } as const
+
+/** A match with the rest of its line, which may have the address. */
+function toPassage({ text }: Document, { start, end }: Hit): string {
+  const lineEnd = text.indexOf('\n', end)
+  return text.slice(start, Math.min(lineEnd < 0 ? text.length : lineEnd, end + passageCharactersMax))
+}
+
+const passageCharactersMax = 300
 const programPattern = /\.(?:py|pyi|js|mjs|cjs|jsx|ts|mts|cts|tsx|sh|bash|rb|pl|go|rs|java|c|cc|cpp|h|php|lua)$/i
 /** Words near a text by which an agent may read it: who it is for, or what carries it there. */
 const agentWords = /you|agent|assistant|model|llm|\bai\b|claude|copilot|user|prompt|system|tool|mcp|message|instruct/i

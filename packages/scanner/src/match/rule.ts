@@ -81,12 +81,18 @@ export interface Rule {
   readonly ofAgents?: true
   /** Whether it judges the meaning of sentences, so that it needs findings in several independent sources. */
   readonly prose?: true
+  /**
+   * Whether it is about sources of others: a match with the addresses of the skill's own product is a power, and no part
+   * of combinations that are about sources of others.
+   */
+  readonly foreign?: true
   readonly patterns: readonly Pattern[]
 }
 
 /** A fact is part of a combination but no finding by itself: reading keys, sending, decoding. */
 export interface Fact {
   readonly id: string
+  readonly foreign?: true
   readonly patterns: readonly Pattern[]
 }
 

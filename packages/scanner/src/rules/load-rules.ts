@@ -29,7 +29,7 @@ export function loadRules(documents: readonly BuiltInDocument[], otherParts: Par
   return {
     rules: data.flatMap((rule) => ('patterns' in rule ? [toRule(rule, compile)] : [])),
     facts: documents.flatMap(({ facts = [] }) =>
-      facts.map(({ id, patterns }) => ({ id, patterns: patterns.map((each) => toPattern(each, compile)) })),
+      facts.map(({ patterns, ...fact }) => ({ ...fact, patterns: patterns.map((each) => toPattern(each, compile)) })),
     ),
     combinations: data.flatMap((rule) => ('combination' in rule ? [{ ...toHead(rule), ...rule.combination }] : [])),
     codeRules: data.flatMap((rule) => ('code' in rule ? [toCodeRule(rule, compile)] : [])),
@@ -43,7 +43,7 @@ type OfCode = Extract<RuleData, { code: unknown }>
 
 function toHead(rule: RuleData | EngineRuleData): RuleHead {
   const { id, category, severity, signal, title, why, remediation, references = [], ...others } = rule
-  const { roles, regardless, ofAgents, prose } = others
+  const { roles, regardless, ofAgents, prose, foreign } = others
   return {
     id,
     category,
@@ -57,6 +57,7 @@ function toHead(rule: RuleData | EngineRuleData): RuleHead {
     ...(regardless && { regardless }),
     ...(ofAgents && { ofAgents }),
     ...(prose && { prose }),
+    ...(foreign && { foreign }),
   }
 }
 

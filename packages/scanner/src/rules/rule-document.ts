@@ -72,6 +72,8 @@ const head = {
   ofAgents: v.optional(v.literal(true)),
   /** Whether it judges the meaning of sentences, and so must be supported by several sources; see the ablation. */
   prose: v.optional(v.literal(true)),
+  /** Whether it is about sources of others than the skill's own product. */
+  foreign: v.optional(v.literal(true)),
 }
 const examples = v.strictObject({
   hit: listOf(Example, bundleLimits.examplesMax),
@@ -110,7 +112,11 @@ const Rule = v.lazy((data): v.GenericSchema<RuleData> => {
 })
 
 /** A fact is part of combinations and no finding by itself. */
-const FactData = v.strictObject({ id: Id, patterns: listOf(Pattern, bundleLimits.patternsMax) })
+const FactData = v.strictObject({
+  id: Id,
+  foreign: v.optional(v.literal(true)),
+  patterns: listOf(Pattern, bundleLimits.patternsMax),
+})
 export type FactData = v.InferOutput<typeof FactData>
 
 /** An expression, or expressions of which any one matches. */

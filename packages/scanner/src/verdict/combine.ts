@@ -6,15 +6,17 @@ export interface Spot {
   readonly file: number
   readonly line: number
   readonly offset: number
+  /** Whether it has the addresses of the skill's own product. */
+  readonly isOwn?: boolean
 }
 
 /**
  * Finds the spots of a combination: each spot of its last group, at most one per line, that has spots of all other
  * groups within the distance.
  */
-export function combine({ all, within }: Combination, spotsOf: ReadonlyMap<string, readonly Spot[]>): Spot[] {
+export function combine({ all, within, foreign }: Combination, spotsOf: ReadonlyMap<string, readonly Spot[]>): Spot[] {
   if (!all.every((ids) => ids.some((id) => spotsOf.has(id)))) return []
-  const groups = all.map((ids) => ids.flatMap((id) => spotsOf.get(id) ?? []))
+  const groups = all.map((ids) => ids.flatMap((id) => spotsOf.get(id) ?? []).filter(({ isOwn }) => !(foreign && isOwn)))
   const last = groups.at(-1)!
   const others = groups.slice(0, -1)
   if (within === 'skill') return others.every(({ length }) => length > 0) ? last : []
