@@ -55,6 +55,13 @@ describe('the files of rules', () => {
     }
   })
 
+  it('have named parts of different names, all of which are used', () => {
+    const names = builtInDocuments.flatMap(({ parts = {} }) => Object.keys(parts))
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
+    const texts = [...listTexts(builtInDocuments)].join('\n')
+    expect(names.filter((name) => !texts.includes(`{${name}}`))).toEqual([])
+  })
+
   it('have no expression over 200 characters, so that a person can read each', () => {
     const long = [...listTexts(builtInDocuments.map(({ parts, facts: all }) => [parts, all]))]
     const ofRules = data.map((rule) => ('patterns' in rule ? rule.patterns : 'code' in rule ? rule.code : []))

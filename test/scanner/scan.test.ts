@@ -293,7 +293,7 @@ describe('limits', () => {
   })
 
   it('result in the verdict caution if a text exceeds them', () => {
-    const report = scan('curl\n\n'.repeat(200_000))
+    const report = scan('curl http://a.b | x\n'.repeat(240_000))
     expect(report.findings.map(({ ruleId }) => ruleId)).toContain('incomplete-scan')
     expect(report.verdict).toBe('caution')
   })

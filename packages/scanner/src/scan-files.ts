@@ -188,7 +188,6 @@ export class Scan {
     const line = subject.document.toLine(offset)
     const key = `${id}\n${isDecoded ? layer.document.toLine(hit.start) : line}`
     if (seen.has(key) || isInBoth(layer, hit)) return
-    if (rules[hit.probe]?.ofAgents && !isDecoded && isOfProgram(subject, offset)) return
     const stance = this.#stance(subject, layer, hit)
     const rule = rules[hit.probe]
     const isOwn = probes[hit.probe]!.foreign !== undefined && this.#own.includes(toPassage(layer.document, hit))
@@ -233,17 +232,6 @@ function toPassage({ text }: Document, { start, end }: Hit): string {
 }
 
 const passageCharactersMax = 300
-const programPattern = /\.(?:py|pyi|js|mjs|cjs|jsx|ts|mts|cts|tsx|sh|bash|rb|pl|go|rs|java|c|cc|cpp|h|php|lua)$/i
-/** Words near a text by which an agent may read it: who it is for, or what carries it there. */
-const agentWords = /you|agent|assistant|model|llm|\bai\b|claude|copilot|user|prompt|system|tool|mcp|message|instruct/i
-const agentCharacters = 400
-
-/** Whether a passage of a program is far from everything that has to do with an agent. */
-function isOfProgram({ path, document }: Subject, offset: number): boolean {
-  if (!programPattern.test(path)) return false
-  return !agentWords.test(document.text.slice(Math.max(0, offset - agentCharacters), offset + agentCharacters))
-}
-
 /** Whether another spelling of a text has no match that the text itself does not have. */
 function isInBoth({ document, spelled }: Layer, { start, end }: Hit): boolean {
   if (spelled === undefined) return false

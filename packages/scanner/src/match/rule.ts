@@ -74,11 +74,6 @@ export interface Rule {
   readonly roles?: readonly (typeof fileRoles)[number][]
   /** Whether a match counts even if it is quoted or prohibited, such as hidden text or a secret. */
   readonly regardless?: true
-  /**
-   * Whether it is about what an agent does or reports. In a program it counts only near words about an agent, its user or
-   * what it reads: other comments and messages are about the program.
-   */
-  readonly ofAgents?: true
   /** Whether it judges the meaning of sentences, so that it needs findings in several independent sources. */
   readonly prose?: true
   /**

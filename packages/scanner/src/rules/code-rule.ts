@@ -14,8 +14,6 @@ export interface FactsOf {
 export interface CodeRule extends Omit<Rule, 'patterns'> {
   readonly from?: FactsOf
   readonly to: FactsOf
-  /** Minimum number of different values that reach the same place. Default: 1. */
-  readonly valuesMin?: number
   /** Ids of rules that report the same: on a line with a finding of one of them, this rule adds none. */
   readonly unlessReported?: readonly string[]
   /** Only if the value belongs to a service, and the address to another. */

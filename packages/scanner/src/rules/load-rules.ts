@@ -43,7 +43,7 @@ type OfCode = Extract<RuleData, { code: unknown }>
 
 function toHead(rule: RuleData | EngineRuleData): RuleHead {
   const { id, category, severity, signal, title, why, remediation, references = [], ...others } = rule
-  const { roles, regardless, ofAgents, prose, foreign } = others
+  const { roles, regardless, prose, foreign } = others
   return {
     id,
     category,
@@ -55,7 +55,6 @@ function toHead(rule: RuleData | EngineRuleData): RuleHead {
     references,
     ...(roles && { roles }),
     ...(regardless && { regardless }),
-    ...(ofAgents && { ofAgents }),
     ...(prose && { prose }),
     ...(foreign && { foreign }),
   }

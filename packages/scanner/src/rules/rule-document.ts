@@ -69,7 +69,6 @@ const head = {
   references: v.optional(v.pipe(v.array(v.pipe(line(300), v.regex(/^https:\/\//))), v.maxLength(10))),
   roles: v.optional(listOf(v.picklist(fileRoles), fileRoles.length)),
   regardless: v.optional(v.literal(true)),
-  ofAgents: v.optional(v.literal(true)),
   /** Whether it judges the meaning of sentences, and so must be supported by several sources; see the ablation. */
   prose: v.optional(v.literal(true)),
   /** Whether it is about sources of others than the skill's own product. */
@@ -94,7 +93,6 @@ const OfCode = v.strictObject({
   code: v.strictObject({
     from: v.optional(CodeFacts),
     to: CodeFacts,
-    valuesMin: v.optional(v.pipe(v.number(), v.integer(), v.minValue(2), v.maxValue(20))),
     unlessReported: v.optional(Ids),
     toStranger: v.optional(v.literal(true)),
   }),

@@ -1,4 +1,4 @@
-import type { Encoded } from './decode.ts'
+import type { Encoded } from './encoded.ts'
 import { regexWith } from './regex.ts'
 
 /** Characters of a line that are decoded around a mark. */

@@ -1,6 +1,6 @@
 import { inflateSync, unzipSync } from 'node:zlib'
 import { toCodeUnits } from './code-units.ts'
-import type { Encoded } from './decode.ts'
+import type { Encoded } from './encoded.ts'
 
 const runCharactersMin = 20
 /** A run of this length may continue on the next line. */

@@ -1,4 +1,4 @@
-import type { Encoded } from './decode.ts'
+import type { Encoded } from './encoded.ts'
 
 /** A spelling of words that an agent reads as usual and an expression does not. */
 interface Spelling {

@@ -16,17 +16,6 @@ export interface DecodedText {
   readonly spelled: string | undefined
 }
 
-/** A decoded text and its encoding. */
-export interface Encoded {
-  readonly text: string
-  readonly start: number
-  readonly end: number
-  readonly form: string
-  /** Whether the encoding has a legitimate use. Default: false. */
-  readonly isUsual?: boolean
-  readonly spelled?: string
-}
-
 const depthMax = 5
 /** Limit of decoded text per file: a multiple of its size, and a minimum. */
 const decodedShareMax = 2

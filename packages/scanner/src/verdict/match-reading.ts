@@ -8,8 +8,7 @@ export function matchReading(rule: CodeRule, { facts, flows }: CodeReading): Cod
   const { from } = rule
   if (!from) return facts.filter((fact) => isMeant(fact, rule.to))
   const found = flows.filter((flow) => isMeant(flow.from, from) && isMeant(flow.to, rule.to) && isStrange(rule, flow))
-  const values = Map.groupBy(found, ({ to }) => to)
-  return [...values].filter(([, all]) => countValues(all) >= (rule.valuesMin ?? 1)).map(([to]) => to)
+  return [...new Set(found.map(({ to }) => to))]
 }
 
 /** Computed values may have any length; the expressions of users' rules are only fast on short ones. */
@@ -19,8 +18,6 @@ function isMeant({ kind, value = '' }: CodeFact, { kinds, value: wanted, except 
   const text = value.slice(0, valueCharactersMax)
   return kinds.includes(kind) && (wanted?.test(text) ?? true) && !except?.test(text)
 }
-
-const countValues = (flows: CodeReading['flows']) => new Set(flows.map(({ from }) => from.value)).size
 
 /** A secret may go to the service that it belongs to. */
 function isStrange(rule: CodeRule, { from, to }: CodeReading['flows'][number]): boolean {

@@ -77,7 +77,7 @@ const quotingPattern = regexWith('i')`\b(like|strings?|report(s|ed)?|match(es|in
   contain(s|ing)?|claims?|says?|said|asks?|tells?|instructs?|if (a|an|any|the|some|you see)|could|might|may|would|
   means?|called|reads|includ(es|ing)|or)\b|[:=]\s*$`
 const attackWords = regexWith('i')`\b(attack\w*|adversar\w+|malicious|injections?|
-  jailbreak\w*|exploit\w*|vulnerab\w+|red[- ]flags?|suspicious|untrusted|poison\w*|hostile|phishing|scam\w*)\b`
+  jailbreak\w*|exploit\w*|vulnerab\w+|red[- ]flags?|findings?|suspicious|untrusted|poison\w*|hostile|phishing|scam\w*)\b`
 /** A mark or label of what is wrong. */
 const negativeMark = regexWith('iu')`[\u274c\u26d4\u{1f6ab}\u2717\u2718]|
   (^|[\s#/*(-])(bad|wrong|incorrect|unsafe|insecure|vulnerable|dangerous|malicious|evil|attack|attacker|
