@@ -7,9 +7,11 @@ const sharedNames = new Set(
 )
 const nameCharactersMin = 4
 
-/** Sites on which anyone can publish under the site's own domain; the label before it names the owner. */
+/** Sites on which anyone can publish under any free name, so that a name proves nothing. */
 const hostingPattern =
-  /\.(?:vercel|netlify|onrender|replit|web|pages|fly|surge|github|gitlab|workers|herokuapp|firebaseapp|webflow|notion|framer)\.\w+$/
+  /\.(?:vercel|netlify|onrender|replit|web|pages|fly|surge|workers|herokuapp|firebaseapp|webflow|notion|framer)\.\w+$/
+/** Pages of forges; the label before them is the owner, as in addresses of repositories. */
+const forgePagesPattern = /\.(?:github|gitlab)\.io$/
 const forgePattern =
   /^(?:www\.)?(?:(?:raw\.|gist\.)?github(?:usercontent)?|gist\.githubusercontent|gitlab|codeberg|bitbucket)\.\w+$/
 const addressPattern = /\bhttps?:\/\/([\w.-]+)(?::\d+)?([^\s"'`)\]>|;]*)/gi
@@ -58,7 +60,8 @@ export class OwnSources {
     const labels = host.replace(/\.+$/, '').split('.')
     if (labels.length < 2) return false
     const domain = labels.join('.')
-    if (hostingPattern.test(domain)) return this.#isName(toName(labels.at(-3) ?? ''))
+    if (hostingPattern.test(domain)) return false
+    if (forgePagesPattern.test(domain)) return this.#isName(toName(labels.at(-3) ?? ''))
     const label = toName(labels.at(registryPattern.test(domain) ? -3 : -2) ?? '')
     return this.#isName(label) || this.#products.has(label)
   }
