@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { bakeRules } from '../../packages/cli/packing/bake-rules.ts'
 import { bundleRequired } from '../../packages/cli/packing/bundle-required.ts'
+import { toAscii } from '../../packages/cli/packing/to-ascii.ts'
 import { readLines } from './scan-samples.ts'
 
 interface Measured {
@@ -50,7 +51,8 @@ async function bundleChild(folder: string): Promise<string> {
     optimization: { pifeForModuleWrappers: false },
     plugins: [bakeRules(), bundleRequired()],
   })
-  await bundle.write({ dir: folder, entryFileNames: 'child.mjs', format: 'esm', minify: true })
+  const { output } = await bundle.generate({ entryFileNames: 'child.mjs', format: 'esm', minify: true })
   await bundle.close()
+  for (const one of output) if (one.type === 'chunk') writeFileSync(join(folder, one.fileName), toAscii(one.code))
   return join(folder, 'child.mjs')
 }

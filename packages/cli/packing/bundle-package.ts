@@ -7,6 +7,7 @@ import { bakeTokens } from './bake-tokens.ts'
 import { bundleRequired } from './bundle-required.ts'
 import { findThreads, listThreads } from './find-threads.ts'
 import { describeLicenses } from './licenses.ts'
+import { toAscii } from './to-ascii.ts'
 import { takeUsedParts } from './used-parts.ts'
 
 /** The fields of a package.json that decide what is bundled. */
@@ -63,13 +64,6 @@ export async function bundlePackage(manifest: BundledManifest): Promise<void> {
   await rm('licenses.md', { force: true })
   const licenses = describeLicenses([...code, ...types].flatMap(({ moduleIds }) => moduleIds))
   if (licenses !== '') await writeFile('licenses.md', licenses)
-}
-
-/** Escapes other characters than ASCII: a single one doubles the memory of a module and the time to read it. */
-function toAscii(code: string): string {
-  return code.replace(/\\[^\x80-\uffff]|\\?([\x80-\uffff])/g, (found, unit?: string) =>
-    unit === undefined ? found : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }
 
 async function bundleEntries(

@@ -1,6 +1,10 @@
 import type { Plugin } from 'rolldown'
 
-const modules = ['scanner/src/code/parse.ts', 'scanner/src/code/shell/shell-syntax.ts']
+const modules = [
+  'scanner/src/code/parse.ts',
+  'scanner/src/code/shell/shell-syntax.ts',
+  'scanner/src/match/read-expression.ts',
+]
 const ownRequire = 'const require = createRequire(import.meta.url)'
 
 /** Bundles the parsers that the scanner requires on use. They are evaluated on use also in a bundle of one file. */

@@ -1,4 +1,9 @@
-import { RegExpParser, type AST } from '@eslint-community/regexpp'
+import { createRequire } from 'node:module'
+import type * as regexpp from '@eslint-community/regexpp'
+import type { AST } from '@eslint-community/regexpp'
+
+// Loaded on use: packages have the traits of the built-in rules. Bundles contain it instead.
+const require = createRequire(import.meta.url)
 
 /** Texts of which every match contains one. */
 export interface Need {
@@ -32,11 +37,15 @@ interface Part extends ExpressionTraits {
   readonly texts?: readonly string[]
 }
 
-/** Parses by the grammar of ECMA-262 without its annex B, in which a mistake such as `\p{L}` means something else. */
-const parser = new RegExpParser({ strict: true, ecmaVersion: 2024 })
+let parser: regexpp.RegExpParser | undefined
 
-/** Parses an expression. Throws a syntax error. */
+/**
+ * Parses an expression by the grammar of ECMA-262 without its annex B, in which a mistake such as `\p{L}` means something
+ * else. Throws a syntax error.
+ */
 export function parseExpression(source: string): AST.Pattern {
+  const { RegExpParser } = require('@eslint-community/regexpp') as typeof regexpp
+  parser ??= new RegExpParser({ strict: true, ecmaVersion: 2024 })
   return parser.parsePattern(source)
 }
 
@@ -194,6 +203,7 @@ function areDisjoint(one: string, other: string): boolean {
   const both = `(?=${one})${other}`
   const known = disjoint.get(both)
   if (known !== undefined) return known
+  allCharacters ??= Array.from({ length: 65_536 }, (_, unit) => String.fromCharCode(unit)).join('')
   const made = !new RegExp(both, 'is').test(allCharacters)
   if (disjoint.size === disjointMax) disjoint.clear()
   disjoint.set(both, made)
@@ -202,9 +212,7 @@ function areDisjoint(one: string, other: string): boolean {
 
 const disjoint = new Map<string, boolean>()
 const disjointMax = 1000
-const allCharacters = Array.from({ length: 256 }, (_, page) =>
-  String.fromCharCode(...Array.from({ length: 256 }, (__, unit) => page * 256 + unit)),
-).join('')
+let allCharacters: string | undefined
 
 function listNeeds({ texts, needs, charactersMax }: Part): readonly Need[] {
   return texts ? toNeeds(texts, 0, charactersMax) : needs

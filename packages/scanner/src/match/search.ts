@@ -32,11 +32,11 @@ interface Window {
 
 interface Sought {
   readonly probe: number
-  readonly pattern: Pattern
+  /** Read on first use: a text needs few. */
+  readonly getPattern: () => Pattern
   readonly traits: PatternTraits
   /** For each need, the number of its texts. */
   readonly sets: readonly number[]
-  /** Built on first use: a text needs few. */
   matcher: Matcher | undefined
 }
 
@@ -51,17 +51,14 @@ export class Search {
 
   /** `traits`: those of the patterns of each probe. */
   constructor(probes: readonly Probe[], traits: readonly (readonly PatternTraits[])[] = listTraits(probes)) {
-    this.#sought = probes.flatMap(({ patterns }, probe) =>
-      patterns.map((pattern, index) => {
-        const own = traits[probe]![index]!
-        return {
-          probe,
-          pattern,
-          traits: own,
-          sets: own.needs.map(({ texts }) => this.#sets.add(texts)),
-          matcher: undefined,
-        }
-      }),
+    this.#sought = probes.flatMap((of, probe) =>
+      traits[probe]!.map((own, index) => ({
+        probe,
+        getPattern: () => of.patterns[index]!,
+        traits: own,
+        sets: own.needs.map(({ texts }) => this.#sets.add(texts)),
+        matcher: undefined,
+      })),
     )
     this.#sets.prepare()
   }
@@ -178,7 +175,8 @@ function intersect(some: readonly Window[], others: readonly Window[]): Window[]
 }
 
 function tryPattern(sought: Sought, text: string, folded: Folded, window: Window, hits: Hit[]): void {
-  const { probe, pattern, traits } = sought
+  const { probe, traits } = sought
+  const pattern = sought.getPattern()
   const matcher = (sought.matcher ??= toMatcher(pattern))
   if ('match' in pattern && pattern.view === 'raw') return tryRaw(sought, matcher, text, folded, window, hits)
   const at = Math.max(0, window.start - lookCharactersMax)

@@ -109,14 +109,18 @@ function isAt(text: string, codes: Uint16Array, start: number): boolean {
 
 /** Above these, no letter of a rule has two cases: Latin, Greek, Cyrillic and Armenian. */
 const casedUnits = 0x590
-/** The lower-case letter of each code unit. */
-const lowerOf = Uint16Array.from({ length: 65_536 }, (_, unit) => {
+/** The lower-case letter of each code unit, and its class. Filled by a loop: it is part of the start of each thread. */
+const lowerOf = new Uint16Array(65_536)
+const classOf = new Uint8Array(65_536)
+for (let unit = 0; unit < lowerOf.length; unit++) {
   const lower = unit < casedUnits ? String.fromCharCode(unit).toLowerCase() : ''
-  return lower.length === 1 ? lower.charCodeAt(0) : unit
-})
-/** The class of each code unit: letters and the space have their own; digits, punctuation and the rest share others. */
-const classOf = lowerOf.map((unit) => {
+  lowerOf[unit] = lower.length === 1 ? lower.charCodeAt(0) : unit
+  classOf[unit] = toClass(lowerOf[unit]!)
+}
+
+/** Letters and the space have classes of their own; digits, punctuation and the rest share others. */
+function toClass(unit: number): number {
   if (unit >= 97 && unit <= 122) return unit - 96
   if (unit === 32) return 27
   return unit > 127 ? 31 : 28 + (unit % 3)
-})
+}

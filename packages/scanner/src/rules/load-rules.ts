@@ -20,16 +20,16 @@ export interface LoadedRules {
 
 /**
  * Builds the rules of documents, which may use each other's named parts. Throws a `TypeError` for an expression that
- * cannot be compiled.
+ * cannot be compiled, that of a pattern when it is first read.
  */
 export function loadRules(documents: readonly BuiltInDocument[], otherParts: Parts = {}): LoadedRules {
   const parts: Parts = Object.assign({}, otherParts, ...documents.map((document) => document.parts))
   const compile: Compile = (source, flags) => compose(source, parts, flags)
   const data = documents.flatMap(({ rules = [] }) => rules)
   return {
-    rules: data.flatMap((rule) => ('patterns' in rule ? [toRule(rule, compile)] : [])),
+    rules: data.flatMap((rule) => ('patterns' in rule ? [withPatterns(toHead(rule), rule.patterns, compile)] : [])),
     facts: documents.flatMap(({ facts = [] }) =>
-      facts.map(({ patterns, ...fact }) => ({ ...fact, patterns: patterns.map((each) => toPattern(each, compile)) })),
+      facts.map(({ patterns, ...fact }) => withPatterns(fact, patterns, compile)),
     ),
     combinations: data.flatMap((rule) => ('combination' in rule ? [{ ...toHead(rule), ...rule.combination }] : [])),
     codeRules: data.flatMap((rule) => ('code' in rule ? [toCodeRule(rule, compile)] : [])),
@@ -38,7 +38,6 @@ export function loadRules(documents: readonly BuiltInDocument[], otherParts: Par
 }
 
 type Compile = (source: string, flags?: string) => RegExp
-type OfPatterns = Extract<RuleData, { patterns: unknown }>
 type OfCode = Extract<RuleData, { code: unknown }>
 
 function toHead(rule: RuleData | EngineRuleData): RuleHead {
@@ -60,8 +59,13 @@ function toHead(rule: RuleData | EngineRuleData): RuleHead {
   }
 }
 
-function toRule(rule: OfPatterns, compile: Compile): Rule {
-  return { ...toHead(rule), patterns: rule.patterns.map((pattern) => toPattern(pattern, compile)) }
+/** Adds patterns that are compiled on first use: a scan needs few. */
+function withPatterns<T extends object>(probe: T, patterns: readonly PatternData[], compile: Compile) {
+  let compiled: readonly Pattern[] | undefined
+  return Object.defineProperty(probe, 'patterns', {
+    enumerable: true,
+    get: () => (compiled ??= patterns.map((each) => toPattern(each, compile))),
+  }) as T & { readonly patterns: readonly Pattern[] }
 }
 
 function toCodeRule(rule: OfCode, compile: Compile): CodeRule {
