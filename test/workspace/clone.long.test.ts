@@ -45,7 +45,7 @@ it('a clone runs its bundle only while no source has changed, and one bundle for
   const skill = join(clone, 'skill')
   await cp(join(root, 'examples/skills/release-checklist'), skill, { recursive: true })
   await writeFile(join(skill, 'SKILL.md'), `${skillMd('tea')}\n${'Steep the leaves.\n'.repeat(8000)}`)
-  expect((await node('clone/main.js', 'scan', skill)).stdout).toContain('safe')
+  expect((await node('clone/main.js', 'scan', skill)).stdout).toContain('no known sign of harm')
   const examples = await node('clone/main.js', 'examples', '--data', join(clone, 'data'), '--json')
   expect(examples.stdout).toContain('skillstead/release-checklist')
 
