@@ -140,7 +140,10 @@ export class Scan {
           isEncoded: false,
           isCode: true,
         }
-        const isOwn = rule.foreign && this.#own.includes(code.slice(Math.max(0, start - passageCharactersMax), start))
+        const isOwn =
+          rule.foreign &&
+          isOpen(place) &&
+          this.#own.includes(code.slice(Math.max(0, start - passageCharactersMax), start))
         const weighed = isOwn ? { ...rule, ...powerOfOwn } : rule
         const signal = this.#findings.add(weighed, subject, offset, [], place)
         if (signal !== 'none') this.#mark({ id: rule.id, file: subject.index, line, offset })
@@ -190,7 +193,6 @@ export class Scan {
     if (seen.has(key) || isInBoth(layer, hit)) return
     const stance = this.#stance(subject, layer, hit)
     const rule = rules[hit.probe]
-    const isOwn = probes[hit.probe]!.foreign !== undefined && this.#own.includes(toPassage(layer.document, hit))
     // Continue: another match on the line may be an instruction.
     if (!rule && stance.polarity !== 'imperative' && stance.basis !== 'sign') return
     const shownKey = stance.polarity === 'imperative' ? key : `${key}\n${stance.polarity}`
@@ -203,6 +205,8 @@ export class Scan {
       isEncoded: layer.isHidden,
       isCode: layer.document.isCode(hit.start),
     }
+    const isOwn =
+      probes[hit.probe]!.foreign !== undefined && isOpen(place) && this.#own.includes(toPassage(layer.document, hit))
     const weighed = rule && isOwn ? { ...rule, ...powerOfOwn } : rule
     const signal = weighed ? this.#findings.add(weighed, subject, offset, layer.decoded, place) : 'power'
     if (signal !== 'none') this.#mark({ id, file: subject.index, line, offset, isOwn })
@@ -222,6 +226,11 @@ export class Scan {
   }
 }
 
+/** Whether a reader sees a passage: a product that hides its own installer is treated like any other. */
+function isOpen({ isUnseen, isEncoded }: Place): boolean {
+  return !isUnseen && !isEncoded
+}
+
 /** What a source of others would be counts as this if it is the skill's own. */
 const powerOfOwn = { signal: 'power', severity: 'low' } as const
 
@@ -232,6 +241,7 @@ function toPassage({ text }: Document, { start, end }: Hit): string {
 }
 
 const passageCharactersMax = 300
+
 /** Whether another spelling of a text has no match that the text itself does not have. */
 function isInBoth({ document, spelled }: Layer, { start, end }: Hit): boolean {
   if (spelled === undefined) return false

@@ -1,11 +1,11 @@
 import type { fileRoles, ScanFinding } from '@skillstead/protocol'
 
 /** A beginning and an end with at most `withinMax` characters and no stop between them. */
-export interface Flow<E = RegExp> {
-  readonly first: E
-  readonly last: E
+export interface Flow {
+  readonly first: RegExp
+  readonly last: RegExp
   /** Ends a command or a sentence. */
-  readonly stop: E
+  readonly stop: RegExp
   readonly withinMax: number
 }
 
@@ -13,32 +13,31 @@ export interface Flow<E = RegExp> {
  * Expressions that all match in one sentence, in any order: a verb, its object, where it goes. The first one is searched
  * for, so it should be the rarest.
  */
-export interface Together<E = RegExp> {
-  readonly all: readonly E[]
+export interface Together {
+  readonly all: readonly RegExp[]
   /** Ends a sentence or a clause. */
-  readonly stop: E
+  readonly stop: RegExp
   /** Maximum length of the sentence before and after the first expression. */
   readonly withinMax: number
   /** What makes the sentence innocent, such as a negation. */
-  readonly unless: E
+  readonly unless: RegExp
 }
 
 /**
  * A pattern for folded text (see `foldText`), ignoring case; every repetition in it must be bounded. It is only tried
- * around texts that each match must contain, which are derived from the expression. `E` is another form of expressions,
- * and `F` of functions.
+ * around texts that each match must contain, which are derived from the expression.
  */
-export type Pattern<E = RegExp, F = (text: string) => boolean> = Match<E> | Anchored<E, F>
-type Match<E> = E | Flow<E> | Together<E>
+export type Pattern = Match | Anchored
+type Match = RegExp | Flow | Together
 
 /** A pattern together with the texts around which it is tried. */
-interface Anchored<E, F> {
+interface Anchored {
   /**
    * Lower-case texts of at least three bytes, of which every match contains one. All anchors are searched at once: the
    * rarer they are, the faster is the scan.
    */
   readonly anchors: readonly string[]
-  readonly match: Match<E>
+  readonly match: Match
   /**
    * `raw` matches the original text, case-sensitively, for patterns that depend on what folding removes: punctuation,
    * white space, quotes. `^` and `$` match at lines if the pattern has the flag `m`. Its anchors are still searched in
@@ -46,7 +45,7 @@ interface Anchored<E, F> {
    */
   readonly view?: 'raw'
   /** Whether the text that an expression matched is meant, for what no expression can tell. */
-  readonly isMeant?: F
+  readonly isMeant?: (text: string) => boolean
 }
 
 export const categories = [

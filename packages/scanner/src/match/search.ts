@@ -1,5 +1,5 @@
 import { foldText, type Folded } from '../text/fold.ts'
-import { type Match } from '../text/spans.ts'
+import type { Match } from '../text/spans.ts'
 import { toMatcher, type Matcher } from './matcher.ts'
 import type { Need } from './read-expression.ts'
 import type { Pattern } from './rule.ts'

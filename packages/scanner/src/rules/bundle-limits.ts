@@ -4,7 +4,7 @@ export const bundleLimits = {
   rulesMax: 200,
   patternsMax: 40,
   expressionCharactersMax: 4000,
-  /** Of one expression at one position of a text; see `measureExpression`. */
+  /** Of one expression at one position of a text; see `ExpressionTraits`. */
   waysMax: 250_000,
   /** Of all texts around which the patterns are tried. */
   searchedCharactersMax: 12_288,
