@@ -38,6 +38,12 @@ function waitingLater({ clock, registry }: TestRegistry) {
   return countUnscanned(partsOf(registry))
 }
 
+/** Waits until all versions are scanned. Any node may have scanned them, so the node reads its changes. */
+async function allScanned(test: TestRegistry) {
+  await expect.poll(() => waitingLater(test)).toBe(0)
+  await partsOf(test.registry).changes.catchUp()
+}
+
 async function open(openTest: Open, options: Parameters<Open>[0] = {}) {
   const errors: unknown[] = []
   const test = await openTest({ onError: (error) => errors.push(error), ...options })
@@ -56,7 +62,7 @@ describeDatabases('a bundle of rules', (openTest) => {
     expect(await findingsOf(test, await publish(test, 'late'))).toEqual(['quokka-order'])
     await other.context.changes.catchUp()
     expect(await findingsOf(other.test, await publish(other.test, 'elsewhere'))).toEqual(['quokka-order'])
-    await expect.poll(() => waitingLater(test)).toBe(0)
+    await allScanned(test)
     expect(await findingsOf(test, before)).toEqual(['quokka-order'])
     const { security } = await test.api().getSkill({ name: before })
     expect(security!.rulesVersion).toMatch(/^\d+\.[0-9a-f]{12}\+3\.[0-9a-f]{12}$/)
@@ -66,7 +72,7 @@ describeDatabases('a bundle of rules', (openTest) => {
 
     await removeRules(context)
     expect(await findingsOf(test, await publish(test, 'free'))).toEqual([])
-    await expect.poll(() => waitingLater(test)).toBe(0)
+    await allScanned(test)
     expect(await findingsOf(test, before)).toEqual([])
     await expect(getRules(context)).rejects.toMatchObject({ code: 'not_found' })
     expect(await codeOf(test.api().getRulesBundle({}))).toBe('not_found')
