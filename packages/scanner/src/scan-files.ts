@@ -127,7 +127,7 @@ export class Scan {
     if (reading.cut !== undefined) this.cutAt(subject.path, reading.cut)
     for (const rule of this.#rules.codeRules) {
       const lines = new Set<number>()
-      for (const { start, end } of matchReading(rule, reading)) {
+      for (const { start, end, sources } of matchReading(rule, reading)) {
         const offset = part.offset + start
         const line = subject.document.toLine(offset)
         if (lines.has(line) || this.#isReported(subject, line, rule.unlessReported)) continue
@@ -140,10 +140,7 @@ export class Scan {
           isEncoded: false,
           isCode: true,
         }
-        const isOwn =
-          rule.foreign &&
-          isOpen(place) &&
-          this.#own.includes(code.slice(Math.max(0, start - passageCharactersMax), start))
+        const isOwn = rule.foreign && isOpen(place) && sources.every((source) => this.#own.includes(source))
         const weighed = isOwn ? { ...rule, ...powerOfOwn } : rule
         const signal = this.#findings.add(weighed, subject, offset, [], place)
         if (signal !== 'none') this.#mark({ id: rule.id, file: subject.index, line, offset })

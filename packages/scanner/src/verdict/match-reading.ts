@@ -3,12 +3,20 @@ import { isToStranger } from '../rules/issuers.ts'
 import { findSecretStore } from '../code/known-places.ts'
 import type { CodeFact, CodeReading } from '../code/reading.ts'
 
+/** Where a rule applies to code, and what reaches that place: values as far as they are known. */
+interface Found extends Pick<CodeFact, 'start' | 'end'> {
+  readonly sources: readonly string[]
+}
+
 /** Finds where a rule applies to what was read from code: the facts that it ends at. */
-export function matchReading(rule: CodeRule, { facts, flows }: CodeReading): CodeFact[] {
+export function matchReading(rule: CodeRule, { facts, flows }: CodeReading): Found[] {
   const { from } = rule
-  if (!from) return facts.filter((fact) => isMeant(fact, rule.to))
+  if (!from) return facts.filter((fact) => isMeant(fact, rule.to)).map((fact) => ({ ...fact, sources: [] }))
   const found = flows.filter((flow) => isMeant(flow.from, from) && isMeant(flow.to, rule.to) && isStrange(rule, flow))
-  return [...new Set(found.map(({ to }) => to))]
+  return Array.from(Map.groupBy(found, ({ to }) => to), ([to, all]) => ({
+    ...to,
+    sources: all.map((flow) => flow.from.value ?? ''),
+  }))
 }
 
 /** Computed values may have any length; the expressions of users' rules are only fast on short ones. */

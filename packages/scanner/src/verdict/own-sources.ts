@@ -1,3 +1,5 @@
+import { regex } from '../text/regex.ts'
+
 /** Names that many skills share: of hosts of agents, and of what any skill may be about. An owner has none of them. */
 const sharedNames = new Set(
   `agent agents anthropic assistant auth automation claude clawd clawdbot claw code codex copilot cursor data deploy docker
@@ -8,17 +10,22 @@ const sharedNames = new Set(
 const nameCharactersMin = 4
 
 /** Sites on which anyone can publish under any free name, so that a name proves nothing. */
-const hostingPattern =
-  /\.(?:vercel|netlify|onrender|replit|web|pages|fly|surge|workers|herokuapp|firebaseapp|webflow|notion|framer)\.\w+$/
+const hostingPattern = regex`(^|\.)(vercel|netlify|onrender|replit|repl|web|pages|fly|surge|workers|deno|glitch|railway
+  |streamlit|lovable|base44|bolt|framer|herokuapp|firebaseapp|webflow|notion|carrd|weebly|wixsite|blogspot|wordpress
+  |gitbook|tiiny|r2|azurewebsites|cloudfront|amazonaws|ngrok(-free)?|dropbox(usercontent)?|mediafire|mega
+  |(drive|docs|sites)\.google|storage\.googleapis|core\.windows)\.\w+$`
 /** Pages of forges; the label before them is the owner, as in addresses of repositories. */
 const forgePagesPattern = /\.(?:github|gitlab)\.io$/
-const forgePattern =
-  /^(?:www\.)?(?:(?:raw\.|gist\.)?github(?:usercontent)?|gist\.githubusercontent|gitlab|codeberg|bitbucket)\.\w+$/
-const addressPattern = /\bhttps?:\/\/([\w.-]+)(?::\d+)?([^\s"'`)\]>|;]*)/gi
-const bareAddressPattern = /(?<![\w./-])((?:[\w-]+\.)+[a-z]{2,})(\/[^\s"'`)\]>|;]*)/gi
+const forgePattern = regex`^(www\.)?((raw\.|gist\.)?github(usercontent)?|gist\.githubusercontent|gitlab|gitee|codeberg
+  |bitbucket|huggingface)\.\w+$`
+const addressPattern = /\b\w{2,6}:\/\/(?<host>[\w.-]+)(?::\d+)?(?<path>[^\s"'`)\]>|;]*)/g
+const bareAddressPattern = /(?<![\w./-])(?<host>(?:[\w-]+\.)+[a-z]{2,})(?<path>\/[^\s"'`)\]>|;]*)/gi
+/** A host alone is an address if a program that downloads gets it; otherwise it may be the name of a file. */
+const bareHostPattern = /\b(?:curl|wget2?|irm|iwr)(?:\s+-\S+){0,4}\s+(?<host>(?:[\w-]+\.)+[a-z]{2,})(?![\w./-])/gi
+/** A comment is not fetched. */
+const commentPattern = /(?:^|\s)#\s.*$/gm
 /** Domains such as `co.uk`, below which names are registered. */
 const registryPattern = /\.(?:ac|co|com|edu|gov|net|org)\.[a-z]{2}$/
-const variablePattern = /\$\{?([A-Z]+)_[A-Z_]+/
 
 /**
  * Tells the sources of the product that a skill is about from those of others: an installer of its own product is a
@@ -42,10 +49,17 @@ export class OwnSources {
 
   /** Whether a text names addresses, and all of them have the name of the skill or of its product. */
   includes(text: string): boolean {
-    const others = text.replace(addressPattern, ' ')
-    const addresses = [...text.matchAll(addressPattern), ...others.matchAll(bareAddressPattern)]
-    if (addresses.length === 0) return this.#isName(toName(variablePattern.exec(text)?.[1] ?? ''))
-    return addresses.every(([, host = '', path = '']) => this.#isOwn(host.toLowerCase(), path))
+    const code = text.replace(commentPattern, '')
+    const others = code.replace(addressPattern, ' ')
+    const addresses = [
+      ...code.matchAll(addressPattern),
+      ...others.matchAll(bareAddressPattern),
+      ...others.matchAll(bareHostPattern),
+    ]
+    return (
+      addresses.length > 0 &&
+      addresses.every(({ groups }) => this.#isOwn(groups!['host']!.toLowerCase(), groups!['path'] ?? ''))
+    )
   }
 
   #isOwn(host: string, path: string): boolean {

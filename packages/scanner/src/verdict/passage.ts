@@ -6,6 +6,7 @@ export interface Passage {
   /** The line, what it has before the position, and the text around that in its sentence, without Markdown marks. */
   readonly line: string
   readonly lineBefore: string
+  readonly lineAfter: string
   readonly before: string
   readonly after: string
   /** The line that introduces the list, table or fence. */
@@ -18,6 +19,8 @@ export interface Passage {
   /** In a string of a fence, the code before the string on its line, and the string up to the end of the line. */
   readonly call: string | undefined
   readonly string: string
+  /** Whether it is neither in a program nor displayed as code. */
+  readonly isProse: boolean
   readonly isQuoted: boolean
   readonly isInBackticks: boolean
   readonly isInTable: boolean
@@ -46,6 +49,8 @@ export function toPassage(document: Document, from: number, end: number): Passag
   return {
     line,
     lineBefore: line.slice(0, Math.max(0, column)),
+    lineAfter: line.slice(Math.max(0, column) + (end - offset)),
+    isProse: document.isMarkdown && fence === 0 && !document.isCode(offset),
     before: raw.replace(marksPattern, ' ').split(sentenceEndPattern).at(-1)!,
     after: behind.replace(marksPattern, ' ').split(sentenceEndPattern, 1)[0]!,
     leadIn: findLeadIn(document, number, fence),

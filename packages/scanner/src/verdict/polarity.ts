@@ -29,8 +29,10 @@ export function toStance(document: Document, offset: number, end: number, isLess
   const polarity = passage.isQuoted ? 'quotation' : 'example'
   const { said, placed } = countSigns(passage, isLesson)
   const signs = said + placed
+  // Comments cost the author of a program nothing.
+  if (!document.isMarkdown) return signs > 0 ? { polarity, basis: 'sign' } : imperative
   if (signs > 1 && (said > 0 || !isForUse(passage))) return { polarity, basis: 'certain' }
-  if (signs > 1 || (document.isMarkdown && isExamined(passage, isLesson))) return { polarity, basis: 'label' }
+  if (signs > 1 || isExamined(passage, isLesson)) return { polarity, basis: 'label' }
   return signs > 0 ? { polarity, basis: 'sign' } : imperative
 }
 
@@ -43,7 +45,7 @@ const forbiddances = regexWith('gi')`\b(never|do not|don[\u2019']?t|must ?n[o\u2
 const chineseForbiddance = regex`(不(要|得|可|能|准|应|使用|运行|执行|删除)|禁止|请勿|切勿|严禁|避免|拒绝|绝不)
   (?!犹豫|担心|忘|错过|停)[^，。；：、,.:;！!]{0,8}$`
 /** Words after a prohibition that introduce an alternative. */
-const turnPattern = /\b(?:but|instead|then|just|simply|rather|so)\b|[,:]\s/i
+const turnPattern = /\b(?:but|instead|then|just|simply|rather|so|without|unless|until|before)\b|[,:]\s/i
 /** Titles and introductions of what not to do. */
 const forbiddingTitle = regexWith('i')`\b(never|(do|does|will|must|should|may|can) ?not|don[\u2019']?t|
   won[\u2019']t|forbidden|prohibited|not allowed|disallowed|denied|deny|blocked|refuse|reject|avoid|anti-?patterns?|
@@ -56,11 +58,24 @@ const settingsLanguages: ReadonlySet<string> = new Set(['json', 'jsonc', 'json5'
 function isProhibited(passage: Passage): boolean {
   const { before, lineBefore, leadIn, headings, language, isInItem, isInTable, isInFence } = passage
   const forbidden = [...before.matchAll(forbiddances)].at(-1)
-  if (forbidden && !turnPattern.test(before.slice(forbidden.index + forbidden[0].length))) return true
+  if (forbidden && governs(before.slice(forbidden.index + forbidden[0].length))) return true
   if (chineseForbiddance.test(before)) return true
   if (isInFence) return settingsLanguages.has(language) && denyArray.test(lineBefore)
   if ((isInItem || isInTable) && forbiddingTitle.test(leadIn)) return true
   return isInItem && forbiddingTitle.test(headings[0]?.title ?? '')
+}
+
+/** Whether a prohibition is about what follows this text: no other verb of use and no turn is between them. */
+function governs(between: string): boolean {
+  if (turnPattern.test(between)) return false
+  const verb = useVerb.exec(between)
+  return verb === null || wordsBefore(between, verb.index) <= 2
+}
+
+const useVerb = /\b(?:run(?:ning)?|execut(?:e|ing)|us(?:e|ing)|past(?:e|ing)|typ(?:e|ing)|call(?:ing)?|start(?:ing)?)\b/i
+
+function wordsBefore(text: string, end: number): number {
+  return text.slice(0, end).split(/\s+/).filter(Boolean).length
 }
 
 const attackHeadings = regexWith('i')`\b(attack(s|er|ers)?|threats?|red flags?|malicious|
@@ -88,16 +103,16 @@ const negativeMark = regexWith('iu')`[\u274c\u26d4\u{1f6ab}\u2717\u2718]|
  * what it is placed under, which cost an attacker nothing.
  */
 function countSigns(passage: Passage, isLesson: boolean): { readonly said: number; readonly placed: number } {
-  const { line, before, after, leadIn, lineAbove, headings } = passage
-  const { isQuoted, isInBackticks, isInTable, isInFence, isInItem } = passage
+  const { lineBefore, lineAfter, before, after, leadIn, lineAbove, headings } = passage
+  const { isProse, isQuoted, isInBackticks, isInTable, isInFence, isInItem } = passage
   // Code between backticks may be a command to run, so backticks are no sign of a mention.
   const isSaid = isQuoted && !isInBackticks && quotingPattern.test(before)
   const isMention = isSaid || mentionPattern.test(before) || attackWords.test(isQuoted ? afterQuote(after) : after)
-  const isMarked = negativeMark.test(line) || ((isInFence || isInItem) && negativeMark.test(lineAbove))
+  const isMarked = negativeMark.test(lineBefore) || (isProse && negativeMark.test(lineAfter)) || ((isInFence || isInItem) && negativeMark.test(lineAbove))
   // The top heading counts only in a lesson, because it is the skill's name, which its author chooses.
   const isAmongAttacks = headings.some(({ title, level }) => (level > 1 || isLesson) && attackHeadings.test(title))
   const isLed = attackWords.test(leadIn) || negativeMark.test(leadIn) || mentionPattern.test(leadIn.slice(-60))
-  const said = Number(isMention) + Number(isMention && isQuoted) + 2 * Number(isMarked)
+  const said = Number(isMention) + Number(isMention && isQuoted && !isInBackticks) + 2 * Number(isMarked)
   const placed = [
     isAmongAttacks,
     isAmongAttacks && (isQuoted || isInTable),

@@ -33,9 +33,13 @@ export function toVerdict(findings: readonly Judged[]): Security['verdict'] {
   return suspicious.some(({ suppressed }) => !suppressed) ? 'caution' : 'safe'
 }
 
-/** Whether two findings differ in category and sentence. Takes linear time per line. */
+/**
+ * Whether two findings differ in category, and are in two sentences or commands. A third category on the line also
+ * counts: what two rules find may be one fact. Takes linear time per line.
+ */
 function hasIndependentPair(findings: readonly Judged[]): boolean {
-  if (new Set(findings.map(({ category }) => category)).size < 2) return false
+  const categories = new Set(findings.map(({ category }) => category))
+  if (categories.size !== 2) return categories.size > 2
   const [first, ...others] = Map.groupBy(findings, ({ path, line }) => `${path}\n${line}`).values()
   return others.length > 0 || hasTwoSentences(first!)
 }
