@@ -1,4 +1,5 @@
 import type { fileRoles } from '@skillstead/protocol'
+import { regexWith } from '../text/regex.ts'
 
 export type FileRole = (typeof fileRoles)[number]
 
@@ -29,9 +30,14 @@ const places: readonly { readonly path: RegExp; readonly role: FileRole }[] = [
     path: /(?:^|\/)(?:package|settings(?:\.local)?|hooks|\.?mcp|plugin|devcontainer|tasks|launch)\.json$/i,
     role: 'script',
   },
-  { path: /(?:^|\/)(?:\.github\/workflows\/|\.git\/hooks\/|\.husky\/)/i, role: 'script' },
+  { path: /(?:^|\/)(?:\.github\/(?:workflows|actions)\/|\.git\/hooks\/|\.husky\/)/i, role: 'script' },
   {
-    path: /(?:^|\/)(?:makefile|dockerfile|containerfile|justfile|rakefile|procfile|taskfile\.ya?ml)$/i,
+    path: /(?:^|\/)(?:\.gitlab-ci|\.pre-commit-config|action|playbook|taskfile|\.?mise|deno|composer|pom|conda|environment)\.(?:ya?ml|toml|jsonc?|xml)$/i,
+    role: 'script',
+  },
+  { path: /\.ipynb$/i, role: 'script' },
+  {
+    path: /(?:^|\/)(?:makefile|dockerfile|containerfile|justfile|rakefile|procfile)$/i,
     role: 'script',
   },
   { path: /(?:^|\/)(?:docker-)?compose[\w.-]*\.ya?ml$/i, role: 'script' },
@@ -77,25 +83,34 @@ export function toRoles(files: readonly NamedFile[]): Map<string, FileRole> {
   const byName = Map.groupBy(files, ({ path }) => path.split('/').at(-1)!.toLowerCase())
   const queue = new Set(files.filter(({ path }) => roles.get(path) === 'instruction'))
   for (const { text } of queue) {
-    for (const named of findNamed(text, byName)) {
+    for (const named of findNamed(findMentions(text), byName)) {
       const role = toUsedRole(named.path, roles.get(named.path)!)
       if (role === 'instruction') queue.add(named)
       roles.set(named.path, role)
     }
+    const run = Array.from(text.matchAll(runPattern), ({ groups }) => groups!['path']!)
+    for (const { path } of findNamed(run, byName)) roles.set(path, 'script')
   }
   return roles
 }
 
-function* findNamed(text: string, byName: ReadonlyMap<string, readonly NamedFile[]>): Generator<NamedFile> {
+/** The file that an interpreter is given. */
+const runPattern = regexWith('gi')`\b((ba|z|da|k)?sh|source|python[\d.]{0,4}|node|perl|ruby|php|pwsh|powershell|bun|deno run)
+  \s+(-\S+\s+){0,3}["']?(?<path>[\w./-]{1,200})`
+
+/** The files to which paths lead, which may be written from any folder. */
+function* findNamed(
+  paths: Iterable<string>,
+  byName: ReadonlyMap<string, readonly NamedFile[]>,
+): Generator<NamedFile> {
   const seen = new Set<string>()
-  for (const mention of findMentions(text)) {
+  for (const mention of paths) {
     if (seen.has(mention)) continue
     seen.add(mention)
     const path = mention
       .toLowerCase()
       .replace(/^(?:\.{0,2}\/)+/, '')
       .replace(/\.$/, '')
-    if (!path.includes('.')) continue
     for (const file of byName.get(path.slice(path.lastIndexOf('/') + 1)) ?? []) {
       if (`/${file.path.toLowerCase()}`.endsWith(`/${path}`)) yield file
     }
