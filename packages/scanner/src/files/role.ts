@@ -143,7 +143,7 @@ function toPlaceRole(path: string, text: string): FileRole {
 /** The role of a file that instructions mention. */
 function toUsedRole(path: string, role: FileRole): FileRole {
   if (isMarkdown(path) && !licencePattern.test(path)) return 'instruction'
-  if (role === 'data' && settingsPattern.test(path)) return 'script'
+  if (role === 'data') return settingsPattern.test(path) ? 'script' : 'reference'
   if ((role !== 'test' && role !== 'vendored') || licencePattern.test(path)) return role
   return textPlaces.find((each) => each.path.test(path))?.role ?? 'script'
 }
