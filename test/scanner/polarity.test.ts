@@ -37,6 +37,10 @@ const disguised: readonly [what: string, text: string][] = [
   ['a key of a deny list before a command', `\`\`\`\ndeny: ${piped}\n\`\`\``],
   ['a section about signing in', `## Sign in\n\n- Log in with \`${piped}\`.`],
   ['a quotation under signing in', `## Sign in\n\n> ${order}`],
+  ['a command with a word before it', `For example, run \`${piped}\`.`],
+  ['a command that is needed', `The tool does not start unless you run \`${piped}\`.`],
+  ['a command in place of another', `Instead of the old installer run \`${piped}\`.`],
+  ['a command with a comment', `\`\`\`sh\n${piped} # bad: retry\n\`\`\``],
 ]
 
 describe('an example', () => {
@@ -72,7 +76,7 @@ describe('an example', () => {
   })
 
   it('does not exist in the code of a script', () => {
-    const code = `# Attackers can use\n# Bad\ncheck("x")\nimport os\nos.system("${piped}")\n# Good\n`
+    const code = `# Attackers can use\n# Bad\ncheck("x")\nimport os\nos.system("${piped}") # wrong: attack\n# Good\n`
     const skill = { path: 'SKILL.md', text: lesson('Run `scripts/run.py`.') }
     const { verdict } = scanFiles([skill, { path: 'scripts/run.py', text: code }], startMs)
     expect(verdict).not.toBe('safe')

@@ -231,7 +231,7 @@ describe('the number of ways of an expression', () => {
   ])('exceeds the limit for %s, which recheck finds to be exponential without its bounds', (source) => {
     const unbounded = source.replaceAll(/\{\d+(?:,\d+)?\}/g, '*')
     expect(checkSync(unbounded, 'i', { timeout: 5000, checker: 'automaton' })).toMatchObject({ status: 'vulnerable' })
-    expect(readExpression(new RegExp(source)).ways).toBeGreaterThan(250_000)
+    expect(readExpression(new RegExp(source)).ways).toBeGreaterThan(10_000)
   })
 
   it.each([

@@ -227,7 +227,12 @@ describe('the role of a file', () => {
     ['notes.md', 'instruction'],
     ['tests/run.sh', 'script'],
     ['node_modules/a/index.js', 'script'],
+    ['prompts.json', 'reference'],
   ])('%s is %s if SKILL.md mentions it', (path, role) => expect(roleOf(path, `Read \`./${path}\`.`)).toBe(role))
+
+  it.each(['assets/a.json', 'run.log', 'LICENSE'])('%s is script if SKILL.md gives it to an interpreter', (path) => {
+    expect(roleOf(path, `Run \`sh -e ${path}\`.`)).toBe('script')
+  })
 
   it('reduces the weight of tests and vendored files', () => {
     const { findings, verdict } = scanFiles([{ path: 'tests/a.md', text: order }], 0)

@@ -2,6 +2,7 @@ import type { ScanReport, Security } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { toRulesVersion, type AddedRules } from './rules/added-rules.ts'
 import { prepareRules } from './rules/prepare-rules.ts'
+import { PreparedRules } from './rules/prepared-rules.ts'
 import type { ScanFile } from './files/scan-file.ts'
 import { Scan } from './scan-files.ts'
 
@@ -29,9 +30,11 @@ export function scanFiles(files: readonly ScanFile[], now: number, added?: Added
   }
 }
 
+const noRules = new PreparedRules({ rules: [], probes: [], combinations: [], codeRules: [] })
+
 /** The report on files that could not be scanned; `reason` is a sentence. The verdict is `caution`. */
 export function toUnscanned([first]: readonly ScanFile[], reason: string, now: number, added?: AddedRules): Security {
-  const scan = new Scan([{ path: first?.path ?? 'SKILL.md', text: '' }])
+  const scan = new Scan([{ path: first?.path ?? 'SKILL.md', text: '' }], noRules)
   scan.cutAt(first?.path ?? 'SKILL.md', reason)
   for (const _ of scan.run());
   return { ...scan.toSecurity(now), rulesVersion: toRulesVersion(added) }

@@ -95,14 +95,13 @@ export function toRoles(files: readonly NamedFile[]): Map<string, FileRole> {
 }
 
 /** The file that an interpreter is given. */
-const runPattern = regexWith('gi')`\b((ba|z|da|k)?sh|source|python[\d.]{0,4}|node|perl|ruby|php|pwsh|powershell|bun|deno run)
+const runPattern = regexWith(
+  'gi',
+)`\b((ba|z|da|k)?sh|source|python[\d.]{0,4}|node|perl|ruby|php|pwsh|powershell|bun|deno run)
   \s+(-\S+\s+){0,3}["']?(?<path>[\w./-]{1,200})`
 
 /** The files to which paths lead, which may be written from any folder. */
-function* findNamed(
-  paths: Iterable<string>,
-  byName: ReadonlyMap<string, readonly NamedFile[]>,
-): Generator<NamedFile> {
+function* findNamed(paths: Iterable<string>, byName: ReadonlyMap<string, readonly NamedFile[]>): Generator<NamedFile> {
   const seen = new Set<string>()
   for (const mention of paths) {
     if (seen.has(mention)) continue

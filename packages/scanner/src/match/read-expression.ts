@@ -41,12 +41,17 @@ let parser: regexpp.RegExpParser | undefined
 
 /**
  * Parses an expression by the grammar of ECMA-262 without its annex B, in which a mistake such as `\p{L}` means something
- * else. Throws a syntax error.
+ * else. Throws a syntax error, or a range error for groups that are nested too deeply.
  */
 export function parseExpression(source: string): AST.Pattern {
   const { RegExpParser } = require('@eslint-community/regexpp') as typeof regexpp
   parser ??= new RegExpParser({ strict: true, ecmaVersion: 2024 })
-  return parser.parsePattern(source)
+  try {
+    return parser.parsePattern(source)
+  } catch (error) {
+    if (error instanceof RangeError) throw new RangeError('An expression has groups that are nested too deeply.')
+    throw error
+  }
 }
 
 /** Reads an expression. Throws a syntax error. */

@@ -5,7 +5,7 @@ export const bundleLimits = {
   patternsMax: 40,
   expressionCharactersMax: 4000,
   /** Of one expression at one position of a text; see `ExpressionTraits`. */
-  waysMax: 250_000,
+  waysMax: 10_000,
   /** Of all texts around which the patterns are tried. */
   searchedCharactersMax: 12_288,
   examplesMax: 12,

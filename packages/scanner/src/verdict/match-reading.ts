@@ -13,10 +13,13 @@ export function matchReading(rule: CodeRule, { facts, flows }: CodeReading): Fou
   const { from } = rule
   if (!from) return facts.filter((fact) => isMeant(fact, rule.to)).map((fact) => ({ ...fact, sources: [] }))
   const found = flows.filter((flow) => isMeant(flow.from, from) && isMeant(flow.to, rule.to) && isStrange(rule, flow))
-  return Array.from(Map.groupBy(found, ({ to }) => to), ([to, all]) => ({
-    ...to,
-    sources: all.map((flow) => flow.from.value ?? ''),
-  }))
+  return Array.from(
+    Map.groupBy(found, ({ to }) => to),
+    ([to, all]) => ({
+      ...to,
+      sources: all.map((flow) => flow.from.value ?? ''),
+    }),
+  )
 }
 
 /** Computed values may have any length; the expressions of users' rules are only fast on short ones. */

@@ -72,7 +72,8 @@ function governs(between: string): boolean {
   return verb === null || wordsBefore(between, verb.index) <= 2
 }
 
-const useVerb = /\b(?:run(?:ning)?|execut(?:e|ing)|us(?:e|ing)|past(?:e|ing)|typ(?:e|ing)|call(?:ing)?|start(?:ing)?)\b/i
+const useVerb =
+  /\b(?:run(?:ning)?|execut(?:e|ing)|us(?:e|ing)|past(?:e|ing)|typ(?:e|ing)|call(?:ing)?|start(?:ing)?)\b/i
 
 function wordsBefore(text: string, end: number): number {
   return text.slice(0, end).split(/\s+/).filter(Boolean).length
@@ -108,7 +109,10 @@ function countSigns(passage: Passage, isLesson: boolean): { readonly said: numbe
   // Code between backticks may be a command to run, so backticks are no sign of a mention.
   const isSaid = isQuoted && !isInBackticks && quotingPattern.test(before)
   const isMention = isSaid || mentionPattern.test(before) || attackWords.test(isQuoted ? afterQuote(after) : after)
-  const isMarked = negativeMark.test(lineBefore) || (isProse && negativeMark.test(lineAfter)) || ((isInFence || isInItem) && negativeMark.test(lineAbove))
+  const isMarked =
+    negativeMark.test(lineBefore) ||
+    (isProse && negativeMark.test(lineAfter)) ||
+    ((isInFence || isInItem) && negativeMark.test(lineAbove))
   // The top heading counts only in a lesson, because it is the skill's name, which its author chooses.
   const isAmongAttacks = headings.some(({ title, level }) => (level > 1 || isLesson) && attackHeadings.test(title))
   const isLed = attackWords.test(leadIn) || negativeMark.test(leadIn) || mentionPattern.test(leadIn.slice(-60))
