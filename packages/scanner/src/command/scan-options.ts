@@ -65,34 +65,29 @@ export function toScanRequest(
 
 /** Why a request is invalid, as a sentence; undefined for a valid one. */
 export function findRequestProblem(request: ScanRequest): string | undefined {
-  return requestRules.find(({ breaks }) => breaks(request))?.problem
+  const { places, json, sarif, failOn, baseline, writeBaseline, reason, rules, rulesKey, isEnclosing, isWatching } =
+    request
+  const problems: readonly (readonly [isWrong: unknown, problem: string])[] = [
+    [places.length === 0, 'PATH is missing.'],
+    [json && sarif === '-', '--json and --sarif - both print to standard output. Use one of them, or --sarif FILE.'],
+    [
+      isWatching && (sarif ?? failOn ?? writeBaseline),
+      '--watch does not end, so it cannot be used with --sarif, --fail-on or --write-baseline.',
+    ],
+    [
+      isWatching && (isEnclosing || places.includes('-')),
+      '--watch needs folders or files, not standard input or --enclosing.',
+    ],
+    [
+      (writeBaseline === undefined) !== (reason === undefined),
+      '--write-baseline needs --reason TEXT, and --reason needs --write-baseline FILE.',
+    ],
+    [
+      (rules === undefined) !== (rulesKey === undefined),
+      '--rules needs --rules-key KEY, and --rules-key needs --rules FILE.',
+    ],
+    [reason?.trim() === '', 'The reason is empty.'],
+    [writeBaseline && baseline, '--write-baseline writes all findings; it cannot be used with --baseline.'],
+  ]
+  return problems.find(([isWrong]) => isWrong)?.[1]
 }
-
-const requestRules: readonly { breaks: (request: ScanRequest) => unknown; problem: string }[] = [
-  { breaks: ({ places }) => places.length === 0, problem: 'PATH is missing.' },
-  {
-    breaks: ({ json, sarif }) => json && sarif === '-',
-    problem: '--json and --sarif - both print to standard output. Use one of them, or --sarif FILE.',
-  },
-  {
-    breaks: ({ isWatching, sarif, failOn, writeBaseline }) => isWatching && (sarif ?? failOn ?? writeBaseline),
-    problem: '--watch does not end, so it cannot be used with --sarif, --fail-on or --write-baseline.',
-  },
-  {
-    breaks: ({ isWatching, isEnclosing, places }) => isWatching && (isEnclosing || places.includes('-')),
-    problem: '--watch needs folders or files, not standard input or --enclosing.',
-  },
-  {
-    breaks: ({ writeBaseline, reason }) => (writeBaseline === undefined) !== (reason === undefined),
-    problem: '--write-baseline needs --reason TEXT, and --reason needs --write-baseline FILE.',
-  },
-  {
-    breaks: ({ rules, rulesKey }) => (rules === undefined) !== (rulesKey === undefined),
-    problem: '--rules needs --rules-key KEY, and --rules-key needs --rules FILE.',
-  },
-  { breaks: ({ reason }) => reason?.trim() === '', problem: 'The reason is empty.' },
-  {
-    breaks: ({ writeBaseline, baseline }) => writeBaseline !== undefined && baseline !== undefined,
-    problem: '--write-baseline writes all findings; it cannot be used with --baseline.',
-  },
-]
