@@ -10,7 +10,7 @@ import type { ScanRequest } from './scan-options.ts'
 import { createScanOutput, type ScanIo } from './scan-output.ts'
 import { watchSkills } from './watch.ts'
 
-/** The numbers of scanned skills, of those that could not be read, and of those that `failOn` rejects. */
+/** The numbers of scanned skills, of those that could not be read, and of those that `fail-on` rejects. */
 export interface ScanTotals {
   readonly samples: number
   readonly unreadable: number
@@ -19,22 +19,19 @@ export interface ScanTotals {
 
 /**
  * Scans skills and prints each report as soon as it is known. What cannot be read is printed to standard error, and the
- * others are scanned. With `isWatching` it ends when it is interrupted. Throws if a file of the request (the baseline,
+ * others are scanned. With `watch` it ends when it is interrupted. Throws if a file of the request (the baseline,
  * the SARIF file, the rules) cannot be read or written, and for rules that another key signed.
  */
 export async function runScan(request: ScanRequest, io: ScanIo, openPlace?: OpenPlace): Promise<ScanTotals> {
-  const { json, failOn } = request
+  const { json, sarif: sarifFile, 'fail-on': failOn, 'write-baseline': writeBaseline } = request
   const output = createScanOutput(io, json)
   // The files of the request are opened before the scan, so that a wrong path fails at once.
   const added = await readRulesFile(request)
   const baseline = request.baseline === undefined ? undefined : readBaseline(request.baseline)
-  const written =
-    request.writeBaseline === undefined ? undefined : createBaselineWriter(request.writeBaseline, request.reason!)
-  const sarif =
-    request.sarif === undefined
-      ? undefined
-      : (await import('./sarif-file.ts')).openSarifFile(request.sarif, output.printJson, added)
-  const isText = !json && request.sarif !== '-'
+  const written = writeBaseline === undefined ? undefined : createBaselineWriter(writeBaseline, request.reason!)
+  const { openSarifFile } = sarifFile === undefined ? {} : await import('./sarif-file.ts')
+  const sarif = openSarifFile?.(sarifFile!, output.printJson, added)
+  const isText = !json && sarifFile !== '-'
 
   /** Scans a skill and prints its report, without the known findings of the baseline. Returns that report. */
   async function scan(sample: Sample): Promise<Security> {
@@ -51,7 +48,7 @@ export async function runScan(request: ScanRequest, io: ScanIo, openPlace?: Open
   }
 
   const totals = { samples: 0, unreadable: 0, failing: 0, safe: 0, caution: 0, dangerous: 0 }
-  if (request.isWatching) {
+  if (request.watch) {
     await watchSkills(request.places, io, output, scan)
     return totals
   }
@@ -81,7 +78,7 @@ export async function runScan(request: ScanRequest, io: ScanIo, openPlace?: Open
 }
 
 /** Reads and verifies the bundle of rules of a request. Throws an error that names the file and what is wrong. */
-async function readRulesFile({ rules, rulesKey }: ScanRequest): Promise<AddedRules | undefined> {
+async function readRulesFile({ rules, 'rules-key': rulesKey }: ScanRequest): Promise<AddedRules | undefined> {
   if (rules === undefined || rulesKey === undefined) return undefined
   const read = await readLimited(rules, limits.fileBytesMax)
   if ('unread' in read) throw new Error(`The rules in ${rules} cannot be read. ${read.unread}`)

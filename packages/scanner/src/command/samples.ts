@@ -21,11 +21,11 @@ export type OpenPlace = (place: string) => AsyncIterable<Sample | Unreadable> | 
 
 /** The samples of all places of a request. A place that cannot be read does not affect the others. */
 export async function* openAll(
-  { places, isEnclosing }: Pick<ScanRequest, 'places' | 'isEnclosing'>,
+  { places, enclosing }: Pick<ScanRequest, 'places' | 'enclosing'>,
   options: SampleOptions,
   openPlace: OpenPlace = refuseUrl,
 ): AsyncGenerator<Sample | Unreadable> {
-  if (isEnclosing) return yield* readEnclosing(places, options)
+  if (enclosing) return yield* readEnclosing(places, options)
   for (const place of places) {
     let reason: string | undefined = 'It contains no skills.'
     try {

@@ -27,10 +27,7 @@ export async function watchSkills(
     for (const place of places) next.add(dirname(resolve(place)), basename(resolve(place)))
     const onNote = known ? () => undefined : output.note
     const found = new Map<string, string>()
-    for await (const sample of openAll(
-      { places, isEnclosing: false },
-      { stdin: io.stdin, onNote, onFolder: next.add },
-    )) {
+    for await (const sample of openAll({ places }, { stdin: io.stdin, onNote, onFolder: next.add })) {
       if (signal.aborted) break
       const digest = isUnreadable(sample) ? '' : toSkillDigest(sample)
       found.set(sample.id, digest)
