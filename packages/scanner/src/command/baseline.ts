@@ -13,20 +13,13 @@ type Known = v.InferOutput<typeof Known>
 
 const File = v.object({ version: v.literal(1), findings: v.array(Known) })
 
-/** Known findings, which reports leave out. */
-export interface Baseline {
-  /** The report without known findings, and their number. A skill that was not scanned completely keeps its verdict. */
-  apply(sample: Sample, report: Security): { readonly report: Security; readonly known: number }
-  /** The known findings that no report had. */
-  listUnused(): readonly Known[]
-}
-
-/** Reads a baseline. Throws an error that names the file and what is wrong with it. */
-export function readBaseline(file: string): Baseline {
+/** Reads known findings, which reports leave out. Throws an error that names the file and what is wrong with it. */
+export function readBaseline(file: string) {
   const known = new Map(parseBaseline(file).map((one) => [toKey(one.rule, one.file, one.passage), one]))
   const unused = new Set(known.values())
   return {
-    apply(sample, report) {
+    /** The report without known findings, and their number. A skill that was not scanned completely keeps its verdict. */
+    apply(sample: Sample, report: Security): { readonly report: Security; readonly known: number } {
       const findings = report.findings.filter((finding) => {
         const { rule, file: name, passage } = identify(sample, report, finding)
         const found = known.get(toKey(rule, name, passage))
@@ -38,6 +31,7 @@ export function readBaseline(file: string): Baseline {
       const judged = { score: toScore(findings), verdict: toVerdict(findings), risk: toRisk(findings) }
       return { report: { ...report, ...judged, findings }, known: count }
     },
+    /** The known findings that no report had. */
     listUnused: () => [...unused],
   }
 }

@@ -7,22 +7,18 @@ import type { AddedRules } from '../rules/added-rules.ts'
 import { toRegion, toSarifLog, toSarifResult, toUri } from '../report/sarif.ts'
 import { isUrl, locate, toSkillDigest, type Sample } from './sample.ts'
 
-/** A SARIF log of several skills. GitHub accepts one run of a tool, so it has one. */
-export interface SarifFile {
-  add(sample: Sample, report: Security): void
-  addUnreadable(item: Unreadable): void
-  end(): void
-}
-
-/** Opens a log; `-` is standard output. Throws if the file cannot be written. */
-export function openSarifFile(file: string, print: (text: string) => void, added?: AddedRules): SarifFile {
+/**
+ * Opens a SARIF log of several skills; `-` is standard output. GitHub accepts one run of a tool, so it has one. Throws if
+ * the file cannot be written.
+ */
+export function openSarifFile(file: string, print: (text: string) => void, added?: AddedRules) {
   const handle = file === '-' ? undefined : openFile(file)
   const skills: object[] = []
   const results: object[] = []
   const notifications: object[] = []
   let executionSuccessful = true
   return {
-    add(sample, { findings, cut, score, verdict, risk }) {
+    add(sample: Sample, { findings, cut, score, verdict, risk }: Security): void {
       for (const finding of findings) {
         const { path, line, column, excerpt } = finding
         const { file: outer, inside } = locate(sample, path)
@@ -44,11 +40,11 @@ export function openSarifFile(file: string, print: (text: string) => void, added
       }
       skills.push({ source: sample.id, digest: toSkillDigest(sample), score, verdict, risk })
     },
-    addUnreadable({ id, reason }) {
+    addUnreadable({ id, reason }: Unreadable): void {
       executionSuccessful = false
       notifications.push({ level: 'error', message: { text: `${id} was not scanned. ${reason}` } })
     },
-    end() {
+    end(): void {
       const endTimeUtc = new Date().toISOString()
       const log = toSarifLog(added, {
         // Code scanning replaces the alerts of the previous run with the same id.
