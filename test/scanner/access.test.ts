@@ -139,12 +139,9 @@ describe('what a program uses', () => {
     })
   })
 
-  const whole: [code: string, read: (code: string) => object][] = [
-    ['json.dumps(dict(os.environ))', python],
-    ['send(JSON.stringify(process.env))', script],
-  ]
-  it.each(whole)('%s reads all variables', (code, read) => {
-    expect(read(code)).toEqual({ environment: ['*'] })
+  it('includes all variables if they are read as a whole', () => {
+    expect(python('json.dumps(dict(os.environ))')).toEqual({ environment: ['*'] })
+    expect(script('send(JSON.stringify(process.env))')).toEqual({ environment: ['*'] })
   })
 
   it('includes inline metadata (PEP 723) and manifests', () => {
@@ -295,12 +292,9 @@ describe('the difference between two versions', () => {
   const git = of('a.sh', 'git push')
   const more = of('a.sh', 'git push; curl https://a.dev')
 
-  it('contains what one has and the other lacks', () => {
+  it('is a widening if something is added, and is marked in patch versions', () => {
     expect(listed(subtractAccess(more, git))).toEqual({ commands: ['curl'], hosts: ['a.dev'] })
     expect(listed(subtractAccess(git, more))).toEqual({})
-  })
-
-  it('is a widening if something is added, and is marked in patch versions', () => {
     const widening = (from: string, to: string, after = more) =>
       findWidening({ version: from, access: git }, { version: to, access: after })
     expect(widening('1.0.0', '1.0.1')).toMatchObject({ since: '1.0.0', patch: true, added: { hosts: ['a.dev'] } })
@@ -311,39 +305,20 @@ describe('the difference between two versions', () => {
 })
 
 describe('the access of any text', () => {
-  const piece = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 20 }),
-    fc.constantFrom('"', "'", '`', '$(', ')', '((', '{', '}', '<<E\n', '\nE\n', '```bash\n', '```\n', '\\', '|', '&&'),
-    fc.constantFrom(
-      'case x in ',
-      'a|b)',
-      'bash -c "',
-      'exec("',
-      'https://a.dev/',
-      '$HOME/',
-      '~/.',
-      '---\n',
-      '; ',
-      '\n',
-    ),
-    fc.constantFrom(
-      'cmd = ["',
-      'find . -exec ',
-      'npx -p ',
-      'export A=',
-      '${A:-',
-      '❌ ',
-      'process.env.A',
-      '\0',
-      '\ud800',
-    ),
-  )
+  const pieces = [
+    ...'"\'`(){}\\|;\n\0\ud800❌',
+    ...(
+      '$(¦((¦<<E\n¦\nE\n¦```bash\n¦```\n¦&&¦case x in ¦a|b)¦bash -c "¦exec("¦---\n¦https://a.dev/¦$HOME/¦~/.¦' +
+      'cmd = ["¦find . -exec ¦npx -p ¦export A=¦${A:-¦process.env.A'
+    ).split('¦'),
+  ]
+  const piece = fc.oneof(fc.string({ unit: 'binary', maxLength: 20 }), fc.constantFrom(...pieces))
   const paths = ['SKILL.md', 'a.sh', 'a.py', 'a.ts', 'a.rb', 'Dockerfile', 'package.json', 'pyproject.toml', 'run']
 
   it('has sorted, limited and deterministic lists', () => {
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 60 }), fc.constantFrom(...paths), (pieces, path) => {
-        const text = pieces.join('')
+      fc.property(fc.array(piece, { maxLength: 60 }), fc.constantFrom(...paths), (some, path) => {
+        const text = some.join('')
         const access = of(path, text)
         for (const kind of accessKinds) {
           expect(access[kind]).toEqual([...new Set(access[kind])].toSorted())

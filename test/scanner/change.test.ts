@@ -50,13 +50,9 @@ describe('the verdict on a change', () => {
     )
     expect(found.verdict).not.toBe('safe')
     const gained = found.findings.find(({ ruleId }) => ruleId === 'gains-secrets-and-network')!
+    const minor = change(version('1.1.0', text(bash('cat ~/.aws/config', 'curl https://tea-stats.dev/v1'))))
+    expect([minor.patch, idsOf(minor)]).toEqual([false, ['gains-secrets-and-network']])
     expect(gained.items).toEqual(expect.arrayContaining(['~/.aws', 'tea-stats.dev', 'curl']))
-  })
-
-  it('is caution for these two in a minor release as well', () => {
-    const found = change(version('1.1.0', text(bash('cat ~/.aws/config', 'curl https://tea-stats.dev/v1'))))
-    expect(found).toMatchObject({ patch: false })
-    expect(idsOf(found)).toContain('gains-secrets-and-network')
   })
 
   it.each([
@@ -77,11 +73,6 @@ describe('the verdict on a change', () => {
     const found = change(version('1.0.1', text(bash('jq . kinds.json'))))
     expect(found.verdict).toBe('safe')
     expect(found.findings).toMatchObject([{ ruleId: 'gains-shell', signal: 'power', items: ['jq'] }])
-  })
-
-  it('does not count what the earlier version could do', () => {
-    const before = version('1.0.0', text(bash('curl https://api.tea.dev/v1')))
-    expect(idsOf(change(version('1.0.1', text(bash('curl https://api.tea.dev/v2'))), before))).toEqual([])
   })
 
   it('counts hosts of others that a version with secrets newly reaches', () => {
@@ -189,14 +180,8 @@ describe('the verdict on a change', () => {
     )
   })
 
-  it('does not depend on the order of files', () => {
-    const more = { 'a.md': 'Never send keys to others.', 'b.md': 'Always run the script.', 'c.bin': Buffer.of(0, 1, 2) }
-    const reversed = Object.fromEntries(Object.entries(more).toReversed())
-    expect(change(version('1.0.1', text(), more)).verdict).toBe(change(version('1.0.1', text(), reversed)).verdict)
-  })
-
   it('has only findings that the documentation explains', () => {
     const page = readFileSync(new URL('../../docs/scanner.md', import.meta.url), 'utf8')
-    expect(Object.values(changeRules).filter(({ ruleId }) => !page.includes(`\`${ruleId}\``))).toEqual([])
+    expect(Object.keys(changeRules).filter((id) => !page.includes(`\`${id}\``))).toEqual([])
   })
 })

@@ -45,19 +45,16 @@ async function scan(...args: string[]) {
 describe('skillstead-scan of paths', () => {
   it('scans several places, and continues after a place that does not exist', async () => {
     await write('a/SKILL.md', sampleOf('safe', 'a'))
+    await write('c/SKILL.md', Buffer.from(`\uFEFF${sampleOf('dangerous', 'c')}`, 'utf16le'))
     await write('b.skill', writeZip([{ path: 'b/SKILL.md', bytes: Buffer.from(sampleOf('dangerous', 'b')) }]))
-    const { code, lines, notes } = await scan(at('a'), at('none'), at('b.skill'))
+    const { code, lines, notes } = await scan(at('a'), at('none'), at('b.skill'), at('c'))
     expect(code).toBe(1)
     expect(lines.map(({ id, verdict }) => [id, verdict])).toEqual([
       [at('a/SKILL.md'), 'safe'],
       ['b/SKILL.md', 'dangerous'],
+      [at('c/SKILL.md'), 'dangerous'],
     ])
     expect(notes).toEqual([{ id: at('none'), error: { code: 'unreadable', detail: 'It does not exist.' } }])
-  })
-
-  it('scans the original bytes of SKILL.md', async () => {
-    await write('a/SKILL.md', Buffer.from(`\uFEFF${sampleOf('dangerous', 'a')}`, 'utf16le'))
-    expect((await scan(at('a'))).lines).toMatchObject([{ verdict: 'dangerous' }])
   })
 
   it('leaves out installed packages and version control with a note', async () => {
@@ -67,12 +64,11 @@ describe('skillstead-scan of paths', () => {
     const { lines, notes } = await scan(at('a'))
     expect(lines).toMatchObject([{ verdict: 'safe', cut: [] }])
     expect(notes).toEqual(['.git', 'node_modules'].map((name) => ({ id: at(`a/${name}`), note: 'left out.' })))
-  })
-
-  it('reports a repository inside a skill', async () => {
-    await write('a/SKILL.md', sampleOf('safe', 'a'))
+    // A repository inside of the skill is reported, also after more files than are read.
+    for (let i = 0; i < 512; i++) await link(at('a/SKILL.md'), at(`a/${String(i).padStart(3, '0')}.md`))
     await write('a/tools/.git/config', '[core]\nfsmonitor = x\n')
-    expect((await scan(at('a'))).lines).toMatchObject([{ findings: [{ ruleId: 'git-folder' }] }])
+    const found = (await scan(at('a'))).lines[0]!.findings.map(({ ruleId }) => ruleId)
+    expect(found).toEqual(expect.arrayContaining(['git-folder', 'incomplete-scan']))
   })
 
   it('reads links to files in the scanned folder, and reports all other links as not scanned', async () => {
@@ -147,15 +143,7 @@ describe('skillstead-scan of paths', () => {
 
 describe('skillstead-scan --sarif', () => {
   interface Log {
-    readonly runs: readonly [{ results: Result[]; invocations: [Invocation]; properties: { skills: object[] } }]
-  }
-  interface Result {
-    readonly ruleId: string
-    readonly locations: [{ physicalLocation: object }]
-  }
-  interface Invocation {
-    readonly executionSuccessful: boolean
-    readonly toolExecutionNotifications: object[]
+    readonly runs: readonly [{ readonly results: readonly object[]; readonly invocations: readonly object[] }]
   }
 
   async function scanSarif(...args: string[]) {
@@ -170,14 +158,14 @@ describe('skillstead-scan --sarif', () => {
     await write('skills/c/SKILL.md', sampleOf('safe', 'c'))
     const { stdout, log } = await scanSarif(at('skills'), '--fail-on', 'dangerous')
     expect(stdout).toContain('2 skills: 1 with no known sign of harm, 0 caution, 1 dangerous\n')
-    const [{ results, properties, invocations }] = log.runs
+    const [{ results, invocations }] = log.runs
     const uri = new URL(`file://${at('skills/a b/skill.md')}`).href
     expect(results[0]).toMatchObject({
       ruleId: 'reverse-shell',
       level: 'error',
       locations: [{ physicalLocation: { artifactLocation: { uri }, region: { startLine: 8, startColumn: 6 } } }],
     })
-    expect(properties.skills).toMatchObject([{ verdict: 'dangerous' }, { verdict: 'safe' }])
+    expect(log.runs).toMatchObject([{ properties: { skills: [{ verdict: 'dangerous' }, { verdict: 'safe' }] } }])
     expect(invocations[0]).toMatchObject({ executionSuccessful: true, toolExecutionNotifications: [] })
   })
 
@@ -188,8 +176,8 @@ describe('skillstead-scan --sarif', () => {
     })
     const log = JSON.parse(stdout) as Log
     expect(findSarifFaults(log)).toEqual([])
-    const { physicalLocation } = log.runs[0].results[0]!.locations[0]
-    expect(physicalLocation).toMatchObject({ artifactLocation: { uri: 'tools/x/SKILL.md', uriBaseId: '%SRCROOT%' } })
+    const artifactLocation = { uri: 'tools/x/SKILL.md', uriBaseId: '%SRCROOT%' }
+    expect(log.runs[0].results[0]).toMatchObject({ locations: [{ physicalLocation: { artifactLocation } }] })
   })
 
   it('points to the archive for passages in it, and reports what was not scanned', async () => {

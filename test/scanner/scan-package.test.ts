@@ -13,39 +13,25 @@ const large = [
 const script = (text: string) => () => new Worker(new URL(`data:text/javascript,${encodeURIComponent(text)}`))
 
 describe('a scan of a package', () => {
-  it('returns the same report for a large one in a thread', async () => {
+  it('returns the same report for a large one in a thread, and for a small one', async () => {
     const reports = await Promise.all([1, 2, 3, 4].map(async () => scanPackage(large, 0)))
     for (const report of reports) expect(report).toEqual(scanFiles(large, 0))
     expect(reports[0]!.findings).not.toEqual([])
+    expect(await scanPackage(large.slice(1), 0)).toEqual(scanFiles(large.slice(1), 0))
   })
 
-  it('returns the same report for a small one', async () => {
-    const small = [{ path: 'SKILL.md', text: order }]
-    expect(await scanPackage(small, 0)).toEqual(scanFiles(small, 0))
-  })
-
-  it('continues in batches if the thread crashes', async () => {
+  it('continues in batches if the thread crashes, without blocking the event loop', async () => {
     const pool = createScanPool({ start: script('throw new Error("broken")') })
+    let turns = 0
+    const timer = setInterval(() => turns++, 0)
     expect(await scanPackage(large, 0, undefined, pool)).toEqual(scanFiles(large, 0))
+    clearInterval(timer)
+    expect(turns).toBeGreaterThan(3)
   })
 
   it('continues in batches if no thread can be started, repeatedly', async () => {
     const pool = createScanPool({ start: () => new Worker(new URL('http://127.0.0.1/no-thread')), workersMax: 1 })
     for (let i = 0; i < 3; i++) expect(await scanPackage(large, 0, undefined, pool)).toEqual(scanFiles(large, 0))
-  })
-
-  it('does not block the event loop', async () => {
-    const pool = createScanPool({ start: script('throw new Error("broken")') })
-    let turns = 0
-    let isDone = false
-    const turn = () => {
-      turns++
-      if (!isDone) setImmediate(turn)
-    }
-    turn()
-    await scanPackage(large, 0, undefined, pool)
-    isDone = true
-    expect(turns).toBeGreaterThan(3)
   })
 
   it('returns the verdict caution if the thread does not respond', async () => {

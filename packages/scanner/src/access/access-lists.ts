@@ -1,11 +1,9 @@
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { accessKinds, type Access, type AccessKind } from '@skillstead/protocol'
 import { ambientVariables } from './access-words.ts'
 
 /** Maximum number of items in a list; the rest is counted, and identified by a digest. */
 const itemsShownMax = 100
-/** Maximum number of distinct items while they are collected. */
-const itemsKeptMax = 2000
 const itemCharactersMax = 100
 const cutsMax = 20
 
@@ -18,7 +16,6 @@ export class AccessLists {
   readonly read = new Set<string>()
   readonly functions = new Set<string>()
   readonly #lists = new Map<AccessKind, Set<string>>(accessKinds.map((kind) => [kind, new Set()]))
-  readonly #dropped = new Map<AccessKind, Hash>()
   readonly #cuts: string[] = []
 
   /** Adds an item: removes control characters, and truncates it if it is long. */
@@ -26,12 +23,7 @@ export class AccessLists {
     const list = this.#lists.get(kind)!
     if (list.has(item)) return
     const clean = cleanItem(item)
-    if (clean === '' || list.has(clean)) return
-    if (list.size < itemsKeptMax) list.add(clean)
-    else {
-      if (!this.#dropped.has(kind)) this.#dropped.set(kind, createHash('sha256'))
-      this.#dropped.get(kind)!.update(`${clean}\n`)
-    }
+    if (clean !== '') list.add(clean)
   }
 
   /** Adds an environment variable, except those that every shell sets. */
@@ -64,11 +56,8 @@ export class AccessLists {
 
   #toList(kind: AccessKind): string[] {
     const sorted = [...this.#lists.get(kind)!].toSorted()
-    const dropped = this.#dropped.get(kind)
-    if (sorted.length <= itemsShownMax && !dropped) return sorted
     const rest = sorted.slice(itemsShownMax)
-    const more = dropped ? `more than ${rest.length}` : String(rest.length)
-    this.addCut(`${kind}: ${more} more are not listed`, `${rest.join('\n')}\n${dropped?.digest('hex') ?? ''}`)
+    if (rest.length > 0) this.addCut(`${kind}: ${rest.length} more are not listed`, rest.join('\n'))
     return sorted.slice(0, itemsShownMax)
   }
 }

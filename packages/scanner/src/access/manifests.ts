@@ -1,3 +1,4 @@
+import { JsonLimitError, parseForeignJson } from '@skillstead/protocol'
 import type { AccessLists } from './access-lists.ts'
 import { addPackage } from './packages.ts'
 import { readWords } from './read-shell.ts'
@@ -66,26 +67,12 @@ function readServer(value: Record<string, unknown>, lists: AccessLists, depth: n
   }
 }
 
-const jsonDepthMax = 64
-
 function parseJson(text: string, lists: AccessLists): unknown {
-  if (nestsDeep(text)) return lists.addCut('JSON that nests too deep was not read', text)
   try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
+    return parseForeignJson(text)
+  } catch (error) {
+    return error instanceof JsonLimitError ? lists.addCut('large JSON was not read', text) : undefined
   }
-}
-
-/** Checked before V8 parses it: at 13,000 levels some of its releases (in Node 26.10) corrupt the memory of the process. */
-function nestsDeep(text: string): boolean {
-  let depth = 0
-  for (const [mark] of text.matchAll(/"(?:[^"\\]|\\[^])*"?|[[\]{}]/g)) {
-    if (mark === '{' || mark === '[') depth++
-    else if (mark === '}' || mark === ']') depth--
-    if (depth > jsonDepthMax) return true
-  }
-  return false
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -20,20 +20,17 @@ export function keepAllowed(line: string): string {
   return sentences.length === 1 ? '' : sentences.filter((sentence) => !isProhibited(sentence)).join(' ')
 }
 
-const comment = /^\s{0,40}(?:#|\/\/)\s{0,3}/
-const badWords = "❌|✗|🚫|bad\\b|wrong\\b|incorrect\\b|never\\b|don['’]t\\b|anti-?pattern\\b"
-const badWord = new RegExp(badWords, 'i')
-const badComment = new RegExp(`^(?:${badWords}|do not\\b|avoid\\b)`, 'i')
-/** As {@link badComment}, anywhere in a text: begins with a character that is rare in code. */
-const badCommentHint = new RegExp(`(?:#|//)\\s{0,3}(?:${badWords}|do not\\b|avoid\\b)`, 'i')
+const badComment = regexWith('i')`(#|//)\s{0,3}(❌|✗|🚫|(bad|wrong|incorrect|never|don['’]t|do not|avoid|
+  anti-?pattern)\b)`
 
 /** Removes examples that a comment calls wrong from a block of code: up to a blank line or the next comment. */
 export function dropBadExamples(code: string): string {
-  if (!badCommentHint.test(code) || !badWord.test(code)) return code
+  if (!badComment.test(code)) return code
   let isBad = false
   const kept = code.split('\n').filter((line) => {
-    if (comment.test(line)) isBad = badComment.test(line.replace(comment, ''))
-    else if (line.trim() === '') isBad = false
+    const text = line.trimStart()
+    if (/^(?:#|\/\/)/.test(text)) isBad = text.search(badComment) === 0
+    else if (text === '') isBad = false
     return !isBad
   })
   return kept.join('\n')

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Access } from '@skillstead/protocol'
-import { parseSkillMd, readCapabilities } from '@skillstead/skill-format'
 import { AccessLists } from './access-lists.ts'
+import { readHead } from './frontmatter.ts'
 import { readBlock, toFileKind } from './read-block.ts'
 import { readMarkdown } from './read-markdown.ts'
 import { toProgram } from './read-shell.ts'
@@ -23,65 +23,57 @@ const batchMs = 10
  * files and images. Pass SKILL.md first.
  */
 export function readAccess(files: readonly AccessFile[]): Access {
-  const reader = new AccessReader()
-  for (const file of files) reader.read(file)
-  return reader.lists.toAccess()
+  const lists = new AccessLists()
+  for (const _ of readFiles(files, lists));
+  return lists.toAccess()
 }
 
 /** As `readAccess`, yielding to the event loop between batches of files. */
 export async function inspectAccess(files: readonly AccessFile[]): Promise<Access> {
-  const reader = new AccessReader()
+  const lists = new AccessLists()
   let startedMs = performance.now()
-  for (const file of files) {
-    reader.read(file)
+  for (const _ of readFiles(files, lists)) {
     if (performance.now() - startedMs < batchMs) continue
     await setImmediate()
     startedMs = performance.now()
   }
-  return reader.lists.toAccess()
+  return lists.toAccess()
 }
 
-class AccessReader {
-  readonly lists = new AccessLists()
-  #left = bytesMax
-
-  read({ path, bytes }: AccessFile): void {
+/** Reads one file at a time. */
+function* readFiles(files: readonly AccessFile[], lists: AccessLists): Generator<void> {
+  let left = bytesMax
+  for (const { path, bytes } of files) {
     const kind = toFileKind(path, bytes)
-    if (kind === undefined) return
-    const length = Math.min(bytes.length, fileBytesMax, this.#left)
-    this.#left -= length
+    if (kind === undefined) continue
+    const length = Math.min(bytes.length, fileBytesMax, left)
+    left -= length
     const rest = bytes.subarray(length)
-    if (rest.length > 0) this.lists.addCut(`${path}: the last ${rest.length} bytes were not read`, rest)
+    if (rest.length > 0) lists.addCut(`${path}: the last ${rest.length} bytes were not read`, rest)
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString()
     try {
-      if (path === 'SKILL.md') this.lists.ownFolder = readFrontmatter(text, this.lists)
-      if (kind === 'markdown') readMarkdown(text, this.lists)
-      else readBlock(kind, text, this.lists)
-      this.lists.endFile()
+      if (path === 'SKILL.md') lists.ownFolder = readFrontmatter(text, lists)
+      if (kind === 'markdown') readMarkdown(text, lists)
+      else readBlock(kind, text, lists)
+      lists.endFile()
     } catch {
-      this.lists.addCut(`${path}: it could not be read`, bytes)
+      lists.addCut(`${path}: it could not be read`, bytes)
     }
+    yield
   }
 }
 
-const asking = /\b(?:tools|requires|bins|env|primaryEnv)["']?\s{0,3}:/
-
 /** Reads the tools and requirements in frontmatter. Returns the skill's name, which is also that of its folder. */
 function readFrontmatter(text: string, lists: AccessLists): string {
-  const end = text.startsWith('---') ? text.indexOf('\n---', 3) : -1
-  const head = text.slice(0, end === -1 ? 0 : end)
-  if (!asking.test(head)) return /^name: {0,3}["']?([\w-]{1,64})/m.exec(head)?.[1] ?? ''
-  const parsed = parseSkillMd(`${head}\n---\n`)
-  const { frontmatter } = parsed
-  const tools = frontmatter['allowed-tools'] ?? frontmatter.allowed_tools ?? frontmatter.tools
-  for (const tool of readCapabilities({ ...parsed, frontmatter: { 'allowed-tools': tools } })) {
+  const { name, frontmatter, tools } = readHead(text, /\b(?:tools|requires|bins|env|primaryEnv)["']?\s{0,3}:/)
+  for (const tool of tools) {
     lists.add('tools', tool)
     // `Bash(git:*)` also grants a program.
     const program = toProgram(/^Bash\(([^\s:*)]{1,60})/.exec(tool)?.[1] ?? '')
     if (program) lists.add('commands', program)
   }
   readRequired(frontmatter, lists, 0)
-  return typeof frontmatter.name === 'string' ? frontmatter.name : ''
+  return name
 }
 
 /** Reads requirements in the notation of agent hosts: `requires: { bins, anyBins, env }`, at any depth. */

@@ -1,3 +1,4 @@
+import { findLanguage, toLanguage } from '../code/parts.ts'
 import { toTyped } from '../code/shell/shell-syntax.ts'
 import type { AccessLists } from './access-lists.ts'
 import { readPackageJson, readPyproject, readRequirements, readServers } from './manifests.ts'
@@ -39,20 +40,22 @@ const readers = {
 
 type Kind = keyof typeof readers
 
-/** By the language of a block. Those of programs are also endings of files. */
-const kinds: ReadonlyMap<string, Kind> = new Map([
-  ...named('shell', 'bash sh shell zsh console terminal shell-session shellsession fish shellscript bash-session'),
-  ...named('shell', 'ksh bats command'),
-  ...named('python', 'python py python3 ipython pyw pyi'),
-  ...named('script', 'javascript js typescript ts jsx tsx mjs cjs mts cts node vue svelte astro'),
-  ...named('other', 'rb go rs php pl lua java kt kts swift cs c cc cpp h psm1 r jl ex exs dart groovy nu scpt'),
-  ...named('json', 'json jsonc json5'),
-  ...named('assignments', 'env dotenv ini properties'),
-  ...named('requests', 'http https rest'),
-  ...named('steps', 'yaml yml dockerfile docker containerfile makefile make just justfile'),
-  ...named('lines', 'text txt plaintext powershell ps1 pwsh cmd bat batch'),
-  ...named('none', 'markdown md mdx html css scss less xml svg mermaid csv tsv diff patch sql graphql latex tex dot'),
-])
+/** By the name of a language that `code/` does not read. */
+const kinds: ReadonlyMap<string, Kind> = new Map(
+  Object.entries({
+    shell: 'fish command',
+    script: 'vue svelte astro',
+    other: 'rb go rs php pl lua java kt kts swift cs c cc cpp h psm1 ps1 bat cmd r jl ex exs dart groovy nu scpt',
+    json: 'json jsonc json5',
+    assignments: 'env dotenv ini properties',
+    requests: 'http https rest',
+    steps: 'yaml yml dockerfile docker containerfile makefile make just justfile',
+    lines: 'text txt plaintext powershell ps1 pwsh cmd bat batch',
+    none: 'markdown md mdx html css scss less xml svg mermaid csv tsv diff patch sql graphql latex tex dot',
+  } satisfies Partial<Record<Kind, string>>).flatMap(([kind, names]) =>
+    names.split(' ').map((name) => [name, kind as Kind] as const),
+  ),
+)
 const fileNames: readonly (readonly [RegExp, Kind | 'markdown'])[] = [
   [/^package\.json$/, 'packageJson'],
   [/^requirements[\w.-]*\.txt$/, 'requirements'],
@@ -64,27 +67,26 @@ const fileNames: readonly (readonly [RegExp, Kind | 'markdown'])[] = [
   [/\.(?:ps1|bat|cmd)$/i, 'other'],
 ]
 
-function named(kind: Kind, languages: string): (readonly [string, Kind])[] {
-  return languages.split(' ').map((language) => [language, kind] as const)
-}
-
 /** The kind of a file; undefined if it is neither instructions nor a program. */
 export function toFileKind(path: string, bytes: Uint8Array): Kind | 'markdown' | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const known = fileNames.find(([pattern]) => pattern.test(name))?.[1]
   if (known) return known
-  const program = kinds.get(name.slice(name.lastIndexOf('.') + 1).toLowerCase())
-  if (program === 'shell' || program === 'python' || program === 'script' || program === 'other') return program
+  const head =
+    bytes[0] === 0x23 ? Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 100)).toString() : ''
+  const language = findLanguage(name, head)
+  if (language) return language === 'jsx' ? 'script' : language
+  const kind = kinds.get(name.slice(name.lastIndexOf('.') + 1).toLowerCase())
+  if (kind === 'shell' || kind === 'script' || kind === 'other') return kind
   if (/(?:^|\/)\.github\/workflows\//.test(path)) return 'steps'
-  if (bytes[0] !== 0x23 || bytes[1] !== 0x21) return undefined
-  const first = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 100)).toString()
-  if (/python|uv run/.test(first)) return 'python'
-  return /node|deno|bun|tsx/.test(first) ? 'script' : /sh\b/.test(first) ? 'shell' : 'other'
+  return head.startsWith('#!') ? 'other' : undefined
 }
 
 /** The kind of a block of code, by the language that is declared for it. */
-export function toBlockKind(language: string): Kind {
-  return language === '' ? 'lines' : (kinds.get(language) ?? 'other')
+export function toBlockKind(name: string): Kind {
+  if (name === '') return 'lines'
+  const language = toLanguage(name)
+  return language === 'jsx' ? 'script' : (language ?? kinds.get(name) ?? 'other')
 }
 
 /** Finds what a block of code or a file uses. */

@@ -1,8 +1,8 @@
-import { parseSkillMd } from '@skillstead/skill-format'
 import { findCode } from '../code/parts.ts'
 import type { Document } from '../text/document.ts'
 import type { EngineRuleName } from '../rules/engine-rules.ts'
 import type { FileRole } from '../files/role.ts'
+import { readHead } from './frontmatter.ts'
 
 interface ClaimFile {
   readonly path: string
@@ -27,28 +27,13 @@ const searchedMax = 64 * 1024
  */
 export function* findToolClaims<T extends ClaimFile>(files: readonly T[]) {
   const skill = files.find(({ path }) => path === 'SKILL.md')
-  const tools = skill ? readTools(skill.document.text) : []
+  const tools = skill ? readHead(skill.document.text, /^allowed[-_]tools:/m).tools : []
   if (!skill || tools.length === 0) return
   const shell = [...findCode(skill.path, skill.document)].find(({ language }) => language === 'shell')
   if (shell && tools.every((tool) => tamePattern.test(tool)))
     yield { file: skill, rule: 'toolsUndeclared' satisfies EngineRuleName, offset: shell.offset } as const
   if (tools.some((tool) => anyCommandPattern.test(tool)) && !files.some(mayRun))
     yield { file: skill, rule: 'toolsUnused' satisfies EngineRuleName, offset: 0 } as const
-}
-
-/** Tools that the frontmatter requests; none if it has no such key. */
-function readTools(text: string): string[] {
-  const end = text.startsWith('---') ? text.indexOf('\n---', 3) : -1
-  const head = end === -1 ? '' : text.slice(0, end)
-  if (!/^allowed[-_]tools:/m.test(head)) return []
-  const { frontmatter } = parseSkillMd(`${head}\n---\n`)
-  const value = frontmatter['allowed-tools'] ?? frontmatter.allowed_tools
-  const texts = Array.isArray(value)
-    ? value.map(String)
-    : typeof value === 'string'
-      ? value.split(/[,\s]+(?![^(]*\))/)
-      : []
-  return texts.map((tool) => tool.trim()).filter(Boolean)
 }
 
 /** Whether a file is a program, or a text that may have commands. */

@@ -1,29 +1,25 @@
 import type { Access, ScanFinding } from '@skillstead/protocol'
 import { regex, regexWith } from '../text/regex.ts'
 
-/**
- * Classes of what a version can do, as far as its text shows. `secrets` are those that its user sets for it in the
- * environment, `stores` are places where a machine keeps secrets of other programs.
- */
-const abilities = ['secrets', 'stores', 'startup', 'privilege', 'network', 'shell'] as const
-export type Ability = (typeof abilities)[number]
-
 interface Signs {
   /** Items of the access lists that show the ability. */
   readonly access: Partial<Record<Exclude<keyof Access, 'cut'>, RegExp>>
   /** Categories of findings that show it. */
-  readonly categories: readonly string[]
+  readonly categories?: readonly string[]
 }
 
-const signs: Readonly<Record<Ability, Signs>> = {
+/**
+ * What a version can do, as far as its text shows. `secrets` are those that its user sets for it in the environment,
+ * `credential-stores` are places where a machine keeps secrets of other programs.
+ */
+const signs = {
   secrets: {
     access: {
       environment: regex`^\*$|(^|_)(TOKEN|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|COOKIE|SESSION|PAT|
         (API|ACCESS|PRIVATE|SIGNING|SECRET|AUTH)_?KEY)(_|$)`,
     },
-    categories: [],
   },
-  stores: {
+  'credential-stores': {
     access: {
       files: regexWith(
         'i',
@@ -51,22 +47,21 @@ const signs: Readonly<Record<Ability, Signs>> = {
     },
     categories: ['exfiltration', 'suspicious-host'],
   },
-  shell: { access: { commands: /./, tools: /^Bash\b/ }, categories: [] },
-}
+  shell: { access: { commands: /./, tools: /^Bash\b/ } },
+} satisfies Record<string, Signs>
+export type Ability = keyof typeof signs
 
 /** What shows that a version has each ability; an ability without items is not there. */
-export function findAbilities(access: Access, findings: readonly ScanFinding[]): Map<Ability, string[]> {
+export function findAbilities(access: Access, findings: readonly ScanFinding[]): Record<Ability, string[]> {
   const found = findings.filter(({ signal, context }) => signal !== 'none' && context.role !== 'data')
-  return new Map(
-    abilities.map((ability) => {
-      const { access: patterns, categories } = signs[ability]
-      const items = Object.entries(patterns).flatMap(([kind, pattern]) =>
-        access[kind as keyof typeof patterns].filter((item) => pattern.test(item)),
-      )
-      const places = found
-        .filter(({ category }) => categories.includes(category))
-        .map(({ path, line, excerpt }) => `${path}:${line}: ${excerpt}`)
-      return [ability, [...new Set([...items, ...places])]] as const
-    }),
-  )
+  const entries = Object.entries<Signs>(signs).map(([ability, { access: patterns, categories = [] }]) => {
+    const items = Object.entries(patterns).flatMap(([kind, pattern]) =>
+      access[kind as keyof typeof patterns].filter((item) => pattern.test(item)),
+    )
+    const places = found
+      .filter(({ category }) => categories.includes(category))
+      .map(({ path, line, excerpt }) => `${path}:${line}: ${excerpt}`)
+    return [ability, [...new Set([...items, ...places])]]
+  })
+  return Object.fromEntries(entries) as Record<Ability, string[]>
 }

@@ -2,7 +2,7 @@ import type { Access, Change, ChangeFinding, ScanFinding } from '@skillstead/pro
 import { isPatch } from '../access/compare-access.ts'
 import { toVerdict } from '../verdict/score.ts'
 import { findAbilities, type Ability } from './abilities.ts'
-import { changeRules, type ChangeRuleName } from './change-rules.ts'
+import { changeRules, type ChangeRuleId } from './change-rules.ts'
 import { hashCharacters, type Outline, type Passage } from './outline.ts'
 
 /** A version with what is known of its content. */
@@ -53,69 +53,56 @@ function toScanFindings(added: readonly ScanFinding[]): ChangeFinding[] {
   return [...bySignal].map(([signal, found]) => {
     const [{ path, line }] = found as [ScanFinding]
     const items = found.map(({ title, excerpt }) => `${title}: ${excerpt}`)
-    return { ...toFinding('addsFindings', items, false), signal, path, line }
+    return { ...toFinding('adds-findings', items, false), signal, path, line }
   })
 }
 
 function listChanges(earlier: ComparedVersion, later: ComparedVersion, patch: boolean): ChangeFinding[] {
+  const [before, after] = [earlier, later].map(({ access, findings }) => findAbilities(access, findings)) as [
+    Abilities,
+    Abilities,
+  ]
   const { outline } = later
   const lines = { earlier: toHashes(earlier.outline), later: toHashes(outline) }
   const isKept = isNearlyWithin(lines.earlier, lines.later)
   const inserted = isKept ? outline.directives.filter(({ hash }) => !lines.earlier.has(hash)) : []
   const removed = earlier.outline.safeguards.filter(({ hash }) => !lines.later.has(hash))
-  const [first] = inserted
-  const uncompared = [...subtract(outline.cut, earlier.outline.cut), ...subtract(later.access.cut, earlier.access.cut)]
+  const [{ path, line } = { path: null, line: null }] = inserted
+  const hasSecrets = after.secrets.length + after['credential-stores'].length > 0
   return [
-    ...findGained(earlier, later).map(([name, items]) => toFinding(name, items, patch)),
-    toFinding('reachesOthers', findOtherHosts(earlier, later), patch && isKept),
-    { ...toFinding('addsInstructions', inserted.map(toText), patch), ...(first && toPlace(first)) },
-    toFinding('addsBinary', findBinaries(earlier.outline, outline), patch),
+    ...findGained(before, after).map(([id, items]) => toFinding(id, items, patch)),
+    toFinding('reaches-other-hosts', hasSecrets ? findOtherHosts(earlier, later) : [], patch && isKept),
+    { ...toFinding('adds-instructions', toTexts(inserted), patch), path, line },
+    toFinding('adds-binary', findBinaries(earlier.outline, outline), patch),
     // A text that was written again words its restrictions in other ways, or has them at other places.
-    toFinding('removesSafeguards', dropReworded(removed, outline.safeguards).map(toText), patch && isKept),
-    toFinding('notCompared', uncompared, patch),
+    toFinding('removes-safeguards', toTexts(dropReworded(removed, outline.safeguards)), patch && isKept),
+    toFinding('not-compared', [...findNew(outline, earlier.outline), ...findNew(later.access, earlier.access)], patch),
   ].filter(({ items }) => items.length > 0)
 }
 
-function toFinding(name: ChangeRuleName, items: readonly string[], patch: boolean): ChangeFinding {
-  const { inPatch, inOther, ...rule } = changeRules[name]
+function toFinding(ruleId: ChangeRuleId, items: readonly string[], patch: boolean): ChangeFinding {
+  const { inPatch, inOther, ...rule } = changeRules[ruleId]
   const rest = items.length - itemsMax
   const shown = rest > 0 ? [...items.slice(0, itemsMax - 1), `${rest + 1} more`] : [...items]
-  return { ...rule, signal: patch ? inPatch : inOther, items: shown, path: null, line: null }
+  return { ruleId, ...rule, signal: patch ? inPatch : inOther, items: shown, path: null, line: null }
 }
 
-const gains: Readonly<Record<Ability, ChangeRuleName>> = {
-  secrets: 'gainsSecrets',
-  stores: 'gainsStores',
-  startup: 'gainsStartup',
-  privilege: 'gainsPrivilege',
-  network: 'gainsNetwork',
-  shell: 'gainsShell',
-}
+type Abilities = ReturnType<typeof findAbilities>
 
 /** The abilities that the earlier version does not have. */
-function findGained(
-  earlier: ComparedVersion,
-  later: ComparedVersion,
-): (readonly [ChangeRuleName, readonly string[]])[] {
-  const [before, after] = [earlier, later].map(({ access, findings }) => findAbilities(access, findings))
-  const gained = new Map(
-    [...after!].filter(([ability, { length }]) => length > 0 && before!.get(ability)!.length === 0),
-  )
-  const secrets = [...(gained.get('secrets') ?? []), ...(gained.get('stores') ?? [])]
-  const network = gained.get('network') ?? []
-  const isBoth = secrets.length > 0 && network.length > 0
-  const together: readonly Ability[] = isBoth ? ['secrets', 'stores', 'network'] : []
-  const others = [...gained].filter(([ability]) => !together.includes(ability))
+function findGained(before: Abilities, after: Abilities): (readonly [ChangeRuleId, readonly string[]])[] {
+  const gained = (Object.keys(after) as Ability[]).filter((one) => after[one].length > 0 && before[one].length === 0)
+  const together = gained.filter((ability) => /^(?:secrets|credential-stores|network)$/.test(ability))
+  const isBoth = together.length > 1 && together.includes('network')
+  const single = isBoth ? gained.filter((ability) => !together.includes(ability)) : gained
   return [
-    ...(isBoth ? [['gainsSecretsAndNetwork', [...secrets, ...network]] as const] : []),
-    ...others.map(([ability, items]) => [gains[ability], items] as const),
+    ...(isBoth ? [['gains-secrets-and-network', together.flatMap((ability) => after[ability])] as const] : []),
+    ...single.map((ability) => [`gains-${ability}`, after[ability]] as const),
   ]
 }
 
-/** The hosts of other domains that a version with secrets newly reaches, if the earlier one reached any. */
+/** The hosts of domains that the earlier version does not reach, if it reaches any. */
 function findOtherHosts(earlier: ComparedVersion, later: ComparedVersion): string[] {
-  const has = findAbilities(later.access, later.findings)
-  if (has.get('secrets')!.length + has.get('stores')!.length === 0) return []
   const known = new Set(['localhost', ...earlier.access.hosts].map(toDomain))
   return known.size === 1 ? [] : later.access.hosts.filter((host) => !known.has(toDomain(host)))
 }
@@ -166,14 +153,9 @@ function toSimilarity(one: ReadonlySet<string>, other: ReadonlySet<string>): num
   return countCommon(one, other) / Math.max(1, Math.min(one.size, other.size))
 }
 
-function subtract(items: readonly string[], others: readonly string[]): string[] {
-  return items.filter((item) => !others.includes(item))
+/** The parts that were not read, and that the earlier version does not have. */
+function findNew({ cut }: { readonly cut: readonly string[] }, earlier: { readonly cut: readonly string[] }): string[] {
+  return cut.filter((item) => !earlier.cut.includes(item))
 }
 
-function toPlace({ path, line }: Passage) {
-  return { path, line }
-}
-
-function toText({ text }: Passage): string {
-  return text
-}
+const toTexts = (passages: readonly Passage[]) => passages.map(({ text }) => text)

@@ -2,7 +2,7 @@ import { hash as hashOnce } from 'node:crypto'
 import { findForm } from '../files/file-forms.ts'
 import { isMarkdown } from '../files/role.ts'
 import { isText } from '../files/text-of-bytes.ts'
-import { readLineKinds, type LineKinds } from './passages.ts'
+import { readLineKinds } from './passages.ts'
 
 /** A sentence or line of instructions that a comparison may name. */
 export interface Passage {
@@ -58,15 +58,10 @@ export function readOutline(files: readonly OutlinedFile[]): Outline {
     if (!isText(bytes)) {
       if (!isPicture(bytes)) binaries.push({ path, digest: toHash(bytes) })
     } else if (isMarkdown(path)) {
-      if (bytes.length > Math.min(left, fileBytesMax)) {
-        cut.push(`${path}: it is too large to compare (sha256:${toHash(bytes)})`)
-        continue
-      }
-      left -= bytes.length
-      for (const { isDirective, isSafeguard, ...passage } of listPassages(path, bytes, lines)) {
-        if (isDirective) directives.push(passage)
-        if (isSafeguard) safeguards.push(passage)
-      }
+      if (bytes.length <= Math.min(left, fileBytesMax)) {
+        left -= bytes.length
+        readLines(path, new TextDecoder().decode(bytes).split('\n'), { lines, directives, safeguards })
+      } else cut.push(`${path}: it is too large to compare (sha256:${toHash(bytes)})`)
     }
   }
   const compared = [...lines]
@@ -80,9 +75,14 @@ export function readOutline(files: readonly OutlinedFile[]): Outline {
   return { lines: compared.join(''), directives, safeguards, binaries, cut }
 }
 
-/** The passages of a file on lines that are not known yet, and adds its lines to the known ones. */
-function* listPassages(path: string, bytes: Uint8Array, lines: Set<string>): Generator<Passage & LineKinds> {
-  const all = new TextDecoder().decode(bytes).split('\n')
+interface Found {
+  readonly lines: Set<string>
+  readonly directives: Passage[]
+  readonly safeguards: Passage[]
+}
+
+/** Adds the lines of a file that are not known yet, and the passages on them. */
+function readLines(path: string, all: readonly string[], { lines, directives, safeguards }: Found): void {
   const bodyStart = findBodyStart(all)
   let isCode = false
   for (const [index, raw] of all.entries()) {
@@ -93,10 +93,10 @@ function* listPassages(path: string, bytes: Uint8Array, lines: Set<string>): Gen
     const count = lines.size
     if (lines.add(hash).size === count || count >= linesMax) continue
     const { isDirective, isSafeguard } = readLineKinds(line)
-    const text = line.slice(0, passageCharactersMax).toWellFormed()
-    const isRestriction = isSafeguard && !isCode && index >= bodyStart
-    if (isDirective || isRestriction)
-      yield { path, line: index + 1, text, hash, isDirective, isSafeguard: isRestriction }
+    if (!isDirective && !isSafeguard) continue
+    const passage = { path, line: index + 1, text: line.slice(0, passageCharactersMax).toWellFormed(), hash }
+    if (isDirective) directives.push(passage)
+    if (isSafeguard && !isCode && index >= bodyStart) safeguards.push(passage)
   }
 }
 
@@ -113,18 +113,19 @@ function findBodyStart(lines: readonly string[]): number {
 /** The line without white space around it, marks of Markdown and invisible characters; empty without a letter. */
 function toPlainLine(raw: string): string {
   const trimmed = raw.trim()
-  const cleaned = unclean.test(trimmed) ? trimmed.replace(marksPattern, '').replace(spacePattern, ' ').trim() : trimmed
-  const text = cleaned.replace(itemPattern, '')
+  const cleaned = unclean.test(trimmed)
+    ? trimmed
+        .replace(/[*_`~\p{Cf}]/gu, '')
+        .replace(/\s+/g, ' ')
+        .trim()
+    : trimmed
+  const text = cleaned.replace(/^(?:[-+>#|]+\s|\d{1,3}[.)]\s)+/, '')
   return /[\p{L}\p{N}]/u.test(text) ? text : ''
 }
 
 const fencePattern = /^\s{0,20}(?:```|~~~)/
-/** A mark, repeated spaces, or anything except printable ASCII. */
+/** A mark, repeated spaces, or anything except printable ASCII. Most lines have none, and are not copied. */
 const unclean = /[*_`~]| {2}|[^ -~]/
-const marksPattern = /[*_`~\p{Cf}]/gu
-/** Every white space but single spaces. */
-const spacePattern = /\s{2,}|[^\S ]/g
-const itemPattern = /^(?:[-+>#|]+\s|\d{1,3}[.)]\s)+/
 
 function toRest(name: string, rest: readonly unknown[]): string {
   return `${rest.length} more ${name} are not compared (sha256:${toHash(JSON.stringify(rest))})`

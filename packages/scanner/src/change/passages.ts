@@ -13,26 +13,25 @@ const withholds = /do not|don['’]t|never|without|no need to|avoid/
 const unasked = regex`always|silently|quietly|in the background|automatically|every time|(before|after) (any|each|every)|
   at (the )?(start|startup|beginning)|on start-?up`
 const takes = /read|collect|gather|extract|dump|export|cat|copy|paste/
-/** Every directive begins with one of these words; most lines have none. One list of words is the fastest. */
-const words = [sends, fetches, withholds, unasked, takes].map(({ source }) => source).join('|')
-const beginning = new RegExp(`\\b(?:${words})\\b`, 'gi')
+/** Every directive has one of these words; most lines have none. */
+const beginning = regexWith('i')`\b(${sends}|${fetches}|${withholds}|${unasked}|${takes})\b`
 
-const outward = regex`\b${sends}\b
-  [^.!?]{0,100}\b(to|with|at|via)\b[^.!?]{0,60}(https?://|\b(webhook|endpoint|server|remote|external|third[- ]party|
-  e-?mail|slack|discord|telegram|collector|telemetry))`
-const fetched = regex`\b${fetches}\b[^.!?]{0,100}
-  \b(run|execute|source|eval|follow|apply|obey|bash|sh|python)\b`
-const covert = regexWith('iy')`\b${withholds}\s(to\s)?
+const covert = regexWith('i')`\b${withholds}\s(to\s)?
   (tell|telling|mention|mentioning|inform|informing|ask|asking|notify|notifying|show|showing|display|displaying|
   reveal|revealing|log|logging|disclose|disclosing|confirm|confirming|warn|warning|wait for|waiting for)\b[^.!?]{0,60}
   \b(user|users|anyone|human|approval|confirmation|permission|them|step|this|it)\b`
-const automatic = regex`\b${unasked}\b[^.!?]{0,80}
+const outward = regex`${sends}\b
+  [^.!?]{0,100}\b(to|with|at|via)\b[^.!?]{0,60}(https?://|\b(webhook|endpoint|server|remote|external|third[- ]party|
+  e-?mail|slack|discord|telegram|collector|telemetry))`
+const fetched = regex`${fetches}\b[^.!?]{0,100}
+  \b(run|execute|source|eval|follow|apply|obey|bash|sh|python)\b`
+const automatic = regex`${unasked}\b[^.!?]{0,80}
   \b(run|execute|invoke|send|upload|post|fetch|download|append|source)\b`
-const reaching = regexWith('iy')`${outward}|${fetched}|${automatic}`
+const reaching = regexWith('i')`\b(${outward}|${fetched}|${automatic})`
 const taken = regexWith('i')`\b${takes}\b`
 
 /** What a line of instructions may be. */
-export interface LineKinds {
+interface LineKinds {
   /** It tells the agent to do something that reaches beyond the task at hand. */
   readonly isDirective: boolean
   /** It restricts what the agent may do. */
@@ -42,33 +41,13 @@ export interface LineKinds {
 /** Finds out what a line of instructions is. */
 export function readLineKinds(line: string): LineKinds {
   const text = line.slice(0, examinedCharactersMax)
-  const [beginnings, isRestricting] = [findBeginnings(text), restricting.test(text)]
-  if (beginnings.length === 0 && !isRestricting) return neither
-  const matches = (pattern: RegExp) => beginnings.some((at) => matchesAt(pattern, text, at))
-  const isCovert = matches(covert)
-  const mayReach = beginnings.length > 0 && !isCovert && !isRestricting
+  const [mayDirect, isRestricting] = [beginning.test(text), restricting.test(text)]
+  const isCovert = mayDirect && covert.test(text)
+  if (isCovert || isRestricting) return { isDirective: isCovert, isSafeguard: !isCovert && guarded.test(text) }
   return {
-    isDirective: isCovert || (mayReach && (matches(reaching) || (secrets.test(text) && taken.test(text)))),
-    isSafeguard: isRestricting && !isCovert && guarded.test(text),
+    isDirective: mayDirect && (reaching.test(text) || (secrets.test(text) && taken.test(text))),
+    isSafeguard: false,
   }
-}
-
-const neither: LineKinds = { isDirective: false, isSafeguard: false }
-
-/** Where a directive may begin. */
-function findBeginnings(text: string): number[] {
-  const found: number[] = []
-  beginning.lastIndex = 0
-  for (let next = beginning.exec(text); next; next = beginning.exec(text)) {
-    found.push(next.index)
-    beginning.lastIndex = next.index + 1
-  }
-  return found
-}
-
-function matchesAt(sticky: RegExp, text: string, at: number): boolean {
-  sticky.lastIndex = at
-  return sticky.test(text)
 }
 
 const restricting = regexWith('i')`\b(never|do not|don['’]t|must not|mustn['’]t|may not|should not|cannot|can't|

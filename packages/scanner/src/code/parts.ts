@@ -35,8 +35,18 @@ const infoPattern = /(?:`{3,}|~{3,})\s{0,4}\{?\.?(?<name>[\w+-]{1,20})/
 export function* findCode(path: string, document: Document): Generator<CodePart> {
   const { text } = document
   if (document.isMarkdown) return yield* findFenced(document)
-  const language = endings.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase()) ?? readShebang(text)
+  const language = findLanguage(path, text)
   if (language) yield { language, text, offset: 0 }
+}
+
+/** The language of a file, by its ending or the first line of its text. */
+export function findLanguage(path: string, text: string): CodeLanguage | undefined {
+  return endings.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase()) ?? readShebang(text)
+}
+
+/** The language that a name after the mark of a fence means. */
+export function toLanguage(name: string): CodeLanguage | undefined {
+  return fences.get(name.toLowerCase())
 }
 
 function readShebang(text: string): CodeLanguage | undefined {
@@ -51,7 +61,7 @@ function* findFenced(document: Document): Generator<CodePart> {
     if (document.fence(line) !== line) continue
     const opening = line
     while (line < document.lineCount && document.fence(line + 1) === opening) line++
-    const language = fences.get(infoPattern.exec(document.line(opening, 240))?.groups!['name']?.toLowerCase() ?? '')
+    const language = toLanguage(infoPattern.exec(document.line(opening, 240))?.groups!['name'] ?? '')
     if (!language || line === opening) continue
     const offset = document.lineStart(opening + 1)
     const end = line < document.lineCount ? document.lineStart(line + 1) : text.length

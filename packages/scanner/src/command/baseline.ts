@@ -3,8 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { firstIssueOnly, parseForeignJson, type ScanFinding, type Security } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { toRisk, toScore, toVerdict } from '../verdict/score.ts'
-import { toContainerPath, toFilePath } from './file-names.ts'
-import type { Sample } from './sample.ts'
+import { locate, type Sample } from './sample.ts'
 
 const Reason = v.pipe(v.string(), v.trim(), v.minLength(1))
 
@@ -14,20 +13,13 @@ type Known = v.InferOutput<typeof Known>
 
 const File = v.object({ version: v.literal(1), findings: v.array(Known) })
 
-/** Known findings, which reports leave out. */
-export interface Baseline {
-  /** The report without known findings, and their number. A skill that was not scanned completely keeps its verdict. */
-  apply(sample: Sample, report: Security): { readonly report: Security; readonly known: number }
-  /** The known findings that no report had. */
-  listUnused(): readonly Known[]
-}
-
-/** Reads a baseline. Throws an error that names the file and what is wrong with it. */
-export function readBaseline(file: string): Baseline {
+/** Reads known findings, which reports leave out. Throws an error that names the file and what is wrong with it. */
+export function readBaseline(file: string) {
   const known = new Map(parseBaseline(file).map((one) => [toKey(one.rule, one.file, one.passage), one]))
   const unused = new Set(known.values())
   return {
-    apply(sample, report) {
+    /** The report without known findings, and their number. A skill that was not scanned completely keeps its verdict. */
+    apply(sample: Sample, report: Security): { readonly report: Security; readonly known: number } {
       const findings = report.findings.filter((finding) => {
         const { rule, file: name, passage } = identify(sample, report, finding)
         const found = known.get(toKey(rule, name, passage))
@@ -39,6 +31,7 @@ export function readBaseline(file: string): Baseline {
       const judged = { score: toScore(findings), verdict: toVerdict(findings), risk: toRisk(findings) }
       return { report: { ...report, ...judged, findings }, known: count }
     },
+    /** The known findings that no report had. */
     listUnused: () => [...unused],
   }
 }
@@ -58,17 +51,11 @@ function parseBaseline(file: string): readonly Known[] {
   )
 }
 
-/** Collects the findings for a new baseline. */
-export interface BaselineWriter {
-  add(sample: Sample, report: Security): void
-  write(): void
-}
-
 /** Creates a baseline that gives one reason for all findings. Findings that are no instruction need none. */
-export function createBaselineWriter(file: string, reason: string): BaselineWriter {
+export function createBaselineWriter(file: string, reason: string) {
   const listed = new Map<string, Known & Pick<ScanFinding, 'line' | 'title'>>()
   return {
-    add(sample, report) {
+    add(sample: Sample, report: Security): void {
       for (const finding of report.findings.filter(({ signal }) => signal !== 'none')) {
         const { rule, file: name, passage } = identify(sample, report, finding)
         const { line, title } = finding
@@ -84,7 +71,8 @@ const toKey = (...parts: readonly string[]) => JSON.stringify(parts)
 /** Identifies a finding by its rule, its file and the text of its line, so that it may move within the file. */
 function identify(sample: Sample, report: Security, finding: ScanFinding) {
   const { ruleId, path, excerpt } = finding
-  const file = toFilePath(sample, path) ?? `${toContainerPath(sample, path)}!/${sample.id}!/${path}`
+  const { file: outer, inside } = locate(sample, path)
+  const file = inside === undefined ? outer : `${outer}!/${inside}`
   const text = ruleId === 'incomplete-scan' ? JSON.stringify(report.cut) : readPassage(sample, finding)
   const passage = createHash('sha256').update(toKey(excerpt, text)).digest('hex').slice(0, 32)
   return { rule: ruleId, file, passage }

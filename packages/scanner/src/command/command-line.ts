@@ -1,9 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { toJsonLine, toPlainText } from '@skillstead/protocol'
-import type { ScanIo } from './io.ts'
 import { runScan } from './run-scan.ts'
 import { findRequestProblem, scanOptions, toScanRequest, type ScanOption, type ScanRequest } from './scan-options.ts'
-import { readVersion } from './scanner-version.ts'
+import type { ScanIo } from './scan-output.ts'
 
 const name = 'skillstead-scan'
 
@@ -80,4 +80,11 @@ SKILL.md or another file, an archive (.zip, .skill, .tar.gz), records (.ndjson, 
 ${lines.join('\n')}
 
 Exit codes: 0 for success, 1 for a verdict of --fail-on or something that could not be read, 2 for wrong usage.`
+}
+
+/** The version of this package. */
+function readVersion(): string {
+  // Compiled files are one level below package.json, sources are two levels below it.
+  const above = import.meta.url.endsWith('.ts') ? '../../package.json' : '../package.json'
+  return (JSON.parse(readFileSync(new URL(above, import.meta.url), 'utf8')) as { version: string }).version
 }

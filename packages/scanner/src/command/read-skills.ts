@@ -1,10 +1,22 @@
+import { readdirSync, realpathSync, statSync, type Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { realpathSync, statSync, type Dirent } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join, posix, relative, resolve, sep } from 'node:path'
+import { limits } from '@skillstead/protocol'
 import { isSkillMd, type Unreadable } from '@skillstead/skill-format/archives'
-import { leftOut, toId, type FolderOptions, type Sample } from './sample.ts'
-import { toReadProblem } from './read-limited.ts'
-import { readSkillFiles } from './skill-files.ts'
+import type { ScanFile } from '../files/scan-file.ts'
+import { readLimited, toReadProblem } from './read-limited.ts'
+import { toId, type Sample } from './sample.ts'
+
+/** Options for folders. */
+export interface FolderOptions {
+  /** Receives remarks on paths that are left out on purpose. */
+  readonly onNote: (id: string, note: string) => void
+  /** Receives every folder before it is listed. Default: ignored. */
+  readonly onFolder?: (folder: string) => void
+}
+
+/** Folders that are not part of a skill: those of version control, and installed packages. */
+const leftOut: ReadonlySet<string> = new Set(['.git', 'node_modules', '__MACOSX'])
 
 /**
  * Reads the skills of a folder at any depth: every folder with a SKILL.md is a skill. Folders are listed while they are
@@ -13,49 +25,174 @@ import { readSkillFiles } from './skill-files.ts'
 export async function* readSkills(root: string, options: FolderOptions): AsyncGenerator<Sample | Unreadable> {
   const folders = [root]
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    let entries: Dirent[]
-    try {
-      entries = await readdir(folder, { withFileTypes: true })
-    } catch (error) {
-      const problem = toReadProblem((error as NodeJS.ErrnoException).code)
-      if (folder === root) throw new Error(`${root}: ${problem}`, { cause: error })
-      yield { id: toId(folder), reason: problem }
+    const entries = await list(folder, options)
+    if (typeof entries === 'string') {
+      if (folder === root) throw new Error(`${root}: ${entries}`)
+      yield { id: toId(folder), reason: entries }
       continue
     }
-    options.onFolder?.(folder)
-    const skillFile = entries.find((entry) => isSkillMd(entry.name) && !entry.isDirectory())
-    if (skillFile && (options.isWanted?.(folder) ?? true)) yield await readSkill(folder, skillFile.name, root, options)
-    const inside = entries.filter((entry) => isWalked(folder, entry, options, skillFile !== undefined))
-    for (const { name } of inside.toSorted((a, b) => (a.name < b.name ? 1 : -1))) folders.push(join(folder, name))
+    const skillFile = findSkillFile(entries)
+    if (skillFile !== undefined) {
+      const reader = new SkillReader(folder, realpathSync(root), options)
+      yield await reader.read(skillFile, entries)
+      folders.push(...reader.nested.toReversed())
+    } else {
+      const inside = entries.filter((entry) => isWalked(join(folder, entry.name), entry, options))
+      folders.push(...inside.map(({ name }) => join(folder, name)).toReversed())
+    }
   }
 }
 
-function isWalked(folder: string, entry: Dirent, { onNote }: FolderOptions, isSkill: boolean): boolean {
-  const id = toId(join(folder, entry.name))
-  if (leftOut.has(entry.name)) {
-    // The reader of a skill's files reports those in a skill.
-    if (!isSkill && entry.name !== '.git') onNote(id, 'left out.')
+function isWalked(path: string, entry: Dirent, { onNote }: FolderOptions): boolean {
+  const isLeftOut = leftOut.has(entry.name)
+  if (isLeftOut && entry.name !== '.git') onNote(toId(path), 'left out.')
+  const isLink = !isLeftOut && entry.isSymbolicLink()
+  if (isLink && statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    onNote(toId(path), 'a link to a folder, which is not followed.')
+  return entry.isDirectory() && !isLeftOut
+}
+
+/**
+ * Reads the skills that contain files, each once. Files outside of skills are left out. A file may be missing: its skill
+ * has changed all the same.
+ */
+export async function* readEnclosing(
+  files: readonly string[],
+  options: FolderOptions,
+): AsyncGenerator<Sample | Unreadable> {
+  const skills = new Set<string>()
+  for (const file of files) {
+    let folder = dirname(resolve(file))
+    while (!hasSkill(folder) && folder !== dirname(folder)) folder = dirname(folder)
+    if (hasSkill(folder)) skills.add(relative('', folder) || '.')
+  }
+  for (const folder of skills) {
+    const entries = await list(folder, options)
+    const skillFile = typeof entries === 'string' ? undefined : findSkillFile(entries)
+    if (typeof entries === 'string' || skillFile === undefined) continue
+    // A link may lead to a file of the repository.
+    const top = realpathSync(folder.startsWith('..') ? folder : '.')
+    yield await new SkillReader(folder, top, options).read(skillFile, entries)
+  }
+}
+
+function hasSkill(folder: string): boolean {
+  try {
+    return findSkillFile(readdirSync(folder, { withFileTypes: true })) !== undefined
+  } catch {
+    // A folder that was removed with its last file.
     return false
   }
-  if (entry.isSymbolicLink() && !isSkill && isFolder(join(folder, entry.name)))
-    onNote(id, 'a link to a folder, which is not followed.')
-  return entry.isDirectory()
 }
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+function findSkillFile(entries: readonly Dirent[]): string | undefined {
+  return entries.find((entry) => isSkillMd(entry.name) && !entry.isDirectory())?.name
 }
 
-/** Reads the skill of a folder. Links are followed to files in the folder `top`. */
-export async function readSkill(
-  folder: string,
-  skillFile: string,
-  top: string,
-  options: FolderOptions,
-): Promise<Sample | Unreadable> {
-  const id = toId(join(folder, skillFile))
-  const files = await readSkillFiles(folder, skillFile, realpathSync(top), options)
-  const [first] = files
-  if (first && 'unread' in first) return { id, reason: first.unread }
-  return { id, files, at: { folder, skillFile } }
+/** The entries of a folder in order, or why it cannot be listed. */
+async function list(folder: string, { onFolder }: FolderOptions): Promise<Dirent[] | string> {
+  onFolder?.(folder)
+  try {
+    const entries = await readdir(folder, { withFileTypes: true })
+    return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  } catch (error) {
+    return toReadProblem((error as NodeJS.ErrnoException).code)
+  }
+}
+
+/**
+ * Reads the files of a skill. What cannot be read, or exceeds the limits of a version, is a file with the reason in
+ * `unread`.
+ */
+class SkillReader {
+  /** The folders in it that are skills of their own. */
+  readonly nested: string[] = []
+  readonly #folder: string
+  /** The real paths of the skill, and of the folder with the files that its links may lead to. */
+  readonly #own: string
+  readonly #top: string
+  readonly #options: FolderOptions
+  readonly #files: ScanFile[] = []
+  #bytesLeft = limits.versionBytesMax
+
+  constructor(folder: string, top: string, options: FolderOptions) {
+    this.#folder = folder
+    this.#own = toReal(folder)
+    this.#top = top
+    this.#options = options
+  }
+
+  async read(skillFile: string, entries: readonly Dirent[]): Promise<Sample | Unreadable> {
+    for (const entry of entries.filter(({ name }) => name === skillFile))
+      await this.#addFile(entry, 'SKILL.md', skillFile)
+    const [first] = this.#files
+    const others = entries.filter(({ name }) => name !== skillFile)
+    await this.#addFolder('', others)
+    const id = toId(join(this.#folder, skillFile))
+    if (first && 'unread' in first) return { id, reason: first.unread }
+    return { id, files: this.#files, at: { folder: this.#folder, skillFile } }
+  }
+
+  async #addFolder(prefix: string, entries: readonly Dirent[]): Promise<void> {
+    for (const entry of entries) {
+      const path = posix.join(prefix, entry.name)
+      if (leftOut.has(entry.name)) this.#addLeftOut(path)
+      else if (entry.isDirectory()) await this.#addNested(path)
+      // No agent reads .DS_Store.
+      else if (entry.name !== '.DS_Store') await this.#addFile(entry, path.normalize('NFC'), path)
+    }
+  }
+
+  /** A `.git` deeper in a skill can make git run programs: its names are scanned. */
+  #addLeftOut(path: string): void {
+    if (basename(path) === '.git' && path !== '.git') this.#files.push({ path: `${path}/config`, text: '' })
+    this.#options.onNote(toId(join(this.#folder, path)), 'left out.')
+  }
+
+  async #addNested(path: string): Promise<void> {
+    const folder = join(this.#folder, path)
+    const entries = await list(folder, this.#options)
+    if (typeof entries === 'string') this.#files.push({ path, unread: entries })
+    else if (findSkillFile(entries) === undefined) await this.#addFolder(path, entries)
+    else this.nested.push(folder)
+  }
+
+  async #addFile(entry: Dirent, name: string, path: string): Promise<void> {
+    const most = limits.versionFilesMax
+    const unread = `The skill has more than ${most} files; this one and the next were not read.`
+    if (this.#files.length === most) this.#files.push({ path: name, unread })
+    if (this.#files.length > most) return
+    const read = entry.isSymbolicLink() ? await this.#readLink(name, path) : await this.#readFile(path)
+    if (read) this.#files.push({ path: name, ...read })
+  }
+
+  /** Reads a link, unless its target is in the skill and is read at its own path. */
+  async #readLink(name: string, path: string) {
+    const target = toReal(join(this.#folder, path))
+    if (isInside(target, this.#own) && name !== 'SKILL.md') return undefined
+    if (isInside(target, this.#top)) return this.#readFile(path)
+    return { unread: target === '' ? 'It is a link to nothing.' : 'It is a link out of the scanned folder.' }
+  }
+
+  async #readFile(path: string) {
+    const read = await readLimited(join(this.#folder, path), limits.fileBytesMax)
+    if ('unread' in read) return read
+    this.#bytesLeft -= read.bytes.length
+    const mebibytes = limits.versionBytesMax / 1024 / 1024
+    return this.#bytesLeft < 0 ? { unread: `The files of the skill are larger than ${mebibytes} MiB in total.` } : read
+  }
+}
+
+/** The real path of a file; '' if it does not exist. */
+function toReal(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return ''
+  }
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return path !== '' && way !== '..' && !way.startsWith(`..${sep}`)
 }

@@ -1,4 +1,6 @@
-import { sep } from 'node:path'
+import { join, relative, sep } from 'node:path'
+import { toManifest } from '@skillstead/protocol'
+import { toDigest } from '@skillstead/skill-format/archives'
 import type { ScanFile } from '../files/scan-file.ts'
 
 /** A skill, or some of its files, to scan. */
@@ -7,30 +9,43 @@ export interface Sample {
   readonly id: string
   /** SKILL.md first, if there is one. */
   readonly files: readonly ScanFile[]
-  /** Where its files are. */
-  readonly at: SamplePlace
+  /** Its folder, with the name of its SKILL.md there; or the file, address or stream that contains all of the sample. */
+  readonly at: { readonly folder: string; readonly skillFile: string } | { readonly container: string }
 }
 
-/** A folder, with the name of its SKILL.md there; or the file, address or stream that contains all of the sample. */
-type SamplePlace = { readonly folder: string; readonly skillFile: string } | { readonly container: string }
-
-/** Options for folders. */
-export interface FolderOptions {
-  /** Receives remarks on paths that are left out on purpose. */
-  readonly onNote: (id: string, note: string) => void
-  /** Receives every folder that is listed. Default: ignored. */
-  readonly onFolder?: (folder: string) => void
-  /** Whether the skill of a folder is to be read. Default: every skill. */
-  readonly isWanted?: (folder: string) => boolean
+/** Where a file of a sample is. */
+export interface FilePlace {
+  /** The file relative to the working directory with `/`, or the container that has it: an archive, records, an address. */
+  readonly file: string
+  /** Its name in the container. */
+  readonly inside?: string
 }
 
-/** Folders that are not part of a skill: those of version control, and installed packages. */
-export const leftOut: ReadonlySet<string> = new Set(['.git', 'node_modules', '__MACOSX'])
+/** Finds the place of a file of a sample. `a.zip!/b` is a file in an archive. */
+export function locate({ id, at }: Sample, path: string): FilePlace {
+  const inside = `${id}!/${path}`
+  if ('container' in at) return { file: isUrl(at.container) ? at.container : relative('', at.container), inside }
+  const [own = path] = path.split('!/', 1)
+  const file = toId(relative('', join(at.folder, own === 'SKILL.md' ? at.skillFile : own)))
+  return own === path ? { file } : { file, inside }
+}
 
-/** Files of operating systems, which no agent reads. */
-export const meaningless: ReadonlySet<string> = new Set(['.DS_Store'])
+/** Whether a place is a URL instead of a path. */
+export function isUrl(place: string): boolean {
+  return /^https?:\/\//i.test(place)
+}
 
 /** A path with `/` on every system. */
 export function toId(path: string): string {
   return sep === '/' ? path : path.replaceAll(sep, '/')
+}
+
+/** The digest of the files of a sample, as that of a version. */
+export function toSkillDigest({ files }: Sample): string {
+  const listed = files.flatMap((file) => {
+    if ('unread' in file) return []
+    const bytes = 'bytes' in file ? file.bytes : Buffer.from(file.text)
+    return [{ path: file.path, size: bytes.length, digest: toDigest(bytes) }]
+  })
+  return toDigest(toManifest(listed))
 }

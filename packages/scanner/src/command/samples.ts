@@ -5,14 +5,44 @@ import { buffer } from 'node:stream/consumers'
 import { firstIssueOnly, limits } from '@skillstead/protocol'
 import { isSkillMd, isUnreadable, openZip, readObjects, type Unreadable } from '@skillstead/skill-format/archives'
 import * as v from 'valibot'
-import type { FolderOptions, Sample } from './sample.ts'
 import { readLimited, toReadProblem } from './read-limited.ts'
-import { readSkills } from './read-skills.ts'
+import { readEnclosing, readSkills, type FolderOptions } from './read-skills.ts'
+import { isUrl, type Sample } from './sample.ts'
+import type { ScanRequest } from './scan-options.ts'
 
 /** Options of {@link openSamples}. */
 export interface SampleOptions extends FolderOptions {
   /** The content of the place `-`. */
   readonly stdin: Readable
+}
+
+/** Opens places that are no paths, such as URLs; undefined for paths. */
+export type OpenPlace = (place: string) => AsyncIterable<Sample | Unreadable> | undefined
+
+/** The samples of all places of a request. A place that cannot be read does not affect the others. */
+export async function* openAll(
+  { places, enclosing }: Pick<ScanRequest, 'places' | 'enclosing'>,
+  options: SampleOptions,
+  openPlace: OpenPlace = refuseUrl,
+): AsyncGenerator<Sample | Unreadable> {
+  if (enclosing) return yield* readEnclosing(places, options)
+  for (const place of places) {
+    let reason: string | undefined = 'It contains no skills.'
+    try {
+      for await (const sample of openPlace(place) ?? openSamples(place, options)) {
+        reason = undefined
+        yield sample
+      }
+    } catch (error) {
+      // The place is printed before the reason.
+      reason = (error as Error).message.replace(`${place} `, () => 'It ')
+    }
+    if (reason !== undefined) yield { id: place, reason }
+  }
+}
+
+function refuseUrl(place: string): undefined {
+  if (isUrl(place)) throw new Error('This command uses no network. Save the file, or use `skillstead scan URL`.')
 }
 
 /**

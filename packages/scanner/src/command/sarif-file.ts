@@ -1,107 +1,79 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { toManifest, type ScanFinding, type Security } from '@skillstead/protocol'
-import { toDigest, type Unreadable } from '@skillstead/skill-format/archives'
+import type { Security } from '@skillstead/protocol'
+import type { Unreadable } from '@skillstead/skill-format/archives'
 import type { AddedRules } from '../rules/added-rules.ts'
-import { sarifHeader, toRegion, toSarifResult, toSarifTool, toUri } from '../report/sarif.ts'
-import type { ScanFile } from '../files/scan-file.ts'
-import { toContainerPath, toFilePath } from './file-names.ts'
-import type { Sample } from './sample.ts'
-import type { ScanOutput } from './scan-output.ts'
+import { toRegion, toSarifLog, toSarifResult, toUri } from '../report/sarif.ts'
+import { isUrl, locate, toSkillDigest, type Sample } from './sample.ts'
 
-/** A SARIF log that is written while skills are scanned. GitHub accepts one run of a tool, so it has one. */
-export interface SarifFile {
-  add(sample: Sample, report: Security): void
-  addUnreadable(item: Unreadable): void
-  end(): void
-}
-
-/** Opens a log; `-` is standard output. Throws if the file cannot be written. */
-export function openSarifFile(file: string, output: ScanOutput, added?: AddedRules): SarifFile {
-  const { write, close } = openText(file, output)
+/**
+ * Opens a SARIF log of several skills; `-` is standard output. GitHub accepts one run of a tool, so it has one. Throws if
+ * the file cannot be written.
+ */
+export function openSarifFile(file: string, print: (text: string) => void, added?: AddedRules) {
+  const handle = file === '-' ? undefined : openFile(file)
   const skills: object[] = []
+  const results: object[] = []
   const notifications: object[] = []
-  let results = 0
-  let hasFailed = false
-  const { $schema, version } = sarifHeader
-  const run = {
-    ...toSarifTool(added),
-    // Code scanning replaces the alerts of the previous run with the same id.
-    automationDetails: { id: 'skillstead-scan/' },
-    originalUriBaseIds: { [root]: { uri: `${pathToFileURL(resolve('.'))}/` } },
-  }
-  write(`{"$schema":"${$schema}","version":"${version}","runs":[${JSON.stringify(run).slice(0, -1)},"results":[`)
+  let executionSuccessful = true
   return {
-    add(sample, report) {
-      for (const finding of report.findings) {
-        const result = toSarifResult(finding, toName(sample, finding.path), toLocation(sample, finding), added)
-        write(`${results > 0 ? ',' : ''}${JSON.stringify(result)}`)
-        results += 1
+    add(sample: Sample, { findings, cut, score, verdict, risk }: Security): void {
+      for (const finding of findings) {
+        const { path, line, column, excerpt } = finding
+        const { file: outer, inside } = locate(sample, path)
+        const artifactLocation = toArtifact(outer)
+        // The lines of an archive mean nothing: the passage is in one of its files.
+        const inArchive = {
+          physicalLocation: { artifactLocation, region: { startLine: 1, snippet: { text: excerpt } } },
+          logicalLocations: [{ fullyQualifiedName: `${inside}:${line}:${column}`, kind: 'resource' }],
+        }
+        const location = inside === undefined ? toRegion(finding, artifactLocation) : inArchive
+        results.push(toSarifResult(finding, inside ?? outer, location, added))
       }
-      for (const { path, reason } of report.cut) {
+      for (const { path, reason } of cut) {
         notifications.push({
           level: 'warning',
           message: { text: `${path} was not scanned completely. ${reason}` },
-          locations: [{ physicalLocation: { artifactLocation: toArtifact(sample, path) } }],
+          locations: [{ physicalLocation: { artifactLocation: toArtifact(locate(sample, path).file) } }],
         })
       }
-      const { score, verdict, risk } = report
-      skills.push({ source: sample.id, digest: toSkillDigest(sample.files), score, verdict, risk })
+      skills.push({ source: sample.id, digest: toSkillDigest(sample), score, verdict, risk })
     },
-    addUnreadable({ id, reason }) {
-      hasFailed = true
+    addUnreadable({ id, reason }: Unreadable): void {
+      executionSuccessful = false
       notifications.push({ level: 'error', message: { text: `${id} was not scanned. ${reason}` } })
     },
-    end() {
+    end(): void {
       const endTimeUtc = new Date().toISOString()
-      const invocation = { executionSuccessful: !hasFailed, endTimeUtc, toolExecutionNotifications: notifications }
-      write(`],"invocations":[${JSON.stringify(invocation)}],"properties":${JSON.stringify({ skills })}}]}`)
-      close()
+      const log = toSarifLog(added, {
+        // Code scanning replaces the alerts of the previous run with the same id.
+        automationDetails: { id: 'skillstead-scan/' },
+        originalUriBaseIds: { [root]: { uri: `${pathToFileURL(resolve('.'))}/` } },
+        results,
+        invocations: [{ executionSuccessful, endTimeUtc, toolExecutionNotifications: notifications }],
+        properties: { skills },
+      })
+      if (handle === undefined) return print(JSON.stringify(log))
+      writeSync(handle, `${JSON.stringify(log)}\n`)
+      closeSync(handle)
     },
   }
 }
 
 const root = '%SRCROOT%'
 
-function openText(file: string, output: ScanOutput): { write: (text: string) => void; close: () => void } {
-  if (file === '-') return { write: output.printJson, close: () => undefined }
-  let handle: number
+function openFile(file: string): number {
   try {
-    handle = openSync(file, 'w')
+    return openSync(file, 'w')
   } catch (cause) {
     throw new Error(`The SARIF file ${file} cannot be written.`, { cause })
   }
-  return { write: (text) => void writeSync(handle, `${text}\n`), close: () => closeSync(handle) }
-}
-
-function toLocation(sample: Sample, finding: ScanFinding) {
-  const artifact = toArtifact(sample, finding.path)
-  if (toFilePath(sample, finding.path) !== undefined) return toRegion(finding, artifact)
-  // The lines of an archive mean nothing: the passage is in one of its files.
-  const { line, column, excerpt } = finding
-  const physicalLocation = { artifactLocation: artifact, region: { startLine: 1, snippet: { text: excerpt } } }
-  const fullyQualifiedName = `${toName(sample, finding.path)}:${line}:${column}`
-  return { physicalLocation, logicalLocations: [{ fullyQualifiedName, kind: 'resource' }] }
 }
 
 /** The file in which code scanning shows a finding. */
-function toArtifact(sample: Sample, path: string) {
-  const file = toFilePath(sample, path) ?? toContainerPath(sample, path)
-  if (/^https?:\/\//i.test(file)) return { uri: file }
+function toArtifact(file: string) {
+  if (isUrl(file)) return { uri: file }
   if (file.startsWith('..')) return { uri: String(pathToFileURL(resolve(file))) }
   return { uri: toUri(file), uriBaseId: root }
-}
-
-function toName(sample: Sample, path: string): string {
-  return toFilePath(sample, path) ?? `${sample.id}!/${path}`
-}
-
-function toSkillDigest(files: readonly ScanFile[]): string {
-  const listed = files.flatMap((file) => {
-    if ('unread' in file) return []
-    const bytes = 'bytes' in file ? file.bytes : Buffer.from(file.text)
-    return [{ path: file.path, size: bytes.length, digest: toDigest(bytes) }]
-  })
-  return toDigest(toManifest(listed))
 }

@@ -1,4 +1,4 @@
-import { verdicts, type Security } from '@skillstead/protocol'
+import { verdicts } from '@skillstead/protocol'
 
 /** An option of the command line. `value` is the placeholder of its value in the help; flags have none. */
 export interface ScanOption {
@@ -24,75 +24,43 @@ export const scanOptions = {
   watch: { help: 'scan changed skills again until interrupted' },
 } as const satisfies Record<string, ScanOption>
 
-/** A scan as requested on a command line. */
-export interface ScanRequest {
-  readonly places: readonly string[]
-  readonly json: boolean
-  /** The file for SARIF; `-` is standard output. */
-  readonly sarif?: string
-  readonly failOn?: Exclude<Security['verdict'], 'safe'>
-  readonly baseline?: string
-  readonly writeBaseline?: string
-  readonly reason?: string
-  /** The file of a bundle of rules, and the key that must have signed it. */
-  readonly rules?: string
-  readonly rulesKey?: string
-  readonly isEnclosing: boolean
-  readonly isWatching: boolean
-}
+type Options = typeof scanOptions
 
-/** The request of a command line. */
-export function toScanRequest(
-  places: readonly string[],
-  json: boolean,
-  options: Readonly<Record<string, string | boolean | undefined>>,
-): ScanRequest {
-  const text = (name: keyof typeof scanOptions) => options[name] as string | undefined
-  return {
-    places,
-    json,
-    sarif: text('sarif'),
-    failOn: text('fail-on') as ScanRequest['failOn'],
-    baseline: text('baseline'),
-    writeBaseline: text('write-baseline'),
-    reason: text('reason'),
-    rules: text('rules'),
-    rulesKey: text('rules-key'),
-    isEnclosing: options['enclosing'] === true,
-    isWatching: options['watch'] === true,
-  }
+/** A scan as requested on a command line, with the values of its options by their names. */
+export type ScanRequest = {
+  readonly [name in keyof Options]?: Options[name] extends { readonly value: string } ? string : boolean
+} & { readonly places: readonly string[]; readonly json: boolean }
+
+/** The request of a command line, whose options were parsed as {@link scanOptions} declares them. */
+export function toScanRequest(places: readonly string[], json: boolean, options: object): ScanRequest {
+  return { ...options, places, json }
 }
 
 /** Why a request is invalid, as a sentence; undefined for a valid one. */
 export function findRequestProblem(request: ScanRequest): string | undefined {
-  return requestRules.find(({ breaks }) => breaks(request))?.problem
+  const { places, json, sarif, baseline, reason, rules, enclosing, watch } = request
+  const { 'fail-on': failOn, 'write-baseline': writeBaseline, 'rules-key': rulesKey } = request
+  const problems: readonly (readonly [isWrong: unknown, problem: string])[] = [
+    [places.length === 0, 'PATH is missing.'],
+    [json && sarif === '-', '--json and --sarif - both print to standard output. Use one of them, or --sarif FILE.'],
+    [
+      watch && (sarif ?? failOn ?? writeBaseline),
+      '--watch does not end, so it cannot be used with --sarif, --fail-on or --write-baseline.',
+    ],
+    [
+      watch && (enclosing || places.includes('-')),
+      '--watch needs folders or files, not standard input or --enclosing.',
+    ],
+    [
+      (writeBaseline === undefined) !== (reason === undefined),
+      '--write-baseline needs --reason TEXT, and --reason needs --write-baseline FILE.',
+    ],
+    [
+      (rules === undefined) !== (rulesKey === undefined),
+      '--rules needs --rules-key KEY, and --rules-key needs --rules FILE.',
+    ],
+    [reason?.trim() === '', 'The reason is empty.'],
+    [writeBaseline && baseline, '--write-baseline writes all findings; it cannot be used with --baseline.'],
+  ]
+  return problems.find(([isWrong]) => isWrong)?.[1]
 }
-
-const requestRules: readonly { breaks: (request: ScanRequest) => unknown; problem: string }[] = [
-  { breaks: ({ places }) => places.length === 0, problem: 'PATH is missing.' },
-  {
-    breaks: ({ json, sarif }) => json && sarif === '-',
-    problem: '--json and --sarif - both print to standard output. Use one of them, or --sarif FILE.',
-  },
-  {
-    breaks: ({ isWatching, sarif, failOn, writeBaseline }) => isWatching && (sarif ?? failOn ?? writeBaseline),
-    problem: '--watch does not end, so it cannot be used with --sarif, --fail-on or --write-baseline.',
-  },
-  {
-    breaks: ({ isWatching, isEnclosing, places }) => isWatching && (isEnclosing || places.includes('-')),
-    problem: '--watch needs folders or files, not standard input or --enclosing.',
-  },
-  {
-    breaks: ({ writeBaseline, reason }) => (writeBaseline === undefined) !== (reason === undefined),
-    problem: '--write-baseline needs --reason TEXT, and --reason needs --write-baseline FILE.',
-  },
-  {
-    breaks: ({ rules, rulesKey }) => (rules === undefined) !== (rulesKey === undefined),
-    problem: '--rules needs --rules-key KEY, and --rules-key needs --rules FILE.',
-  },
-  { breaks: ({ reason }) => reason?.trim() === '', problem: 'The reason is empty.' },
-  {
-    breaks: ({ writeBaseline, baseline }) => writeBaseline !== undefined && baseline !== undefined,
-    problem: '--write-baseline writes all findings; it cannot be used with --baseline.',
-  },
-]

@@ -1,18 +1,16 @@
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
-import { dirname, resolve, sep } from 'node:path'
+import { watch } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { isUnreadable } from '@skillstead/skill-format/archives'
-import { FolderWatch } from './folder-watch.ts'
-import type { ScanIo } from './io.ts'
-import { openAll } from './open-all.ts'
-import type { Sample } from './sample.ts'
-import type { ScanOutput } from './scan-output.ts'
+import { toSkillDigest, type Sample } from './sample.ts'
+import { openAll } from './samples.ts'
+import type { ScanIo, ScanOutput } from './scan-output.ts'
 
 /** Editors write a file in several steps. */
 const quietMs = 100
 
-/** Scans the skills of places, and again each skill whose folder changes, until it is interrupted. */
+/** Scans the skills of places, and again each skill that changes, until it is interrupted. */
 export async function watchSkills(
   places: readonly string[],
   io: ScanIo,
@@ -20,56 +18,69 @@ export async function watchSkills(
   scan: (sample: Sample) => Promise<unknown>,
 ): Promise<void> {
   const signal = io.interruption()
-  const watched = new FolderWatch((folder, problem) => output.note(folder, problem))
-  let skills = await scanChanged(() => true, output.note)
-  output.note('watching', `${skills.size} skills; end with Ctrl+C.`)
+  /** The digest of each skill; '' if it could not be read. */
+  let known: ReadonlyMap<string, string> | undefined
+  let watched = watchFolders(output)
   while (!signal.aborted) {
-    const changed = await nextChange(watched, signal)
-    const isChanged = (path: string) => changed.some((one) => isAtOrBelow(one, resolve(path)))
-    if (!places.some(isChanged)) continue
-    const found = await scanChanged(
-      (path) => isChanged(path) || (isFolder(path) && !skills.has(path)),
-      () => undefined,
-    )
-    for (const folder of skills) if (!found.has(folder)) output.note(folder, 'is no longer a skill.')
-    skills = found
+    // Folders are watched before they are read, so that no change is missed.
+    const next = watchFolders(output)
+    for (const place of places) next.add(dirname(resolve(place)), basename(resolve(place)))
+    const onNote = known ? () => undefined : output.note
+    const found = new Map<string, string>()
+    for await (const sample of openAll({ places }, { stdin: io.stdin, onNote, onFolder: next.add })) {
+      if (signal.aborted) break
+      const digest = isUnreadable(sample) ? '' : toSkillDigest(sample)
+      found.set(sample.id, digest)
+      if (known?.get(sample.id) === digest) continue
+      if (isUnreadable(sample)) output.fail(sample.id, sample.reason)
+      else await scan(sample)
+    }
+    for (const [id, digest] of known ?? []) if (digest && !found.has(id)) output.note(id, 'is no longer a skill.')
+    if (!known) output.note('watching', `${[...found.values()].filter(Boolean).length} skills; end with Ctrl+C.`)
+    known = found
+    watched.close()
+    watched = next
+    await watched.waitForChange(signal)
   }
   watched.close()
+}
 
-  /** Scans the skills and files for which `isDue`, and returns the folders of all skills. */
-  async function scanChanged(isDue: (path: string) => boolean, onNote: ScanOutput['note']): Promise<Set<string>> {
-    const found = new Set<string>()
-    const isWanted = (folder: string) => isDue(found.add(folder) && folder)
-    const onFolder = (folder: string) => watched.add(resolve(folder))
-    for (const place of places) watched.add(dirname(resolve(place)))
-    const due = places.filter((place) => isFolder(place) || isDue(place))
-    const request = { places: due, isEnclosing: false }
-    for await (const sample of openAll(request, { stdin: io.stdin, onNote, isWanted, onFolder })) {
-      if (signal.aborted) break
-      if (!isUnreadable(sample)) await scan(sample)
-      // A folder has no samples if none of its skills has changed.
-      else if (found.size === 0 || !places.includes(sample.id)) output.fail(sample.id, sample.reason)
-    }
-    watched.dropOthers()
-    return found
+/**
+ * Watches folders, each without those in it. The recursive mode of `fs.watch` would also watch every file of
+ * `node_modules` and `.git`, which exceeds the limits of Linux.
+ */
+function watchFolders(output: ScanOutput) {
+  const closing = new AbortController()
+  const changes = new EventTarget()
+  const added = new Set<string>()
+  let hasChanged = false
+  const onChange = () => {
+    hasChanged = true
+    changes.dispatchEvent(new Event('change'))
   }
-}
-
-/** The paths that changed, once there are any; none after an interruption. */
-async function nextChange(watched: FolderWatch, signal: AbortSignal): Promise<readonly string[]> {
-  try {
-    if (!watched.hasChanges) await once(watched, 'change', { signal })
-    await setTimeout(quietMs, undefined, { signal })
-  } catch {
-    return []
+  return {
+    /** Watches a folder, or one name in it. */
+    add(folder: string, only?: string): void {
+      if (added.has(`${folder}\0${only}`)) return
+      added.add(`${folder}\0${only}`)
+      try {
+        const watcher = watch(folder, { signal: closing.signal }, (_, name) => {
+          if (only === undefined || name === null || name === only) onChange()
+        })
+        watcher.on('error', () => watcher.close())
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException
+        if (code !== 'ENOENT') output.note(folder, `it cannot be watched: ${code}.`)
+      }
+    },
+    async waitForChange(signal: AbortSignal): Promise<void> {
+      try {
+        if (!hasChanged) await once(changes, 'change', { signal })
+        await setTimeout(quietMs, undefined, { signal })
+      } catch {
+        // The interruption.
+      }
+    },
+    close: () => closing.abort(),
   }
-  return watched.takeChanges()
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
-}
-
-function isAtOrBelow(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }

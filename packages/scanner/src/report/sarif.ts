@@ -13,30 +13,29 @@ const levels: Record<ScanFinding['severity'], { level: 'error' | 'warning' | 'no
   info: { level: 'note', severity: '0.0' },
 }
 
-/** Identify the format at the start of a log. */
-export const sarifHeader = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0' } as const
-
-/** The tool of a run with all rules, and how columns are counted. */
-export const toSarifTool = (added?: AddedRules) => ({
-  tool: {
-    driver: { name: 'Skillstead', version: prepareRules(added).version, rules: listRules(added).map(toSarifRule) },
-  },
-  columnKind: 'utf16CodeUnits',
-})
-
 /** Converts a report to the Static Analysis Results Interchange Format (OASIS SARIF 2.1.0). */
 export function toSarif(report: ScanReport, added?: AddedRules): SarifLog {
   const { score, verdict, risk, cut, digest, source, scannedAt } = report
+  return toSarifLog(added, {
+    invocations: [{ executionSuccessful: true, endTimeUtc: scannedAt }],
+    results: report.findings.map((finding) =>
+      toSarifResult(finding, finding.path, toRegion(finding, { uri: toUri(finding.path) }), added),
+    ),
+    properties: { score, verdict, risk, cut, digest, source },
+  })
+}
+
+/** A log with one run, all rules, and what else `run` has. */
+export function toSarifLog(added: AddedRules | undefined, run: object): SarifLog {
+  const { version } = prepareRules(added)
   return {
-    ...sarifHeader,
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
     runs: [
       {
-        ...toSarifTool(added),
-        invocations: [{ executionSuccessful: true, endTimeUtc: scannedAt }],
-        results: report.findings.map((finding) =>
-          toSarifResult(finding, finding.path, toRegion(finding, { uri: toUri(finding.path) }), added),
-        ),
-        properties: { score, verdict, risk, cut, digest, source },
+        tool: { driver: { name: 'Skillstead', version, rules: listRules(added).map(toSarifRule) } },
+        columnKind: 'utf16CodeUnits',
+        ...run,
       },
     ],
   }
@@ -57,7 +56,8 @@ function toSarifRule({ id, category, severity, title, why, remediation, referenc
 
 /** The result of a finding. `name` identifies its file, `location` says where it is. */
 export function toSarifResult(finding: ScanFinding, name: string, location: object, added?: AddedRules) {
-  const { ruleId, severity, title, remediation, excerpt, signal, context, decoded } = finding
+  const { ruleId, severity, title, remediation, excerpt, signal, context, decoded, suppressed } = finding
+  const passage = createHash('sha256').update(JSON.stringify([ruleId, name, excerpt]))
   return {
     ruleId,
     ruleIndex: listRules(added).findIndex(({ id }) => id === ruleId),
@@ -66,10 +66,8 @@ export function toSarifResult(finding: ScanFinding, name: string, location: obje
     message: { text: `${title}. ${remediation}` },
     locations: [location],
     // A passage stays the same result when lines are added above it.
-    partialFingerprints: { 'passage/v1': toFingerprint(ruleId, name, excerpt) },
-    ...(finding.suppressed && {
-      suppressions: [{ kind: 'inSource', status: 'accepted', justification: finding.suppressed.reason }],
-    }),
+    partialFingerprints: { 'passage/v1': passage.digest('hex').slice(0, 32) },
+    ...(suppressed && { suppressions: [{ kind: 'inSource', status: 'accepted', justification: suppressed.reason }] }),
     properties: { severity, signal, ...context, decoded },
   }
 }
@@ -83,8 +81,4 @@ export function toRegion({ line, column, excerpt }: ScanFinding, artifactLocatio
 /** A path as a relative URI. */
 export function toUri(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/')
-}
-
-function toFingerprint(...parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
 }

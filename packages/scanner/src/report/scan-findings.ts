@@ -48,9 +48,8 @@ export class ScanFindings {
     if (this.#isKnown(subject, `${kind} ${reason === undefined}`)) return signal
     const listed = this.#listed.get(kind) ?? 0
     this.#listed.set(kind, listed + 1)
-    if (listed === findingsMax[signal]) {
+    if (listed === findingsMax[signal])
       this.#cut.push({ path, reason: `Only ${listed} findings of ${rule.id} are listed.` })
-    }
     if (listed >= findingsMax[signal]) return signal
     this.#findings.push({
       file: subject.index,

@@ -60,16 +60,10 @@ export interface WorkerPoolOptions {
 export class WorkerPool<Report extends object, Order> {
   readonly #threads: Thread<Report, Order>[] = []
   readonly #waiting: Job<Report, Order>[] = []
-  readonly #startWorker: () => Worker
-  readonly #answerMs: number
-  readonly #idleMs: number
-  readonly #workersMax: number
+  readonly #options: Required<WorkerPoolOptions>
 
   constructor(options: WorkerPoolOptions) {
-    this.#startWorker = options.start
-    this.#answerMs = options.answerMs ?? answerMs
-    this.#idleMs = options.idleMs ?? idleMs
-    this.#workersMax = options.workersMax ?? workersMax
+    this.#options = { answerMs, idleMs, workersMax, ...options }
   }
 
   /**
@@ -100,13 +94,13 @@ export class WorkerPool<Report extends object, Order> {
     if (idle) return idle
     const loads = this.#threads.map(({ jobs }) => jobs.reduce((sum, job) => sum + job.bytes, bytes))
     const least = Math.min(...loads)
-    if (this.#threads.length < this.#workersMax && least > unsharedBytesMax) return this.#start()
+    if (this.#threads.length < this.#options.workersMax && least > unsharedBytesMax) return this.#start()
     return least <= aheadBytesMax ? this.#threads[loads.indexOf(least)] : 'busy'
   }
 
   #start(): Thread<Report, Order> | undefined {
     try {
-      const thread: Thread<Report, Order> = { worker: this.#startWorker(), jobs: [] }
+      const thread: Thread<Report, Order> = { worker: this.#options.start(), jobs: [] }
       thread.worker.on('message', (report: Report) => this.#take(thread, report))
       // Messages arrive before the exit event, which follows each error.
       thread.worker.on('error', () => undefined)
@@ -133,7 +127,7 @@ export class WorkerPool<Report extends object, Order> {
 
   #watch(thread: Thread<Report, Order>): void {
     clearTimeout(thread.timer)
-    thread.timer = setTimeout(() => this.#drop(thread, 'late'), this.#answerMs)
+    thread.timer = setTimeout(() => this.#drop(thread, 'late'), this.#options.answerMs)
   }
 
   #rest(thread: Thread<Report, Order>): void {
@@ -141,7 +135,7 @@ export class WorkerPool<Report extends object, Order> {
     clearTimeout(thread.timer)
     thread.timer = setTimeout(() => {
       if (this.#threads.length > 1) this.#drop(thread, 'broken')
-    }, this.#idleMs).unref()
+    }, this.#options.idleMs).unref()
   }
 
   #take(thread: Thread<Report, Order>, report: Report): void {

@@ -1,0 +1,13 @@
+import { parseSkillMd, readCapabilities } from '@skillstead/skill-format'
+
+/** The frontmatter of a SKILL.md with its tools, read only if `asking` is in it: YAML takes longer than the rest. */
+export function readHead(text: string, asking: RegExp) {
+  const end = text.startsWith('---') ? text.indexOf('\n---', 3) : -1
+  const head = text.slice(0, end === -1 ? 0 : end)
+  const name = /^name: {0,3}["']?([\w-]{1,64})/m.exec(head)?.[1] ?? ''
+  if (!asking.test(head)) return { name, frontmatter: {}, tools: [] }
+  const parsed = parseSkillMd(`${head}\n---\n`)
+  const { frontmatter } = parsed
+  const tools = frontmatter['allowed-tools'] ?? frontmatter.allowed_tools ?? frontmatter.tools
+  return { name, frontmatter, tools: readCapabilities({ ...parsed, frontmatter: { 'allowed-tools': tools } }) }
+}
