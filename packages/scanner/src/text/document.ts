@@ -1,4 +1,4 @@
-import { isWithin, type Match } from './spans.ts'
+import { findFirst, isWithin, type Match } from './spans.ts'
 import { regexWith } from './regex.ts'
 
 export interface Heading {
@@ -27,14 +27,7 @@ export class Document {
   /** The line of an offset, from 1. */
   toLine(offset: number): number {
     const starts = this.#lineStarts
-    let low = 0
-    let high = starts.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (starts[middle]! <= offset) low = middle + 1
-      else high = middle
-    }
-    return low
+    return findFirst(starts.length, (index) => starts[index]! > offset)
   }
 
   lineStart(line: number): number {
