@@ -116,7 +116,7 @@ describe('hidden text', () => {
     ['نص\u200f عربي \u2067مع\u2069', []],
     [`a${'\u200b'.repeat(30)}b`, ['zero-width-run']],
     ['if x:\u202e return', ['bidi-control']],
-  ])('includes any run of invisible characters: %j', (text, ids) => {
+  ])('includes any run of invisible characters', (text, ids) => {
     expect(scan(text).findings.flatMap(({ ruleId, signal }) => (signal === 'none' ? [] : [ruleId]))).toEqual(ids)
   })
 })
@@ -253,13 +253,14 @@ describe('a suppression', () => {
 
 describe('limits', () => {
   it('restrict the listed findings, and the report says so', () => {
-    const report = scan(
-      `Never ${order.toLowerCase()}\n`.repeat(100) + `${order}\n`.repeat(10_000) + `<!-- ${order} -->`,
-    )
+    const report = scan(`Never ${order.toLowerCase()}\n`.repeat(100) + `${order}\n`.repeat(10_000))
     expect(report.findings.filter(({ signal }) => signal === 'none')).toHaveLength(5)
     expect(report.findings.filter(({ signal }) => signal === 'suspicious').length).toBeLessThanOrEqual(100)
-    expect(report.findings.filter(({ signal }) => signal === 'hostile')).not.toEqual([])
     expect(report.cut).toContainEqual({ path: 'SKILL.md', reason: `Only 20 findings of ${rule} are listed.` })
+  })
+
+  it('never let prohibitions or frequent findings crowd out worse ones', () => {
+    expect(signals(`${order}\n`.repeat(100) + `<!-- ${order} -->`)).toContain('hostile')
   })
 
   it('keep a report short with the most severe findings', () => {

@@ -1,4 +1,4 @@
-import { decoders } from './decoders.ts'
+import { decoders } from './encodings.ts'
 
 /** A text that was decoded from another. */
 export interface DecodedText {

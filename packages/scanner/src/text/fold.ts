@@ -200,7 +200,7 @@ class Fold implements Folded {
   }
 
   #takeNewline(unit: number, at: number): void {
-    if (unit === carriageReturn && this.#units[at + 1]! === newline) return
+    if (unit === carriageReturn && this.#units[at + 1] === newline) return
     if (this.#last() === space) this.size--
     const last = this.#last()
     // A shell continues a line after either character.
@@ -215,7 +215,7 @@ class Fold implements Folded {
   /** Skips Markdown marks at the beginning of a line. Returns whether the character was one. */
   #takeLineMark(unit: number, at: number): boolean {
     if (unit === code('>')) return true
-    const isItem = itemMarks.includes(unit) && this.#units[at + 1]! === space
+    const isItem = itemMarks.has(unit) && this.#units[at + 1] === space
     this.#isTable = unit === pipe
     if (!isItem && !this.#isTable && unit !== code('#')) return false
     this.#put(breakMark, at)
@@ -248,7 +248,7 @@ class Fold implements Folded {
   }
 }
 
-const itemMarks = [...'*-+'].map(code)
+const itemMarks: ReadonlySet<number> = new Set([...'*-+'].map(code))
 
 /** ASCII except white space, marks of emphasis and of tables. */
 const isPlain = new Uint8Array(65_536).fill(1, 33, 127)
