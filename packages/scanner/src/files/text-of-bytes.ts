@@ -77,29 +77,25 @@ export function isText(bytes: Uint8Array): boolean {
 const plainCharacters = /[\t-\r -~]+/g
 const oddCharacter = /[^\P{Cc}\s]|[\p{Cn}\p{Co}\p{Cs}\uFFFD]/gu
 
-/** All characters of texts, including invisible ones, which could split a word. */
-const wordCharacter = String.raw`[[\t\n\r\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}]--\uFFFD]`
-/** Maximum length of one match: a match of millions of characters overflows the stack of the regular expression. */
-const pieceCharactersMax = 65_536
+/**
+ * Runs of all characters of texts, including invisible ones, which could split a word. Bounded, because a match of
+ * millions of characters overflows the stack of the regular expression.
+ */
+const wordsPattern = /[[\t\n\r\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}]--\uFFFD]{6,65536}/gv
 
 /**
  * Extracts the runs of text from bytes that are mostly not text. Shortens runs of white space, with which XMP is
  * padded.
  */
 export function toWords(text: string): string {
-  const words = new RegExp(`${wordCharacter}{6,${pieceCharactersMax}}`, 'gv')
-  const more = new RegExp(`${wordCharacter}{1,${pieceCharactersMax}}`, 'vy')
   const runs: string[] = []
-  for (let found = words.exec(text); found; found = words.exec(text)) {
-    let end = words.lastIndex
-    if (found[0].length >= pieceCharactersMax) {
-      more.lastIndex = end
-      while (more.test(text)) end = more.lastIndex
-      words.lastIndex = end
-    }
-    runs.push(text.slice(found.index, end))
+  let end = 0
+  for (const { 0: run, index } of text.matchAll(wordsPattern)) {
+    // A long run has several matches.
+    runs.push(index === end || runs.length === 0 ? run : `\n${run}`)
+    end = index + run.length
   }
-  return runs.join('\n').replace(/\s{3,}/g, '\n')
+  return runs.join('').replace(/\s{3,}/g, '\n')
 }
 
 type Utf16 = 'utf-16le' | 'utf-16be'
