@@ -54,8 +54,8 @@ const licencePattern = /(?:^|\/)(?:licen[cs]e|copying|notice)/i
 /** Files that no interpreter reads. */
 const textPlaces = places.slice(-3)
 
-/** What may be a path with a dot inside; longer ones are cut. */
-const mentionPattern = /[\w./-]{3,200}/g
+/** What may be a path with a dot inside, with the characters before that dot in a group. Longer ones are cut. */
+const mentionPattern = /\.(?<=([\w./-]{1,200}))[\w./-]{1,200}/g
 
 interface NamedFile {
   readonly path: string
@@ -82,12 +82,12 @@ export function toRoles(files: readonly NamedFile[]): Map<string, FileRole> {
 }
 
 function* findNamed(text: string, byName: ReadonlyMap<string, readonly NamedFile[]>): Generator<NamedFile> {
-  for (const mention of new Set(text.match(mentionPattern))) {
+  const mentions = Array.from(text.matchAll(mentionPattern), ([after, before]) => before! + after.slice(1))
+  for (const mention of new Set(mentions)) {
     const path = mention
       .toLowerCase()
       .replace(/^(?:\.{0,2}\/)+/, '')
       .replace(/\.$/, '')
-    if (!path.includes('.')) continue
     for (const file of byName.get(path.slice(path.lastIndexOf('/') + 1)) ?? []) {
       if (`/${file.path.toLowerCase()}`.endsWith(`/${path}`)) yield file
     }

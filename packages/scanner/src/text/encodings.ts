@@ -22,8 +22,8 @@ export const decoders: readonly ((text: string) => Generator<Encoded>)[] = [
   findSpelled,
 ]
 
-/** A run of digits of base64, base64url or hex. One of `wrappedCharactersMin` may continue on the next line. */
-const runPattern = /[\w+/-]{20,1048576}/g
+const runCharactersMin = 20
+/** A run of this length may continue on the next line. */
 const wrappedCharactersMin = 40
 /** Longest run that is decoded. */
 const runCharactersMax = 1024 * 1024
@@ -31,15 +31,35 @@ const inflatedBytesMax = 256 * 1024
 /** Number of characters that decide whether a run is worth decoding. */
 const tasteCharacters = 64
 
+/** 1 for the digits of base64, base64url and hex. */
+const isInRun = new Uint8Array(65_536)
+for (const unit of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_')) isInRun[unit] = 1
+
 /** Decodes texts in base64 (also base64url and wrapped) and in plain hexadecimal digits. */
 function* findRuns(text: string): Generator<Encoded> {
-  const runs = new RegExp(runPattern)
-  for (let run = runs.exec(text); run; run = runs.exec(text)) {
-    const start = run.index
-    if (run[0].length >= wrappedCharactersMin) runs.lastIndex = findWrappedEnd(text, start, runs.lastIndex)
-    const found = decodeRun(text.slice(start, runs.lastIndex))
-    if (found) yield { ...found, start, end: runs.lastIndex }
+  for (let start = findRun(text, 0); start < text.length;) {
+    let end = start
+    while (isInRun[text.charCodeAt(end)] === 1) end++
+    if (end - start >= wrappedCharactersMin) end = findWrappedEnd(text, start, end)
+    const found = decodeRun(text.slice(start, end))
+    if (found) yield { ...found, start, end }
+    start = findRun(text, end)
   }
+}
+
+/**
+ * Finds the start of the next run. Jumps from one position to the next that any long enough run would cover: ten times
+ * as fast as an expression.
+ */
+function findRun(text: string, from: number): number {
+  let at = from + runCharactersMin - 1
+  while (at < text.length) {
+    let start = at
+    while (start >= from && isInRun[text.charCodeAt(start)] === 1 && at - start < runCharactersMin) start--
+    if (at - start === runCharactersMin || start < from) return start + 1
+    at = start + runCharactersMin
+  }
+  return text.length
 }
 
 /** Finds the end of a run from its first line: lines of the same kind follow directly. */
@@ -186,7 +206,10 @@ const code = String.raw`(?:0x[2-7][\da-f]|3[2-9]|[4-9]\d|1[01]\d|12[0-6])`
 /** A text of Latin letters alone has none of these, and is skipped. */
 const unseen = /[\u200b-\u200d\u2060-\u2064\ufeff]|[\ufe00-\ufe0f]|\udb40/
 
-/** Encodings by the expression of a passage in them, in texts with a mark; `read` returns undefined for no text. */
+/**
+ * Encodings by the expression of a passage in them, in texts with a mark; `read` returns undefined for no text. Bounded,
+ * because a match of millions of characters overflows the stack of the regular expression.
+ */
 const passageForms: readonly {
   readonly form: string
   readonly mark: RegExp
@@ -210,7 +233,7 @@ const passageForms: readonly {
     // A bit in each of two invisible characters.
     form: 'zero-width',
     mark: unseen,
-    pattern: /[\u200b-\u200d\u2060-\u2064\ufeff]{24,}/g,
+    pattern: /[\u200b-\u200d\u2060-\u2064\ufeff]{24,65536}/g,
     read: (passage) =>
       [...new Set(passage)].map((zero) => toBytesOfBits(passage, zero)).find((plain) => /^[\t\n\r -~]+$/.test(plain)),
   },
@@ -218,7 +241,7 @@ const passageForms: readonly {
     // A byte in each variation selector.
     form: 'variation-selectors',
     mark: unseen,
-    pattern: /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{6,}/gu,
+    pattern: /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{6,65536}/gu,
     read(passage) {
       const points = Array.from(passage, (one) => one.codePointAt(0)!)
       return Buffer.from(points.map((point) => point - (point > 0xffff ? 0xe0100 - 16 : 0xfe00))).toString()
@@ -227,7 +250,7 @@ const passageForms: readonly {
 ]
 
 function toBytesOfBits(passage: string, zero: string): string {
-  const bits = passage.replace(/[^]/g, (unit) => (unit === zero ? '0' : '1')).match(/[01]{8}/g)!
+  const bits = passage.replaceAll(zero, '0').replace(/[^0]/g, '1').match(/.{8}/g)!
   return String.fromCharCode(...bits.slice(0, 8192).map((byte) => parseInt(byte, 2)))
 }
 
