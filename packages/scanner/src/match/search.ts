@@ -83,7 +83,8 @@ export class Search {
     for (const folded of foldText(text)) {
       this.#finder.find(folded.codes, folded.size)
       const hits: Hit[] = []
-      const candidates = new Set(this.#finder.found.flatMap((number) => this.#soughtOf[number]!))
+      const candidates = new Set<Sought>()
+      for (const number of this.#finder.found) for (const sought of this.#soughtOf[number]!) candidates.add(sought)
       for (const sought of candidates) {
         if (!isWanted(sought.probe) || !sought.needs.every((need) => this.#hasAny(need))) continue
         for (const window of this.#findWindows(sought, folded.size)) {
@@ -110,15 +111,16 @@ export class Search {
 
   /** The ranges around the texts of a need in which a match may lie, disjoint and in ascending order. */
   #listAround({ numbers, before, after }: SoughtNeed, size: number): readonly Window[] {
-    const found = numbers.filter((number) => this.#finder.startsOf[number]!.length > 0)
-    const windows = found.flatMap((number) => {
+    const windows: Window[] = []
+    let found = 0
+    for (const number of numbers) {
+      const starts = this.#finder.startsOf[number]!
       const { length } = this.#texts[number]!
-      return this.#finder.startsOf[number]!.map((at) => ({
-        start: Math.max(0, at + length - before),
-        end: Math.min(size, at + after),
-      }))
-    })
-    return join(found.length === 1 ? windows : windows.toSorted((a, b) => a.start - b.start))
+      if (starts.length > 0) found++
+      for (const at of starts)
+        windows.push({ start: Math.max(0, at + length - before), end: Math.min(size, at + after) })
+    }
+    return join(found === 1 ? windows : windows.toSorted((a, b) => a.start - b.start))
   }
 }
 
