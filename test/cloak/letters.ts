@@ -1,4 +1,4 @@
-import { lookAlikes, smallCapitals } from '../../packages/scanner/src/text/look-alikes.ts'
+import { lookAlikes, smallCapitals } from '../../packages/scanner/src/text/fold-tables.ts'
 import { pick, type Random } from '../support/random.ts'
 import { mapWords, onBody, putInside, type Cloak } from './cloak.ts'
 
@@ -13,7 +13,7 @@ function replaceSome(text: string, random: Random, share: number, of: ReadonlyMa
 /** The look-alikes of each letter in a range of Unicode. */
 function alikeIn(from: number, to: number): ReadonlyMap<string, readonly string[]> {
   const inRange = [...lookAlikes].filter(([unit]) => unit >= from && unit <= to)
-  const byLetter = Map.groupBy(inRange, ([, letter]) => letter)
+  const byLetter = Map.groupBy(inRange, ([, letter]) => String.fromCharCode(letter))
   return new Map([...byLetter].map(([letter, all]) => [letter, all.map(([unit]) => String.fromCharCode(unit))]))
 }
 
@@ -23,6 +23,10 @@ const copyOf = (upper: number, lower: number) => (text: string) =>
     const code = letter.charCodeAt(0)
     return String.fromCodePoint(code < 97 ? upper + code - 65 : lower + code - 97)
   })
+
+const capitalOf = new Map(
+  [...smallCapitals].map(([small, letter]) => [String.fromCharCode(letter), String.fromCharCode(small)]),
+)
 
 const toTags = (text: string) => [...text].map((one) => String.fromCodePoint(0xe0000 + one.charCodeAt(0))).join('')
 const toSelectors = (text: string) =>
@@ -46,7 +50,7 @@ export const letters: readonly Cloak[] = [
     replaceSome(body, random, 0.3, alikeIn(0x370, 0x3ff)),
   ),
   onBody('small capitals', 'all letters as small capitals', (body) =>
-    body.replace(/[a-z]/g, (letter) => smallCapitals.get(letter) ?? letter),
+    body.replace(/[a-z]/g, (letter) => capitalOf.get(letter) ?? letter),
   ),
   onBody('full width', 'letters as wide as Chinese ones', copyOf(0xff21, 0xff41)),
   onBody('mathematical bold', 'bold letters for formulas', copyOf(0x1d400, 0x1d41a)),

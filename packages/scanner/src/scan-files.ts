@@ -4,7 +4,7 @@ import { matchReading } from './verdict/match-reading.ts'
 import { findCode, type CodePart } from './code/parts.ts'
 import { readCode } from './code/read-program.ts'
 import { combine, type Spot } from './verdict/combine.ts'
-import { decodeText } from './text/decode.ts'
+import { decodeText, type DecodedText } from './text/decode.ts'
 import { Document } from './text/document.ts'
 import { engineRules } from './rules/engine-rules.ts'
 import { findHidden } from './files/hidden.ts'
@@ -14,10 +14,11 @@ import { readFiles, type TextFile } from './files/read-files.ts'
 import { builtInRules, type PreparedRules } from './rules/prepared-rules.ts'
 import type { ScanFile } from './files/scan-file.ts'
 import { ScanFindings, type Subject } from './report/scan-findings.ts'
+import type { Fact } from './match/rule.ts'
 import type { Hit } from './match/search.ts'
 import { findToolClaims } from './access/tool-claims.ts'
 import { OwnSources } from './verdict/own-sources.ts'
-import { placeIn, type Place } from './verdict/weigh-match.ts'
+import { isExcused, type Place } from './verdict/weigh-match.ts'
 import { findSuppressions } from './verdict/suppress.ts'
 
 /** Maximum number of positions of one fact in a skill. */
@@ -26,14 +27,8 @@ const spotsMax = 5000
 const aboutPattern = /^(?:SKILL\.md|metadata:description)$/
 
 /** A text in a file: the whole file, or a text decoded from a part of it. */
-interface Layer {
+interface Layer extends Omit<DecodedText, 'text' | 'spelled'> {
   readonly document: Document
-  readonly decoded: readonly string[]
-  /** Its position in the file, and whether its encoding has no legitimate use. */
-  readonly offset: number
-  readonly end: number
-  readonly isHidden: boolean
-  /** The text of which this is another spelling. */
   readonly spelled?: string | undefined
 }
 
@@ -63,26 +58,23 @@ export class Scan {
       const role = roles.get(of.path)!
       const subject = { index, path, of, document, role, suppressions: findSuppressions(document) }
       subjects.push(subject)
-      for (const name of found) this.#findings.add(engineRules[name], subject, 0, [], placeIn(subject.role))
-      for (const { rule, start } of findHidden(text, subject.role)) {
-        this.#findings.add(engineRules[rule], subject, start, [], placeIn(subject.role))
-      }
+      for (const name of found) this.#findings.add(engineRules[name], subject, 0)
+      for (const { rule, start } of findHidden(text, subject.role))
+        this.#findings.add(engineRules[rule], subject, start)
       try {
         yield* this.#scanFile(subject)
       } catch {
         this.cutAt(path)
       }
     }
-    for (const { file, rule, offset } of findToolClaims(subjects)) {
-      this.#findings.add(engineRules[rule], file, offset, [], placeIn(file.role))
-    }
+    for (const { file, rule, offset } of findToolClaims(subjects)) this.#findings.add(engineRules[rule], file, offset)
     for (const combination of this.#rules.combinations) {
       for (const { file, offset } of combine(combination, this.#spots)) {
-        this.#findings.add(combination, subjects[file]!, offset, [], placeIn(subjects[file]!.role))
+        this.#findings.add(combination, subjects[file]!, offset)
       }
     }
     if (this.#isIncomplete && subjects[0]) {
-      this.#findings.add(engineRules.incompleteScan, subjects[0], 0, [], placeIn(subjects[0].role))
+      this.#findings.add(engineRules.incompleteScan, subjects[0], 0)
     }
   }
 
@@ -102,16 +94,9 @@ export class Scan {
     yield* this.#scanLayer(subject, whole)
     const onCut = (reason: string) => this.cutAt(subject.path, reason)
     const texts = new Set<string>()
-    for (const { text, offset, end, decoded, isHidden, spelled } of decodeText(document.text, onCut)) {
+    for (const { text, ...decoded } of decodeText(document.text, onCut)) {
       texts.add(text)
-      yield* this.#scanLayer(subject, {
-        document: new Document(text, document.isMarkdown),
-        decoded,
-        offset,
-        end,
-        isHidden,
-        spelled,
-      })
+      yield* this.#scanLayer(subject, { ...decoded, document: new Document(text, document.isMarkdown) })
     }
     for (const part of subject.role === 'data' ? [] : findCode(subject.path, document)) {
       yield* this.#scanCode(subject, part, texts)
@@ -132,17 +117,15 @@ export class Scan {
         const line = subject.document.toLine(offset)
         if (lines.has(line) || this.#isReported(subject, line, rule.unlessReported)) continue
         lines.add(line)
-        const stance = toStance(subject.document, offset, part.offset + end, this.#isLesson)
         const place: Place = {
-          stance,
+          stance: toStance(subject.document, offset, part.offset + end, this.#isLesson),
           role: subject.role,
           isUnseen: subject.document.isUnseen(offset),
           isEncoded: false,
           isCode: true,
+          isOwn: sources.length > 0 && sources.every((source) => this.#isOwn(rule, source)),
         }
-        const isOwn = rule.foreign && isOpen(place) && sources.every((source) => this.#own.includes(source))
-        const weighed = isOwn ? { ...rule, ...powerOfOwn } : rule
-        const signal = this.#findings.add(weighed, subject, offset, [], place)
+        const signal = this.#findings.add(rule, subject, offset, [], place)
         if (signal !== 'none') this.#mark({ id: rule.id, file: subject.index, line, offset })
       }
     }
@@ -201,18 +184,20 @@ export class Scan {
       isUnseen: hit.isHidden || layer.document.isUnseen(hit.start) || subject.document.isUnseen(offset),
       isEncoded: layer.isHidden,
       isCode: layer.document.isCode(hit.start),
+      isOwn: this.#isOwn(probes[hit.probe]!, toPassage(layer.document, hit)),
     }
-    const isOwn =
-      probes[hit.probe]!.foreign !== undefined && isOpen(place) && this.#own.includes(toPassage(layer.document, hit))
-    const weighed = rule && isOwn ? { ...rule, ...powerOfOwn } : rule
-    const signal = weighed ? this.#findings.add(weighed, subject, offset, layer.decoded, place) : 'power'
-    if (signal !== 'none') this.#mark({ id, file: subject.index, line, offset, isOwn })
+    const signal = rule ? this.#findings.add(rule, subject, offset, layer.decoded, place) : 'power'
+    if (signal !== 'none') this.#mark({ id, file: subject.index, line, offset, isOwn: isExcused(place) })
   }
 
   #stance({ document }: Subject, layer: Layer, hit: Hit): Stance {
     const stance = toStance(layer.document, hit.start, hit.end, this.#isLesson)
     if (layer.document === document || stance.polarity !== 'imperative') return stance
     return toStance(document, layer.offset, layer.end, this.#isLesson)
+  }
+
+  #isOwn({ foreign }: Pick<Fact, 'foreign'>, passage: string): boolean {
+    return foreign !== undefined && this.#own.includes(passage)
   }
 
   #mark(spot: Spot): void {
@@ -222,14 +207,6 @@ export class Scan {
     else this.#isIncomplete = true
   }
 }
-
-/** Whether a reader sees a passage: a product that hides its own installer is treated like any other. */
-function isOpen({ isUnseen, isEncoded }: Place): boolean {
-  return !isUnseen && !isEncoded
-}
-
-/** What a source of others would be counts as this if it is the skill's own. */
-const powerOfOwn = { signal: 'power', severity: 'low' } as const
 
 /** A match with the rest of its line, which may have the address. */
 function toPassage({ text }: Document, { start, end }: Hit): string {

@@ -2,8 +2,7 @@ import type { EngineRuleName } from '../rules/engine-rules.ts'
 import { findForm, isDisguised, type Form } from './file-forms.ts'
 import { readPdf } from './pdf-text.ts'
 import { isTar } from './tar-entries.ts'
-import { isMostlyNoise } from './noise.ts'
-import { isText, toTexts, toUtf8Texts, toWords } from './text-of-bytes.ts'
+import { isOpaque, isText, toTexts, toUtf8Texts, toWords } from './text-of-bytes.ts'
 import { findEmbedded, unpackGzip, unpackTar, unpackZip, type UnpackBudget, type Unpacked } from './unpack.ts'
 import { hasReader, readMetadata } from './well-formed.ts'
 import { regexWith } from '../text/regex.ts'
@@ -67,8 +66,7 @@ export function inspectBytes(file: BinaryFile, paths: ReadonlySet<string>, budge
   const texts = isRead ? toTexts(bytes) : []
   if (form) return { texts, words: [], found, inner: [], cut: undefined }
   const { inner, cut } = findEmbedded(path, bytes, budget)
-  const isOpaque = isMostlyNoise(bytes) && !isText(bytes)
-  const unread = isOpaque ? 'Its format is unknown, and most of it is not text.' : undefined
+  const unread = isOpaque(bytes) ? 'Its format is unknown, and most of it is not text.' : undefined
   return { texts, words: [], found, inner, cut: cut ?? unread }
 }
 

@@ -14,7 +14,8 @@ const zipEndings = regexWith('i')`\.(zip|jar|war|apk|aar|docx|docm|dotx|xlsx|xls
   |pptx|pptm|potx|odt|ods|odp|epub|whl|egg|crx|xpi|vsix|nupkg|skill|mcpb|dxt|kmz|3mf|sketch|fig|key|pages|numbers|
   ipa|cbz|npz|pt|pth|keras|mwb|pyz)$`
 
-const forms: readonly Form[] = [
+/** The formats that are recognised. */
+export const forms: readonly Form[] = [
   {
     name: 'elf',
     kind: 'program',
@@ -29,7 +30,7 @@ const forms: readonly Form[] = [
     endings: /(?:^|\/)[^.]+$|\.(?:dylib|so|bundle|node|o|class)$/i,
   },
   { name: 'zip', kind: 'archive', magic: ['PK\x03\x04', 'PK\x05\x06'], endings: zipEndings },
-  { name: 'gzip', kind: 'archive', magic: ['\x1f\x8b'], endings: /\.(?:t?gz|gzip|svgz|emz|nii)$/i },
+  { name: 'gzip', kind: 'archive', magic: ['\x1f\x8b\x08'], endings: /\.(?:t?gz|gzip|svgz|emz|nii)$/i },
   { name: '7z', kind: 'archive', magic: ['7z\xbc\xaf\x27\x1c'], endings: /\.7z$/i },
   { name: 'rar', kind: 'archive', magic: ['Rar!\x1a\x07'], endings: /\.(?:rar|cbr)$/i },
   { name: 'xz', kind: 'archive', magic: ['\xfd7zXZ\0'], endings: /\.t?xz$/i },
@@ -58,13 +59,10 @@ export function findForm(bytes: Uint8Array): Form | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 16)).toString('latin1')
   const form = forms.find(({ magic }) => magic.some((each) => head.startsWith(each)))
   if (form?.name === 'pe' && !isPortableExecutable(bytes)) return undefined
-  return form ?? findRiff(head)
+  return form ?? (/^RIFF.{4}WEBP/s.test(head) ? webp : undefined)
 }
 
-function findRiff(head: string): Form | undefined {
-  if (/^RIFF.{4}WEBP/s.test(head)) return { name: 'webp', kind: 'image', magic: [] }
-  return undefined
-}
+const webp: Form = { name: 'webp', kind: 'image', magic: [] }
 
 /** Many words begin with `MZ`; a program also has the offset of its real header. */
 function isPortableExecutable(bytes: Uint8Array): boolean {

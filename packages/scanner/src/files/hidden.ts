@@ -6,36 +6,15 @@ interface Hidden {
   readonly start: number
 }
 
-const blackFlag = '\u{1f3f4}'
-const rightToLeftPattern = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
-
-interface Kind {
-  readonly rule: EngineRuleName
-  readonly pattern: RegExp
-  /** Whether characters at a position are part of a legitimate text. */
-  isUsual(text: string, at: number, run: string): boolean
-}
-
-const kinds: readonly Kind[] = [
-  {
-    // Invisible copies of ASCII. The flags of England, Scotland and Wales contain some, after a black flag.
-    rule: 'tagCharacters',
-    pattern: /(?:\udb40[\udc20-\udc7f]){8,}/g,
-    isUsual: (text, at) => text.endsWith(blackFlag, at),
-  },
-  {
-    rule: 'zeroWidthRun',
-    pattern: /[\u200b-\u200d\u2060-\u2064\ufeff]{8,}|(?:[\ufe00-\ufe0f]|\udb40[\udd00-\uddef]){8,}/g,
-    isUsual: () => false,
-  },
-  {
-    // Direction controls are legitimate next to letters of right-to-left scripts.
-    rule: 'bidiControl',
-    pattern: /[\u202a-\u202e\u2066-\u2069]+/g,
-    isUsual: (text, at, run) =>
-      /^[\u202c\u2069]+$/.test(run) || rightToLeftPattern.test(text.slice(Math.max(0, at - 200), at + 200)),
-  },
+const kinds: readonly { readonly rule: EngineRuleName; readonly pattern: RegExp }[] = [
+  // Invisible copies of ASCII. The flags of England, Scotland and Wales contain some, after a black flag.
+  { rule: 'tagCharacters', pattern: /(?<!\u{1f3f4}|[\u{e0020}-\u{e007f}])[\u{e0020}-\u{e007f}]{8,}/gu },
+  { rule: 'zeroWidthRun', pattern: /[\u200b-\u200d\u2060-\u2064\ufeff]{8,}|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{8,}/gu },
+  // The end of a direction is harmless alone.
+  { rule: 'bidiControl', pattern: /[\u202a\u202b\u202d\u202e\u2066-\u2068][\u202a-\u202e\u2066-\u2069]*/g },
 ]
+/** Direction controls are legitimate next to letters of right-to-left scripts. */
+const rightToLeftPattern = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
 /** Characters of which a text must contain one to be examined; Latin texts are skipped. */
 const unseen = /[\u200b-\u200d\u202a-\u202e\u2060-\u2069\ufeff]|[\ufe00-\ufe0f]|\udb40/
 
@@ -43,9 +22,10 @@ const unseen = /[\u200b-\u200d\u202a-\u202e\u2060-\u2069\ufeff]|[\ufe00-\ufe0f]|
 export function* findHidden(text: string, role: FileRole): Generator<Hidden> {
   if (role === 'instruction' || role === 'reference') yield* findPadding(text)
   if (!unseen.test(text)) return
-  for (const { rule, pattern, isUsual } of kinds) {
-    for (const { 0: run, index } of text.matchAll(pattern)) {
-      if (!isUsual(text, index, run)) yield { rule, start: index }
+  for (const { rule, pattern } of kinds) {
+    for (const { index } of text.matchAll(pattern)) {
+      const around = rule === 'bidiControl' ? text.slice(Math.max(0, index - 200), index + 200) : ''
+      if (!rightToLeftPattern.test(around)) yield { rule, start: index }
     }
   }
 }

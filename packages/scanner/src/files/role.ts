@@ -60,13 +60,8 @@ const licencePattern = /(?:^|\/)(?:licen[cs]e|copying|notice)/i
 /** Files that no interpreter reads. */
 const textPlaces = places.slice(-3)
 
-/** The characters of file paths in a text, and their maximum number. */
-const isInPath = new Uint8Array(65_536)
-for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-') {
-  isInPath[character.charCodeAt(0)] = 1
-}
-const mentionCharactersMin = 3
-const mentionCharactersMax = 200
+/** What may be a path with a dot inside, with the characters before that dot in a group. Longer ones are cut. */
+const mentionPattern = /\.(?<=([\w./-]{1,200}))[\w./-]{1,200}/g
 
 interface NamedFile {
   readonly path: string
@@ -83,7 +78,8 @@ export function toRoles(files: readonly NamedFile[]): Map<string, FileRole> {
   const byName = Map.groupBy(files, ({ path }) => path.split('/').at(-1)!.toLowerCase())
   const queue = new Set(files.filter(({ path }) => roles.get(path) === 'instruction'))
   for (const { text } of queue) {
-    for (const named of findNamed(findMentions(text), byName)) {
+    const mentions = Array.from(text.matchAll(mentionPattern), ([after, before]) => before! + after.slice(1))
+    for (const named of findNamed(mentions, byName)) {
       const role = toUsedRole(named.path, roles.get(named.path)!)
       if (role === 'instruction') queue.add(named)
       roles.set(named.path, role)
@@ -102,33 +98,13 @@ const runPattern = regexWith(
 
 /** The files to which paths lead, which may be written from any folder. */
 function* findNamed(paths: Iterable<string>, byName: ReadonlyMap<string, readonly NamedFile[]>): Generator<NamedFile> {
-  const seen = new Set<string>()
-  for (const mention of paths) {
-    if (seen.has(mention)) continue
-    seen.add(mention)
+  for (const mention of new Set(paths)) {
     const path = mention
       .toLowerCase()
       .replace(/^(?:\.{0,2}\/)+/, '')
       .replace(/\.$/, '')
     for (const file of byName.get(path.slice(path.lastIndexOf('/') + 1)) ?? []) {
       if (`/${file.path.toLowerCase()}`.endsWith(`/${path}`)) yield file
-    }
-  }
-}
-
-/** Texts that look like a path with a dot inside; a dot at the end of a sentence does not count. */
-function* findMentions(text: string): Generator<string> {
-  let last = 0
-  for (let dot = text.indexOf('.'); dot !== -1; dot = text.indexOf('.', Math.max(last, dot + 1))) {
-    if (isInPath[text.charCodeAt(dot + 1)] !== 1) continue
-    let start = dot
-    while (start > last && isInPath[text.charCodeAt(start - 1)] === 1) start--
-    let end = dot + 1
-    while (end < text.length && isInPath[text.charCodeAt(end)] === 1) end++
-    last = end
-    for (let from = start; from < end; from += mentionCharactersMax) {
-      const mention = text.slice(from, Math.min(from + mentionCharactersMax, end))
-      if (mention.length >= mentionCharactersMin) yield mention
     }
   }
 }

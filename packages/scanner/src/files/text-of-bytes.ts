@@ -1,5 +1,3 @@
-import { withoutNoise } from './noise.ts'
-
 /** Number of bytes that decide whether a file is text. */
 const sampleBytes = 64 * 1024
 /** Minimum share of UTF-16 code units with a zero byte: the letters, spaces and line ends of Latin scripts have one. */
@@ -14,7 +12,7 @@ export function toTexts(bytes: Uint8Array): string[] {
   if (bytes.length === 0) return []
   const mark = findMark(bytes)
   const encoding = mark ?? findUtf16(bytes)
-  const wide = encoding ? [new TextDecoder(encoding).decode(bytes).replace(unshownCharacters, '')] : []
+  const wide = encoding ? [decode(bytes, encoding).replace(unshownCharacters, '').replaceAll('\0', '')] : []
   return [...new Set([...wide, ...toUtf8Texts(mark ? bytes.subarray(2) : bytes)])]
 }
 
@@ -23,61 +21,49 @@ export function toTexts(bytes: Uint8Array): string[] {
  * drop NUL and run the rest; other programs end strings at NUL. Other control characters separate words, or are ignored.
  */
 export function toUtf8Texts(bytes: Uint8Array): string[] {
-  const heard = withoutNoise(bytes)
-  const shown = withoutUnshown(heard)
-  const readings = [...(shown === heard ? [] : withoutZeros(heard).slice(1)), ...withoutZeros(shown)]
-  return [...new Set(readings.map((each) => new TextDecoder().decode(each)))]
+  const heard = withoutNoise(decode(bytes))
+  const shown = heard.replace(unshownCharacters, '')
+  const apart = shown === heard ? [shown] : [shown, heard]
+  return [...new Set([shown.replaceAll('\0', ''), ...apart.map(withZerosApart)])]
 }
 
+function decode(bytes: Uint8Array, encoding: 'utf-8' | Utf16 = 'utf-8'): string {
+  return new TextDecoder(encoding).decode(bytes)
+}
+
+/** Control characters other than white space and NUL. */
 // oxlint-disable-next-line no-control-regex -- these are what is meant
-const unshownCharacters = /[\0-\x08\x0e-\x1f\x7f]/g
+const unshownCharacters = /[\x01-\x08\x0e-\x1f\x7f]+/g
 
-/** The bytes without control characters; the given ones if they have none. `filter` takes 20 times as long. */
-function withoutUnshown(bytes: Uint8Array): Uint8Array {
-  let size = 0
-  while (size < bytes.length && isUnshown[bytes[size]!] === 0) size++
-  if (size === bytes.length) return bytes
-  const shown = new Uint8Array(bytes)
-  for (let at = size; at < bytes.length; at++) if (isUnshown[bytes[at]!] === 0) shown[size++] = bytes[at]!
-  return shown.subarray(0, size)
+/** Replaces the zeros that end a string by a space, and removes those between the letters of UTF-16. */
+function withZerosApart(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- zeros are what is meant
+  return text.replace(/\0+/g, (run, at: number) => {
+    const end = at + run.length
+    // Outside of the text, a code is NaN.
+    const isWide = run.length === 1 && !text.charCodeAt(at - 2) && !text.charCodeAt(end + 1)
+    return isWide || end === text.length ? '' : ' '
+  })
 }
-
-/** 1 for control characters other than white space and NUL. */
-const isUnshown = Uint8Array.from({ length: 256 }, (_, byte) =>
-  Number((byte > 0 && byte < 0x09) || (byte > 0x0d && byte < 0x20) || byte === 0x7f),
-)
 
 /**
- * Returns the bytes without zeros (`joined`), and with a space for each zero that ends a string (`apart`): not for
- * zeros between letters of UTF-16.
+ * Shortens the noise in what is not text, such as compressed data: many invalid bytes with fewer than eight characters
+ * between them. Each line of noise becomes a single U+FFFD, so that lines keep their numbers. Text in an older encoding
+ * stays, and so does all ASCII and UTF-8 of eight characters or more. Takes linear time.
  */
-function withoutZeros(bytes: Uint8Array): [joined: Uint8Array, apart: Uint8Array] {
-  if (!bytes.includes(0)) return [bytes, bytes]
-  const [joined, apart] = [new Uint8Array(bytes.length), new Uint8Array(bytes.length)]
-  let [joinedSize, apartSize] = [0, 0]
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at]!
-    if (byte !== 0) {
-      joined[joinedSize++] = byte
-      apart[apartSize++] = byte
-    } else if (!isZero(bytes, at + 1) && !(isLetter(bytes, at - 1) && isLetter(bytes, at + 1))) {
-      apart[apartSize++] = 0x20
-    }
-  }
-  return [joined.subarray(0, joinedSize), apart.subarray(0, apartSize)]
+export function withoutNoise(text: string): string {
+  if (!text.includes('\uFFFD')) return text
+  return text.replace(noise, (found) => found.replace(/[^\r\n]+/g, '\uFFFD'))
 }
 
-/** Whether a position has a single byte between two zeros, or is outside of the bytes. */
-function isLetter(bytes: Uint8Array, at: number): boolean {
-  const isEnd = at < 0 || at >= bytes.length
-  return isEnd || (!isZero(bytes, at) && isZero(bytes, at - 1) && isZero(bytes, at + 1))
-}
+/** Bounded, because a match of millions of characters overflows the stack of the regular expression. */
+const noise = /\uFFFD(?:(?:[\0-\u07FF]|[\u0800-\uFFFC](?![\u0800-\uFFFC])){0,7}\uFFFD){31,4096}/g
 
-/** Whether a position has a zero byte, or is outside of the bytes. */
-function isZero(bytes: Uint8Array, at: number): boolean {
-  return at < 0 || at >= bytes.length || bytes[at] === 0
+/** Whether most of the bytes are noise, in which a program may see what a scan does not. */
+export function isOpaque(bytes: Uint8Array): boolean {
+  const text = decode(bytes)
+  return withoutNoise(text).length < text.length / 2 && !isText(bytes)
 }
-
 /** Whether bytes are text, except for a few characters that do not occur in text. */
 export function isText(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, sampleBytes)
@@ -91,29 +77,25 @@ export function isText(bytes: Uint8Array): boolean {
 const plainCharacters = /[\t-\r -~]+/g
 const oddCharacter = /[^\P{Cc}\s]|[\p{Cn}\p{Co}\p{Cs}\uFFFD]/gu
 
-/** All characters of texts, including invisible ones, which could split a word. */
-const wordCharacter = String.raw`[[\t\n\r\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}]--\uFFFD]`
-/** Maximum length of one match: a match of millions of characters overflows the stack of the regular expression. */
-const pieceCharactersMax = 65_536
+/**
+ * Runs of all characters of texts, including invisible ones, which could split a word. Bounded, because a match of
+ * millions of characters overflows the stack of the regular expression.
+ */
+const wordsPattern = /[[\t\n\r\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}]--\uFFFD]{6,65536}/gv
 
 /**
  * Extracts the runs of text from bytes that are mostly not text. Shortens runs of white space, with which XMP is
  * padded.
  */
 export function toWords(text: string): string {
-  const words = new RegExp(`${wordCharacter}{6,${pieceCharactersMax}}`, 'gv')
-  const more = new RegExp(`${wordCharacter}{1,${pieceCharactersMax}}`, 'vy')
   const runs: string[] = []
-  for (let found = words.exec(text); found; found = words.exec(text)) {
-    let end = words.lastIndex
-    if (found[0].length >= pieceCharactersMax) {
-      more.lastIndex = end
-      while (more.test(text)) end = more.lastIndex
-      words.lastIndex = end
-    }
-    runs.push(text.slice(found.index, end))
+  let end = 0
+  for (const { 0: run, index } of text.matchAll(wordsPattern)) {
+    // A long run has several matches.
+    runs.push(index === end || runs.length === 0 ? run : `\n${run}`)
+    end = index + run.length
   }
-  return runs.join('\n').replace(/\s{3,}/g, '\n')
+  return runs.join('').replace(/\s{3,}/g, '\n')
 }
 
 type Utf16 = 'utf-16le' | 'utf-16be'

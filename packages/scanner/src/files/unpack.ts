@@ -1,5 +1,6 @@
 import { crc32, gunzipSync, inflateRawSync } from 'node:zlib'
 import { ArchiveError, readZipDirectory, type ZipEntry } from '@skillstead/skill-format/archives'
+import { forms } from './file-forms.ts'
 import { NotInspected, readTarEntries, type UnpackedEntry } from './tar-entries.ts'
 
 /** Limits of all archives of one skill together, so that a small one cannot exhaust memory or time. */
@@ -61,15 +62,8 @@ export function unpackTar(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
   })
 }
 
-/** Archives that a script may have behind its last line, by their first bytes in Latin-1. */
-const archives = [
-  ['gzip', '\n\x1f\x8b\x08'],
-  ['xz', '\n\xfd7zXZ\0'],
-  ['bzip2', '\nBZh91AY&SY'],
-  ['zstd', '\n\x28\xb5\x2f\xfd'],
-  ['7z', '\n7z\xbc\xaf\x27\x1c'],
-  ['rar', '\nRar!\x1a\x07'],
-] as const
+/** Archives that a script may have behind its last line. */
+const archives: ReadonlySet<string> = new Set(['gzip', 'xz', 'bzip2', 'zstd', '7z', 'rar'])
 
 /** The content of an archive that begins after a line of another file, or why it was not inspected, as a sentence. */
 interface Embedded {
@@ -80,8 +74,8 @@ interface Embedded {
 /** Finds an archive that begins after a line of a text: a script that unpacks its own end. */
 export function findEmbedded(path: string, bytes: Uint8Array, budget: UnpackBudget): Embedded {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  for (const [name, magic] of archives) {
-    const at = buffer.indexOf(magic, 0, 'latin1')
+  for (const { name, magic } of forms) {
+    const at = archives.has(name) ? buffer.indexOf(`\n${magic[0]}`, 0, 'latin1') : -1
     if (at === -1) continue
     if (name !== 'gzip') return { inner: [], cut: `It ends with a ${name} archive, which the scan cannot open.` }
     const { entries, cut } = unpackGzip(path, buffer.subarray(at + 1), budget)

@@ -1,8 +1,8 @@
-import { brotliDecompressSync, crc32, inflateSync } from 'node:zlib'
+import { crc32, inflateSync } from 'node:zlib'
 import { NotInspected } from './tar-entries.ts'
 import type { UnpackBudget } from './unpack.ts'
 
-/** Joined metadata that is compressed or split. Undefined if the image or font is not well-formed. */
+/** Metadata of an image that is compressed or split. Undefined if the image or font is not well-formed. */
 type Reader = (buffer: Buffer, budget: UnpackBudget) => Buffer[] | undefined
 
 /** Formats whose structure defines their end, so that no data can follow unnoticed. */
@@ -22,8 +22,8 @@ export function hasReader(form: string): boolean {
 }
 
 /**
- * Reads the metadata of a well-formed image or font that is compressed or split, and so not visible in its bytes.
- * Undefined if the file is damaged, has data after its end, or its metadata expands to too much data.
+ * Reads the metadata of a well-formed image that is compressed or split, and so not visible in its bytes. Undefined if
+ * the image or font is damaged, has data after its end, or its metadata expands to too much data.
  */
 export function readMetadata(form: string, bytes: Uint8Array, budget: UnpackBudget): Buffer[] | undefined {
   try {
@@ -50,16 +50,14 @@ function readPng(buffer: Buffer, budget: UnpackBudget): Buffer[] | undefined {
       return undefined
     if (at === 8 && type !== 'IHDR') return undefined
     const start = findCompressed(type, data)
-    if (start !== undefined) texts.push(expand(inflateSync, data.subarray(start), budget))
+    if (start !== undefined) {
+      const text = inflateSync(data.subarray(start), { maxOutputLength: budget.bytes + 1 })
+      budget.take(text.length)
+      texts.push(text)
+    }
     at += 12 + length
     if (type === 'IEND') return hasNothingFrom(buffer, at) ? texts : undefined
   }
-}
-
-function expand(run: typeof inflateSync, data: Buffer, budget: UnpackBudget): Buffer {
-  const bytes = run(data, { maxOutputLength: budget.bytes + 1 })
-  budget.take(bytes.length)
-  return bytes
 }
 
 /** Start of the compressed part of a chunk: after a keyword and, in iTXt, two flags and two more strings. */
@@ -138,72 +136,38 @@ function readRiff(buffer: Buffer): Buffer[] | undefined {
   return []
 }
 
-/** A directory of images, each a bitmap or a PNG, without overlaps. */
-function readIco(buffer: Buffer, budget: UnpackBudget): Buffer[] | undefined {
+/** A directory of images. */
+function readIco(buffer: Buffer): Buffer[] | undefined {
   const count = buffer.readUInt16LE(4)
-  const texts: Buffer[] = []
-  let [bytes, end] = [0, 6 + 16 * count]
-  for (let i = 0; i < count; i++) {
+  const ends = Array.from({ length: count }, (_, i) => {
     const [size, start] = [buffer.readUInt32LE(6 + 16 * i + 8), buffer.readUInt32LE(6 + 16 * i + 12)]
-    const image = buffer.subarray(start, start + size)
-    bytes += size
-    end = Math.max(end, start + size)
-    if (bytes > buffer.length) return undefined
-    const metadata = image.toString('latin1', 0, 4) === '\x89PNG' ? readPng(image, budget) : []
-    if (!metadata) return undefined
-    texts.push(...metadata)
-  }
-  return count > 0 && end <= buffer.length && hasNothingFrom(buffer, end) ? texts : undefined
+    return start + size
+  })
+  return count > 0 && hasNothingFrom(buffer, Math.max(...ends)) ? [] : undefined
 }
 
 /** The directory of tables (OpenType, table directory), or of the fonts of a collection. */
-function readSfnt(buffer: Buffer, budget: UnpackBudget): Buffer[] | undefined {
+function readSfnt(buffer: Buffer): Buffer[] | undefined {
   const isCollection = buffer.toString('latin1', 0, 4) === 'ttcf'
   const fonts = isCollection
     ? Array.from({ length: Math.min(buffer.readUInt32BE(8), 256) }, (_, i) => buffer.readUInt32BE(12 + 4 * i))
     : [0]
-  const names: Buffer[] = []
   let end = 0
   for (const font of fonts) {
     const count = buffer.readUInt16BE(font + 4)
     if (count === 0) return undefined
-    for (let i = 0; i < count; i++) {
-      const record = font + 12 + 16 * i
-      const [tag, start] = [buffer.toString('latin1', record, record + 4), buffer.readUInt32BE(record + 8)]
-      if (!/^[ -~]{4}$/.test(tag)) return undefined
-      const tableEnd = start + buffer.readUInt32BE(record + 12)
-      if (tag === 'name') names.push(...readNames(buffer.subarray(start, tableEnd), budget))
-      end = Math.max(end, tableEnd)
+    for (let record = font + 12; record < font + 12 + 16 * count; record += 16) {
+      if (!/^[ -~]{4}$/.test(buffer.toString('latin1', record, record + 4))) return undefined
+      end = Math.max(end, buffer.readUInt32BE(record + 8) + buffer.readUInt32BE(record + 12))
     }
   }
-  return end <= buffer.length && hasNothingFrom(buffer, end) ? names : undefined
+  return hasNothingFrom(buffer, end) ? [] : undefined
 }
 
-/** The strings of a naming table (OpenType, name), concatenated; those in UTF-16 are converted to UTF-8. */
-function readNames(table: Buffer, budget: UnpackBudget): Buffer[] {
-  const [count, strings] = [table.readUInt16BE(2), table.readUInt16BE(4)]
-  const names = Array.from({ length: count }, (_, i) => {
-    const record = 6 + 12 * i
-    const start = strings + table.readUInt16BE(record + 10)
-    const isMacintosh = table.readUInt16BE(record) === 1
-    return { isMacintosh, string: table.subarray(start, start + table.readUInt16BE(record + 8)) }
-  })
-  // Check the budget: any number of records may refer to the same string, and any number of tables to the same place.
-  budget.take(names.reduce((total, { string }) => total + 12 + string.length, 0))
-  const utf16 = new TextDecoder('utf-16be')
-  return names.map(({ isMacintosh, string }) => (isMacintosh ? string : Buffer.from(utf16.decode(string))))
-}
-
-/** The header with the position of the metadata, which is compressed XML (WOFF 1.0, 4; WOFF 2.0, 4.1). */
-function readWoff(buffer: Buffer, budget: UnpackBudget): Buffer[] | undefined {
-  if (buffer.readUInt32BE(8) !== buffer.length) return undefined
-  const isFirst = buffer.toString('latin1', 0, 4) === 'wOFF'
-  const at = isFirst ? 24 : 28
-  const [start, length] = [buffer.readUInt32BE(at), buffer.readUInt32BE(at + 4)]
-  // The size of the metadata and the position and size of private data follow.
-  if (at + 20 > buffer.length || start + length > buffer.length) return undefined
-  if (length === 0) return []
-  return [expand(isFirst ? inflateSync : brotliDecompressSync, buffer.subarray(start, start + length), budget)]
+/** The header has the size of the file, and is followed by the position of private data (WOFF 1.0, 4; WOFF 2.0, 4.1). */
+function readWoff(buffer: Buffer): Buffer[] | undefined {
+  const headerBytes = buffer.toString('latin1', 0, 4) === 'wOFF' ? 44 : 48
+  return buffer.length >= headerBytes && buffer.readUInt32BE(8) === buffer.length ? [] : undefined
 }
 
 /** Whether only padding follows, which some programs write. */

@@ -4,7 +4,7 @@ import type { FileRole } from '../files/role.ts'
 import type { Rule } from '../match/rule.ts'
 import { toRisk, toScore, toVerdict } from '../verdict/score.ts'
 import { findReason, type Suppression } from '../verdict/suppress.ts'
-import { weighMatch, type Place } from '../verdict/weigh-match.ts'
+import { placeIn, weighMatch, type Place } from '../verdict/weigh-match.ts'
 
 /** Maximum number of listed findings per rule and signal: findings of one signal never displace those of another. */
 const findingsMax: Record<ScanFinding['signal'], number> = { hostile: 20, suspicious: 20, power: 5, none: 5 }
@@ -32,13 +32,13 @@ export class ScanFindings {
     this.#cut.push({ path, reason })
   }
 
-  /** Adds a finding, unless the list of its kind is full. Returns its signal. */
+  /** Adds a finding, unless the list of its kind is full. Returns its signal. Without a place it is about the whole file. */
   add(
     rule: Omit<Rule, 'patterns'>,
     subject: Subject,
     offset: number,
-    decoded: readonly string[],
-    place: Place,
+    decoded: readonly string[] = [],
+    place: Place = placeIn(subject.role),
   ): ScanFinding['signal'] {
     const { document, path, role } = subject
     const { signal, severity } = weighMatch(rule, place)

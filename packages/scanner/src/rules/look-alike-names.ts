@@ -1,5 +1,4 @@
-import { isPopular, isSlipOf, namesLookAlike } from './popular-packages.ts'
-import { words } from './words.ts'
+import { isPopular, isSlipOf, namesLookAlike, words } from './popular-packages.ts'
 
 /** Official images that people pull most. */
 const images: ReadonlySet<string> = new Set(

@@ -1,4 +1,5 @@
-import { words } from './words.ts'
+/** A long list of short words. */
+export const words = (text: string): string[] => text.trim().split(/\s+/)
 
 /** Packages whose names are worth imitating, of npm and PyPI: those that people install most. */
 const popular: ReadonlySet<string> = new Set(

@@ -1,6 +1,4 @@
-import { findRuns } from './decode-runs.ts'
-import { findBits, findConcatenated, findEscaped, findNumbers, findReversedStrings } from './decode-marked.ts'
-import { findSpelled } from './decode-spelling.ts'
+import { decoders } from './encodings.ts'
 
 /** A text that was decoded from another. */
 export interface DecodedText {
@@ -22,16 +20,6 @@ const decodedShareMax = 2
 const decodedCharactersMin = 262_144
 const textsMax = 2000
 
-const finders = [
-  findRuns,
-  findEscaped,
-  findNumbers,
-  findConcatenated,
-  findReversedStrings,
-  findBits,
-  findSpelled,
-] as const
-
 /**
  * Decodes texts in a text, up to five layers deep: base64 and hex (plain, deflated or UTF-16), escapes of URLs, HTML and
  * programs, character codes, concatenated and reversed strings, bytes of invisible characters, words that markup splits,
@@ -45,7 +33,7 @@ export function* decodeText(text: string, onCut: (reason: string) => void): Gene
     { text, offset: 0, end: text.length, decoded: [], isHidden: false, spelled: undefined, depth: 0 },
   ]
   for (const outer of queue) {
-    for (const find of finders) {
+    for (const find of decoders) {
       for (const inner of find(outer.text)) {
         // A spelling is not repeated, and its result may have the same signs.
         if (inner.spelled !== undefined && outer.decoded.includes(inner.form)) continue

@@ -1,18 +1,12 @@
-import { toCodeUnits } from './code-units.ts'
-import { lookAlikes } from './look-alikes.ts'
 import {
-  badgesFirstHalf,
+  firstHalf,
   invisible,
   letterOf,
+  lookAlikes,
   lookAlike,
-  mathFirstHalf,
-  secondHalf,
   silent,
-  tagsFirstHalf,
-  tagsFrom,
-  tagsTo,
-  toBadgeLetter,
-  toMathLetter,
+  toAstralLetter,
+  toTagged,
 } from './fold-tables.ts'
 
 /** Maximum length of a piece of text for patterns. */
@@ -54,9 +48,10 @@ const spareBuffers: Buffers[] = []
 
 function toBuffers(): Buffers {
   return {
-    codes: new Uint16Array(pieceCharactersMax),
-    offsets: new Uint32Array(pieceCharactersMax),
-    hidden: new Uint8Array(pieceCharactersMax),
+    // A pair of surrogates may go one beyond the limit.
+    codes: new Uint16Array(pieceCharactersMax + 1),
+    offsets: new Uint32Array(pieceCharactersMax + 1),
+    hidden: new Uint8Array(pieceCharactersMax + 1),
   }
 }
 
@@ -77,17 +72,21 @@ class Fold implements Folded {
   readonly offsets: Uint32Array
   readonly hidden: Uint8Array
   readonly #source: string
-  /** Those of the source: reading them is several times faster than `charCodeAt`. */
+  /** Those of the source, and a zero: reading them is several times faster than `charCodeAt`. */
   readonly #units: Uint16Array
   #at = 0
   /** Whether the line so far has only white space and quote marks. */
   #isLineStart = true
   #isTable = false
   #skippedInvisible = false
+  /** The end of the current run of look-alikes, and whether they stand for Latin letters. */
+  #runEnd = 0
+  #isRunLatin = false
 
   constructor(source: string, { codes, offsets, hidden }: Buffers) {
     this.#source = source
-    this.#units = toCodeUnits(source)
+    this.#units = new Uint16Array(source.length + 1)
+    Buffer.from(this.#units.buffer).write(source, 'utf16le')
     this.codes = codes
     this.offsets = offsets
     this.hidden = hidden
@@ -140,7 +139,7 @@ class Fold implements Folded {
     if (unit <= space) return this.#takeSpace(at)
     if (this.#isLineStart && this.#takeLineMark(unit, at)) return
     if (unit === pipe && this.#isTable) return this.#takeCellMark(at)
-    if (isEmphasis[unit] && !this.#isInWord(unit, at)) return
+    if (isPlain[unit] === 0 && unit !== pipe && !this.#isInWord(unit, at)) return
     this.#put(unit, at)
   }
 
@@ -148,61 +147,50 @@ class Fold implements Folded {
     const letter = letterOf[unit]!
     if (letter === invisible) this.#skippedInvisible = true
     else if (letter === space) this.#takeSpace(at)
-    else if (letter === secondHalf) this.#takeSecondHalf(unit, at)
+    else if (letter === firstHalf) this.#takePair(unit, at)
     else if (letter === lookAlike) this.#takeLookAlike(unit, at)
     else if (letter !== silent) this.#put(letter, at)
   }
 
-  /**
-   * Handles the second half of a surrogate pair that may stand for a letter; the first half was already written, or
-   * skipped as invisible.
-   */
-  #takeSecondHalf(unit: number, at: number): void {
-    const first = this.#source.charCodeAt(at - 1)
-    if (first === tagsFirstHalf && unit >= tagsFrom && unit <= tagsTo) this.#put(unit - tagsFrom + space, at - 1, true)
-    else if (first === tagsFirstHalf) this.#skippedInvisible = true
-    else if (first === badgesFirstHalf) this.#takeBadge(unit, at)
-    else this.#put(first === mathFirstHalf ? toMathLetter(unit) : unit, at)
-  }
-
-  /** Emoji have the same first half as letters in circles, squares and flags. */
-  #takeBadge(unit: number, at: number): void {
-    const letter = toBadgeLetter(unit)
-    if (letter !== undefined && this.#last() === badgesFirstHalf) this.size--
-    this.#put(letter ?? unit, at)
+  #takePair(unit: number, at: number): void {
+    const point = this.#source.codePointAt(at)!
+    if (point === unit) return this.#put(unit, at)
+    this.#at++
+    const tagged = toTagged(point)
+    const letter = toAstralLetter(point)
+    if (tagged !== undefined) this.#put(tagged, at, true)
+    else if (letter === invisible) this.#skippedInvisible = true
+    else {
+      this.#put(letter ?? unit, at)
+      if (letter === undefined) this.#put(this.#units[at + 1]!, at + 1)
+    }
   }
 
   #takeLookAlike(unit: number, at: number): void {
-    const isMeant = this.#isNextToLatin(at, 1) || this.#isNextToLatin(at, -1) || this.#isInLatinText(at)
-    this.#put(isMeant ? code(lookAlikes.get(unit)!) : unit, at, isMeant)
+    if (at >= this.#runEnd) this.#readRun(at)
+    this.#put(this.#isRunLatin ? lookAlikes.get(unit)! : unit, at, this.#isRunLatin)
   }
 
-  /** Whether an ASCII letter is adjacent to the position, possibly after other look-alikes. */
-  #isNextToLatin(at: number, step: 1 | -1): boolean {
-    for (let distance = 1; distance <= lookAlikesMax; distance++) {
-      const unit = this.#source.charCodeAt(at + step * distance)
-      if (isLatin(unit)) return true
-      if (letterOf[unit] !== lookAlike) return false
-    }
-    return false
+  /** Look-alikes are Latin next to a Latin letter, and in a word of their own in Latin text. */
+  #readRun(at: number): void {
+    const units = this.#units
+    let end = at + 1
+    while (end - at < lookAlikesMax && letterOf[units[end]!] === lookAlike) end++
+    const [before, after] = [units[at - 1] ?? 0, units[end]!]
+    const isWhole = end - at >= lookAlikeWordMin && !isWord(before) && !isWord(after)
+    this.#runEnd = end
+    this.#isRunLatin = isLatin(before) || isLatin(after) || (isWhole && this.#isInLatinText(end))
   }
 
   /**
-   * Whether a word has only look-alikes, follows a Latin word of its line, and no word of another script follows it:
-   * real words of other scripts with no other letters are short.
+   * Whether the last word of the line is Latin, and no word of another script follows: real words of other scripts with
+   * no other letters are short.
    */
-  #isInLatinText(at: number): boolean {
-    const source = this.#source
-    let [start, end] = [at, at]
-    while (at - start < gapCharactersMax && letterOf[source.charCodeAt(start - 1)] === lookAlike) start--
-    while (end - at < gapCharactersMax && letterOf[source.charCodeAt(end)] === lookAlike) end++
-    if (end - start < lookAlikeWordMin || isWord(source.charCodeAt(start - 1)) || isWord(source.charCodeAt(end)))
-      return false
-    let before = this.size - (at - start) - 1
+  #isInLatinText(end: number): boolean {
+    let [before, after] = [this.size - 1, end]
     for (let steps = 0; steps < gapCharactersMax && isBetweenWords(this.codes[before]!); steps++) before--
-    let after = end
-    for (let steps = 0; steps < gapCharactersMax && isBetweenWords(source.charCodeAt(after)); steps++) after++
-    const next = source.charCodeAt(after)
+    for (let steps = 0; steps < gapCharactersMax && isBetweenWords(this.#units[after]!); steps++) after++
+    const next = this.#units[after]!
     return isLatin(this.codes[before]!) && (!isLetter(next) || isLatin(next) || letterOf[next] === lookAlike)
   }
 
@@ -212,7 +200,7 @@ class Fold implements Folded {
   }
 
   #takeNewline(unit: number, at: number): void {
-    if (unit === carriageReturn && this.#source.charCodeAt(at + 1) === newline) return
+    if (unit === carriageReturn && this.#units[at + 1] === newline) return
     if (this.#last() === space) this.size--
     const last = this.#last()
     // A shell continues a line after either character.
@@ -227,7 +215,7 @@ class Fold implements Folded {
   /** Skips Markdown marks at the beginning of a line. Returns whether the character was one. */
   #takeLineMark(unit: number, at: number): boolean {
     if (unit === code('>')) return true
-    const isItem = isItemMark[unit] === 1 && this.#source.charCodeAt(at + 1) === space
+    const isItem = itemMarks.has(unit) && this.#units[at + 1] === space
     this.#isTable = unit === pipe
     if (!isItem && !this.#isTable && unit !== code('#')) return false
     this.#put(breakMark, at)
@@ -242,7 +230,7 @@ class Fold implements Folded {
   }
 
   #isInWord(unit: number, at: number): boolean {
-    return unit === code('_') && isWord(this.#source.charCodeAt(at - 1)) && isWord(this.#source.charCodeAt(at + 1))
+    return unit === code('_') && isWord(this.#units[at - 1]!) && isWord(this.#units[at + 1]!)
   }
 
   #last(): number {
@@ -260,18 +248,11 @@ class Fold implements Folded {
   }
 }
 
-const isEmphasis = toTable('*_`')
-const isItemMark = toTable('*-+')
+const itemMarks: ReadonlySet<number> = new Set([...'*-+'].map(code))
 
-/** ASCII except white space and characters with a meaning in Markdown or tables. */
+/** ASCII except white space, marks of emphasis and of tables. */
 const isPlain = new Uint8Array(65_536).fill(1, 33, 127)
 for (const mark of '*_`|') isPlain[code(mark)] = 0
-
-function toTable(characters: string): Uint8Array {
-  const table = new Uint8Array(128)
-  for (const character of characters) table[code(character)] = 1
-  return table
-}
 
 function isWord(unit: number): boolean {
   return (unit >= 48 && unit <= 57) || isLatin(unit) || unit > 191
@@ -294,5 +275,5 @@ function isBetweenWords(unit: number): boolean {
 const lookAlikesMax = 12
 /** Minimum length of a word of look-alikes that is read as Latin because of the word before it. */
 const lookAlikeWordMin = 2
-/** Maximum distance to the ends of such a word, and from there to the word before it. */
+/** Maximum distance from there to the words before and after it. */
 const gapCharactersMax = 16

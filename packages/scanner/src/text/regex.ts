@@ -23,23 +23,7 @@ const sugar = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|\s*\n\s*|\((?!\?)|\{(?:word|(\d+)-(\
 /** The source of an expression of a template and its pieces. */
 function compose(strings: TemplateStringsArray, pieces: readonly Piece[]): string {
   const sources = pieces.map((piece) => `(?:${piece instanceof RegExp ? piece.source : piece.join('|')})`)
-  return toPlainLetters(String.raw({ raw: strings.raw.map(toSource) }, ...sources))
-}
-
-const isBun = 'bun' in process.versions
-const escapePattern = /\\(?:u(?:([\dA-Fa-f]{4})|\{([\dA-Fa-f]{5,6})\})|[^])/g
-
-/**
- * The same expression with its letters as they were written: Bun replaces those that are not ASCII by escapes, in
- * expressions and in the raw text of templates, and so the letters could not be searched for. U+E000 stays an escape,
- * as in our own expressions.
- */
-function toPlainLetters(source: string): string {
-  if (!isBun) return source
-  return source.replace(escapePattern, (found, unit?: string, point?: string) => {
-    const code = Number.parseInt(unit ?? point ?? '0', 16)
-    return code > 0x7f && code !== 0xe000 ? String.fromCodePoint(code) : found
-  })
+  return String.raw({ raw: strings.raw.map(toSource) }, ...sources)
 }
 
 function toSource(text: string): string {

@@ -6,12 +6,17 @@ export interface Match {
 
 /** Whether an offset is in one of some sorted, disjoint ranges. */
 export function isWithin(spans: readonly Match[], offset: number): boolean {
-  let low = 0
-  let high = spans.length
+  const found = spans[findFirst(spans.length, (index) => spans[index]!.end > offset)]
+  return found !== undefined && found.start <= offset
+}
+
+/** The first of some sorted places at which a condition holds, which it then does for all after it; else their number. */
+export function findFirst(count: number, isReached: (index: number) => boolean): number {
+  let [low, high] = [0, count]
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (spans[middle]!.end <= offset) low = middle + 1
-    else high = middle
+    if (isReached(middle)) high = middle
+    else low = middle + 1
   }
-  return low < spans.length && spans[low]!.start <= offset
+  return low
 }

@@ -1,3 +1,4 @@
+import { findFirst } from '../text/spans.ts'
 import type { Combination } from '../match/rule.ts'
 
 /** Location of a fact or a finding. */
@@ -26,28 +27,20 @@ export function combine({ all, within, foreign }: Combination, spotsOf: Readonly
 
 /** The sorted lines of spots by file. */
 class Near {
-  readonly #linesOf = new Map<number, number[]>()
+  readonly #linesOf: ReadonlyMap<number, readonly number[]>
 
   constructor(spots: readonly Spot[]) {
-    for (const { file, line } of spots) {
-      const lines = this.#linesOf.get(file)
-      if (lines) lines.push(line)
-      else this.#linesOf.set(file, [line])
-    }
-    for (const lines of this.#linesOf.values()) lines.sort((a, b) => a - b)
+    const byFile = Map.groupBy(spots, ({ file }) => file)
+    this.#linesOf = new Map(
+      [...byFile].map(([file, all]) => [file, all.map(({ line }) => line).toSorted((a, b) => a - b)]),
+    )
   }
 
   has({ file, line }: Spot, within: number | 'file'): boolean {
     const lines = this.#linesOf.get(file)
     if (!lines) return false
     if (within === 'file') return true
-    let low = 0
-    let high = lines.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (lines[middle]! < line - within) low = middle + 1
-      else high = middle
-    }
-    return low < lines.length && lines[low]! <= line + within
+    const nearest = lines[findFirst(lines.length, (index) => lines[index]! >= line - within)]
+    return nearest !== undefined && nearest <= line + within
   }
 }

@@ -20,17 +20,20 @@ export interface Place {
   readonly isEncoded: boolean
   /** Whether it is displayed as code, in a fence or between backticks. */
   readonly isCode: boolean
+  /** Whether it has addresses, all of the skill's own product. */
+  readonly isOwn: boolean
 }
 
 /** The place of a finding about a whole file, or about several passages. */
 export function placeIn(role: FileRole): Place {
   const stance: Stance = { polarity: 'imperative', basis: 'certain' }
-  return { stance, role, isUnseen: false, isEncoded: false, isCode: false }
+  return { stance, role, isUnseen: false, isEncoded: false, isCode: false, isOwn: false }
 }
 
 /** Weighs a match of a rule by role and polarity. Hidden text is not excused by its polarity. */
-export function weighMatch(rule: Omit<Rule, 'patterns'>, { stance, role, isUnseen, isEncoded, isCode }: Place): Weight {
-  const weight: Weight = { signal: rule.signal, severity: rule.severity }
+export function weighMatch(rule: Omit<Rule, 'patterns'>, place: Place): Weight {
+  const { stance, role, isUnseen, isEncoded, isCode } = place
+  const weight: Weight = rule.foreign && isExcused(place) ? { signal: 'power', severity: 'low' } : rule
   const isMeant = stance.polarity === 'imperative'
   // A comment that is displayed as code hides nothing.
   const isShown = rule.category === 'hidden-instructions' && isCode && !isMeant
@@ -41,6 +44,11 @@ export function weighMatch(rule: Omit<Rule, 'patterns'>, { stance, role, isUnsee
   const adjusted = !isMeant && isLowered(rule, stance, isEncoded, weight.signal) ? lowered(weight) : weight
   if (isAside) return lowered(adjusted)
   return isEncoded && isMeant ? raised(adjusted) : adjusted
+}
+
+/** Whether sources are the skill's own and a reader sees them: one who hides an own installer is treated like any other. */
+export function isExcused({ isOwn, isUnseen, isEncoded }: Place): boolean {
+  return isOwn && !isUnseen && !isEncoded
 }
 
 /** A label lowers by one level, but not what hides something; a single sign lowers only what would be dangerous. */
