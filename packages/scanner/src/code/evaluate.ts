@@ -2,7 +2,7 @@ import type { Call, Evaluator, InnerReaders, Library } from './library.ts'
 import { assign, put, readMember, readPath, readSlice, selectVariable, toCharacter } from './members.ts'
 import { operate } from './operators.ts'
 import type { CodeFact, CodeFactKind } from './reading.ts'
-import type { Recorder } from './recorder.ts'
+import { Recorder } from './recorder.ts'
 import type { Argument, Code } from './syntax.ts'
 import { textMethods } from './text-methods.ts'
 import {
@@ -34,11 +34,8 @@ const mutators = new Set(
 )
 
 const nestedMax = 4
-/** Maximum number and length of commands of a shell that are read. */
-const commandsMax = 100
-const commandCharactersMax = 4096
-/** Facts about what a command prints. */
-const outputKinds: ReadonlySet<CodeFactKind> = new Set(['secret-read', 'environment-read', 'data-collected'])
+/** Maximum number of commands of a shell that are read. */
+const commandsMax = 500
 
 /** Functions and imports can be used before the place where they stand. */
 function isHoisted(code: Code): boolean {
@@ -53,12 +50,12 @@ export class Evaluation implements Evaluator {
   readonly library: Library
   readonly recorder: Recorder
   readonly #inner: InnerReaders
-  readonly #commands = new Set<string>()
   readonly files = new Map<string | Value, Value>()
   readonly #closures: Closure[] = []
   readonly #later: (() => void)[] = []
   readonly #returned: Value[][] = []
   #place: Code | undefined
+  #commands = 0
   #nested = 0
   #depth = 0
   #extraSteps = extraStepsMax
@@ -105,12 +102,13 @@ export class Evaluation implements Evaluator {
     return value
   }
 
-  runCommand(line: string, code: Code): Value {
-    const text = line.slice(0, commandCharactersMax).replaceAll(unknownPart, '$UNKNOWN')
-    if (this.#commands.size === commandsMax || this.#commands.has(text)) return nothing
-    this.#commands.add(text)
-    const facts = this.recorder.adopt(this.#inner.readShell(text), this.#place ?? code)
-    return { ...nothing, facts: facts.filter(({ kind }) => outputKinds.has(kind)) }
+  runCommand(command: Value | readonly Value[], input: Value, { code, scope }: Call): readonly CodeFact[] {
+    if (this.#commands++ > commandsMax) return []
+    const { reading, output } = this.#inner.readCommand(command, input, (language, text) => {
+      this.runText(language, text, code, scope)
+      return new Recorder()
+    })
+    return output.map(this.recorder.adopt(reading, this.#place ?? code))
   }
 
   evaluate(code: Code, scope: Scope): Value {

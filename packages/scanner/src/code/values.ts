@@ -87,6 +87,9 @@ export function joinMade(made: readonly string[], from: readonly Value[]): reado
   return all
 }
 
+/** Whether an operation hides a text from a reader, and is not used for other reasons. */
+export const isHiding = (operation: string) => operation !== 'concatenation' && operation !== 'replacement'
+
 /** An unknown value that depends on others. */
 export function mix(values: readonly Value[]): Value {
   const facts = joinFacts(values)

@@ -35,7 +35,10 @@ export function runProgram(name: Value, args: readonly Value[], input: Value, ru
   }
   const hidden = name.facts.filter(({ kind }) => kind === 'decode' || kind === 'hidden-name')
   if (hidden.length > 0) run.sink('program-run', joinValues([name, ...args], ' ').text, [{ ...name, facts: hidden }])
-  const program = text.slice(text.lastIndexOf('/') + 1).toLowerCase()
+  const program = text
+    .slice(text.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(/\.exe$/, '')
   const isSystem = !text.includes('/') || /^(?:\/|~\/\.\w)/.test(text)
   const known = programs.get(program)
   const call = new Call(program, args, input, run, known?.taking ?? new Set())

@@ -1,4 +1,5 @@
 import { toUtf8 } from '../decoders.ts'
+import { gather, isHiding, nothing as noValue, textOf, type Value as ProgramValue } from '../values.ts'
 import type { CodeFact, CodeFactKind, CodeReading } from '../reading.ts'
 import { Recorder } from '../recorder.ts'
 import { runProgram } from './programs.ts'
@@ -44,6 +45,33 @@ export function readShell(text: string, readOther?: ReadOther): CodeReading {
   return run.record
 }
 
+/**
+ * Reads a command that a program in another language runs: a line, or its words. Returns the facts that its output
+ * comes from, too.
+ */
+export function readCommand(
+  command: ProgramValue | readonly ProgramValue[],
+  input: ProgramValue,
+  readOther: ReadOther,
+): { reading: CodeReading; output: readonly CodeFact[] } {
+  const run = new ShellRun('', readOther)
+  try {
+    const output = run.runForeign(
+      'facts' in command ? fromProgram(command) : command.map(fromProgram),
+      fromProgram(input),
+    )
+    return { reading: run.record, output: output.facts }
+  } catch {
+    run.record.cut ??= 'The code could not be read to its end.'
+    return { reading: run.record, output: [] }
+  }
+}
+
+function fromProgram(value: ProgramValue): Value {
+  if (value === noValue) return empty
+  return { text: toUtf8(textOf(value)).slice(0, 4096), facts: gather(value), made: value.made.filter(isHiding) }
+}
+
 /** The position of the code that is read. Code in strings has the position of its outermost string. */
 interface Span {
   readonly start: number
@@ -77,6 +105,8 @@ class ShellRun implements Shell {
   /** The position of everything while code in a string is read. */
   #outer: Span | undefined
   #span: Span = { start: 0, end: 0 }
+  /** What the unknown parts of the code come from. */
+  #unknown = unknown
 
   constructor(text: string, readOther: ReadOther | undefined) {
     this.#text = text
@@ -91,6 +121,19 @@ class ShellRun implements Shell {
     this.#run(script, empty)
     // Others may call the functions that the script does not call.
     for (const body of this.#functions.values()) if (!this.#calls.has(body)) this.#run(body, unknown)
+  }
+
+  runForeign(command: Value | readonly Value[], input: Value): Value {
+    if (!('text' in command)) {
+      const [name = empty, ...args] = command
+      return this.runWords([name.text.startsWith(unknownPart) ? unknown : name, ...args], input)
+    }
+    this.#unknown = { ...unknown, facts: command.facts }
+    return this.runCode(command, input)
+  }
+
+  literal(text: string): Value {
+    return text.includes(unknownPart) ? { ...this.#unknown, text } : toValue(text)
   }
 
   get #place(): Span {
@@ -273,7 +316,7 @@ class ShellRun implements Shell {
   runOther(language: 'python' | 'script' | 'other', code: Value): readonly CodeFact[] {
     if (language === 'other' || !isKnown(code) || this.#isExhausted(code.text.length)) return []
     const reading = this.#readOther?.(language, code.text)
-    return reading ? this.record.adopt(reading, this.#place) : []
+    return reading?.facts.map(this.record.adopt(reading, this.#place)) ?? []
   }
 
   /** Runs something one level deeper; undefined if that is too deep. */
@@ -309,7 +352,7 @@ class ShellRun implements Shell {
     for (const redirect of redirects) {
       if (redirect.type === 'HereDoc') {
         const { parts, text } = redirect.body
-        value = parts ? expandParts(parts, this) : toValue(text)
+        value = parts ? expandParts(parts, this) : this.literal(text)
       } else if (redirect.type === 'HereString') value = expandText(redirect.target, this)
       else if (redirect.operator === '<') value = this.files.read(expandText(redirect.target, this))
       else if (redirect.operator === '<&') value = this.files.readDescriptor(redirect.target?.value ?? '') ?? value

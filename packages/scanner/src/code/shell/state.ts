@@ -14,6 +14,8 @@ export interface Shell {
   sink(kind: CodeFactKind, value: string | undefined, from: readonly Value[]): CodeFact
   /** Records a computed text, to be scanned like a decoded one. */
   showText(value: Value, isHidden?: boolean): void
+  /** A text of the script, which is not known in full if another program computes the script. */
+  literal(text: string): Value
   /** Defines another name of a command. */
   setAlias(name: string, value: Value): void
   /** Runs a command given as words: the program and its arguments. Returns its output. */
