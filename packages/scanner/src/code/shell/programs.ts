@@ -4,7 +4,7 @@ import { filters } from './filters.ts'
 import { network } from './network.ts'
 import { runFile, runners } from './runners.ts'
 import type { Shell } from './state.ts'
-import { packages, system, tellingCommands } from './system.ts'
+import { system, tellingCommands } from './system.ts'
 import { dependOn, joinValues, session, unknownPart, withFacts, type Value } from './value.ts'
 
 interface Known {
@@ -12,7 +12,7 @@ interface Known {
   readonly run: Program
 }
 
-const rows: readonly ProgramRow[] = [...filters, ...network, ...packages, ...runners, ...system]
+const rows: readonly ProgramRow[] = [...filters, ...network, ...runners, ...system]
 const programs: ReadonlyMap<string, Known> = new Map(
   rows.flatMap(([names, taking, run]) => {
     const known = { taking: new Set(taking.split(/\s+/)), run }

@@ -160,7 +160,6 @@ export class ShellFiles {
       return void shell.sink(content.made.includes(session) ? 'shell-connected' : 'network-send', socket, [content])
     // Images are written to devices for good reasons, but noise destroys them.
     if (device.test(plain) && content.made.includes(noise)) shell.sink('destruction', plain, [])
-    if (/^\/etc\/sudoers(?:\.d\/|$)/.test(plain)) shell.sink('privilege-change', plain, [content])
     if (isStartupPlace(plain)) this.#writeStartup(plain, content)
     // Skills are installed by copying or cloning them.
     else if (isAgentFile(plain) && !plain.includes('/skills/')) shell.sink('agent-config-write', plain, [content])
@@ -173,7 +172,7 @@ export class ShellFiles {
   #writeStartup(path: string, content: Value): void {
     const { record } = this.#shell
     const before = record.facts.length
-    this.#shell.runCode({ ...content, text: toCommands(path, content.text) }, empty)
+    this.#shell.runCode({ ...content, text: content.text.replace(beforeCommand, '') }, empty)
     const facts = record.facts.slice(before).filter(({ kind }) => acts.has(kind))
     this.#shell.sink('startup-write', path, [withFacts(content, facts)])
   }
@@ -235,12 +234,5 @@ function toSocket(path: string): string | undefined {
   return protocol && `${protocol}://${host}:${port}/`
 }
 
-/** The shell commands in the content of a startup file: a script, a table of cron, a service, or a property list. */
-export function toCommands(path: string, content: string): string {
-  const find = (pattern: RegExp) => Array.from(content.matchAll(pattern), ([, command]) => command!).join('\n')
-  if (path.includes('cron')) return find(/^[ \t]*(?:@\w{1,20}|(?:[\d*][\d*,/-]{0,20}[ \t]+){5})[ \t]*(.*)$/gm)
-  if (/\.(?:service|timer|desktop)$|systemd|autostart/.test(path)) return find(/^Exec\w{0,20}=[-@:+!]?(.*)$/gm)
-  if (!path.endsWith('.plist')) return content
-  const entities: Readonly<Record<string, string>> = { amp: '&', gt: '>', lt: '<' }
-  return find(/<string>([^<]{1,1000})<\/string>/g).replaceAll(/&(amp|gt|lt);/g, (_, name: string) => entities[name]!)
-}
+/** What stands before a command in a table of cron, a service and a property list. */
+const beforeCommand = /^(?:[ \t]*(?:@\w{1,20}|(?:[\d*][\d*,/-]{0,20}[ \t]+){5})|Exec\w{0,20}=[-@:+!]?|[ \t]*<string>)/gm
