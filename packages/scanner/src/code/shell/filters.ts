@@ -25,14 +25,6 @@ const nothing: Program = () => empty
 const anything: Program = () => unknown
 const printsFiles: Program = (call) => readInput(call, call.rest)
 
-/** Prints its files or input after an operation. */
-const changes =
-  (name: string, change: (text: string, call: Call) => string, toPaths = (call: Call) => call.rest): Program =>
-  (call) => {
-    const value = readInput(call, toPaths(call))
-    return transform(value, name, isKnown(value) ? change(value.text, call) : undefined)
-  }
-
 /** Prints a part of its files or input, or changes them in a way that is not computed here. */
 const selects =
   (skips = 0): Program =>
@@ -78,23 +70,9 @@ const openssl: Program = (call) => {
   return empty
 }
 
-const gpg: Program = (call) => {
-  const value = readInput(call, call.rest)
-  if (/--export-secret-(?:sub)?keys/.test(call.line))
-    return withFacts(unknown, [call.run.fact('secret-read', '~/.gnupg')])
-  return call.has('-d', '--decrypt') ? toDecoded(value, 'cipher', call) : dependOn([value])
-}
-
 const tee: Program = (call) => {
   for (const path of call.rest) call.run.files.write(path, call.input, call.has('-a', '--append'))
   return call.input
-}
-
-/** `jq`, which can also print all variables. */
-const query: Program = (call) => {
-  const isEnvironment = /\$ENV\b(?!\.)|(?:^|\|\s*)env\b(?!\.)/.test(call.rest[0]?.text ?? '')
-  const facts = isEnvironment ? [call.run.fact('environment-read')] : []
-  return withFacts(dependOn([readInput(call, call.rest.slice(1)), ...call.args]), facts)
 }
 
 const sed: Program = (call) => {
@@ -104,6 +82,12 @@ const sed: Program = (call) => {
   const [code = rest[0] ?? unknown, ...paths] = args.filter(({ text }) => !text.startsWith('-') && text !== '')
   for (const path of paths) run.files.write(path, code, true)
   return empty
+}
+
+const rev: Program = (call) => {
+  const value = readInput(call, call.rest)
+  const text = value.text.replaceAll(/[^\n]+/g, (line) => [...line].toReversed().join(''))
+  return transform(value, 'rev', isKnown(value) ? text : undefined)
 }
 
 /** `tr` deletes characters, or rotates the alphabet by half of it; other translations are not computed. */
@@ -123,14 +107,16 @@ const tr: Program = (call) => {
 /** The escapes of `printf` and `echo -e`. */
 const unescape = (text: string) => readEscapes(text.replaceAll(/\\0(?=[0-7]{3})/g, '\\'))
 
+/** A printed text; escapes of letters hide it. */
+const toPrinted = (value: Value, text: string): Value => {
+  return { ...value, text, made: hidesLetters.test(value.text) ? ['escapes', ...value.made] : value.made }
+}
+
 const printf: Program = ({ args, run }) => {
   const isAssigned = args[0]?.text === '-v'
   const [format, ...values] = isAssigned ? args.slice(2) : args
   if (!format) return empty
-  const all = joinValues([format, ...values])
-  const isEscaped = hidesLetters.test(all.text)
-  const text = formatText(format.text, values)
-  const printed = { ...all, text, made: isEscaped ? ['escapes', ...all.made] : all.made }
+  const printed = toPrinted(joinValues([format, ...values]), formatText(format.text, values))
   if (!isAssigned) return printed
   run.variables.set(args[1]?.text ?? '', printed)
   return empty
@@ -156,8 +142,7 @@ const echo: Program = ({ args }) => {
   const from = args.findIndex(({ text }) => !/^-[neE]{1,3}$/.test(text))
   const value = from === -1 ? empty : joinValues(args.slice(from), ' ')
   if (!args.slice(0, from).some(({ text }) => text.includes('e')) || !value.text.includes('\\')) return value
-  const made = hidesLetters.test(value.text) ? ['escapes', ...value.made] : value.made
-  return { ...value, text: unescape(value.text), made }
+  return toPrinted(value, unescape(value.text))
 }
 
 /** `export`, `declare` and others; without an assignment they print all variables. */
@@ -177,12 +162,6 @@ const read: Program = (call) => {
   const given = (descriptor === undefined ? undefined : call.run.files.readDescriptor(descriptor)) ?? call.input
   const value = given.text === '' ? { ...unknown, facts: given.facts } : given
   for (const { text } of call.rest.length > 0 ? call.rest : [toValue('REPLY')]) call.run.variables.set(text, value)
-  return empty
-}
-
-const readLines: Program = ({ rest: [name], input, run }) => {
-  const lines = input.text.split('\n', 1000).map((text) => ({ ...input, text }))
-  run.variables.setArray(name?.text ?? 'MAPFILE', lines)
   return empty
 }
 
@@ -207,24 +186,20 @@ export const filters: readonly ProgramRow[] = [
   ['tee', '', tee],
   ['base64', '-w --wrap -b', decodes('base64', '-d', '-D', '--decode', '-di')],
   ['xxd', '-l -s -c -g -seek', decodes('hex', '-r')],
-  ['gunzip zcat', '-S --suffix', decodes('gzip')],
-  ['gzip', '-S --suffix', decodes('gzip', '-d', '--decompress')],
-  ['bunzip2 bzcat', '', decodes('bzip2')],
-  ['unxz xzcat', '', decodes('lzma')],
-  ['xz', '-T', decodes('lzma', '-d', '--decompress')],
+  ['gunzip zcat bunzip2 bzcat unxz xzcat', '-S --suffix', decodes('gzip')],
+  ['gzip bzip2 xz', '-S --suffix -T', decodes('gzip', '-d', '--decompress')],
   ['openssl', '-in -out -k -K -iv -pass -md -connect -passin -S -iter', openssl],
-  ['gpg', '--passphrase --passphrase-file --pinentry-mode -o --output -r --recipient', gpg],
-  ['rev', '', changes('rev', (text) => text.replace(/[^\n]+/g, (line) => [...line].toReversed().join('')))],
+  ['gpg', '--passphrase --passphrase-file --pinentry-mode -o --output -r', decodes('cipher', '-d', '--decrypt')],
+  ['rev', '', rev],
   ['tr', '', tr],
   ['head tail cut sort uniq', '-n -c -k -t -d -f -b --lines --bytes --delimiter --fields', selects()],
   ['sed gsed', '-e -f --expression', sed],
   ['awk gawk', '-F -v -f', selects(1)],
   ['grep egrep rg', '-e -f -m -A -B -C', selects(1)],
-  ['jq yq', '--arg --argjson --slurpfile --rawfile --indent -f', query],
   ['export declare typeset', '', declare],
   ['set', '', set],
   ['read', '-p -n -N -t -u -d -i', read],
-  ['mapfile readarray', '-d -n -O -s -u -C -c', readLines],
+  ['mapfile readarray', '-d -n -O -s -u -C -c', read],
   ['shift', '', shift],
   ['alias', '', alias],
   ['true false : [ test exit return cd unset wait sleep pushd popd local readonly mkfifo', '', nothing],

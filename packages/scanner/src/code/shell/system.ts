@@ -20,6 +20,7 @@ export const tellingCommands: readonly (readonly [names: string, kind: CodeFactK
     ['kubectl', 'secret-read', /^(?:get|describe) secrets?\b|^config view --raw/],
     ['vault', 'secret-read', /^(?:kv get|read|print token)\b/],
     ['op bw lpass', 'secret-read', /^(?:read|item get|get|list|export|show)\b/],
+    ['gpg', 'secret-read', /--export-secret-/],
     ['pass', 'secret-read', /^show\b|^[\w-]+\/[\w/-]+$/],
     ['doppler', 'secret-read', /^secrets(?: (?:get|download)\b|$)/],
     ['heroku', 'secret-read', /^auth:token|^config\b/],
@@ -37,6 +38,7 @@ export const tellingCommands: readonly (readonly [names: string, kind: CodeFactK
     ['xinput', 'data-collected', /^test/, 'keystrokes'],
     ['arecord', 'data-collected', /^(?!-l)/, 'microphone'],
     ['compgen', 'environment-read', /^-[ev]/, ''],
+    ['jq yq', 'environment-read', /\$ENV\b(?!\.)|(?:^|[ |])env\b(?!\.)/, ''],
     // What runs later, and what others can reach
     ['systemctl service', 'startup-write', /\benable\b/],
     ['launchctl', 'startup-write', /^(?:load|bootstrap|submit)\b/],
