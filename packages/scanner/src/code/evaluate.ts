@@ -368,11 +368,8 @@ export class Evaluation implements Evaluator {
         if (index > 0 && this.#isSpent) return nothing
         const values = items ? [item, { ...nothing, number: index }] : [item, item, item]
         const inner = { ...call, args: values, named: new Map<string, Value>(), self: undefined }
-        return this.#repeat(true, () => {
-          const value = this.call(one, inner)
-          if (one.closure && this.#later.length < laterMax) this.#later.push(() => void this.call(one, inner))
-          return value
-        })
+        if (one.closure && this.#later.length < laterMax) this.#later.push(() => void this.call(one, inner))
+        return this.#repeat(true, () => this.call(one, inner))
       })
       return items ? { ...nothing, items: each } : (each[0] ?? nothing)
     })
@@ -389,11 +386,13 @@ export class Evaluation implements Evaluator {
     closure.calls++
     this.#depth++
     this.#returned.push([])
-    this.#repeat(!isFirst, () => {
-      const scope = new Scope(closure.scope)
-      this.#bind(closure, args, self, named, scope)
-      this.#enterBody(() => this.evaluate(closure.code.body, scope))
-    })
+    const scope = new Scope(closure.scope)
+    this.#bind(closure, args, self, named, scope)
+    // A function begins outside of all branches.
+    const branches = this.#branches
+    this.#branches = 0
+    this.#repeat(!isFirst, () => this.evaluate(closure.code.body, scope))
+    this.#branches = branches
     const returned = this.#returned.pop()!
     this.#depth--
     return withFacts(returned.find((value) => value !== nothing) ?? nothing, returned)
@@ -443,13 +442,5 @@ export class Evaluation implements Evaluator {
     const result = follow()
     this.#branches--
     return result
-  }
-
-  /** Follows a function, which begins outside of all branches. */
-  #enterBody(follow: () => void): void {
-    const branches = this.#branches
-    this.#branches = 0
-    follow()
-    this.#branches = branches
   }
 }

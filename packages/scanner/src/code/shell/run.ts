@@ -102,7 +102,6 @@ class ShellRun implements Shell {
   readonly #readOther: ReadOther | undefined
   readonly #text: string
   readonly #functions = new Map<string, SyntaxNode>()
-  readonly #aliases = new Map<string, Value>()
   readonly #calls = new Map<SyntaxNode, number>()
   readonly #active = new Set<SyntaxNode>()
   #depth = 0
@@ -158,10 +157,6 @@ class ShellRun implements Shell {
 
   showText(value: Value, isHidden = findHiding(value) !== undefined): void {
     if (isHidden && value.text.length > 3) this.record.addText(toUtf8(value.text), this.#place, value.made)
-  }
-
-  setAlias(name: string, value: Value): void {
-    this.#aliases.set(name, value)
   }
 
   /** Runs a node of the syntax tree. Returns its output. */
@@ -282,12 +277,7 @@ class ShellRun implements Shell {
     const [name, ...args] = words
     if (!name || this.#isExhausted(0)) return empty
     const body = this.#functions.get(name.text)
-    if (body) return this.#callBody(body, args, input)
-    const alias = this.#aliases.get(name.text)
-    if (!alias) return runProgram(name, args, input, this)
-    // An alias may name the program that it replaces.
-    this.#aliases.delete(name.text)
-    return this.runWords([toValue('eval'), alias, ...args], input)
+    return body ? this.#callBody(body, args, input) : runProgram(name, args, input, this)
   }
 
   #callBody(body: SyntaxNode, args: readonly Value[], input: Value): Value {

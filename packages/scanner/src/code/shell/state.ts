@@ -16,8 +16,6 @@ export interface Shell {
   showText(value: Value, isHidden?: boolean): void
   /** A text of the script, which is not known in full if another program computes the script. */
   literal(text: string): Value
-  /** Defines another name of a command. */
-  setAlias(name: string, value: Value): void
   /** Runs a command given as words: the program and its arguments. Returns its output. */
   runWords(words: readonly Value[], input: Value): Value
   /** Runs a text as shell code. Returns its output. */
