@@ -192,14 +192,11 @@ export function collects(kind: CodeFactKind, value?: string): Effect {
 }
 
 /** Variables with the path of a folder. */
-const folders: ReadonlyMap<string, string> = new Map([
-  ['HOME', '~'],
-  ['USERPROFILE', '~'],
+const folders = new Map([
+  ...['HOME', 'USERPROFILE'].map((name) => [name, '~'] as const),
+  ...['TEMP', 'TMP', 'TMPDIR'].map((name) => [name, '/tmp'] as const),
   ['APPDATA', '~/AppData/Roaming'],
   ['LOCALAPPDATA', '~/AppData/Local'],
-  ['TEMP', '/tmp'],
-  ['TMP', '/tmp'],
-  ['TMPDIR', '/tmp'],
 ])
 
 /** The value of one environment variable. */

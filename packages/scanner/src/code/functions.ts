@@ -24,9 +24,11 @@ import { gather, itemsMax, mix, nothing, textOf, toCodes, toText, type Value } f
 
 const bodies = ['data', 'json', 'files', 'params', 'content', 'body', 'fields', 'form']
 const get = requests({ address: [0, 'url'], data: bodies })
+const request = requests({ address: [1, 'url'], data: [2, ...bodies] })
 const post = requests({ address: [0, 'url'], data: [1, ...bodies] })
 const resolve = requests({ address: 0, data: [], isOptional: true })
 const command = runsProgram([0, 'args', 'cmd', 'command'])
+const program = runsProgram(0, [1, 'args'])
 const clients = '{requests,httpx,{requests,httpx,aiohttp}.{Session,Client,AsyncClient,ClientSession,session}()}'
 const agents = '{axios,got,ky,needle,request,superagent,phin,axios.create(),$,http}'
 
@@ -124,6 +126,9 @@ const applyTo: Effect = (call, on) => {
   return on.call(target, { ...call, args: args[1]?.items ?? args.slice(1), self: target.self })
 }
 
+/** The arguments are the words of a command. */
+const runsArguments: Effect = (call, on) => command({ ...call, args: [{ ...nothing, items: call.args }] }, on)
+
 const runsFile: Effect = (call, on) => {
   const content = call.args[0] && on.files.get(call.args[0].text ?? call.args[0])
   if (content) on.record('dynamic-run', call.code, undefined, [content])
@@ -150,6 +155,8 @@ const write: Effect = (call, on) => {
   if (isFile || call.args.length > 0) writeFile(isFile ? call.self!.self : undefined, call.args[0], call, on)
   return undefined
 }
+
+const writesFile: Effect = (call, on) => writeFile(call.args[0], call.args[1], call, on)
 
 const copyFile: Effect = (call, on) => writeFile(call.args[1], read(call, on), call, on)
 
@@ -194,6 +201,11 @@ const fromCodes: Effect = ({ args }) => {
 
 const toList = (items: readonly Value[] | undefined): Value | undefined => items && { ...nothing, items }
 
+const enumerate: Effect = ({ args: [list] }) => {
+  const items = list && (list.items ?? toCodes(list))
+  return toList(items?.map((item, index) => toList([{ ...nothing, number: index }, item])!))
+}
+
 const range: Effect = ({ args }) => {
   const numbers = args.map(({ number }) => number)
   const [from, to, step] = numbers.length === 1 ? [0, numbers[0], 1] : [numbers[0], numbers[1], numbers[2] ?? 1]
@@ -213,8 +225,13 @@ const length: Effect = ({ args: [list] }) => {
   return size === undefined ? undefined : { ...nothing, number: size }
 }
 
+const copyEnvironment: Effect = ({ args }) =>
+  args.some(({ path }) => path === 'process.env') ? mix(args.slice(0, 1)) : undefined
+
 const clipboard = collects('data-collected', 'clipboard or screen')
 const keystrokes = collects('data-collected', 'keystrokes')
+const keychain = collects('secret-read', 'a keychain')
+const browser = collects('secret-read', 'a browser')
 
 /** What the functions of libraries do, in both languages. */
 export const functions = toTable([
@@ -222,18 +239,13 @@ export const functions = toTable([
   ['fetch node-fetch undici.{fetch,request} cross-fetch ky got axios axios.request needle request superagent', get],
   [`${agents}.{get,delete,head} ${clients}.{get,head,options} XMLHttpRequest().open`, get],
   [`${agents}.{post,put,patch} ${clients}.{post,put,patch,delete} urllib{.request,2,}.urlopen`, post],
-  [
-    `${clients}.{request,stream} urllib3.{PoolManager().request,request}`,
-    requests({ address: [1, 'url'], data: [2, ...bodies] }),
-  ],
+  [`${clients}.{request,stream} urllib3.{PoolManager().request,request}`, request],
   ['{http,https}.{request,get}', httpRequest],
   ['{urllib.request,urllib2}.Request', makeRequest],
   ['urllib.request.urlretrieve wget.download', retrieve],
   ['http.client.{HTTPSConnection,HTTPConnection}', makes('connection')],
-  [
-    'connection.request {outgoing,socket}.{write,end,send,sendall,sendto} {XMLHttpRequest(),WebSocket(),ws()}.send',
-    sendsOn,
-  ],
+  ['connection.request {outgoing,socket}.{write,end,send,sendall,sendto}', sendsOn],
+  ['{XMLHttpRequest(),WebSocket(),ws()}.send', sendsOn],
   ['connection.getresponse', (call, on) => answer(call, on, toAddress(call.self?.self))],
   ['navigator.sendBeacon', sends([1], 0)],
   ['net.{connect,createConnection,Socket} tls.connect dgram.createSocket', connect],
@@ -250,10 +262,7 @@ export const functions = toTable([
   ['{builtins.,}{exec,eval} vm.{runInThisContext,runInNewContext,runInContext,Script,compileFunction}', runsCode(0)],
   ['module()._compile', runsCode(0)],
   ['Function', makeFunction],
-  [
-    '{setTimeout,setInterval,setImmediate}',
-    (call, on) => (call.args[0]?.text === undefined ? undefined : runsCode(0)(call, on)),
-  ],
+  ['{setTimeout,setInterval,setImmediate}', (call, on) => (call.args[0]?.text ? runsCode(0)(call, on) : undefined)],
   ['require import module.require {builtins.,}__import__ importlib.import_module', importModule],
   ['runpy.run_path execfile', runsFile],
   ['types.{FunctionType,CodeType}', collects('dynamic-run')],
@@ -261,52 +270,30 @@ export const functions = toTable([
   ['os.{system,popen,startfile} {commands,subprocess}.{getoutput,getstatusoutput}', command],
   ['subprocess.{run,call,check_call,check_output,Popen} pty.spawn asyncio.create_subprocess_shell', command],
   ['child_process.{exec,execSync} execa.{command,execaCommand} shelljs.exec Bun.{$,spawn,spawnSync}', command],
-  [
-    'child_process.{spawn,spawnSync,execFile,execFileSync,fork} execa execa.execa Deno.Command',
-    runsProgram(0, [1, 'args']),
-  ],
-  ['os.{execv,execvp,execve,posix_spawn}', runsProgram(0, 1)],
-  [
-    'asyncio.create_subprocess_exec os.{execl,execlp,spawnl}',
-    (call, on) => command({ ...call, args: [{ ...nothing, items: call.args }] }, on),
-  ],
+  ['child_process.{spawn,spawnSync,execFile,execFileSync,fork} execa execa.execa Deno.Command', program],
+  ['os.{execv,execvp,execve,posix_spawn}', program],
+  ['asyncio.create_subprocess_exec os.{execl,execlp,spawnl}', runsArguments],
   ['{builtins.,}getattr Reflect.get', ({ args: [of, key], code }, on) => of && key && readMember(of, key, code, on)],
-  [
-    'Reflect.apply',
-    (call, on) => call.args[0] && on.call(call.args[0], { ...call, args: call.args[2]?.items ?? [], self: undefined }),
-  ],
+  ['Reflect.apply', (call, on) => applyTo({ ...call, self: call.args[0], args: call.args.slice(1) }, on)],
   ['globals locals vars', () => ({ ...nothing, path: 'builtins' })],
   ['ssl._create_unverified_context process.env.NODE_TLS_REJECT_UNAUTHORIZED=', collects('privilege-change', 'TLS')],
   // Data of the user
   ['os.getenv os.environ.{get,pop} Deno.env.get', readsVariable],
   ['Deno.env.toObject', (call, on) => ({ ...nothing, facts: [on.wholeEnvironment(call.code)] })],
-  [
-    'Object.{entries,keys,values,assign,fromEntries} JSON.stringify structuredClone',
-    ({ args }) => (args.some(({ path }) => path === 'process.env') ? mix(args.slice(0, 1)) : undefined),
-  ],
+  ['Object.{entries,keys,values,assign,fromEntries} JSON.stringify structuredClone', copyEnvironment],
   ['pyperclip.paste PIL.ImageGrab.{grab,grabclipboard} pyautogui.screenshot mss.mss().{shot,grab}', clipboard],
   ['clipboardy.{read,readSync} screenshot-desktop navigator.clipboard.readText', clipboard],
   ['pynput.keyboard.Listener keyboard.{on_press,on_release,hook,read_event}', keystrokes],
-  ['keyring.{get_password,get_credential}', collects('secret-read', 'a keychain')],
-  ['keytar.{getPassword,findCredentials}', collects('secret-read', 'a keychain')],
-  [
-    'win32crypt.CryptUnprotectData browser_cookie3.{chrome,firefox,load,edge} rookiepy.chrome',
-    collects('secret-read', 'a browser'),
-  ],
+  ['keyring.{get_password,get_credential} keytar.{getPassword,findCredentials}', keychain],
+  ['win32crypt.CryptUnprotectData browser_cookie3.{chrome,firefox,load,edge} rookiepy.chrome', browser],
   // Files
   ['{,io.,codecs.,builtins.,aiofiles.}open', open],
-  ['fs.{readFile,readFileSync,createReadStream,openSync,open,read,cp} Deno.{readTextFile,readTextFileSync}', read],
+  ['fs.{readFile,readFileSync,createReadStream,openSync,open,read} Deno.{readTextFile,readTextFileSync}', read],
   ['Bun.file', read],
-  [
-    'fs.{writeFile,appendFile,outputFile}{,Sync} Deno.{writeTextFile,writeTextFileSync} Bun.write',
-    (call, on) => writeFile(call.args[0], call.args[1], call, on),
-  ],
+  ['fs.{writeFile,appendFile,outputFile}{,Sync} Deno.{writeTextFile,writeTextFileSync} Bun.write', writesFile],
   ['fs.createWriteStream', makes('written')],
   ['written.{write,writelines,end}', write],
-  [
-    'shutil.{copy,copyfile,copy2,move} os.{rename,replace} fs.{copyFile,copyFileSync,cpSync,rename,renameSync}',
-    copyFile,
-  ],
+  ['shutil.{copy,copyfile,copy2,move} os.{rename,replace} fs.{copyFile,cp,rename}{,Sync}', copyFile],
   ['tempfile.NamedTemporaryFile', () => ({ ...nothing, path: 'written', self: { ...nothing } })],
   [
     'zipfile.ZipFile tarfile.{open,TarFile}',
@@ -349,13 +336,7 @@ export const functions = toTable([
   ['int parseInt Number', readsNumber],
   ['reversed', ({ args: [list] }) => list && toList((list.items ?? toCodes(list, 'reversed'))?.toReversed())],
   ['Array.from', ({ args: [list] }) => (list?.text === undefined ? list : toList(toCodes(list)))],
-  [
-    'enumerate',
-    ({ args: [list] }) =>
-      toList(
-        list && (list.items ?? toCodes(list))?.map((item, index) => toList([{ ...nothing, number: index }, item])!),
-      ),
-  ],
+  ['enumerate', enumerate],
   ['range', range],
   ['len', length],
   ['map', map],
@@ -376,8 +357,5 @@ export const methods = toTable([
   ['write_text write_bytes', (call, on) => writeFile(call.self, call.args[0], call, on)],
   ['write writelines', write],
   ['rglob glob iterdir', listsFiles],
-  [
-    'open',
-    (call, on) => (call.self?.text === undefined ? undefined : open({ ...call, args: [call.self, ...call.args] }, on)),
-  ],
+  ['open', (call, on) => (call.self?.text ? open({ ...call, args: [call.self, ...call.args] }, on) : undefined)],
 ])

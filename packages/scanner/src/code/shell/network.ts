@@ -29,7 +29,8 @@ function fetched({ run }: Call, url: Value | undefined): Value {
 
 /** A URL as programs complete it; undefined if not even its host is known. */
 function toAddress(text: string): string | undefined {
-  if (text === unknownPart || text === '') return undefined
+  // `[YOUR_URL]` stands for an address.
+  if (text === unknownPart || text === '' || /^\[[A-Z]/.test(text)) return undefined
   if (text.startsWith(unknownPart) || /^\w{2,8}:\/\/[^/]+\//.test(text)) return text
   if (/^\w{2,8}:\/\//.test(text)) return `${text}/`
   return /^[\w.-]+\.[a-z]{2,}(?:[/:?]|$)/i.test(text) ? `https://${text}${/[/?]/.test(text) ? '' : '/'}` : text

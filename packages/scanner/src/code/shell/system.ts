@@ -11,11 +11,7 @@ export const tellingCommands: readonly (readonly [names: string, kind: CodeFactK
     // Stores of secrets
     ['security', 'secret-read', /^(?:find-(?:generic|internet)-password|dump-keychain|export)\b/],
     ['secret-tool', 'secret-read', /^(?:lookup|search)\b/],
-    [
-      'gcloud',
-      'secret-read',
-      /^auth (?:application-default )?print-(?:access|identity)-token|^secrets versions access/,
-    ],
+    ['gcloud', 'secret-read', /^auth (?:application-default )?print-\w{1,20}-token|^secrets versions access/],
     ['az', 'secret-read', /^account get-access-token|^keyvault secret (?:show|download)|^storage account keys list/],
     ['kubectl', 'secret-read', /^(?:get|describe) secrets?\b|^config view --raw/],
     ['vault', 'secret-read', /^(?:kv get|read|print token)\b/],
@@ -27,9 +23,9 @@ export const tellingCommands: readonly (readonly [names: string, kind: CodeFactK
     [
       'aws',
       'secret-read',
-      regex`^(configure (get|export-credentials)|sts (get-session-token|assume-role)|secretsmanager get-secret-value|
-      ssm get-parameters?\b.*--with-decryption|ecr get-login-password|iam create-access-key)`,
+      /^(?:configure (?:get|export-cred)|sts (?:get-session-token|assume-role)|ecr get-login-pass)/,
     ],
+    ['aws', 'secret-read', /^(?:secretsmanager get-secret|ssm get-param.*--with-decryption|iam create-access-key)/],
     // What the user sees, types or copies
     ['pbpaste wl-paste', 'data-collected', /^/, 'clipboard'],
     ['xclip xsel', 'data-collected', /^(?!.*(?:^| )(?:-i|--input|-in)\b)(?=.*-o)/, 'clipboard'],
