@@ -137,14 +137,21 @@ const codeArgument =
   /^(?:\S*\/)?(?:(?:ba|z|da)?sh|python[\d.]{0,4}|node|perl|ruby|powershell|pwsh|cmd)(?:\.exe)? (?:\S+ )*?[-/](?:c|e|-eval|command|enc\w*)\s/i
 const installs = /\b(?:pip3?|npm|pnpm|yarn|gem|cargo|brew|apt(?:-get)?|bun) (?:-\S+ )*(?:install|add|i)\b/
 
+/** Longer commands are read up to this length. */
+const wordsMax = 64
+const lineCharactersMax = 4096
+
 /** Starts a program: with a command line, or a list of words. */
 export function runsProgram(command: Which, words?: Which): Effect {
   return (call, on) => {
     const first = argument(call, command)
     if (!first) return undefined
     const more = words === undefined ? undefined : argument(call, words)
-    const list = [...(first.items ?? [first]), ...(more?.items ?? [])]
-    const line = list.map((word) => toUtf8(textOf(word))).join(' ')
+    const list = [...(first.items ?? [first]), ...(more?.items ?? [])].slice(0, wordsMax)
+    const line = list
+      .map((word) => toUtf8(textOf(word).slice(0, lineCharactersMax)))
+      .join(' ')
+      .slice(0, lineCharactersMax)
     const isOpen = line.startsWith(unknownPart)
     const direct = { ...nothing, facts: (list[0]?.facts ?? []).filter(({ kind }) => isOpen || kind === 'decode') }
     const stored = list.flatMap((word) => on.files.get(word.text ?? word) ?? [])

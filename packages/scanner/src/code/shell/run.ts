@@ -75,7 +75,7 @@ export function readCommand(
 
 function fromProgram(value: ProgramValue): Value {
   if (value === noValue) return empty
-  return { text: toUtf8(textOf(value)).slice(0, 4096), facts: gather(value), made: value.made.filter(isHiding) }
+  return { text: toUtf8(textOf(value).slice(0, 4096)), facts: gather(value), made: value.made.filter(isHiding) }
 }
 
 /** The position of the code that is read. Code in strings has the position of its outermost string. */
