@@ -43,10 +43,12 @@ describe('a loop', () => {
     expect(texts).toMatchObject([{ text: hidden }])
   })
 
-  it('with lists that double in each line takes little time', () => {
-    const doubled = '  x = [x, x]\n'.repeat(60)
+  it.each([
+    `while True:\n  x = [1]\n${'  x = [x, x]\n'.repeat(60)}exec(x)\n`,
+    'import subprocess\na = ["x" * 999]\nfor i in range(4000):\n  a.append(a[0])\nfor i in range(1000):\n  subprocess.run(a)\n',
+  ])('with long lists takes little time: %s', (program) => {
     const start = performance.now()
-    readPython(`while True:\n  x = [1]\n${doubled}exec(x)\n`)
+    readPython(program)
     expect(performance.now() - start).toBeLessThan(5000)
   })
 })

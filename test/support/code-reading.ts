@@ -11,3 +11,11 @@ export function listFlows({ flows }: CodeReading): string[] {
 export function listFacts({ facts }: CodeReading): string[] {
   return facts.map(show)
 }
+
+/** Examples of the form `fact & fact ⟸ program`. */
+export function toExamples(examples: readonly string[]): { readonly program: string; readonly found: string[] }[] {
+  return examples.map((example) => {
+    const [found, program] = example.split(' ⟸ ')
+    return { program: program!, found: found!.split(' & ') }
+  })
+}

@@ -11,7 +11,7 @@ import {
 import type { CodeFactKind } from './reading.ts'
 import type { Code } from './syntax.ts'
 import { joinPath } from './text-methods.ts'
-import { gather, mix, nothing, textOf, toText, unknownPart, withFacts, type Value } from './values.ts'
+import { gather, isHiding, mix, nothing, textOf, toText, unknownPart, withFacts, type Value } from './values.ts'
 
 /** A positional argument, a named one, or the first of several that is given. */
 export type Which = number | string | readonly (number | string)[]
@@ -68,7 +68,7 @@ export function requests({ address, data, isOptional }: Request): Effect {
     if (bodies.length > 0 || sent.some((value) => gather(value).length > 0))
       on.record('network-send', call.code, where, sent)
     else if (isOptional) return undefined
-    if (to?.made.some((made) => hiding.has(made))) on.reveal(to, call.code)
+    if (to?.made.some(isHiding)) on.reveal(to, call.code)
     return answer(call, on, where)
   }
 }
@@ -111,24 +111,6 @@ export function writeFile(path: Value | undefined, data: Value | undefined, call
   return nothing
 }
 
-/** Operations that hide a text from a reader, by the names of `Value.made`. */
-const hiding = new Set<string>([
-  ...([
-    'base64',
-    'hex',
-    'base32',
-    'base85',
-    'rot13',
-    'deflate',
-    'raw deflate',
-    'gzip',
-    'brotli',
-    'escapes',
-    'url',
-  ] as const),
-  ...(['reversed', 'xor', 'numbers', 'substitution', 'selection'] as const),
-])
-
 /** Runs a text as code. */
 export function runsCode(which: Which, language?: 'python' | 'script'): Effect {
   return (call, on) => {
@@ -146,21 +128,18 @@ export function runsCode(which: Which, language?: 'python' | 'script'): Effect {
 /** A fact about how a text was hidden. */
 function hiddenIn(text: Value, call: Call, on: Evaluator): Value[] {
   if (text.facts.some(({ kind }) => kind === 'decode')) return []
-  const operation = text.made.find((made) => hiding.has(made))
+  const operation = text.made.find(isHiding)
   return operation ? [{ ...nothing, facts: [on.record('decode', call.code, operation)] }] : []
 }
 
-const transfers =
-  /(?:^|[\s;&|(/])(?:curl|wget|nc|ncat|netcat|scp|rsync|sftp|ftp|telnet|socat|invoke-webrequest|invoke-restmethod|iwr|irm)(?:\.exe)?\s/i
 /** An interpreter that gets its program as an argument. */
 const codeArgument =
   /^(?:\S*\/)?(?:(?:ba|z|da)?sh|python[\d.]{0,4}|node|perl|ruby|powershell|pwsh|cmd)(?:\.exe)? (?:\S+ )*?[-/](?:c|e|-eval|command|enc\w*)\s/i
 const installs = /\b(?:pip3?|npm|pnpm|yarn|gem|cargo|brew|apt(?:-get)?|bun) (?:-\S+ )*(?:install|add|i)\b/
-const addressPattern = /https?:\/\/[^\s"'`|;)]{3,200}/
-const interpreters: readonly { readonly pattern: RegExp; readonly language: 'python' | 'script' }[] = [
-  { pattern: /^(?:\S*\/)?python[\d.]{0,4} -c /, language: 'python' },
-  { pattern: /^(?:\S*\/)?(?:node|bun|deno) (?:-e|--eval|eval) /, language: 'script' },
-]
+
+/** Longer commands are read up to this length. */
+const wordsMax = 64
+const lineCharactersMax = 4096
 
 /** Starts a program: with a command line, or a list of words. */
 export function runsProgram(command: Which, words?: Which): Effect {
@@ -168,47 +147,25 @@ export function runsProgram(command: Which, words?: Which): Effect {
     const first = argument(call, command)
     if (!first) return undefined
     const more = words === undefined ? undefined : argument(call, words)
-    const list = [...(first.items ?? [first]), ...(more?.items ?? [])]
-    const line = list.map((word) => toUtf8(textOf(word))).join(' ')
-    const stored = list.flatMap((word) => {
-      const content = on.files.get(word.text ?? word)
-      return content ? [content] : []
-    })
-    const isHidden = list.some((word) => word.made.length > 0)
-    const hidden = list.flatMap((word) => hiddenIn(word, call, on))
-    const input = argument(call, 'input')
+    const list = [...(first.items ?? [first]), ...(more?.items ?? [])].slice(0, wordsMax)
+    const line = list
+      .map((word) => toUtf8(textOf(word).slice(0, lineCharactersMax)))
+      .join(' ')
+      .slice(0, lineCharactersMax)
     const isOpen = line.startsWith(unknownPart)
-    const direct = list
-      .slice(0, 1)
-      .map(({ facts }) => ({ ...nothing, facts: facts.filter(({ kind }) => isOpen || kind === 'decode') }))
-    on.record('program-run', call.code, line, [...direct, ...stored, ...hidden])
+    const direct = { ...nothing, facts: (list[0]?.facts ?? []).filter(({ kind }) => isOpen || kind === 'decode') }
+    const stored = list.flatMap((word) => on.files.get(word.text ?? word) ?? [])
+    const hidden = list.flatMap((word) => hiddenIn(word, call, on))
+    on.record('program-run', call.code, line, [direct, ...stored, ...hidden])
     // A command whose beginning is not known may be any command.
     if (isOpen && list.length === 1) on.record('dynamic-run', call.code, 'a command', list)
     if (codeArgument.test(line)) on.record('dynamic-run', call.code, 'a command', list.slice(1))
     if (installs.test(line)) on.record('package-install', call.code, line)
-    if (isHidden) for (const word of list) on.reveal(word, call.code)
-    const inner = interpreters.find(({ pattern }) => pattern.test(line))
-    if (inner)
-      on.runText(
-        inner.language,
-        line.replace(inner.pattern, '').replace(/^(["'])([^]*)\1$/, '$2'),
-        call.code,
-        call.scope,
-      )
+    if (list.some(({ made }) => made.length > 0)) for (const word of list) on.reveal(word, call.code)
     const isList = first.items !== undefined || more !== undefined
-    const output = on.runCommand(isList ? list.map(quote).join(' ') : line, call.code)
-    if (!transfers.test(` ${line} `)) return withFacts({ ...nothing, path: 'process' }, [output])
-    const where = addressPattern.exec(line)?.[0]
-    const sent = [...list, ...(input ? [input] : [])]
-    if (sent.some((value) => gather(value).length > 0)) on.record('network-send', call.code, where, sent)
-    return answer(call, on, where)
+    const output = on.runCommand(isList ? list : first, argument(call, 'input') ?? nothing, call)
+    return { ...nothing, path: 'process', facts: output }
   }
-}
-
-/** A word of a list as a shell would need it. */
-function quote(word: Value): string {
-  const text = toUtf8(textOf(word))
-  return /[^\w./:=@%+,~\ufffc-]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : text
 }
 
 /** Decodes a text; a fact if the text is written in the code. */
@@ -242,14 +199,11 @@ export function collects(kind: CodeFactKind, value?: string): Effect {
 }
 
 /** Variables with the path of a folder. */
-const folders: ReadonlyMap<string, string> = new Map([
-  ['HOME', '~'],
-  ['USERPROFILE', '~'],
+const folders = new Map([
+  ...['HOME', 'USERPROFILE'].map((name) => [name, '~'] as const),
+  ...['TEMP', 'TMP', 'TMPDIR'].map((name) => [name, '/tmp'] as const),
   ['APPDATA', '~/AppData/Roaming'],
   ['LOCALAPPDATA', '~/AppData/Local'],
-  ['TEMP', '/tmp'],
-  ['TMP', '/tmp'],
-  ['TMPDIR', '/tmp'],
 ])
 
 /** The value of one environment variable. */

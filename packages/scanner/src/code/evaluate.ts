@@ -2,7 +2,7 @@ import type { Call, Evaluator, InnerReaders, Library } from './library.ts'
 import { assign, put, readMember, readPath, readSlice, selectVariable, toCharacter } from './members.ts'
 import { operate } from './operators.ts'
 import type { CodeFact, CodeFactKind } from './reading.ts'
-import type { Recorder } from './recorder.ts'
+import { Recorder } from './recorder.ts'
 import type { Argument, Code } from './syntax.ts'
 import { textMethods } from './text-methods.ts'
 import {
@@ -34,11 +34,8 @@ const mutators = new Set(
 )
 
 const nestedMax = 4
-/** Maximum number and length of commands of a shell that are read. */
-const commandsMax = 100
-const commandCharactersMax = 4096
-/** Facts about what a command prints. */
-const outputKinds: ReadonlySet<CodeFactKind> = new Set(['secret-read', 'environment-read', 'data-collected'])
+/** Maximum number of commands of a shell that are read. */
+const commandsMax = 500
 
 /** Functions and imports can be used before the place where they stand. */
 function isHoisted(code: Code): boolean {
@@ -53,12 +50,12 @@ export class Evaluation implements Evaluator {
   readonly library: Library
   readonly recorder: Recorder
   readonly #inner: InnerReaders
-  readonly #commands = new Set<string>()
   readonly files = new Map<string | Value, Value>()
   readonly #closures: Closure[] = []
   readonly #later: (() => void)[] = []
   readonly #returned: Value[][] = []
   #place: Code | undefined
+  #commands = 0
   #nested = 0
   #depth = 0
   #extraSteps = extraStepsMax
@@ -105,12 +102,13 @@ export class Evaluation implements Evaluator {
     return value
   }
 
-  runCommand(line: string, code: Code): Value {
-    const text = line.slice(0, commandCharactersMax).replaceAll(unknownPart, '$UNKNOWN')
-    if (this.#commands.size === commandsMax || this.#commands.has(text)) return nothing
-    this.#commands.add(text)
-    const facts = this.recorder.adopt(this.#inner.readShell(text), this.#place ?? code)
-    return { ...nothing, facts: facts.filter(({ kind }) => outputKinds.has(kind)) }
+  runCommand(command: Value | readonly Value[], input: Value, { code, scope }: Call): readonly CodeFact[] {
+    if (this.#commands++ > commandsMax) return []
+    const { reading, output } = this.#inner.readCommand(command, input, (language, text) => {
+      this.runText(language, text, code, scope)
+      return new Recorder()
+    })
+    return output.map(this.recorder.adopt(reading, this.#place ?? code))
   }
 
   evaluate(code: Code, scope: Scope): Value {
@@ -322,7 +320,7 @@ export class Evaluation implements Evaluator {
       return instance
     }
     const all = [...args, ...named.values()]
-    const effect = callee.path === undefined ? undefined : library.effects.get(callee.path)
+    const effect = callee.path === undefined ? undefined : library.functions.get(callee.path)
     const known = effect?.(call, this)
     if (known) {
       if (!known.items) this.#callBack(known, all, call)
@@ -358,7 +356,7 @@ export class Evaluation implements Evaluator {
   /** Calls the functions among arguments, with a value that stands for each of their parameters. */
   #callBack(result: Value, args: readonly Value[], call: Call): Value {
     const { library } = this
-    const functions = args.filter(({ closure, path }) => closure || (path !== undefined && library.effects.has(path)))
+    const functions = args.filter(({ closure, path }) => closure || (path !== undefined && library.functions.has(path)))
     if (functions.length === 0 || this.#depth > depthMax) return result
     const { self } = call
     const given = withFacts(result, self ? [self] : [])
@@ -370,11 +368,8 @@ export class Evaluation implements Evaluator {
         if (index > 0 && this.#isSpent) return nothing
         const values = items ? [item, { ...nothing, number: index }] : [item, item, item]
         const inner = { ...call, args: values, named: new Map<string, Value>(), self: undefined }
-        return this.#repeat(true, () => {
-          const value = this.call(one, inner)
-          if (one.closure && this.#later.length < laterMax) this.#later.push(() => void this.call(one, inner))
-          return value
-        })
+        if (one.closure && this.#later.length < laterMax) this.#later.push(() => void this.call(one, inner))
+        return this.#repeat(true, () => this.call(one, inner))
       })
       return items ? { ...nothing, items: each } : (each[0] ?? nothing)
     })
@@ -391,11 +386,13 @@ export class Evaluation implements Evaluator {
     closure.calls++
     this.#depth++
     this.#returned.push([])
-    this.#repeat(!isFirst, () => {
-      const scope = new Scope(closure.scope)
-      this.#bind(closure, args, self, named, scope)
-      this.#enterBody(() => this.evaluate(closure.code.body, scope))
-    })
+    const scope = new Scope(closure.scope)
+    this.#bind(closure, args, self, named, scope)
+    // A function begins outside of all branches.
+    const branches = this.#branches
+    this.#branches = 0
+    this.#repeat(!isFirst, () => this.evaluate(closure.code.body, scope))
+    this.#branches = branches
     const returned = this.#returned.pop()!
     this.#depth--
     return withFacts(returned.find((value) => value !== nothing) ?? nothing, returned)
@@ -445,13 +442,5 @@ export class Evaluation implements Evaluator {
     const result = follow()
     this.#branches--
     return result
-  }
-
-  /** Follows a function, which begins outside of all branches. */
-  #enterBody(follow: () => void): void {
-    const branches = this.#branches
-    this.#branches = 0
-    follow()
-    this.#branches = branches
   }
 }

@@ -7,89 +7,92 @@ export interface SecretStore {
   /** Matches paths after {@link toPlainPath}. */
   readonly path: RegExp
   /** Hosts of the product, which may receive its credentials. */
-  readonly hosts?: RegExp
+  readonly hosts: RegExp | undefined
 }
 
-/** Where programs store credentials. */
-export const secretStores: readonly SecretStore[] = [
-  {
-    product: 'SSH',
-    path: regex`/\.ssh(/(?!known_hosts|config|authorized_keys|environment)(?![^/]*\.pub$)|$)|(^|/)id_(rsa|dsa|ecdsa|ed25519)$`,
-  },
-  {
-    product: 'AWS',
-    path: /\/\.aws(?:\/(?:credentials|config|sso\b.*|cli\/cache.*))?$/,
-    hosts: /(?:^|\.)(?:amazonaws|aws)\./,
-  },
-  {
-    product: 'Google Cloud',
-    path: /gcloud\/(?:credentials|access_tokens|legacy_credentials|application_default_credentials)|\/application_default_credentials\.json$/,
-    hosts: /(?:^|\.)(?:googleapis|google)\.com/,
-  },
-  {
-    product: 'Azure',
-    path: /\/\.azure(?:$|\/(?:accesstokens|msal_token|azureprofile|service_principal))/i,
-    hosts: /(?:^|\.)(?:microsoft|microsoftonline|azure|windows)\.(?:com|net)/,
-  },
-  { product: 'Kubernetes', path: /\/\.kube(?:\/config)?$|\/serviceaccount\/token$/ },
-  { product: 'Docker', path: /\/\.docker\/config\.json$/, hosts: /(?:^|\.)docker\.(?:io|com)/ },
-  { product: 'GnuPG', path: /\/\.gnupg(?:\/|$)/ },
-  { product: 'Git', path: /\/\.git-credentials$|\/\.config\/git\/credentials$/, hosts: /(?:^|\.)git(?:hub|lab)\./ },
-  {
-    product: 'GitHub',
-    path: /\/\.config\/(?:gh\/hosts\.yml|github-copilot\/(?:hosts|apps)\.json)$|\/\.config\/hub$/,
-    hosts: /(?:^|\.)github(?:copilot)?\.com/,
-  },
-  { product: 'netrc', path: /\/[._]netrc$/ },
-  { product: 'npm', path: /^~\/\.(?:npmrc|yarnrc\.yml)$/, hosts: /(?:^|\.)(?:npmjs\.(?:com|org)|yarnpkg\.com)/ },
-  { product: 'PyPI', path: /\/\.pypirc$/, hosts: /(?:^|\.)pypi\.org/ },
-  { product: 'Cargo', path: /\/\.cargo\/credentials/, hosts: /(?:^|\.)crates\.io/ },
-  { product: 'RubyGems', path: /\/\.gem\/credentials$/, hosts: /(?:^|\.)rubygems\.org/ },
-  { product: 'Terraform', path: /\/\.terraform\.d\/credentials/, hosts: /terraform\.io/ },
-  { product: 'Vault', path: /\/\.vault-token$/ },
-  { product: 'databases', path: /\/\.(?:pgpass|my\.cnf|mongorc\.js)$/ },
-  {
-    product: 'the system',
-    path: /^\/etc\/(?:g?shadow|sudoers|krb5\.keytab)$|windows\/system32\/config\/(?:sam|system|security)$/i,
-  },
-  {
-    product: 'a keychain',
-    path: /library\/keychains(?:\/|$)|login\.keychain|keychain-db$|\/(?:local\/share|\.gnome2?)\/keyrings?(?:\/|$)|\/kwalletd?\b/i,
-  },
-  {
-    product: 'a browser',
-    path: regexWith('i')`(^|/)(login data|login data for account|web data|cookies|local state|logins\.json|
+/** The hosts of products, which may receive their credentials. */
+const hosts: Readonly<Record<string, RegExp>> = {
+  AWS: /(?:^|\.)(?:amazonaws|aws)\./,
+  'Google Cloud': /(?:^|\.)(?:googleapis|google)\.com/,
+  Azure: /(?:^|\.)(?:microsoft|microsoftonline|azure|windows)\.(?:com|net)/,
+  Docker: /(?:^|\.)docker\.(?:io|com)/,
+  Git: /(?:^|\.)git(?:hub|lab)\./,
+  GitHub: /(?:^|\.)github(?:copilot)?\.com/,
+  npm: /(?:^|\.)(?:npmjs\.(?:com|org)|yarnpkg\.com)/,
+  PyPI: /(?:^|\.)pypi\.org/,
+  Cargo: /(?:^|\.)crates\.io/,
+  RubyGems: /(?:^|\.)rubygems\.org/,
+  Terraform: /terraform\.io/,
+  'an agent': /(?:^|\.)(?:anthropic|claude|openai|chatgpt|googleapis|cursor)\.(?:com|ai|sh)/,
+}
+
+const stores: readonly (readonly [product: string, path: RegExp])[] = [
+  [
+    'SSH',
+    regex`/\.ssh(/(?!known_hosts|config|authorized_keys|environment)(?![^/]*\.pub$)|$)|(^|/)id_(rsa|dsa|ecdsa|ed25519)$`,
+  ],
+  ['AWS', /\/\.aws(?:\/(?:credentials|config|sso\b.*|cli\/cache.*))?$/],
+  [
+    'Google Cloud',
+    /gcloud\/(?:credentials|access_tokens|legacy_credentials|application_default_credentials)|\/application_default_credentials\.json$/,
+  ],
+  ['Azure', /\/\.azure(?:$|\/(?:accesstokens|msal_token|azureprofile|service_principal))/i],
+  ['Kubernetes', /\/\.kube(?:\/config)?$|\/serviceaccount\/token$/],
+  ['Docker', /\/\.docker\/config\.json$/],
+  ['GnuPG', /\/\.gnupg(?:\/|$)/],
+  ['Git', /\/\.git-credentials$|\/\.config\/git\/credentials$/],
+  ['GitHub', /\/\.config\/(?:gh\/hosts\.yml|github-copilot\/(?:hosts|apps)\.json)$|\/\.config\/hub$/],
+  ['netrc', /\/[._]netrc$/],
+  ['npm', /^~\/\.(?:npmrc|yarnrc\.yml)$/],
+  ['PyPI', /\/\.pypirc$/],
+  ['Cargo', /\/\.cargo\/credentials/],
+  ['RubyGems', /\/\.gem\/credentials$/],
+  ['Terraform', /\/\.terraform\.d\/credentials/],
+  ['Vault', /\/\.vault-token$/],
+  ['databases', /\/\.(?:pgpass|my\.cnf|mongorc\.js)$/],
+  ['the system', /^\/etc\/(?:g?shadow|sudoers|krb5\.keytab)$|windows\/system32\/config\/(?:sam|system|security)$/i],
+  [
+    'a keychain',
+    /library\/keychains(?:\/|$)|login\.keychain|keychain-db$|\/(?:local\/share|\.gnome2?)\/keyrings?(?:\/|$)|\/kwalletd?\b/i,
+  ],
+  [
+    'a browser',
+    regexWith('i')`(^|/)(login data|login data for account|web data|cookies|local state|logins\.json|
       key[34]\.db|cookies\.sqlite|signons\.sqlite|cookies\.binarycookies)$|user data/(default|profile \d+)?$|
       /(google/chrome|google-chrome|chromium|bravesoftware/brave-browser|microsoft/edge|opera software/opera stable|
       vivaldi|\.mozilla/firefox|firefox/profiles)(/(user data|default|profiles?)[^]{0,80})?$`,
-  },
-  {
-    product: 'a wallet',
-    path: regexWith(
-      'i',
-    )`(^|/)wallet\.dat$|/\.(bitcoin|ethereum|electrum|monero|litecoin|dogecoin|exodus|atomic|zcash)(/|$)|
+  ],
+  [
+    'a wallet',
+    regexWith('i')`(^|/)wallet\.dat$|/\.(bitcoin|ethereum|electrum|monero|litecoin|dogecoin|exodus|atomic|zcash)(/|$)|
       /\.config/solana/id\.json$|ethereum/keystore|/(exodus|atomic|electrum|ledger live|coinomi|guarda|jaxx)(/|$)|
       nkbihfbeogaeaoehlefnkodbefgpgknn|bfnaelmomeimhlpmgjnjophhpkkoljpa|hnfanknocfeofbddgcijnmhnfnkdnaad|
       ejbalbakoplchlghecdalmeeeajnimhm|fhbohimaelbohpjbbldcngcnapndodjp|/(metamask|phantom)(/|$)`,
-  },
-  {
-    product: 'a password manager',
-    path: /\.kdbx$|\/(?:1password|bitwarden|lastpass|keepass(?:xc)?)(?:\/|$)|\/\.password-store(?:\/|$)/i,
-  },
-  {
-    product: 'an agent',
-    path: /\/\.claude\/\.?credentials(?:\.json)?$|\/\.codex\/auth\.json$|\/\.gemini\/oauth_creds\.json$|\/\.cursor\/auth\.json$/,
-    hosts: /(?:^|\.)(?:anthropic|claude|openai|chatgpt|googleapis|cursor)\.(?:com|ai|sh)/,
-  },
-  {
-    product: 'a messenger',
-    path: /\/(?:discord(?:canary|ptb)?\/local storage\/leveldb|telegram desktop\/tdata|signal\/config\.json|slack\/(?:storage|cookies|local storage))/i,
-  },
-  {
-    product: 'the cloud provider',
-    path: /^https?:\/\/(?:169\.254\.169\.254|metadata\.google\.internal|\[fd00:ec2::254\]|169\.254\.170\.2|100\.100\.100\.200)(?:[/:]|$)/,
-  },
+  ],
+  [
+    'a password manager',
+    /\.kdbx$|\/(?:1password|bitwarden|lastpass|keepass(?:xc)?)(?:\/|$)|\/\.password-store(?:\/|$)/i,
+  ],
+  [
+    'an agent',
+    /\/\.claude\/\.?credentials(?:\.json)?$|\/\.codex\/auth\.json$|\/\.gemini\/oauth_creds\.json$|\/\.cursor\/auth\.json$/,
+  ],
+  [
+    'a messenger',
+    /\/(?:discord(?:canary|ptb)?\/local storage\/leveldb|telegram desktop\/tdata|signal\/config\.json|slack\/(?:storage|cookies|local storage))/i,
+  ],
+  [
+    'the cloud provider',
+    /^https?:\/\/(?:169\.254\.169\.254|metadata\.google\.internal|\[fd00:ec2::254\]|169\.254\.170\.2|100\.100\.100\.200)(?:[/:]|$)/,
+  ],
 ]
+
+/** Where programs store credentials. */
+export const secretStores: readonly SecretStore[] = stores.map(([product, path]) => ({
+  product,
+  path,
+  hosts: hosts[product],
+}))
 
 /** A file of settings with secrets, which a program may read for itself. */
 const ownSecrets = /(?:^|\/)\.env(?:\.(?:local|production|prod|development|staging))?$/
@@ -104,9 +107,7 @@ export function findSecretStore(path: string): SecretStore | undefined {
 const secretVariable = regexWith('i')`(^|_)(api_?key|access_key(_id)?|secret(_key|_access_key)?|private_key|token|pat|
   passw(or)?d|passphrase|credentials?|mnemonic|seed_phrase|session_key|auth)(_\d+|_id|_b64|_base64)?$`
 
-export function isSecretVariable(name: string): boolean {
-  return secretVariable.test(name)
-}
+export const isSecretVariable = (name: string): boolean => secretVariable.test(name)
 
 /** Personal data that programs collect only on request. */
 const personal = regexWith('i')`/\.(bash|zsh|python|node_repl|mysql|psql|sqlite)_history$|/fish/fish_history$|
@@ -121,13 +122,11 @@ export function toReadKind(path: string): CodeFactKind | undefined {
   return personal.test(plain) ? 'data-collected' : undefined
 }
 
-/** Whether a header of a request identifies the caller to the server. */
-export function isOwnHeader(name: string): boolean {
-  return ownHeader.test(name)
-}
-
 const ownHeader =
   /^(?:authorization|proxy-authorization|x-[\w-]{0,20}(?:key|token)|[\w-]{0,20}(?:api-?key|token|auth)|cookie|private-token)$/i
+
+/** Whether a header of a request identifies the caller to the server. */
+export const isOwnHeader = (name: string): boolean => ownHeader.test(name)
 
 const startup = regexWith('i')`^(~|/root)/\.(bashrc|zshrc|zshenv|zprofile|profile|bash_profile|bash_login|bash_logout|
   zlogin|xprofile|xinitrc|config/fish/(config\.fish|conf\.d/[^]{1,60})|ssh/(authorized_keys|rc)|pythonrc|vimrc|
@@ -138,9 +137,7 @@ const startup = regexWith('i')`^(~|/root)/\.(bashrc|zshrc|zshenv|zprofile|profil
   ^(hk(cu|lm|ey_\w{1,30})/)?software/(wow6432node/)?microsoft/windows( nt)?/currentversion/(run|winlogon|policies/explorer/run)`
 
 /** Whether a file or registry key is run at startup, at login, or by other programs. */
-export function isStartupPlace(path: string): boolean {
-  return startup.test(toPlainPath(path))
-}
+export const isStartupPlace = (path: string): boolean => startup.test(toPlainPath(path))
 
 const agentFile = regexWith('i')`(^|/)(claude(\.local)?\.md|agents\.md|gemini\.md|\.cursorrules|\.windsurfrules|
   copilot-instructions\.md|soul\.md)$|/\.claude/(settings(\.local)?\.json|commands/|skills/|agents/|hooks/|
@@ -149,9 +146,7 @@ const agentFile = regexWith('i')`(^|/)(claude(\.local)?\.md|agents\.md|gemini\.m
   /\.gemini/settings\.json$|/\.openclaw/[^]{0,40}(openclaw\.json|memory|skills)`
 
 /** Whether a file controls agents: their instructions, memory, settings, servers or skills. */
-export function isAgentFile(path: string): boolean {
-  return agentFile.test(toPlainPath(path))
-}
+export const isAgentFile = (path: string): boolean => agentFile.test(toPlainPath(path))
 
 const home = regexWith(
   'i',

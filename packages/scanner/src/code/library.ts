@@ -1,4 +1,5 @@
-import type { CodeFact, CodeFactKind, CodeReading } from './reading.ts'
+import type { CodeFact, CodeFactKind } from './reading.ts'
+import type { readCommand } from './shell/run.ts'
 import type { Code } from './syntax.ts'
 import type { Scope, Value } from './values.ts'
 
@@ -20,8 +21,8 @@ export interface Evaluator {
   reveal(value: Value, code: Code): void
   /** Follows code that is in a text, in the scope of the code that runs it. */
   runText(language: Library['language'], text: string, code: Code, scope: Scope): Value
-  /** Reads a command of a shell. Returns its output. */
-  runCommand(line: string, code: Code): Value
+  /** Reads a command of a shell: a line, or its words. Returns the facts that its output comes from. */
+  runCommand(command: Value | readonly Value[], input: Value, call: Call): readonly CodeFact[]
 }
 
 /** A call of a function that is not defined in the code. */
@@ -47,7 +48,7 @@ export interface Library {
   /** Names that need no definition. */
   readonly globals: ReadonlySet<string>
   /** By path: what the functions do. */
-  readonly effects: EffectTable
+  readonly functions: EffectTable
   /** By name: what methods of unknown objects do. */
   readonly methods: EffectTable
   /** Values of paths. */
@@ -57,7 +58,7 @@ export interface Library {
 /** What reads code that a program contains as a text. */
 export interface InnerReaders {
   parse(language: 'python' | 'script', text: string): Code | undefined
-  readShell(text: string): CodeReading
+  readCommand: typeof readCommand
 }
 
 /**

@@ -108,7 +108,7 @@ function assignMember(target: Extract<Code, { type: 'member' }>, given: Value, s
   else put(target.of, of, [given], scope, on)
   if (of.path === undefined || key.text === undefined) return
   // An assignment to a part of a library is like a call of it.
-  const effect = on.library.effects.get(`${on.library.toPath(`${of.path}.${key.text}`)}=`)
+  const effect = on.library.functions.get(`${on.library.toPath(`${of.path}.${key.text}`)}=`)
   effect?.({ code: target, args: [given], named: new Map(), self: undefined, scope }, on)
 }
 

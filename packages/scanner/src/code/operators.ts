@@ -14,28 +14,19 @@ const numeric: Readonly<Record<string, (a: number, b: number) => number>> = {
   '|': (a, b) => a | b,
   '<<': (a, b) => a << b,
   '>>': (a, b) => a >> b,
-  '>>>': (a, b) => a >>> b,
   '<': (a, b) => Number(a < b),
   '>': (a, b) => Number(a > b),
   '<=': (a, b) => Number(a <= b),
   '>=': (a, b) => Number(a >= b),
   '==': (a, b) => Number(a === b),
-  '===': (a, b) => Number(a === b),
   '!=': (a, b) => Number(a !== b),
-  '!==': (a, b) => Number(a !== b),
 }
-
-const xor = ['xor'] as const
-const none: readonly string[] = []
 
 /** The result of an operator. */
 export function operate(operator: string, parts: readonly Value[], language: 'python' | 'script'): Value {
   const [first, second] = parts
   if (!second) return operateOnOne(operator, first!)
-  if (operator === '+' && parts.some(isTextual)) {
-    if (parts.every(({ items }) => items)) return { items: parts.flatMap(({ items }) => items!), facts: [], made: [] }
-    return toText(parts.map(textOf).join(''), parts, 'concatenation')
-  }
+  if (operator === '+' && parts.some(isTextual)) return toText(parts.map(textOf).join(''), parts, 'concatenation')
   if (operator === '+' && parts.every(({ items }) => items)) {
     return { items: parts.flatMap(({ items }) => items!), facts: [], made: [] }
   }
@@ -46,10 +37,11 @@ export function operate(operator: string, parts: readonly Value[], language: 'py
       return toText(first!.text.repeat(Math.max(0, second.number)), [first!])
     }
   }
-  const apply = numeric[operator]
+  // JavaScript has `===`, `!==` and `>>>`.
+  const apply = numeric[operator.replace(/^(.[=>])[=>]$/, '$1')]
   if (!apply || parts.some(({ number }) => number === undefined)) return mix(parts)
   const number = parts.slice(1).reduce((sum, part) => apply(sum, part.number!), first!.number!)
-  return { number, facts: mix(parts).facts, made: joinMade(operator === '^' ? xor : none, parts) }
+  return { number, facts: mix(parts).facts, made: joinMade(operator === '^' ? ['xor'] : [], parts) }
 }
 
 const isTextual = ({ text }: Value) => text !== undefined

@@ -8,7 +8,7 @@ import { parseCode, type Grammar } from './parse.ts'
 import type { CodeReading } from './reading.ts'
 import { Recorder } from './recorder.ts'
 import type { CodeLanguage } from './parts.ts'
-import { readShell } from './shell/run.ts'
+import { readCommand, readShell } from './shell/run.ts'
 import type { Code } from './syntax.ts'
 
 /** Reads a program in Python: what it does, and which values reach what. Never throws. */
@@ -32,7 +32,7 @@ function read(text: string, grammar: Grammar, library: Library): CodeReading {
     return grammar === 'python' ? lowerPython(tree, given) : lowerJavaScript(tree, given)
   }
   try {
-    new Evaluation(library, recorder, { parse: (_, inner) => parse(inner), readShell }).run(parse(text))
+    new Evaluation(library, recorder, { parse: (_, inner) => parse(inner), readCommand }).run(parse(text))
   } catch {
     recorder.cut ??= 'A part of the code could not be read.'
   }

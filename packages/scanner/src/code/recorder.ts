@@ -21,14 +21,9 @@ export class Recorder implements CodeReading {
   readonly #flows = new Set<string>()
   #characters = 0
 
-  /** A number that grows with everything that is recorded. */
-  get size(): number {
-    return this.#known.size + this.flows.length + this.#characters
-  }
-
   /** Returns the fact, also if it is known already. A latent fact counts only as the origin of a flow. */
   add(kind: CodeFactKind, { start, end }: Span, value?: string, isLatent = false): CodeFact {
-    const key = `${kind} ${start} ${value}`
+    const key = toKey({ kind, start, value })
     const known = this.#known.get(key)
     if (known) return known
     const fact = { kind, start, end, ...(value !== undefined && { value: value.slice(0, valueCharactersMax) }) }
@@ -40,21 +35,23 @@ export class Recorder implements CodeReading {
 
   addFlows(from: readonly CodeFact[], to: CodeFact): void {
     for (const one of from) {
-      const key = `${one.kind} ${one.start} ${one.value} ${to.kind} ${to.start} ${to.value}`
+      const key = `${toKey(one)} ${toKey(to)}`
       if (one === to || this.#flows.has(key) || this.flows.length === flowsMax) continue
       this.#flows.add(key)
       this.flows.push({ from: one, to })
     }
   }
 
-  /** Records what another reader found in a text, at the place of the text. Returns the facts. */
-  adopt({ facts, flows, texts, cut }: CodeReading, at: Span): readonly CodeFact[] {
-    const own = facts.map(({ kind, value }) => this.add(kind, at, value))
-    for (const { from, to } of flows)
-      this.addFlows([this.add(from.kind, at, from.value, true)], this.add(to.kind, at, to.value))
+  /** Records what another reader found in a text, at the place of the text. Returns what its facts are here. */
+  adopt({ facts, flows, texts, cut }: CodeReading, at: Span): (fact: CodeFact) => CodeFact {
+    const found = new Set(facts)
+    const adopted = (fact: CodeFact): CodeFact =>
+      this.#known.get(toKey(fact)) === fact ? fact : this.add(fact.kind, at, fact.value, !found.has(fact))
+    for (const fact of facts) adopted(fact)
+    for (const { from, to } of flows) this.addFlows([adopted(from)], adopted(to))
     for (const { text, decoded } of texts) this.addText(text, at, decoded)
     if (cut !== undefined) this.cut ??= cut
-    return own
+    return adopted
   }
 
   addText(text: string, { start, end }: Span, decoded: readonly string[]): void {
@@ -63,3 +60,6 @@ export class Recorder implements CodeReading {
     if (!this.texts.some((each) => each.text === text)) this.texts.push({ text, start, end, decoded })
   }
 }
+
+const toKey = ({ kind, start, value }: Pick<CodeFact, 'kind' | 'start'> & { value?: string | undefined }) =>
+  `${kind} ${start} ${value}`

@@ -1,5 +1,5 @@
 import { decode, toUtf8, type Encoding } from './decoders.ts'
-import { itemsMax, mix, nothing, textOf, toText, unknownPart, type Value } from './values.ts'
+import { itemsMax, mix, nothing, textOf, toText, type Value } from './values.ts'
 
 /** A method of a text or list: what it returns, or undefined if that is unknown. */
 type Method = (self: Value, args: readonly Value[]) => Value | undefined
@@ -12,7 +12,7 @@ const onText =
     return toText(apply(self.text, ...args.map(textOf)), [self, ...args], ...made)
   }
 
-const same: Method = (self) => self
+const toNumber = (number: number): Value => ({ ...nothing, number })
 
 /** The argument as an index, or a default. */
 const toIndex = (value: Value | undefined, initial: number) => value?.number ?? initial
@@ -41,28 +41,22 @@ const replace: Method = (self, args) => {
   return apply(self, args.slice(0, 2))
 }
 
+const trim = onText((text) => text.trim())
+
 const rows: readonly (readonly [names: string, method: Method])[] = [
-  ['strip', (self, args) => (args.length === 0 ? onText((text) => text.trim())(self, []) : self)],
-  ['lstrip rstrip expanduser resolve absolute valueOf normalize as_posix encode with_suffix', same],
-  ['trim trimStart trimEnd', onText((text) => text.trim())],
+  ['strip', (self, args) => (args.length === 0 ? trim(self, []) : self)],
+  ['lstrip rstrip expanduser resolve absolute valueOf normalize as_posix encode with_suffix', (self) => self],
+  ['trim trimStart trimEnd', trim],
   ['lower toLowerCase casefold', onText((text) => text.toLowerCase())],
   ['upper toUpperCase', onText((text) => text.toUpperCase())],
   ['replace replaceAll', replace],
   ['slice substring', slice],
   [
     'substr',
-    (self, [from, size]) => {
-      const to = size?.number === undefined ? [] : [{ ...nothing, number: (from?.number ?? 0) + size.number }]
-      return slice(self, [from ?? nothing, ...to])
-    },
+    (self, [from = nothing, size]) =>
+      slice(self, [from, ...(size?.number === undefined ? [] : [toNumber(toIndex(from, 0) + size.number)])]),
   ],
-  [
-    'charAt at',
-    (self, [index]) =>
-      self.text === undefined || index?.number === undefined
-        ? undefined
-        : toText(self.text.at(index.number) ?? '', [self]),
-  ],
+  ['charAt at', (self, [index]) => index && slice(self, [index, toNumber(toIndex(index, 0) + 1)])],
   [
     'charCodeAt codePointAt',
     ({ text, facts, made }, [index]) => {
@@ -84,19 +78,15 @@ const rows: readonly (readonly [names: string, method: Method])[] = [
     'reverse toReversed',
     (self) => self.items && { ...self, items: self.items.toReversed(), made: [...self.made, 'reversed'] },
   ],
-  [
-    'repeat',
-    onText((text, times) =>
-      text.length * Number(times) < 10_000 ? text.repeat(Math.max(0, Number(times) || 0)) : unknownPart,
-    ),
-  ],
+  ['repeat', onText((text, times) => text.repeat(Math.min(Math.max(0, Number(times) || 0), 10_000 / text.length)))],
   [
     // Bytes of Python become a text.
     'decode',
     (self, [name]) => {
-      const encoding = codecs.get(name?.text?.toLowerCase() ?? '')
       if (self.text === undefined) return undefined
-      return encoding ? decodeValue(encoding, self) : toText(toUtf8(self.text), [self])
+      const encoding = codecs.get(name?.text?.toLowerCase() ?? '')
+      const text = encoding ? decode(encoding, self.text) : toUtf8(self.text)
+      return text === undefined ? undefined : toText(text, [self], ...(encoding ? [encoding] : []))
     },
   ],
   [
@@ -144,39 +134,17 @@ export function readsNumber({ args: [text, base] }: { readonly args: readonly Va
 }
 
 /** Names of encodings in programs. */
-export const codecs: ReadonlyMap<string, Encoding> = new Map<string, Encoding>(
-  Object.entries({
-    base64: 'base64',
-    base64url: 'base64',
-    hex: 'hex',
-    rot13: 'rot13',
-    rot_13: 'rot13',
-    'rot-13': 'rot13',
-    zlib: 'deflate',
-    base64_codec: 'base64',
-    hex_codec: 'hex',
-  }),
-)
-
-/** Decodes a known text. */
-function decodeValue(encoding: Encoding, value: Value): Value | undefined {
-  if (value.text === undefined || value.text.includes(unknownPart)) return undefined
-  const text = decode(encoding, value.text)
-  return text === undefined ? undefined : toText(text, [value], encoding)
-}
+export const codecs: ReadonlyMap<string, Encoding> = new Map([
+  ...['base64', 'base64url', 'base64_codec'].map((name) => [name, 'base64'] as const),
+  ...['hex', 'hex_codec'].map((name) => [name, 'hex'] as const),
+  ...['rot13', 'rot_13', 'rot-13'].map((name) => [name, 'rot13'] as const),
+  ['zlib', 'deflate'],
+])
 
 /** The path that consists of parts, the later ones below the first. */
 export function joinPath(parts: readonly Value[]): Value {
   const texts = parts.map(textOf)
-  const from = Math.max(
-    0,
-    texts.findLastIndex((text) => /^[/~]|^[a-z]:[\\/]/i.test(text)),
-  )
-  return toText(
-    texts
-      .slice(from)
-      .join('/')
-      .replaceAll(/(?<!:)\/{2,}/g, '/'),
-    parts,
-  )
+  const from = texts.findLastIndex((text) => /^[/~]|^[a-z]:[\\/]/i.test(text))
+  const path = texts.slice(Math.max(0, from)).join('/')
+  return toText(path.replaceAll(/(?<!:)\/{2,}/g, '/'), parts)
 }

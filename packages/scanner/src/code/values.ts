@@ -87,6 +87,9 @@ export function joinMade(made: readonly string[], from: readonly Value[]): reado
   return all
 }
 
+/** Whether an operation hides a text from a reader, and is not used for other reasons. */
+export const isHiding = (operation: string) => operation !== 'concatenation' && operation !== 'replacement'
+
 /** An unknown value that depends on others. */
 export function mix(values: readonly Value[]): Value {
   const facts = joinFacts(values)
@@ -131,7 +134,7 @@ export function textOf(value: Value | undefined): string {
 }
 
 /** The characters of a text with their codes; undefined if it is not known. */
-export function toCodes(value: Value): Value[] | undefined {
+export function toCodes(value: Value, ...made: readonly string[]): Value[] | undefined {
   if (value.text === undefined) return undefined
-  return Array.from(value.text, (one) => ({ ...toText(one, [value]), number: one.charCodeAt(0) }))
+  return Array.from(value.text, (one) => ({ ...toText(one, [value], ...made), number: one.charCodeAt(0) }))
 }

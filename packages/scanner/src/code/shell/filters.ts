@@ -1,4 +1,4 @@
-import { decode, type Encoding } from '../decoders.ts'
+import { decode, readEscapes, type Encoding } from '../decoders.ts'
 import type { Call, Program, ProgramRow } from './shell-call.ts'
 import { connect } from './network.ts'
 import {
@@ -24,14 +24,6 @@ function readInput({ input, run }: Call, paths: readonly Value[]): Value {
 const nothing: Program = () => empty
 const anything: Program = () => unknown
 const printsFiles: Program = (call) => readInput(call, call.rest)
-
-/** Prints its files or input after an operation. */
-const changes =
-  (name: string, change: (text: string, call: Call) => string, toPaths = (call: Call) => call.rest): Program =>
-  (call) => {
-    const value = readInput(call, toPaths(call))
-    return transform(value, name, isKnown(value) ? change(value.text, call) : undefined)
-  }
 
 /** Prints a part of its files or input, or changes them in a way that is not computed here. */
 const selects =
@@ -78,23 +70,9 @@ const openssl: Program = (call) => {
   return empty
 }
 
-const gpg: Program = (call) => {
-  const value = readInput(call, call.rest)
-  if (/--export-secret-(?:sub)?keys/.test(call.line))
-    return withFacts(unknown, [call.run.fact('secret-read', '~/.gnupg')])
-  return call.has('-d', '--decrypt') ? toDecoded(value, 'cipher', call) : dependOn([value])
-}
-
 const tee: Program = (call) => {
   for (const path of call.rest) call.run.files.write(path, call.input, call.has('-a', '--append'))
   return call.input
-}
-
-/** `jq`, which can also print all variables. */
-const query: Program = (call) => {
-  const isEnvironment = /\$ENV\b(?!\.)|(?:^|\|\s*)env\b(?!\.)/.test(call.rest[0]?.text ?? '')
-  const facts = isEnvironment ? [call.run.fact('environment-read')] : []
-  return withFacts(dependOn([readInput(call, call.rest.slice(1)), ...call.args]), facts)
 }
 
 const sed: Program = (call) => {
@@ -106,59 +84,39 @@ const sed: Program = (call) => {
   return empty
 }
 
-const isOption = /^-[dcsC]{1,3}$/
-
-/** `tr` with ranges of characters; it is often used to rotate an alphabet. */
-function translate(text: string, { args }: Call): string {
-  const texts = args.map((arg) => arg.text)
-  const options = texts.filter((arg) => isOption.test(arg)).join('')
-  const [first = [], second = []] = texts.filter((arg) => !isOption.test(arg)).map(toCharacters)
-  const isIn = (character: string) => first.includes(character) !== /c/i.test(options)
-  if (options.includes('d')) return [...text].filter((character) => !isIn(character)).join('')
-  const translated = (character: string) => second[first.indexOf(character)] ?? second.at(-1) ?? character
-  return [...text].map((character) => (isIn(character) ? translated(character) : character)).join('')
+const rev: Program = (call) => {
+  const value = readInput(call, call.rest)
+  const text = value.text.replaceAll(/[^\n]+/g, (line) => [...line].toReversed().join(''))
+  return transform(value, 'rev', isKnown(value) ? text : undefined)
 }
 
-function toCharacters(set: string): string[] {
-  const plain = set
-    .slice(0, 300)
-    .replace(/\\([nrt\\0])/g, (_, letter: string) => ({ n: '\n', r: '\r', t: '\t', 0: '\0' })[letter] ?? '\\')
-  const characters = plain.replace(/([^-])-([^-])/g, (range, start: string, end: string) => {
-    const [from, to] = [start.charCodeAt(0), end.charCodeAt(0)]
-    if (to < from || to - from > 255) return range
-    return Array.from({ length: to - from + 1 }, (_, index) => String.fromCharCode(from + index)).join('')
-  })
-  return [...characters]
-}
-
+/** `tr` deletes characters, or rotates the alphabet by half of it; other translations are not computed. */
 const tr: Program = (call) => {
-  const { input } = call
+  const { input, rest } = call
+  const [from = '', to = ''] = rest.map(({ text }) => text)
   if (!isKnown(input)) return dependOn([input])
-  const text = translate(input.text, call)
-  // Line ends are removed for many reasons.
-  return text === input.text.replaceAll(/\s/g, '') ? { ...input, text } : transform(input, 'translation', text)
+  if (call.has('-d')) {
+    const text = [...input.text].filter((each) => !readEscapes(from).includes(each)).join('')
+    // Line ends are removed for many reasons.
+    return text === input.text.replaceAll(/\s/g, '') ? { ...input, text } : transform(input, 'translation', text)
+  }
+  if (/n-za-m/i.test(to)) return transform(input, 'rot13', decode('rot13', input.text))
+  return selects(call.rest.length)(call)
 }
 
-const lettersOf: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', e: '\u001B', '\\': '\\' }
+/** The escapes of `printf` and `echo -e`. */
+const unescape = (text: string) => readEscapes(text.replaceAll(/\\0(?=[0-7]{3})/g, '\\'))
 
-function unescape(text: string): string {
-  return text.replace(
-    /\\(?:x([\da-fA-F]{1,2})|u([\da-fA-F]{1,4})|0?([0-7]{1,3})|([ntrabefv\\]))/g,
-    (_, hex?: string, unit?: string, octal?: string, letter?: string) => {
-      if (letter) return lettersOf[letter] ?? ''
-      return String.fromCharCode(Number.parseInt(hex ?? unit ?? octal!, octal === undefined ? 16 : 8))
-    },
-  )
+/** A printed text; escapes of letters hide it. */
+const toPrinted = (value: Value, text: string): Value => {
+  return { ...value, text, made: hidesLetters.test(value.text) ? ['escapes', ...value.made] : value.made }
 }
 
 const printf: Program = ({ args, run }) => {
   const isAssigned = args[0]?.text === '-v'
   const [format, ...values] = isAssigned ? args.slice(2) : args
   if (!format) return empty
-  const all = joinValues([format, ...values])
-  const isEscaped = hidesLetters.test(all.text)
-  const text = formatText(format.text, values)
-  const printed = { ...all, text, made: isEscaped ? ['escapes', ...all.made] : all.made }
+  const printed = toPrinted(joinValues([format, ...values]), formatText(format.text, values))
   if (!isAssigned) return printed
   run.variables.set(args[1]?.text ?? '', printed)
   return empty
@@ -166,17 +124,17 @@ const printf: Program = ({ args, run }) => {
 
 /** The output of `printf`, which repeats its format for further arguments. */
 function formatText(format: string, values: readonly Value[]): string {
-  let next = 0
-  let text = ''
-  do {
-    const before = next
-    text += unescape(format).replace(/%(?:%|-?\d*(?:\.\d+)?([a-zA-Z]))/g, (_, kind?: string) => {
-      if (!kind) return '%'
-      const value = values[next++]?.text ?? ''
+  const left = [...values]
+  const print = () =>
+    unescape(format).replaceAll(/%(?:%|-?\d*(?:\.\d+)?([a-zA-Z]))/g, (_, kind?: string) => {
+      const value = kind ? (left.shift()?.text ?? '') : '%'
       return kind === 'b' ? unescape(value) : value
     })
-    if (next === before) break
-  } while (next < values.length && text.length < 65_536)
+  let text = print()
+  for (let before = Infinity; left.length > 0 && left.length < before && text.length < 65_536;) {
+    before = left.length
+    text += print()
+  }
   return text
 }
 
@@ -184,8 +142,7 @@ const echo: Program = ({ args }) => {
   const from = args.findIndex(({ text }) => !/^-[neE]{1,3}$/.test(text))
   const value = from === -1 ? empty : joinValues(args.slice(from), ' ')
   if (!args.slice(0, from).some(({ text }) => text.includes('e')) || !value.text.includes('\\')) return value
-  const made = hidesLetters.test(value.text) ? ['escapes', ...value.made] : value.made
-  return { ...value, text: unescape(value.text), made }
+  return toPrinted(value, unescape(value.text))
 }
 
 /** `export`, `declare` and others; without an assignment they print all variables. */
@@ -208,22 +165,8 @@ const read: Program = (call) => {
   return empty
 }
 
-const readLines: Program = ({ rest: [name], input, run }) => {
-  const lines = input.text.split('\n', 1000).map((text) => ({ ...input, text }))
-  run.variables.setArray(name?.text ?? 'MAPFILE', lines)
-  return empty
-}
-
 const shift: Program = ({ run: { variables } }) => {
   variables.pushArguments((variables.readArray('@') ?? []).slice(1))
-  return empty
-}
-
-const alias: Program = ({ args, run }) => {
-  for (const arg of args) {
-    const [, name, text] = /^([\w.-]{1,60})=([^]*)$/.exec(arg.text) ?? []
-    if (name !== undefined) run.setAlias(name, { ...arg, text: text! })
-  }
   return empty
 }
 
@@ -235,27 +178,22 @@ export const filters: readonly ProgramRow[] = [
   ['tee', '', tee],
   ['base64', '-w --wrap -b', decodes('base64', '-d', '-D', '--decode', '-di')],
   ['xxd', '-l -s -c -g -seek', decodes('hex', '-r')],
-  ['gunzip zcat', '-S --suffix', decodes('gzip')],
-  ['gzip', '-S --suffix', decodes('gzip', '-d', '--decompress')],
-  ['bunzip2 bzcat', '', decodes('bzip2')],
-  ['unxz xzcat', '', decodes('lzma')],
-  ['xz', '-T', decodes('lzma', '-d', '--decompress')],
+  ['gunzip zcat bunzip2 bzcat unxz xzcat', '-S --suffix', decodes('gzip')],
+  ['gzip bzip2 xz', '-S --suffix -T', decodes('gzip', '-d', '--decompress')],
   ['openssl', '-in -out -k -K -iv -pass -md -connect -passin -S -iter', openssl],
-  ['gpg', '--passphrase --passphrase-file --pinentry-mode -o --output -r --recipient', gpg],
-  ['rev', '', changes('rev', (text) => text.replace(/[^\n]+/g, (line) => [...line].toReversed().join('')))],
+  ['gpg', '--passphrase --passphrase-file --pinentry-mode -o --output -r', decodes('cipher', '-d', '--decrypt')],
+  ['rev', '', rev],
   ['tr', '', tr],
   ['head tail cut sort uniq', '-n -c -k -t -d -f -b --lines --bytes --delimiter --fields', selects()],
   ['sed gsed', '-e -f --expression', sed],
   ['awk gawk', '-F -v -f', selects(1)],
   ['grep egrep rg', '-e -f -m -A -B -C', selects(1)],
-  ['jq yq', '--arg --argjson --slurpfile --rawfile --indent -f', query],
   ['export declare typeset', '', declare],
   ['set', '', set],
   ['read', '-p -n -N -t -u -d -i', read],
-  ['mapfile readarray', '-d -n -O -s -u -C -c', readLines],
+  ['mapfile readarray', '-d -n -O -s -u -C -c', read],
   ['shift', '', shift],
-  ['alias', '', alias],
-  ['true false : [ test exit return cd unset wait sleep pushd popd local readonly mkfifo', '', nothing],
+  ['true false : [ test exit return cd unset wait sleep pushd popd local readonly mkfifo alias', '', nothing],
   // Counts, digests and lists say nothing about the content; the others are given paths of keys without printing them.
   [
     'wc md5sum sha256sum shasum cmp diff file stat ls du ssh-keygen ssh-add ssh-copy-id mkdir rmdir touch chown',

@@ -29,7 +29,8 @@ function fetched({ run }: Call, url: Value | undefined): Value {
 
 /** A URL as programs complete it; undefined if not even its host is known. */
 function toAddress(text: string): string | undefined {
-  if (text === unknownPart || text === '') return undefined
+  // `[YOUR_URL]` stands for an address.
+  if (text === unknownPart || text === '' || /^\[[A-Z]/.test(text)) return undefined
   if (text.startsWith(unknownPart) || /^\w{2,8}:\/\/[^/]+\//.test(text)) return text
   if (/^\w{2,8}:\/\//.test(text)) return `${text}/`
   return /^[\w.-]+\.[a-z]{2,}(?:[/:?]|$)/i.test(text) ? `https://${text}${/[/?]/.test(text) ? '' : '/'}` : text
@@ -76,7 +77,8 @@ function toExtras(headers: readonly Value[], urls: readonly Value[]): Value[] {
 }
 
 const curl: Program = (call) => {
-  const urls = [...call.rest, ...call.all('--url')]
+  const addresses = call.rest.filter(({ text }) => text.includes('://') || text.startsWith(unknownPart))
+  const urls = [...(addresses.length > 0 ? addresses : call.rest), ...call.all('--url')]
   const headers = call.all('-H', '--header', '-A', '--user-agent', '-e', '--referer')
   const sent = [...toBodies(call), ...toExtras(headers, urls)]
   const method = call.option('-X', '--request')?.text ?? 'GET'
@@ -256,16 +258,12 @@ function setGit(name: string, value: string, { run, args }: Call): void {
   if (name.startsWith('alias.') && value.startsWith('!')) run.runCode(toValue(value.slice(1)), empty)
 }
 
-const curlTaking = `-o --output --output-dir -d --data --data-ascii --data-raw --data-binary --data-urlencode --json -F
-  --form --form-string -T --upload-file -H --header -u --user --oauth2-bearer -X --request -A --user-agent -e --referer
-  -b --cookie -c --cookie-jar -x --proxy --connect-timeout -m --max-time --retry --retry-delay --retry-max-time --url
-  --cacert --cert -E --key -w --write-out --resolve -K --config -r --range -C -z --interface --socks5 --socks5-hostname
-  -y -Y --aws-sigv4 --proto --proto-redir --proto-default --tls-max --max-filesize --max-redirs --noproxy --preproxy
-  --cert-type --key-type --capath --pinnedpubkey --stderr --trace --keepalive-time --local-port --unix-socket
-  --dns-servers --limit-rate --ciphers --doh-url`
+/** The options of `curl` that are read here, or whose values look like an address. */
+const curlTaking = `-o --output -d --data --data-ascii --data-raw --data-binary --data-urlencode --json -F --form
+  --form-string -T --upload-file -H --header -u --user -X --request -A --user-agent -e --referer -b --cookie -c
+  --cookie-jar -x --proxy --preproxy -m --max-time --connect-timeout --retry -w --url --resolve -K --output-dir`
 const wgetTaking = `-O --output-document -P --directory-prefix --output-file --post-data --post-file --body-data
-  --body-file --header --method --user --password -U --user-agent -T --timeout -t --tries -i --input-file -e --execute
-  --limit-rate -a`
+  --body-file --header --method --user --password -U --user-agent -T --timeout -t --tries -i --input-file -e -a`
 
 /** Programs that send and receive data. */
 export const network: readonly ProgramRow[] = [

@@ -1,8 +1,14 @@
 import { toUtf8 } from '../decoders.ts'
+import { gather, isHiding, nothing as noValue, textOf, type Value as ProgramValue } from '../values.ts'
 import type { CodeFact, CodeFactKind, CodeReading } from '../reading.ts'
+import { findSecretStore } from '../known-places.ts'
 import { Recorder } from '../recorder.ts'
-import { runProgram } from './programs.ts'
+import { filters } from './filters.ts'
+import { network } from './network.ts'
+import { runFile, runners } from './runners.ts'
+import { Call, type Program, type ProgramRow } from './shell-call.ts'
 import { ShellFiles, ShellVariables, type Shell } from './state.ts'
+import { system, tellingCommands } from './system.ts'
 import {
   parseScript,
   toTyped,
@@ -18,6 +24,7 @@ import {
   findHiding,
   isKnown,
   joinValues,
+  session,
   toValue,
   transform,
   unknown,
@@ -44,6 +51,33 @@ export function readShell(text: string, readOther?: ReadOther): CodeReading {
   return run.record
 }
 
+/**
+ * Reads a command that a program in another language runs: a line, or its words. Returns the facts that its output
+ * comes from, too.
+ */
+export function readCommand(
+  command: ProgramValue | readonly ProgramValue[],
+  input: ProgramValue,
+  readOther: ReadOther,
+): { reading: CodeReading; output: readonly CodeFact[] } {
+  const run = new ShellRun('', readOther)
+  try {
+    const output = run.runForeign(
+      'facts' in command ? fromProgram(command) : command.map(fromProgram),
+      fromProgram(input),
+    )
+    return { reading: run.record, output: output.facts }
+  } catch {
+    run.record.cut ??= 'The code could not be read to its end.'
+    return { reading: run.record, output: [] }
+  }
+}
+
+function fromProgram(value: ProgramValue): Value {
+  if (value === noValue) return empty
+  return { text: toUtf8(textOf(value).slice(0, 4096)), facts: gather(value), made: value.made.filter(isHiding) }
+}
+
 /** The position of the code that is read. Code in strings has the position of its outermost string. */
 interface Span {
   readonly start: number
@@ -68,7 +102,6 @@ class ShellRun implements Shell {
   readonly #readOther: ReadOther | undefined
   readonly #text: string
   readonly #functions = new Map<string, SyntaxNode>()
-  readonly #aliases = new Map<string, Value>()
   readonly #calls = new Map<SyntaxNode, number>()
   readonly #active = new Set<SyntaxNode>()
   #depth = 0
@@ -77,6 +110,8 @@ class ShellRun implements Shell {
   /** The position of everything while code in a string is read. */
   #outer: Span | undefined
   #span: Span = { start: 0, end: 0 }
+  /** What the unknown parts of the code come from. */
+  #unknown = unknown
 
   constructor(text: string, readOther: ReadOther | undefined) {
     this.#text = text
@@ -91,6 +126,19 @@ class ShellRun implements Shell {
     this.#run(script, empty)
     // Others may call the functions that the script does not call.
     for (const body of this.#functions.values()) if (!this.#calls.has(body)) this.#run(body, unknown)
+  }
+
+  runForeign(command: Value | readonly Value[], input: Value): Value {
+    if (!('text' in command)) {
+      const [name = empty, ...args] = command
+      return this.runWords([name.text.startsWith(unknownPart) ? unknown : name, ...args], input)
+    }
+    this.#unknown = { ...unknown, facts: command.facts }
+    return this.runCode(command, input)
+  }
+
+  literal(text: string): Value {
+    return text.includes(unknownPart) ? { ...this.#unknown, text } : toValue(text)
   }
 
   get #place(): Span {
@@ -109,10 +157,6 @@ class ShellRun implements Shell {
 
   showText(value: Value, isHidden = findHiding(value) !== undefined): void {
     if (isHidden && value.text.length > 3) this.record.addText(toUtf8(value.text), this.#place, value.made)
-  }
-
-  setAlias(name: string, value: Value): void {
-    this.#aliases.set(name, value)
   }
 
   /** Runs a node of the syntax tree. Returns its output. */
@@ -233,12 +277,7 @@ class ShellRun implements Shell {
     const [name, ...args] = words
     if (!name || this.#isExhausted(0)) return empty
     const body = this.#functions.get(name.text)
-    if (body) return this.#callBody(body, args, input)
-    const alias = this.#aliases.get(name.text)
-    if (!alias) return runProgram(name, args, input, this)
-    // An alias may name the program that it replaces.
-    this.#aliases.delete(name.text)
-    return this.runWords([toValue('eval'), alias, ...args], input)
+    return body ? this.#callBody(body, args, input) : runProgram(name, args, input, this)
   }
 
   #callBody(body: SyntaxNode, args: readonly Value[], input: Value): Value {
@@ -273,7 +312,7 @@ class ShellRun implements Shell {
   runOther(language: 'python' | 'script' | 'other', code: Value): readonly CodeFact[] {
     if (language === 'other' || !isKnown(code) || this.#isExhausted(code.text.length)) return []
     const reading = this.#readOther?.(language, code.text)
-    return reading ? this.record.adopt(reading, this.#place) : []
+    return reading?.facts.map(this.record.adopt(reading, this.#place)) ?? []
   }
 
   /** Runs something one level deeper; undefined if that is too deep. */
@@ -309,7 +348,7 @@ class ShellRun implements Shell {
     for (const redirect of redirects) {
       if (redirect.type === 'HereDoc') {
         const { parts, text } = redirect.body
-        value = parts ? expandParts(parts, this) : toValue(text)
+        value = parts ? expandParts(parts, this) : this.literal(text)
       } else if (redirect.type === 'HereString') value = expandText(redirect.target, this)
       else if (redirect.operator === '<') value = this.files.read(expandText(redirect.target, this))
       else if (redirect.operator === '<&') value = this.files.readDescriptor(redirect.target?.value ?? '') ?? value
@@ -340,4 +379,64 @@ class ShellRun implements Shell {
 function toDescriptor({ descriptor }: Extract<Redirection, { type: 'Redirect' }>, otherwise: number): string {
   if (!descriptor) return String(otherwise)
   return descriptor.type === 'FileDescriptor' ? String(descriptor.value) : descriptor.name
+}
+
+interface Known {
+  readonly taking: ReadonlySet<string>
+  readonly run: Program
+}
+
+const rows: readonly ProgramRow[] = [...filters, ...network, ...runners, ...system]
+const programs: ReadonlyMap<string, Known> = new Map(
+  rows.flatMap(([names, taking, run]) => {
+    const known = { taking: new Set(taking.split(/\s+/)), run }
+    return names.split(/\s+/).map((name) => [name, known] as const)
+  }),
+)
+const telling = Map.groupBy(
+  tellingCommands.flatMap(([names, kind, line, value]) =>
+    names.split(' ').map((name) => ({ name, kind, line, value })),
+  ),
+  ({ name }) => name,
+)
+
+/** Follows a command into what it does. Returns its output. */
+function runProgram(name: Value, args: readonly Value[], input: Value, run: Shell): Value {
+  const { text } = name
+  if (text.startsWith(unknownPart)) {
+    if (name.facts.length > 0) run.sink('dynamic-run', undefined, [name])
+    return { ...dependOn([input, ...args]), made: [session] }
+  }
+  const hidden = name.facts.filter(({ kind }) => kind === 'decode' || kind === 'hidden-name')
+  if (hidden.length > 0) run.sink('program-run', joinValues([name, ...args], ' ').text, [{ ...name, facts: hidden }])
+  const program = text
+    .slice(text.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(/\.exe$/, '')
+  const isSystem = !text.includes('/') || /^(?:\/|~\/\.\w)/.test(text)
+  const known = programs.get(program)
+  const call = new Call(program, args, input, run, known?.taking ?? new Set())
+  if (isSystem && (known || telling.has(program))) return tell(call, (known?.run ?? runUnknown)(call))
+  return text.includes('/') || run.files.has(text) ? runFile(name, args, input, run) : runUnknown(call)
+}
+
+/** A program without a row prints what it is given, and the secrets that it is told to open. */
+function runUnknown({ args, input, run }: Call): Value {
+  const opened = args.filter(({ text }) => findSecretStore(text)).map((arg) => run.files.read(arg))
+  return dependOn([input, ...args, ...opened])
+}
+
+/** Records the facts that the arguments tell. What is collected is in the output, and in a file that is named. */
+function tell({ program, args, line, run }: Call, output: Value): Value {
+  let told = output
+  for (const { kind, line: pattern, value } of telling.get(program) ?? []) {
+    const found = pattern.exec(line)
+    if (!found) continue
+    const shown = kind === 'secret-read' ? found[0] : line
+    const fact = run.fact(kind, value === '' ? undefined : (value ?? `${program} ${shown}`.trim()))
+    if (/^(?:secret-read|data-collected|environment-read)$/.test(kind)) told = withFacts(told, [fact])
+    const file = kind === 'data-collected' && args.findLast(({ text }) => /\.\w{2,4}$/.test(text))
+    if (file) run.files.write(file, withFacts(told, [fact]))
+  }
+  return told
 }

@@ -6,7 +6,6 @@ import {
   empty,
   findHiding,
   isEmpty,
-  isKnown,
   joinValues,
   session,
   unknown,
@@ -94,13 +93,8 @@ function runInline(code: Value, language: 'python' | 'script' | 'other', { args,
     for (const sink of sinks) run.record.addFlows(input.facts, sink)
     if (/\b(?:exec|eval)\b/.test(code.text) && input.facts.length > 0) run.sink('dynamic-run', undefined, [input])
   }
-  const output = withFacts(
-    dependOn([input, ...args]),
-    facts.filter(({ kind }) => kind !== 'network-send'),
-  )
-  // What `print("text")` prints.
-  const printed = /^\s*(?:print|puts|echo|console\.log)[\s(]\s*(["'])([^"'\\]*)\1\s*\)?;?\s*$/.exec(code.text)?.[2]
-  return printed === undefined || !isKnown(code) ? output : { ...output, text: printed }
+  const found = facts.filter(({ kind }) => kind !== 'network-send')
+  return withFacts(dependOn([input, ...args]), found)
 }
 
 /** Runs the command in its arguments. */

@@ -43,11 +43,11 @@ export function toFields(pieces: readonly Piece[]): Value[] {
 /** The word as a single text, as in an assignment. */
 export function expandText(word: Word | undefined, shell: Shell): Value {
   if (!word) return empty
-  return isExpanded(word) ? expandParts(word.parts, shell) : toValue(word.value)
+  return isExpanded(word) ? expandParts(word.parts, shell) : shell.literal(word.value)
 }
 
 export function expandPieces(word: Word, shell: Shell): Piece[] {
-  if (!isExpanded(word)) return [toPiece(toValue(word.value), false)]
+  if (!isExpanded(word)) return [toPiece(shell.literal(word.value), false)]
   return word.parts.map((part) => expandPart(part, shell, false))
 }
 
@@ -70,9 +70,9 @@ function expandPart(part: WordPart, shell: Shell, isQuoted: boolean): Piece {
   switch (part.type) {
     case 'Literal':
     case 'Glob':
-      return toPiece(toValue(part.value), false)
+      return toPiece(shell.literal(part.value), false)
     case 'SingleQuoted':
-      return toPiece(toValue(part.value), true)
+      return toPiece(shell.literal(part.value), true)
     case 'AnsiCQuoted': {
       const isEscaped = hidesLetters.test(part.text)
       return toPiece(isEscaped ? transform(empty, 'escapes', part.value) : toValue(part.value), true)

@@ -14,8 +14,8 @@ export interface Shell {
   sink(kind: CodeFactKind, value: string | undefined, from: readonly Value[]): CodeFact
   /** Records a computed text, to be scanned like a decoded one. */
   showText(value: Value, isHidden?: boolean): void
-  /** Defines another name of a command. */
-  setAlias(name: string, value: Value): void
+  /** A text of the script, which is not known in full if another program computes the script. */
+  literal(text: string): Value
   /** Runs a command given as words: the program and its arguments. Returns its output. */
   runWords(words: readonly Value[], input: Value): Value
   /** Runs a text as shell code. Returns its output. */
@@ -158,7 +158,6 @@ export class ShellFiles {
       return void shell.sink(content.made.includes(session) ? 'shell-connected' : 'network-send', socket, [content])
     // Images are written to devices for good reasons, but noise destroys them.
     if (device.test(plain) && content.made.includes(noise)) shell.sink('destruction', plain, [])
-    if (/^\/etc\/sudoers(?:\.d\/|$)/.test(plain)) shell.sink('privilege-change', plain, [content])
     if (isStartupPlace(plain)) this.#writeStartup(plain, content)
     // Skills are installed by copying or cloning them.
     else if (isAgentFile(plain) && !plain.includes('/skills/')) shell.sink('agent-config-write', plain, [content])
@@ -171,7 +170,7 @@ export class ShellFiles {
   #writeStartup(path: string, content: Value): void {
     const { record } = this.#shell
     const before = record.facts.length
-    this.#shell.runCode({ ...content, text: toCommands(path, content.text) }, empty)
+    this.#shell.runCode({ ...content, text: content.text.replace(beforeCommand, '') }, empty)
     const facts = record.facts.slice(before).filter(({ kind }) => acts.has(kind))
     this.#shell.sink('startup-write', path, [withFacts(content, facts)])
   }
@@ -233,12 +232,5 @@ function toSocket(path: string): string | undefined {
   return protocol && `${protocol}://${host}:${port}/`
 }
 
-/** The shell commands in the content of a startup file: a script, a table of cron, a service, or a property list. */
-export function toCommands(path: string, content: string): string {
-  const find = (pattern: RegExp) => Array.from(content.matchAll(pattern), ([, command]) => command!).join('\n')
-  if (path.includes('cron')) return find(/^[ \t]*(?:@\w{1,20}|(?:[\d*][\d*,/-]{0,20}[ \t]+){5})[ \t]*(.*)$/gm)
-  if (/\.(?:service|timer|desktop)$|systemd|autostart/.test(path)) return find(/^Exec\w{0,20}=[-@:+!]?(.*)$/gm)
-  if (!path.endsWith('.plist')) return content
-  const entities: Readonly<Record<string, string>> = { amp: '&', gt: '>', lt: '<' }
-  return find(/<string>([^<]{1,1000})<\/string>/g).replaceAll(/&(amp|gt|lt);/g, (_, name: string) => entities[name]!)
-}
+/** What stands before a command in a table of cron, a service and a property list. */
+const beforeCommand = /^(?:[ \t]*(?:@\w{1,20}|(?:[\d*][\d*,/-]{0,20}[ \t]+){5})|Exec\w{0,20}=[-@:+!]?|[ \t]*<string>)/gm

@@ -3,10 +3,7 @@ import type { CodeFactKind } from '../reading.ts'
 import { regex } from '../../text/regex.ts'
 import type { Call, Program, ProgramRow } from './shell-call.ts'
 import { fillIn, runText } from './runners.ts'
-import { toCommands } from './state.ts'
-import { dependOn, empty, isEmpty, joinValues, toValue, unknown, withFacts, type Value } from './value.ts'
-
-const guards = regex`\b(firewalld|ufw|apparmor|fail2ban|auditd|falcon-sensor|clamav\S*|osqueryd|rsyslog|selinux\S*)(\.service)?\b`
+import { dependOn, empty, isEmpty, joinValues, toValue, withFacts, type Value } from './value.ts'
 
 /** Facts about a command: if the line of its arguments matches. The value is the text, or the command as it matches. */
 export const tellingCommands: readonly (readonly [names: string, kind: CodeFactKind, line: RegExp, value?: string])[] =
@@ -14,24 +11,21 @@ export const tellingCommands: readonly (readonly [names: string, kind: CodeFactK
     // Stores of secrets
     ['security', 'secret-read', /^(?:find-(?:generic|internet)-password|dump-keychain|export)\b/],
     ['secret-tool', 'secret-read', /^(?:lookup|search)\b/],
-    [
-      'gcloud',
-      'secret-read',
-      /^auth (?:application-default )?print-(?:access|identity)-token|^secrets versions access/,
-    ],
+    ['gcloud', 'secret-read', /^auth (?:application-default )?print-\w{1,20}-token|^secrets versions access/],
     ['az', 'secret-read', /^account get-access-token|^keyvault secret (?:show|download)|^storage account keys list/],
     ['kubectl', 'secret-read', /^(?:get|describe) secrets?\b|^config view --raw/],
     ['vault', 'secret-read', /^(?:kv get|read|print token)\b/],
     ['op bw lpass', 'secret-read', /^(?:read|item get|get|list|export|show)\b/],
+    ['gpg', 'secret-read', /--export-secret-/],
     ['pass', 'secret-read', /^show\b|^[\w-]+\/[\w/-]+$/],
     ['doppler', 'secret-read', /^secrets(?: (?:get|download)\b|$)/],
     ['heroku', 'secret-read', /^auth:token|^config\b/],
     [
       'aws',
       'secret-read',
-      regex`^(configure (get|export-credentials)|sts (get-session-token|assume-role)|secretsmanager get-secret-value|
-      ssm get-parameters?\b.*--with-decryption|ecr get-login-password|iam create-access-key)`,
+      /^(?:configure (?:get|export-cred)|sts (?:get-session-token|assume-role)|ecr get-login-pass)/,
     ],
+    ['aws', 'secret-read', /^(?:secretsmanager get-secret|ssm get-param.*--with-decryption|iam create-access-key)/],
     // What the user sees, types or copies
     ['pbpaste wl-paste', 'data-collected', /^/, 'clipboard'],
     ['xclip xsel', 'data-collected', /^(?!.*(?:^| )(?:-i|--input|-in)\b)(?=.*-o)/, 'clipboard'],
@@ -40,21 +34,7 @@ export const tellingCommands: readonly (readonly [names: string, kind: CodeFactK
     ['xinput', 'data-collected', /^test/, 'keystrokes'],
     ['arecord', 'data-collected', /^(?!-l)/, 'microphone'],
     ['compgen', 'environment-read', /^-[ev]/, ''],
-    // Protections of a machine
-    ['setcap', 'privilege-change', /cap_(?:setuid|setgid|sys_admin|dac_override|sys_ptrace)/],
-    ['setenforce', 'privilege-change', /^(?:0|permissive)/i],
-    ['ufw', 'privilege-change', /^(?:--force )?(?:disable|reset)/],
-    ['iptables', 'privilege-change', /^(?:-F|--flush)\b|^-P \w+ ACCEPT/],
-    ['nft', 'privilege-change', /^flush ruleset/],
-    ['pfctl passwd', 'privilege-change', /^-d\b/],
-    ['spctl', 'privilege-change', /^--(?:master|global)-disable/],
-    ['csrutil', 'privilege-change', /^disable/],
-    ['usermod', 'privilege-change', /-\w*G\w* ?(?:root|sudo|wheel|docker)\b/],
-    ['useradd', 'privilege-change', /-o -u 0|-u 0\b|-[gG] ?(?:0|root|sudo|wheel)\b/],
-    ['sysctl', 'privilege-change', /kernel\.(?:randomize_va_space|yama\.ptrace_scope|dmesg_restrict)\s?=\s?0/],
-    ['systemctl service', 'privilege-change', regex`^(?=.*\b(stop|disable|mask)\b).*${guards}`],
-    ['defaults', 'privilege-change', /^.*LSQuarantine -bool (?:false|no)/i],
-    ['xattr', 'privilege-change', /^(?=.*-\w*d).*com\.apple\.quarantine/, 'com.apple.quarantine'],
+    ['jq yq', 'environment-read', /\$ENV\b(?!\.)|(?:^|[ |])env\b(?!\.)/, ''],
     // What runs later, and what others can reach
     ['systemctl service', 'startup-write', /\benable\b/],
     ['launchctl', 'startup-write', /^(?:load|bootstrap|submit)\b/],
@@ -75,14 +55,9 @@ const remove: Program = (call) => {
   return empty
 }
 
-const chmod: Program = ({ rest: [mode, ...paths], run }) => {
+const chmod: Program = ({ rest: [mode, path], run }) => {
   if (/^[0-7]?[4-7][0-7]{3}$|^[ug]*\+[rwx]*s/.test(mode?.text ?? ''))
-    run.fact('privilege-change', `setuid ${paths[0]?.text ?? ''}`)
-  const system = paths.find(({ text }) =>
-    /^(?:\/|\/(?:etc|usr|bin|sbin|root|boot|var|lib)(?:\/[^]{0,60})?|~\/?|~\/\.ssh[^]{0,40})$/.test(toPlainPath(text)),
-  )
-  if (/^0?777$|^(?:a|o|ugo)\+\w*w/.test(mode?.text ?? '') && system)
-    run.fact('privilege-change', `writable ${system.text}`)
+    run.fact('privilege-change', `setuid ${path?.text ?? ''}`)
   return empty
 }
 
@@ -99,7 +74,7 @@ const later: Program = (call) => {
   const file = call.option('-f')
   const code = file ? call.run.files.read(file) : call.input
   call.run.sink('startup-write', call.program, [code])
-  return runText({ ...code, text: toCommands('', code.text) }, empty, call.run)
+  return runText(code, empty, call.run)
 }
 
 /** Packs files: the archive comes from what is in it. */
@@ -189,52 +164,3 @@ export const system: readonly ProgramRow[] = [
   ['dd', '', dd],
   ['find fd', '', find],
 ]
-
-/** How a package manager installs: the words before the names of packages, and options with another source of them. */
-const managers: readonly (readonly [names: string, taking: string, words: RegExp, sources: string])[] = [
-  [
-    'pip pip3 uv',
-    '-r -i --index-url --extra-index-url -f --find-links -t --target -c --python --from --with',
-    /^(?:(?:pip |tool )?install|add|tool run) /,
-    '-i --index-url --extra-index-url -f --find-links --from',
-  ],
-  ['pipx', '--index-url --python --spec', /^(?:install|run) /, '--index-url'],
-  [
-    'npm pnpm yarn bun',
-    '--registry --prefix --cache -C --dir --filter -w --workspace -p --package',
-    /^(?:install|i|add|ci|dlx|exec|global add) /,
-    '--registry',
-  ],
-  ['gem', '-v --version -s --source', /^install /, '-s --source'],
-  [
-    'cargo',
-    '--git --branch --tag --rev --version --path --registry --index --root',
-    /^install /,
-    '--git --registry --index',
-  ],
-  ['go', '-o', /^(?:install|get|run) /, ''],
-  ['brew', '', /^(?:install|tap) /, ''],
-  // These install and run in one step.
-  ['npx pnpx bunx uvx', '-p --package --registry --from --with -c', /^/, '--registry --from'],
-]
-
-/** Records installed packages, and where they come from. */
-const installs =
-  (words: RegExp, sources: string): Program =>
-  (call) => {
-    const { rest, run, args, input } = call
-    const before = words.exec(`${rest.map(({ text }) => text).join(' ')} `)?.[0]
-    if (before === undefined) return dependOn([input, ...args])
-    for (const { text } of call.all(...sources.split(' '))) run.fact('package-install', text)
-    const packages = rest.slice(before.split(' ').length - 1, before === '' ? 1 : undefined)
-    for (const { text, facts } of packages)
-      if (!/^[./~-]/.test(text) || facts.length > 0) run.sink('package-install', text, [{ text, facts, made: [] }])
-    return unknown
-  }
-
-/** Package managers. */
-export const packages: readonly ProgramRow[] = managers.map(([names, taking, words, sources]) => [
-  names,
-  taking,
-  installs(words, sources),
-])

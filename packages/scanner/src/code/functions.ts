@@ -1,0 +1,361 @@
+import {
+  answer,
+  argument,
+  collects,
+  decodes,
+  decodeWith,
+  deletesFolder,
+  listsFiles,
+  readFile,
+  readsVariable,
+  requests,
+  returnsFirst,
+  runsCode,
+  runsProgram,
+  sends,
+  setsMode,
+  toAddress,
+  writeFile,
+} from './effects.ts'
+import { toTable, type Effect } from './library.ts'
+import { readMember } from './members.ts'
+import { codecs, joinPath, readsNumber } from './text-methods.ts'
+import { gather, itemsMax, mix, nothing, textOf, toCodes, toText, type Value } from './values.ts'
+
+const bodies = ['data', 'json', 'files', 'params', 'content', 'body', 'fields', 'form']
+const get = requests({ address: [0, 'url'], data: bodies })
+const request = requests({ address: [1, 'url'], data: [2, ...bodies] })
+const post = requests({ address: [0, 'url'], data: [1, ...bodies] })
+const resolve = requests({ address: 0, data: [], isOptional: true })
+const command = runsProgram([0, 'args', 'cmd', 'command'])
+const program = runsProgram(0, [1, 'args'])
+const clients = '{requests,httpx,{requests,httpx,aiohttp}.{Session,Client,AsyncClient,ClientSession,session}()}'
+const agents = '{axios,got,ky,needle,request,superagent,phin,axios.create(),$,http}'
+
+/** A request of `http`, whose body is written to what it returns. */
+const httpRequest: Effect = (call, on) => {
+  const result = get(call, on) ?? answer(call, on, toAddress(call.args[0]))
+  return { ...result, path: 'outgoing', self: call.args[0] ?? nothing }
+}
+
+/** Sends on a connection, whose address is known from its object. */
+const sendsOn: Effect = (call, on) => {
+  const sent = [...call.args, ...call.named.values()].filter(({ closure }) => !closure)
+  if (sent.length === 0) return undefined
+  on.record('network-send', call.code, toAddress(call.self?.self), sent)
+  return nothing
+}
+
+/** An object of a kind, with the address or path that it is for. */
+const makes =
+  (path: string): Effect =>
+  ({ args: [of] }) => ({ ...nothing, path, self: of ?? nothing })
+
+/** `net.connect(443, 'host')` or `net.connect({ host, port })` */
+const connect: Effect = ({ args }) => {
+  const address = args.find(({ text, fields }) => text !== undefined || fields)
+  return { ...nothing, path: 'socket', self: address ?? nothing }
+}
+
+/** `shell.stdin.pipe(socket)`, `socket.pipe(shell.stdin)`, `response.pipe(file)` */
+const pipe: Effect = ({ self, args: [to], ...call }, on) => {
+  const ends = [self?.path ?? '', to?.path ?? '']
+  if (ends.some((end) => end.startsWith('socket')) && ends.some((end) => end.startsWith('process')))
+    on.record('shell-connected', call.code)
+  if (to?.path === 'written' && self) writeFile(to.self, self, { ...call, self, args: [to] }, on)
+  if (/^(?:outgoing|socket)/.test(to?.path ?? '') && self && gather(self).length > 0)
+    on.record('network-send', call.code, toAddress(to!.self), [self])
+  return to ?? nothing
+}
+
+/** `dup2` of a socket connects the standard streams of this process to it. */
+const duplicate: Effect = (call, on) => {
+  if (!call.args.some(({ path }) => path?.startsWith('socket'))) return undefined
+  on.record('shell-connected', call.code)
+  return nothing
+}
+
+/** Listens on all addresses of the machine. */
+const bind: Effect = (call, on) => {
+  const host = textOf(call.args[0]?.items?.[0])
+  if (host === '' || host === '0.0.0.0' || host === '::') on.record('listener', call.code, host)
+  return nothing
+}
+
+/** A request that is sent later. */
+const makeRequest: Effect = (call) => {
+  const named = [...call.named].filter(([name]) => name !== 'headers').map(([, value]) => value)
+  return { ...mix([...call.args.slice(1), ...named]), text: textOf(argument(call, [0, 'url'])) }
+}
+
+const retrieve: Effect = (call, on) => {
+  const content = answer(call, on, toAddress(call.args[0]))
+  const path = argument(call, [1, 'filename', 'out'])
+  if (path) writeFile(path, content, call, on)
+  return path ?? content
+}
+
+const importModule: Effect = (call, on) => {
+  const name = argument(call, [0, 'name'])
+  if (name?.text === undefined) return mix(call.args)
+  const { text, made } = name
+  // Paths of files are often put together.
+  const isPlain = made.every((one) => one === 'concatenation') && !/^(?:node:)?[a-z_]{2,20}$/.test(text)
+  if (made.length > 0 && !isPlain) on.record('hidden-name', call.code, text)
+  if (text.startsWith('data:text/javascript')) {
+    const encoded = { ...name, text: text.slice(text.indexOf(',') + 1) }
+    const code = decodeWith(text.includes(';base64,') ? 'base64' : 'url', encoded, call, on)
+    return runsCode(0)({ ...call, args: [code] }, on)
+  }
+  if (!/^https?:/.test(text)) return { path: text, facts: [], made: [] }
+  on.record('dynamic-run', call.code, text, [answer(call, on, text)])
+  return nothing
+}
+
+/** `new Function('a', 'return a')` */
+const makeFunction: Effect = (call, on) => {
+  const body = call.args.at(-1)
+  if (/^\s*return (?:this|globalThis)\b/.test(body?.text ?? '')) return { ...nothing, path: 'globalThis' }
+  return body && runsCode(0)({ ...call, args: [body] }, on)
+}
+
+/** `call` and `apply` of a function. */
+const applyTo: Effect = (call, on) => {
+  const { self: target, args } = call
+  if (!target || (target.path === undefined && !target.closure)) return undefined
+  return on.call(target, { ...call, args: args[1]?.items ?? args.slice(1), self: target.self })
+}
+
+/** The arguments are the words of a command. */
+const runsArguments: Effect = (call, on) => command({ ...call, args: [{ ...nothing, items: call.args }] }, on)
+
+const runsFile: Effect = (call, on) => {
+  const content = call.args[0] && on.files.get(call.args[0].text ?? call.args[0])
+  if (content) on.record('dynamic-run', call.code, undefined, [content])
+  return nothing
+}
+
+const loadsObject: Effect = (call, on) => {
+  const facts = call.args[0]?.facts.filter(({ kind }) => kind === 'network-fetch') ?? []
+  if (facts.length > 0) on.record('dynamic-run', call.code, 'pickle', [{ ...nothing, facts }])
+  return mix(call.args)
+}
+
+const read: Effect = (call, on) => readFile(call.args[0], call, on)
+
+const open: Effect = (call, on) => {
+  const path = argument(call, [0, 'file'])
+  const isWritten = /[wax+]/.test(textOf(argument(call, [1, 'mode'])))
+  return isWritten && path ? { ...nothing, path: 'written', self: path } : readFile(path, call, on)
+}
+
+/** Writes to a file that is open, or to what may be one. */
+const write: Effect = (call, on) => {
+  const isFile = call.self?.path === 'written'
+  if (isFile || call.args.length > 0) writeFile(isFile ? call.self!.self : undefined, call.args[0], call, on)
+  return undefined
+}
+
+const writesFile: Effect = (call, on) => writeFile(call.args[0], call.args[1], call, on)
+
+const copyFile: Effect = (call, on) => writeFile(call.args[1], read(call, on), call, on)
+
+/** Adds a file or a text to an archive, which is in a file or a buffer. */
+const addToArchive: Effect = (call, on) => {
+  const to = call.self?.self
+  const content = mix([...call.args.slice(1), read(call, on)!])
+  if (to && content.facts.length > 0)
+    on.files.set(to.text ?? to, mix([on.files.get(to.text ?? to) ?? nothing, content]))
+  return nothing
+}
+
+/** Packs a folder into the file of a name. */
+const makeArchive: Effect = (call, on) => {
+  const [name, format, folder = call.named.get('root_dir')] = call.args
+  const path = toText(`${textOf(name)}.${textOf(format)}`)
+  if (folder) writeFile(path, listsFiles({ ...call, args: [folder], self: undefined }, on), call, on)
+  return path
+}
+
+const inflate: Effect = (call, on) => {
+  const isRaw = (argument(call, [1, 'wbits'])?.number ?? 15) < 0
+  return decodes(isRaw ? 'raw deflate' : 'deflate')(call, on)
+}
+
+/** `codecs.decode(text, 'rot13')`, `Buffer.from(text, 'base64')` */
+const decode: Effect = (call, on) => {
+  const [content] = call.args
+  if (content?.items) return fromCodes(call, on)
+  const encoding = codecs.get(argument(call, [1, 'encoding'])?.text?.toLowerCase() ?? '')
+  return content && encoding ? decodeWith(encoding, content, call, on) : content
+}
+
+/** The text of a list of codes. */
+const fromCodes: Effect = ({ args }) => {
+  if (args.length === 0 || args[0]!.text !== undefined) return args[0]
+  const codes = args.flatMap((arg) => arg.items ?? [arg])
+  const from = [...args, ...codes]
+  if (!codes.every(({ number }) => number !== undefined && number >= 0 && number <= 0x10ffff)) return mix(from)
+  return toText(codes.map(({ number }) => String.fromCodePoint(Math.floor(number!))).join(''), from, 'numbers')
+}
+
+const toList = (items: readonly Value[] | undefined): Value | undefined => items && { ...nothing, items }
+
+const enumerate: Effect = ({ args: [list] }) => {
+  const items = list && (list.items ?? toCodes(list))
+  return toList(items?.map((item, index) => toList([{ ...nothing, number: index }, item])!))
+}
+
+const range: Effect = ({ args }) => {
+  const numbers = args.map(({ number }) => number)
+  const [from, to, step] = numbers.length === 1 ? [0, numbers[0], 1] : [numbers[0], numbers[1], numbers[2] ?? 1]
+  if (from === undefined || to === undefined || !step || Math.abs((to - from) / step) > itemsMax) return nothing
+  const length = Math.max(0, Math.ceil((to - from) / step))
+  return toList(Array.from({ length }, (_, index) => ({ ...nothing, number: from + index * step })))
+}
+
+const map: Effect = (call, on) => {
+  const [apply, list] = call.args
+  const items = apply && list?.items?.slice(0, itemsMax)
+  return toList(items?.map((item) => on.call(apply!, { ...call, args: [item], named: new Map(), self: undefined })))
+}
+
+const length: Effect = ({ args: [list] }) => {
+  const size = list?.text?.length ?? list?.items?.length
+  return size === undefined ? undefined : { ...nothing, number: size }
+}
+
+const copyEnvironment: Effect = ({ args }) =>
+  args.some(({ path }) => path === 'process.env') ? mix(args.slice(0, 1)) : undefined
+
+const clipboard = collects('data-collected', 'clipboard or screen')
+const keystrokes = collects('data-collected', 'keystrokes')
+const keychain = collects('secret-read', 'a keychain')
+const browser = collects('secret-read', 'a browser')
+
+/** What the functions of libraries do, in both languages. */
+export const functions = toTable([
+  // Requests
+  ['fetch node-fetch undici.{fetch,request} cross-fetch ky got axios axios.request needle request superagent', get],
+  [`${agents}.{get,delete,head} ${clients}.{get,head,options} XMLHttpRequest().open`, get],
+  [`${agents}.{post,put,patch} ${clients}.{post,put,patch,delete} urllib{.request,2,}.urlopen`, post],
+  [`${clients}.{request,stream} urllib3.{PoolManager().request,request}`, request],
+  ['{http,https}.{request,get}', httpRequest],
+  ['{urllib.request,urllib2}.Request', makeRequest],
+  ['urllib.request.urlretrieve wget.download', retrieve],
+  ['http.client.{HTTPSConnection,HTTPConnection}', makes('connection')],
+  ['connection.request {outgoing,socket}.{write,end,send,sendall,sendto}', sendsOn],
+  ['{XMLHttpRequest(),WebSocket(),ws()}.send', sendsOn],
+  ['connection.getresponse', (call, on) => answer(call, on, toAddress(call.self?.self))],
+  ['navigator.sendBeacon', sends([1], 0)],
+  ['net.{connect,createConnection,Socket} tls.connect dgram.createSocket', connect],
+  ['socket.{socket,create_connection}', makes('socket')],
+  ['socket.{recv,recvfrom}', collects('network-fetch')],
+  ['socket.{connect,fileno} os.environ.{items,copy,values,keys}', ({ self }) => self],
+  ['socket.bind', bind],
+  ['os.dup2', duplicate],
+  ['socket.{gethostbyname,getaddrinfo} dns.resolver.{resolve,query}', resolve],
+  ['dns.{,promises.}{resolve,lookup,resolve4,resolveTxt}', resolve],
+  ['smtplib.{SMTP,SMTP_SSL}().{sendmail,send_message} nodemailer.createTransport().sendMail', sends([0, 1, 2])],
+  ['ftplib.{FTP,FTP_TLS}().storbinary', sends([0, 1])],
+  // Code and programs
+  ['{builtins.,}{exec,eval} vm.{runInThisContext,runInNewContext,runInContext,Script,compileFunction}', runsCode(0)],
+  ['module()._compile', runsCode(0)],
+  ['Function', makeFunction],
+  ['{setTimeout,setInterval,setImmediate}', (call, on) => (call.args[0]?.text ? runsCode(0)(call, on) : undefined)],
+  ['require import module.require {builtins.,}__import__ importlib.import_module', importModule],
+  ['runpy.run_path execfile', runsFile],
+  ['types.{FunctionType,CodeType}', collects('dynamic-run')],
+  ['{pickle,dill,cloudpickle}.loads', loadsObject],
+  ['os.{system,popen,startfile} {commands,subprocess}.{getoutput,getstatusoutput}', command],
+  ['subprocess.{run,call,check_call,check_output,Popen} pty.spawn asyncio.create_subprocess_shell', command],
+  ['child_process.{exec,execSync} execa.{command,execaCommand} shelljs.exec Bun.{$,spawn,spawnSync}', command],
+  ['child_process.{spawn,spawnSync,execFile,execFileSync,fork} execa execa.execa Deno.Command', program],
+  ['os.{execv,execvp,execve,posix_spawn}', program],
+  ['asyncio.create_subprocess_exec os.{execl,execlp,spawnl}', runsArguments],
+  ['{builtins.,}getattr Reflect.get', ({ args: [of, key], code }, on) => of && key && readMember(of, key, code, on)],
+  ['Reflect.apply', (call, on) => applyTo({ ...call, self: call.args[0], args: call.args.slice(1) }, on)],
+  ['globals locals vars', () => ({ ...nothing, path: 'builtins' })],
+  ['ssl._create_unverified_context process.env.NODE_TLS_REJECT_UNAUTHORIZED=', collects('privilege-change', 'TLS')],
+  // Data of the user
+  ['os.getenv os.environ.{get,pop} Deno.env.get', readsVariable],
+  ['Deno.env.toObject', (call, on) => ({ ...nothing, facts: [on.wholeEnvironment(call.code)] })],
+  ['Object.{entries,keys,values,assign,fromEntries} JSON.stringify structuredClone', copyEnvironment],
+  ['pyperclip.paste PIL.ImageGrab.{grab,grabclipboard} pyautogui.screenshot mss.mss().{shot,grab}', clipboard],
+  ['clipboardy.{read,readSync} screenshot-desktop navigator.clipboard.readText', clipboard],
+  ['pynput.keyboard.Listener keyboard.{on_press,on_release,hook,read_event}', keystrokes],
+  ['keyring.{get_password,get_credential} keytar.{getPassword,findCredentials}', keychain],
+  ['win32crypt.CryptUnprotectData browser_cookie3.{chrome,firefox,load,edge} rookiepy.chrome', browser],
+  // Files
+  ['{,io.,codecs.,builtins.,aiofiles.}open', open],
+  ['fs.{readFile,readFileSync,createReadStream,openSync,open,read} Deno.{readTextFile,readTextFileSync}', read],
+  ['Bun.file', read],
+  ['fs.{writeFile,appendFile,outputFile}{,Sync} Deno.{writeTextFile,writeTextFileSync} Bun.write', writesFile],
+  ['fs.createWriteStream', makes('written')],
+  ['written.{write,writelines,end}', write],
+  ['shutil.{copy,copyfile,copy2,move} os.{rename,replace} fs.{copyFile,cp,rename}{,Sync}', copyFile],
+  ['tempfile.NamedTemporaryFile', () => ({ ...nothing, path: 'written', self: { ...nothing } })],
+  [
+    'zipfile.ZipFile tarfile.{open,TarFile}',
+    (call) => ({ ...nothing, path: 'archive', self: argument(call, ['fileobj', 0, 'name', 'file']) ?? nothing }),
+  ],
+  ['archive.{write,add,writestr,addfile}', addToArchive],
+  ['io.BytesIO().{getvalue,read,getbuffer}', ({ self }, on) => self && mix([self, on.files.get(self) ?? nothing])],
+  ['shutil.make_archive', makeArchive],
+  ['os.{walk,listdir,scandir} glob.{glob,iglob,sync,globSync} fast-glob.sync fs.{readdir,readdirSync}', listsFiles],
+  ['shutil.rmtree fs.{rm,rmdir,remove}{,Sync} rimraf rimraf.{sync,rimraf}', deletesFolder],
+  ['os.chmod fs.{chmod,chmodSync}', setsMode],
+  ['{os.path,posixpath,ntpath}.join pathlib.{Path,PurePath,PosixPath}', ({ args }) => joinPath(args)],
+  ['path.{join,resolve,posix.join,win32.join}', ({ args }) => joinPath(args)],
+  ['os.homedir pathlib.Path.home', () => toText('~')],
+  ['os.tmpdir tempfile.gettempdir', () => toText('/tmp')],
+  // Encodings
+  ['base64.{b64decode,urlsafe_b64decode,standard_b64decode,decodebytes} binascii.a2b_base64', decodes('base64')],
+  ['atob {js-base64.,}Base64.decode', decodes('base64')],
+  ['base64.{b32decode,b85decode,a85decode}', decodes('base85')],
+  ['base64.b16decode {bytes,bytearray}.fromhex binascii.{unhexlify,a2b_hex}', decodes('hex')],
+  ['codecs.decode Buffer.from Buffer Uint8Array Uint8Array.from', decode],
+  ['urllib.parse.unquote decodeURIComponent decodeURI', decodes('url')],
+  ['unescape', decodes('escapes')],
+  ['zlib.decompress', inflate],
+  ['zlib.inflateSync', decodes('deflate')],
+  ['zlib.inflateRawSync', decodes('raw deflate')],
+  ['gzip.decompress zlib.{gunzipSync,unzipSync}', decodes('gzip')],
+  ['zlib.brotliDecompressSync', decodes('brotli')],
+  ['bz2.decompress', decodes('bzip2')],
+  ['lzma.decompress', decodes('lzma')],
+  ['marshal.{loads,load}', decodes('marshal')],
+  ['cryptography.fernet.Fernet().decrypt {Crypto,Cryptodome}.Cipher.AES.new().decrypt', decodes('cipher')],
+  ['{CryptoJS,crypto-js}.AES.decrypt crypto.createDecipheriv().update', decodes('cipher')],
+  // Texts, numbers and lists
+  ['{builtins.,}chr bytes bytearray String.{fromCharCode,fromCodePoint}', fromCodes],
+  ['{builtins.,}ord', ({ args: [text] }) => (text?.text ? { ...text, number: text.text.codePointAt(0)! } : undefined)],
+  ['os.path.{expanduser,expandvars,abspath,realpath,normpath} os.{fspath,fsencode}', returnsFirst],
+  ['{builtins.,}{str,compile} list tuple set sorted path.normalize String url.fileURLToPath', returnsFirst],
+  ['TextDecoder().decode', returnsFirst],
+  ['int parseInt Number', readsNumber],
+  ['reversed', ({ args: [list] }) => list && toList((list.items ?? toCodes(list, 'reversed'))?.toReversed())],
+  ['Array.from', ({ args: [list] }) => (list?.text === undefined ? list : toList(toCodes(list)))],
+  ['enumerate', enumerate],
+  ['range', range],
+  ['len', length],
+  ['map', map],
+])
+
+/** What methods of unknown objects do, by their names. */
+export const methods = toTable([
+  ['call apply', applyTo],
+  ['bind', ({ self }) => self],
+  ['filter sort', ({ self }) => (self?.items ? self : undefined)],
+  ['pipe', pipe],
+  ['sendBeacon', sends([1], 0)],
+  ['post put', (call, on) => (/^https?:/.test(textOf(call.args[0])) ? post(call, on) : undefined)],
+  ['sendall sendto', sendsOn],
+  ['upload_file upload_fileobj put_object upload_from_filename upload_from_string', sends([0, 1, 'Body', 'Filename'])],
+  ['sendmail send_message storbinary', sends([0, 1, 2])],
+  ['read_text read_bytes', (call, on) => readFile(call.self, call, on)],
+  ['write_text write_bytes', (call, on) => writeFile(call.self, call.args[0], call, on)],
+  ['write writelines', write],
+  ['rglob glob iterdir', listsFiles],
+  ['open', (call, on) => (call.self?.text ? open({ ...call, args: [call.self, ...call.args] }, on) : undefined)],
+])
