@@ -82,7 +82,7 @@ export class Scan {
       }
     }
     if (this.#isIncomplete && subjects[0]) {
-      this.#findings.add(engineRules.incompleteScan, subjects[0], 0, [], placeIn(subjects[0].role))
+      this.#findings.add(engineRules['incomplete-scan'], subjects[0], 0, [], placeIn(subjects[0].role))
     }
   }
 
@@ -130,7 +130,7 @@ export class Scan {
       for (const { start, end } of matchReading(rule, reading)) {
         const offset = part.offset + start
         const line = subject.document.toLine(offset)
-        if (lines.has(line) || this.#isReported(subject, line, rule.unlessReported)) continue
+        if (lines.has(line) || this.#isReported(subject, line, [rule.id, ...(rule.unlessReported ?? [])])) continue
         lines.add(line)
         const stance = toStance(subject.document, offset, part.offset + end, this.#isLesson)
         const place: Place = {
@@ -159,7 +159,7 @@ export class Scan {
   }
 
   /** Whether one of these rules matched on a line, listed or not. */
-  #isReported({ index }: Subject, line: number, ids: readonly string[] = []): boolean {
+  #isReported({ index }: Subject, line: number, ids: readonly string[]): boolean {
     return ids.some((id) => this.#spots.get(id)?.some((spot) => spot.file === index && spot.line === line))
   }
 

@@ -1,8 +1,8 @@
-import type { EngineRuleName } from '../rules/engine-rules.ts'
+import type { EngineRuleId } from '../rules/engine-rules.ts'
 import type { FileRole } from './role.ts'
 
 interface Hidden {
-  readonly rule: EngineRuleName
+  readonly rule: EngineRuleId
   readonly start: number
 }
 
@@ -10,7 +10,7 @@ const blackFlag = '\u{1f3f4}'
 const rightToLeftPattern = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
 
 interface Kind {
-  readonly rule: EngineRuleName
+  readonly rule: EngineRuleId
   readonly pattern: RegExp
   /** Whether characters at a position are part of a legitimate text. */
   isUsual(text: string, at: number, run: string): boolean
@@ -19,18 +19,18 @@ interface Kind {
 const kinds: readonly Kind[] = [
   {
     // Invisible copies of ASCII. The flags of England, Scotland and Wales contain some, after a black flag.
-    rule: 'tagCharacters',
+    rule: 'tag-characters',
     pattern: /(?:\udb40[\udc20-\udc7f]){8,}/g,
     isUsual: (text, at) => text.endsWith(blackFlag, at),
   },
   {
-    rule: 'zeroWidthRun',
+    rule: 'zero-width-run',
     pattern: /[\u200b-\u200d\u2060-\u2064\ufeff]{8,}|(?:[\ufe00-\ufe0f]|\udb40[\udd00-\uddef]){8,}/g,
     isUsual: () => false,
   },
   {
     // Direction controls are legitimate next to letters of right-to-left scripts.
-    rule: 'bidiControl',
+    rule: 'bidi-control',
     pattern: /[\u202a-\u202e\u2066-\u2069]+/g,
     isUsual: (text, at, run) =>
       /^[\u202c\u2069]+$/.test(run) || rightToLeftPattern.test(text.slice(Math.max(0, at - 200), at + 200)),
