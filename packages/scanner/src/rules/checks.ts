@@ -1,6 +1,5 @@
 import { namesKeyForStranger } from './issuers.ts'
-import { aliasLooksAlike, gemLooksAlike, imageLooksAlike } from './look-alike-names.ts'
-import { namesLookAlike } from './popular-packages.ts'
+import { aliasLooksAlike, gemLooksAlike, imageLooksAlike, namesLookAlike } from './look-alike-names.ts'
 
 /** What an expression cannot tell about the text that it matched, by the names that rules use. */
 export const checks = {

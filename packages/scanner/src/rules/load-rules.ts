@@ -123,13 +123,17 @@ function compose(source: Part, parts: Parts, flags = ''): RegExp {
 }
 
 function insertParts(source: Part, parts: Parts, within: readonly string[]): string {
-  const text = [source].flat().join('|').replaceAll(spaceBeforeGap, '').replace(tokenPattern, (found, name?: string) => {
-    if (name === undefined) return found
-    const part = Object.hasOwn(parts, name) ? parts[name]! : undefined
-    if (part === undefined) throw new TypeError(`There is no named part '${name}'.`)
-    if (within.includes(name)) throw new TypeError(`The named part '${name}' contains itself.`)
-    return `(${insertParts(part, parts, [...within, name])})`
-  })
+  const text = [source]
+    .flat()
+    .join('|')
+    .replaceAll(spaceBeforeGap, '')
+    .replace(tokenPattern, (found, name?: string) => {
+      if (name === undefined) return found
+      const part = Object.hasOwn(parts, name) ? parts[name]! : undefined
+      if (part === undefined) throw new TypeError(`There is no named part '${name}'.`)
+      if (within.includes(name)) throw new TypeError(`The named part '${name}' contains itself.`)
+      return `(${insertParts(part, parts, [...within, name])})`
+    })
   // Checked for each part: parts of parts of parts grow exponentially.
   if (text.length > bundleLimits.expressionCharactersMax)
     throw new TypeError(`An expression with its parts has over ${bundleLimits.expressionCharactersMax} characters.`)

@@ -124,7 +124,12 @@ const content = {
 }
 
 /** A file of built-in rules. Those of the engine are checked by the form of texts and bytes. */
-export const BuiltInDocument = v.strictObject({ ...content, rules: v.optional(v.array(v.union([OfEngine, Rule]))) })
+export const BuiltInDocument = v.strictObject({
+  ...content,
+  /** Lists of names, with spaces between them, that checks use. */
+  names: v.optional(v.record(v.string(), v.string())),
+  rules: v.optional(v.array(v.union([OfEngine, Rule]))),
+})
 export type BuiltInDocument = v.InferOutput<typeof BuiltInDocument>
 
 /** The rules of a bundle, before they are signed. */
