@@ -1,2 +1,2 @@
 /** Identifies the engine and the rules: versions with a report of another engine or other rules are scanned again. */
-export const rulesVersion = '11.494fc55efea3'
+export const rulesVersion = '11.e395c6983ef2'
