@@ -12,24 +12,24 @@ describe('code', () => {
   it.each(['run.py', 'tools/run', 'run.pyw'])('is read in the file %s, by its name or first line', (path) => {
     const { findings } = scan(path, path.endsWith('run') ? `#!/usr/bin/env python3\n${theft}` : theft)
     const line = path.endsWith('run') ? 4 : 3
-    expect(findings).toContainEqual(expect.objectContaining({ ruleId: 'code-sends-secret-file', line, column: 1 }))
+    expect(findings).toContainEqual(expect.objectContaining({ ruleId: 'key-file-sent', line, column: 1 }))
   })
 
   it.each(['a.ts', 'a.mjs', 'a.jsx', 'a.tsx'])('is read in the file %s', (path) => {
     const element = path.endsWith('x') ? 'const a = <p>{"a"}</p>\n' : ''
     const { findings } = scan(path, `${element}eval(atob("YWxlcnQoMSk="))\n`)
-    expect(findings.map(({ ruleId }) => ruleId)).toContain('code-runs-decoded')
+    expect(findings.map(({ ruleId }) => ruleId)).toContain('decoded-and-run')
   })
 
   it('is read in fences at the place where it stands, and not in prose', () => {
     const { findings } = scan('SKILL.md', `# A\n\n- Run:\n\n  ~~~~ {.python}\n${theft}  ~~~~\n`)
-    expect(findings).toContainEqual(expect.objectContaining({ ruleId: 'code-sends-secret-file', line: 8 }))
-    expect(findRules(theft)).not.toContain('code-sends-secret-file')
+    expect(findings).toContainEqual(expect.objectContaining({ ruleId: 'key-file-sent', line: 8 }))
+    expect(findRules(theft)).not.toContain('key-file-sent')
   })
 
   it('does not count where it is shown as a bad example', () => {
     const { findings, verdict } = scan('SKILL.md', `# A\n\nBad example:\n\n\`\`\`python\n${theft}\`\`\`\n`)
-    const found = findings.find(({ ruleId }) => ruleId === 'code-sends-secret-file')
+    const found = findings.find(({ ruleId }) => ruleId === 'key-file-sent')
     expect(found).toMatchObject({ signal: 'none', context: { polarity: 'example' } })
     expect(verdict).toBe('safe')
   })
@@ -37,9 +37,9 @@ describe('code', () => {
   it('may be explained by a comment, which does not remove dangerous', () => {
     const { findings, verdict } = scan(
       'a.py',
-      theft.replace('requests.post', '# skillstead-ignore code-sends-secret-file: ours\nrequests.post'),
+      theft.replace('requests.post', '# skillstead-ignore key-file-sent: ours\nrequests.post'),
     )
-    const found = findings.find(({ ruleId }) => ruleId === 'code-sends-secret-file')
+    const found = findings.find(({ ruleId }) => ruleId === 'key-file-sent')
     expect(found).toMatchObject({ suppressed: { reason: 'ours' } })
     expect(verdict).toBe('dangerous')
   })
@@ -85,7 +85,7 @@ describe('damaged or hostile code', () => {
 
   it('is read to its limit, and the rest is named', () => {
     const { findings, cut, verdict } = scan('a.js', `eval(atob("YWxlcnQoMSk="));${'x = 1;'.repeat(180_000)}`)
-    expect(findings.map(({ ruleId }) => ruleId)).toContain('code-runs-decoded')
+    expect(findings.map(({ ruleId }) => ruleId)).toContain('decoded-and-run')
     const reason = expect.stringMatching(/^Code after its first \d{7} characters was not read\.$/) as string
     expect(cut).toContainEqual({ path: 'a.js', reason })
     expect(verdict).toBe('dangerous')

@@ -133,7 +133,7 @@ describe('skillstead-scan of paths', () => {
     await write('notes.txt', dangerousLine)
     const files = ['skills/a/SKILL.md', 'skills/a/lib/run.sh', 'skills/a/lib/removed.sh', 'notes.txt'].map(at)
     const { code, lines, notes } = await scan('--enclosing', ...files, '--fail-on', 'dangerous')
-    const ruleIds = ['reverse-shell', 'code-connects-shell']
+    const ruleIds = ['reverse-shell']
     const findings = ruleIds.map((ruleId) => ({ ruleId, path: 'lib/run.sh' }))
     expect(lines).toMatchObject([{ verdict: 'dangerous', findings }])
     expect({ code, notes }).toEqual({ code: 1, notes: [] })

@@ -74,7 +74,7 @@ export class Scan {
       }
     }
     if (this.#isIncomplete && subjects[0]) {
-      this.#findings.add(engineRules.incompleteScan, subjects[0], 0)
+      this.#findings.add(engineRules['incomplete-scan'], subjects[0], 0)
     }
   }
 
@@ -115,7 +115,7 @@ export class Scan {
       for (const { start, end, sources } of matchReading(rule, reading)) {
         const offset = part.offset + start
         const line = subject.document.toLine(offset)
-        if (lines.has(line) || this.#isReported(subject, line, rule.unlessReported)) continue
+        if (lines.has(line) || this.#isReported(subject, line, [rule.id, ...(rule.unlessReported ?? [])])) continue
         lines.add(line)
         const place: Place = {
           stance: toStance(subject.document, offset, part.offset + end, this.#isLesson),
@@ -139,7 +139,7 @@ export class Scan {
   }
 
   /** Whether one of these rules matched on a line, listed or not. */
-  #isReported({ index }: Subject, line: number, ids: readonly string[] = []): boolean {
+  #isReported({ index }: Subject, line: number, ids: readonly string[]): boolean {
     return ids.some((id) => this.#spots.get(id)?.some((spot) => spot.file === index && spot.line === line))
   }
 

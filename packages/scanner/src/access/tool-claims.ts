@@ -1,6 +1,6 @@
 import { findCode } from '../code/parts.ts'
 import type { Document } from '../text/document.ts'
-import type { EngineRuleName } from '../rules/engine-rules.ts'
+import type { EngineRuleId } from '../rules/engine-rules.ts'
 import type { FileRole } from '../files/role.ts'
 import { readHead } from './frontmatter.ts'
 
@@ -31,9 +31,9 @@ export function* findToolClaims<T extends ClaimFile>(files: readonly T[]) {
   if (!skill || tools.length === 0) return
   const shell = [...findCode(skill.path, skill.document)].find(({ language }) => language === 'shell')
   if (shell && tools.every((tool) => tamePattern.test(tool)))
-    yield { file: skill, rule: 'toolsUndeclared' satisfies EngineRuleName, offset: shell.offset } as const
+    yield { file: skill, rule: 'tools-undeclared' satisfies EngineRuleId, offset: shell.offset } as const
   if (tools.some((tool) => anyCommandPattern.test(tool)) && !files.some(mayRun))
-    yield { file: skill, rule: 'toolsUnused' satisfies EngineRuleName, offset: 0 } as const
+    yield { file: skill, rule: 'tools-unused' satisfies EngineRuleId, offset: 0 } as const
 }
 
 /** Whether a file is a program, or a text that may have commands. */

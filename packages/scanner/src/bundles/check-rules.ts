@@ -38,7 +38,7 @@ export async function checkRules(document: RulesDocument): Promise<void> {
   for (const data of document.rules) {
     try {
       if ('combination' in data) requireIds(data.combination.all.flat(), ids)
-      checkExamples(data, 'patterns' in data ? prepareAlone(data, document) : all)
+      checkExamples(data, 'patterns' in data && !data.code ? prepareAlone(data, document) : all)
     } catch (cause) {
       throw new TypeError(`The rule ${data.id} is not valid: ${toOneLine((cause as Error).message)}`, { cause })
     }

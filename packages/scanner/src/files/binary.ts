@@ -1,4 +1,4 @@
-import type { EngineRuleName } from '../rules/engine-rules.ts'
+import type { EngineRuleId } from '../rules/engine-rules.ts'
 import { findForm, isDisguised, type Form } from './file-forms.ts'
 import { readPdf } from './pdf-text.ts'
 import { isTar } from './tar-entries.ts'
@@ -17,7 +17,7 @@ export interface BinaryReport {
   readonly texts: readonly string[]
   /** Words in the headers, metadata and other bytes of a file whose structure was parsed to its end. */
   readonly words: readonly string[]
-  readonly found: readonly EngineRuleName[]
+  readonly found: readonly EngineRuleId[]
   /** The files in it, if it is an archive. */
   readonly inner: readonly BinaryFile[]
   /** Why a part of it was not inspected, as a sentence. */
@@ -41,11 +41,11 @@ function isNamedBinary(path: string): boolean {
 export function inspectBytes(file: BinaryFile, paths: ReadonlySet<string>, budget: UnpackBudget): BinaryReport {
   const { path, bytes } = file
   const form = findForm(bytes)
-  const found: EngineRuleName[] = []
-  if (isBytecodeAlone(path, paths)) found.push('bytecodeWithoutSource')
-  if (form?.kind === 'program') found.push(form.endings!.test(path) ? 'executableFile' : 'disguisedExecutable')
+  const found: EngineRuleId[] = []
+  if (isBytecodeAlone(path, paths)) found.push('bytecode-without-source')
+  if (form?.kind === 'program') found.push(form.endings!.test(path) ? 'executable-file' : 'disguised-executable')
   else if (isDisguised(path, form, bytes) || (form && form.name !== 'zip' && endsAsZip(bytes)))
-    found.push('disguisedFile')
+    found.push('disguised-file')
   const unpacked = unpack(file, form, budget)
   if (unpacked) return toArchiveReport(file, unpacked, found)
   if (form?.kind === 'archive') {
@@ -101,7 +101,7 @@ function endsAsZip(bytes: Uint8Array): boolean {
 function toArchiveReport(
   { path, bytes }: BinaryFile,
   { entries, rest, cut }: Unpacked,
-  found: readonly EngineRuleName[],
+  found: readonly EngineRuleId[],
 ): BinaryReport {
   const isLocked = entries.some((entry) => entry.bytes === undefined)
   const hasProgram = documentPattern.test(path) && entries.some(({ name }) => programPattern.test(name))
@@ -109,8 +109,8 @@ function toArchiveReport(
     ...toReadings(path, bytes, cut === undefined ? [rest] : undefined),
     found: [
       ...found,
-      ...(isLocked ? (['encryptedArchive'] as const) : []),
-      ...(hasProgram ? (['programInDocument'] as const) : []),
+      ...(isLocked ? (['encrypted-archive'] as const) : []),
+      ...(hasProgram ? (['program-in-document'] as const) : []),
     ],
     inner: entries.flatMap((entry) => (entry.bytes ? [{ path: `${path}!/${entry.name}`, bytes: entry.bytes }] : [])),
     cut: cut === undefined ? undefined : `Not all of the archive was inspected. ${cut}`,

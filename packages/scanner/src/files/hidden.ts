@@ -1,17 +1,20 @@
-import type { EngineRuleName } from '../rules/engine-rules.ts'
+import type { EngineRuleId } from '../rules/engine-rules.ts'
 import type { FileRole } from './role.ts'
 
 interface Hidden {
-  readonly rule: EngineRuleName
+  readonly rule: EngineRuleId
   readonly start: number
 }
 
-const kinds: readonly { readonly rule: EngineRuleName; readonly pattern: RegExp }[] = [
+const kinds: readonly { readonly rule: EngineRuleId; readonly pattern: RegExp }[] = [
   // Invisible copies of ASCII. The flags of England, Scotland and Wales contain some, after a black flag.
-  { rule: 'tagCharacters', pattern: /(?<!\u{1f3f4}|[\u{e0020}-\u{e007f}])[\u{e0020}-\u{e007f}]{8,}/gu },
-  { rule: 'zeroWidthRun', pattern: /[\u200b-\u200d\u2060-\u2064\ufeff]{8,}|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{8,}/gu },
+  { rule: 'tag-characters', pattern: /(?<!\u{1f3f4}|[\u{e0020}-\u{e007f}])[\u{e0020}-\u{e007f}]{8,}/gu },
+  {
+    rule: 'zero-width-run',
+    pattern: /[\u200b-\u200d\u2060-\u2064\ufeff]{8,}|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{8,}/gu,
+  },
   // The end of a direction is harmless alone.
-  { rule: 'bidiControl', pattern: /[\u202a\u202b\u202d\u202e\u2066-\u2068][\u202a-\u202e\u2066-\u2069]*/g },
+  { rule: 'bidi-control', pattern: /[\u202a\u202b\u202d\u202e\u2066-\u2068][\u202a-\u202e\u2066-\u2069]*/g },
 ]
 /** Direction controls are legitimate next to letters of right-to-left scripts. */
 const rightToLeftPattern = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
@@ -24,7 +27,7 @@ export function* findHidden(text: string, role: FileRole): Generator<Hidden> {
   if (!unseen.test(text)) return
   for (const { rule, pattern } of kinds) {
     for (const { index } of text.matchAll(pattern)) {
-      const around = rule === 'bidiControl' ? text.slice(Math.max(0, index - 200), index + 200) : ''
+      const around = rule === 'bidi-control' ? text.slice(Math.max(0, index - 200), index + 200) : ''
       if (!rightToLeftPattern.test(around)) yield { rule, start: index }
     }
   }

@@ -1,6 +1,6 @@
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import { inspectBytes, type BinaryFile } from './binary.ts'
-import type { EngineRuleName } from '../rules/engine-rules.ts'
+import type { EngineRuleId } from '../rules/engine-rules.ts'
 import type { ScanFile } from './scan-file.ts'
 import { UnpackBudget } from './unpack.ts'
 
@@ -12,7 +12,7 @@ export interface TextFile {
   readonly path: string
   readonly text: string
   /** Rules of the engine that the bytes of the file match. */
-  readonly found: readonly EngineRuleName[]
+  readonly found: readonly EngineRuleId[]
   /** The original file. */
   readonly of: { readonly path: string }
 }
@@ -26,7 +26,7 @@ export function readFiles(files: readonly ScanFile[], onCut: OnCut): readonly Te
   const inGit = new Set(findGitProblems([...reader.paths]).map(({ path }) => path))
   return files.flatMap((file) => {
     const [first, ...more] = reader.read(file)
-    return [inGit.has(file.path) ? { ...first!, found: [...first!.found, 'gitFolder' as const] } : first!, ...more]
+    return [inGit.has(file.path) ? { ...first!, found: [...first!.found, 'git-folder' as const] } : first!, ...more]
   })
 }
 

@@ -3,8 +3,51 @@ import { parse } from 'yaml'
 import type { BuiltInDocument } from './rule-document.ts'
 
 const folder = new URL('data/', import.meta.url)
+const usualSeverities = { hostile: 'critical', suspicious: 'high', power: 'low' } as const
 
 /** The files of built-in rules, in the order of their names. Packages are built with their content in place of this module. */
 export const builtInDocuments: readonly BuiltInDocument[] = readdirSync(folder)
   .toSorted()
-  .map((name) => parse(readFileSync(new URL(name, folder), 'utf8')) as BuiltInDocument)
+  .map((name) => toDocument(parse(readFileSync(new URL(name, folder), 'utf8'))))
+
+/** A file leaves out what a bundle must have: fields in its `defaults`, usual severities, and lists of one item. */
+interface RulesFile {
+  readonly defaults?: Partial<FileRule>
+  readonly facts?: readonly { readonly patterns: unknown }[]
+  readonly rules?: readonly FileRule[]
+}
+
+interface FileRule {
+  readonly signal: keyof typeof usualSeverities
+  readonly references: readonly string[]
+  readonly patterns?: unknown
+  readonly hit?: unknown
+  readonly miss?: unknown
+}
+
+function toDocument({ defaults, facts, rules, ...others }: RulesFile): BuiltInDocument {
+  const document = {
+    ...others,
+    facts: facts?.map((fact) => ({ ...fact, patterns: [fact.patterns].flat() })),
+    rules: rules?.map((rule) => {
+      const { patterns, hit, miss, ...head } = { ...defaults, ...rule }
+      return {
+        severity: usualSeverities[head.signal],
+        ...head,
+        references: head.references.map(toUrl),
+        ...(patterns !== undefined && { patterns: [patterns].flat() }),
+        ...(hit !== undefined && { examples: { hit: [hit].flat(), miss: [miss].flat() } }),
+      }
+    }),
+  }
+  return document as BuiltInDocument
+}
+
+/** Techniques of MITRE ATT&CK (`T1546.004`) and ATLAS (`AML.T0051`), weaknesses (`CWE-94`). */
+function toUrl(reference: string): string {
+  return reference
+    .replace(/^CWE-(\d+)$/, 'https://cwe.mitre.org/data/definitions/$1.html')
+    .replace(/^AML\.T\d+$/, 'https://atlas.mitre.org/techniques/$&')
+    .replace(/^TA\d+$/, 'https://attack.mitre.org/tactics/$&/')
+    .replace(/^T\d+(?:\.\d+)?$/, (id) => `https://attack.mitre.org/techniques/${id.replace('.', '/')}/`)
+}

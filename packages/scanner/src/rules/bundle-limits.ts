@@ -8,6 +8,6 @@ export const bundleLimits = {
   waysMax: 10_000,
   /** Of all texts around which the patterns are tried. */
   searchedCharactersMax: 12_288,
-  examplesMax: 12,
+  examplesMax: 16,
   exampleCharactersMax: 1000,
 } as const

@@ -1,6 +1,6 @@
 import { namesKeyForStranger } from './issuers.ts'
-import { aliasLooksAlike, gemLooksAlike, imageLooksAlike } from './look-alike-names.ts'
-import { namesLookAlike } from './popular-packages.ts'
+import { aliasLooksAlike, gemLooksAlike, imageLooksAlike, namesLookAlike } from './look-alike-names.ts'
+import type { checkNames } from './rule-document.ts'
 
 /** What an expression cannot tell about the text that it matched, by the names that rules use. */
 export const checks = {
@@ -9,6 +9,4 @@ export const checks = {
   'image-looks-alike': imageLooksAlike,
   'gem-looks-alike': gemLooksAlike,
   'key-for-stranger': namesKeyForStranger,
-} as const satisfies Record<string, (text: string) => boolean>
-
-export const checkNames = Object.keys(checks) as (keyof typeof checks)[]
+} as const satisfies Record<(typeof checkNames)[number], (text: string) => boolean>

@@ -1,16 +1,14 @@
 import type { RuleHead } from './load-rules.ts'
-import { checkedByEngine } from './rule-table.ts'
+import { allRules } from './rule-table.ts'
 
-const names = [
-  ...(['tagCharacters', 'zeroWidthRun', 'bidiControl', 'padding', 'disguisedExecutable', 'executableFile'] as const),
-  ...(['disguisedFile', 'encryptedArchive', 'bytecodeWithoutSource', 'programInDocument', 'gitFolder'] as const),
-  ...(['toolsUndeclared', 'toolsUnused', 'incompleteScan'] as const),
+const ids = [
+  ...(['tag-characters', 'zero-width-run', 'bidi-control', 'padding', 'disguised-executable'] as const),
+  ...(['executable-file', 'disguised-file', 'encrypted-archive', 'bytecode-without-source'] as const),
+  ...(['program-in-document', 'git-folder', 'tools-undeclared', 'tools-unused', 'incomplete-scan'] as const),
 ]
-export type EngineRuleName = (typeof names)[number]
-
-const toId = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+export type EngineRuleId = (typeof ids)[number]
 
 /** Rules that the engine checks itself, by the form of texts and bytes instead of patterns. */
 export const engineRules = Object.fromEntries(
-  names.map((name) => [name, checkedByEngine.find(({ id }) => id === toId(name))!]),
-) as Readonly<Record<EngineRuleName, RuleHead>>
+  ids.map((id) => [id, allRules.find((rule) => rule.id === id)!]),
+) as Readonly<Record<EngineRuleId, RuleHead>>

@@ -3,19 +3,20 @@ import type { Combination, Fact, Flow, Pattern, Rule, Together } from '../match/
 import { checks } from './checks.ts'
 import type { CodeRule, FactsOf } from './code-rule.ts'
 import { bundleLimits } from './bundle-limits.ts'
-import type { BuiltInDocument, CodeFactsData, EngineRuleData, PatternData, Parts, RuleData } from './rule-document.ts'
+import type { BuiltInDocument, CodeData, CodeFactsData, EngineRuleData } from './rule-document.ts'
+import type { Part, PatternData, Parts, RuleData } from './rule-document.ts'
 
 /** What a rule reports, whatever it matches. */
 export type RuleHead = Omit<Rule, 'patterns'>
 
 /** Rules by what they match. */
 export interface LoadedRules {
+  /** What all rules report, also those that the engine checks itself. */
+  readonly heads: readonly RuleHead[]
   readonly rules: readonly Rule[]
   readonly facts: readonly Fact[]
   readonly combinations: readonly Combination[]
   readonly codeRules: readonly CodeRule[]
-  /** Rules that the engine checks itself. */
-  readonly engineRules: readonly RuleHead[]
 }
 
 /**
@@ -27,18 +28,17 @@ export function loadRules(documents: readonly BuiltInDocument[], otherParts: Par
   const compile: Compile = (source, flags) => compose(source, parts, flags)
   const data = documents.flatMap(({ rules = [] }) => rules)
   return {
+    heads: data.map(toHead),
     rules: data.flatMap((rule) => ('patterns' in rule ? [withPatterns(toHead(rule), rule.patterns, compile)] : [])),
     facts: documents.flatMap(({ facts = [] }) =>
       facts.map(({ patterns, ...fact }) => withPatterns(fact, patterns, compile)),
     ),
     combinations: data.flatMap((rule) => ('combination' in rule ? [{ ...toHead(rule), ...rule.combination }] : [])),
-    codeRules: data.flatMap((rule) => ('code' in rule ? [toCodeRule(rule, compile)] : [])),
-    engineRules: data.flatMap((rule) => ('engine' in rule ? [toHead(rule)] : [])),
+    codeRules: data.flatMap((rule) => ('code' in rule && rule.code ? [toCodeRule(rule, rule.code, compile)] : [])),
   }
 }
 
-type Compile = (source: string, flags?: string) => RegExp
-type OfCode = Extract<RuleData, { code: unknown }>
+type Compile = (source: Part, flags?: string) => RegExp
 
 function toHead(rule: RuleData | EngineRuleData): RuleHead {
   const { id, category, severity, signal, title, why, remediation, references = [], ...others } = rule
@@ -68,8 +68,7 @@ function withPatterns<T extends object>(probe: T, patterns: readonly PatternData
   }) as T & { readonly patterns: readonly Pattern[] }
 }
 
-function toCodeRule(rule: OfCode, compile: Compile): CodeRule {
-  const { from, to, ...others } = rule.code
+function toCodeRule(rule: RuleData, { from, to, ...others }: CodeData, compile: Compile): CodeRule {
   return {
     ...toHead(rule),
     ...others,
@@ -100,34 +99,41 @@ function toPattern(data: PatternData, compile: Compile): Pattern {
   return anchors ? { anchors, match } : match
 }
 
-function toFlow(data: Extract<PatternData, { first: string }>, compile: Compile): Flow {
-  const { first, last, stop, withinMax } = data
+const lineStop = String.raw`\n|\uE000`
+const defaultWithinMax = 200
+
+function toFlow(data: Extract<PatternData, { first: Part }>, compile: Compile): Flow {
+  const { first, last, stop = lineStop, withinMax = defaultWithinMax } = data
   return { first: compile(first), last: compile(last), stop: compile(stop), withinMax }
 }
 
-function toTogether(data: Extract<PatternData, { all: string[] }>, compile: Compile): Together {
-  const { all, stop, withinMax, unless } = data
-  const unlessPattern = unless === undefined ? /(?!)/ : compile(unless)
-  return { all: all.map((each) => compile(each)), stop: compile(stop), withinMax, unless: unlessPattern }
+function toTogether(data: Extract<PatternData, { all: Part[] }>, compile: Compile): Together {
+  const { all, stop = lineStop, withinMax = defaultWithinMax, unless = '(?!)' } = data
+  return { all: all.map((each) => compile(each)), stop: compile(stop), withinMax, unless: compile(unless) }
 }
 
+/** Where YAML joins lines. */
+const spaceBeforeGap = / (?=\{\d+-\d+ in (?:line|sentence)\})/g
 /** An escape, a class or a named part, also in the older notation `${name}`. */
 const tokenPattern = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|\$?\{(?!word\})([a-z][A-Za-z0-9-]*)\}/g
 
-function compose(source: string, parts: Parts, flags = ''): RegExp {
+function compose(source: Part, parts: Parts, flags = ''): RegExp {
   const text = insertParts(source, parts, [])
   return regexWith(flags)(Object.assign([text], { raw: [text] }))
 }
 
-function insertParts(source: string, parts: Parts, within: readonly string[]): string {
-  const text = source.replace(tokenPattern, (found, name?: string) => {
-    if (name === undefined) return found
-    const part = Object.hasOwn(parts, name) ? parts[name]! : undefined
-    if (part === undefined) throw new TypeError(`There is no named part '${name}'.`)
-    if (within.includes(name)) throw new TypeError(`The named part '${name}' contains itself.`)
-    const inner = typeof part === 'string' ? part : part.join('|')
-    return `(${insertParts(inner, parts, [...within, name])})`
-  })
+function insertParts(source: Part, parts: Parts, within: readonly string[]): string {
+  const text = [source]
+    .flat()
+    .join('|')
+    .replaceAll(spaceBeforeGap, '')
+    .replace(tokenPattern, (found, name?: string) => {
+      if (name === undefined) return found
+      const part = Object.hasOwn(parts, name) ? parts[name]! : undefined
+      if (part === undefined) throw new TypeError(`There is no named part '${name}'.`)
+      if (within.includes(name)) throw new TypeError(`The named part '${name}' contains itself.`)
+      return `(${insertParts(part, parts, [...within, name])})`
+    })
   // Checked for each part: parts of parts of parts grow exponentially.
   if (text.length > bundleLimits.expressionCharactersMax)
     throw new TypeError(`An expression with its parts has over ${bundleLimits.expressionCharactersMax} characters.`)

@@ -24,8 +24,7 @@ export function prepareRules(added?: AddedRules): PreparedRules {
 /** Everything that has findings: the built-in rules and the added ones. */
 export function listRules(added?: AddedRules): readonly RuleHead[] {
   if (!added) return allRules
-  const { rules, combinations, codeRules } = readAddedRules(added)
-  return [...allRules, ...rules, ...combinations, ...codeRules]
+  return [...allRules, ...readAddedRules(added).heads]
 }
 
 /** The rules of a document of a bundle, which may use the named parts of the built-in ones. */

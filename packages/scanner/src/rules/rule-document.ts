@@ -3,7 +3,12 @@ import * as v from 'valibot'
 import { codeFactKinds } from '../code/reading.ts'
 import { categories } from '../match/rule.ts'
 import { bundleLimits } from './bundle-limits.ts'
-import { checkNames } from './checks.ts'
+
+/** What an expression cannot tell about the text that it matched; see `checks`. */
+export const checkNames = [
+  ...(['package-looks-alike', 'alias-looks-alike', 'image-looks-alike', 'gem-looks-alike'] as const),
+  'key-for-stranger' as const,
+]
 
 const Expression = v.pipe(v.string(), v.minLength(1), v.maxLength(bundleLimits.expressionCharactersMax))
 const line = (most: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(most), v.regex(/^[^\p{C}]+$/u))
@@ -11,6 +16,9 @@ const listOf = <Item extends v.GenericSchema>(item: Item, most: number) =>
   v.pipe(v.array(item), v.minLength(1), v.maxLength(most))
 const Anchors = listOf(v.pipe(v.string(), v.maxLength(64)), 50)
 const Distance = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(600))
+/** An expression, or expressions of which any one matches. */
+const Part = v.union([Expression, listOf(v.pipe(Expression, v.regex(/^[^\p{C}]+$/u)), 300)])
+export type Part = v.InferOutput<typeof Part>
 const Id = v.pipe(v.string(), v.maxLength(60), v.regex(/^[a-z]+(?:-[a-z0-9]+)*$/))
 const Ids = listOf(Id, 20)
 
@@ -21,24 +29,24 @@ const Ids = listOf(Id, 20)
 const Pattern = v.union([
   Expression,
   v.strictObject({
-    match: Expression,
+    match: Part,
     flags: v.optional(v.picklist(['m', 's', 'ms'])),
     view: v.optional(v.literal('raw')),
     anchors: v.optional(Anchors),
     check: v.optional(v.picklist(checkNames)),
   }),
   v.strictObject({
-    first: Expression,
-    last: Expression,
-    stop: Expression,
-    withinMax: Distance,
+    first: Part,
+    last: Part,
+    stop: v.optional(Expression),
+    withinMax: v.optional(Distance),
     anchors: v.optional(Anchors),
   }),
   v.strictObject({
-    all: v.pipe(v.array(Expression), v.minLength(2), v.maxLength(8)),
-    stop: Expression,
-    withinMax: Distance,
-    unless: v.optional(Expression),
+    all: v.pipe(v.array(Part), v.minLength(2), v.maxLength(8)),
+    stop: v.optional(Expression),
+    withinMax: v.optional(Distance),
+    unless: v.optional(Part),
     anchors: v.optional(Anchors),
   }),
 ])
@@ -47,8 +55,8 @@ export type PatternData = v.InferOutput<typeof Pattern>
 /** Facts about code of which one must be there, and what their value must and must not match, ignoring case. */
 const CodeFacts = v.strictObject({
   kinds: listOf(v.picklist(codeFactKinds), codeFactKinds.length),
-  value: v.optional(Expression),
-  except: v.optional(Expression),
+  value: v.optional(Part),
+  except: v.optional(Part),
 })
 export type CodeFactsData = v.InferOutput<typeof CodeFacts>
 
@@ -79,46 +87,37 @@ const examples = v.strictObject({
   miss: listOf(Example, bundleLimits.examplesMax),
 })
 
-const OfPatterns = v.strictObject({ ...head, patterns: listOf(Pattern, bundleLimits.patternsMax), examples })
-const OfCombination = v.strictObject({
-  ...head,
-  combination: v.strictObject({
-    all: v.pipe(v.array(Ids), v.minLength(2), v.maxLength(8)),
-    within: v.union([Distance, v.picklist(['file', 'skill'])]),
-  }),
-  examples,
+const code = v.strictObject({
+  from: v.optional(CodeFacts),
+  to: CodeFacts,
+  unlessReported: v.optional(Ids),
+  toStranger: v.optional(v.literal(true)),
 })
-const OfCode = v.strictObject({
-  ...head,
-  code: v.strictObject({
-    from: v.optional(CodeFacts),
-    to: CodeFacts,
-    unlessReported: v.optional(Ids),
-    toStranger: v.optional(v.literal(true)),
-  }),
-  examples,
+export type CodeData = v.InferOutput<typeof code>
+const combination = v.strictObject({
+  all: v.pipe(v.array(Ids), v.minLength(2), v.maxLength(8)),
+  within: v.union([Distance, v.picklist(['file', 'skill'])]),
 })
+
+const patterns = listOf(Pattern, bundleLimits.patternsMax)
+const OfPatterns = v.strictObject({ ...head, patterns, code: v.optional(code), examples })
+const OfCombination = v.strictObject({ ...head, combination, examples })
+const OfCode = v.strictObject({ ...head, code, examples })
 const OfEngine = v.strictObject({ ...head, engine: v.literal(true) })
 export type EngineRuleData = v.InferOutput<typeof OfEngine>
 
-/** A rule: what it reports, and what it matches: patterns, a combination of other findings, or facts about code. */
+/** A rule: what it reports, and what it matches: patterns, facts about code or either, or a combination of other findings. */
 export type RuleData = v.InferOutput<typeof OfPatterns | typeof OfCombination | typeof OfCode>
 // A union would not name the field that is wrong.
 const Rule = v.lazy((data): v.GenericSchema<RuleData> => {
   const has = (field: string) => typeof data === 'object' && data !== null && Object.hasOwn(data, field)
-  return has('combination') ? OfCombination : has('code') ? OfCode : OfPatterns
+  return has('combination') ? OfCombination : has('code') && !has('patterns') ? OfCode : OfPatterns
 })
 
 /** A fact is part of combinations and no finding by itself. */
-const FactData = v.strictObject({
-  id: Id,
-  foreign: v.optional(v.literal(true)),
-  patterns: listOf(Pattern, bundleLimits.patternsMax),
-})
+const FactData = v.strictObject({ id: Id, foreign: v.optional(v.literal(true)), patterns })
 export type FactData = v.InferOutput<typeof FactData>
 
-/** An expression, or expressions of which any one matches. */
-const Part = v.union([Expression, listOf(v.pipe(Expression, v.regex(/^[^\p{C}]+$/u)), 300)])
 const Parts = v.record(v.pipe(v.string(), v.regex(/^[a-z][A-Za-z0-9-]{0,40}$/)), Part)
 export type Parts = v.InferOutput<typeof Parts>
 
@@ -130,7 +129,12 @@ const content = {
 }
 
 /** A file of built-in rules. Those of the engine are checked by the form of texts and bytes. */
-export const BuiltInDocument = v.strictObject({ ...content, rules: v.optional(v.array(v.union([OfEngine, Rule]))) })
+export const BuiltInDocument = v.strictObject({
+  ...content,
+  /** Lists of names, with spaces between them, that checks use. */
+  names: v.optional(v.record(v.string(), v.string())),
+  rules: v.optional(v.array(v.union([OfEngine, Rule]))),
+})
 export type BuiltInDocument = v.InferOutput<typeof BuiltInDocument>
 
 /** The rules of a bundle, before they are signed. */

@@ -1,2 +1,2 @@
 /** Identifies the engine and the rules: versions with a report of another engine or other rules are scanned again. */
-export const rulesVersion = '11.8afb9abf371c'
+export const rulesVersion = '12.2beb95991004'
