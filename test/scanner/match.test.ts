@@ -134,7 +134,9 @@ describe('the finder of texts', () => {
     expect(findTexts(texts, 'a long text')).toEqual([])
   })
 
-  it('refuses texts below three bytes or two characters, or in capitals', () => {
-    for (const anchor of ['ab', 'ABC', '', '忽']) expect(() => new TextFinder([anchor])).toThrow(TypeError)
+  it('refuses texts below three bytes or in capitals, and too many', () => {
+    for (const anchor of ['ab', 'ABC', '']) expect(() => new TextFinder([anchor])).toThrow(TypeError)
+    const many = Array.from({ length: 10_000 }, (_, number) => `${number}-anchor`.padStart(12, 'x'))
+    expect(() => new TextFinder(many)).toThrow('too many')
   })
 })

@@ -33,7 +33,7 @@ type Match = RegExp | Flow | Together
 /** A pattern together with the texts around which it is tried. */
 interface Anchored {
   /**
-   * Lower-case texts of at least three bytes and two characters, of which every match contains one. All anchors are searched at once: the
+   * Lower-case texts of at least three bytes, of which every match contains one. All anchors are searched at once: the
    * rarer they are, the faster is the scan.
    */
   readonly anchors: readonly string[]

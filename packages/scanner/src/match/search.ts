@@ -30,17 +30,13 @@ interface Window {
   end: number
 }
 
-/** A need of a pattern, with the numbers of its texts. */
-interface SoughtNeed extends Omit<Need, 'texts'> {
-  readonly numbers: readonly number[]
-}
-
 interface Sought {
   readonly probe: number
   /** Read on first use: a text needs few. */
   readonly getPattern: () => Pattern
-  readonly ahead: number
-  readonly needs: readonly SoughtNeed[]
+  readonly traits: PatternTraits
+  /** For each need, the number of its texts. */
+  readonly sets: readonly number[]
   matcher: Matcher | undefined
 }
 
@@ -50,28 +46,21 @@ interface Sought {
  * of the texts that it searches.
  */
 export class Search {
-  readonly #texts: readonly string[]
-  readonly #finder: TextFinder
-  /** For each text, the patterns whose rarest need has it. */
-  readonly #soughtOf: readonly Sought[][]
+  readonly #sought: readonly Sought[]
+  readonly #sets = new TextSets()
 
   /** `traits`: those of the patterns of each probe. */
   constructor(probes: readonly Probe[], traits: readonly (readonly PatternTraits[])[] = listTraits(probes)) {
-    this.#texts = [...new Set(traits.flat().flatMap(({ needs }) => needs.flatMap(({ texts }) => texts)))]
-    this.#finder = new TextFinder(this.#texts)
-    this.#soughtOf = this.#texts.map(() => [])
-    const numberOf = new Map(this.#texts.map((text, number) => [text, number]))
-    for (const [probe, of] of probes.entries()) {
-      for (const [place, { ahead, needs: listed }] of traits[probe]!.entries()) {
-        const needs = listed.map(({ texts, ...need }) => ({
-          ...need,
-          numbers: [...new Set(texts)].map((text) => numberOf.get(text)!),
-        }))
-        const getPattern = () => of.patterns[place]!
-        const sought: Sought = { probe, getPattern, ahead, needs, matcher: undefined }
-        for (const number of needs[0]!.numbers) this.#soughtOf[number]!.push(sought)
-      }
-    }
+    this.#sought = probes.flatMap((of, probe) =>
+      traits[probe]!.map((own, index) => ({
+        probe,
+        getPattern: () => of.patterns[index]!,
+        traits: own,
+        sets: own.needs.map(({ texts }) => this.#sets.add(texts)),
+        matcher: undefined,
+      })),
+    )
+    this.#sets.prepare()
   }
 
   /**
@@ -81,58 +70,95 @@ export class Search {
   *find(text: string, isWanted: (probe: number) => boolean, onCut: (probe: number) => void): Generator<Hit[]> {
     const triedOf = new Map<Sought, number>()
     for (const folded of foldText(text)) {
-      this.#finder.find(folded.codes, folded.size)
+      this.#sets.find(folded)
       const hits: Hit[] = []
-      const candidates = new Set<Sought>()
-      for (const number of this.#finder.found) for (const sought of this.#soughtOf[number]!) candidates.add(sought)
-      for (const sought of candidates) {
-        if (!isWanted(sought.probe) || !sought.needs.every((need) => this.#hasAny(need))) continue
+      for (const sought of this.#sought) {
+        if (!this.#sets.haveAll(sought.sets) || !isWanted(sought.probe)) continue
         for (const window of this.#findWindows(sought, folded.size)) {
           const before = triedOf.get(sought) ?? 0
           if (before >= triedCharactersMax) break
-          const tried = before + window.end - window.start + sought.ahead
+          const tried = before + window.end - window.start + sought.traits.ahead
           triedOf.set(sought, tried)
           if (tried >= triedCharactersMax) onCut(sought.probe)
           else tryPattern(sought, text, folded, window, hits)
         }
       }
-      yield hits.toSorted((a, b) => a.start - b.start || a.probe - b.probe)
+      yield hits.toSorted((a, b) => a.start - b.start)
     }
   }
 
   /** The disjoint ranges of a piece in which a pattern may match, in ascending order. */
-  #findWindows({ needs }: Sought, size: number): readonly Window[] {
-    return needs.map((need) => this.#listAround(need, size)).reduce(intersect)
-  }
-
-  #hasAny({ numbers }: SoughtNeed): boolean {
-    return numbers.some((number) => this.#finder.startsOf[number]!.length > 0)
-  }
-
-  /** The ranges around the texts of a need in which a match may lie, disjoint and in ascending order. */
-  #listAround({ numbers, before, after }: SoughtNeed, size: number): readonly Window[] {
-    const windows: Window[] = []
-    let found = 0
-    for (const number of numbers) {
-      const starts = this.#finder.startsOf[number]!
-      const { length } = this.#texts[number]!
-      if (starts.length > 0) found++
-      for (const at of starts)
-        windows.push({ start: Math.max(0, at + length - before), end: Math.min(size, at + after) })
-    }
-    return join(found === 1 ? windows : windows.toSorted((a, b) => a.start - b.start))
+  #findWindows({ traits, sets }: Sought, size: number): readonly Window[] {
+    return traits.needs.map((need, index) => this.#sets.listAround(sets[index]!, need, size)).reduce(intersect)
   }
 }
 
-/** Joins ranges that overlap or touch, in ascending order. */
-function join(windows: readonly Window[]): readonly Window[] {
-  const disjoint: Window[] = []
-  for (const window of windows) {
-    const last = disjoint.at(-1)
-    if (last && window.start <= last.end) last.end = Math.max(last.end, window.end)
-    else disjoint.push(window)
+/** Sets of texts, and the places of their texts in one piece. */
+class TextSets {
+  readonly #numbers = new Map<string, number>()
+  /** The sets that contain each text. */
+  readonly #setsOf = new Map<string, number[]>()
+  #finder = new TextFinder([])
+  #setsOfFound: readonly (readonly number[])[] = []
+  #lengths: readonly number[] = []
+  /** For each set, its texts that the finder found. */
+  #members: readonly number[][] = []
+
+  /** Returns the number of a set, which equal sets share. */
+  add(texts: readonly string[]): number {
+    const key = texts.join('\n')
+    const known = this.#numbers.get(key)
+    if (known !== undefined) return known
+    const number = this.#numbers.size
+    this.#numbers.set(key, number)
+    for (const text of new Set(texts)) {
+      const others = this.#setsOf.get(text)
+      if (others) others.push(number)
+      else this.#setsOf.set(text, [number])
+    }
+    return number
   }
-  return disjoint
+
+  /** Call after all sets were added. */
+  prepare(): void {
+    this.#finder = new TextFinder([...this.#setsOf.keys()])
+    this.#setsOfFound = [...this.#setsOf.values()]
+    this.#lengths = Array.from(this.#setsOf.keys(), ({ length }) => length)
+    this.#members = Array.from(this.#numbers, () => [])
+  }
+
+  /** Replaces the previous piece. */
+  find({ codes, size }: Folded): void {
+    for (const members of this.#members) members.length = 0
+    this.#finder.find(codes, size)
+    for (const text of this.#finder.found) for (const set of this.#setsOfFound[text]!) this.#members[set]!.push(text)
+  }
+
+  haveAll(sets: readonly number[]): boolean {
+    return sets.every((set) => this.#members[set]!.length > 0)
+  }
+
+  /** The ranges around the texts of a set in which a match may lie, disjoint and in ascending order. */
+  listAround(set: number, { before, after }: Need, size: number): Window[] {
+    const windows: Window[] = []
+    for (const text of this.#members[set]!) {
+      const length = this.#lengths[text]!
+      for (const at of this.#finder.startsOf[text]!) {
+        addWindow(windows, Math.max(0, at + length - before), Math.min(size, at + after))
+      }
+    }
+    if (this.#members[set]!.length === 1) return windows
+    const disjoint: Window[] = []
+    for (const { start, end } of windows.toSorted((a, b) => a.start - b.start)) addWindow(disjoint, start, end)
+    return disjoint
+  }
+}
+
+/** Adds a range, which overlaps at most the last one. */
+function addWindow(windows: Window[], start: number, end: number): void {
+  const last = windows.at(-1)
+  if (last && start <= last.end && start >= last.start) last.end = Math.max(last.end, end)
+  else windows.push({ start, end })
 }
 
 /** The ranges that two lists of disjoint ranges have in common. */
@@ -149,12 +175,12 @@ function intersect(some: readonly Window[], others: readonly Window[]): Window[]
 }
 
 function tryPattern(sought: Sought, text: string, folded: Folded, window: Window, hits: Hit[]): void {
-  const { probe, ahead } = sought
+  const { probe, traits } = sought
   const pattern = sought.getPattern()
   const matcher = (sought.matcher ??= toMatcher(pattern))
   if ('match' in pattern && pattern.view === 'raw') return tryRaw(sought, matcher, text, folded, window, hits)
   const at = Math.max(0, window.start - lookCharactersMax)
-  const part = folded.text.slice(at, window.end + ahead)
+  const part = folded.text.slice(at, window.end + traits.ahead)
   matcher(part, window.start - at, (start, end) => {
     const from = at + start
     if (from < folded.from || from >= folded.to || from >= window.end) return
@@ -165,9 +191,9 @@ function tryPattern(sought: Sought, text: string, folded: Folded, window: Window
 }
 
 function tryRaw(sought: Sought, matcher: Matcher, text: string, folded: Folded, window: Window, hits: Hit[]): void {
-  const { probe, ahead } = sought
+  const { probe, traits } = sought
   const from = folded.offsets[window.start]!
-  const last = folded.offsets[Math.min(window.end + ahead, folded.size) - 1]!
+  const last = folded.offsets[Math.min(window.end + traits.ahead, folded.size) - 1]!
   const fresh = folded.offsets[folded.from]!
   const stale = folded.to === folded.size ? Infinity : folded.offsets[folded.to]!
   matcher(text.slice(from, Math.min(last + 1, from + rawCharactersMax)), 0, (start, end) => {

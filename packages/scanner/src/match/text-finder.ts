@@ -1,89 +1,126 @@
+/** Few enough that the transitions of a state fit into one cache line; texts are compared where the classes agree. */
+const classCount = 32
+const root = 0
+/** The rest of a longer text is compared where its beginning was found: half as many states fit the cache better. */
+const beginningUnits = 8
+const statesMax = 65_535
 const bytesMin = 3
-const unitsMin = 2
-
-/** The beginnings of texts are told apart by some bits of their first code units. */
-const bitsOfUnit = 5
-const unitsOfKey = 4
-const keyMask = 2 ** (bitsOfUnit * unitsOfKey) - 1
-const unitMask = 2 ** bitsOfUnit - 1
 
 /**
- * Finds many short texts at once, ignoring case: a text is compared where its first code units may be. That is rare enough to
- * be about as fast as an automaton, and the time is linear in the length of what is searched.
+ * Finds many short texts at once, ignoring case, with one step per code unit, however many texts there are: the
+ * automaton of Aho and Corasick ("Efficient string matching", 1975) over classes of code units.
  */
 export class TextFinder {
   /** The numbers of the texts that the last search found, and for each text its positions in ascending order. */
   readonly found: number[] = []
   readonly startsOf: readonly number[][]
   readonly #texts: readonly string[]
-  /** For each key, the place in the lists of the texts that may begin there; 0 for none. */
-  readonly #listOf = new Uint32Array(keyMask + 1)
-  readonly #lists: number[][] = [[]]
+  /** The next state for each state and class. */
+  readonly #next: Uint16Array
+  /** The longest proper suffix of each state that is a state. */
+  readonly #suffixes: Uint16Array
+  /** The longest suffix of each state, possibly itself, at which texts end; the root if there is none. */
+  readonly #outputs: Uint16Array
+  /** The texts that end at a state. */
+  readonly #endingAt: number[][] = []
 
-  /** Throws a `TypeError` if a text is too short or not in lower case. */
+  /** Throws a `TypeError` if a text is too short or not in lower case, or if there are too many. */
   constructor(texts: readonly string[]) {
+    const statesUsedMax = texts.reduce((sum, { length }) => sum + Math.min(length, beginningUnits), 1)
+    if (statesUsedMax > statesMax) throw new TypeError('There are too many texts to search for.')
     this.#texts = texts
     this.startsOf = texts.map(() => [])
-    for (const [number, text] of texts.entries()) {
-      checkText(text)
-      // Any units may follow a short text.
-      const free = bitsOfUnit * Math.max(0, unitsOfKey - text.length)
-      let key = 0
-      for (let at = 0; at < Math.min(text.length, unitsOfKey); at++) key = toNextKey(key, text.charCodeAt(at))
-      for (let rest = 0; rest < 2 ** free; rest++) this.#add((key << free) | rest, number)
-    }
+    this.#next = new Uint16Array(statesUsedMax * classCount)
+    const states = this.#addTexts()
+    this.#suffixes = new Uint16Array(states)
+    this.#outputs = new Uint16Array(states)
+    this.#link()
   }
 
-  #add(key: number, number: number): void {
-    if (this.#listOf[key] === 0) this.#listOf[key] = this.#lists.push([]) - 1
-    this.#lists[this.#listOf[key]!]!.push(number)
+  /** Adds a state for each beginning of a text, and returns the number of states. */
+  #addTexts(): number {
+    let states = 1
+    for (const [number, text] of this.#texts.entries()) {
+      checkText(text)
+      let state = root
+      for (let at = 0; at < Math.min(text.length, beginningUnits); at++) {
+        const place = state * classCount + classOf[text.charCodeAt(at)]!
+        if (this.#next[place] === root) this.#next[place] = states++
+        state = this.#next[place]!
+      }
+      ;(this.#endingAt[state] ??= []).push(number)
+    }
+    return states
+  }
+
+  /** Completes the transitions, from short states to long ones: a state without one has that of its suffix. */
+  #link(): void {
+    const next = this.#next
+    const queue = [root]
+    for (const state of queue) {
+      for (let each = 0; each < classCount; each++) {
+        const place = state * classCount + each
+        const child = next[place]!
+        const other = state === root ? root : next[this.#suffixes[state]! * classCount + each]!
+        if (child === root) next[place] = other
+        else {
+          this.#suffixes[child] = other
+          this.#outputs[child] = this.#endingAt[child] ? child : this.#outputs[other]!
+          queue.push(child)
+        }
+      }
+    }
   }
 
   /** Searches the first `size` code units. */
   find(codes: Uint16Array, size: number): void {
     for (const number of this.found) this.startsOf[number]!.length = 0
     this.found.length = 0
-    const [listOf, lower] = [this.#listOf, lowerOf]
-    let key = 0
-    for (let at = 0; at < size + unitsOfKey - 1; at++) {
-      key = ((key << bitsOfUnit) | (at < size ? lower[codes[at]!]! & unitMask : 0)) & keyMask
-      if (listOf[key] !== 0) this.#compare(this.#lists[listOf[key]!]!, codes, at - unitsOfKey + 1, size)
+    const [next, outputs, classes] = [this.#next, this.#outputs, classOf]
+    let state = root
+    for (let at = 0; at < size; at++) {
+      state = next[state * classCount + classes[codes[at]!]!]!
+      if (outputs[state] !== root) this.#add(outputs[state]!, codes, at + 1)
     }
   }
 
-  #compare(list: readonly number[], codes: Uint16Array, start: number, size: number): void {
-    if (start < 0) return
-    for (const number of list) {
-      const text = this.#texts[number]!
-      if (start + text.length > size || !isAt(text, codes, start)) continue
-      if (this.startsOf[number]!.push(start) === 1) this.found.push(number)
+  #add(first: number, codes: Uint16Array, end: number): void {
+    for (let state = first; state !== root; state = this.#outputs[this.#suffixes[state]!]!) {
+      for (const number of this.#endingAt[state]!) {
+        const text = this.#texts[number]!
+        const start = end - Math.min(text.length, beginningUnits)
+        if (!isAt(text, codes, start)) continue
+        if (this.startsOf[number]!.push(start) === 1) this.found.push(number)
+      }
     }
   }
-}
-
-function toNextKey(key: number, unit: number): number {
-  return (key << bitsOfUnit) | (unit & unitMask)
 }
 
 function checkText(text: string): void {
-  const isLong = text.length >= unitsMin && Buffer.byteLength(text) >= bytesMin
+  const isLong = text.length >= bytesMin || Buffer.byteLength(text) >= bytesMin
   if (isLong && text === text.toLowerCase()) return
-  throw new TypeError(
-    `The anchor ${JSON.stringify(text)} must be lower-case text of at least three bytes in UTF-8 and two characters.`,
-  )
+  throw new TypeError(`The anchor ${JSON.stringify(text)} must be lower-case text of at least three bytes.`)
 }
 
-/** Compares from the end: the beginning is known to be similar. */
 function isAt(text: string, codes: Uint16Array, start: number): boolean {
-  for (let at = text.length - 1; at >= 0; at--) if (lowerOf[codes[start + at]!] !== text.charCodeAt(at)) return false
+  for (let at = 0; at < text.length; at++) if (lowerOf[codes[start + at]!] !== text.charCodeAt(at)) return false
   return true
 }
 
 /** Above these, no letter of a rule has two cases: Latin, Greek, Cyrillic and Armenian. */
 const casedUnits = 0x590
-/** The lower-case letter of each code unit. Filled by a loop: it is part of the start of each thread. */
+/** The lower-case letter of each code unit, and its class. Filled by a loop: it is part of the start of each thread. */
 const lowerOf = new Uint16Array(65_536)
+const classOf = new Uint8Array(65_536)
 for (let unit = 0; unit < lowerOf.length; unit++) {
   const lower = unit < casedUnits ? String.fromCharCode(unit).toLowerCase() : ''
   lowerOf[unit] = lower.length === 1 ? lower.charCodeAt(0) : unit
+  classOf[unit] = toClass(lowerOf[unit]!)
+}
+
+/** Letters and the space have classes of their own; digits, punctuation and the rest share others. */
+function toClass(unit: number): number {
+  if (unit >= 97 && unit <= 122) return unit - 96
+  if (unit === 32) return 27
+  return unit > 127 ? 31 : 28 + (unit % 3)
 }
