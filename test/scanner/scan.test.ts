@@ -228,7 +228,7 @@ describe('the role of a file', () => {
     expect(roleOf('prompts.json', 'Read `./prompts.json`.')).toBe('reference')
   })
 
-  it.each(['assets/a.json', 'run.log', 'LICENSE'])('%s is script if SKILL.md gives it to an interpreter', (path) => {
+  it.each(['assets/a.json', 'run.log'])('%s is script if SKILL.md gives it to an interpreter', (path) => {
     expect(roleOf(path, `Run \`sh -e ${path}\`.`)).toBe('script')
   })
 

@@ -78,33 +78,37 @@ export function toRoles(files: readonly NamedFile[]): Map<string, FileRole> {
   const byName = Map.groupBy(files, ({ path }) => path.split('/').at(-1)!.toLowerCase())
   const queue = new Set(files.filter(({ path }) => roles.get(path) === 'instruction'))
   for (const { text } of queue) {
-    const mentions = Array.from(text.matchAll(mentionPattern), ([after, before]) => before! + after.slice(1))
-    for (const named of findNamed(mentions, byName)) {
-      const role = toUsedRole(named.path, roles.get(named.path)!)
-      if (role === 'instruction') queue.add(named)
-      roles.set(named.path, role)
+    for (const { file, isRun } of findNamed(text, byName)) {
+      const role = isRun ? 'script' : toUsedRole(file.path, roles.get(file.path)!)
+      if (role === 'instruction') queue.add(file)
+      // A file that is run in one place may be read in another.
+      if (roles.get(file.path) !== 'script') roles.set(file.path, role)
     }
-    const run = Array.from(text.matchAll(runPattern), ({ groups }) => groups!['path']!)
-    for (const { path } of findNamed(run, byName)) roles.set(path, 'script')
   }
   return roles
 }
 
-/** The file that an interpreter is given. */
+/** An interpreter before the file that it is given. */
 const runPattern = regexWith(
-  'gi',
+  'i',
 )`\b((ba|z|da|k)?sh|source|python[\d.]{0,4}|node|perl|ruby|php|pwsh|powershell|bun|deno run)
-  \s+(-\S+\s+){0,3}["']?(?<path>[\w./-]{1,200})`
+  \s+(-\S+\s+){0,3}["']?$`
+const runCharactersMax = 60
 
-/** The files to which paths lead, which may be written from any folder. */
-function* findNamed(paths: Iterable<string>, byName: ReadonlyMap<string, readonly NamedFile[]>): Generator<NamedFile> {
-  for (const mention of new Set(paths)) {
-    const path = mention
+/** The files to which the paths in a text lead, which may be written from any folder. */
+function* findNamed(
+  text: string,
+  byName: ReadonlyMap<string, readonly NamedFile[]>,
+): Generator<{ readonly file: NamedFile; readonly isRun: boolean }> {
+  for (const { 0: after, 1: before = '', index } of text.matchAll(mentionPattern)) {
+    const path = `${before}${after.slice(1)}`
       .toLowerCase()
       .replace(/^(?:\.{0,2}\/)+/, '')
       .replace(/\.$/, '')
     for (const file of byName.get(path.slice(path.lastIndexOf('/') + 1)) ?? []) {
-      if (`/${file.path.toLowerCase()}`.endsWith(`/${path}`)) yield file
+      if (!`/${file.path.toLowerCase()}`.endsWith(`/${path}`)) continue
+      const start = index + 1 - before.length
+      yield { file, isRun: runPattern.test(text.slice(Math.max(0, start - runCharactersMax), start)) }
     }
   }
 }
