@@ -21,6 +21,8 @@ const honest: readonly [what: string, text: string][] = [
   ['a test of a shell guard', `\`\`\`bash\n./verify.sh "user" "'; rm -rf /*; echo '"  # Should reject it\n\`\`\``],
   ['a string that a lesson examines', lesson(`\`\`\`python\nuser_prompt = "${order}"\nscan(user_prompt)\n\`\`\``)],
   ['an expression of a lesson', lesson(`\`\`\`yaml\ndefault: "(?i)(-enc|frombase64|downloadstring|iex)"\n\`\`\``)],
+  ['an order that reaches far', `Never let a user or an agent run \`${piped}\`.`],
+  ['a phrase to watch for', `Watch for phrases such as \`${piped}\`.`],
   ['a deny list of settings', '```json\n{\n  "deny": ["Read(./.env)", "Read(~/.ssh/id_rsa)"]\n}\n```'],
 ]
 
@@ -38,6 +40,7 @@ const disguised: readonly [what: string, text: string][] = [
   ['a section about signing in', `## Sign in\n\n- Log in with \`${piped}\`.`],
   ['a quotation under signing in', `## Sign in\n\n> ${order}`],
   ['a command with a word before it', `For example, run \`${piped}\`.`],
+  ['a command where something is missing', `If jq is not installed run \`${piped}\`.`],
   ['a command that is needed', `The tool does not start unless you run \`${piped}\`.`],
   ['a command in place of another', `Instead of the old installer run \`${piped}\`.`],
   ['a command with a comment', `\`\`\`sh\n${piped} # bad: retry\n\`\`\``],

@@ -224,10 +224,6 @@ describe('the role of a file', () => {
     expect(roleOf(path, `Read \`./${path}\`.`)).toBe(used)
   })
 
-  it('of data is reference if SKILL.md mentions it', () => {
-    expect(roleOf('prompts.json', 'Read `./prompts.json`.')).toBe('reference')
-  })
-
   it.each(['assets/a.json', 'run.log'])('%s is script if SKILL.md gives it to an interpreter', (path) => {
     expect(roleOf(path, `Run \`sh -e ${path}\`.`)).toBe('script')
   })
@@ -699,5 +695,20 @@ describe('a report as SARIF', () => {
     const suppressed = run.results.filter(({ suppressions }) => suppressions)
     expect(suppressed).toMatchObject([{ suppressions: [{ kind: 'inSource', justification: 'ours' }] }])
     expect(JSON.parse(JSON.stringify(log))).toEqual(log)
+  })
+})
+
+describe('a text that is made to be slow', () => {
+  it.each([
+    ['comments in a word', `a${'<!---->'.repeat(9000)}1`],
+    ['open comments', 'a<!--'.repeat(13_000)],
+    ['codes of characters', `charcode\n${'65 , 65 , 65 , 65 , 65 , 65 , 65 , x\n'.repeat(1700)}`],
+    ['assignments', `=$(${' '.repeat(30)}curl`.repeat(1700)],
+  ])('is scanned: %s', (_, text) => expect(scanFiles([{ path: 'SKILL.md', text }], 0).cut).toEqual([]))
+
+  it('of more commands than are read is cut', () => {
+    const code = `const cp = require('child_process')\n${"cp.exec('true')\n".repeat(600)}`
+    const { verdict, cut } = scanFiles([{ path: 'a.js', text: code }], 0)
+    expect({ verdict, cut }).toMatchObject({ verdict: 'caution', cut: [{ path: 'a.js' }] })
   })
 })

@@ -103,7 +103,10 @@ export class Evaluation implements Evaluator {
   }
 
   runCommand(command: Value | readonly Value[], input: Value, { code, scope }: Call): readonly CodeFact[] {
-    if (this.#commands++ > commandsMax) return []
+    if (this.#commands++ >= commandsMax) {
+      this.recorder.cut ??= `Only ${commandsMax} calls of commands were read.`
+      return []
+    }
     const { reading, output } = this.#inner.readCommand(command, input, (language, text) => {
       this.runText(language, text, code, scope)
       return new Recorder()

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { Parser } from '@lezer/common'
+import type { Input, Parser } from '@lezer/common'
 import type { Tree } from './syntax.ts'
 
 // Loaded on use, because a parser takes longer to load than a SKILL.md to scan. Bundles contain the parsers instead.
@@ -10,6 +10,9 @@ const charactersMax = 1024 * 1024
 const depthMax = 500
 /** Steps of a parser per character. Garbage takes more of them than code. */
 const stepsPerCharacterMax = 6
+/** A parser reads text far ahead again and again where comments or strings are not closed: this many times at most. */
+const readingsMax = 20
+const pieceCharacters = 1024
 
 export type Grammar = 'python' | 'script' | 'jsx'
 
@@ -38,11 +41,15 @@ export function parseCode(grammar: Grammar, given: string): Parsed {
   const text = shortenChains(given)
   const parser = parsers.get(grammar) ?? loaders[grammar]()
   parsers.set(grammar, parser)
-  const parse = parser.startParse(text)
+  const input = new CountedText(text)
+  const parse = parser.startParse(input)
   if (text.length > charactersMax) parse.stopAt(charactersMax)
   let left = Math.min(text.length, charactersMax) * stepsPerCharacterMax + 10_000
+  const readsMax = (readingsMax * text.length) / pieceCharacters + 200
   let found = parse.advance()
-  for (; found === null; found = parse.advance()) if (left-- === 0) parse.stopAt(parse.parsedPos)
+  for (; found === null; found = parse.advance()) {
+    if ((left-- <= 0 || input.reads > readsMax) && parse.stoppedAt === null) parse.stopAt(parse.parsedPos)
+  }
   const root = { name: found.type.name, start: 0, end: found.length, children: [] as Tree[] }
   const open = [{ node: root, depth: 0 }]
   let isDeep = false
@@ -64,13 +71,39 @@ export function parseCode(grammar: Grammar, given: string): Parsed {
   return { tree: root, text }
 }
 
+/** A text that a parser reads in pieces, of which those that follow the one before are counted. */
+class CountedText implements Input {
+  readonly lineChunks = false
+  reads = 0
+  readonly #text: string
+  #next = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  get length(): number {
+    return this.#text.length
+  }
+
+  chunk(from: number): string {
+    if (from === this.#next) this.reads++
+    this.#next = from + pieceCharacters
+    return this.#text.slice(from, this.#next)
+  }
+
+  read(from: number, to: number): string {
+    return this.#text.slice(from, to)
+  }
+}
+
 /** Parsers give up on chains of very many operators, so that their trees are not too deep. */
 const operandsMax = 200
 const plus = String.raw`\s{0,200}\+\s{0,200}`
 
 /** For each quote mark, chains of literals with it, and what is between two of them. */
 const chains = ['"', "'"].map((quote) => {
-  const literal = String.raw`${quote}(?:[^\\\n${quote}]|\\.)*${quote}`
+  const literal = String.raw`${quote}(?:[^\\\n${quote}]|\\.){0,400}${quote}`
   return [
     new RegExp(`${literal}(?:${plus}${literal}){${operandsMax},}`, 'g'),
     new RegExp(quote + plus + quote, 'g'),

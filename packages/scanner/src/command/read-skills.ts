@@ -71,7 +71,7 @@ export async function* readEnclosing(
     const skillFile = typeof entries === 'string' ? undefined : findSkillFile(entries)
     if (typeof entries === 'string' || skillFile === undefined) continue
     // A link may lead to a file of the repository.
-    const top = realpathSync(folder.startsWith('..') ? folder : '.')
+    const top = realpathSync(isInside(resolve(folder), resolve('.')) ? '.' : folder)
     yield await new SkillReader(folder, top, options).read(skillFile, entries)
   }
 }

@@ -74,6 +74,6 @@ function openFile(file: string): number {
 /** The file in which code scanning shows a finding. */
 function toArtifact(file: string) {
   if (isUrl(file)) return { uri: file }
-  if (file.startsWith('..')) return { uri: String(pathToFileURL(resolve(file))) }
+  if (file === '..' || file.startsWith('../')) return { uri: String(pathToFileURL(resolve(file))) }
   return { uri: toUri(file), uriBaseId: root }
 }

@@ -63,6 +63,13 @@ const textPlaces = places.slice(-3)
 /** What may be a path with a dot inside, with the characters before that dot in a group. Longer ones are cut. */
 const mentionPattern = /\.(?<=([\w./-]{1,200}))[\w./-]{1,200}/g
 
+/** An interpreter before the file that it is given. */
+const runPattern = regexWith(
+  'i',
+)`(^|[\s"'\x60(/])((ba|z|da|k)?sh|python[\d.]{0,4}|perl|ruby|php|pwsh|powershell|bun|deno run
+  |(?<=["'\x60\n;&|]\s?)(source|node))\s+(-\S+\s+){0,3}["']?$`
+const runCharactersMax = 60
+
 interface NamedFile {
   readonly path: string
   readonly text: string
@@ -79,7 +86,7 @@ export function toRoles(files: readonly NamedFile[]): Map<string, FileRole> {
   const queue = new Set(files.filter(({ path }) => roles.get(path) === 'instruction'))
   for (const { text } of queue) {
     for (const { file, isRun } of findNamed(text, byName)) {
-      const role = isRun ? 'script' : toUsedRole(file.path, roles.get(file.path)!)
+      const role = isRun && !isMarkdown(file.path) ? 'script' : toUsedRole(file.path, roles.get(file.path)!)
       if (role === 'instruction') queue.add(file)
       // A file that is run in one place may be read in another.
       if (roles.get(file.path) !== 'script') roles.set(file.path, role)
@@ -87,13 +94,6 @@ export function toRoles(files: readonly NamedFile[]): Map<string, FileRole> {
   }
   return roles
 }
-
-/** An interpreter before the file that it is given. */
-const runPattern = regexWith(
-  'i',
-)`\b((ba|z|da|k)?sh|source|python[\d.]{0,4}|node|perl|ruby|php|pwsh|powershell|bun|deno run)
-  \s+(-\S+\s+){0,3}["']?$`
-const runCharactersMax = 60
 
 /** The files to which the paths in a text lead, which may be written from any folder. */
 function* findNamed(
@@ -122,7 +122,7 @@ function toPlaceRole(path: string, text: string): FileRole {
 /** The role of a file that instructions mention. */
 function toUsedRole(path: string, role: FileRole): FileRole {
   if (isMarkdown(path) && !licencePattern.test(path)) return 'instruction'
-  if (role === 'data') return settingsPattern.test(path) ? 'script' : 'reference'
+  if (role === 'data') return settingsPattern.test(path) ? 'script' : 'data'
   if ((role !== 'test' && role !== 'vendored') || licencePattern.test(path)) return role
   return textPlaces.find((each) => each.path.test(path))?.role ?? 'script'
 }

@@ -39,8 +39,7 @@ function toFlowMatcher({ first, last, stop, withinMax }: Flow, flags: string): M
     let begun = beginnings.exec(text)
     while (begun) {
       const begunEnd = begun.index + begun[0].length
-      // An end may be inside of what a long beginning took.
-      marks.lastIndex = begun.index + 1
+      marks.lastIndex = begunEnd
       const next = marks.exec(text)
       if (!next) return
       const { end, begin } = next.groups!

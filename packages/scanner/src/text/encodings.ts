@@ -203,6 +203,8 @@ function* linesWith(text: string, mark: string): Generator<{ at: number; end: nu
 }
 
 const code = String.raw`(?:0x[2-7][\da-f]|3[2-9]|[4-9]\d|1[01]\d|12[0-6])`
+/** A function call around a code, of which each space belongs to one word. */
+const call = String.raw`(?:(?:chr|char|\[char\])\s?)?(?:\(\s?)?`
 /** A text of Latin letters alone has none of these, and is skipped. */
 const unseen = /[\u200b-\u200d\u2060-\u2064\ufeff]|[\ufe00-\ufe0f]|\udb40/
 
@@ -220,10 +222,7 @@ const passageForms: readonly {
     // Character codes, with or without a function call around each, in texts that mention a conversion of such codes.
     form: 'numbers',
     mark: regexWith('i')`(charcode|codepoint|chr\(|\[char|bytes\(|bytearray\(|Uint8Array)`,
-    pattern: new RegExp(
-      String.raw`(?:(?:chr|char|\[char\])?\s?\(?\s?${code}\s?\)?\s?[,+.&]\s?){7,4000}(?:chr|\[char\])?\s?\(?\s?${code}\b`,
-      'gi',
-    ),
+    pattern: new RegExp(String.raw`(?:${call}${code}(?:\s?\))?\s?[,+.&]\s?){7,4000}${call}${code}\b`, 'gi'),
     read(passage) {
       const plain = String.fromCharCode(...passage.match(/0x[\da-f]{2}|\d{2,3}/gi)!.map(Number))
       return /[a-z]{3}/i.test(plain) ? plain : undefined
@@ -305,7 +304,7 @@ interface Spelling {
 const inlineNames =
   'b|i|u|s|em|strong|span|a|font|mark|small|big|sub|sup|code|kbd|wbr|ins|del|bdi|bdo|q|abbr|tt|label|tspan'
 const inlineTag = String.raw`</?(?:${inlineNames}|w:\w{1,20})(?:\s[^<>]{0,200})?/?>`
-const comment = String.raw`<!--[^]{0,200}?-->|/\*[^*]{0,80}\*/`
+const comment = String.raw`<!--(?:(?!-->)[^]){0,200}-->|/\*[^*]{0,80}\*/`
 const tag = String.raw`<[a-z/!?][^<>]{0,400}>`
 const inlineMarks = new RegExp(`(?!</w:p>)${inlineTag}|${comment}`, 'gi')
 const blockMarks = new RegExp(String.raw`${tag}|<!\[CDATA\[|\]\]>`, 'gi')

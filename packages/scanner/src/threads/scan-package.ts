@@ -6,7 +6,7 @@ import { startThread } from './threads.ts'
 import { WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 import type { ScanFile } from '../files/scan-file.ts'
 
-/** Packages up to this size are scanned inline, which takes about 7 ms at most on an idle machine. */
+/** Packages up to this size are scanned inline: most take a few milliseconds, a text that is made to be slow about 200. */
 const inlineBytesMax = 64 * 1024
 
 /** The message to a worker thread. */
@@ -27,7 +27,7 @@ const pool = createScanPool()
 const loadScan = () => import('../scan.ts')
 
 /**
- * Scans a package without blocking the event loop: a small one inline, a larger one in a worker thread, or in batches
+ * Scans a package and hardly blocks the event loop: a small one inline, a larger one in a worker thread, or in batches
  * if no thread is available. Never throws. `added`: rules that apply besides the built-in ones.
  */
 export async function scanPackage(

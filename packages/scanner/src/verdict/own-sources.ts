@@ -13,7 +13,7 @@ const nameCharactersMin = 4
 const hostingPattern = regex`(^|\.)(vercel|netlify|onrender|replit|repl|web|pages|fly|surge|workers|deno|glitch|railway
   |streamlit|lovable|base44|bolt|framer|herokuapp|firebaseapp|webflow|notion|carrd|weebly|wixsite|blogspot|wordpress
   |gitbook|tiiny|r2|azurewebsites|cloudfront|amazonaws|ngrok(-free)?|dropbox(usercontent)?|mediafire|mega
-  |(drive|docs|sites)\.google|storage\.googleapis|core\.windows)\.\w+$`
+  |rentry|glot|pastebin|hastebin|supabase|(drive|docs|sites)\.google|storage\.googleapis|core\.windows)\.\w+$`
 /** Pages of forges; the label before them is the owner, as in addresses of repositories. */
 const forgePagesPattern = /\.(?:github|gitlab)\.io$/
 const forgePattern = regex`^(www\.)?((raw\.|gist\.)?github(usercontent)?|gist\.githubusercontent|gitlab|gitee|codeberg
@@ -21,9 +21,12 @@ const forgePattern = regex`^(www\.)?((raw\.|gist\.)?github(usercontent)?|gist\.g
 const addressPattern = /\b\w{2,6}:\/\/(?<host>[\w.-]+)(?::\d+)?(?<path>[^\s"'`)\]>|;]*)/g
 const bareAddressPattern = /(?<![\w./-])(?<host>(?:[\w-]+\.)+[a-z]{2,})(?<path>\/[^\s"'`)\]>|;]*)/gi
 /** A host alone is an address if a program that downloads gets it; otherwise it may be the name of a file. */
-const bareHostPattern = /\b(?:curl|wget2?|irm|iwr)(?:\s+-\S+){0,4}\s+(?<host>(?:[\w-]+\.)+[a-z]{2,})(?![\w./-])/gi
+const bareHostPattern =
+  /\b(?:curl|wget2?|irm|iwr)(?:\s+[^\s|;&]+){0,6}?\s+["']?(?<host>(?:[\w-]+\.)+(?!sh\b|js\b|py\b|zip\b|gz\b|md\b)[a-z]{2,})(?![\w./-])/gi
+/** The address of a machine names no owner. */
+const numericPattern = /:\/\/\[/
 /** A comment is not fetched. */
-const commentPattern = /(?:^|\s)#\s.*$/gm
+const commentPattern = /(?:^|\s)#\s[^"']*$/gm
 /** Domains such as `co.uk`, below which names are registered. */
 const registryPattern = /\.(?:ac|co|com|edu|gov|net|org)\.[a-z]{2}$/
 
@@ -50,6 +53,7 @@ export class OwnSources {
   /** Whether a text names addresses, and all of them have the name of the skill or of its product. */
   includes(text: string): boolean {
     const code = text.replace(commentPattern, '')
+    if (numericPattern.test(code)) return false
     const others = code.replace(addressPattern, ' ')
     const addresses = [
       ...code.matchAll(addressPattern),
@@ -85,7 +89,7 @@ export class OwnSources {
     return (
       this.#words.has(name) ||
       this.#name.startsWith(name) ||
-      (this.#name.length > nameCharactersMin && name.startsWith(this.#name))
+      (this.#name.length > nameCharactersMin && !sharedNames.has(this.#name) && name.startsWith(this.#name))
     )
   }
 }

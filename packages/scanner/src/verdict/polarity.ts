@@ -36,11 +36,10 @@ export function toStance(document: Document, offset: number, end: number, isLess
   return signs > 0 ? { polarity, basis: 'sign' } : imperative
 }
 
-const forbiddances = regexWith('gi')`\b(never|do not|don[\u2019']?t|must ?n[o\u2019']t|
-  should ?n[o\u2019']t|may not|can ?not|can[\u2019']t|will not|won[\u2019']t|does not|doesn[\u2019']t|is not|are not
-  |avoid(s|ing)?|refuses?|refuse to|rather than|instead of|forbidden|prohibited|not allowed|no need|block(s|ed)?|
-  den(y|ies)|reject(s|ed)?)\b(?! (hesitate|fail|forget|worry|stop|mind|skip|omit|miss|leave|refuse|delay|wait|only|
-  just))`
+const forbiddances = regexWith('gi')`\b((?<order>never|(do|must|should|may) ?n[o\u2019']t|(do|must|should|may) not
+  |refuses?|forbidden|prohibited|not allowed|no need|block(s|ed)?|den(y|ies)|reject(s|ed)?)
+  |(?<other>avoid(s|ing)?|rather than|instead of)|(can|will|does|is|are) ?not|(can|won|doesn)[\u2019']t)\b
+  (?! (hesitate|fail|forget|worry|stop|mind|skip|omit|miss|leave|refuse|delay|wait|only|just))`
 /** Chinese words of prohibition directly before the position. */
 const chineseForbiddance = regex`(不(要|得|可|能|准|应|使用|运行|执行|删除)|禁止|请勿|切勿|严禁|避免|拒绝|绝不)
   (?!犹豫|担心|忘|错过|停)[^，。；：、,.:;！!]{0,8}$`
@@ -58,26 +57,31 @@ const settingsLanguages: ReadonlySet<string> = new Set(['json', 'jsonc', 'json5'
 function isProhibited(passage: Passage): boolean {
   const { before, lineBefore, leadIn, headings, language, isInItem, isInTable, isInFence } = passage
   const forbidden = [...before.matchAll(forbiddances)].at(-1)
-  if (forbidden && governs(before.slice(forbidden.index + forbidden[0].length))) return true
+  if (forbidden && governs(forbidden, before)) return true
   if (chineseForbiddance.test(before)) return true
   if (isInFence) return settingsLanguages.has(language) && denyArray.test(lineBefore)
   if ((isInItem || isInTable) && forbiddingTitle.test(leadIn)) return true
   return isInItem && forbiddingTitle.test(headings[0]?.title ?? '')
 }
 
-/** Whether a prohibition is about what follows this text: no other verb of use and no turn is between them. */
-function governs(between: string): boolean {
+/**
+ * Whether a prohibition is about what follows it: no turn is between them, and the first verb of use is near enough to
+ * belong to the prohibition. What merely is not so, as in `if it is not installed`, prohibits only with such a verb.
+ */
+function governs({ groups, index, 0: words }: RegExpExecArray, before: string): boolean {
+  const between = before.slice(index + words.length)
+  if (between.trim() === '') return true
   if (turnPattern.test(between)) return false
   const verb = useVerb.exec(between)
-  return verb === null || wordsBefore(between, verb.index) <= 2
+  if (!verb) return groups!['order'] !== undefined || groups!['other'] !== undefined
+  const wordsMax = groups!['order'] ? 6 : groups!['other'] ? 1 : 0
+  return between.slice(0, verb.index).split(/\s+/).filter(Boolean).length <= wordsMax
 }
 
-const useVerb =
-  /\b(?:run(?:ning)?|execut(?:e|ing)|us(?:e|ing)|past(?:e|ing)|typ(?:e|ing)|call(?:ing)?|start(?:ing)?)\b/i
-
-function wordsBefore(text: string, end: number): number {
-  return text.slice(0, end).split(/\s+/).filter(Boolean).length
-}
+const useVerb = regexWith(
+  'i',
+)`\b(run(ning)?|execut(e|ing)|us(e|ing)|past(e|ing)|typ(e|ing)|call(ing)?|start(ing)?|read(ing)?
+  |send(ing)?|access(ing)?|delet(e|ing)|install(ing)?|upload(ing)?|requir(e|ing)|need)\b`
 
 const attackHeadings = regexWith('i')`\b(attack(s|er|ers)?|threats?|red flags?|malicious|
   suspicious|injections?|vulnerab\w+|exploit\w*|unsafe|insecure|danger\w*|detect\w*|adversar\w+|jailbreak\w*|
@@ -92,6 +96,8 @@ const mentionPattern = regexWith('i')`\b(such as|e\.g|for example|phrases?|keywo
 const quotingPattern = regexWith('i')`\b(like|strings?|report(s|ed)?|match(es|ing)?|
   contain(s|ing)?|claims?|says?|said|asks?|tells?|instructs?|if (a|an|any|the|some|you see)|could|might|may|would|
   means?|called|reads|includ(es|ing)|or)\b|[:=]\s*$`
+/** Words that name what is between the backticks after them. */
+const namingPattern = /\b(?:phrases?|patterns?|strings?|keywords?|text) (?:such as|like)\s*$/i
 const attackWords = regexWith('i')`\b(attack\w*|adversar\w+|malicious|injections?|
   jailbreak\w*|exploit\w*|vulnerab\w+|red[- ]flags?|findings?|suspicious|untrusted|poison\w*|hostile|phishing|scam\w*)\b`
 /** A mark or label of what is wrong. */
@@ -116,7 +122,10 @@ function countSigns(passage: Passage, isLesson: boolean): { readonly said: numbe
   // The top heading counts only in a lesson, because it is the skill's name, which its author chooses.
   const isAmongAttacks = headings.some(({ title, level }) => (level > 1 || isLesson) && attackHeadings.test(title))
   const isLed = attackWords.test(leadIn) || negativeMark.test(leadIn) || mentionPattern.test(leadIn.slice(-60))
-  const said = Number(isMention) + Number(isMention && isQuoted && !isInBackticks) + 2 * Number(isMarked)
+  const said =
+    Number(isMention) +
+    Number(isQuoted && (isInBackticks && !isInFence ? namingPattern.test(before) : isMention)) +
+    2 * Number(isMarked)
   const placed = [
     isAmongAttacks,
     isAmongAttacks && (isQuoted || isInTable),

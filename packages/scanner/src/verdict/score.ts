@@ -34,12 +34,13 @@ export function toVerdict(findings: readonly Judged[]): Security['verdict'] {
 }
 
 /**
- * Whether two findings differ in category, and are in two sentences or commands. A third category on the line also
- * counts: what two rules find may be one fact. Takes linear time per line.
+ * Whether two findings differ in category and sentence, or three in category: two rules may find one fact. The address
+ * of a command is no fact of its own. Takes linear time per line.
  */
 function hasIndependentPair(findings: readonly Judged[]): boolean {
   const categories = new Set(findings.map(({ category }) => category))
-  if (categories.size !== 2) return categories.size > 2
+  if (categories.size < 2) return false
+  if (new Set([...categories, 'suspicious-host']).size > 3) return true
   const [first, ...others] = Map.groupBy(findings, ({ path, line }) => `${path}\n${line}`).values()
   return others.length > 0 || hasTwoSentences(first!)
 }

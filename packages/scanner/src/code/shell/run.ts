@@ -61,6 +61,9 @@ export function readCommand(
   readOther: ReadOther,
 ): { reading: CodeReading; output: readonly CodeFact[] } {
   const run = new ShellRun('', readOther)
+  const words = 'facts' in command ? [command] : command
+  if (words.some((word) => textOf(word).length > wordCharactersMax))
+    run.record.cut = `A command was read up to its first ${wordCharactersMax} characters.`
   try {
     const output = run.runForeign(
       'facts' in command ? fromProgram(command) : command.map(fromProgram),
@@ -73,9 +76,15 @@ export function readCommand(
   }
 }
 
+const wordCharactersMax = 4096
+
 function fromProgram(value: ProgramValue): Value {
   if (value === noValue) return empty
-  return { text: toUtf8(textOf(value).slice(0, 4096)), facts: gather(value), made: value.made.filter(isHiding) }
+  return {
+    text: toUtf8(textOf(value).slice(0, wordCharactersMax)),
+    facts: gather(value),
+    made: value.made.filter(isHiding),
+  }
 }
 
 /** The position of the code that is read. Code in strings has the position of its outermost string. */
